@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { FAILURE_CODES } from './errors.js';
+
+export const DOCUMENT_STATUSES = ['queued', 'processing', 'completed', 'failed', 'cancelled'] as const;
+export type DocumentStatus = (typeof DOCUMENT_STATUSES)[number];
+
+const json = z.json();
+export type Json = z.infer<typeof json>;
+export const metadataSchema = z.record(z.string(), json);
+export type Metadata = z.infer<typeof metadataSchema>;
+
+const failureSchema = z.object({ code: z.enum(FAILURE_CODES), message: z.string(), stage: z.string() });
+export type Failure = z.infer<typeof failureSchema>;
+
+/** Source bytes of one version, and what was made of them. */
+const contentSchema = z.object({
+  version: z.number().int().positive(),
+  kind: z.enum(['text', 'file']),
+  contentType: z.string(),
+  filename: z.string().nullable(),
+  storageKey: z.string(),
+  sizeBytes: z.number().int(),
+  sha256: z.string(),
+  /** ISO 8601, when this content was put in. */
+  createdAt: z.string(),
+  /** Set when the content is published. */
+  generation: z.string().nullable(),
+  chunkCount: z.number().int(),
+  tokenCount: z.number().int(),
+});
+export type Content = z.infer<typeof contentSchema>;
+
+/** What the usage record of a running ingest will say, written by the step that ends it. */
+const operationSchema = z.object({
+  id: z.string(),
+  type: z.enum(['ingest_text', 'ingest_file']),
+  userId: z.string(),
+  startedAtMs: z.number(),
+  metadata: metadataSchema,
+});
+export type IngestOperation = z.infer<typeof operationSchema>;
+
+/**
+ * The truth about a document, as its Redis hash holds it. Times are ISO 8601 UTC.
+ * `published` is what searches answer from; `pending` the newest content while it is not published.
+ */
+export const documentSchema = z.object({
+  id: z.string(),
+  ownerId: z.string(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  readers: z.array(z.string()),
+  writers: z.array(z.string()),
+  admins: z.array(z.string()),
+  metadata: metadataSchema,
+  /** Version of the newest content, published or not. */
+  version: z.number().int().positive(),
+  /** Runs at ingesting `version` so far; with the version it fences stale runs. */
+  attempt: z.number().int().positive(),
+  status: z.enum(DOCUMENT_STATUSES),
+  stage: z.string(),
+  progress: z.number(),
+  error: failureSchema.nullable(),
+  published: contentSchema.nullable(),
+  pending: contentSchema.nullable(),
+  operation: operationSchema.nullable(),
+  /** Raised when tags of the chunks must be rewritten; 0 when they fit the record. */
+  retag: z.number().int(),
+  /** Raised by every change of the record; the commit script compares it. */
+  revision: z.number().int(),
+});
+export type DocumentRecord = z.infer<typeof documentSchema>;
+
+/** The fields that access and filters look at: a record, or an index's copy of one. */
+export type MatchableDocument = Pick<
+  DocumentRecord,
+  'id' | 'createdAt' | 'readers' | 'writers' | 'admins' | 'metadata' | 'published' | 'pending'
+>;
+
+/** The content that a Document shows: the published one, or the pending one while none is published. */
+export function shownContent(document: Pick<DocumentRecord, 'published' | 'pending'>): Content {
+  const content = document.published ?? document.pending;
+  if (!content) throw new Error('document record without content');
+  return content;
+}
+
+export function generationId(document: Pick<DocumentRecord, 'id' | 'version' | 'attempt'>): string {
+  return `${document.id}.${String(document.version)}.${String(document.attempt)}`;
+}

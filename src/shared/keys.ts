@@ -1,0 +1,43 @@
+/** Every Redis key of the service (BullMQ's queues aside), in one place. */
+const prefix = 'quire:';
+
+export const keys = {
+  /** Hash: version of this key layout and the embedding model of the data. */
+  schema: `${prefix}schema`,
+  /** String: random id of this data set; a mirror that sees it change starts over. */
+  epoch: `${prefix}epoch`,
+  /** Counter: sequence numbers of the change log. */
+  sequence: `${prefix}sequence`,
+  /** Sorted set document → sequence of its last change: what mirrors follow. */
+  changes: `${prefix}changes`,
+  /** Sorted set deleted document → time in ms: when its entry may leave the change log. */
+  tombstones: `${prefix}tombstones`,
+  /** Sorted set document → time in ms of its last step: records the sweeper looks after. */
+  unfinished: `${prefix}unfinished`,
+  /** Set of generations that searches must not answer from. */
+  hidden: `${prefix}hidden`,
+  /** Set of generations whose chunks are to be unlinked. */
+  garbage: `${prefix}garbage`,
+  /** Hash: the document record. */
+  document: (id: string) => `${prefix}document:${id}`,
+  /** Hash: document, owner and batches of a generation; writing chunks needs it to exist. */
+  generation: (generation: string) => `${prefix}generation:${generation}`,
+  /** Hash: vector, terms, tags, content of a chunk. */
+  chunk: (generation: string, number: number) => `${prefix}chunk:${generation}:${String(number)}`,
+  /** Hash term → chunks that hold it, and `chunks`, `length`: over what the owner owns and may read. */
+  statistics: (ownerId: string) => `${prefix}statistics:${ownerId}`,
+  /** List of usage events not yet moved to counters and records. */
+  usagePending: (userId: string) => `${prefix}usage:pending:${userId}`,
+  /** List of usage records, oldest first. */
+  usageRecords: (userId: string) => `${prefix}usage:records:${userId}`,
+  /** Hash operation → count of its successes. */
+  usageCounters: (userId: string) => `${prefix}usage:counters:${userId}`,
+  /** Set of users with pending usage events. */
+  usageDirty: `${prefix}usage:dirty`,
+  /** Hash: configuration and state of a named cache. */
+  cache: (ownerId: string, name: string) => `${prefix}cache:${ownerId}:${name}`,
+  /** Set of names of an owner's caches. */
+  caches: (ownerId: string) => `${prefix}caches:${ownerId}`,
+  /** Pub/sub channel: ids of documents that became final. */
+  finished: `${prefix}finished`,
+} as const;

@@ -1,0 +1,150 @@
+/**
+ * What the service asks of the outside, one interface each; `adapters/` holds the implementations.
+ *
+ * Glossary
+ * - document: what an owner put in, known by its `external_id`; its record in Redis is the truth about it
+ * - version: public number of a document's content, raised by each change of content
+ * - attempt: one run at ingesting a version; (version, attempt) is the fence that stale runs fail at
+ * - generation: physical set of chunks that one attempt wrote; a document serves from one at a time
+ * - chunk: piece of a document's text, numbered from 0 within its generation
+ * - term: normalised word (or character pair) that lexical ranking counts, known by a 32-bit hash
+ * - caller: who asks, after authentication: an entity id and permissions
+ * - filter: parsed condition on a document's metadata
+ * - job, queue, worker: a unit of background work, where it waits, and the process that runs it
+ * - named cache: a caller's chosen set of documents, prepared so that questions can be completed over it
+ */
+import type { Filter } from './filters.js';
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Vectors of one model; texts of different models are never compared. */
+export interface Embedder {
+  /** Names the model whose vectors these are, e.g. `builtin-1` or `openai:text-embedding-3-small:1536`. */
+  readonly model: string;
+  readonly limits: { readonly inputs: number; readonly tokens: number };
+  /** Length of every vector; asks the provider once if only its answer can tell. */
+  dimensions(options?: CallOptions): Promise<number>;
+  /**
+   * One vector per text, in order, each of norm at most 1 (inner product is the similarity).
+   * @throws UnavailableError when the provider is down or paces us; IngestError `provider` when it refuses for good
+   */
+  embedDocuments(texts: readonly string[], options?: CallOptions): Promise<Embeddings>;
+  embedQuery(text: string, options?: CallOptions): Promise<Embeddings>;
+}
+
+export interface Embeddings {
+  readonly vectors: readonly Float32Array[];
+  /** Tokens billed by the provider; null when it counts none (the chunker's count is used). */
+  readonly tokens: number | null;
+}
+
+/** A chunk the index proposes; it may be stale or unreadable: whoever asks checks it against the record. */
+export interface Candidate {
+  readonly documentId: string;
+  readonly generation: string;
+  readonly number: number;
+  /** Inner product of the query and chunk vectors. */
+  readonly similarity: number;
+  /** Packed term counts of the chunk, as `terms.ts` writes them. */
+  readonly terms: Uint8Array;
+}
+
+export interface IndexSearch extends CallOptions {
+  readonly vector: Float32Array;
+  readonly callerId: string;
+  readonly filter: Filter | null;
+  /** Most similar candidates to return. */
+  readonly limit: number;
+}
+
+export interface IndexListing extends CallOptions {
+  readonly callerId: string;
+  readonly filter: Filter | null;
+  readonly skip: number;
+  readonly limit: number;
+}
+
+/**
+ * Finds chunks and documents by access, filter and similarity, over the hashes in Redis. Its answers are supersets:
+ * they may name what changed a moment ago, and never leave out what was published before the call began.
+ * @throws UnavailableError while loading or when the engine cannot answer whole
+ */
+export interface Index {
+  readonly name: string;
+  search(request: IndexSearch): Promise<Candidate[]>;
+  /** Ids of readable documents that match, newest first, ties by id. */
+  list(request: IndexListing): Promise<string[]>;
+  count(request: Omit<IndexListing, 'skip' | 'limit'>): Promise<number>;
+  state(): Promise<'loading' | 'ready'>;
+  close(): Promise<void>;
+}
+
+/** A piece of document text that a completion may draw on; text is data, never instructions. */
+export interface Passage {
+  readonly documentId: string;
+  readonly chunkNumber: number;
+  readonly text: string;
+}
+
+export interface Prompt {
+  readonly question: string;
+  readonly passages: readonly Passage[];
+}
+
+export interface CompletionOptions extends CallOptions {
+  readonly maxTokens?: number | undefined;
+  readonly temperature?: number | undefined;
+}
+
+export type CompletionEvent =
+  | { readonly type: 'text'; readonly text: string }
+  | {
+      readonly type: 'end';
+      readonly finishReason: 'stop' | 'length';
+      readonly promptTokens: number;
+      readonly completionTokens: number;
+    };
+
+/** Answers a question from passages, as a stream that always ends with one `end` event or throws. */
+export interface Completer {
+  readonly model: string;
+  /** Tokens of prompt and completion together. */
+  readonly contextWindow: number;
+  /** @throws UnavailableError when the provider is down or refuses */
+  complete(prompt: Prompt, options?: CompletionOptions): AsyncIterable<CompletionEvent>;
+}
+
+/** Holds source bytes. Keys are `/`-separated names of `[A-Za-z0-9._-]`. */
+export interface ObjectStorage {
+  readonly bucket: string;
+  /** Stores the whole stream durably under `key`, or nothing at all. @throws UnavailableError when it is full or away */
+  put(key: string, source: AsyncIterable<Uint8Array>): Promise<void>;
+  /** @throws MissingObjectError when there is no such object */
+  open(key: string): Promise<AsyncIterable<Uint8Array> & { readonly size: number }>;
+  remove(key: string): Promise<void>;
+  /** Resolves when reading and writing would work. */
+  check(): Promise<void>;
+}
+
+export class MissingObjectError extends Error {
+  constructor(key: string) {
+    super(`no object ${key}`);
+    this.name = 'MissingObjectError';
+  }
+}
+
+/** Prepares a named cache's texts and answers from them. */
+export interface CacheEngine {
+  readonly name: string;
+  readonly contextWindow: number;
+  /** Tokens that `passages` take of the window. */
+  prepare(cacheId: string, passages: readonly Passage[], options?: CallOptions): Promise<{ tokenCount: number }>;
+  query(cacheId: string, prompt: Prompt, options?: CompletionOptions): AsyncIterable<CacheEvent>;
+  remove(cacheId: string): Promise<void>;
+}
+
+export type CacheEvent =
+  | { readonly type: 'text'; readonly text: string }
+  | (Extract<CompletionEvent, { type: 'end' }> & { readonly tokensReused: number });
