@@ -38,6 +38,6 @@ export const keys = {
   cache: (ownerId: string, name: string) => `${prefix}cache:${ownerId}:${name}`,
   /** Set of names of an owner's caches. */
   caches: (ownerId: string) => `${prefix}caches:${ownerId}`,
-  /** Pub/sub channel: ids of documents that became final. */
-  finished: `${prefix}finished`,
+  /** Pub/sub channel: ids of documents whose record changed. */
+  changed: `${prefix}changed`,
 } as const;

@@ -1,0 +1,81 @@
+import type { z } from 'zod';
+import type { Caller, Permission } from './auth.js';
+import type { ReceiveUpload } from './upload.js';
+
+/** What a handler gets: everything validated, nothing of express. */
+export interface ApiRequest<Path, Query, Body> {
+  readonly caller: Caller;
+  readonly path: Path;
+  readonly query: Query;
+  readonly body: Body;
+  /** Only for routes with `upload: true` when the request is multipart/form-data. */
+  readonly receiveUpload: ReceiveUpload | null;
+  readonly prefer: Prefer;
+  readonly requestId: string;
+  /** Public address of this service without a trailing slash, for links in answers. */
+  readonly baseUrl: string;
+  readonly startedAtMs: number;
+  /** Aborts when the client goes away. */
+  readonly signal: AbortSignal;
+}
+
+/** RFC 7240; null when the client did not state it (or stated nonsense). */
+export interface Prefer {
+  readonly waitSeconds: number | null;
+  readonly respondAsync: boolean;
+}
+
+interface Headers {
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type ApiReply = Headers &
+  (
+    | { readonly type: 'json'; readonly status: number; readonly body: unknown }
+    /** A JSON array, written item by item so that a large one never blocks the event loop. */
+    | { readonly type: 'items'; readonly items: AsyncIterable<unknown> }
+    /** Server-sent events; each item becomes one `data:` line of JSON. */
+    | { readonly type: 'events'; readonly events: AsyncIterable<unknown> }
+    | {
+        readonly type: 'download';
+        readonly bytes: AsyncIterable<Uint8Array>;
+        readonly sizeBytes: number;
+        readonly contentType: string;
+        readonly filename: string;
+      }
+  );
+
+export interface Route<
+  Path extends z.ZodType = z.ZodType,
+  Query extends z.ZodType = z.ZodType,
+  Body extends z.ZodType = z.ZodType,
+> {
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** OpenAPI style: `/documents/{document_id}`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly tag: string;
+  /** `open`: no token needed. */
+  readonly permission: Permission | 'open';
+  readonly request: { readonly path?: Path; readonly query?: Query; readonly body?: Body };
+  /** Also (or only) takes multipart/form-data; its fields, for the OpenAPI page. */
+  readonly upload?: { readonly fields: z.ZodType; readonly alsoJson: boolean };
+  /** Bodies by status, from which the OpenAPI page is made and against which tests hold every response. */
+  readonly responses: Readonly<Record<number, z.ZodType | 'download' | 'events'>>;
+  readonly handle: (request: ApiRequest<z.infer<Path>, z.infer<Query>, z.infer<Body>>) => Promise<ApiReply>;
+}
+
+/** Infers a route's request types from its schemas; the array of routes holds them erased. */
+export function defineRoute<Path extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType>(
+  route: Route<Path, Query, Body>,
+): Route {
+  // @NOTE safe: `handle` is only ever called with what the route's own schemas parsed.
+  return route as unknown as Route;
+}
+
+export const reply = {
+  json: (status: number, body: unknown, headers: Record<string, string> = {}): ApiReply => ({
+    type: 'json',
+    ...{ status, body, headers },
+  }),
+};

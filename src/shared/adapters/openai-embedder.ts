@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import { cutToTokens } from '../cut-text.js';
+import { IngestError, UnavailableError } from '../errors.js';
+import { createOpenAIClient, type OpenAIConnection } from '../openai-client.js';
+import type { CallOptions, Embedder, Embeddings } from '../ports.js';
+import { RefusedError } from '../provider-errors.js';
+import { countTokens } from '../tokens.js';
+
+export interface OpenAIEmbedderOptions extends OpenAIConnection {
+  readonly model: string;
+  /** Length of the vectors to ask for; the model's own if not given. */
+  readonly dimensions?: number | undefined;
+  readonly maxInputs?: number;
+  readonly maxTokens?: number;
+  /** Longer texts are cut: the model would refuse them. */
+  readonly maxInputTokens?: number;
+}
+
+const COMPONENT = 'embedding provider';
+const BAD_REPLY_RETRY_SECONDS = 30;
+
+const replySchema = z.object({
+  data: z.array(
+    z.object({
+      index: z.int().nonnegative(),
+      embedding: z.union([z.string(), z.custom<readonly unknown[]>(Array.isArray)]),
+    }),
+  ),
+  usage: z.object({ prompt_tokens: z.number().nonnegative() }).nullish().catch(null),
+});
+type Reply = z.infer<typeof replySchema>;
+
+/** Embeddings of any server that speaks OpenAI's protocol; what it answers is checked before it is believed. */
+export function createOpenAIEmbedder(options: OpenAIEmbedderOptions): Embedder {
+  const { model, maxInputs = 2048, maxTokens = 300_000, maxInputTokens = 8192 } = options;
+  const client = createOpenAIClient(COMPONENT, options);
+  let knownDimensions = options.dimensions;
+  let encoding: 'base64' | 'float' = 'base64';
+
+  const request = async (input: string[], signal?: AbortSignal): Promise<unknown> => {
+    const body = { model, input, ...(options.dimensions ? { dimensions: options.dimensions } : {}) };
+    const { reply, deadline } = await client.request(
+      // Named, or the client decodes for us, and makes bytes of the floats of servers that know no base64.
+      (openai, call) => openai.embeddings.create({ ...body, encoding_format: encoding }, call),
+      signal,
+    );
+    deadline.clear();
+    return reply;
+  };
+
+  const requestAnyEncoding = async (input: string[], signal?: AbortSignal): Promise<unknown> => {
+    try {
+      return await request(input, signal);
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      if (encoding === 'base64' && error.parameters.includes('encoding_format')) {
+        encoding = 'float';
+        return requestAnyEncoding(input, signal);
+      }
+      throw translateRefusal(error);
+    }
+  };
+
+  const embed = async (texts: readonly string[], { signal }: CallOptions = {}): Promise<Embeddings> => {
+    if (texts.length === 0) return { vectors: [], tokens: 0 };
+    if (texts.length > maxInputs) throw new RangeError(`more than ${String(maxInputs)} texts in a request`);
+    if (texts.includes('')) throw new IngestError('provider', 'an empty text cannot be embedded');
+    const input = texts.map((text) => cutToTokens(text, maxInputTokens, countTokens));
+    const reply = parseReply(await requestAnyEncoding(input, signal));
+    const vectors = orderedVectors(reply, texts.length);
+    knownDimensions = checkDimensions(vectors, knownDimensions);
+    return { vectors: vectors.map(normalize), tokens: reply.usage?.prompt_tokens ?? null };
+  };
+
+  let probe: Promise<Embeddings> | null = null;
+  return {
+    model: `openai:${model}${options.dimensions ? `:${String(options.dimensions)}` : ''}`,
+    limits: { inputs: maxInputs, tokens: maxTokens },
+    dimensions: async ({ signal } = {}) => {
+      signal?.throwIfAborted();
+      if (knownDimensions !== undefined) return knownDimensions;
+      probe ??= embed(['dimensions']).finally(() => {
+        probe = null;
+      });
+      const { vectors } = await probe;
+      return vectors[0]?.length ?? 0;
+    },
+    embedDocuments: embed,
+    embedQuery: (text, call) => embed([text], call),
+    embedQueries: embed,
+  };
+}
+
+/** A refusal of the model or of a setting is not the text's fault. */
+function translateRefusal(refusal: RefusedError): Error {
+  if (refusal.parameters.some((name) => ['model', 'dimensions', 'encoding_format'].includes(name))) {
+    return new UnavailableError(COMPONENT, { cause: refusal, retryAfterSeconds: BAD_REPLY_RETRY_SECONDS });
+  }
+  return new IngestError('provider', 'the embedding provider refused the text', { cause: refusal });
+}
+
+function badReply(reason: string): UnavailableError {
+  return new UnavailableError(COMPONENT, {
+    retryAfterSeconds: BAD_REPLY_RETRY_SECONDS,
+    cause: new Error(`the embedding provider's reply has ${reason}`),
+  });
+}
+
+function parseReply(reply: unknown): Reply {
+  const parsed = replySchema.safeParse(reply);
+  if (!parsed.success) throw badReply('not the shape of a list of embeddings');
+  return parsed.data;
+}
+
+/** By `index`, which is what says whose vector each is. */
+function orderedVectors({ data }: Reply, count: number): Float32Array[] {
+  if (data.length !== count) throw badReply(`${String(data.length)} vectors for ${String(count)} texts`);
+  const sorted = [...data].sort((left, right) => left.index - right.index);
+  if (sorted.some(({ index }, position) => index !== position)) throw badReply('missing or repeated indexes');
+  return sorted.map(({ embedding }) => decodeVector(embedding));
+}
+
+function decodeVector(embedding: string | readonly unknown[]): Float32Array {
+  if (typeof embedding !== 'string') {
+    return Float32Array.from(embedding, (value) => (typeof value === 'number' ? value : Number.NaN));
+  }
+  const bytes = Buffer.from(embedding, 'base64');
+  if (bytes.length % 4 !== 0) throw badReply('a vector that is no base64 of 32-bit floats');
+  return Float32Array.from({ length: bytes.length / 4 }, (_, index) => bytes.readFloatLE(index * 4));
+}
+
+function checkDimensions(vectors: readonly Float32Array[], expected: number | undefined): number {
+  const dimensions = expected ?? vectors[0]?.length ?? 0;
+  if (dimensions === 0) throw badReply('vectors without numbers');
+  const wrong = vectors.find((vector) => vector.length !== dimensions);
+  if (wrong) throw badReply(`a vector of ${String(wrong.length)} numbers instead of ${String(dimensions)}`);
+  return dimensions;
+}
+
+/** To unit length. What cannot be is this text's failure alone: the others of its reply are well. */
+function normalize(vector: Float32Array): Float32Array {
+  const norm = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
+  if (!Number.isFinite(norm) || norm === 0) {
+    throw new IngestError('provider', 'the embedding provider returned no usable vector');
+  }
+  return vector.map((value) => value / norm);
+}

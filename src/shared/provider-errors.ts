@@ -1,0 +1,98 @@
+import { APIConnectionError, APIError } from 'openai';
+
+/** The provider understood the request and will not have it (400, 413, 422): asking again changes nothing. */
+export class RefusedError extends Error {
+  readonly status: number;
+  /** Request parameters that the provider names as the reason. */
+  readonly parameters: readonly string[];
+
+  constructor(status: number, parameters: readonly string[], cause: Error) {
+    super(`refused with status ${String(status)}`, { cause });
+    this.name = 'RefusedError';
+    this.status = status;
+    this.parameters = parameters;
+  }
+}
+
+/** What a failed request means for the next one. */
+export interface ProviderFailure {
+  readonly kind: 'refused' | 'transient' | 'misconfigured';
+  /** What the provider asked for, in milliseconds; null when it did not say. */
+  readonly retryAfterMilliseconds: number | null;
+  /** Safe to log: providers quote keys and texts in their messages, so none of those is kept. */
+  readonly cause: Error;
+}
+
+export function describeFailure(error: unknown, now: number = Date.now()): ProviderFailure {
+  if (!(error instanceof APIError) || typeof error.status !== 'number') {
+    return { kind: 'transient', retryAfterMilliseconds: null, cause: describeNetworkError(error) };
+  }
+  const status: number = error.status;
+  const { code } = error;
+  const words = [code, error.type].filter(isPlainWord).join(' ');
+  const request = isPlainWord(error.requestID) ? `, request ${error.requestID}` : '';
+  const headers = error.headers instanceof Headers ? error.headers : new Headers();
+  return {
+    kind: kindOf(status, code, headers.get('x-should-retry')),
+    retryAfterMilliseconds: parseRetryAfter(headers, now),
+    cause: new Error(`the provider answered ${String(status)}${words && ` (${words})`}${request}`),
+  };
+}
+
+/** Codes of a 4xx that are about the set-up, whatever the status. */
+const SETUP_CODES = ['model_not_found', 'invalid_api_key', 'insufficient_quota', 'billing_hard_limit_reached'];
+
+function kindOf(
+  status: number,
+  code: string | null | undefined,
+  shouldRetry: string | null,
+): ProviderFailure['kind'] {
+  if (typeof code === 'string' && SETUP_CODES.includes(code)) return 'misconfigured';
+  if ([400, 413, 422].includes(status)) return 'refused';
+  const isTransient = status >= 500 || [408, 409, 425, 429].includes(status);
+  return isTransient && shouldRetry !== 'false' ? 'transient' : 'misconfigured';
+}
+
+/** `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC 9110, 10.2.3). */
+export function parseRetryAfter(headers: Headers, now: number): number | null {
+  const milliseconds = Number.parseFloat(headers.get('retry-after-ms') ?? '');
+  if (Number.isFinite(milliseconds)) return Math.max(0, milliseconds);
+  const value = headers.get('retry-after')?.trim() ?? '';
+  if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? null : Math.max(0, date - now);
+}
+
+/** Parameters that providers differ on; some servers name them only in the message. */
+const DISPUTED_PARAMETERS = [
+  'encoding_format',
+  'stream_options',
+  'max_completion_tokens',
+  'max_tokens',
+  'temperature',
+];
+
+export function refusedParameters(error: unknown): string[] {
+  if (!(error instanceof APIError)) return [];
+  const { param } = error;
+  if (typeof param === 'string' && param !== '') return [param];
+  return DISPUTED_PARAMETERS.filter((name) => error.message.includes(name));
+}
+
+function isPlainWord(value: unknown): value is string {
+  return typeof value === 'string' && /^[\w.-]{1,64}$/.test(value);
+}
+
+/** Keeps codes and the network's own error; other messages can quote a header, and the key with it. */
+function describeNetworkError(error: unknown): Error {
+  if (error instanceof APIConnectionError) {
+    return new Error('no answer from the provider', { cause: networkCause(error.cause) });
+  }
+  return new Error(`no usable answer from the provider (${error instanceof Error ? error.name : typeof error})`);
+}
+
+function networkCause(error: unknown): Error | undefined {
+  const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (!(inner instanceof Error)) return undefined;
+  return 'code' in inner && typeof inner.code === 'string' ? new Error(inner.code) : new Error(inner.name);
+}

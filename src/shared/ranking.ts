@@ -1,0 +1,98 @@
+import { backgroundRate } from './background-terms.js';
+import { analyzeText, packedCount, packedLength } from './terms.js';
+
+/** Counts over the chunks of the caller's own documents; `totalLength` sums the lengths of their terms. */
+export interface TermStatistics {
+  readonly chunks: number;
+  readonly totalLength: number;
+  /** Chunks that hold a term; terms that none holds may be missing. */
+  readonly frequencies: ReadonlyMap<number, number>;
+}
+
+export interface RankedCandidate {
+  /** Packed term counts of the chunk, as `terms.ts` writes them. */
+  readonly terms: Uint8Array;
+  readonly similarity: number;
+}
+
+/** Scores what the index proposes. Pure: a score depends on the query, the chunk and the statistics alone. */
+export interface Ranker {
+  /** Candidates to take from the index so that the best `k` are among them. */
+  candidateCount(k: number): number;
+  /** Terms whose statistics `rank` reads; none when it needs no statistics. */
+  queryTerms(query: string): readonly number[];
+  /** One score in [0, 1] for each candidate, in their order. */
+  rank(query: string, candidates: readonly RankedCandidate[], statistics: TermStatistics): Float64Array;
+}
+
+export const noStatistics: TermStatistics = { chunks: 0, totalLength: 0, frequencies: new Map() };
+
+/** The similarity of the vectors is the score. */
+export function createSemanticRanker(): Ranker {
+  return {
+    candidateCount: (k) => k,
+    queryTerms: () => [],
+    rank: (_query, candidates) => Float64Array.from(candidates, ({ similarity }) => clamp(similarity)),
+  };
+}
+
+const K1 = 1.2;
+const B = 0.75;
+/** The shipped background counts like this many chunks of the caller's own, of this many terms each. */
+const PRIOR_CHUNKS = 100;
+const PRIOR_LENGTH = 120;
+
+/**
+ * BM25 (Robertson and Zaragoza 2009, inverse document frequency of Lucene), divided by what a chunk that covers the
+ * query wholly would get: the share of the query's informative weight that the chunk covers.
+ */
+export function createLexicalRanker(): Ranker {
+  return {
+    candidateCount: (k) => Math.max(200, 4 * k),
+    queryTerms: (query) => [...analyzeText(query).counts.keys()],
+    rank(query, candidates, statistics) {
+      const weights = weighQuery(query, statistics);
+      const averageLength = blendedLength(statistics);
+      return Float64Array.from(candidates, ({ terms }) => coveredShare(terms, weights, averageLength));
+    },
+  };
+}
+
+interface WeightedTerm {
+  readonly term: number;
+  /** Share of the query's weight. */
+  readonly weight: number;
+}
+
+function weighQuery(query: string, statistics: TermStatistics): WeightedTerm[] {
+  const weighted = Array.from(analyzeText(query).counts, ([term, count]) => ({
+    term,
+    weight: count * inverseFrequency(term, statistics),
+  }));
+  const total = weighted.reduce((sum, { weight }) => sum + weight, 0);
+  return weighted.map(({ term, weight }) => ({ term, weight: weight / total }));
+}
+
+function inverseFrequency(term: number, { chunks, frequencies }: TermStatistics): number {
+  const all = chunks + PRIOR_CHUNKS;
+  const holding = Math.min(all, (frequencies.get(term) ?? 0) + PRIOR_CHUNKS * backgroundRate(term));
+  return Math.log1p((all - holding + 0.5) / (holding + 0.5));
+}
+
+function blendedLength({ chunks, totalLength }: TermStatistics): number {
+  return (totalLength + PRIOR_CHUNKS * PRIOR_LENGTH) / (chunks + PRIOR_CHUNKS);
+}
+
+function coveredShare(terms: Uint8Array, weights: readonly WeightedTerm[], averageLength: number): number {
+  const damping = K1 * (1 - B + (B * packedLength(terms)) / averageLength);
+  let share = 0;
+  for (const { term, weight } of weights) {
+    const count = packedCount(terms, term);
+    if (count > 0) share += (weight * count) / (count + damping);
+  }
+  return clamp(share);
+}
+
+function clamp(value: number): number {
+  return Math.min(1, Math.max(0, value));
+}

@@ -1,0 +1,161 @@
+import { z } from 'zod';
+import { documentSchema, type DocumentRecord } from './document.js';
+import { accessToken, documentTokens } from './filter-tokens.js';
+import { keys } from './keys.js';
+import { defineScript, type Redis } from './redis.js';
+import type { UsageEvent } from './usage.js';
+
+/** What a change of a record brings with it; all of it happens in the same script, or nothing does. */
+export interface Effects {
+  /** Generation whose chunks may be written from now on; hidden until it is published. */
+  readonly open?: string;
+  readonly unhide?: string;
+  /** Generations that nothing refers to any more: hidden, then unlinked in batches. */
+  readonly discard?: readonly string[];
+  readonly usage?: readonly UsageEvent[];
+}
+
+export type Change = (
+  | { readonly record: DocumentRecord; readonly removed?: false }
+  | { readonly removed: true; readonly record?: never }
+) &
+  Effects;
+
+/** From the record as it stands to what it becomes; null leaves it alone (a stale run, nothing to do). */
+export type Transition = (record: DocumentRecord) => Change | null;
+
+export interface Records {
+  read(id: string): Promise<DocumentRecord | null>;
+  readMany(ids: readonly string[]): Promise<(DocumentRecord | null)[]>;
+  create(record: DocumentRecord, effects?: Effects): Promise<void>;
+  /**
+   * Applies `transition` atomically, again on the newer record when another process came between.
+   * `changed` is false when the transition declined; `record` is null when there is no such document (any more).
+   */
+  update(id: string, transition: Transition): Promise<{ record: DocumentRecord | null; changed: boolean }>;
+}
+
+export function createRecords(redis: Redis): Records {
+  const read = async (id: string) => parseDocument(await redis.hGetAll(keys.document(id)));
+
+  const commit = async (id: string, before: DocumentRecord | null, change: Change) => {
+    const payload = commitPayload(id, before, change);
+    const touched = [...new Set([change.open, change.unhide, ...(change.discard ?? [])])].filter(isString);
+    const users = [...new Set((change.usage ?? []).map((event) => event.userId))];
+    return commitScript.run(redis, {
+      keys: [
+        ...[keys.document(id), keys.sequence, keys.changes, keys.tombstones, keys.unfinished, keys.hidden],
+        ...[keys.garbage, keys.usageDirty],
+        ...touched.map(keys.generation),
+        ...users.map(keys.usagePending),
+      ],
+      arguments: [JSON.stringify(payload), keys.changed, keys.generation(''), keys.usagePending('')],
+    });
+  };
+
+  return {
+    read,
+    readMany: async (ids) =>
+      (await Promise.all(ids.map((id) => redis.hGetAll(keys.document(id))))).map(parseDocument),
+    create: async (record, effects = {}) => {
+      const done = await commit(record.id, null, { record, ...effects });
+      if (done !== 1) throw new Error('a document with this id exists');
+    },
+    update: async (id, transition) => {
+      for (;;) {
+        const record = await read(id);
+        if (!record) return { record: null, changed: false };
+        const change = transition(record);
+        if (!change) return { record, changed: false };
+        const next = change.removed ? null : { ...change.record, revision: record.revision + 1 };
+        const done = await commit(id, record, next ? { ...change, removed: false, record: next } : change);
+        if (done === 1) return { record: next, changed: true };
+      }
+    },
+  };
+}
+
+const isString = (value: string | undefined): value is string => value !== undefined;
+
+/** @returns null for the empty hash of a document that does not exist. Every field is JSON. */
+export function parseDocument(fields: Readonly<Record<string, string>>): DocumentRecord | null {
+  if (fields['revision'] === undefined) return null;
+  const entries = Object.entries(fields).filter(([name]) => name in documentSchema.shape);
+  return documentSchema.parse(Object.fromEntries(entries.map(([name, value]) => [name, parseJson(value)])));
+}
+
+const parseJson = (text: string): unknown => JSON.parse(text);
+
+/** The hash of a record: every field as JSON, and `tags`, which an index over records filters by. */
+export function documentFields(record: DocumentRecord): Record<string, string> {
+  const fields = Object.entries(record).map(([name, value]) => [name, JSON.stringify(value)]);
+  return { ...z.record(z.string(), z.string()).parse(Object.fromEntries(fields)), tags: recordTags(record) };
+}
+
+/** Access and filter tokens of a record, as every chunk of it carries them. */
+export function recordTags(record: DocumentRecord): string {
+  const callers = new Set([...record.readers, ...record.writers, ...record.admins]);
+  return [...[...callers].map(accessToken), ...documentTokens(record)].join(',');
+}
+
+const isFinal = (record: DocumentRecord) => record.status !== 'queued' && record.status !== 'processing';
+
+function commitPayload(id: string, before: DocumentRecord | null, change: Change) {
+  const common = {
+    id,
+    now: String(Date.now()),
+    revision: before ? String(before.revision) : '',
+    open: change.open ?? '',
+    unhide: change.unhide ?? '',
+    discard: change.discard ?? [],
+    usage: (change.usage ?? []).map((event) => ({ user: event.userId, event: JSON.stringify(event) })),
+  };
+  if (change.removed) return { ...common, removed: true, set: [], unfinished: false };
+  const fields = documentFields(change.record);
+  const old = before ? documentFields(before) : {};
+  const changed = Object.entries(fields).filter(([name, value]) => old[name] !== value);
+  return {
+    ...common,
+    removed: false,
+    set: changed.flat(),
+    unfinished: !isFinal(change.record) || change.record.retag > 0,
+  };
+}
+
+/**
+ * The one way a record changes: compare its revision, write what changed, tell the change log, hide and unhide
+ * generations, append usage events. Its work does not grow with the number of chunks.
+ */
+const commitScript = defineScript<number>(`
+local change = cjson.decode(ARGV[1])
+local record, sequence, changes, tombstones = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local unfinished, hidden, garbage, dirty = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
+if (redis.call('HGET', record, 'revision') or '') ~= change.revision then return 0 end
+if change.removed then
+  redis.call('DEL', record)
+  redis.call('ZADD', tombstones, change.now, change.id)
+else
+  redis.call('HSET', record, unpack(change.set))
+end
+if change.open ~= '' then
+  redis.call('SADD', hidden, change.open)
+  redis.call('HSET', ARGV[3] .. change.open, 'document', change.id)
+end
+if change.unhide ~= '' then redis.call('SREM', hidden, change.unhide) end
+for _, generation in ipairs(change.discard) do
+  redis.call('SADD', hidden, generation)
+  redis.call('SADD', garbage, generation)
+  if redis.call('EXISTS', ARGV[3] .. generation) == 1 then
+    redis.call('HSET', ARGV[3] .. generation, 'discarded', '1')
+  end
+end
+for _, usage in ipairs(change.usage) do
+  redis.call('RPUSH', ARGV[4] .. usage.user, usage.event)
+  redis.call('SADD', dirty, usage.user)
+end
+if change.unfinished then redis.call('ZADD', unfinished, change.now, change.id)
+else redis.call('ZREM', unfinished, change.id) end
+redis.call('ZADD', changes, redis.call('INCR', sequence), change.id)
+redis.call('PUBLISH', ARGV[2], change.id)
+return 1
+`);

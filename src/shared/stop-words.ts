@@ -1,0 +1,13 @@
+/**
+ * English words that carry no subject of their own: the list of the Snowball project (BSD licence), its contractions
+ * left out because `terms.ts` takes those apart. Frequent words of other languages are only weighed down, by
+ * `background-terms.ts`, since many of them are content words elsewhere (German "die", French "on").
+ */
+export const stopWords: ReadonlySet<string> = new Set(
+  `i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself it
+  its itself they them their theirs themselves what which who whom this that these those am is are was were be been
+  being have has had having do does did doing would should could ought cannot a an the and but if or because as until
+  while of at by for with about against between into through during before after above below to from up down in out on
+  off over under again further then once here there when where why how all any both each few more most other some such
+  no nor not only own same so than too very`.split(/\s+/u),
+);

@@ -1,0 +1,164 @@
+import { stemmer } from 'stemmer';
+import { stopWords } from './stop-words.js';
+
+/** How often each term, known by its 32-bit hash, occurs in a text; `length` is their sum. */
+export interface TermCounts {
+  readonly length: number;
+  readonly counts: ReadonlyMap<number, number>;
+}
+
+const WORDS = /[\p{L}\p{N}\p{M}]+(?:['’]\p{L}+)?/gu;
+const ASCII = /^[\0-\x7f]*$/u;
+/** Normalising is quadratic in runs of combining marks, so they are cut where UAX #15 cuts them (stream-safe text). */
+const MARK_RUNS = /(\p{M}{30})\p{M}+/gu;
+
+/** Words of letters, digits and marks, folded and stemmed, without stop words; character pairs where no spaces part words. */
+export function analyzeText(text: string): TermCounts {
+  const counts = new Map<number, number>();
+  let length = 0;
+  const words = normalize(text).match(WORDS) ?? [];
+  for (const word of words) {
+    const terms = termsOfWord(word);
+    for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+    length += terms.length;
+  }
+  return { length, counts };
+}
+
+function normalize(text: string): string {
+  return ASCII.test(text) ? text : text.replace(MARK_RUNS, '$1').normalize('NFKC');
+}
+
+/** Longer words are no language: they are hashed as they are, and not remembered. */
+const LONGEST_WORD = 40;
+const MOST_REMEMBERED = 50_000;
+const remembered = new Map<string, readonly number[]>();
+
+function termsOfWord(word: string): readonly number[] {
+  const known = remembered.get(word);
+  if (known) return known;
+  const terms = splitWord(word).map(hashTerm);
+  if (word.length <= LONGEST_WORD && !UNSPACED.test(word)) {
+    if (remembered.size >= MOST_REMEMBERED) remembered.clear();
+    remembered.set(detach(word), terms);
+  }
+  return terms;
+}
+
+/** A copy of its own: V8 cuts words of 13 characters and more as views, which would keep the whole text alive. */
+function detach(word: string): string {
+  return Buffer.from(word, 'utf16le').toString('utf16le');
+}
+
+/** Scripts that write no spaces between words, and Korean, whose particles stick to the words. */
+const UNSPACED_CLASS =
+  '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}ー\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}';
+const UNSPACED = new RegExp(`[${UNSPACED_CLASS}]`, 'u');
+const RUNS = new RegExp(`[${UNSPACED_CLASS}]+|[^${UNSPACED_CLASS}]+`, 'gu');
+
+function splitWord(word: string): string[] {
+  if (!UNSPACED.test(word)) return splitApostrophe(word);
+  return (word.match(RUNS) ?? []).flatMap((run) => (UNSPACED.test(run) ? pairs(run) : splitApostrophe(run)));
+}
+
+function pairs(run: string): string[] {
+  const characters = [...run];
+  if (characters.length === 1) return characters;
+  return characters.slice(1).map((character, index) => `${characters[index] ?? ''}${character}`);
+}
+
+const ENGLISH_SUFFIXES = new Set(['s', 're', 've', 'll', 'd', 'm']);
+
+function splitApostrophe(word: string): string[] {
+  const [start = '', end] = word.split(/['’]/u);
+  if (end === undefined) return foldWord(word);
+  const suffix = end.toLowerCase();
+  if (suffix === 't' && /n$/iu.test(start)) return [];
+  return ENGLISH_SUFFIXES.has(suffix) ? foldWord(start) : [...foldWord(start), ...foldWord(end)];
+}
+
+function foldWord(word: string): string[] {
+  const lower = foldLatin(word.toLowerCase());
+  if (stopWords.has(lower)) return [];
+  return [lower.length > LONGEST_WORD ? lower : stemmer(lower)];
+}
+
+/** Accents of Latin letters are often left out by who searches; marks of other scripts are letters in their own right. */
+function foldLatin(word: string): string {
+  return word;
+}
+
+/** FNV-1a over UTF-16 units, then the finaliser of MurmurHash3 so that every bit depends on every unit. */
+export function hashTerm(term: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < term.length; index += 1) hash = Math.imul(hash ^ term.charCodeAt(index), 0x01000193);
+  return mixBits(hash);
+}
+
+/** A bijection of 32-bit integers whose every output bit depends on all input bits (MurmurHash3, public domain). */
+export function mixBits(value: number): number {
+  let mixed = value ^ (value >>> 16);
+  mixed = Math.imul(mixed, 0x85ebca6b);
+  mixed ^= mixed >>> 13;
+  mixed = Math.imul(mixed, 0xc2b2ae35);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
+}
+
+/*
+ * Packed layout, kept in every chunk for ever: byte 0 the version (1); bytes 1–4 `length`; then n terms as ascending
+ * unsigned 32-bit integers; then n counts of one byte, 255 meaning "255 or more". Integers are little-endian.
+ */
+const PACKED_VERSION = 1;
+const HEADER_BYTES = 5;
+const BYTES_A_TERM = 5;
+
+export function packTerms({ length, counts }: TermCounts): Uint8Array {
+  const terms = Uint32Array.from(counts.keys()).sort();
+  const packed = new Uint8Array(HEADER_BYTES + BYTES_A_TERM * terms.length);
+  const view = new DataView(packed.buffer);
+  view.setUint8(0, PACKED_VERSION);
+  view.setUint32(1, length, true);
+  terms.forEach((term, index) => {
+    view.setUint32(HEADER_BYTES + 4 * index, term, true);
+    packed[HEADER_BYTES + 4 * terms.length + index] = Math.min(255, counts.get(term) ?? 0);
+  });
+  return packed;
+}
+
+export function unpackTerms(packed: Uint8Array): TermCounts {
+  const size = packedSize(packed);
+  const counts = new Map<number, number>();
+  for (let index = 0; index < size; index += 1) {
+    counts.set(readUint32(packed, HEADER_BYTES + 4 * index), packed[HEADER_BYTES + 4 * size + index] ?? 0);
+  }
+  return { length: packedLength(packed), counts };
+}
+
+/** Occurrences of all terms together. */
+export function packedLength(packed: Uint8Array): number {
+  return readUint32(packed, 1);
+}
+
+/** Occurrences of one term, found by bisection without allocating. */
+export function packedCount(packed: Uint8Array, term: number): number {
+  const size = packedSize(packed);
+  let low = 0;
+  let high = size;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (readUint32(packed, HEADER_BYTES + 4 * middle) < term) low = middle + 1;
+    else high = middle;
+  }
+  const found = low < size && readUint32(packed, HEADER_BYTES + 4 * low) === term;
+  return found ? (packed[HEADER_BYTES + 4 * size + low] ?? 0) : 0;
+}
+
+function packedSize(packed: Uint8Array): number {
+  if (packed[0] !== PACKED_VERSION || packed.length % BYTES_A_TERM !== 0) throw new Error('not packed terms');
+  return packed.length / BYTES_A_TERM - 1;
+}
+
+function readUint32(bytes: Uint8Array, at: number): number {
+  const [a = 0, b = 0, c = 0, d = 0] = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+  return (a | (b << 8) | (c << 16) | (d << 24)) >>> 0;
+}

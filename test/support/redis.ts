@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient } from 'redis';
+
+export interface TestRedis {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** Kills the server without letting it save; `start` brings it back with what was fsynced. */
+  crash(): Promise<void>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+/** A throw-away Redis of its own: append-only with fsync on every write, as the one that Quire starts. */
+export async function startTestRedis(): Promise<TestRedis> {
+  const directory = await mkdtemp(join(tmpdir(), 'quire-redis-'));
+  const port = await freePort();
+  const url = `redis://127.0.0.1:${String(port)}`;
+  const run = async () => {
+    const child = spawn(
+      process.env['QUIRE_TEST_REDIS_SERVER'] ?? 'redis-server',
+      [
+        ...['--port', String(port), '--bind', '127.0.0.1', '--dir', directory, '--save', ''],
+        ...['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'],
+      ],
+      { stdio: 'ignore' },
+    );
+    await untilAnswers(url);
+    return child;
+  };
+  let child = await run();
+  const kill = async (signal: NodeJS.Signals) => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    await exited;
+  };
+  return {
+    url,
+    port,
+    get pid() {
+      return child.pid ?? 0;
+    },
+    crash: () => kill('SIGKILL'),
+    start: async () => {
+      child = await run();
+    },
+    stop: async () => {
+      await kill('SIGTERM');
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function untilAnswers(url: string): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    const client = createClient({ url, socket: { reconnectStrategy: false } });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      await client.ping();
+      return;
+    } catch (error) {
+      if (tries >= 200) throw error;
+      await sleep(25);
+    } finally {
+      client.destroy();
+    }
+  }
+}
