@@ -47,7 +47,9 @@ async function load(name: string): Promise<Collection> {
     return { id, terms: packTerms(analyzed), vector: vectors[index] ?? new Float32Array() };
   });
   const relevant = new Map<string, Set<string>>();
-  for (const line of readFileSync(join(folder, name, 'qrels.tsv'), 'utf8').trim().split('\n')) {
+  for (const line of readFileSync(join(folder, name, 'qrels.tsv'), 'utf8')
+    .trim()
+    .split('\n')) {
     const [query = '', document = '', relevance] = line.split('\t');
     if (Number(relevance) > 0) relevant.set(query, (relevant.get(query) ?? new Set()).add(document));
   }
@@ -123,7 +125,9 @@ const names = named.length > 0 ? named : ['scifact', 'chroma-chunks', 'xquad-en'
 if (!existsSync(folder)) {
   console.log(`skipped: no test collections at ${folder} (QUIRE_SHARED names their parent)`);
 } else {
-  console.log('nDCG@10 with live statistics, with the background alone, of the vectors alone, of ranking everything');
+  console.log(
+    'nDCG@10 with live statistics, with the background alone, of the vectors alone, of ranking everything',
+  );
   const rows: Record<string, Record<string, number>> = {};
   for (const name of names) rows[name] = await measure(name);
   console.table(rows);

@@ -57,7 +57,19 @@ export interface Route<
   readonly tag: string;
   /** `open`: no token needed. */
   readonly permission: Permission | 'open';
-  readonly request: { readonly path?: Path; readonly query?: Query; readonly body?: Body };
+  readonly request: {
+    readonly path?: Path;
+    readonly query?: Query;
+    readonly body?: Body;
+    /** Also takes a form, url-encoded or multipart; its values are strings, parsed to what `body` gives. */
+    readonly form?: z.ZodType<z.infer<Body>>;
+    /** Fields that the query string may hold where the JSON body leaves them out or null; its values are strings. */
+    readonly fromQuery?: z.ZodObject;
+  };
+  /** `object`: an empty body, and one of two quote characters, count as `{}`. */
+  readonly emptyBody?: 'object';
+  /** For `open` routes that decide by the body who may pass: runs before the body is validated; undefined if it is unreadable. */
+  readonly authorize?: (caller: Caller, body: unknown) => void;
   /** Also (or only) takes multipart/form-data; its fields, for the OpenAPI page. */
   readonly upload?: { readonly fields: z.ZodType; readonly alsoJson: boolean };
   /** Bodies by status, from which the OpenAPI page is made and against which tests hold every response. */

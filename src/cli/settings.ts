@@ -26,9 +26,11 @@ export function settingsTable(): string {
       leaf.variables.map((name) => `\`${name}\``).join(' '),
     ]),
   );
-  return [row(['Setting', 'Default', 'Allowed', 'Meaning', 'Environment']), row(Array(5).fill('---')), ...rows].join(
-    '\n',
-  );
+  return [
+    row(['Setting', 'Default', 'Allowed', 'Meaning', 'Environment']),
+    row(Array(5).fill('---')),
+    ...rows,
+  ].join('\n');
 }
 
 function fileLines(leaf: Leaf): string {

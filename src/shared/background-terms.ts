@@ -1,9 +1,10 @@
-import { hashTerm } from './terms.js';
-
-const stemsByRate: readonly (readonly [number, string])[] = [];
+import { backgroundTable } from './background-table.js';
+import { analyzeText } from './terms.js';
 
 const rates = new Map<number, number>();
-for (const [rate, stems] of stemsByRate) for (const stem of stems.split(' ')) rates.set(hashTerm(stem), rate);
+for (const { rate, words } of backgroundTable) {
+  for (const term of analyzeText(words).counts.keys()) rates.set(term, Math.max(rate, rates.get(term) ?? 0));
+}
 
 /** Share of passages of general text that hold the term; 0 when it is too rare to be in the table. */
 export function backgroundRate(term: number): number {

@@ -26,15 +26,16 @@ export interface ChunkAddress {
 
 export interface StoredChunk extends ChunkText {
   readonly number: number;
-  readonly hash: string;
+  /** Chunk of an earlier generation with the same text, whose vector can be taken. */
+  readonly like: ChunkAddress | null;
 }
 
 export interface TextBatch {
   readonly documentId: string;
   readonly generation: string;
   readonly first: number;
-  /** `hash` is the digest by which a later attempt finds the vector again. */
-  readonly chunks: readonly (ChunkText & { readonly hash: string })[];
+  /** `hash` is the digest of the text by which a later attempt finds the vector again. */
+  readonly chunks: readonly (ChunkText & { readonly hash: string; readonly like: ChunkAddress | null })[];
   readonly tags: string;
 }
 
@@ -60,11 +61,21 @@ export function createChunks(redis: Redis) {
     writeTexts: ({ documentId, generation, first, chunks, tags }: TextBatch): Promise<boolean> =>
       write(
         generation,
-        chunks.map(({ text, tokenCount, overlap, hash }, i) => [
+        chunks.map(({ text, tokenCount, overlap, hash, like }, i) => [
           first + i,
           [
-            ...['document', documentId, 'generation', generation, 'number', String(first + i), 'content', text],
+            ...[
+              'document',
+              documentId,
+              'generation',
+              generation,
+              'number',
+              String(first + i),
+              'content',
+              text,
+            ],
             ...['tokens', String(tokenCount), 'overlap', String(overlap), 'hash', hash, 'tags', tags],
+            ...['like', like ? `${like.generation}:${String(like.number)}` : ''],
           ],
         ]),
       ),
@@ -72,7 +83,10 @@ export function createChunks(redis: Redis) {
     writeVectors: (generation: string, chunks: readonly ChunkVector[]): Promise<boolean> =>
       write(
         generation,
-        chunks.map(({ number, vector, terms }) => [number, ['vector', vectorBytes(vector), 'terms', Buffer.from(terms)]]),
+        chunks.map(({ number, vector, terms }) => [
+          number,
+          ['vector', vectorBytes(vector), 'terms', Buffer.from(terms)],
+        ]),
       ),
 
     writeTags: (generation: string, numbers: readonly number[], tags: string): Promise<boolean> =>
@@ -101,17 +115,40 @@ export function createChunks(redis: Redis) {
     /** Texts of chunks `first` to `first + count - 1`; those that are missing are left out. */
     readTexts: async (generation: string, first: number, count: number): Promise<StoredChunk[]> => {
       const numbers = Array.from({ length: count }, (_, i) => first + i);
-      const names = ['content', 'tokens', 'overlap', 'hash'];
+      const names = ['content', 'tokens', 'overlap', 'like'];
       const rows = await Promise.all(numbers.map((n) => redis.hmGet(keys.chunk(generation, n), names)));
-      return rows.flatMap(([text, tokens, overlap, hash], i) =>
+      return rows.flatMap(([text, tokens, overlap, like], i) =>
         text == null
           ? []
-          : [{ number: first + i, text, tokenCount: Number(tokens), overlap: Number(overlap), hash: hash ?? '' }],
+          : [
+              {
+                number: first + i,
+                text,
+                tokenCount: Number(tokens),
+                overlap: Number(overlap),
+                like: address(like),
+              },
+            ],
       );
     },
 
+    /** Where each text of a generation stands, by its digest. */
+    readHashes: async (generation: string, count: number): Promise<Map<string, ChunkAddress>> => {
+      const found = new Map<string, ChunkAddress>();
+      for (let first = 0; first < count; first += 1_000) {
+        const numbers = Array.from({ length: Math.min(1_000, count - first) }, (_, i) => first + i);
+        const rows = await Promise.all(numbers.map((n) => redis.hGet(keys.chunk(generation, n), 'hash')));
+        rows.forEach((hash, i) => {
+          if (hash !== null) found.set(hash, { generation, number: first + i });
+        });
+      }
+      return found;
+    },
+
     readContents: (addresses: readonly ChunkAddress[]): Promise<(string | null)[]> =>
-      Promise.all(addresses.map(({ generation, number }) => redis.hGet(keys.chunk(generation, number), 'content'))),
+      Promise.all(
+        addresses.map(({ generation, number }) => redis.hGet(keys.chunk(generation, number), 'content')),
+      ),
 
     readVectors: async (addresses: readonly ChunkAddress[]): Promise<(Float32Array | null)[]> => {
       const rows = await Promise.all(
@@ -125,12 +162,15 @@ export function createChunks(redis: Redis) {
       return rows.map((bytes) => (bytes instanceof Buffer ? bytes : null));
     },
 
-    unlink: async (generation: string, numbers: readonly number[]): Promise<void> => {
-      if (numbers.length > 0) await redis.unlink(numbers.map((number) => keys.chunk(generation, number)));
-    },
+    /** @returns how many of them there were */
+    unlink: (generation: string, numbers: readonly number[]): Promise<number> =>
+      redis.unlink(numbers.map((number) => keys.chunk(generation, number))),
 
     /** Marks a batch as embedded; answers how many batches still are not, or null for a discarded generation. */
-    finishBatch: async (generation: string, { batch, of }: { batch: number; of: number }): Promise<number | null> => {
+    finishBatch: async (
+      generation: string,
+      { batch, of }: { batch: number; of: number },
+    ): Promise<number | null> => {
       const done = await finishScript.run(redis, {
         keys: [keys.generation(generation)],
         arguments: [`embedded:${String(batch)}`],
@@ -147,9 +187,12 @@ export function createChunks(redis: Redis) {
         .sRem(keys.garbage, generation)
         .exec();
     },
-
-    garbage: (): Promise<string[]> => redis.sMembers(keys.garbage),
   };
+}
+
+function address(like: string | null | undefined): ChunkAddress | null {
+  const [generation, number] = (like ?? '').split(':');
+  return generation && number !== undefined ? { generation, number: Number(number) } : null;
 }
 
 export function vectorBytes(vector: Float32Array): Buffer {

@@ -5,6 +5,8 @@ export interface Deadline {
   readonly isOver: boolean;
   /** Starts the wait anew. */
   extend(): void;
+  /** Stops the clock until it is extended: what comes next is not waiting for news. */
+  pause(): void;
   /** Lets go of timer and caller's signal. */
   clear(): void;
 }
@@ -32,6 +34,9 @@ export function createDeadline(milliseconds: number, signal?: AbortSignal): Dead
     extend: () => {
       clearTimeout(timer);
       if (!controller.signal.aborted) timer = setTimeout(expire, milliseconds);
+    },
+    pause: () => {
+      clearTimeout(timer);
     },
     clear: () => {
       clearTimeout(timer);

@@ -63,7 +63,11 @@ export function createJobs(connection: ConnectionOptions, onError: (error: Error
       const data = { documentId, version, attempt, requestId: request } satisfies z.infer<typeof ingestJob>;
       await queue('ingestion').add('ingest', data, { jobId: jobIds.ingest(of) });
     },
-    addEmbeds: async (of: Fence, batches: readonly number[], { total, request }: { total: number; request: string }) => {
+    addEmbeds: async (
+      of: Fence,
+      batches: readonly number[],
+      { total, request }: { total: number; request: string },
+    ) => {
       const { documentId, version, attempt } = of;
       await queue('embedding').addBulk(
         batches.map((batch) => ({

@@ -18,6 +18,8 @@ export const keys = {
   hidden: `${prefix}hidden`,
   /** Set of generations whose chunks are to be unlinked. */
   garbage: `${prefix}garbage`,
+  /** Set of source objects to be removed from object storage. */
+  garbageObjects: `${prefix}garbage:objects`,
   /** Hash: the document record. */
   document: (id: string) => `${prefix}document:${id}`,
   /** Hash: document, owner and batches of a generation; writing chunks needs it to exist. */
@@ -34,6 +36,8 @@ export const keys = {
   usageCounters: (userId: string) => `${prefix}usage:counters:${userId}`,
   /** Set of users with pending usage events. */
   usageDirty: `${prefix}usage:dirty`,
+  /** String with a short life, renewed while a worker serves the queue. */
+  worker: (queue: string) => `${prefix}worker:${queue}`,
   /** Hash: configuration and state of a named cache. */
   cache: (ownerId: string, name: string) => `${prefix}cache:${ownerId}:${name}`,
   /** Set of names of an owner's caches. */

@@ -32,6 +32,8 @@ export interface Embedder {
    */
   embedDocuments(texts: readonly string[], options?: CallOptions): Promise<Embeddings>;
   embedQuery(text: string, options?: CallOptions): Promise<Embeddings>;
+  /** Several queries in one request, where a request costs more than its texts; `embedding.ts` then gathers them. */
+  embedQueries?(texts: readonly string[], options?: CallOptions): Promise<Embeddings>;
 }
 
 export interface Embeddings {
@@ -105,6 +107,8 @@ export type CompletionEvent =
       readonly finishReason: 'stop' | 'length';
       readonly promptTokens: number;
       readonly completionTokens: number;
+      /** Of the prompt's tokens, those that the provider had at hand from an earlier prompt; absent when it does not say. */
+      readonly promptTokensReused?: number;
     };
 
 /** Answers a question from passages, as a stream that always ends with one `end` event or throws. */
@@ -140,7 +144,11 @@ export interface CacheEngine {
   readonly name: string;
   readonly contextWindow: number;
   /** Tokens that `passages` take of the window. */
-  prepare(cacheId: string, passages: readonly Passage[], options?: CallOptions): Promise<{ tokenCount: number }>;
+  prepare(
+    cacheId: string,
+    passages: readonly Passage[],
+    options?: CallOptions,
+  ): Promise<{ tokenCount: number }>;
   query(cacheId: string, prompt: Prompt, options?: CompletionOptions): AsyncIterable<CacheEvent>;
   remove(cacheId: string): Promise<void>;
 }

@@ -14,6 +14,14 @@ export class RefusedError extends Error {
   }
 }
 
+/** The provider's answer is not what it should be; the message quotes nothing of it. */
+export class BadReplyError extends Error {
+  constructor(problem: string) {
+    super(`the provider's reply ${problem}`);
+    this.name = 'BadReplyError';
+  }
+}
+
 /** What a failed request means for the next one. */
 export interface ProviderFailure {
   readonly kind: 'refused' | 'transient' | 'misconfigured';
@@ -40,7 +48,12 @@ export function describeFailure(error: unknown, now: number = Date.now()): Provi
 }
 
 /** Codes of a 4xx that are about the set-up, whatever the status. */
-const SETUP_CODES = ['model_not_found', 'invalid_api_key', 'insufficient_quota', 'billing_hard_limit_reached'];
+const SETUP_CODES = [
+  'model_not_found',
+  'invalid_api_key',
+  'insufficient_quota',
+  'billing_hard_limit_reached',
+];
 
 function kindOf(
   status: number,
@@ -85,10 +98,13 @@ function isPlainWord(value: unknown): value is string {
 
 /** Keeps codes and the network's own error; other messages can quote a header, and the key with it. */
 function describeNetworkError(error: unknown): Error {
+  if (error instanceof BadReplyError) return error;
   if (error instanceof APIConnectionError) {
     return new Error('no answer from the provider', { cause: networkCause(error.cause) });
   }
-  return new Error(`no usable answer from the provider (${error instanceof Error ? error.name : typeof error})`);
+  return new Error(
+    `no usable answer from the provider (${error instanceof Error ? error.name : typeof error})`,
+  );
 }
 
 function networkCause(error: unknown): Error | undefined {

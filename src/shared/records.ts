@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import { documentSchema, type DocumentRecord } from './document.js';
+import { documentSchema, type DocumentRecord, type MatchableDocument } from './document.js';
 import { accessToken, documentTokens } from './filter-tokens.js';
 import { keys } from './keys.js';
 import { defineScript, type Redis } from './redis.js';
@@ -12,6 +11,8 @@ export interface Effects {
   readonly unhide?: string;
   /** Generations that nothing refers to any more: hidden, then unlinked in batches. */
   readonly discard?: readonly string[];
+  /** Source objects that nothing refers to any more. */
+  readonly discardObjects?: readonly string[];
   readonly usage?: readonly UsageEvent[];
 }
 
@@ -30,9 +31,17 @@ export interface Records {
   create(record: DocumentRecord, effects?: Effects): Promise<void>;
   /**
    * Applies `transition` atomically, again on the newer record when another process came between.
-   * `changed` is false when the transition declined; `record` is null when there is no such document (any more).
    */
-  update(id: string, transition: Transition): Promise<{ record: DocumentRecord | null; changed: boolean }>;
+  update(id: string, transition: Transition): Promise<Updated>;
+}
+
+export interface Updated {
+  /** Null when there is no such document (any more). */
+  readonly record: DocumentRecord | null;
+  /** False when the transition declined. */
+  readonly changed: boolean;
+  /** Generations to be cleaned now. */
+  readonly discarded: readonly string[];
 }
 
 export function createRecords(redis: Redis): Records {
@@ -45,7 +54,7 @@ export function createRecords(redis: Redis): Records {
     return commitScript.run(redis, {
       keys: [
         ...[keys.document(id), keys.sequence, keys.changes, keys.tombstones, keys.unfinished, keys.hidden],
-        ...[keys.garbage, keys.usageDirty],
+        ...[keys.garbage, keys.usageDirty, keys.garbageObjects],
         ...touched.map(keys.generation),
         ...users.map(keys.usagePending),
       ],
@@ -64,12 +73,12 @@ export function createRecords(redis: Redis): Records {
     update: async (id, transition) => {
       for (;;) {
         const record = await read(id);
-        if (!record) return { record: null, changed: false };
+        if (!record) return { record: null, changed: false, discarded: [] };
         const change = transition(record);
-        if (!change) return { record, changed: false };
+        if (!change) return { record, changed: false, discarded: [] };
         const next = change.removed ? null : { ...change.record, revision: record.revision + 1 };
         const done = await commit(id, record, next ? { ...change, removed: false, record: next } : change);
-        if (done === 1) return { record: next, changed: true };
+        if (done === 1) return { record: next, changed: true, discarded: change.discard ?? [] };
       }
     },
   };
@@ -88,14 +97,17 @@ const parseJson = (text: string): unknown => JSON.parse(text);
 
 /** The hash of a record: every field as JSON, and `tags`, which an index over records filters by. */
 export function documentFields(record: DocumentRecord): Record<string, string> {
-  const fields = Object.entries(record).map(([name, value]) => [name, JSON.stringify(value)]);
-  return { ...z.record(z.string(), z.string()).parse(Object.fromEntries(fields)), tags: recordTags(record) };
+  const fields = Object.entries(record).map(([name, value]): [string, string] => [
+    name,
+    JSON.stringify(value),
+  ]);
+  return { ...Object.fromEntries(fields), tags: documentTags(record) };
 }
 
-/** Access and filter tokens of a record, as every chunk of it carries them. */
-export function recordTags(record: DocumentRecord): string {
-  const callers = new Set([...record.readers, ...record.writers, ...record.admins]);
-  return [...[...callers].map(accessToken), ...documentTokens(record)].join(',');
+/** Access and filter tokens of a document, comma-separated, as its record and its published chunks carry them. */
+export function documentTags(document: MatchableDocument): string {
+  const callers = new Set([...document.readers, ...document.writers, ...document.admins]);
+  return [...[...callers].map(accessToken), ...documentTokens(document)].join(',');
 }
 
 const isFinal = (record: DocumentRecord) => record.status !== 'queued' && record.status !== 'processing';
@@ -108,6 +120,7 @@ function commitPayload(id: string, before: DocumentRecord | null, change: Change
     open: change.open ?? '',
     unhide: change.unhide ?? '',
     discard: change.discard ?? [],
+    objects: change.discardObjects ?? [],
     usage: (change.usage ?? []).map((event) => ({ user: event.userId, event: JSON.stringify(event) })),
   };
   if (change.removed) return { ...common, removed: true, set: [], unfinished: false };
@@ -129,7 +142,7 @@ function commitPayload(id: string, before: DocumentRecord | null, change: Change
 const commitScript = defineScript<number>(`
 local change = cjson.decode(ARGV[1])
 local record, sequence, changes, tombstones = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local unfinished, hidden, garbage, dirty = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
+local unfinished, hidden, garbage, dirty, objects = KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 if (redis.call('HGET', record, 'revision') or '') ~= change.revision then return 0 end
 if change.removed then
   redis.call('DEL', record)
@@ -149,6 +162,7 @@ for _, generation in ipairs(change.discard) do
     redis.call('HSET', ARGV[3] .. generation, 'discarded', '1')
   end
 end
+for _, object in ipairs(change.objects) do redis.call('SADD', objects, object) end
 for _, usage in ipairs(change.usage) do
   redis.call('RPUSH', ARGV[4] .. usage.user, usage.event)
   redis.call('SADD', dirty, usage.user)

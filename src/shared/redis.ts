@@ -26,7 +26,13 @@ export type Redis = ReturnType<typeof createRedis>;
 export function bullConnection(url: string, options: { failFast: boolean }) {
   const common = { url, retryStrategy: (times: number) => Math.min(50 * 2 ** times, 1_000) };
   return options.failFast
-    ? { ...common, enableOfflineQueue: false, maxRetriesPerRequest: 1, connectTimeout: 2_000, commandTimeout: 5_000 }
+    ? {
+        ...common,
+        enableOfflineQueue: false,
+        maxRetriesPerRequest: 1,
+        connectTimeout: 2_000,
+        commandTimeout: 5_000,
+      }
     : { ...common, maxRetriesPerRequest: null };
 }
 
@@ -53,7 +59,10 @@ export function defineScript<Reply>(source: string) {
 
 /** A wrong command is our bug; anything else that a Redis call rejects with is a Redis that cannot serve now. */
 export function toUnavailable(error: unknown): unknown {
-  if (error instanceof ErrorReply && !/^(LOADING|OOM|MISCONF|READONLY|MASTERDOWN|CLUSTERDOWN|BUSY)/.test(error.message)) {
+  if (
+    error instanceof ErrorReply &&
+    !/^(LOADING|OOM|MISCONF|READONLY|MASTERDOWN|CLUSTERDOWN|BUSY)/.test(error.message)
+  ) {
     return error;
   }
   return isConnectionError(error) || error instanceof ErrorReply
@@ -61,7 +70,8 @@ export function toUnavailable(error: unknown): unknown {
     : error;
 }
 
-const CONNECTION_ERRORS = /closed|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|offline|Socket|Connection|timeout|max retries/i;
+const CONNECTION_ERRORS =
+  /closed|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|offline|Socket|Connection|timeout|max retries/i;
 
 function isConnectionError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

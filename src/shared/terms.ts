@@ -91,7 +91,8 @@ function foldLatin(word: string): string {
 /** FNV-1a over UTF-16 units, then the finaliser of MurmurHash3 so that every bit depends on every unit. */
 export function hashTerm(term: string): number {
   let hash = 0x811c9dc5;
-  for (let index = 0; index < term.length; index += 1) hash = Math.imul(hash ^ term.charCodeAt(index), 0x01000193);
+  for (let index = 0; index < term.length; index += 1)
+    hash = Math.imul(hash ^ term.charCodeAt(index), 0x01000193);
   return mixBits(hash);
 }
 

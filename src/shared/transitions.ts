@@ -1,5 +1,11 @@
 import { canRead } from './access.js';
-import { generationId, type Content, type DocumentRecord, type Failure, type IngestOperation } from './document.js';
+import {
+  generationId,
+  type Content,
+  type DocumentRecord,
+  type Failure,
+  type IngestOperation,
+} from './document.js';
 import type { Change } from './records.js';
 import { ingestUsageEvent, type UsageEvent } from './usage.js';
 
@@ -45,12 +51,16 @@ export function publish(
   return {
     record: { ...finished(record, 'completed'), published, pending: null, error: null, progress: 1 },
     unhide: generation,
-    discard: [...earlier, ...(record.published?.generation ? [record.published.generation] : [])],
+    discard: [...earlier, ...generationOf(record.published)],
+    discardObjects: objectsOf(record.published),
     usage: endOperation(record, { tokens: tokenCount }),
   };
 }
 
-export function fail(record: DocumentRecord, { failure, ...fence }: Fence & { failure: Failure }): Change | null {
+export function fail(
+  record: DocumentRecord,
+  { failure, ...fence }: Fence & { failure: Failure },
+): Change | null {
   if (!isCurrent(record, fence)) return null;
   return {
     record: { ...finished(record, 'failed'), error: failure },
@@ -69,7 +79,6 @@ export function replaceContent(
   record: DocumentRecord,
   { content, operation }: { content: Content; operation: IngestOperation },
 ): Change {
-  const supersedes = record.pending !== null;
   return {
     record: {
       ...record,
@@ -80,7 +89,8 @@ export function replaceContent(
       operation,
       updatedAt: now(),
     },
-    discard: supersedes ? attempts(record) : [],
+    discard: record.pending ? attempts(record) : [],
+    discardObjects: objectsOf(record.pending),
     usage: endOperation(record, { tokens: 0, code: 'superseded' }),
   };
 }
@@ -130,7 +140,8 @@ export function finishRetag(record: DocumentRecord, mark: number): Change | null
 export function remove(record: DocumentRecord): Change {
   return {
     removed: true,
-    discard: [...attempts(record), ...(record.published?.generation ? [record.published.generation] : [])],
+    discard: [...new Set([...attempts(record), ...generationOf(record.published)])],
+    discardObjects: [...objectsOf(record.pending), ...objectsOf(record.published)],
     usage: endOperation(record, { tokens: 0, code: 'deleted' }),
   };
 }
@@ -150,6 +161,9 @@ function endOperation(
 ): readonly UsageEvent[] {
   return record.operation ? [ingestUsageEvent(record.operation, outcome)] : [];
 }
+
+const objectsOf = (content: Content | null) => (content ? [content.storageKey] : []);
+const generationOf = (content: Content | null) => (content?.generation ? [content.generation] : []);
 
 /** Generations of all attempts at the newest version. */
 function attempts(record: DocumentRecord): string[] {

@@ -31,7 +31,10 @@ function queryVector(text: string): Float32Array {
   return vectorOf(text, { weigh: (count) => 1 + Math.log(count), pivot: 0 });
 }
 
-function vectorOf(text: string, { weigh, pivot }: { weigh: (count: number) => number; pivot: number }): Float32Array {
+function vectorOf(
+  text: string,
+  { weigh, pivot }: { weigh: (count: number) => number; pivot: number },
+): Float32Array {
   const sums = new Float64Array(DIMENSIONS);
   for (const [term, count] of analyzeText(text).counts) {
     addTerm(sums, term, weigh(count) * informativeness(term));

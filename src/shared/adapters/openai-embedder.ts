@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { cutToTokens } from '../cut-text.js';
 import { IngestError, UnavailableError } from '../errors.js';
 import { createOpenAIClient, type OpenAIConnection } from '../openai-client.js';
 import type { CallOptions, Embedder, Embeddings } from '../ports.js';
-import { RefusedError } from '../provider-errors.js';
+import { BadReplyError, RefusedError } from '../provider-errors.js';
+import { cutToTokens } from '../token-budget.js';
 import { countTokens } from '../tokens.js';
 
 export interface OpenAIEmbedderOptions extends OpenAIConnection {
@@ -67,9 +67,11 @@ export function createOpenAIEmbedder(options: OpenAIEmbedderOptions): Embedder {
     if (texts.includes('')) throw new IngestError('provider', 'an empty text cannot be embedded');
     const input = texts.map((text) => cutToTokens(text, maxInputTokens, countTokens));
     const reply = parseReply(await requestAnyEncoding(input, signal));
-    const vectors = orderedVectors(reply, texts.length);
-    knownDimensions = checkDimensions(vectors, knownDimensions);
-    return { vectors: vectors.map(normalize), tokens: reply.usage?.prompt_tokens ?? null };
+    const decoded = orderedVectors(reply, texts.length);
+    const dimensions = checkDimensions(decoded, knownDimensions);
+    const vectors = decoded.map(normalize);
+    knownDimensions = dimensions;
+    return { vectors, tokens: reply.usage?.prompt_tokens ?? null };
   };
 
   let probe: Promise<Embeddings> | null = null;
@@ -82,7 +84,9 @@ export function createOpenAIEmbedder(options: OpenAIEmbedderOptions): Embedder {
       probe ??= embed(['dimensions']).finally(() => {
         probe = null;
       });
-      const { vectors } = await probe;
+      const { vectors } = await probe.catch((error: unknown) => {
+        throw error instanceof IngestError ? new UnavailableError(COMPONENT, { cause: error }) : error;
+      });
       return vectors[0]?.length ?? 0;
     },
     embedDocuments: embed,
@@ -99,10 +103,10 @@ function translateRefusal(refusal: RefusedError): Error {
   return new IngestError('provider', 'the embedding provider refused the text', { cause: refusal });
 }
 
-function badReply(reason: string): UnavailableError {
+function badReply(problem: string): UnavailableError {
   return new UnavailableError(COMPONENT, {
     retryAfterSeconds: BAD_REPLY_RETRY_SECONDS,
-    cause: new Error(`the embedding provider's reply has ${reason}`),
+    cause: new BadReplyError(`has ${problem}`),
   });
 }
 
@@ -126,7 +130,8 @@ function decodeVector(embedding: string | readonly unknown[]): Float32Array {
   }
   const bytes = Buffer.from(embedding, 'base64');
   if (bytes.length % 4 !== 0) throw badReply('a vector that is no base64 of 32-bit floats');
-  return Float32Array.from({ length: bytes.length / 4 }, (_, index) => bytes.readFloatLE(index * 4));
+  // Copied, since a Float32Array must begin at a multiple of four; little-endian, as every platform of Node 20 but one.
+  return new Float32Array(new Uint8Array(bytes).buffer);
 }
 
 function checkDimensions(vectors: readonly Float32Array[], expected: number | undefined): number {

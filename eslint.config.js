@@ -1,0 +1,137 @@
+import { readdirSync } from 'node:fs';
+import { createNodeResolver, importX } from 'eslint-plugin-import-x';
+import tseslint from 'typescript-eslint';
+
+const adapters = 'src/shared/adapters';
+const adapterNames = [...new Set(readdirSync(adapters).map((name) => name.replace(/\.ts$/, '')))];
+
+/** Who may import what; the table is in CONTRIBUTING.md. */
+const zones = [
+  {
+    target: './src/shared',
+    from: ['./src/api', './src/workers', './src/cli'],
+    message: 'shared/ serves all processes and knows none of them.',
+  },
+  {
+    target: './src/api',
+    from: ['./src/workers', './src/cli'],
+    message: 'api and workers meet only in shared/jobs.ts and in Redis.',
+  },
+  {
+    target: './src/workers',
+    from: ['./src/api', './src/cli'],
+    message: 'workers and api meet only in shared/jobs.ts and in Redis.',
+  },
+  {
+    target: './src/cli',
+    from: ['./src/api', './src/workers', './src/shared/adapters'],
+    message: 'cli/ starts the other processes; it does not import them.',
+  },
+  {
+    target: './src/shared/!(adapters)*',
+    from: './src/shared/adapters',
+    message: 'Only context.ts files name adapters; everything else knows the port.',
+  },
+  {
+    target: [
+      './src/api/!(context).ts',
+      './src/api/!(context)/**/*',
+      './src/workers/!(context).ts',
+      './src/workers/*/**/*',
+    ],
+    from: './src/shared/adapters',
+    message: 'Only context.ts files name adapters; everything else knows the port.',
+  },
+  {
+    target: './src/shared/adapters',
+    from: ['./src/shared/config.ts', './src/shared/settings.ts', './src/shared/settings-rules.ts'],
+    message: 'An adapter takes the values it needs, not the settings.',
+  },
+  ...adapterNames.map((name) => ({
+    target: [`./${adapters}/${name}.ts`, `./${adapters}/${name}/**/*`],
+    from: `./${adapters}`,
+    except: [`./${name}.ts`, `./${name}`],
+    message: 'Adapters do not import each other.',
+  })),
+  {
+    target: './src/api/routes',
+    from: ['./src/shared/redis.ts', './src/api/context.ts', './src/api/main.ts', './src/api/app.ts'],
+    message: 'A route knows its schemas and its service.',
+  },
+  {
+    target: './src/api/services',
+    from: ['./src/api/routes', './src/api/context.ts', './src/api/main.ts', './src/api/app.ts'],
+    message: 'A service knows nothing of HTTP.',
+  },
+];
+
+function forbidPackages(names, message) {
+  const paths = names.map((name) => ({ name, message }));
+  return { 'no-restricted-imports': ['error', { paths }] };
+}
+
+const redisPackages = ['redis', 'ioredis', 'bullmq'];
+
+export default tseslint.config(
+  // AssemblyScript: TypeScript's syntax with other types and meanings.
+  { ignores: ['dist/', 'coverage/', '.quire/', 'src/shared/adapters/exact-index/kernel.as.ts'] },
+  { linterOptions: { reportUnusedDisableDirectives: 'error' } },
+  {
+    files: ['**/*.ts'],
+    extends: [...tseslint.configs.strictTypeChecked, ...tseslint.configs.stylisticTypeChecked],
+    languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
+    plugins: { 'import-x': importX },
+    settings: {
+      'import-x/resolver-next': [
+        createNodeResolver({ extensions: ['.ts'], extensionAlias: { '.js': ['.ts'] } }),
+      ],
+    },
+    rules: {
+      'import-x/no-restricted-paths': ['error', { zones }],
+      'import-x/no-cycle': 'error',
+      'import-x/no-default-export': 'error',
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
+      '@typescript-eslint/no-unused-vars': ['error', { varsIgnorePattern: '^_', argsIgnorePattern: '^_' }],
+      // An index signature and a `type` of the same shape are not the same to zod's and Express's types.
+      '@typescript-eslint/consistent-type-definitions': 'off',
+      'max-lines': ['error', { max: 250, skipBlankLines: true, skipComments: true }],
+      'max-params': ['error', 4],
+    },
+  },
+  {
+    files: ['src/**/*.ts'],
+    rules: {
+      'no-console': 'error',
+      'no-restricted-properties': [
+        'error',
+        ...['exit', 'exitCode', 'on', 'once'].map((property) => ({
+          object: 'process',
+          property,
+          message: 'Only main.ts handles signals and exits.',
+        })),
+        { object: 'process', property: 'env', message: 'Settings are read once, in main.ts.' },
+      ],
+    },
+  },
+  { files: ['src/*/main.ts', 'src/cli/up.ts'], rules: { 'no-restricted-properties': 'off' } },
+  { files: ['src/shared/**/*.ts'], rules: forbidPackages(['express'], 'shared/ knows nothing of HTTP.') },
+  {
+    files: ['src/api/routes/*.ts'],
+    rules: forbidPackages(['express', ...redisPackages], 'A route knows its schemas and its service.'),
+  },
+  {
+    files: ['src/api/services/*.ts'],
+    rules: forbidPackages(['express'], 'A service knows nothing of HTTP.'),
+  },
+  {
+    files: ['**/*.js', '**/*.mjs'],
+    languageOptions: {
+      globals: { process: 'readonly', console: 'readonly', URL: 'readonly', Buffer: 'readonly' },
+    },
+    rules: { 'no-undef': 'error', 'no-unused-vars': 'error' },
+  },
+);

@@ -1,0 +1,14 @@
+// Prints what jest's JSON report (path as the first argument) counted, as the closing line of .ci/run.
+import { readFileSync } from 'node:fs';
+
+const report = readFileSync(process.argv[2], 'utf8');
+if (report === '') {
+  console.log('0 passed, 1 failed, 0 skipped');
+  process.exit(1);
+}
+const counts = JSON.parse(report);
+// A file that cannot even be loaded holds no failed test, and is one.
+const failed = counts.numFailedTests + counts.numRuntimeErrorTestSuites;
+const skipped = counts.numPendingTests + counts.numTodoTests;
+console.log(`${counts.numPassedTests} passed, ${failed} failed, ${skipped} skipped`);
+if (failed > 0 || counts.numPassedTests === 0) process.exit(1);

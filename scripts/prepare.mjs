@@ -1,0 +1,61 @@
+// Plain Node without dependencies: this runs before anything is installed.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const builtMark = join(root, 'dist', '.built');
+
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}
+
+function requireNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > 20 || (major === 20 && minor >= 16)) return;
+  fail(`Quire needs Node.js 20.16 or newer; this is ${process.versions.node}.`);
+}
+
+function npm(args) {
+  // Output goes to stderr: stdout belongs to what the user asked for.
+  const { status } = spawnSync('npm', args, { cwd: root, stdio: ['ignore', 2, 2] });
+  if (status !== 0) fail(`npm ${args.join(' ')} failed.`);
+}
+
+function readPackages(path) {
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).packages : null;
+}
+
+/** Compares contents, not times: a clone or a checkout must not cause an install. */
+function isInstalled() {
+  const wanted = readPackages(join(root, 'package-lock.json'));
+  const installed = readPackages(join(root, 'node_modules', '.package-lock.json'));
+  if (wanted === null || installed === null) return false;
+  const fits = Object.entries(installed).every(([path, { version }]) => wanted[path]?.version === version);
+  // Optional packages of other platforms are wanted but never installed.
+  return fits && Object.keys(wanted).every((path) => path === '' || wanted[path].optional || installed[path]);
+}
+
+function newestTime(path) {
+  const status = statSync(path);
+  if (!status.isDirectory()) return status.mtimeMs;
+  const inside = readdirSync(path).map((name) => newestTime(join(path, name)));
+  return Math.max(status.mtimeMs, ...inside);
+}
+
+function isBuilt() {
+  if (!existsSync(builtMark)) return false;
+  const sources = ['src', 'scripts', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+  return sources.every((path) => newestTime(join(root, path)) < statSync(builtMark).mtimeMs);
+}
+
+/** Installs and builds what is missing or out of date. */
+export function prepare() {
+  requireNode();
+  if (!isInstalled()) npm(['ci', '--include=dev']);
+  if (isBuilt()) return;
+  npm(['run', '--silent', 'build']);
+  writeFileSync(builtMark, '');
+}

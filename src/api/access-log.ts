@@ -1,0 +1,47 @@
+import { pinoHttp } from 'pino-http';
+import type { RequestHandler } from 'express';
+import type { Logger } from '../shared/logger.js';
+import { requestFacts } from './request-facts.js';
+import { requestIdOf } from './request-id.js';
+
+const QUIET_PATHS = ['/health', '/health/ready', '/metrics'];
+
+/** Gives each request its id (also on the response) and a logger, and logs a line when it is over: no query strings. */
+export function createAccessLog(logger: Logger): RequestHandler {
+  return pinoHttp({
+    logger,
+    genReqId: (request, response) => {
+      const id = requestIdOf(request.headers['x-request-id']);
+      response.setHeader('X-Request-Id', id);
+      return id;
+    },
+    customAttributeKeys: { reqId: 'requestId' },
+    quietReqLogger: true,
+    quietResLogger: true,
+    // Without these, whole requests and errors with their commands would be logged.
+    wrapSerializers: false,
+    serializers: { req: () => undefined },
+    customLogLevel: (request, response) => {
+      if (response.statusCode >= 500) return 'warn';
+      return QUIET_PATHS.includes(pathOf(request.url)) ? 'debug' : 'info';
+    },
+    customSuccessObject: describe,
+    customErrorObject: (request, response, _error, value) => describe(request, response, value),
+    customErrorMessage: () => 'request completed',
+  });
+}
+
+type Options = NonNullable<Parameters<typeof pinoHttp>[0]>;
+type Describe = NonNullable<Options['customSuccessObject']>;
+
+const describe: Describe = (request, response, value: { responseTime?: number }) => ({
+  method: request.method,
+  path: pathOf('originalUrl' in request ? String(request.originalUrl) : request.url),
+  ...requestFacts(request),
+  status: response.statusCode,
+  durationMs: value.responseTime,
+});
+
+function pathOf(url: string | undefined): string {
+  return (url ?? '').split('?')[0]?.slice(0, 300) ?? '';
+}

@@ -1,0 +1,107 @@
+import type { IncomingMessage } from 'node:http';
+import { AppError } from '../shared/errors.js';
+
+/** The client went away while we read: nobody is there to be answered. */
+export class ClientGoneError extends Error {
+  override readonly name = 'ClientGoneError';
+}
+
+const MAX_DEPTH = 200;
+
+export function hasBody(request: IncomingMessage): boolean {
+  const { 'transfer-encoding': encoding, 'content-length': length } = request.headers;
+  return encoding !== undefined || Number(length ?? 0) > 0;
+}
+
+/** The media type alone, in lower case; empty when the request states none. */
+export function mediaTypeOf(request: IncomingMessage): string {
+  return (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+}
+
+export function isJson(mediaType: string): boolean {
+  return mediaType === 'application/json' || /^application\/[\w.-]+\+json$/.test(mediaType);
+}
+
+export function tooLargeBody(maxBytes: number): AppError {
+  return new AppError(413, `The JSON body is larger than ${String(maxBytes)} bytes: send large documents to /ingest/file`);
+}
+
+/**
+ * Bytes of the body. It stops at the first byte over the limit and leaves the rest unread.
+ * @throws AppError 413; ClientGoneError
+ */
+export function readBytes(request: IncomingMessage, { maxBytes }: { maxBytes: number }): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLargeBody(maxBytes));
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    let size = 0;
+    const stop = () => {
+      request.off('data', take).off('end', finish).off('error', goneWith).off('close', gone);
+    };
+    const take = (part: Buffer) => {
+      size += part.length;
+      parts.push(part);
+      if (size <= maxBytes) return;
+      stop();
+      request.pause();
+      reject(tooLargeBody(maxBytes));
+    };
+    const finish = () => {
+      stop();
+      resolve(Buffer.concat(parts, size));
+    };
+    const goneWith = (cause: unknown) => {
+      stop();
+      reject(new ClientGoneError('the request broke off', { cause }));
+    };
+    const gone = () => {
+      goneWith(undefined);
+    };
+    request.on('data', take).on('end', finish).on('error', goneWith).on('close', gone);
+  });
+}
+
+/** @throws AppError 415 when the body is encoded in a way that is not read here */
+export function checkEncoding(request: IncomingMessage): void {
+  const { 'content-encoding': encoding = 'identity', 'content-type': type = '' } = request.headers;
+  if (encoding.toLowerCase() !== 'identity') throw new AppError(415, 'Compressed request bodies are not supported');
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(type)?.[1]?.toLowerCase() ?? 'utf-8';
+  if (!['utf-8', 'utf8', 'us-ascii'].includes(charset)) throw new AppError(415, 'The body must be encoded in UTF-8');
+}
+
+/** @throws AppError 422 in the shape of pydantic 1 */
+export function parseJson(bytes: Buffer): unknown {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    if (isDeep(bytes)) throw new SyntaxError('nested too deeply');
+    return JSON.parse(text);
+  } catch (cause) {
+    const item = { loc: ['body'], msg: 'Invalid JSON', type: 'value_error.jsondecode' };
+    throw new AppError(422, [item], { cause });
+  }
+}
+
+/** What recurses over a value later must not run out of stack, so depth is counted before it is parsed. */
+function isDeep(bytes: Buffer): boolean {
+  let depth = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) at = endOfString(bytes, at);
+    else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth += 1;
+    else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) depth -= 1;
+    if (depth > MAX_DEPTH) return true;
+  }
+  return false;
+}
+
+const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY] = [0x7b, 0x7d, 0x5b, 0x5d];
+
+function endOfString(bytes: Buffer, start: number): number {
+  for (let end = bytes.indexOf(QUOTE, start + 1); end !== -1; end = bytes.indexOf(QUOTE, end + 1)) {
+    let slashes = 0;
+    while (bytes[end - 1 - slashes] === BACKSLASH) slashes += 1;
+    if (slashes % 2 === 0) return end;
+  }
+  return bytes.length;
+}

@@ -1,0 +1,54 @@
+import { STATUS_CODES } from 'node:http';
+import type { ErrorRequestHandler } from 'express';
+import { AppError, UnavailableError, type ValidationItem } from '../shared/errors.js';
+import { toUnavailable } from '../shared/redis.js';
+import { ClientGoneError } from './body.js';
+
+export interface ErrorReply {
+  readonly status: number;
+  readonly detail: string | readonly ValidationItem[];
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The one map from errors to HTTP. What it does not know shows nothing of itself. */
+export function describeError(thrown: unknown): ErrorReply {
+  const error = toUnavailable(thrown);
+  if (error instanceof AppError) {
+    const { status, detail, headers } = error;
+    return { status, detail, headers };
+  }
+  if (error instanceof UnavailableError) {
+    const headers = { 'Retry-After': String(Math.max(1, Math.ceil(error.retryAfterSeconds))) };
+    return { status: 503, detail: error.message, headers };
+  }
+  const status = statusOfExpress(error);
+  return status === null
+    ? { status: 500, detail: 'Internal server error', headers: {} }
+    : { status, detail: STATUS_CODES[status] ?? 'Bad Request', headers: {} };
+}
+
+/** Express and its file server throw errors with a status: a path that cannot be decoded is one that we do not have. */
+function statusOfExpress(error: unknown): number | null {
+  if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return null;
+  const { status } = error;
+  if (status === 400) return 404;
+  return status > 400 && status < 500 ? status : null;
+}
+
+export const handleError: ErrorRequestHandler = (error: unknown, request, response, _next) => {
+  const isGone = error instanceof ClientGoneError || (request.socket.destroyed && !response.writableFinished);
+  if (isGone) {
+    request.log.debug('the client went away');
+    response.destroy();
+    return;
+  }
+  const { status, detail, headers } = describeError(error);
+  if (status === 500) request.log.error({ err: error }, 'request failed');
+  else if (status > 500) request.log.warn({ err: error }, 'request refused for now');
+  if (response.headersSent) {
+    // An answer that was begun is cut off rather than made to look whole.
+    response.destroy();
+    return;
+  }
+  response.set(headers).status(status).json({ detail });
+};

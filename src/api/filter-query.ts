@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import type { ValidationItem } from '../shared/errors.js';
+import { parseFilter, type Filter } from '../shared/filters.js';
+import { parsePythonDict } from './python-literal.js';
+import { addItem, MESSAGES } from './validation-items.js';
+
+const MAX_CHARACTERS = 65_536;
+
+/** A client's filter, parsed, and as it was sent (null when absent), which is what named caches store. */
+export interface RequestFilter {
+  readonly filter: Filter | null;
+  readonly json: unknown;
+}
+
+/** The field `filters` of a JSON body. */
+export const bodyFilters = z
+  .unknown()
+  .transform((value, context) => toRequestFilter(value ?? null, context))
+  .optional()
+  .transform((value): RequestFilter => value ?? { filter: null, json: null })
+  .meta({ override: { type: ['object', 'null'], additionalProperties: true } });
+
+/** The parameter `filters` of a query string. */
+export const queryFilters = z
+  .string()
+  .transform((text, context) => {
+    const parsed = parseFilterText(text);
+    if ('value' in parsed) return toRequestFilter(parsed.value, context);
+    addItem(context, parsed.error);
+    return z.NEVER;
+  })
+  .optional()
+  .transform((value): RequestFilter => value ?? { filter: null, json: null });
+
+function toRequestFilter(json: unknown, context: z.RefinementCtx): RequestFilter {
+  const parsed = parseFilter(json);
+  if ('filter' in parsed) return { filter: parsed.filter, json };
+  // The schema sits at `filters` already.
+  for (const item of parsed.errors) addItem(context, { ...item, loc: item.loc.slice(1) });
+  return z.NEVER;
+}
+
+/** Reads JSON or, as existing clients send it, what Python prints for a dict; empty, `None` and `null` are none. */
+export function parseFilterText(text: string): { value: unknown } | { error: ValidationItem } {
+  const trimmed = text.trim();
+  if (trimmed === '' || trimmed === 'None' || trimmed === 'null') return { value: null };
+  const invalid = { error: { loc: [], msg: MESSAGES.json, type: 'value_error.jsondecode' } };
+  if (trimmed.length > MAX_CHARACTERS) return invalid;
+  const value = attempt(() => JSON.parse(trimmed)) ?? attempt(() => parsePythonDict(trimmed));
+  return value ?? invalid;
+}
+
+/** A text in the wrong language is no failure: the other one is tried. */
+function attempt(parse: () => unknown): { value: unknown } | null {
+  try {
+    return { value: parse() };
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,50 @@
+import type { Request, RequestHandler } from 'express';
+import { isIP } from 'node:net';
+import { AppError } from '../shared/errors.js';
+import { isLoopbackHost } from '../shared/loopback.js';
+
+export interface HostOptions {
+  readonly devMode: boolean;
+  /** Other machines may reach dev mode: by address, by a local name, or by one of `names`. */
+  readonly allowRemoteDevMode: boolean;
+  readonly names: readonly string[];
+}
+
+/**
+ * Refuses requests without a usable `Host`, and in dev mode those for a host that is not ours: a page whose name was
+ * made to point here (DNS rebinding) has its own name in that header.
+ */
+export function createHostGuard({ devMode, allowRemoteDevMode, names }: HostOptions): RequestHandler {
+  const own = new Set(names.map((name) => name.toLowerCase()));
+  const isOwn = (name: string) =>
+    isLoopbackHost(name) || own.has(name) || (allowRemoteDevMode && (isIP(name) > 0 || !name.includes('.')));
+  return (request, _response, next) => {
+    const { host } = request.headers;
+    // HTTP/1.0 knows requests without one; no browser sends them.
+    if (host === undefined && request.httpVersionMinor === 0) {
+      next();
+      return;
+    }
+    const name = hostName(host ?? '');
+    if (name === null) throw new AppError(400, 'Invalid Host header');
+    if (devMode && !isOwn(name)) throw new AppError(403, 'Host not allowed in dev mode');
+    next();
+  };
+}
+
+/** The name or address of `name[:port]` in lower case, without brackets; null when it is none. */
+export function hostName(host: string): string | null {
+  const [, address, name] = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(host) ?? [];
+  return (address ?? name)?.toLowerCase() ?? null;
+}
+
+/** Public address of the service without a trailing slash: as set, else as this request reached it. */
+export function baseUrlOf(request: Request, publicUrl: string): string {
+  if (publicUrl !== '') return publicUrl.replace(/\/+$/, '');
+  const { localAddress = '127.0.0.1', localPort = 80 } = request.socket;
+  // @NOTE express's type promises a host; HTTP/1.0 requests may come without.
+  const requested: string | undefined = request.host;
+  const local = `${isIP(localAddress) === 6 ? `[${localAddress}]` : localAddress}:${String(localPort)}`;
+  const isUsable = requested !== undefined && hostName(requested) !== null;
+  return `${request.protocol === 'https' ? 'https' : 'http'}://${isUsable ? requested : local}`;
+}

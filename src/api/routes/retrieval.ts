@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { bodyFilters } from '../filter-query.js';
+import { defineRoute, reply, type ApiRequest, type Route } from '../route.js';
+import type { QueryService } from '../services/query.js';
+import type { Retrieval, RetrievalRequest } from '../services/retrieval.js';
+import { jsonFloat, jsonInteger, nonBlankString, optionalNull, optionalNullOr } from '../validation.js';
+
+export const MAX_QUERY_CHARACTERS = 32_768;
+
+const search = {
+  query: nonBlankString({ max: MAX_QUERY_CHARACTERS }),
+  filters: bodyFilters,
+  k: optionalNullOr(jsonInteger({ ge: 1, le: 1000 }), 4),
+  min_score: optionalNullOr(jsonFloat({ ge: 0, le: 1 }), 0),
+};
+const searchBody = z.object(search);
+
+export const completionOptions = {
+  max_tokens: optionalNull(jsonInteger({ ge: 1, le: 32_768 })),
+  temperature: optionalNull(jsonFloat({ ge: 0, le: 2 })),
+};
+const queryBody = z.object({ ...search, ...completionOptions, stream: optionalNullOr(z.boolean(), false) });
+
+const metadata = z.record(z.string(), z.unknown());
+const chunkResult = z
+  .object({
+    content: z.string(),
+    score: z.number().min(0).max(1),
+    document_id: z.string(),
+    chunk_number: z.int().min(0),
+    metadata,
+    content_type: z.string(),
+    filename: z.string().nullable(),
+    download_url: z.string().nullable(),
+  })
+  .meta({ id: 'ChunkResult' });
+
+const documentResult = z
+  .object({
+    score: z.number().min(0).max(1),
+    document_id: z.string(),
+    metadata,
+    content: z.object({
+      type: z.enum(['string', 'url']),
+      value: z.string(),
+      filename: z.string().nullable(),
+    }),
+    additional_metadata: metadata,
+  })
+  .meta({ id: 'DocumentResult' });
+
+export const usageCounts = z.object({
+  completion_tokens: z.int(),
+  prompt_tokens: z.int(),
+  total_tokens: z.int(),
+});
+const completion = z
+  .object({
+    completion: z.string(),
+    usage: usageCounts,
+    finish_reason: z.enum(['stop', 'length']),
+    sources: z.array(z.object({ document_id: z.string(), chunk_number: z.int(), score: z.number() })),
+  })
+  .meta({ id: 'Completion' });
+
+function toRequest(request: ApiRequest<unknown, unknown, z.infer<typeof searchBody>>): RetrievalRequest {
+  const { body, caller, baseUrl, startedAtMs, signal } = request;
+  const { query, filters, k, min_score: minScore } = body;
+  return { callerId: caller.id, baseUrl, startedAtMs, signal, query, filter: filters.filter, k, minScore };
+}
+
+export function createRetrievalRoutes({
+  retrieval,
+  query,
+}: {
+  retrieval: Retrieval;
+  query: QueryService;
+}): Route[] {
+  const common = { method: 'post', tag: 'Retrieval', permission: 'read' } as const;
+  return [
+    defineRoute({
+      ...common,
+      path: '/retrieve/chunks',
+      summary: 'The chunks that fit a query best',
+      request: { body: searchBody },
+      responses: { 200: z.array(chunkResult) },
+      handle: async (request) => reply.json(200, await retrieval.chunks(toRequest(request))),
+    }),
+    defineRoute({
+      ...common,
+      path: '/retrieve/docs',
+      summary: 'The documents that fit a query best, each by its best chunk',
+      request: { body: searchBody },
+      responses: { 200: z.array(documentResult) },
+      handle: async (request) => ({ type: 'items', items: await retrieval.documents(toRequest(request)) }),
+    }),
+    defineRoute({
+      ...common,
+      path: '/query',
+      summary: 'A completion over the chunks that fit a query best',
+      request: { body: queryBody },
+      responses: { 200: completion },
+      handle: async (request) => {
+        const { max_tokens: maxTokens, temperature, stream } = request.body;
+        const asked = { ...toRequest(request), maxTokens, temperature };
+        if (stream) return { type: 'events', events: query.stream(asked) };
+        return reply.json(200, await query.complete(asked));
+      },
+    }),
+  ];
+}

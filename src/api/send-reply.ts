@@ -1,0 +1,80 @@
+import type { Request, Response } from 'express';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sendEvents } from './event-stream.js';
+import type { ApiReply } from './route.js';
+import { writeOut } from './write-out.js';
+
+/** Answers a request with what its handler returned; GET and HEAD differ in the body alone. */
+export async function sendReply(request: Request, response: Response, reply: ApiReply): Promise<void> {
+  const isHead = request.method === 'HEAD';
+  response.set('Cache-Control', 'no-store').set(reply.headers ?? {});
+  switch (reply.type) {
+    case 'json':
+      response.status(reply.status).json(reply.body);
+      return;
+    case 'items':
+      await sendItems(response, reply.items, { isHead });
+      return;
+    case 'events':
+      await sendEvents(response, reply.events, (error) => {
+        request.log.warn({ err: error }, 'event stream failed');
+      });
+      return;
+    case 'download':
+      await sendDownload(response, reply, { isHead });
+      return;
+  }
+}
+
+/** Items are gathered to pieces of about this many characters, with a turn of the event loop after each. */
+const PIECE_LENGTH = 64 * 1024;
+
+async function sendItems(response: Response, items: AsyncIterable<unknown>, { isHead }: { isHead: boolean }): Promise<void> {
+  let piece = '[';
+  let separator = '';
+  for await (const item of items) {
+    // Headers go out with the first piece: an error before that is answered as any other.
+    piece += separator + JSON.stringify(item);
+    separator = ',';
+    if (isHead) break;
+    if (piece.length < PIECE_LENGTH) continue;
+    response.status(200).type('json');
+    await writeOut(response, piece);
+    piece = '';
+    await nextTurn();
+  }
+  response.status(200).type('json');
+  response.end(isHead ? undefined : `${piece}]`);
+}
+
+type Download = Extract<ApiReply, { type: 'download' }>;
+
+async function sendDownload(response: Response, reply: Download, { isHead }: { isHead: boolean }): Promise<void> {
+  const iterator = reply.bytes[Symbol.asyncIterator]();
+  try {
+    // The first bytes are read before the headers go: a file that cannot be read is answered as any other error.
+    let item = isHead ? null : await iterator.next();
+    response.status(200).set({
+      'Content-Type': reply.contentType,
+      'Content-Length': String(reply.sizeBytes),
+      'Content-Disposition': attachment(reply.filename),
+      'X-Content-Type-Options': 'nosniff',
+      'Content-Security-Policy': "default-src 'none'; sandbox",
+    });
+    for (; item !== null && item.done !== true; item = await iterator.next()) await writeOut(response, item.value);
+    response.end();
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+/** `Content-Disposition` with any file name (RFC 6266, RFC 8187): plain letters for old clients, then all of it. */
+export function attachment(filename: string): string {
+  const name = filename.replace(/^.*[/\\]/s, '').replace(/\p{Cc}/gu, '') || 'download';
+  const plain = name.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%]/g, '_');
+  const encoded = encodeURIComponent(name.toWellFormed()).replace(
+    /['()*]/g,
+    (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
+}

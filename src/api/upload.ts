@@ -1,0 +1,209 @@
+import type { IncomingMessage } from 'node:http';
+import busboy, { type Busboy } from 'busboy';
+import { AppError } from '../shared/errors.js';
+
+/** The part named `file`, as it comes in. */
+export interface IncomingFile {
+  /** As the client wrote it, without folders. */
+  readonly filename: string | null;
+  /** The type that the client claims. */
+  readonly declaredType: string | null;
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
+
+export interface UploadTarget<Stored> {
+  /** More bytes than this in the whole request are 413. */
+  readonly maxFileBytes: number;
+  /** Most bytes of each form field that is wanted; others are skipped. */
+  readonly fields: Readonly<Record<string, number>>;
+  /** Reads all of `bytes`; an upload that breaks off makes that throw. */
+  readonly storeFile: (file: IncomingFile) => Promise<Stored>;
+  /** May throw to refuse the upload at once. `value` is null when the field is over its limit. */
+  readonly onField?: (name: string, value: string | null) => void;
+}
+
+/**
+ * Reads a multipart body once, parts in any order; null when it holds no `file`. Rejects only after `storeFile` has
+ * settled, so that the caller can clear away what it stored.
+ * @throws AppError 400 malformed or broken off, 413 too large, 422 more than one file, or what the target throws
+ */
+export type ReceiveUpload = <Stored>(target: UploadTarget<Stored>) => Promise<Stored | null>;
+
+/** Room for form fields and part headers beside the file. */
+const OVERHEAD_BYTES = 8 * 1024 * 1024;
+const MAX_FIELDS = 64;
+const MAX_FIELD_BYTES = 4 * 1024 * 1024;
+/** How long the rest of a refused upload is read and dropped, so that the client gets to see the answer. */
+const LINGER_MILLISECONDS = 2_000;
+
+export const isMultipart = (request: IncomingMessage): boolean =>
+  /^\s*multipart\/form-data\s*(;|$)/i.test(request.headers['content-type'] ?? '');
+
+export const tooLarge = (maxFileBytes: number): AppError =>
+  new AppError(413, `The file is larger than ${String(maxFileBytes)} bytes`);
+
+const malformed = (cause?: unknown): AppError => new AppError(400, 'Malformed multipart body', { cause });
+
+export function createUploadReceiver(request: IncomingMessage): ReceiveUpload {
+  return async (target) => {
+    const announced = Number(request.headers['content-length'] ?? 0);
+    try {
+      if (announced > target.maxFileBytes + OVERHEAD_BYTES) throw tooLarge(target.maxFileBytes);
+      return await receive(request, target);
+    } catch (error) {
+      dropRest(request);
+      throw error;
+    }
+  };
+}
+
+async function receive<Stored>(
+  request: IncomingMessage,
+  target: UploadTarget<Stored>,
+): Promise<Stored | null> {
+  const parser = createParser(request);
+  const reading: Reading<Stored> = {
+    ...{ stored: null, fields: [], failure: null },
+    stop: (error) => {
+      reading.failure ??= { error };
+      request.unpipe(parser);
+      parser.destroy();
+    },
+  };
+  const closed = new Promise<void>((resolve) => {
+    parser.once('close', resolve);
+  });
+  parser.on('error', (error) => {
+    reading.stop(malformed(error));
+  });
+  takeFields(parser, target, reading);
+  takeFiles(parser, target, reading);
+  const letGo = watchRequest(request, target, reading);
+  if (!reading.failure) request.pipe(parser);
+  await closed;
+  const [outcome] = await Promise.allSettled([reading.stored, ...reading.fields]);
+  letGo();
+  if (reading.failure) throw reading.failure.error;
+  if (outcome.status === 'rejected') throw outcome.reason;
+  return outcome.value;
+}
+
+interface Reading<Stored> {
+  stored: Promise<Stored> | null;
+  /** Fields that came like files and are still read. */
+  readonly fields: Promise<void>[];
+  failure: { readonly error: unknown } | null;
+  readonly stop: (error: unknown) => void;
+}
+
+function createParser(request: IncomingMessage): Busboy {
+  const limits = { fields: MAX_FIELDS, files: MAX_FIELDS, parts: MAX_FIELDS, fieldSize: MAX_FIELD_BYTES };
+  try {
+    return busboy({ headers: request.headers, defParamCharset: 'utf8', limits });
+  } catch (error) {
+    throw malformed(error);
+  }
+}
+
+/** Stops the reading when the request breaks off or grows too large. */
+function watchRequest(
+  request: IncomingMessage,
+  { maxFileBytes }: UploadTarget<unknown>,
+  { stop }: Reading<unknown>,
+): () => void {
+  let received = 0;
+  const count = (bytes: Uint8Array) => {
+    received += bytes.length;
+    if (received > maxFileBytes + OVERHEAD_BYTES) stop(tooLarge(maxFileBytes));
+  };
+  const breakOff = (error?: unknown) => {
+    if (!request.complete) stop(malformed(error));
+  };
+  request.on('data', count).once('close', breakOff).once('error', breakOff);
+  if (request.destroyed) breakOff();
+  return () => {
+    request.off('data', count).off('close', breakOff).off('error', breakOff);
+  };
+}
+
+function takeFields<Stored>(parser: Busboy, target: UploadTarget<Stored>, reading: Reading<Stored>): void {
+  // @NOTE busboy leaves a name undefined that the part does not give, and a value in an unknown charset.
+  parser.on('field', (name: string | undefined, value: string | undefined, info) => {
+    const most = fieldLimit(target, name);
+    if (name === undefined || most === null) return;
+    const fits = !info.valueTruncated && Buffer.byteLength(value ?? '') <= most;
+    takeField(name, fits ? (value ?? '') : null, target, reading);
+  });
+  for (const limit of ['fieldsLimit', 'filesLimit', 'partsLimit'] as const) {
+    parser.on(limit, () => {
+      reading.stop(new AppError(400, 'Too many form fields'));
+    });
+  }
+}
+
+function takeField<Stored>(
+  name: string,
+  value: string | null,
+  target: UploadTarget<Stored>,
+  reading: Reading<Stored>,
+): void {
+  if (reading.failure) return;
+  try {
+    target.onField?.(name, value);
+  } catch (error) {
+    reading.stop(error);
+  }
+}
+
+function takeFiles<Stored>(parser: Busboy, target: UploadTarget<Stored>, reading: Reading<Stored>): void {
+  parser.on('file', (name: string | undefined, bytes, { filename = '', mimeType }) => {
+    // Without a listener the error of a part that breaks off would end the process; who reads it gets it too.
+    bytes.on('error', () => undefined);
+    const most = fieldLimit(target, name);
+    // The parser finishes the chunk at hand even when it was stopped.
+    if (reading.failure) bytes.resume();
+    else if (name === 'file' && reading.stored) reading.stop(secondFile());
+    else if (name === 'file') {
+      const file = { filename: filename === '' ? null : filename, declaredType: mimeType, bytes };
+      reading.stored = target.storeFile(file);
+      reading.stored.catch(reading.stop);
+    } else if (name !== undefined && most !== null) {
+      const taken = collect(bytes, most).then((value) => {
+        takeField(name, value, target, reading);
+      });
+      taken.catch(reading.stop);
+      reading.fields.push(taken);
+    } else bytes.resume();
+  });
+}
+
+/** Null for a field that is not wanted. */
+const fieldLimit = (target: UploadTarget<unknown>, name: string | undefined): number | null =>
+  name !== undefined && Object.hasOwn(target.fields, name) ? (target.fields[name] ?? null) : null;
+
+/** A form field that was sent as if it were a file, as browsers do with a Blob. */
+async function collect(bytes: AsyncIterable<Uint8Array>, most: number): Promise<string | null> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of bytes) {
+    size += part.length;
+    if (size <= most) parts.push(part);
+  }
+  return size <= most ? Buffer.concat(parts).toString('utf8') : null;
+}
+
+const secondFile = () =>
+  new AppError(422, [{ loc: ['body', 'file'], msg: 'only one file is expected', type: 'value_error' }]);
+
+/** Lets the answer reach a client that is still sending, and cuts it off when it goes on for long. */
+function dropRest(request: IncomingMessage): void {
+  if (request.complete || request.destroyed) return;
+  request.resume();
+  const timer = setTimeout(() => {
+    if (!request.complete) request.destroy();
+  }, LINGER_MILLISECONDS);
+  timer.unref();
+  request.once('close', () => {
+    clearTimeout(timer);
+  });
+}

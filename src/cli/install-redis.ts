@@ -1,0 +1,56 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { onPath, type Environment } from './find-redis.js';
+import { say, UserError } from './report.js';
+
+function adviceFor(env: Environment): string {
+  if (onPath('apt-get', env) !== null) return 'sudo apt-get install -y redis-server';
+  if (onPath('dnf', env) !== null) return 'sudo dnf install -y redis';
+  if (onPath('apk', env) !== null) return 'sudo apk add redis';
+  if (onPath('pacman', env) !== null) return 'sudo pacman -S --noconfirm valkey';
+  if (onPath('brew', env) !== null) return 'brew install redis';
+  return 'docker run -d -p 6379:6379 redis:8 redis-server --appendonly yes --maxmemory-policy noeviction';
+}
+
+function run(command: string, args: readonly string[], env: Environment): boolean {
+  // Output goes to stderr: stdout belongs to what the user asked for.
+  const { status } = spawnSync(command, args, { stdio: ['ignore', 2, 2], env: { ...env } });
+  return status === 0;
+}
+
+const policy = '/usr/sbin/policy-rc.d';
+
+/** Runs `install` while Debian's packages are told not to start services. */
+function withoutServices(install: () => boolean): boolean {
+  if (existsSync(policy)) return install();
+  writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
+  try {
+    return install();
+  } finally {
+    rmSync(policy);
+  }
+}
+
+/**
+ * Installs the package `redis-server` on Debian and Ubuntu, as root, without a running or enabled system service.
+ * @throws UserError naming the one command to run, where that is impossible, forbidden or fails
+ */
+export function installRedis(env: Environment): void {
+  const advice = `Quire needs a Redis. Install one with\n  ${adviceFor(env)}\nor set REDIS_URL to one that runs.`;
+  const forbidden = !['', '0', 'false'].includes(env['QUIRE_NO_INSTALL'] ?? '');
+  const possible =
+    existsSync('/etc/debian_version') && process.getuid?.() === 0 && onPath('apt-get', env) !== null;
+  if (forbidden || !possible) throw new UserError(advice);
+
+  say('No Redis found: installing the package redis-server (set QUIRE_NO_INSTALL=1 to forbid this).');
+  const quiet = { ...env, DEBIAN_FRONTEND: 'noninteractive' };
+  // A failed update may still leave lists that know the package.
+  if (!run('apt-get', ['update', '-q'], quiet))
+    say('apt-get update failed; trying the package lists at hand.');
+  const packages = ['install', '-y', '-q', '--no-install-recommends', 'redis-server'];
+  if (!withoutServices(() => run('apt-get', packages, quiet)))
+    throw new UserError(`apt-get failed. ${advice}`);
+  if (existsSync('/run/systemd/system') && !run('systemctl', ['disable', '--quiet', 'redis-server'], quiet)) {
+    say('The system service redis-server could not be disabled; Quire does not use it.');
+  }
+}

@@ -1,0 +1,41 @@
+#!/usr/bin/env node
+import { Command } from 'commander';
+import { SettingsError } from '../shared/config.js';
+import { say, UserError } from './report.js';
+import { settingsFile, settingsTable } from './settings.js';
+import { makeToken, type TokenRequest } from './token.js';
+import { up } from './up.js';
+
+const program = new Command('quire').description('Document retrieval service').showHelpAfterError();
+
+program
+  .command('up')
+  .description('run the whole service: Redis (if none is given), API and workers')
+  .action(() => up(process.env));
+
+program
+  .command('token')
+  .description('print an access token, made offline from the secret')
+  .requiredOption('--name <name>', 'who the token stands for')
+  .option('--days <days>', 'how long it is good for, 1 to 3650', '30')
+  .option('--permissions <list>', 'some of read,write,admin', 'read,write')
+  .option('--type <type>', 'developer or user', 'developer')
+  .action(async (request: TokenRequest) => {
+    process.stdout.write(`${await makeToken(request, process.env)}\n`);
+  });
+
+program
+  .command('settings')
+  .description('print all settings with their defaults, as a Markdown table')
+  .option('--toml', 'as the text of quire.toml')
+  .action(({ toml }: { toml?: true }) => {
+    process.stdout.write(toml ? settingsFile() : `${settingsTable()}\n`);
+  });
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (!(error instanceof UserError || error instanceof SettingsError)) throw error;
+  say(error.message);
+  process.exitCode = 1;
+}

@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { say } from './report.js';
+
+const pollMs = 150;
+const reportEveryMs = 15_000;
+
+/** Where this machine reaches an API that listens on `host`. */
+export function addressOf({ host, port }: { host: string; port: number }): string {
+  const reachable = new Map([
+    ['0.0.0.0', '127.0.0.1'],
+    ['::', '::1'],
+  ]);
+  const name = reachable.get(host) ?? host;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${String(port)}`;
+}
+
+async function askReady(address: string, signal: AbortSignal): Promise<string | null> {
+  try {
+    const timeout = AbortSignal.any([signal, AbortSignal.timeout(5_000)]);
+    const response = await fetch(`${address}/health/ready`, { signal: timeout });
+    const body = await response.text();
+    return response.status === 200 ? null : body.slice(0, 500);
+  } catch (error) {
+    signal.throwIfAborted();
+    // Not listening yet: that is what we wait for.
+    return error instanceof Error ? error.message : 'no answer';
+  }
+}
+
+/** Resolves when `/health/ready` answers 200; says now and then what is missing. */
+export async function untilReady(address: string, signal: AbortSignal): Promise<void> {
+  let reportAt = Date.now() + reportEveryMs;
+  for (;;) {
+    const missing = await askReady(address, signal);
+    if (missing === null) return;
+    if (Date.now() > reportAt) {
+      say(`not ready yet: ${missing}`);
+      reportAt = Date.now() + reportEveryMs;
+    }
+    await sleep(pollMs, undefined, { signal });
+  }
+}
+
+/** What is printed when the service can be used; exactly one line starts with `ready`. */
+export function welcome(address: string, devMode: boolean): string {
+  const bearer = devMode ? '' : ` -H "Authorization: Bearer $(npx quire token --name me)"`;
+  const post = (path: string, body: object) =>
+    `curl -s ${address}${path}${bearer} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+  return [
+    `ready ${address}`,
+    `  reference  ${address}/docs`,
+    `  queues     ${address}/admin/queues`,
+    `  try        ${post('/ingest/text', { content: 'A quire is a gathering of folded leaves.' })}`,
+    `             ${post('/retrieve/chunks', { query: 'What is a quire?' })}`,
+    '  stop       Ctrl-C',
+  ].join('\n');
+}

@@ -1,0 +1,16 @@
+/** A problem that the user can mend: the command line shows the message alone and exits with 1. */
+export class UserError extends Error {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.name = 'UserError';
+  }
+}
+
+export function codeOf(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+}
+
+/** Tells the user what the supervisor does, apart from the logs on stdout. */
+export function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}

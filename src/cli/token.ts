@@ -1,0 +1,57 @@
+import {
+  entityIdOf,
+  PERMISSIONS,
+  signAccessToken,
+  TOKEN_TYPES,
+  type Permission,
+  type TokenType,
+} from '../shared/access-token.js';
+import { loadSettings, type Environment } from '../shared/config.js';
+import { loadOrCreateSecret } from '../shared/secret.js';
+import { UserError } from './report.js';
+
+export interface TokenRequest {
+  readonly name: string;
+  readonly days: string;
+  readonly permissions: string;
+  readonly type: string;
+}
+
+function parsePermissions(text: string): Permission[] {
+  const names = text.split(',').map((name) => name.trim());
+  const known = PERMISSIONS.filter((permission) => names.includes(permission));
+  if (known.length === new Set(names).size) return known;
+  throw new UserError(
+    `--permissions ${text}: allowed: some of ${PERMISSIONS.join(',')}, separated by commas`,
+  );
+}
+
+function parseDays(text: string): number {
+  const days = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (days >= 1 && days <= 3650) return days;
+  throw new UserError(`--days ${text}: allowed: a whole number from 1 to 3650`);
+}
+
+function parseType(text: string): TokenType {
+  const type = TOKEN_TYPES.find((known) => known === text);
+  if (type !== undefined) return type;
+  throw new UserError(`--type ${text}: allowed: ${TOKEN_TYPES.join(' or ')}`);
+}
+
+/**
+ * An access token, made from the secret alone: no server needs to run.
+ * @throws UserError or SettingsError naming what is wrong
+ */
+export async function makeToken(request: TokenRequest, env: Environment): Promise<string> {
+  const entityId = entityIdOf(request.name);
+  if (entityId === null) throw new UserError(`--name ${request.name}: allowed: 1 to 64 of a-z 0-9 . _ -`);
+  const claims = {
+    entityId,
+    days: parseDays(request.days),
+    permissions: parsePermissions(request.permissions),
+    type: parseType(request.type),
+  };
+  const settings = loadSettings(env, ['secret']);
+  const secret = settings.jwtSecretKey ?? (await loadOrCreateSecret(settings.dataDirectory));
+  return signAccessToken(secret, claims);
+}

@@ -1,0 +1,137 @@
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { loadSettings, type Environment, type Settings } from '../shared/config.js';
+import { superviseChild, type Child } from './child.js';
+import { findOrInstallRedisServer } from './find-redis.js';
+import { lockDataDirectory } from './lock.js';
+import { startOwnRedis, untilRedisAnswers } from './own-redis.js';
+import { assertPortIsFree } from './port.js';
+import { addressOf, untilReady, welcome } from './readiness.js';
+import { say, UserError } from './report.js';
+
+/** The processes of the service; they hear of our death by the closing of their channel to us. */
+const processes = [
+  { name: 'api', script: '../api/main.js', args: [] },
+  { name: 'worker-ingestion', script: '../workers/main.js', args: ['--queues', 'ingestion'] },
+  { name: 'worker-embedding', script: '../workers/main.js', args: ['--queues', 'embedding'] },
+  { name: 'worker-cache', script: '../workers/main.js', args: ['--queues', 'cache,usage,maintenance'] },
+] as const;
+
+/** All of Quire ends within 30 s: what these leave is Redis's. */
+const patienceMs = 26_000;
+const redisPatienceMs = 3_000;
+
+/** npm and the terminal both pass a Ctrl-C on, so that one arrives as two. */
+const echoMs = 1_000;
+
+interface Stop {
+  readonly signal: AbortSignal;
+  /** What made it stop: null for the user's wish, else the trouble. */
+  readonly trouble: () => string | null;
+  readonly ask: (trouble: string) => void;
+}
+
+/** Listens for the wish to stop; `onSecond` is called when it is uttered again. */
+function listenForStop(onSecond: () => void): Stop {
+  const controller = new AbortController();
+  let trouble: string | null = null;
+  let askedAt = 0;
+  const ask = (reason: string | null) => {
+    if (controller.signal.aborted) return;
+    trouble = reason;
+    askedAt = Date.now();
+    controller.abort();
+  };
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(name, () => {
+      if (!controller.signal.aborted) {
+        say('stopping (again to stop at once)');
+        ask(null);
+      } else if (Date.now() - askedAt > echoMs) {
+        onSecond();
+      }
+    });
+  }
+  return { signal: controller.signal, trouble: () => trouble, ask };
+}
+
+function startProcesses(env: Environment, onHopeless: (reason: string) => void): Child[] {
+  return processes.map(({ name, script, args }) => {
+    const path = fileURLToPath(new URL(script, import.meta.url));
+    return superviseChild({
+      name,
+      onHopeless,
+      // A group of its own: Ctrl-C in a terminal must reach it through us only.
+      start: () => fork(path, args, { detached: true, env: { ...env }, stdio: ['ignore', 1, 2, 'ipc'] }),
+    });
+  });
+}
+
+interface Running {
+  readonly services: Child[];
+  readonly redis: Child[];
+}
+
+async function startRedis(
+  settings: Settings,
+  env: Environment,
+  stop: Stop,
+  running: Running,
+): Promise<string> {
+  if (settings.redis.url !== '') {
+    await untilRedisAnswers(settings.redis.url, 10_000, stop.signal).catch((error: unknown) => {
+      if (stop.signal.aborted) throw error;
+      throw new UserError('The Redis of REDIS_URL (redis.url) does not answer.', { cause: error });
+    });
+    return settings.redis.url;
+  }
+  const server = findOrInstallRedisServer(env);
+  const own = await startOwnRedis({ server, dataDirectory: settings.dataDirectory, onHopeless: stop.ask });
+  running.redis.push(own.child);
+  // Reading a large data set takes its time; if Redis fails at it, `onHopeless` ends the wait.
+  await untilRedisAnswers(own.url, 3_600_000, stop.signal);
+  return own.url;
+}
+
+async function untilStopped(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise((resolve) => {
+    signal.addEventListener('abort', resolve, { once: true });
+  });
+}
+
+async function stopAll({ services, redis }: Running): Promise<void> {
+  await Promise.all(services.map((child) => child.stop(patienceMs)));
+  await Promise.all(redis.map((child) => child.stop(redisPatienceMs)));
+}
+
+/**
+ * Runs the whole service until it is asked to stop: a Redis if none is given, the API and the workers.
+ * @throws UserError or SettingsError when it cannot start, or not go on
+ */
+export async function up(env: Environment): Promise<void> {
+  const settings = loadSettings(env, ['secret']);
+  await assertPortIsFree(settings.api.host, settings.api.port);
+  await lockDataDirectory(settings.dataDirectory);
+
+  const running: Running = { services: [], redis: [] };
+  const stop = listenForStop(() => {
+    for (const child of [...running.services, ...running.redis]) child.kill();
+    process.exit(130);
+  });
+  try {
+    const redisUrl = await startRedis(settings, env, stop, running);
+    const { QUIRE_REDIS_URL: _, ...others } = env;
+    running.services.push(...startProcesses({ ...others, REDIS_URL: redisUrl }, stop.ask));
+    const address = addressOf(settings.api);
+    await untilReady(address, stop.signal);
+    process.stdout.write(`${welcome(address, settings.devMode)}\n`);
+    await untilStopped(stop.signal);
+  } catch (error) {
+    if (!stop.signal.aborted) throw error;
+  } finally {
+    await stopAll(running);
+  }
+  const trouble = stop.trouble();
+  if (trouble !== null) throw new UserError(`${trouble}; Quire has stopped`);
+}

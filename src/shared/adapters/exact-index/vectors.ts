@@ -1,0 +1,168 @@
+import { LANES, ROW_BYTES, type Kernel, type MakeKernel } from './kernel.js';
+import type { Selection } from './selection.js';
+
+/** Blocks of a segment, at most: the memory of a segment is reserved whole. */
+const SEGMENT_BLOCKS = 32;
+const SEGMENT_BYTES = 2 ** 30;
+/** Blocks between two looks at the selection's threshold. */
+const STEP_BLOCKS = 8;
+
+/** One byte per slot of each segment: 1 where the scan may look. */
+export type VectorMask = readonly Uint8Array[];
+
+/** Vectors of one length in numbered slots, in memories outside of the JavaScript heap. */
+export interface Vectors {
+  readonly dimensions: number;
+  /** Slots of a segment; slots count through all segments. */
+  readonly segmentSize: number;
+  readonly segmentCount: number;
+  /** Stores a vector of little-endian FLOAT32 bytes in a slot of its own. */
+  add(bytes: Uint8Array, tie: number): number;
+  /** The slot may be used again at once. */
+  free(slot: number): void;
+  /** Offers all slots of `mask` whose inner product with the query may be among the best. */
+  scan(query: Float32Array, mask: VectorMask, selection: Selection): void;
+}
+
+interface Segment {
+  readonly kernel: Kernel;
+  readonly buffer: ArrayBuffer;
+  readonly ties: Float64Array;
+  readonly mask: Uint8Array;
+  readonly weights: Float32Array;
+  readonly rows: Uint32Array;
+  readonly hits: Uint32Array;
+  readonly scores: Float32Array;
+  /** Blocks that ever held a vector. */
+  blocks: number;
+}
+
+interface Layout {
+  readonly blocks: number;
+  readonly offsets: Readonly<Record<Region, number>>;
+  readonly stride: number;
+  readonly bytes: number;
+}
+type Region = 'weights' | 'rows' | 'sums' | 'hits' | 'scores' | 'mask' | 'ties' | 'vectors';
+
+export function createVectors(makeKernel: MakeKernel, dimensions: number): Vectors {
+  const layout = layOut(dimensions);
+  const { offsets, stride } = layout;
+  const segmentSize = layout.blocks * LANES;
+  const segments: Segment[] = [];
+  const freed: number[] = [];
+  let used = 0;
+
+  const segmentOf = (slot: number) => {
+    const segment = segments[Math.floor(slot / segmentSize)];
+    if (!segment) throw new RangeError('no such slot');
+    return segment;
+  };
+
+  return {
+    dimensions,
+    segmentSize,
+    get segmentCount() {
+      return segments.length;
+    },
+    add: (bytes, tie) => {
+      const slot = freed.pop() ?? used++;
+      if (slot === segments.length * segmentSize) segments.push(makeSegment(makeKernel, layout, dimensions));
+      const segment = segmentOf(slot);
+      const place = slot % segmentSize;
+      const block = Math.floor(place / LANES);
+      segment.blocks = Math.max(segment.blocks, block + 1);
+      segment.ties[place] = tie;
+      new Uint8Array(segment.buffer, offsets.weights, dimensions * 4).set(bytes);
+      segment.kernel.put(offsets.weights, offsets.vectors + block * stride + (place % LANES) * 4, dimensions);
+      return slot;
+    },
+    free: (slot) => {
+      freed.push(slot);
+    },
+    scan: (query, mask, selection) => {
+      const terms = components(query);
+      for (const [index, segment] of segments.entries()) {
+        const allowed = mask[index];
+        if (!allowed) continue;
+        segment.mask.set(allowed);
+        segment.weights.set(terms.weights);
+        segment.rows.set(terms.rows);
+        scanSegment(segment, layout, { count: terms.rows.length, base: index * segmentSize, selection });
+      }
+    },
+  };
+}
+
+function scanSegment(
+  { kernel, ties, hits, scores, blocks }: Segment,
+  { offsets, stride }: Layout,
+  { count, base, selection }: { count: number; base: number; selection: Selection },
+): void {
+  // The first step is short: it finds a threshold.
+  for (let block = 0, step = 1; block < blocks; block += step, step = STEP_BLOCKS) {
+    const found = kernel.scan(
+      ...([offsets.vectors + block * stride, Math.min(step, blocks - block), stride] as const),
+      ...([offsets.weights, offsets.rows, count] as const),
+      ...([offsets.mask + block * LANES, offsets.ties + block * LANES * 8] as const),
+      ...([selection.least, selection.mostTie] as const),
+      ...([offsets.sums, offsets.hits, offsets.scores] as const),
+    );
+    for (let i = 0; i < found; i += 1) {
+      const place = block * LANES + (hits[i] ?? 0);
+      selection.offer(base + place, scores[i] ?? 0, ties[place] ?? 0);
+    }
+  }
+}
+
+/** The nonzero components; all of them when they are many, because reading on is then cheaper than skipping. */
+function components(query: Float32Array): { weights: Float32Array; rows: Uint32Array } {
+  const all = Uint32Array.from(query, (_, dimension) => dimension);
+  const nonzero = all.filter((dimension) => query[dimension] !== 0);
+  const chosen = nonzero.length > query.length / 4 ? all : nonzero;
+  return {
+    weights: Float32Array.from(chosen, (dimension) => query[dimension] ?? 0),
+    rows: chosen.map((dimension) => dimension * ROW_BYTES),
+  };
+}
+
+function layOut(dimensions: number): Layout {
+  const stride = dimensions * ROW_BYTES;
+  const blocks = Math.max(1, Math.min(SEGMENT_BLOCKS, Math.floor(SEGMENT_BYTES / stride)));
+  const sizes: Readonly<Record<Region, number>> = {
+    weights: dimensions * 4,
+    rows: dimensions * 4,
+    sums: LANES * 4,
+    hits: STEP_BLOCKS * LANES * 4,
+    scores: STEP_BLOCKS * LANES * 4,
+    mask: blocks * LANES,
+    ties: blocks * LANES * 8,
+    vectors: blocks * stride,
+  };
+  let next = 1024;
+  const place = (region: Region) => {
+    const offset = next;
+    next = Math.ceil((offset + sizes[region]) / 64) * 64;
+    return offset;
+  };
+  const offsets = {
+    ...{ weights: place('weights'), rows: place('rows'), sums: place('sums'), hits: place('hits') },
+    ...{ scores: place('scores'), mask: place('mask'), ties: place('ties'), vectors: place('vectors') },
+  };
+  return { blocks, offsets, stride, bytes: next };
+}
+
+function makeSegment(makeKernel: MakeKernel, { blocks, offsets, bytes }: Layout, dimensions: number): Segment {
+  const { kernel, buffer } = makeKernel(bytes);
+  return {
+    kernel,
+    buffer,
+    ties: new Float64Array(buffer, offsets.ties, blocks * LANES),
+    mask: new Uint8Array(buffer, offsets.mask, blocks * LANES),
+    weights: new Float32Array(buffer, offsets.weights, dimensions),
+    rows: new Uint32Array(buffer, offsets.rows, dimensions),
+    hits: new Uint32Array(buffer, offsets.hits, STEP_BLOCKS * LANES),
+    scores: new Float32Array(buffer, offsets.scores, STEP_BLOCKS * LANES),
+    blocks: 0,
+  };
+}

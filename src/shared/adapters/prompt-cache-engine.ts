@@ -1,0 +1,37 @@
+import type { CacheEngine, CacheEvent, Completer, CompletionOptions, Passage, Prompt } from '../ports.js';
+import { roomForCompletion } from '../prompt.js';
+import { countLongText, type CountTokens } from '../token-budget.js';
+
+export interface PromptCacheEngineOptions {
+  readonly completer: Completer;
+  readonly countTokens: CountTokens;
+  /** What every prompt over these passages begins with. */
+  readonly renderPrefix: (passages: readonly Passage[]) => string;
+}
+
+/** Holds nothing: each query sends the same beginning again, and the provider may remember it. */
+export function createPromptCacheEngine(options: PromptCacheEngineOptions): CacheEngine {
+  const { completer, countTokens, renderPrefix } = options;
+  const { contextWindow } = completer;
+  return {
+    name: 'prompt',
+    contextWindow,
+    prepare: async (_cacheId, passages, { signal } = {}) => {
+      signal?.throwIfAborted();
+      return { tokenCount: await countLongText(renderPrefix(passages), countTokens) };
+    },
+    query: (_cacheId, prompt, call) => answer(prompt, call),
+    remove: () => Promise.resolve(),
+  };
+
+  async function* answer(prompt: Prompt, call: CompletionOptions = {}): AsyncIterable<CacheEvent> {
+    const { maxTokens } = call;
+    const room =
+      maxTokens === undefined
+        ? {}
+        : { maxTokens: await roomForCompletion(prompt, { contextWindow, maxTokens, countTokens }) };
+    for await (const event of completer.complete(prompt, { ...call, ...room })) {
+      yield event.type === 'text' ? event : { ...event, tokensReused: event.promptTokensReused ?? 0 };
+    }
+  }
+}

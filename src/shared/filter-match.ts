@@ -1,0 +1,80 @@
+import { canRead } from './access.js';
+import type { Json, MatchableDocument } from './document.js';
+import { createPathReader } from './filter-paths.js';
+import type { Comparison, Filter, Operand, Scalar } from './filters.js';
+import { parseInstant } from './instants.js';
+
+export type DocumentPredicate = (document: MatchableDocument) => boolean;
+type ValuePredicate = (value: Json | undefined) => boolean;
+
+/** Whether a search may answer with this document: the check above every index. */
+export function matches(document: MatchableDocument, callerId: string, filter: Filter | null): boolean {
+  return canRead(callerId, document) && (filter === null || matchesFilter(document, filter));
+}
+
+const compiled = new WeakMap<Filter, DocumentPredicate>();
+
+export function matchesFilter(document: MatchableDocument, filter: Filter): boolean {
+  const known = compiled.get(filter);
+  if (known) return known(document);
+  const predicate = compileFilter(filter);
+  compiled.set(filter, predicate);
+  return predicate(document);
+}
+
+/** Prepares a filter for being held against many documents. */
+export function compileFilter(filter: Filter): DocumentPredicate {
+  switch (filter.type) {
+    case 'and': {
+      const parts = filter.filters.map(compileFilter);
+      return (document) => parts.every((holds) => holds(document));
+    }
+    case 'or': {
+      const parts = filter.filters.map(compileFilter);
+      return (document) => parts.some((holds) => holds(document));
+    }
+    case 'not': {
+      const holds = compileFilter(filter.filter);
+      return (document) => !holds(document);
+    }
+    case 'exists': {
+      const read = createPathReader(filter.path);
+      return (document) => read(document) !== undefined;
+    }
+    case 'equals':
+      return someElement(filter.path, isOneOf(filter.values));
+    case 'compare':
+      return someElement(filter.path, compareWith(filter.comparison, filter.operand));
+  }
+}
+
+function someElement(path: string, holds: ValuePredicate): DocumentPredicate {
+  const read = createPathReader(path);
+  return (document) => {
+    const value = read(document);
+    return Array.isArray(value) ? value.some(holds) : holds(value);
+  };
+}
+
+function isOneOf(values: readonly Scalar[]): ValuePredicate {
+  const [only] = values;
+  if (values.length === 1) return (value) => value === only;
+  const set = new Set<Json | undefined>(values);
+  return (value) => set.has(value);
+}
+
+function compareWith(comparison: Comparison, { type, value: bound }: Operand): ValuePredicate {
+  const holds = COMPARISONS[comparison];
+  if (type === 'number') return (value) => typeof value === 'number' && holds(value, bound);
+  return (value) => {
+    const instant = typeof value === 'string' ? parseInstant(value) : null;
+    return instant !== null && holds(instant, bound);
+  };
+}
+
+const COMPARISONS: Readonly<Record<Comparison, (value: number, bound: number) => boolean>> = {
+  gt: (value, bound) => value > bound,
+  gte: (value, bound) => value >= bound,
+  lt: (value, bound) => value < bound,
+  lte: (value, bound) => value <= bound,
+};

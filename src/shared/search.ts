@@ -1,0 +1,121 @@
+import { canRead } from './access.js';
+import type { Chunks } from './chunks.js';
+import type { DocumentRecord } from './document.js';
+import type { Embedding } from './embedding.js';
+import { compileFilter } from './filter-match.js';
+import type { Filter } from './filters.js';
+import type { Candidate, Index } from './ports.js';
+import type { Ranker } from './ranking.js';
+import type { Records } from './records.js';
+import type { TermStatisticsStore } from './term-statistics.js';
+
+export interface SearchRequest {
+  readonly callerId: string;
+  readonly query: string;
+  readonly filter: Filter | null;
+  /** Most hits to return. */
+  readonly k: number;
+  readonly minScore: number;
+  /** `document`: each document once, by its best chunk. */
+  readonly per: 'chunk' | 'document';
+  readonly signal?: AbortSignal;
+}
+
+/** A chunk that the caller may read, as its record said when the answer was built. */
+export interface Hit {
+  readonly record: DocumentRecord;
+  readonly number: number;
+  readonly content: string;
+  /** In [0, 1]; hits come in its order, ties by document, then chunk number. */
+  readonly score: number;
+}
+
+type Scored = Candidate & { readonly score: number };
+type Check = (candidates: readonly Scored[]) => Promise<(Hit | null)[]>;
+
+export type Search = (request: SearchRequest) => Promise<Hit[]>;
+
+/** Candidates are checked this many at a time, so that a large `k` never blocks the event loop. */
+const CHECK_SIZE = 100;
+
+/**
+ * Vector search, ranking, and the check of every hit against its record, once for all engines.
+ * @throws UnavailableError when the provider or the index cannot answer
+ */
+export function createSearch(parts: {
+  readonly index: Index;
+  readonly embedding: Embedding;
+  readonly ranker: Ranker;
+  readonly records: Records;
+  readonly chunks: Chunks;
+  readonly statistics: TermStatisticsStore;
+}): Search {
+  const { index, embedding, ranker, records, chunks, statistics } = parts;
+
+  const checker = ({ callerId, filter }: SearchRequest): Check => {
+    const fits = filter ? compileFilter(filter) : () => true;
+    return async (candidates) => {
+      const ids = [...new Set(candidates.map(({ documentId }) => documentId))];
+      // Sent in this order on one connection: the records are read after the contents, as the last step.
+      const [contents, found] = await Promise.all([chunks.readContents(candidates), records.readMany(ids)]);
+      const byId = new Map(ids.map((id, i) => [id, found[i] ?? null]));
+      return candidates.map(({ documentId, generation, number, score }, i) => {
+        const record = byId.get(documentId) ?? null;
+        const content = contents[i] ?? null;
+        if (!record || content === null || record.published?.generation !== generation) return null;
+        return canRead(callerId, record) && fits(record) ? { record, number, content, score } : null;
+      });
+    };
+  };
+
+  return async (request) => {
+    const { callerId, query, filter, k, per, signal } = request;
+    const [{ vector }, known] = await Promise.all([
+      embedding.embedQuery(query, { signal }),
+      statistics.read(callerId, ranker.queryTerms(query)),
+    ]);
+    const check = checker(request);
+    for (let limit = ranker.candidateCount(k); ; limit *= 2) {
+      const candidates = await index.search({ vector, callerId, filter, limit, signal });
+      const scores = ranker.rank(query, candidates, known);
+      const ordered = order(candidates, scores).filter(({ score }) => score >= request.minScore);
+      const { hits, dropped } = await firstHits(ordered, check, { k, per });
+      const isWhole = candidates.length < limit;
+      // Nothing is missing unless stale hits took places of a full page, or one document took them all.
+      if (hits.length >= k || isWhole || (!dropped && per === 'chunk')) return hits;
+    }
+  };
+}
+
+function order(candidates: readonly Candidate[], scores: Float64Array): Scored[] {
+  return candidates
+    .map((candidate, i) => ({ ...candidate, score: scores[i] ?? 0 }))
+    .sort((a, b) => b.score - a.score || compare(a.documentId, b.documentId) || a.number - b.number);
+}
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+async function firstHits(
+  ordered: readonly Scored[],
+  check: Check,
+  { k, per }: { k: number; per: 'chunk' | 'document' },
+) {
+  const hits: Hit[] = [];
+  const seen = new Set<string>();
+  let dropped = false;
+  for (let start = 0; start < ordered.length && hits.length < k;) {
+    const size = Math.min(CHECK_SIZE, k - hits.length);
+    const page: Scored[] = [];
+    for (; start < ordered.length && page.length < size; start += 1) {
+      const next = ordered[start];
+      if (next === undefined || (per === 'document' && seen.has(next.documentId))) continue;
+      seen.add(next.documentId);
+      page.push(next);
+    }
+    for (const hit of await check(page)) {
+      if (hit) hits.push(hit);
+      else dropped = true;
+    }
+  }
+  return { hits, dropped };
+}

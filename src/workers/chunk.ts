@@ -1,0 +1,207 @@
+import { IngestError } from '../shared/errors.js';
+import { countPieces, countTokens } from '../shared/tokens.js';
+import { BORDER, borderAt } from './chunk-borders.js';
+
+export interface Chunk {
+  readonly text: string;
+  /** Tokens of `text` in cl100k_base. */
+  readonly tokenCount: number;
+  /** Leading UTF-16 units of `text` that repeat the end of the chunk before: `text.slice(overlap)` joined is the document. */
+  readonly overlap: number;
+}
+
+export interface ChunkOptions {
+  /** Most tokens in a chunk. */
+  readonly size: number;
+  /** Most tokens a chunk repeats from the one before. */
+  readonly overlap: number;
+  /** More chunks than this are an IngestError `too_large`. */
+  readonly maxChunks?: number | undefined;
+}
+
+const PIECES_AT_ONCE = 128;
+
+/** Pieces of the text from the chunk's start on: piece `i` lies between `borders[i]` and `borders[i + 1]`. */
+interface Window {
+  borders: number[];
+  counts: number[];
+}
+
+interface Cut {
+  readonly position: number;
+  readonly tokenCount: number;
+}
+
+/**
+ * Cuts `text`, trimmed at both ends, into chunks of at most `size` tokens: at paragraphs where that fills at least half
+ * a chunk, else at sentences, lines, clauses, words. Only white space too long for any chunk is left out.
+ */
+export function chunkText(text: string, options: ChunkOptions): Chunk[] {
+  const end = text.trimEnd().length;
+  const chunks: Chunk[] = [];
+  let start = text.length - text.trimStart().length;
+  let freshFrom = start;
+  let window: Window = { borders: [start], counts: [] };
+  while (freshFrom < end) {
+    const total = fill(text, window, { end, tokens: options.size });
+    const cut =
+      total <= options.size
+        ? { position: end, tokenCount: total }
+        : findCut(text, window, freshFrom, options);
+    if (!cut) {
+      // The overlap leaves no room for what follows it: begin without.
+      window = windowFrom(text, window, freshFrom);
+      start = freshFrom;
+      continue;
+    }
+    if (text.slice(freshFrom, cut.position).trim() !== '') {
+      if (chunks.length === (options.maxChunks ?? Infinity))
+        throw new IngestError('too_large', `The document has more than ${String(chunks.length)} chunks.`);
+      chunks.push({
+        text: text.slice(start, cut.position),
+        tokenCount: cut.tokenCount,
+        overlap: freshFrom - start,
+      });
+      start =
+        cut.position < end
+          ? overlapStart(text, window, { cut: cut.position, overlap: options.overlap })
+          : end;
+    } else start = cut.position;
+    freshFrom = cut.position;
+    window = windowFrom(text, window, start);
+  }
+  return chunks;
+}
+
+/** Counts pieces until the window holds more than `tokens` or reaches `end`; returns the tokens in it. */
+function fill(text: string, window: Window, { end, tokens }: { end: number; tokens: number }): number {
+  let total = 0;
+  for (const count of window.counts) total += count;
+  const whole = end < text.length ? text.slice(0, end) : text;
+  for (
+    let last = window.borders.at(-1) ?? end;
+    last < end && total <= tokens;
+    last = window.borders.at(-1) ?? end
+  ) {
+    const { ends, counts } = countPieces(whole, last, PIECES_AT_ONCE);
+    for (const border of ends) window.borders.push(border);
+    for (const count of counts) {
+      window.counts.push(count);
+      total += count;
+    }
+  }
+  return total;
+}
+
+/** Where the chunk should end: the last of the best borders after `freshFrom` that fit, or none. */
+function findCut(text: string, window: Window, freshFrom: number, { size }: ChunkOptions): Cut | undefined {
+  const prefix = [0];
+  for (const count of window.counts) prefix.push((prefix.at(-1) ?? 0) + count);
+  let last = prefix.length - 1;
+  while ((prefix[last] ?? 0) > size) last -= 1;
+  let best: Cut | undefined;
+  let bestValue = -1;
+  for (let index = last; index > 0 && bestValue < BORDER.paragraph; index -= 1) {
+    const cut = cutAt(text, window, { index, before: prefix[index] ?? 0 });
+    if (cut.position <= freshFrom) break;
+    if (cut.tokenCount > size) continue;
+    const value = valueOf(borderAt(text, cut.position), (prefix[index] ?? 0) / size);
+    if (value > bestValue) {
+      best = cut;
+      bestValue = value;
+    }
+  }
+  if (best) return best;
+  return (window.borders[0] ?? 0) < freshFrom ? undefined : cutInside(text, window, size);
+}
+
+/** A border counts in full only where the chunk is filled enough; a better one may leave more room. */
+function valueOf(border: number, filled: number): number {
+  if (border === BORDER.unfit) return 0;
+  const enough = border >= BORDER.line ? 0.5 : 0.75;
+  return filled >= enough ? border : border / 10;
+}
+
+/** The cut before piece `index`: behind its leading blank, so that the next chunk begins with a word. */
+function cutAt(
+  text: string,
+  { borders, counts }: Window,
+  { index, before }: { index: number; before: number },
+): Cut {
+  const position = borders[index] ?? 0;
+  const next = borders[index + 1];
+  if (
+    text.charCodeAt(position) !== 0x20 ||
+    next === undefined ||
+    next - position < 2 ||
+    /\s/u.test(text.charAt(position + 1))
+  )
+    return { position, tokenCount: before };
+  // The blank now ends this chunk: alone, or one with the blanks before it.
+  const previous = text.slice(borders[index - 1], position);
+  const merges = previous.length > 0 && /^[^\S\r\n]+$/u.test(previous);
+  const added = countTokens(merges ? `${previous} ` : ' ') - (merges ? (counts[index - 1] ?? 0) : 0);
+  return { position: position + 1, tokenCount: before + added };
+}
+
+/** The longest beginning of the window's first piece that fits; one character if none does. */
+function cutInside(text: string, { borders }: Window, size: number): Cut {
+  const start = borders[0] ?? 0;
+  const piece = text.slice(start, borders[1]);
+  const characters = Array.from(new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(piece));
+  let low = 1;
+  let high = characters.length;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    const length = characters[middle]?.index ?? piece.length;
+    if (countTokens(piece.slice(0, length)) <= size) low = middle;
+    else high = middle - 1;
+  }
+  const length = characters[low]?.index ?? piece.length;
+  return { position: start + length, tokenCount: countTokens(piece.slice(0, length)) };
+}
+
+/** Where the next chunk starts: as many whole sentences before the cut as `overlap` tokens hold, else lines, else words. */
+function overlapStart(
+  text: string,
+  window: Window,
+  { cut, overlap }: { cut: number; overlap: number },
+): number {
+  let tokens = 0;
+  let best = cut;
+  let bestBorder: number = BORDER.character;
+  for (let index = window.counts.length - 1; index > 0; index -= 1) {
+    const border = window.borders[index] ?? 0;
+    if (border >= cut) continue;
+    tokens += window.counts[index] ?? 0;
+    if (tokens > overlap) break;
+    const { position } = cutAt(text, window, { index, before: 0 });
+    if (position >= cut) continue;
+    const found = Math.min(borderAt(text, position), BORDER.sentence);
+    if (found >= bestBorder) {
+      best = position;
+      bestBorder = found;
+    }
+  }
+  return best;
+}
+
+/** The part of the window from `start` on, split anew from there until the borders meet the known ones. */
+function windowFrom(text: string, { borders, counts }: Window, start: number): Window {
+  let index = borders.findIndex((border) => border >= start);
+  if (index < 0) return { borders: [start], counts: [] };
+  const newBorders = [start];
+  const newCounts: number[] = [];
+  let position = start;
+  while (position !== borders[index]) {
+    const { ends, counts: found } = countPieces(text, position, 1);
+    position = ends[0] ?? text.length;
+    newBorders.push(position);
+    newCounts.push(found[0] ?? 0);
+    while (index < borders.length && (borders[index] ?? 0) < position) index += 1;
+    if (index >= borders.length) return { borders: newBorders, counts: newCounts };
+  }
+  for (let next = index + 1; next < borders.length; next += 1) newBorders.push(borders[next] ?? 0);
+  for (let next = index; next < counts.length; next += 1) newCounts.push(counts[next] ?? 0);
+  return { borders: newBorders, counts: newCounts };
+}

@@ -1,0 +1,24 @@
+import { BATCH_SIZE, batchCount, type Chunks } from '../shared/chunks.js';
+import type { TermStatisticsStore } from '../shared/term-statistics.js';
+import type { Outcome } from './worker.js';
+
+/** Takes a discarded generation out of its owner's term statistics and unlinks its chunks, batch by batch. */
+export function createCleanJob({ chunks, statistics }: { chunks: Chunks; statistics: TermStatisticsStore }) {
+  return async (generation: string): Promise<Outcome> => {
+    const known = await chunks.generation(generation);
+    const batches = batchCount(known?.chunks ?? 0);
+    const counted = await statistics.countedFor(generation, batches);
+    // An attempt that died while writing has no count: its chunks lie in a row from 0.
+    for (let batch = 0, removed = 1; batch < batches || removed > 0; batch += 1) {
+      const numbers = Array.from({ length: BATCH_SIZE }, (_, i) => batch * BATCH_SIZE + i);
+      const owner = counted[batch];
+      if (owner) {
+        const terms = (await chunks.readTerms(generation, numbers)).filter((packed) => packed !== null);
+        await statistics.forget({ generation, batch, terms }, owner);
+      }
+      removed = await chunks.unlink(generation, numbers);
+    }
+    await chunks.forget(generation);
+    return 'done';
+  };
+}

@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import { createChunks } from '../shared/chunks.js';
+import { checkDimensions, inspectServer, openDataSet, DataSetError } from '../shared/data-set.js';
+import { createEmbedding } from '../shared/embedding.js';
+import { createJobs } from '../shared/jobs.js';
+import type { Logger } from '../shared/logger.js';
+import { createBuiltinEmbedder } from '../shared/adapters/builtin-embedder.js';
+import { createDiskStorage } from '../shared/adapters/disk-storage.js';
+import { createOpenAIEmbedder } from '../shared/adapters/openai-embedder.js';
+import { createRecords } from '../shared/records.js';
+import { bullConnection, createRedis } from '../shared/redis.js';
+import type { Settings } from '../shared/settings.js';
+import { createTermStatistics } from '../shared/term-statistics.js';
+import { createUsage } from '../shared/usage.js';
+import { createFailDocument } from './fail.js';
+
+export type WorkerContext = Awaited<ReturnType<typeof createWorkerContext>>;
+
+/** Everything that any worker needs, wired once. Waits for Redis; refuses one that would lose or mix data. */
+export async function createWorkerContext(settings: Settings, logger: Logger) {
+  const onError = (error: Error) => logger.warn({ err: error }, 'redis connection');
+  const redis = createRedis(settings.redis.url, { failFast: false, onError });
+  await redis.connect();
+  const { problems } = await inspectServer(redis);
+  if (problems.length > 0) throw new DataSetError(problems.join('; '));
+  const embedder = createEmbedder(settings);
+  await openDataSet(redis, { model: embedder.model });
+  const connection = bullConnection(settings.redis.url, { failFast: false });
+  const jobs = createJobs(connection, onError);
+  const records = createRecords(redis);
+  return {
+    settings,
+    logger,
+    redis,
+    connection,
+    jobs,
+    records,
+    chunks: createChunks(redis),
+    statistics: createTermStatistics(redis),
+    usage: createUsage(redis),
+    storage: await createDiskStorage({ directory: join(settings.dataDirectory, 'objects') }),
+    embedding: createEmbedding(embedder, { maxWaitMilliseconds: settings.embedder === 'openai' ? 20 : 0 }),
+    failDocument: createFailDocument({ records, jobs }),
+    checkDimensions: (dimensions: number) => checkDimensions(redis, dimensions),
+    close: async () => {
+      await jobs.close();
+      await redis.close();
+    },
+  };
+}
+
+function createEmbedder({ embedder, embedding, openaiApiKey }: Settings) {
+  switch (embedder) {
+    case 'builtin':
+      return createBuiltinEmbedder();
+    case 'openai':
+      return createOpenAIEmbedder({
+        apiKey: openaiApiKey ?? '',
+        baseUrl: embedding.baseUrl,
+        model: embedding.model,
+        ...(embedding.dimensions > 0 ? { dimensions: embedding.dimensions } : {}),
+        timeoutMilliseconds: embedding.timeoutSeconds * 1_000,
+        maxInputs: embedding.maxInputs,
+        maxTokens: embedding.maxTokens,
+      });
+  }
+}

@@ -1,0 +1,101 @@
+import { BATCH_SIZE, type Chunks, type StoredChunk } from '../shared/chunks.js';
+import { generationId, type DocumentRecord } from '../shared/document.js';
+import type { Embedding } from '../shared/embedding.js';
+import { IngestError } from '../shared/errors.js';
+import type { Jobs } from '../shared/jobs.js';
+import type { Records } from '../shared/records.js';
+import type { TermStatisticsStore } from '../shared/term-statistics.js';
+import { analyzeText, packTerms } from '../shared/terms.js';
+import { countedFor, isCurrent, publish, reportProgress, type Fence } from '../shared/transitions.js';
+import type { FailDocument } from './fail.js';
+import type { Outcome } from './worker.js';
+
+interface Batch extends Fence {
+  readonly batch: number;
+  readonly batches: number;
+}
+
+interface Parts {
+  readonly records: Records;
+  readonly chunks: Chunks;
+  readonly jobs: Jobs;
+  readonly embedding: Embedding;
+  readonly statistics: TermStatisticsStore;
+  readonly failDocument: FailDocument;
+  /** @throws DataSetError when the vectors do not fit the data */
+  readonly checkDimensions: (dimensions: number) => Promise<void>;
+}
+
+/** Embeds and counts one batch of an attempt's chunks; whoever finishes the last batch publishes. */
+export function createEmbedJob(parts: Parts) {
+  const { records, chunks, embedding, statistics, failDocument, checkDimensions } = parts;
+
+  return async (job: Batch, { signal }: { signal: AbortSignal }): Promise<Outcome> => {
+    const record = await records.read(job.documentId);
+    if (!record || !isCurrent(record, job)) return 'stale';
+    const generation = generationId(record);
+    const texts = await chunks.readTexts(generation, job.batch * BATCH_SIZE, BATCH_SIZE);
+    let vectors: readonly Float32Array[];
+    try {
+      vectors = await embedTexts({ chunks, embedding }, texts, signal);
+    } catch (error) {
+      if (!(error instanceof IngestError)) throw error;
+      return failDocument(job, { code: error.code, message: error.message, stage: 'embedding' });
+    }
+    if (vectors[0]) await checkDimensions(vectors[0].length);
+    const terms = texts.map(({ text }) => packTerms(analyzeText(text)));
+    const rows = texts.flatMap(({ number }, i) => {
+      const [vector, packed] = [vectors[i], terms[i]];
+      return vector && packed ? [{ number, vector, terms: packed }] : [];
+    });
+    const owner = countedFor(record);
+    // Redis runs these in order, so that a finished batch is a written and counted one.
+    const [, , left] = await Promise.all([
+      chunks.writeVectors(generation, rows),
+      owner === null ? undefined : statistics.count({ generation, batch: job.batch, terms }, owner),
+      chunks.finishBatch(generation, { batch: job.batch, of: job.batches }),
+    ]);
+    if (left === null) return 'stale';
+    return left === 0 ? publishGeneration(parts, record) : progress(records, job, left);
+  };
+}
+
+async function progress(records: Records, job: Batch, left: number): Promise<Outcome> {
+  const done = (job.batches - left) / job.batches;
+  const report = { ...job, stage: 'embedding', progress: 0.1 + 0.9 * done };
+  await records.update(job.documentId, (each) => reportProgress(each, report));
+  return 'done';
+}
+
+async function publishGeneration({ records, chunks, jobs }: Parts, record: DocumentRecord): Promise<Outcome> {
+  const info = await chunks.generation(generationId(record));
+  if (!info) return 'stale';
+  const fence = { documentId: record.id, version: record.version, attempt: record.attempt };
+  const counts = { chunkCount: info.chunks, tokenCount: info.tokens };
+  const { changed, discarded } = await records.update(record.id, (each) =>
+    publish(each, { ...fence, ...counts }),
+  );
+  if (discarded.length > 0) await jobs.addCleans(discarded);
+  return changed ? 'published' : 'stale';
+}
+
+/** Takes what an earlier generation has, asks the embedder for the rest. */
+async function embedTexts(
+  { chunks, embedding }: Pick<Parts, 'chunks' | 'embedding'>,
+  texts: readonly StoredChunk[],
+  signal: AbortSignal,
+): Promise<Float32Array[]> {
+  const alike = texts.flatMap(({ like }) => (like ? [like] : []));
+  const taken = alike.length > 0 ? await chunks.readVectors(alike) : [];
+  const vectors = texts.map(({ like }) => (like ? (taken[alike.indexOf(like)] ?? null) : null));
+  const missing = texts
+    .filter((_, i) => !vectors[i])
+    .map(({ text, tokenCount }) => ({ text, tokens: tokenCount }));
+  const made = missing.length > 0 ? (await embedding.embedDocuments(missing, { signal })).vectors : [];
+  let next = 0;
+  return vectors.map((vector) => {
+    const found = vector ?? made[next++];
+    if (!found) throw new Error('the embedder returned too few vectors');
+    return found;
+  });
+}

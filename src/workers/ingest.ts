@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { BATCH_SIZE, batchCount, type ChunkAddress, type Chunks, type ChunkText } from '../shared/chunks.js';
+import { generationId, type Content, type DocumentRecord } from '../shared/document.js';
+import { IngestError } from '../shared/errors.js';
+import type { Jobs } from '../shared/jobs.js';
+import type { ObjectStorage } from '../shared/ports.js';
+import { documentTags, type Records } from '../shared/records.js';
+import { reportProgress, startAttempt, type Fence } from '../shared/transitions.js';
+import type { FailDocument } from './fail.js';
+import type { Outcome } from './worker.js';
+
+export interface ReadContent {
+  /** @throws IngestError when the bytes yield no chunks */
+  (content: Content, options: { readonly signal: AbortSignal }): Promise<readonly ChunkText[]>;
+}
+
+/** Parses and chunks a document's pending content, then hands its chunks to embedding in batches. */
+export function createIngestJob(parts: {
+  readonly records: Records;
+  readonly chunks: Chunks;
+  readonly jobs: Jobs;
+  readonly readContent: ReadContent;
+  readonly failDocument: FailDocument;
+}) {
+  const { records, chunks, jobs, readContent, failDocument } = parts;
+
+  return async (
+    fence: Fence,
+    { requestId, signal }: { requestId: string; signal: AbortSignal },
+  ): Promise<Outcome> => {
+    const { record, changed } = await records.update(fence.documentId, (each) => startAttempt(each, fence));
+    if (!record?.pending || !changed) return 'stale';
+    let pieces: readonly ChunkText[];
+    try {
+      pieces = await readContent(record.pending, { signal });
+    } catch (error) {
+      if (!(error instanceof IngestError)) throw error;
+      return failDocument(fence, { code: error.code, message: error.message, stage: 'parsing' });
+    }
+    if (!(await writeChunks(parts, record, pieces))) return 'stale';
+    const batches = batchCount(pieces.length);
+    if (batches > 1) {
+      const progress = { ...fence, stage: 'embedding', progress: 0.1 };
+      await records.update(fence.documentId, (each) => reportProgress(each, progress));
+    }
+    const numbers = Array.from({ length: batches }, (_, batch) => batch);
+    await jobs.addEmbeds(fence, numbers, { total: batches, request: requestId });
+    return 'done';
+  };
+}
+
+/** @returns false when the attempt was overtaken meanwhile */
+async function writeChunks(
+  { records, chunks }: { records: Records; chunks: Chunks },
+  record: DocumentRecord,
+  pieces: readonly ChunkText[],
+): Promise<boolean> {
+  const generation = generationId(record);
+  const known = await knownTexts(chunks, record);
+  const hashed = pieces.map((piece) => {
+    const hash = createHash('sha256').update(piece.text).digest('base64url').slice(0, 22);
+    return { ...piece, hash, like: known.get(hash) ?? null };
+  });
+  const tags = tagsWhenPublished(record);
+  for (let first = 0; first < hashed.length; first += BATCH_SIZE) {
+    const batch = hashed.slice(first, first + BATCH_SIZE);
+    if (!(await chunks.writeTexts({ documentId: record.id, generation, first, chunks: batch, tags })))
+      return false;
+  }
+  const tokens = pieces.reduce((sum, { tokenCount }) => sum + tokenCount, 0);
+  if (!(await chunks.close(generation, { chunks: pieces.length, tokens }))) return false;
+  // From here on a re-tagging finds the generation closed and does it; one that came before is made up for here.
+  for (let written = tags; ;) {
+    const current = await records.read(record.id);
+    const wanted = current ? tagsWhenPublished(current) : written;
+    if (wanted === written) return true;
+    await writeAllTags(chunks, { generation, count: pieces.length, tags: wanted });
+    written = wanted;
+  }
+}
+
+/** Tags as they will be once the pending content is the published one. */
+export function tagsWhenPublished(record: DocumentRecord): string {
+  return documentTags(record.pending ? { ...record, published: record.pending, pending: null } : record);
+}
+
+export async function writeAllTags(
+  chunks: Chunks,
+  { generation, count, tags }: { generation: string; count: number; tags: string },
+): Promise<void> {
+  for (let first = 0; first < count; first += BATCH_SIZE) {
+    const numbers = Array.from({ length: Math.min(BATCH_SIZE, count - first) }, (_, i) => first + i);
+    await chunks.writeTags(generation, numbers, tags);
+  }
+}
+
+/** Texts of the document's earlier generations, published or abandoned: their vectors need not be made again. */
+async function knownTexts(chunks: Chunks, record: DocumentRecord): Promise<Map<string, ChunkAddress>> {
+  const earlier = Array.from({ length: record.attempt - 1 }, (_, i) =>
+    generationId({ ...record, attempt: i + 1 }),
+  );
+  const known = new Map<string, ChunkAddress>();
+  for (const generation of [record.published?.generation, ...earlier.slice(-3)]) {
+    const info = generation ? await chunks.generation(generation) : null;
+    if (!generation || !info) continue;
+    for (const [hash, address] of await chunks.readHashes(generation, info.chunks)) known.set(hash, address);
+  }
+  return known;
+}

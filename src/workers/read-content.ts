@@ -1,0 +1,40 @@
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { Content } from '../shared/document.js';
+import { IngestError } from '../shared/errors.js';
+import { formatOf } from '../shared/file-types.js';
+import type { ObjectStorage } from '../shared/ports.js';
+import type { ReadContent } from './ingest.js';
+import type { ParserPool } from './parse/pool.js';
+
+/** Brings a content's source bytes to the parser: text as it is, files by way of a temporary copy. */
+export function createReadContent({
+  storage,
+  parser,
+}: {
+  storage: ObjectStorage;
+  parser: ParserPool;
+}): ReadContent {
+  return async (content, { signal }) => {
+    const source = await storage.open(content.storageKey);
+    if (content.kind === 'text') {
+      const parts: Uint8Array[] = [];
+      for await (const part of source) parts.push(part);
+      const text = Buffer.concat(parts).toString('utf8');
+      return (await parser.parse({ text, format: 'text', signal })).chunks;
+    }
+    const format = formatOf(content.contentType);
+    if (!format) throw new IngestError('corrupt', `No parser for ${content.contentType}`);
+    const directory = await mkdtemp(join(tmpdir(), 'quire-source-'));
+    try {
+      const path = join(directory, 'source');
+      await pipeline(source, createWriteStream(path), { signal });
+      return (await parser.parse({ path, format, signal })).chunks;
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  };
+}

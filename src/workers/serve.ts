@@ -1,0 +1,158 @@
+import type { Job } from 'bullmq';
+import { z } from 'zod';
+import type { FailureCode } from '../shared/errors.js';
+import { cleanJob, embedJob, ingestJob, retagJob, type QueueName } from '../shared/jobs.js';
+import { keys } from '../shared/keys.js';
+import { createCleanJob } from './clean.js';
+import type { WorkerContext } from './context.js';
+import { createEmbedJob } from './embed.js';
+import { createIngestJob } from './ingest.js';
+import { createParserPool } from './parse/pool.js';
+import { createReadContent } from './read-content.js';
+import { createRetagJob } from './retag.js';
+import { createSweep } from './sweep.js';
+import { createWorker, type JobHandler } from './worker.js';
+
+const HEARTBEAT_MS = 5_000;
+const AGGREGATE_EVERY_MS = 2_000;
+
+export interface ServedQueue {
+  close(drainMilliseconds: number): Promise<void>;
+}
+
+/** Serves one queue until it is closed, and says so in Redis for `/health/ready`. */
+export async function serveQueue(queue: QueueName, context: WorkerContext): Promise<ServedQueue> {
+  const { settings, connection, logger, redis } = context;
+  const { handlers, concurrency, close } = await served(queue, context);
+  const worker = createWorker({
+    ...{ queue, connection, concurrency, handlers, logger },
+    lockMilliseconds: settings.workers.lockSeconds * 1_000,
+  });
+  const beat = () =>
+    redis.set(keys.worker(queue), '1', { expiration: { type: 'PX', value: 3 * HEARTBEAT_MS } });
+  await beat();
+  const heart = setInterval(() => {
+    beat().catch((error: unknown) => {
+      logger.warn({ queue, err: error }, 'heartbeat failed');
+    });
+  }, HEARTBEAT_MS);
+  return {
+    close: async (drainMilliseconds) => {
+      clearInterval(heart);
+      await worker.close(drainMilliseconds);
+      await close?.();
+    },
+  };
+}
+
+interface Served {
+  readonly handlers: Readonly<Record<string, JobHandler>>;
+  readonly concurrency: number;
+  readonly close?: () => Promise<void>;
+}
+
+async function served(queue: QueueName, context: WorkerContext): Promise<Served> {
+  switch (queue) {
+    case 'ingestion':
+      return serveIngestion(context);
+    case 'embedding':
+      return serveEmbedding(context);
+    case 'maintenance':
+      return serveMaintenance(context);
+    case 'usage':
+      return serveUsage(context);
+    case 'cache':
+      return { handlers: {}, concurrency: 1 };
+  }
+}
+
+function serveIngestion(context: WorkerContext): Served {
+  const { settings, storage, logger } = context;
+  const { ingest, chunk, workers } = settings;
+  const parser = createParserPool({
+    size: ingest.parserProcesses,
+    memoryMegabytes: ingest.parseMemoryMegabytes,
+    timeoutMilliseconds: ingest.parseSeconds * 1_000,
+    maxChunks: ingest.maxChunks,
+    chunk,
+    logger,
+  });
+  const run = createIngestJob({ ...context, readContent: createReadContent({ storage, parser }) });
+  return {
+    concurrency: workers.ingestionConcurrency,
+    handlers: {
+      ingest: {
+        run: (job, signal) => {
+          const { requestId, ...fence } = ingestJob.parse(job.data);
+          return run(fence, { requestId, signal });
+        },
+        giveUp: giveUp(context, 'parsing'),
+      },
+    },
+    close: () => parser.close(),
+  };
+}
+
+function serveEmbedding(context: WorkerContext): Served {
+  const run = createEmbedJob(context);
+  return {
+    concurrency: context.settings.workers.embeddingConcurrency,
+    handlers: {
+      embed: {
+        run: (job, signal) => run(embedJob.parse(job.data), { signal }),
+        giveUp: giveUp(context, 'embedding'),
+      },
+    },
+  };
+}
+
+/** What failed five times for no reason of the document's own must not keep its owner waiting. */
+function giveUp({ failDocument }: WorkerContext, stage: string) {
+  const code: FailureCode = 'internal';
+  const fence = z.object({ documentId: z.string(), version: z.number(), attempt: z.number() });
+  return (job: Job) =>
+    failDocument(fence.parse(job.data), { code, message: 'The document could not be processed', stage });
+}
+
+async function serveMaintenance(context: WorkerContext): Promise<Served> {
+  const { settings, jobs, logger } = context;
+  const every = settings.workers.sweepSeconds * 1_000;
+  const clean = createCleanJob(context);
+  const retag = createRetagJob(context);
+  const sweep = createSweep({ ...context, graceMs: Math.min(every, 10_000) });
+  await jobs.queue('maintenance').upsertJobScheduler('sweep', { every }, { name: 'sweep', opts: passing });
+  return {
+    concurrency: 4,
+    handlers: {
+      clean: { run: (job) => clean(cleanJob.parse(job.data).generation) },
+      retag: { run: (job) => retag(retagJob.parse(job.data)) },
+      sweep: {
+        run: async () => {
+          const found = await sweep();
+          if (found.requeued > 0) logger.warn(found, 'requeued abandoned documents');
+          return 'done';
+        },
+      },
+    },
+  };
+}
+
+async function serveUsage({ settings, jobs, usage }: WorkerContext): Promise<Served> {
+  const template = { name: 'aggregate', opts: passing };
+  await jobs.queue('usage').upsertJobScheduler('aggregate', { every: AGGREGATE_EVERY_MS }, template);
+  const { keepDays, keepRecords } = settings.usage;
+  return {
+    concurrency: 1,
+    handlers: {
+      aggregate: {
+        run: async () => {
+          await usage.aggregate({ keepDays, keepRecords });
+          return 'done';
+        },
+      },
+    },
+  };
+}
+
+/** Jobs of schedulers come again: none is kept. */
+const passing = { removeOnComplete: true, removeOnFail: { count: 50 }, attempts: 1 };

@@ -1,0 +1,92 @@
+import { DelayedError, UnrecoverableError, Worker, type ConnectionOptions, type Job } from 'bullmq';
+import { UnavailableError } from '../shared/errors.js';
+import { QUEUE_PREFIX, type QueueName } from '../shared/jobs.js';
+import type { Logger } from '../shared/logger.js';
+import { toUnavailable } from '../shared/redis.js';
+
+/** What became of a job; kept as its return value. */
+export type Outcome = 'done' | 'published' | 'failed' | 'stale';
+
+export interface JobHandler {
+  readonly run: (job: Job, signal: AbortSignal) => Promise<Outcome>;
+  /** Called when the last try has failed: the job's document must not wait for ever. */
+  readonly giveUp?: (job: Job) => Promise<unknown>;
+}
+
+export interface WorkerOptions {
+  readonly queue: QueueName;
+  readonly connection: ConnectionOptions;
+  readonly concurrency: number;
+  readonly lockMilliseconds: number;
+  /** Handlers by job name. */
+  readonly handlers: Readonly<Record<string, JobHandler>>;
+  readonly logger: Logger;
+  readonly onFinished?: (finished: {
+    queue: QueueName;
+    job: string;
+    outcome: string;
+    seconds: number;
+  }) => void;
+}
+
+/** Serves one queue; the one place where errors become job outcomes. */
+export function createWorker(options: WorkerOptions) {
+  const { queue, connection, concurrency, lockMilliseconds, handlers, logger, onFinished } = options;
+  const stopping = new AbortController();
+
+  const process = async (job: Job, token?: string): Promise<Outcome> => {
+    const handler = handlers[job.name];
+    if (!handler) throw new UnrecoverableError(`no handler for ${job.name}`);
+    const started = performance.now();
+    const finish = (outcome: string) =>
+      onFinished?.({ queue, job: job.name, outcome, seconds: (performance.now() - started) / 1_000 });
+    const fields = { queue, job: job.name, jobId: job.id, requestId: requestIdOf(job) };
+    try {
+      const outcome = await handler.run(job, stopping.signal);
+      logger.debug({ ...fields, outcome }, 'job finished');
+      finish(outcome);
+      return outcome;
+    } catch (thrown) {
+      const error = toUnavailable(thrown);
+      if (error instanceof UnavailableError || stopping.signal.aborted) {
+        const waits = error instanceof UnavailableError ? error.retryAfterSeconds * 1_000 : 100;
+        logger.warn({ ...fields, waits, err: error }, 'job put off');
+        finish('delayed');
+        await job.moveToDelayed(Date.now() + waits, token);
+        throw new DelayedError();
+      }
+      finish('error');
+      const isLast = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
+      logger.error({ ...fields, isLast, err: error }, 'job failed');
+      if (isLast) await handler.giveUp?.(job);
+      throw error;
+    }
+  };
+
+  const worker = new Worker(queue, process, {
+    connection,
+    prefix: QUEUE_PREFIX,
+    concurrency,
+    lockDuration: lockMilliseconds,
+    stalledInterval: Math.max(1_000, lockMilliseconds / 2),
+    // A killed worker says nothing about its job: the parser's limits end what kills workers.
+    maxStalledCount: 10,
+    drainDelay: 1,
+  });
+  worker.on('error', (error) => logger.warn({ queue, err: error }, 'queue connection'));
+
+  return {
+    /** Takes no new job, lets running ones finish for a while, then interrupts them: they go back to the queue. */
+    close: async (drainMilliseconds: number): Promise<void> => {
+      const timer = setTimeout(() => stopping.abort(), drainMilliseconds);
+      await worker.close();
+      clearTimeout(timer);
+    },
+  };
+}
+
+function requestIdOf(job: Job): string | undefined {
+  const data: unknown = job.data;
+  const has = typeof data === 'object' && data !== null && 'requestId' in data;
+  return has && typeof data.requestId === 'string' ? data.requestId : undefined;
+}

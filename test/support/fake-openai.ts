@@ -1,0 +1,237 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { answerChat } from './fake-completions.js';
+import { answerEmbeddings } from './fake-embeddings.js';
+
+/** What one request meets instead of an answer. */
+const failureSchema = z.object({
+  status: z.number().default(500),
+  headers: z.record(z.string(), z.string()).default({}),
+  message: z.string().default('The server had an error while processing your request.'),
+  code: z.string().nullable().default(null),
+  param: z.string().nullable().default(null),
+  /** `disconnect` closes the connection, `silence` never answers. */
+  kind: z.enum(['answer', 'disconnect', 'silence']).default('answer'),
+});
+
+const configurationSchema = z.object({
+  /** null: no key is asked for. */
+  apiKey: z.string().nullable().default(null),
+  latencyMilliseconds: z.number().default(0),
+  /** Requests over this many at once get 429; 0: no limit. */
+  maxInFlight: z.number().default(0),
+  retryAfterSeconds: z.number().default(1),
+  /** Of the next requests, one each, in order. */
+  failures: z.array(failureSchema).default([]),
+  refusedParameters: z.array(z.string()).default([]),
+  dimensions: z.number().default(256),
+  maxInputs: z.number().default(2048),
+  maxInputTokens: z.number().default(8192),
+  maxRequestTokens: z.number().default(300_000),
+  /** Texts that hold it are answered 400. */
+  refusedText: z.string().nullable().default(null),
+  embeddings: z
+    .enum([
+      ...['right', 'shuffled', 'missing', 'extra', 'repeated_index', 'no_index', 'wrong_dimension'],
+      ...['not_a_number', 'infinite', 'zero', 'not_json', 'wrong_shape', 'stalled'],
+    ])
+    .default('right'),
+  /** Limits `not_a_number`, `infinite` and `zero` to texts that hold it. */
+  brokenText: z.string().default(''),
+  hasBase64: z.boolean().default(true),
+  /** null: the first words of the last user message. */
+  answer: z.string().nullable().default(null),
+  finishReason: z.string().default('stop'),
+  stream: z.enum(['whole', 'dropped', 'unfinished', 'failed', 'not_json', 'stalled']).default('whole'),
+  /** Words before the stream goes wrong. */
+  wordsBefore: z.number().default(2),
+  wordDelayMilliseconds: z.number().default(0),
+  sendsUsage: z.boolean().default(true),
+  cachedTokens: z.number().nullable().default(null),
+});
+export type FakeOpenAIConfiguration = z.infer<typeof configurationSchema>;
+export type FakeOpenAIOptions = z.input<typeof configurationSchema>;
+
+export interface FakeOpenAIStats {
+  requests: number;
+  inFlight: number;
+  mostInFlight: number;
+  embeddingRequests: number;
+  embeddedTexts: number;
+  embeddedTokens: number;
+  largestBatch: number;
+  chatRequests: number;
+  rateLimited: number;
+  failed: number;
+  /** Requests whose client went away before the answer was whole. */
+  aborted: number;
+}
+
+export interface FakeRequest {
+  readonly path: string;
+  readonly authorization: string | undefined;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** What the parts of the fake share. */
+export interface Exchange {
+  readonly request: FakeRequest;
+  readonly response: ServerResponse;
+  readonly configuration: FakeOpenAIConfiguration;
+  readonly stats: FakeOpenAIStats;
+  /** Aborts when the client has gone. */
+  readonly signal: AbortSignal;
+}
+
+export interface FakeOpenAI {
+  /** To be given as base URL, ends in `/v1`. */
+  readonly url: string;
+  readonly stats: Readonly<FakeOpenAIStats>;
+  /** The newest requests, oldest first. */
+  readonly requests: readonly FakeRequest[];
+  configure(options: FakeOpenAIOptions): void;
+  /** Back to the options of the start, counters at zero. */
+  reset(): void;
+  stop(): Promise<void>;
+}
+
+const MOST_KEPT = 500;
+
+/**
+ * A deterministic server of OpenAI's protocol that can be made to fail in the ways providers do.
+ * Other processes steer it over HTTP: `GET /stats`, `POST /configure`, `POST /reset`.
+ */
+export async function startFakeOpenAI(options: FakeOpenAIOptions = {}): Promise<FakeOpenAI> {
+  const start = () => structuredClone(configurationSchema.parse(options));
+  let configuration = start();
+  const stats = noStats();
+  const requests: FakeRequest[] = [];
+  const configure = (changes: unknown) => {
+    configuration = configurationSchema.parse({
+      ...configuration,
+      ...z.record(z.string(), z.unknown()).parse(changes),
+    });
+  };
+  const reset = () => {
+    configuration = start();
+    Object.assign(stats, { ...noStats(), inFlight: stats.inFlight });
+    requests.length = 0;
+  };
+
+  const control = async (incoming: IncomingMessage, response: ServerResponse): Promise<boolean> => {
+    const route = `${incoming.method ?? ''} ${incoming.url ?? ''}`;
+    if (route === 'POST /configure') configure(await readJson(incoming));
+    else if (route === 'POST /reset') reset();
+    else if (route !== 'GET /stats') return false;
+    sendJson(response, 200, stats);
+    return true;
+  };
+
+  const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (await control(incoming, response)) return;
+    const gone = new AbortController();
+    stats.requests += 1;
+    stats.inFlight += 1;
+    stats.mostInFlight = Math.max(stats.mostInFlight, stats.inFlight);
+    response.on('close', () => {
+      stats.inFlight -= 1;
+      if (response.writableFinished) return;
+      stats.aborted += 1;
+      gone.abort();
+    });
+    const request = {
+      path: incoming.url ?? '',
+      authorization: incoming.headers.authorization,
+      body: z.record(z.string(), z.unknown()).parse(await readJson(incoming)),
+    };
+    requests.push(request);
+    if (requests.length > MOST_KEPT) requests.shift();
+    await answer({ request, response, configuration, stats, signal: gone.signal });
+  };
+
+  const server = createServer((incoming, response) => {
+    handle(incoming, response).catch((error: unknown) => {
+      if (response.headersSent) response.destroy();
+      else if (!response.destroyed) sendError(response, { status: 500, message: String(error) });
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return {
+    url: `http://127.0.0.1:${String(address.port)}/v1`,
+    stats,
+    requests,
+    configure,
+    reset,
+    stop: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function answer(exchange: Exchange): Promise<void> {
+  const { request, response, configuration, stats, signal } = exchange;
+  const { apiKey, latencyMilliseconds, maxInFlight, retryAfterSeconds, refusedParameters } = configuration;
+  const failure = configuration.failures.shift();
+  if (latencyMilliseconds > 0) await sleep(latencyMilliseconds, undefined, { signal });
+  if (apiKey !== null && request.authorization !== `Bearer ${apiKey}`) {
+    const message = `Incorrect API key provided: ${request.authorization ?? ''}.`;
+    sendError(response, { status: 401, message, code: 'invalid_api_key' });
+  } else if (failure) {
+    stats.failed += 1;
+    if (failure.status === 429) stats.rateLimited += 1;
+    if (failure.kind === 'answer') sendError(response, failure);
+    if (failure.kind === 'disconnect') response.destroy();
+  } else if (maxInFlight > 0 && stats.inFlight > maxInFlight) {
+    stats.rateLimited += 1;
+    const headers = { 'retry-after': String(retryAfterSeconds) };
+    sendError(response, { status: 429, message: 'Rate limit reached', code: 'rate_limit_exceeded', headers });
+  } else {
+    const refused = refusedParameters.find((name) => name in request.body);
+    if (refused !== undefined) {
+      const message = `Unsupported parameter: '${refused}' is not supported with this model.`;
+      sendError(response, { status: 400, message, code: 'unsupported_parameter', param: refused });
+    } else if (request.path === '/v1/embeddings') answerEmbeddings(exchange);
+    else if (request.path === '/v1/chat/completions') await answerChat(exchange);
+    else sendError(response, { status: 404, message: `Invalid URL (${request.path})` });
+  }
+}
+
+function noStats(): FakeOpenAIStats {
+  return {
+    ...{ requests: 0, inFlight: 0, mostInFlight: 0, embeddingRequests: 0, embeddedTexts: 0 },
+    ...{ embeddedTokens: 0, largestBatch: 0, chatRequests: 0, rateLimited: 0, failed: 0, aborted: 0 },
+  };
+}
+
+async function readJson(incoming: IncomingMessage): Promise<unknown> {
+  const parts: Buffer[] = [];
+  for await (const part of incoming) parts.push(z.instanceof(Buffer).parse(part));
+  const body = Buffer.concat(parts).toString();
+  return body === '' ? {} : JSON.parse(body);
+}
+
+export function sendJson(response: ServerResponse, status: number, body: unknown, headers = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'x-request-id': 'req_fake', ...headers });
+  response.end(JSON.stringify(body));
+}
+
+export interface FakeError {
+  readonly status: number;
+  readonly message: string;
+  readonly code?: string | null;
+  readonly param?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export function sendError(response: ServerResponse, error: FakeError): void {
+  const { status, message, code = null, param = null, headers } = error;
+  const type = status >= 500 ? 'server_error' : 'invalid_request_error';
+  sendJson(response, status, { error: { message, type, param, code } }, headers);
+}
