@@ -1,5 +1,6 @@
-import { pinoHttp } from 'pino-http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
+import { pinoHttp } from 'pino-http';
 import type { Logger } from '../shared/logger.js';
 import { requestFacts } from './request-facts.js';
 import { requestIdOf } from './request-id.js';
@@ -26,20 +27,21 @@ export function createAccessLog(logger: Logger): RequestHandler {
       return QUIET_PATHS.includes(pathOf(request.url)) ? 'debug' : 'info';
     },
     customSuccessObject: describe,
-    customErrorObject: (request, response, _error, value) => describe(request, response, value),
+    customErrorObject: (request, response, _error, value: Timing) => describe(request, response, value),
     customErrorMessage: () => 'request completed',
   });
 }
 
-type Options = NonNullable<Parameters<typeof pinoHttp>[0]>;
-type Describe = NonNullable<Options['customSuccessObject']>;
+interface Timing {
+  readonly responseTime?: number;
+}
 
-const describe: Describe = (request, response, value: { responseTime?: number }) => ({
+const describe = (request: IncomingMessage, response: ServerResponse, { responseTime }: Timing) => ({
   method: request.method,
   path: pathOf('originalUrl' in request ? String(request.originalUrl) : request.url),
   ...requestFacts(request),
   status: response.statusCode,
-  durationMs: value.responseTime,
+  durationMs: responseTime,
 });
 
 function pathOf(url: string | undefined): string {

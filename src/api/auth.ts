@@ -75,7 +75,9 @@ function verify(token: string, key: ReturnType<typeof createSecretKey>): unknown
 }
 
 export function notAuthenticated(): AppError {
-  return new AppError(401, 'Invalid authentication credentials', { headers: { 'WWW-Authenticate': 'Bearer' } });
+  return new AppError(401, 'Invalid authentication credentials', {
+    headers: { 'WWW-Authenticate': 'Bearer' },
+  });
 }
 
 /** @throws AppError 403 */

@@ -23,15 +23,26 @@ export function isJson(mediaType: string): boolean {
 }
 
 export function tooLargeBody(maxBytes: number): AppError {
-  return new AppError(413, `The JSON body is larger than ${String(maxBytes)} bytes: send large documents to /ingest/file`);
+  return new AppError(
+    413,
+    `The JSON body is larger than ${String(maxBytes)} bytes: send large documents to /ingest/file`,
+  );
+}
+
+export interface BodyOptions {
+  readonly maxBytes: number;
+  /** Called when nothing is left to refuse before the bytes come. */
+  readonly onReading: () => void;
 }
 
 /**
  * Bytes of the body. It stops at the first byte over the limit and leaves the rest unread.
  * @throws AppError 413; ClientGoneError
  */
-export function readBytes(request: IncomingMessage, { maxBytes }: { maxBytes: number }): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLargeBody(maxBytes));
+export function readBytes(request: IncomingMessage, { maxBytes, onReading }: BodyOptions): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes)
+    return Promise.reject(tooLargeBody(maxBytes));
+  onReading();
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
     let size = 0;
@@ -64,9 +75,11 @@ export function readBytes(request: IncomingMessage, { maxBytes }: { maxBytes: nu
 /** @throws AppError 415 when the body is encoded in a way that is not read here */
 export function checkEncoding(request: IncomingMessage): void {
   const { 'content-encoding': encoding = 'identity', 'content-type': type = '' } = request.headers;
-  if (encoding.toLowerCase() !== 'identity') throw new AppError(415, 'Compressed request bodies are not supported');
+  if (encoding.toLowerCase() !== 'identity')
+    throw new AppError(415, 'Compressed request bodies are not supported');
   const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(type)?.[1]?.toLowerCase() ?? 'utf-8';
-  if (!['utf-8', 'utf8', 'us-ascii'].includes(charset)) throw new AppError(415, 'The body must be encoded in UTF-8');
+  if (!['utf-8', 'utf8', 'us-ascii'].includes(charset))
+    throw new AppError(415, 'The body must be encoded in UTF-8');
 }
 
 /** @throws AppError 422 in the shape of pydantic 1 */

@@ -27,9 +27,13 @@ export function createCors({ origins, devMode }: CorsOptions): RequestHandler {
       throw new AppError(403, 'Pages of this origin may not call the API');
     }
     if (allowed) {
-      response.set({ 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': RESPONSE_HEADERS });
+      response.set({
+        'Access-Control-Allow-Origin': origin,
+        'Access-Control-Expose-Headers': RESPONSE_HEADERS,
+      });
     }
-    const isPreflight = request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;
+    const isPreflight =
+      request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;
     if (!isPreflight) {
       next();
       return;

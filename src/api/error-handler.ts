@@ -3,6 +3,7 @@ import type { ErrorRequestHandler } from 'express';
 import { AppError, UnavailableError, type ValidationItem } from '../shared/errors.js';
 import { toUnavailable } from '../shared/redis.js';
 import { ClientGoneError } from './body.js';
+import { sendJson } from './send-json.js';
 
 export interface ErrorReply {
   readonly status: number;
@@ -50,5 +51,5 @@ export const handleError: ErrorRequestHandler = (error: unknown, request, respon
     response.destroy();
     return;
   }
-  response.set(headers).status(status).json({ detail });
+  sendJson(response.set(headers), status, { detail });
 };

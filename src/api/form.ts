@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import busboy from 'busboy';
 import { AppError } from '../shared/errors.js';
-import { checkEncoding, mediaTypeOf, readBytes } from './body.js';
+import { checkEncoding, mediaTypeOf, readBytes, type BodyOptions } from './body.js';
 
 /** Fields of a small form, url-encoded or multipart; files in it are dropped. @throws AppError 400, 413, 415 */
 export async function readForm(
   request: IncomingMessage,
-  { maxBytes }: { maxBytes: number },
+  options: BodyOptions,
 ): Promise<Record<string, string>> {
   checkEncoding(request);
-  const bytes = await readBytes(request, { maxBytes });
+  const bytes = await readBytes(request, options);
   if (mediaTypeOf(request) === 'application/x-www-form-urlencoded') {
     return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
   }

@@ -1,7 +1,15 @@
 import type { IncomingMessage } from 'node:http';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { AppError, type ValidationItem } from '../shared/errors.js';
-import { checkEncoding, hasBody, isJson, mediaTypeOf, parseJson, readBytes } from './body.js';
+import {
+  checkEncoding,
+  hasBody,
+  isJson,
+  mediaTypeOf,
+  parseJson,
+  readBytes,
+  type BodyOptions,
+} from './body.js';
 import { readForm } from './form.js';
 import type { Route } from './route.js';
 import { isMultipart } from './upload.js';
@@ -9,14 +17,13 @@ import { parseRequest } from './validation.js';
 
 /** A body as it came, before it is validated; `upload` is left for the handler to receive. */
 export type RawBody =
-  | { readonly type: 'none' | 'upload' }
-  | { readonly type: 'json' | 'form'; readonly value: unknown };
+  { readonly type: 'none' | 'upload' } | { readonly type: 'json' | 'form'; readonly value: unknown };
 
 /** @throws AppError 413, 415, 422 (no JSON) */
 export async function readBody(
   request: IncomingMessage,
   route: Route,
-  { maxBytes }: { maxBytes: number },
+  options: BodyOptions,
 ): Promise<RawBody> {
   if (route.upload && isMultipart(request)) return { type: 'upload' };
   const takesJson = route.request.body !== undefined && (route.upload?.alsoJson ?? true);
@@ -26,14 +33,15 @@ export async function readBody(
   }
   if (!hasBody(request)) return { type: 'json', value: emptyValue(route) };
   if (route.request.form && isForm(request)) {
-    return { type: 'form', value: await readForm(request, { maxBytes }) };
+    return { type: 'form', value: await readForm(request, options) };
   }
   checkEncoding(request);
   const isEmptyAllowed = route.emptyBody !== undefined && mediaTypeOf(request) === '';
   if (!isJson(mediaTypeOf(request)) && !isEmptyAllowed) throw unsupported(route);
-  const bytes = await readBytes(request, { maxBytes });
+  const bytes = await readBytes(request, options);
   const text = bytes.length <= 16 ? bytes.toString('latin1').trim() : null;
-  if (text === '' || (text === '""' && route.emptyBody !== undefined)) return { type: 'json', value: emptyValue(route) };
+  if (text === '' || (text === '""' && route.emptyBody !== undefined))
+    return { type: 'json', value: emptyValue(route) };
   if (!isJson(mediaTypeOf(request))) throw unsupported(route);
   return { type: 'json', value: parseJson(bytes) };
 }
@@ -46,7 +54,8 @@ const isForm = (request: IncomingMessage) =>
 function unsupported(route: Route): AppError {
   const forms = route.request.form ? ['application/x-www-form-urlencoded', 'multipart/form-data'] : [];
   const upload = route.upload ? ['multipart/form-data'] : [];
-  const json = route.request.body !== undefined && (route.upload?.alsoJson ?? true) ? ['application/json'] : [];
+  const json =
+    route.request.body !== undefined && (route.upload?.alsoJson ?? true) ? ['application/json'] : [];
   return new AppError(415, `Content-Type must be ${[...json, ...forms, ...upload].join(' or ')}`);
 }
 
@@ -66,7 +75,11 @@ export interface Parts {
 export function parseParts(route: Route, raw: RawParts): Parts {
   const { request } = route;
   const items: ValidationItem[] = [];
-  const parse = (schema: z.ZodType | undefined, value: unknown, location: 'body' | 'query' | 'path'): unknown => {
+  const parse = (
+    schema: z.ZodType | undefined,
+    value: unknown,
+    location: 'body' | 'query' | 'path',
+  ): unknown => {
     if (!schema) return undefined;
     try {
       return parseRequest(schema, value, location);
@@ -94,14 +107,25 @@ function parseBody({ request }: Route, { body, query }: RawParts, parse: Parse):
       return parse(request.form, body.value, 'body');
     case 'json':
       if (!request.fromQuery || !isRecord(body.value)) return parse(request.body, body.value, 'body');
-      return parse(request.body, fillFrom(body.value, parse(request.fromQuery, query, 'query')), 'body');
+      return parse(request.body, fillFrom(body.value, request.fromQuery, query, parse), 'body');
   }
 }
 
-function fillFrom(body: Record<string, unknown>, query: unknown): Record<string, unknown> {
-  if (!isRecord(query)) return body;
-  const missing = Object.entries(query).filter(([name]) => body[name] === undefined || body[name] === null);
-  return { ...body, ...Object.fromEntries(missing.filter(([, value]) => value !== undefined)) };
+/** Each field by itself, so that a wrong parameter counts only where the body leaves its field out. */
+function fillFrom(
+  body: Record<string, unknown>,
+  fields: z.ZodObject,
+  query: RawParts['query'],
+  parse: Parse,
+): Record<string, unknown> {
+  const filled = { ...body };
+  for (const [name, field] of Object.entries(fields.shape)) {
+    const isMissing = filled[name] === undefined || filled[name] === null;
+    if (!isMissing || query[name] === undefined) continue;
+    const parsed = parse(z.object({ [name]: field }), { [name]: query[name] }, 'query');
+    if (isRecord(parsed)) filled[name] = parsed[name];
+  }
+  return filled;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -72,6 +72,8 @@ export interface Route<
   readonly authorize?: (caller: Caller, body: unknown) => void;
   /** Also (or only) takes multipart/form-data; its fields, for the OpenAPI page. */
   readonly upload?: { readonly fields: z.ZodType; readonly alsoJson: boolean };
+  /** What `data:` lines hold, when a request may also be answered with 200 and server-sent events. */
+  readonly events?: z.ZodType;
   /** Bodies by status, from which the OpenAPI page is made and against which tests hold every response. */
   readonly responses: Readonly<Record<number, z.ZodType | 'download' | 'events'>>;
   readonly handle: (request: ApiRequest<z.infer<Path>, z.infer<Query>, z.infer<Body>>) => Promise<ApiReply>;

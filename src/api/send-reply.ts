@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sendEvents } from './event-stream.js';
 import type { ApiReply } from './route.js';
+import { sendJson, startJson } from './send-json.js';
 import { writeOut } from './write-out.js';
 
 /** Answers a request with what its handler returned; GET and HEAD differ in the body alone. */
@@ -10,7 +11,7 @@ export async function sendReply(request: Request, response: Response, reply: Api
   response.set('Cache-Control', 'no-store').set(reply.headers ?? {});
   switch (reply.type) {
     case 'json':
-      response.status(reply.status).json(reply.body);
+      sendJson(response, reply.status, reply.body);
       return;
     case 'items':
       await sendItems(response, reply.items, { isHead });
@@ -29,7 +30,11 @@ export async function sendReply(request: Request, response: Response, reply: Api
 /** Items are gathered to pieces of about this many characters, with a turn of the event loop after each. */
 const PIECE_LENGTH = 64 * 1024;
 
-async function sendItems(response: Response, items: AsyncIterable<unknown>, { isHead }: { isHead: boolean }): Promise<void> {
+async function sendItems(
+  response: Response,
+  items: AsyncIterable<unknown>,
+  { isHead }: { isHead: boolean },
+): Promise<void> {
   let piece = '[';
   let separator = '';
   for await (const item of items) {
@@ -38,18 +43,22 @@ async function sendItems(response: Response, items: AsyncIterable<unknown>, { is
     separator = ',';
     if (isHead) break;
     if (piece.length < PIECE_LENGTH) continue;
-    response.status(200).type('json');
+    startJson(response, 200);
     await writeOut(response, piece);
     piece = '';
     await nextTurn();
   }
-  response.status(200).type('json');
+  startJson(response, 200);
   response.end(isHead ? undefined : `${piece}]`);
 }
 
 type Download = Extract<ApiReply, { type: 'download' }>;
 
-async function sendDownload(response: Response, reply: Download, { isHead }: { isHead: boolean }): Promise<void> {
+async function sendDownload(
+  response: Response,
+  reply: Download,
+  { isHead }: { isHead: boolean },
+): Promise<void> {
   const iterator = reply.bytes[Symbol.asyncIterator]();
   try {
     // The first bytes are read before the headers go: a file that cannot be read is answered as any other error.
@@ -61,18 +70,22 @@ async function sendDownload(response: Response, reply: Download, { isHead }: { i
       'X-Content-Type-Options': 'nosniff',
       'Content-Security-Policy': "default-src 'none'; sandbox",
     });
-    for (; item !== null && item.done !== true; item = await iterator.next()) await writeOut(response, item.value);
+    for (; item !== null && item.done !== true; item = await iterator.next())
+      await writeOut(response, item.value);
     response.end();
   } finally {
     await iterator.return?.();
   }
 }
 
+/** Without halves of surrogate pairs, which cannot be encoded. */
+const wellFormed = (text: string) => Buffer.from(text).toString();
+
 /** `Content-Disposition` with any file name (RFC 6266, RFC 8187): plain letters for old clients, then all of it. */
 export function attachment(filename: string): string {
   const name = filename.replace(/^.*[/\\]/s, '').replace(/\p{Cc}/gu, '') || 'download';
   const plain = name.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%]/g, '_');
-  const encoded = encodeURIComponent(name.toWellFormed()).replace(
+  const encoded = encodeURIComponent(wellFormed(name)).replace(
     /['()*]/g,
     (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,
   );

@@ -33,8 +33,6 @@ export type ReceiveUpload = <Stored>(target: UploadTarget<Stored>) => Promise<St
 const OVERHEAD_BYTES = 8 * 1024 * 1024;
 const MAX_FIELDS = 64;
 const MAX_FIELD_BYTES = 4 * 1024 * 1024;
-/** How long the rest of a refused upload is read and dropped, so that the client gets to see the answer. */
-const LINGER_MILLISECONDS = 2_000;
 
 export const isMultipart = (request: IncomingMessage): boolean =>
   /^\s*multipart\/form-data\s*(;|$)/i.test(request.headers['content-type'] ?? '');
@@ -44,16 +42,16 @@ export const tooLarge = (maxFileBytes: number): AppError =>
 
 const malformed = (cause?: unknown): AppError => new AppError(400, 'Malformed multipart body', { cause });
 
-export function createUploadReceiver(request: IncomingMessage): ReceiveUpload {
+/** `onReading` is told when nothing speaks against reading the body. What is refused is left unread. */
+export function createUploadReceiver(
+  request: IncomingMessage,
+  onReading: () => void = () => undefined,
+): ReceiveUpload {
+  const announced = Number(request.headers['content-length'] ?? 0);
   return async (target) => {
-    const announced = Number(request.headers['content-length'] ?? 0);
-    try {
-      if (announced > target.maxFileBytes + OVERHEAD_BYTES) throw tooLarge(target.maxFileBytes);
-      return await receive(request, target);
-    } catch (error) {
-      dropRest(request);
-      throw error;
-    }
+    if (announced > target.maxFileBytes + OVERHEAD_BYTES) throw tooLarge(target.maxFileBytes);
+    onReading();
+    return receive(request, target);
   };
 }
 
@@ -194,16 +192,3 @@ async function collect(bytes: AsyncIterable<Uint8Array>, most: number): Promise<
 
 const secondFile = () =>
   new AppError(422, [{ loc: ['body', 'file'], msg: 'only one file is expected', type: 'value_error' }]);
-
-/** Lets the answer reach a client that is still sending, and cuts it off when it goes on for long. */
-function dropRest(request: IncomingMessage): void {
-  if (request.complete || request.destroyed) return;
-  request.resume();
-  const timer = setTimeout(() => {
-    if (!request.complete) request.destroy();
-  }, LINGER_MILLISECONDS);
-  timer.unref();
-  request.once('close', () => {
-    clearTimeout(timer);
-  });
-}

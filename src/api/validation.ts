@@ -25,6 +25,9 @@ function withLastOfEach(query: Record<string, unknown>): Record<string, unknown>
   return Object.fromEntries(Object.entries(query).map(([key, value]) => [key, last(value)]));
 }
 
+/** What a schema that only code can check says in the OpenAPI page; each step of it must say so. */
+const OBJECT_SCHEMA = { type: 'object', additionalProperties: true } as const;
+
 interface Bounds {
   readonly ge?: number;
   readonly le?: number;
@@ -90,7 +93,7 @@ export function optionalNull<Schema extends z.ZodType>(schema: Schema) {
 export function optionalNullOr<Schema extends z.ZodType>(schema: Schema, fallback: z.output<Schema>) {
   return schema
     .nullish()
-    .meta({ default: fallback })
+    .meta({ override: { default: fallback } })
     .transform((value) => value ?? fallback);
 }
 
@@ -98,14 +101,14 @@ export function optionalNullOr<Schema extends z.ZodType>(schema: Schema, fallbac
 export function optionalOr<Schema extends z.ZodType>(schema: Schema, fallback: z.output<Schema>) {
   return schema
     .optional()
-    .meta({ default: fallback })
+    .meta({ override: { default: fallback } })
     .transform((value) => value ?? fallback);
 }
 
 /** A JSON object of any content, passed on as it is (a copy would lose a key named `__proto__`). */
 export const dict = z
   .custom<Record<string, unknown>>(isPlainObject, { error: MESSAGES.dict, abort: true })
-  .meta({ override: { type: 'object', additionalProperties: true } });
+  .meta({ override: OBJECT_SCHEMA });
 
 interface ListLimits {
   readonly min?: number;
@@ -136,11 +139,12 @@ function cutAfterFailures(values: readonly unknown[], item: z.ZodType, max = Inf
 /** A document's metadata: at most 16 KiB of JSON, 128 leaves and 64 levels. */
 export const metadata = z
   .custom<Metadata>(isPlainObject, { error: MESSAGES.dict, abort: true })
+  .meta({ override: OBJECT_SCHEMA })
   .superRefine((value, context) => {
     const item = checkMetadata(value);
     if (item) addItem(context, item);
   })
-  .meta({ override: { type: 'object', additionalProperties: true } });
+  .meta({ override: OBJECT_SCHEMA });
 
 const userId = z.string().min(1).max(256);
 const userIds = optionalNull(list(userId, { max: 1000 }));

@@ -119,10 +119,17 @@ export async function startOwnRedis({
   const options = [
     ...['--port', String(port), '--bind', '127.0.0.1', '--dir', directory, '--daemonize', 'no', '--save', ''],
     ...['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'],
-    ...['--loglevel', 'warning'],
+    ...['--loglevel', 'warning', '--logfile', 'redis.log'],
   ];
   const start = (): ChildProcess =>
     // A group of its own: Ctrl-C in a terminal must reach Redis last, and through us.
     spawn(command, [...prefix, ...options], { detached: true, stdio: ['ignore', 2, 2] });
-  return { url: urlOf(port), child: superviseChild({ name: 'redis', start, onHopeless }) };
+  const child = superviseChild({
+    name: 'redis',
+    start,
+    onHopeless: (reason) => {
+      onHopeless(`${reason}, see ${join(directory, 'redis.log')}`);
+    },
+  });
+  return { url: urlOf(port), child };
 }

@@ -1,10 +1,9 @@
 import type { ValidationItem } from './errors.js';
+import { inside, isAbandoned, refuse, type Parsing, type Place } from './filter-place.js';
 import { parseInstant } from './instants.js';
 
-export const MAX_FILTER_CONDITIONS = 64;
-export const MAX_FILTER_DEPTH = 8;
-/** A filter of a megabyte of mistakes is answered with this many. */
-const MAX_ERRORS = 100;
+const MAX_CONDITIONS = 64;
+const MAX_DEPTH = 8;
 
 export type Scalar = string | number | boolean | null;
 export type Comparison = 'gt' | 'gte' | 'lt' | 'lte';
@@ -35,22 +34,10 @@ export interface Operand {
  */
 export function parseFilter(value: unknown): { filter: Filter | null } | { errors: ValidationItem[] } {
   if (value === null || value === undefined) return { filter: null };
-  const parsing: Parsing = { conditions: 0, errors: [] };
+  const parsing: Parsing = { conditions: 0, maxConditions: MAX_CONDITIONS, errors: [] };
   const filter = parseObject(value, { parsing, loc: ['filters'], depth: 0 });
   if (filter === null || parsing.errors.length > 0) return { errors: parsing.errors };
   return { filter: isTrue(filter) ? null : filter };
-}
-
-interface Parsing {
-  conditions: number;
-  readonly errors: ValidationItem[];
-}
-
-/** Where in the filter the parser is. */
-interface Place {
-  readonly parsing: Parsing;
-  readonly loc: readonly (string | number)[];
-  readonly depth: number;
 }
 
 /** Keys of one object are ANDed. Null when something was refused, as in all functions below. */
@@ -177,16 +164,16 @@ function parseEach<Part>(
 }
 
 function descend(place: Place, parse: (deeper: Place) => Filter | null): Filter | null {
-  if (place.depth < MAX_FILTER_DEPTH) return parse({ ...place, depth: place.depth + 1 });
-  const limit = MAX_FILTER_DEPTH;
+  if (place.depth < MAX_DEPTH) return parse({ ...place, depth: place.depth + 1 });
+  const limit = MAX_DEPTH;
   return refuse(place, `ensure filters are at most ${String(limit)} levels deep`, 'value_error', limit);
 }
 
 /** Nested `{}` counts too, so that the limit bounds the work of a filter. */
 function countCondition({ parsing, depth }: Place, filter: Filter): Filter | null {
   parsing.conditions += 1;
-  if (parsing.conditions <= MAX_FILTER_CONDITIONS) return filter;
-  const limit = MAX_FILTER_CONDITIONS;
+  if (parsing.conditions <= MAX_CONDITIONS) return filter;
+  const limit = MAX_CONDITIONS;
   const msg = `ensure filters have at most ${String(limit)} conditions`;
   return refuse({ parsing, depth, loc: ['filters'] }, msg, 'value_error', limit);
 }
@@ -197,19 +184,6 @@ function negate(filter: Filter | null): Filter | null {
 
 function isTrue(filter: Filter): boolean {
   return filter.type === 'and' && filter.filters.length === 0;
-}
-
-function isAbandoned({ parsing }: Place): boolean {
-  return parsing.conditions > MAX_FILTER_CONDITIONS || parsing.errors.length >= MAX_ERRORS;
-}
-
-function inside(place: Place, key: string | number): Place {
-  return { ...place, loc: [...place.loc, typeof key === 'string' ? key.slice(0, 256) : key] };
-}
-
-function refuse({ parsing, loc }: Place, msg: string, type: string, limit?: number): null {
-  parsing.errors.push({ loc, msg, type, ...(limit === undefined ? {} : { ctx: { limit_value: limit } }) });
-  return null;
 }
 
 function refuseOperator(place: Place, name: string): null {

@@ -39,6 +39,7 @@ export const jobIds = {
   embed: ({ documentId, version, attempt }: Fence, batch: number) =>
     `embed-${documentId}-${String(version)}-${String(attempt)}-${String(batch)}`,
   clean: (generation: string) => `clean-${generation}`,
+  cache: (build: string) => `cache-${build}`,
   retag: (documentId: string, mark: number) => `retag-${documentId}-${String(mark)}`,
 };
 
@@ -93,7 +94,7 @@ export function createJobs(connection: ConnectionOptions, onError: (error: Error
       await queue('maintenance').add('retag', data, { jobId: jobIds.retag(documentId, mark), ...repeatable });
     },
     addCacheBuild: async (data: z.infer<typeof cacheJob>) => {
-      await queue('cache').add('build', data, { jobId: `cache-${data.build}` });
+      await queue('cache').add('build', data, { jobId: jobIds.cache(data.build), ...repeatable });
     },
     close: async () => {
       await Promise.all([...open.values()].map((each) => each.close()));

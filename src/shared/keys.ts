@@ -42,6 +42,8 @@ export const keys = {
   cache: (ownerId: string, name: string) => `${prefix}cache:${ownerId}:${name}`,
   /** Set of names of an owner's caches. */
   caches: (ownerId: string) => `${prefix}caches:${ownerId}`,
-  /** Pub/sub channel: ids of documents whose record changed. */
+  /** Sorted set cache key → time in ms its build was asked for: what the sweeper looks after. */
+  cachesBuilding: `${prefix}caches-building`,
+  /** Pub/sub channel: ids of documents and keys of caches that changed. */
   changed: `${prefix}changed`,
 } as const;

@@ -1,12 +1,18 @@
 import { join } from 'node:path';
+import { createCaches } from '../shared/caches.js';
 import { createChunks } from '../shared/chunks.js';
 import { checkDimensions, inspectServer, openDataSet, DataSetError } from '../shared/data-set.js';
 import { createEmbedding } from '../shared/embedding.js';
 import { createJobs } from '../shared/jobs.js';
 import type { Logger } from '../shared/logger.js';
 import { createBuiltinEmbedder } from '../shared/adapters/builtin-embedder.js';
+import { createBuiltinCompleter } from '../shared/adapters/builtin-completer.js';
+import { createOpenAICompleter } from '../shared/adapters/openai-completer.js';
+import { createPromptCacheEngine } from '../shared/adapters/prompt-cache-engine.js';
 import { createDiskStorage } from '../shared/adapters/disk-storage.js';
 import { createOpenAIEmbedder } from '../shared/adapters/openai-embedder.js';
+import { renderPrefix } from '../shared/prompt.js';
+import { countTokens } from '../shared/tokens.js';
 import { createRecords } from '../shared/records.js';
 import { bullConnection, createRedis } from '../shared/redis.js';
 import type { Settings } from '../shared/settings.js';
@@ -40,6 +46,8 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     usage: createUsage(redis),
     storage: await createDiskStorage({ directory: join(settings.dataDirectory, 'objects') }),
     embedding: createEmbedding(embedder, { maxWaitMilliseconds: settings.embedder === 'openai' ? 20 : 0 }),
+    caches: createCaches(redis),
+    cacheEngine: createPromptCacheEngine({ completer: createCompleter(settings), countTokens, renderPrefix }),
     failDocument: createFailDocument({ records, jobs }),
     checkDimensions: (dimensions: number) => checkDimensions(redis, dimensions),
     close: async () => {
@@ -47,6 +55,22 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
       await redis.close();
     },
   };
+}
+
+function createCompleter({ completer, completion, openaiApiKey }: Settings) {
+  const { contextWindow } = completion;
+  switch (completer) {
+    case 'builtin':
+      return createBuiltinCompleter({ contextWindow });
+    case 'openai':
+      return createOpenAICompleter({
+        apiKey: openaiApiKey ?? '',
+        baseUrl: completion.baseUrl,
+        model: completion.model,
+        contextWindow,
+        timeoutMilliseconds: completion.timeoutSeconds * 1_000,
+      });
+  }
 }
 
 function createEmbedder({ embedder, embedding, openaiApiKey }: Settings) {

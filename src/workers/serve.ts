@@ -1,8 +1,9 @@
 import type { Job } from 'bullmq';
 import { z } from 'zod';
 import type { FailureCode } from '../shared/errors.js';
-import { cleanJob, embedJob, ingestJob, retagJob, type QueueName } from '../shared/jobs.js';
+import { cacheJob, cleanJob, embedJob, ingestJob, retagJob, type QueueName } from '../shared/jobs.js';
 import { keys } from '../shared/keys.js';
+import { createBuildCache } from './build-cache.js';
 import { createCleanJob } from './clean.js';
 import type { WorkerContext } from './context.js';
 import { createEmbedJob } from './embed.js';
@@ -62,7 +63,7 @@ async function served(queue: QueueName, context: WorkerContext): Promise<Served>
     case 'usage':
       return serveUsage(context);
     case 'cache':
-      return { handlers: {}, concurrency: 1 };
+      return serveCache(context);
   }
 }
 
@@ -101,6 +102,19 @@ function serveEmbedding(context: WorkerContext): Served {
       embed: {
         run: (job, signal) => run(embedJob.parse(job.data), { signal }),
         giveUp: giveUp(context, 'embedding'),
+      },
+    },
+  };
+}
+
+function serveCache(context: WorkerContext): Served {
+  const build = createBuildCache({ ...context, engine: context.cacheEngine });
+  return {
+    concurrency: context.settings.workers.cacheConcurrency,
+    handlers: {
+      build: {
+        run: (job, signal) => build.run(cacheJob.parse(job.data), { signal }),
+        giveUp: (job) => build.giveUp(cacheJob.parse(job.data)),
       },
     },
   };

@@ -1,6 +1,7 @@
+import type { Caches } from '../shared/caches.js';
 import { batchCount, type Chunks } from '../shared/chunks.js';
 import { generationId, type DocumentRecord } from '../shared/document.js';
-import { jobIds, type Jobs } from '../shared/jobs.js';
+import { jobIds, type Jobs, type QueueName } from '../shared/jobs.js';
 import { keys } from '../shared/keys.js';
 import type { ObjectStorage } from '../shared/ports.js';
 import type { Records } from '../shared/records.js';
@@ -15,6 +16,7 @@ interface Parts {
   readonly records: Records;
   readonly chunks: Chunks;
   readonly jobs: Jobs;
+  readonly caches: Caches;
   readonly storage: ObjectStorage;
   /** A record is left alone this long after its last change: its next job may be on its way. */
   readonly graceMs: number;
@@ -29,6 +31,7 @@ export function createSweep(parts: Parts) {
   return async () => {
     const now = Date.now();
     const found = await sweepDocuments(parts, now - graceMs);
+    await sweepCaches(parts, now - graceMs);
     await discardStrays(parts, now);
     await jobs.addCleans(await redis.sMembers(keys.garbage));
     for (const object of await redis.sMembers(keys.garbageObjects)) {
@@ -89,9 +92,16 @@ async function isAnyEmbedLive(jobs: Jobs, fence: Fence, batches: number): Promis
   return false;
 }
 
-async function isLive(jobs: Jobs, queue: 'ingestion' | 'embedding', id: string): Promise<boolean> {
+async function isLive(jobs: Jobs, queue: QueueName, id: string): Promise<boolean> {
   const state = await jobs.queue(queue).getJobState(id);
   return state !== 'unknown' && state !== 'completed' && state !== 'failed';
+}
+
+async function sweepCaches({ caches, jobs }: Parts, before: number): Promise<void> {
+  for (const { ownerId, name, building } of await caches.building(before)) {
+    if (!building || (await isLive(jobs, 'cache', jobIds.cache(building.build)))) continue;
+    await jobs.addCacheBuild({ ownerId, name, build: building.build, requestId: 'sweep' });
+  }
 }
 
 /** Hidden generations that are no attempt of any unfinished document: left by a run that was overtaken. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { countTokens } from '../../src/shared/tokens.js';
-import { sendError, sendJson, type Exchange } from './fake-openai.js';
+import { sendError, sendJson, type Exchange } from './fake-exchange.js';
 
 const bodySchema = z.object({
   model: z.string(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { countTokens } from '../../src/shared/tokens.js';
-import { sendError, sendJson, type Exchange, type FakeOpenAIConfiguration } from './fake-openai.js';
+import { sendError, sendJson, type Exchange, type FakeOpenAIConfiguration } from './fake-exchange.js';
 
 const bodySchema = z.object({
   input: z.union([z.string(), z.array(z.string()).min(1)]),
@@ -94,12 +94,12 @@ interface Item {
   readonly index: number;
 }
 
-function misplace(data: readonly Item[], fault: FakeOpenAIConfiguration['embeddings']): Partial<Item>[] {
+function misplace(data: readonly Item[], fault: FakeOpenAIConfiguration['embeddings']): unknown[] {
   if (fault === 'shuffled') return [...data].reverse();
   if (fault === 'missing') return data.slice(1);
   if (fault === 'extra') return [...data, ...data.slice(0, 1)];
   if (fault === 'repeated_index') return data.map((item) => ({ ...item, index: 0 }));
-  if (fault === 'no_index') return data.map((item) => ({ ...item, index: undefined }));
+  if (fault === 'no_index') return data.map((item) => ({ ...item, index: null }));
   return [...data];
 }
 

@@ -8,6 +8,12 @@ export type DocumentRight = 'read' | 'write' | 'change access';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+/** Ids come from outside and become part of keys. */
+export const isDocumentId = (id: string): boolean => uuid.test(id);
+
+/** Ids come from outside and become part of keys: whatever is no id of ours names no document. */
+export const isDocumentId = (id: string): boolean => uuid.test(id);
+
 export const documentNotFound = (): AppError => new AppError(404, 'Document not found');
 
 /** @throws AppError 403 */
@@ -37,8 +43,7 @@ export async function readDocument(
   { documentId, callerId }: DocumentRequest,
   right: DocumentRight,
 ): Promise<DocumentRecord> {
-  // Ids come from outside and become part of keys.
-  const record = uuid.test(documentId) ? await records.read(documentId) : null;
+  const record = isDocumentId(documentId) ? await records.read(documentId) : null;
   if (!record) throw documentNotFound();
   requireRight(record, callerId, right);
   return record;

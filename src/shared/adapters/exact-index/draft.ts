@@ -8,7 +8,10 @@ export interface Draft {
   discard(): void;
 }
 
-export function createDraft(store: { add(bytes: Uint8Array): number | null; free(vector: number): void }): Draft {
+export function createDraft(store: {
+  add(bytes: Uint8Array): number | null;
+  free(vector: number): void;
+}): Draft {
   const vectors: number[] = [];
   const termEnds: number[] = [];
   let terms = new Uint8Array(0);

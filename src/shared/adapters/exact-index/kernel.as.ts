@@ -42,7 +42,7 @@ export function scan(
   scores: usize,
 ): u32 {
   let found: u32 = 0;
-  for (let first: u32 = 0; first < blocks * (<u32>LANES); first += <u32>LANES) {
+  for (let first: u32 = 0; first < blocks * <u32>LANES; first += <u32>LANES) {
     if (anySet(mask)) {
       score(block, weights, rows, count, sums);
       for (let lane: usize = 0; lane < LANES; lane += 4) {

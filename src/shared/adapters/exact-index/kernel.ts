@@ -36,5 +36,8 @@ export async function loadKernel(): Promise<MakeKernel> {
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Memory: new (size: { initial: number; maximum: number }) => { readonly buffer: ArrayBuffer };
-  readonly Instance: new (module: object, imports: { env: { memory: object } }) => { readonly exports: Kernel };
+  readonly Instance: new (
+    module: object,
+    imports: { env: { memory: object } },
+  ) => { readonly exports: Kernel };
 };

@@ -59,7 +59,14 @@ export function createMasks(tables: () => Tables): Masks {
 
   const make = (callerId: string, filter: Filter | null): WorkingMask => {
     const fits = filter ? compileFilter(filter) : () => true;
-    const mask = { callerId, fits, documents: new Uint8Array(0), vectors: [], count: 0, seen: changes.length };
+    const mask = {
+      callerId,
+      fits,
+      documents: new Uint8Array(0),
+      vectors: [],
+      count: 0,
+      seen: changes.length,
+    };
     fill(mask, tables());
     return mask;
   };
@@ -106,7 +113,11 @@ function fill(mask: WorkingMask, tables: Tables): void {
   for (const slot of tables.chunks.keys()) setVector(mask, tables, slot);
 }
 
-function catchUp(mask: WorkingMask, changes: readonly { kind: string; slot: number }[], tables: Tables): void {
+function catchUp(
+  mask: WorkingMask,
+  changes: readonly { kind: string; slot: number }[],
+  tables: Tables,
+): void {
   resize(mask, tables);
   for (const { kind, slot } of changes.slice(mask.seen)) {
     if (kind === 'document') setDocument(mask, tables, slot);
@@ -117,7 +128,8 @@ function catchUp(mask: WorkingMask, changes: readonly { kind: string; slot: numb
 
 function setDocument(mask: WorkingMask, tables: Tables, slot: number): void {
   const document = tables.documents[slot];
-  const isTaken = document !== undefined && canRead(mask.callerId, document.access.lists) && mask.fits(document.record);
+  const isTaken =
+    document !== undefined && canRead(mask.callerId, document.access.lists) && mask.fits(document.record);
   mask.count += Number(isTaken) - (mask.documents[slot] ?? 0);
   mask.documents[slot] = Number(isTaken);
   for (const vector of document?.content?.vectors ?? []) setVector(mask, tables, vector);

@@ -81,12 +81,15 @@ export function createMirror(makeKernel: MakeKernel): Mirror {
 
   const found = (vector: number, similarity: number): FoundChunk[] => {
     const chunk = chunks[vector];
-    const document = chunk && documents[chunk.documentSlot];
+    if (!chunk) return [];
+    const document = documents[chunk.documentSlot];
     if (!document?.content) return [];
     const { generation, terms, termEnds } = document.content;
     const [start, end] = [termEnds[chunk.number - 1] ?? 0, termEnds[chunk.number]];
     const { number } = chunk;
-    return [{ documentId: document.record.id, generation, number, similarity, terms: terms.subarray(start, end) }];
+    return [
+      { documentId: document.record.id, generation, number, similarity, terms: terms.subarray(start, end) },
+    ];
   };
 
   return {
@@ -98,8 +101,9 @@ export function createMirror(makeKernel: MakeKernel): Mirror {
       const tie = tieKey(documentId);
       return createDraft({
         add: (bytes) => {
+          if (bytes.byteLength === 0 || bytes.byteLength % 4 !== 0) return null;
           // The first vector tells the length of all; without any left, the next one may be of another model.
-          if (!vectors || (chunkCount === 0 && vectors.isEmpty && vectors.dimensions * 4 !== bytes.byteLength)) {
+          if (!vectors || (vectors.isEmpty && vectors.dimensions * 4 !== bytes.byteLength)) {
             vectors = createVectors(makeKernel, bytes.byteLength / 4);
             chunks.length = 0;
             masks.clear();

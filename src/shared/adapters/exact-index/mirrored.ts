@@ -11,7 +11,6 @@ export interface AccessClass {
 export interface MirroredDocument {
   /** Number of the document within this mirror; used again after it is gone. */
   readonly slot: number;
-  readonly tie: number;
   readonly createdAtMs: number;
   readonly record: MatchableDocument;
   readonly access: AccessClass;

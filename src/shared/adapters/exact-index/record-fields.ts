@@ -12,7 +12,15 @@ const schema = documentSchema.pick({
 });
 
 /** The fields of a record's hash that the mirror keeps. */
-export const RECORD_FIELDS = ['createdAt', 'readers', 'writers', 'admins', 'metadata', 'published', 'pending'] as const;
+export const RECORD_FIELDS = [
+  'createdAt',
+  'readers',
+  'writers',
+  'admins',
+  'metadata',
+  'published',
+  'pending',
+] as const;
 
 /** @param values JSON of the fields above, in their order @returns null when there is no such record (any more) */
 export function parseRecord(id: string, values: readonly (string | null)[]): MatchableDocument | null {

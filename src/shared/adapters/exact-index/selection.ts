@@ -42,7 +42,7 @@ export function createSelection(limit: number, compare: CompareSlots): Selection
   };
 
   const rise = (index: number) => {
-    for (let child = index; child > 0; ) {
+    for (let child = index; child > 0;) {
       const parent = (child - 1) >> 1;
       if (!isWorse(child, parent)) return;
       swap(child, parent);
@@ -51,7 +51,7 @@ export function createSelection(limit: number, compare: CompareSlots): Selection
   };
 
   const sink = () => {
-    for (let parent = 0; ; ) {
+    for (let parent = 0; ;) {
       const [left, right] = [2 * parent + 1, 2 * parent + 2];
       if (left >= size) return;
       const child = right < size && isWorse(right, left) ? right : left;

@@ -15,7 +15,8 @@ export interface Vectors {
   readonly dimensions: number;
   /** Slots of a segment; slots count through all segments. */
   readonly segmentSize: number;
-  readonly segmentCount: number;
+  /** Whether no slot holds a vector. */
+  readonly isEmpty: boolean;
   /** Stores a vector of little-endian FLOAT32 bytes in a slot of its own. */
   add(bytes: Uint8Array, tie: number): number;
   /** The slot may be used again at once. */
@@ -62,8 +63,8 @@ export function createVectors(makeKernel: MakeKernel, dimensions: number): Vecto
   return {
     dimensions,
     segmentSize,
-    get segmentCount() {
-      return segments.length;
+    get isEmpty() {
+      return used === freed.length;
     },
     add: (bytes, tie) => {
       const slot = freed.pop() ?? used++;
@@ -152,7 +153,11 @@ function layOut(dimensions: number): Layout {
   return { blocks, offsets, stride, bytes: next };
 }
 
-function makeSegment(makeKernel: MakeKernel, { blocks, offsets, bytes }: Layout, dimensions: number): Segment {
+function makeSegment(
+  makeKernel: MakeKernel,
+  { blocks, offsets, bytes }: Layout,
+  dimensions: number,
+): Segment {
   const { kernel, buffer } = makeKernel(bytes);
   return {
     kernel,

@@ -1,0 +1,101 @@
+import express, { type Express, type RequestHandler } from 'express';
+import helmet from 'helmet';
+import { AppError } from '../shared/errors.js';
+import type { Logger } from '../shared/logger.js';
+import { createAccessLog } from './access-log.js';
+import type { Authenticate } from './auth.js';
+import { createCors } from './cors.js';
+import { createDocsPage } from './docs-page.js';
+import { handleError } from './error-handler.js';
+import { handleRoute } from './handle-route.js';
+import { createHostGuard } from './host.js';
+import { createOpenApi } from './openapi.js';
+import type { RateLimit } from './rate-limit.js';
+import type { Route } from './route.js';
+import { sendJson } from './send-json.js';
+
+export interface AppOptions {
+  readonly routes: readonly Route[];
+  readonly authenticate: Authenticate;
+  readonly logger: Logger;
+  readonly devMode: boolean;
+  readonly allowRemoteDevMode: boolean;
+  /** Further names that this service may be asked by in dev mode. */
+  readonly hostNames: readonly string[];
+  readonly corsOrigins: readonly string[];
+  readonly trustProxy: boolean;
+  /** Empty: as requested. */
+  readonly publicUrl: string;
+  readonly maxJsonBytes: number;
+  readonly rateLimit?: RateLimit | null;
+  /** What is no JSON route: pages and metrics, by the path they live under. */
+  readonly mounts?: readonly { readonly path: string; readonly handler: RequestHandler }[];
+}
+
+export function createApp(options: AppOptions): Express {
+  const { routes, logger, devMode, maxJsonBytes, publicUrl, authenticate } = options;
+  const app = express();
+  app.disable('x-powered-by').disable('etag').enable('case sensitive routing');
+  app.set('query parser', false).set('trust proxy', options.trustProxy);
+
+  app.use(createAccessLog(logger));
+  app.use(helmet());
+  app.use(
+    createHostGuard({ devMode, allowRemoteDevMode: options.allowRemoteDevMode, names: options.hostNames }),
+  );
+  app.use(createCors({ origins: options.corsOrigins, devMode }));
+  const rateLimit = options.rateLimit ?? null;
+  for (const route of routes) {
+    app[route.method](
+      expressPath(route.path),
+      handleRoute(route, { authenticate, rateLimit, maxJsonBytes, publicUrl }),
+    );
+  }
+  const openApi = createOpenApi(routes);
+  app.get('/openapi.json', (_request, response) => {
+    sendJson(response, 200, openApi);
+  });
+  app.use('/docs', createDocsPage(openApi));
+  for (const { path, handler } of options.mounts ?? []) app.use(path, handler);
+  app.use(refuseMethod(routes));
+  app.use(() => {
+    throw new AppError(404, 'Not Found');
+  });
+  app.use(handleError);
+  return app;
+}
+
+/** `/documents/{document_id}` as express writes it. */
+function expressPath(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ':$1');
+}
+
+/** Answers requests for a path that we have, by a method that it does not take. */
+function refuseMethod(routes: readonly Route[]): express.Router {
+  const router = express.Router({ caseSensitive: true });
+  const taken = new Map<string, Set<string>>([['/openapi.json', new Set(['GET', 'HEAD'])]]);
+  for (const { path, method } of routes) {
+    const methods = taken.get(expressPath(path)) ?? new Set();
+    taken.set(expressPath(path), methods.add(method.toUpperCase()));
+    if (method === 'get') methods.add('HEAD');
+  }
+  const allowed = new WeakMap<express.Request, Set<string>>();
+  for (const [path, methods] of taken) {
+    router.all(path, (request, _response, next) => {
+      allowed.set(request, new Set([...(allowed.get(request) ?? []), ...methods]));
+      next();
+    });
+  }
+  router.use((request, response, next) => {
+    const methods = allowed.get(request);
+    if (!methods) {
+      next();
+      return;
+    }
+    const allow = [...methods, 'OPTIONS'].join(', ');
+    if (request.method !== 'OPTIONS')
+      throw new AppError(405, 'Method Not Allowed', { headers: { Allow: allow } });
+    response.set('Allow', allow).status(204).end();
+  });
+  return router;
+}

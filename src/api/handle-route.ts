@@ -1,0 +1,90 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { anonymous, notAuthenticated, requirePermission, type Authenticate, type Caller } from './auth.js';
+import { continueBody } from './expect-continue.js';
+import { baseUrlOf } from './host.js';
+import { parsePrefer } from './prefer.js';
+import type { RateLimit } from './rate-limit.js';
+import { requestFacts } from './request-facts.js';
+import { parseParts, queryOf, readBody, type RawBody } from './request-parts.js';
+import type { ApiRequest, Route } from './route.js';
+import { sendReply } from './send-reply.js';
+import { createUploadReceiver, type ReceiveUpload } from './upload.js';
+
+export interface RouteOptions {
+  readonly authenticate: Authenticate;
+  /** null: callers may ask as often as they like. */
+  readonly rateLimit: RateLimit | null;
+  readonly maxJsonBytes: number;
+  readonly publicUrl: string;
+}
+
+/** Runs a route: who asks, may they, what do they ask, answer. In this order, so that strangers learn nothing. */
+export function handleRoute(route: Route, options: RouteOptions): RequestHandler {
+  return async (request, response) => {
+    const startedAtMs = Date.now();
+    const signal = abortsWhenGone(response);
+    const caller = admit(route, request, options.authenticate);
+    await options.rateLimit?.(caller, request, response);
+    const raw = await readRawBody(route, caller, request, { response, maxBytes: options.maxJsonBytes });
+    const parts = parseParts(route, { path: request.params, query: queryOf(request.url), body: raw });
+    const apiRequest: ApiRequest<unknown, unknown, unknown> = {
+      caller,
+      ...parts,
+      receiveUpload: raw.type === 'upload' ? receiveUpload(request, response) : null,
+      prefer: parsePrefer(request.headers['prefer']),
+      requestId: String(request.id),
+      baseUrl: baseUrlOf(request, options.publicUrl),
+      startedAtMs,
+      signal,
+    };
+    const answer = await route.handle(apiRequest);
+    if (!signal.aborted) await sendReply(request, response, answer);
+  };
+}
+
+function admit(route: Route, request: Request, authenticate: Authenticate): Caller {
+  const facts = requestFacts(request);
+  facts.route = route.path;
+  const known = authenticate(request.headers.authorization);
+  facts.callerId = known?.id ?? null;
+  if (route.permission === 'open') return known ?? anonymous;
+  if (!known) throw notAuthenticated();
+  requirePermission(known, route.permission);
+  return known;
+}
+
+/** Reads the body only after all that can be refused without it. */
+async function readRawBody(
+  route: Route,
+  caller: Caller,
+  request: Request,
+  { response, maxBytes }: { response: Response; maxBytes: number },
+): Promise<RawBody> {
+  const onReading = () => {
+    continueBody(request, response);
+  };
+  try {
+    const body = await readBody(request, route, { maxBytes, onReading });
+    route.authorize?.(caller, body.type === 'json' || body.type === 'form' ? body.value : undefined);
+    return body;
+  } catch (error) {
+    route.authorize?.(caller, undefined);
+    throw error;
+  }
+}
+
+function receiveUpload(request: Request, response: Response): ReceiveUpload {
+  const receive = createUploadReceiver(request);
+  return (target) => {
+    continueBody(request, response);
+    return receive(target);
+  };
+}
+
+function abortsWhenGone(response: Response): AbortSignal {
+  const controller = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) controller.abort();
+  });
+  return controller.signal;
+}

@@ -1,0 +1,88 @@
+import { canRead } from '../../shared/access.js';
+import { shownContent, type DocumentRecord } from '../../shared/document.js';
+import { AppError } from '../../shared/errors.js';
+import { matches } from '../../shared/filter-match.js';
+import { parseFilter, type Filter } from '../../shared/filters.js';
+import type { Index } from '../../shared/ports.js';
+import type { Records } from '../../shared/records.js';
+import { documentNotFound, isDocumentId } from './document-access.js';
+
+export interface Selected {
+  readonly docs?: readonly string[] | undefined;
+  /** Readable documents that match; null is all of them, undefined none. */
+  readonly filter?: Filter | null | undefined;
+}
+
+export type CacheSelection = ReturnType<typeof createCacheSelection>;
+
+const PAGE = 200;
+
+/** Which documents go into a named cache. */
+export function createCacheSelection(parts: {
+  readonly index: Index;
+  readonly records: Records;
+  /** Tokens that a cache can hold: a selection that cannot fit is not read to its end. */
+  readonly contextWindow: number;
+  /** Most tokens that a chunk repeats of the one before. */
+  readonly overlap: number;
+}) {
+  const { records } = parts;
+
+  const listed = async (callerId: string, docs: readonly string[]): Promise<string[]> => {
+    const ids = [...new Set(docs)];
+    if (!ids.every(isDocumentId)) throw documentNotFound();
+    const found: DocumentRecord[] = [];
+    for (let first = 0; first < ids.length; first += PAGE) {
+      for (const record of await records.readMany(ids.slice(first, first + PAGE))) {
+        if (!record || !canRead(callerId, record)) throw documentNotFound();
+        found.push(record);
+      }
+    }
+    const unfinished = found.find(({ status }) => status !== 'completed');
+    if (unfinished)
+      throw new AppError(409, `Document ${unfinished.id} is ${unfinished.status}, not completed`);
+    return ids;
+  };
+
+  return {
+    /** @throws AppError 404 for an unknown or unreadable id, 409 for a listed document that is not completed */
+    select: async (callerId: string, { docs, filter }: Selected): Promise<string[]> => {
+      const named = docs ? await listed(callerId, docs) : [];
+      const found = filter === undefined ? [] : await matching(parts, callerId, filter);
+      return [...new Set([...named, ...found])];
+    },
+
+    /** Documents that match a cache's stored filters; none without any. */
+    matching: async (callerId: string, filters: unknown): Promise<string[]> => {
+      if (filters === null) return [];
+      const parsed = parseFilter(filters);
+      if ('errors' in parsed) throw new Error('the stored filters of a cache cannot be parsed');
+      return matching(parts, callerId, parsed.filter);
+    },
+  };
+}
+
+async function matching(
+  { index, records, contextWindow, overlap }: Parameters<typeof createCacheSelection>[0],
+  callerId: string,
+  filter: Filter | null,
+): Promise<string[]> {
+  const selected: string[] = [];
+  let leastTokens = 0;
+  for (let skip = 0; ; skip += PAGE) {
+    const ids = await index.list({ callerId, filter, skip, limit: PAGE });
+    for (const record of await records.readMany(ids)) {
+      if (record?.status !== 'completed' || !matches(record, callerId, filter)) continue;
+      selected.push(record.id);
+      const { tokenCount, chunkCount } = shownContent(record);
+      leastTokens += tokenCount - overlap * Math.max(0, chunkCount - 1);
+    }
+    if (leastTokens > contextWindow) {
+      throw new AppError(
+        400,
+        `The selected documents take at least ${String(leastTokens)} tokens, the model reads ${String(contextWindow)}`,
+      );
+    }
+    if (ids.length < PAGE) return selected;
+  }
+}

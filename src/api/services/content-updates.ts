@@ -1,0 +1,105 @@
+import type { Content, DocumentRecord } from '../../shared/document.js';
+import type { Records } from '../../shared/records.js';
+import { replaceContent } from '../../shared/transitions.js';
+import type { ReceiveUpload } from '../upload.js';
+import type { ChangeDocument } from './changes.js';
+import { readDocument } from './document-access.js';
+import { isSettled } from './document-view.js';
+import { newOperation, type IngestContext } from './ingest.js';
+import type { JobRequests } from './job-requests.js';
+import type { Settle } from './settling.js';
+import type { Sources } from './sources.js';
+
+export interface TextUpdate {
+  readonly content: string;
+  /** Undefined: the text keeps the name that it had. */
+  readonly filename: string | undefined;
+}
+
+/** `changed` is false for content that the document has already; `record` is null when it was deleted meanwhile. */
+export interface ContentUpdate {
+  readonly record: DocumentRecord | null;
+  readonly changed: boolean;
+}
+
+export interface ContentUpdates {
+  putText(documentId: string, update: TextUpdate, context: IngestContext): Promise<ContentUpdate>;
+  putFile(documentId: string, receiveUpload: ReceiveUpload, context: IngestContext): Promise<ContentUpdate>;
+}
+
+export function createContentUpdates({
+  records,
+  sources,
+  change,
+  jobs,
+  settle,
+}: {
+  readonly records: Records;
+  readonly sources: Sources;
+  readonly change: ChangeDocument;
+  readonly jobs: JobRequests;
+  readonly settle: Settle;
+}): ContentUpdates {
+  /** Before the body is read, so that nobody uploads in vain; the change itself checks again. */
+  const openVersion = async (documentId: string, { caller }: IngestContext) => {
+    const record = await readDocument(records, { documentId, callerId: caller.id }, 'write');
+    return { documentId, version: record.version + 1 };
+  };
+
+  const replace = async (documentId: string, name: NameContent, content: Content, context: IngestContext) => {
+    const { caller, startedAtMs } = context;
+    const request = { documentId, callerId: caller.id, right: 'write' } as const;
+    try {
+      return await change(request, (record) => {
+        const named = { ...content, filename: name(record) };
+        if (hasContent(record, named)) return null;
+        const operation = newOperation(named, { documentId, userId: caller.id, startedAtMs });
+        return replaceContent(record, { content: named, operation });
+      });
+    } catch (error) {
+      // A reply that was lost does not mean that nothing was written.
+      const record = await records.read(documentId).catch(() => null);
+      if (record?.pending?.storageKey === content.storageKey) return { record, changed: true };
+      await sources.discard(content.storageKey);
+      throw error;
+    }
+  };
+
+  const put = async (documentId: string, name: NameContent, content: Content, context: IngestContext) => {
+    const { record, changed } = await replace(documentId, name, content, context);
+    if (!changed) await sources.discard(content.storageKey);
+    else if (record) await jobs.ingest(record, context.requestId);
+    return { record: record && (await settle(record, isSettled, context)), changed };
+  };
+
+  return {
+    putText: async (documentId, { content: text, filename }, context) => {
+      const content = await sources.storeText(await openVersion(documentId, context), text);
+      return put(documentId, (record) => filename ?? textName(record), content, context);
+    },
+    putFile: async (documentId, receiveUpload, context) => {
+      const version = await openVersion(documentId, context);
+      const content = await sources.storeUpload(version, { receiveUpload, fields: {} });
+      return put(documentId, () => content.filename, content, context);
+    },
+  };
+}
+
+type NameContent = (record: DocumentRecord) => string | null;
+
+const newestContent = ({ pending, published }: DocumentRecord): Content | null => pending ?? published;
+
+function textName(record: DocumentRecord): string | null {
+  const newest = newestContent(record);
+  return newest?.kind === 'text' ? newest.filename : null;
+}
+
+function hasContent(record: DocumentRecord, content: Content): boolean {
+  const newest = newestContent(record);
+  return (
+    newest?.kind === content.kind &&
+    newest.sha256 === content.sha256 &&
+    newest.contentType === content.contentType &&
+    newest.filename === content.filename
+  );
+}

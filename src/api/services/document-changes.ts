@@ -1,0 +1,77 @@
+import type { AccessLists } from '../../shared/access.js';
+import type { DocumentRecord, Metadata } from '../../shared/document.js';
+import { cancel, patch, remove, retry, type Patch } from '../../shared/transitions.js';
+import type { ChangeDocument } from './changes.js';
+import { documentNotFound, type DocumentRight } from './document-access.js';
+import { isSettled } from './document-view.js';
+import { newOperation, type IngestContext } from './ingest.js';
+import type { JobRequests } from './job-requests.js';
+import type { Settle } from './settling.js';
+
+/** What is undefined stays as it is. */
+export interface DocumentPatch {
+  readonly metadata: Metadata | undefined;
+  readonly filename: string | undefined;
+  readonly accessControl: Partial<AccessLists> | undefined;
+}
+
+/** All resolve with the document as it then stands, null when it was deleted meanwhile; all throw AppError 403, 404. */
+export interface DocumentChanges {
+  /** Waits until searches see the change. */
+  patch(documentId: string, changes: DocumentPatch, context: IngestContext): Promise<DocumentRecord | null>;
+  retry(documentId: string, context: IngestContext): Promise<DocumentRecord | null>;
+  cancel(documentId: string, context: IngestContext): Promise<DocumentRecord | null>;
+  remove(documentId: string, context: IngestContext): Promise<void>;
+}
+
+export function createDocumentOperations({
+  change,
+  jobs,
+  settle,
+}: {
+  readonly change: ChangeDocument;
+  readonly jobs: JobRequests;
+  readonly settle: Settle;
+}): DocumentChanges {
+  const request = (documentId: string, { caller }: IngestContext, right: DocumentRight = 'write') => ({
+    ...{ documentId, callerId: caller.id, right },
+  });
+
+  return {
+    patch: async (documentId, changes, context) => {
+      const fields = definedFields(changes);
+      const asked = request(documentId, context, changes.accessControl ? 'change access' : 'write');
+      const isEmpty = Object.keys(fields).length === 0;
+      const { record, changed } = await change(asked, (current) => (isEmpty ? null : patch(current, fields)));
+      if (record && changed && record.retag > 0) await jobs.retag(record, context.requestId);
+      return record && settle(record, ({ retag }) => retag === 0, context);
+    },
+
+    retry: async (documentId, context) => {
+      const { caller, startedAtMs, requestId } = context;
+      const { record, changed } = await change(request(documentId, context), (current) => {
+        const { pending } = current;
+        if (!pending) return null;
+        return retry(current, newOperation(pending, { documentId, userId: caller.id, startedAtMs }));
+      });
+      if (record && changed) await jobs.ingest(record, requestId);
+      return record && settle(record, isSettled, context);
+    },
+
+    cancel: async (documentId, context) => (await change(request(documentId, context), cancel)).record,
+
+    remove: async (documentId, context) => {
+      const { changed } = await change(request(documentId, context), remove);
+      if (!changed) throw documentNotFound();
+    },
+  };
+}
+
+/** A patch without the fields that stay. */
+function definedFields({ metadata, filename, accessControl }: DocumentPatch): Patch {
+  return {
+    ...(metadata !== undefined && { metadata }),
+    ...(filename !== undefined && { filename }),
+    ...accessControl,
+  };
+}

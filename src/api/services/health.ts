@@ -1,0 +1,79 @@
+import type { QueueName } from '../../shared/jobs.js';
+import { keys } from '../../shared/keys.js';
+import type { Index, ObjectStorage } from '../../shared/ports.js';
+import type { Redis } from '../../shared/redis.js';
+
+export type ComponentState = 'ready' | 'loading' | 'unavailable';
+
+export interface Readiness {
+  readonly ready: boolean;
+  readonly components: Readonly<Record<string, ComponentState>>;
+}
+
+type Check = (signal: AbortSignal) => Promise<ComponentState>;
+
+const CACHED_MILLISECONDS = 1_000;
+const TIMEOUT_MILLISECONDS = 2_000;
+
+/** Whether everything that a request may need answers; asked at most once a second, however many ask. */
+export function createReadiness(checks: Readonly<Record<string, Check>>): () => Promise<Readiness> {
+  let last: { readonly at: number; readonly result: Promise<Readiness> } | null = null;
+  return () => {
+    const now = Date.now();
+    if (!last || now - last.at >= CACHED_MILLISECONDS) last = { at: now, result: checkAll(checks) };
+    return last.result;
+  };
+}
+
+async function checkAll(checks: Readonly<Record<string, Check>>): Promise<Readiness> {
+  const states = await Promise.all(
+    Object.entries(checks).map(async ([name, check]) => [name, await stateWithin(check)] as const),
+  );
+  return { ready: states.every(([, state]) => state === 'ready'), components: Object.fromEntries(states) };
+}
+
+async function stateWithin(check: Check): Promise<ComponentState> {
+  const controller = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<ComponentState>((resolve) => {
+    timer = setTimeout(() => {
+      controller.abort();
+      resolve('unavailable');
+    }, TIMEOUT_MILLISECONDS);
+  });
+  try {
+    // Why a check fails is for the logs of what it checks; here only that it does.
+    return await Promise.race([check(controller.signal).catch(() => 'unavailable' as const), timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export interface HealthParts {
+  readonly redis: Redis;
+  readonly index: Pick<Index, 'state'>;
+  readonly storage: Pick<ObjectStorage, 'check'>;
+  /** Queues that some worker has to serve. */
+  readonly queues: readonly QueueName[];
+}
+
+export function readinessChecks({ redis, index, storage, queues }: HealthParts): Record<string, Check> {
+  const workers = queues.map((queue): [string, Check] => [
+    `worker-${queue}`,
+    async () => ((await redis.exists(keys.worker(queue))) === 1 ? 'ready' : 'unavailable'),
+  ]);
+  return {
+    redis: async () => {
+      await redis.ping();
+      // PING answers while a server still loads its data; reads do not.
+      await redis.exists(keys.epoch);
+      return 'ready';
+    },
+    index: () => index.state(),
+    storage: async () => {
+      await storage.check();
+      return 'ready';
+    },
+    ...Object.fromEntries(workers),
+  };
+}

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import type { AccessLists } from '../../shared/access.js';
+import type { Content, DocumentRecord, IngestOperation, Metadata } from '../../shared/document.js';
+import type { Records } from '../../shared/records.js';
+import type { ReceiveUpload } from '../upload.js';
+import type { JobRequests } from './job-requests.js';
+import type { Patience, Settle } from './settling.js';
+import type { Sources } from './sources.js';
+import { createUploadFields } from './upload-fields.js';
+import { isSettled } from './document-view.js';
+
+/** Who asks, since when, and how long they wait. An ApiRequest is one. */
+export interface IngestContext extends Patience {
+  readonly caller: { readonly id: string };
+  readonly requestId: string;
+  readonly startedAtMs: number;
+}
+
+export interface TextIngest {
+  readonly content: string;
+  readonly filename: string | null;
+  readonly metadata: Metadata;
+  readonly accessControl: Partial<AccessLists>;
+}
+
+export interface Ingest {
+  /** Resolves with the document as it stands when it is final or the wait is over; null when it was deleted. */
+  ingestText(text: TextIngest, context: IngestContext): Promise<DocumentRecord | null>;
+  ingestFile(receiveUpload: ReceiveUpload, context: IngestContext): Promise<DocumentRecord | null>;
+}
+
+export function createIngest({
+  records,
+  sources,
+  jobs,
+  settle,
+}: {
+  readonly records: Records;
+  readonly sources: Sources;
+  readonly jobs: JobRequests;
+  readonly settle: Settle;
+}): Ingest {
+  const accept = async (
+    content: Content,
+    asked: Omit<TextIngest, 'content' | 'filename'> & { readonly documentId: string },
+    context: IngestContext,
+  ) => {
+    const record = newRecord(content, asked, context);
+    await create(record, content);
+    await jobs.ingest(record, context.requestId);
+    return settle(record, isSettled, context);
+  };
+
+  const create = async (record: DocumentRecord, content: Content) => {
+    try {
+      await records.create(record);
+    } catch (error) {
+      // A reply that was lost does not mean that nothing was written.
+      if (await wasWritten(record.id)) return;
+      await sources.discard(content.storageKey);
+      throw error;
+    }
+  };
+  const wasWritten = (id: string) =>
+    records.read(id).then(
+      (record) => record !== null,
+      () => false,
+    );
+
+  return {
+    ingestText: async ({ content: text, filename, ...asked }, context) => {
+      const documentId = randomUUID();
+      const content = await sources.storeText({ documentId, version: 1 }, text);
+      return accept({ ...content, filename }, { ...asked, documentId }, context);
+    },
+    ingestFile: async (receiveUpload, context) => {
+      const documentId = randomUUID();
+      const fields = createUploadFields();
+      const source = { receiveUpload, fields: fields.limits, onField: fields.take };
+      const content = await sources.storeUpload({ documentId, version: 1 }, source);
+      return accept(content, { ...fields.values(), documentId }, context);
+    },
+  };
+}
+
+function newRecord(
+  content: Content,
+  asked: Omit<TextIngest, 'content' | 'filename'> & { readonly documentId: string },
+  { caller, startedAtMs }: IngestContext,
+): DocumentRecord {
+  const withOwner = (ids: readonly string[] = []) => [...new Set([caller.id, ...ids])];
+  const { readers, writers, admins } = asked.accessControl;
+  const operation = newOperation(content, { documentId: asked.documentId, userId: caller.id, startedAtMs });
+  return {
+    id: asked.documentId,
+    ownerId: caller.id,
+    ...{ createdAt: content.createdAt, updatedAt: content.createdAt },
+    ...{ readers: withOwner(readers), writers: withOwner(writers), admins: withOwner(admins) },
+    metadata: asked.metadata,
+    ...{ version: 1, attempt: 1, status: 'queued', stage: 'queued', progress: 0, error: null },
+    ...{ published: null, pending: content, operation, retag: 0, revision: 1 },
+  };
+}
+
+/** What the usage record of an ingest of `content` will say. */
+export function newOperation(
+  { kind, filename }: Content,
+  { documentId, userId, startedAtMs }: { documentId: string; userId: string; startedAtMs: number },
+): IngestOperation {
+  return {
+    ...{ id: randomUUID(), type: kind === 'text' ? 'ingest_text' : 'ingest_file', userId, startedAtMs },
+    metadata: { document_id: documentId, ...(filename === null ? {} : { filename }) },
+  };
+}

@@ -1,0 +1,147 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Content } from '../../shared/document.js';
+import { AppError } from '../../shared/errors.js';
+import { detectFileType, FILE_TYPE_NAMES } from '../../shared/file-types.js';
+import type { Logger } from '../../shared/logger.js';
+import type { ObjectStorage } from '../../shared/ports.js';
+import { tooLarge, type IncomingFile, type ReceiveUpload } from '../upload.js';
+import { displayFilename } from './filenames.js';
+
+/** Which version of which document the bytes are for. */
+export interface SourceOwner {
+  readonly documentId: string;
+  readonly version: number;
+}
+
+export interface FileSource {
+  readonly receiveUpload: ReceiveUpload;
+  /** Most bytes of each further form field. */
+  readonly fields: Readonly<Record<string, number>>;
+  readonly onField?: (name: string, value: string | null) => void;
+}
+
+export interface Sources {
+  storeText(owner: SourceOwner, text: string): Promise<Content>;
+  /** @throws AppError 400, 413, 415, 422 for what is wrong with the upload; then nothing is left in storage */
+  storeUpload(owner: SourceOwner, source: FileSource): Promise<Content>;
+  /** Clears away bytes that no record refers to; what cannot be removed now is logged. */
+  discard(storageKey: string): Promise<void>;
+}
+
+/** Bytes that the type of a file is told by. */
+const HEAD_BYTES = 64 * 1024;
+
+/** Puts the source bytes of documents into object storage, and tells what they are. */
+export function createSources({
+  storage,
+  maxFileBytes,
+  logger,
+}: {
+  readonly storage: ObjectStorage;
+  readonly maxFileBytes: number;
+  readonly logger: Logger;
+}): Sources {
+  const discard = async (storageKey: string) => {
+    try {
+      await storage.remove(storageKey);
+    } catch (error) {
+      logger.warn({ err: error, storageKey }, 'source bytes left behind');
+    }
+  };
+
+  const storeFile = async (storageKey: string, version: number, file: IncomingFile): Promise<Content> => {
+    const facts: FileFacts = { hash: createHash('sha256'), sizeBytes: 0, contentType: '' };
+    await storage.put(storageKey, inspect(file, facts, maxFileBytes));
+    const { hash, sizeBytes, contentType } = facts;
+    const filename = displayFilename(file.filename);
+    const sha256 = hash.digest('hex');
+    return newContent({ version, kind: 'file', contentType, filename, storageKey, sizeBytes, sha256 });
+  };
+
+  return {
+    discard,
+    storeText: async ({ documentId, version }, text) => {
+      const bytes = Buffer.from(text, 'utf8');
+      const storageKey = newStorageKey({ documentId, version });
+      await storage.put(storageKey, once(bytes));
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      const sizeBytes = bytes.length;
+      const contentType = 'text/plain';
+      return newContent({
+        version,
+        kind: 'text',
+        contentType,
+        filename: null,
+        storageKey,
+        sizeBytes,
+        sha256,
+      });
+    },
+    storeUpload: async (owner, { receiveUpload, ...target }) => {
+      const storageKey = newStorageKey(owner);
+      try {
+        const content = await receiveUpload({
+          ...target,
+          maxFileBytes,
+          storeFile: (file) => storeFile(storageKey, owner.version, file),
+        });
+        if (!content) throw missingFile();
+        return content;
+      } catch (error) {
+        await discard(storageKey);
+        throw error;
+      }
+    },
+  };
+}
+
+/** @returns an AppError 422 */
+export const missingFile = (): AppError =>
+  new AppError(422, [{ loc: ['body', 'file'], msg: 'field required', type: 'value_error.missing' }]);
+
+const newStorageKey = ({ documentId, version }: SourceOwner): string =>
+  `${documentId}/${String(version)}-${randomBytes(9).toString('base64url')}`;
+
+type SourceFacts = Omit<Content, 'createdAt' | 'generation' | 'chunkCount' | 'tokenCount'>;
+
+function newContent(facts: SourceFacts): Content {
+  return { ...facts, createdAt: new Date().toISOString(), generation: null, chunkCount: 0, tokenCount: 0 };
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(bytes);
+}
+
+interface FileFacts {
+  readonly hash: ReturnType<typeof createHash>;
+  sizeBytes: number;
+  /** Empty until it is told. */
+  contentType: string;
+}
+
+/** Passes a file's bytes on and notes what they are; refuses it at the byte that shows that it cannot be taken. */
+async function* inspect(
+  file: IncomingFile,
+  facts: FileFacts,
+  maxFileBytes: number,
+): AsyncGenerator<Uint8Array> {
+  let head: Uint8Array = new Uint8Array();
+  for await (const bytes of file.bytes) {
+    facts.sizeBytes += bytes.length;
+    if (facts.sizeBytes > maxFileBytes) throw tooLarge(maxFileBytes);
+    facts.hash.update(bytes);
+    if (facts.contentType === '') {
+      head = Buffer.concat([head, bytes]);
+      if (head.length >= HEAD_BYTES) facts.contentType = detect(file, head.subarray(0, HEAD_BYTES));
+    }
+    yield bytes;
+  }
+  facts.contentType ||= detect(file, head);
+}
+
+/** @throws AppError 415 */
+function detect(file: IncomingFile, head: Uint8Array): string {
+  const type = detectFileType(head, file.filename, file.declaredType);
+  if (type) return type.contentType;
+  throw new AppError(415, `Unsupported file type; known are ${FILE_TYPE_NAMES.join(', ')}`);
+}

@@ -1,0 +1,31 @@
+import { entityIdOf, PERMISSIONS, signAccessToken } from '../../shared/access-token.js';
+import { isIP } from 'node:net';
+
+export interface UriSettings {
+  readonly secret: string;
+  readonly scheme: string;
+  /** Empty: as requested. */
+  readonly host: string;
+  /** 0: as requested. */
+  readonly port: number;
+}
+
+export interface UriRequest {
+  readonly name: string;
+  readonly days: number;
+  /** Address that the service was asked by. */
+  readonly baseUrl: string;
+}
+
+/** Makes connection URIs that hold a token: `<scheme>://<name>:<token>@<host>:<port>`. */
+export function createUriMaker({ secret, scheme, host, port }: UriSettings) {
+  return ({ name, days, baseUrl }: UriRequest): string => {
+    const asked = new URL(baseUrl);
+    const entityId = entityIdOf(name) ?? '';
+    const token = signAccessToken(secret, { entityId, type: 'developer', permissions: PERMISSIONS, days });
+    const address = host === '' ? asked.hostname : isIP(host) === 6 ? `[${host}]` : host;
+    const defaultPort = asked.protocol === 'https:' ? '443' : '80';
+    const place = `${address}:${port === 0 ? asked.port || defaultPort : String(port)}`;
+    return `${scheme}://${entityId}:${token}@${place}`;
+  };
+}

@@ -1,0 +1,42 @@
+import type { Index } from '../ports.js';
+import { startMirrorThread, type OnProblem } from './exact-index/mirror-thread.js';
+import { unpackCandidates } from './exact-index/protocol.js';
+
+/**
+ * Scans all vectors, in a thread of its own that mirrors records, vectors and terms in memory. Made at once; `ready`
+ * when everything is loaded.
+ *
+ * @param options.onProblem told of lost data, lost connections and too much data; `fields.level` is `warn` or `error`
+ */
+export function createExactIndex({
+  redisUrl,
+  onProblem = () => undefined,
+}: {
+  readonly redisUrl: string;
+  readonly onProblem?: OnProblem;
+}): Promise<Index> {
+  const thread = startMirrorThread({ redisUrl, onProblem });
+  return Promise.resolve({
+    name: 'exact',
+    search: async ({ vector, callerId, filter, limit, signal }) => {
+      // A copy of its own: sending a view would send all that it is a view of.
+      const question = { type: 'search', vector: vector.slice(), callerId, filter, limit } as const;
+      const answer = await thread.ask(question, signal);
+      return answer.type === 'search' ? unpackCandidates(answer.found) : mismatch();
+    },
+    list: async ({ callerId, filter, skip, limit, signal }) => {
+      const answer = await thread.ask({ type: 'list', callerId, filter, skip, limit }, signal);
+      return answer.type === 'list' ? [...answer.documentIds] : mismatch();
+    },
+    count: async ({ callerId, filter, signal }) => {
+      const answer = await thread.ask({ type: 'count', callerId, filter }, signal);
+      return answer.type === 'count' ? answer.count : mismatch();
+    },
+    state: () => Promise.resolve(thread.state),
+    close: thread.close,
+  });
+}
+
+function mismatch(): never {
+  throw new Error('the index thread answered another question');
+}

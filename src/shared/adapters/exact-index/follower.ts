@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { createLoader, type Report } from './loader.js';
+import type { Mirror } from './mirror.js';
+import type { Changes, ReplicaClient } from './replica-client.js';
+
+/** Deletions leave the change log after a day: a mirror that slept for half of one starts over. */
+const LONGEST_SLEEP_MS = 12 * 60 * 60 * 1000;
+
+/** Keeps a mirror equal to Redis by its change log. */
+export interface Follower {
+  /** Reads all changes up to now. @throws what Redis rejects with */
+  sync(): Promise<void>;
+  /** The next sync starts from nothing: Redis may have lost what this mirror has seen. */
+  startOver(): void;
+}
+
+export function createFollower(parts: {
+  readonly client: ReplicaClient;
+  readonly mirror: Mirror;
+  readonly report: Report;
+  /** Called when the mirror was emptied, and when it is whole again. */
+  readonly onState: (state: 'loading' | 'ready') => void;
+}): Follower {
+  const { client, mirror, onState } = parts;
+  const load = createLoader(parts);
+  /** The data set that the mirror has, and the last change in it; null while it has none. */
+  let position: { readonly epoch: string; sequence: number } | null = null;
+  let syncedAt = Date.now();
+
+  const begin = async (epoch: string | null) => {
+    position = null;
+    onState('loading');
+    mirror.clear();
+    if (epoch === null) await client.nameDataSet(randomUUID());
+    else position = { epoch, sequence: 0 };
+  };
+
+  const sync = async (): Promise<void> => {
+    for (;;) {
+      const started = Date.now();
+      const changes = await client.readChanges(position?.sequence ?? 0);
+      const isTooOld = started - syncedAt > LONGEST_SLEEP_MS;
+      if (!position || isTooOld || !continues(changes, position)) {
+        syncedAt = started;
+        await begin(changes.epoch);
+        continue;
+      }
+      const at = position;
+      await load(changes.entries.map(({ documentId }) => documentId));
+      // `startOver` may have been called meanwhile.
+      if (position !== at) continue;
+      at.sequence = changes.entries.at(-1)?.sequence ?? at.sequence;
+      if (!changes.isLastPage) continue;
+      syncedAt = started;
+      onState('ready');
+      return;
+    }
+  };
+  return {
+    sync,
+    startOver: () => {
+      position = null;
+    },
+  };
+}
+
+/** Whether these changes follow upon what was seen, in the same data set. */
+function continues(changes: Changes, position: { epoch: string; sequence: number }): boolean {
+  return changes.epoch === position.epoch && changes.sequence >= position.sequence;
+}

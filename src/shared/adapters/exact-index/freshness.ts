@@ -1,0 +1,26 @@
+/** Shares runs of `work` between those who wait for one that started after they asked. */
+export interface Freshness {
+  /** Resolves when a run that started after this call has ended. */
+  wait(): Promise<void>;
+}
+
+export function createFreshness(work: () => Promise<void>): Freshness {
+  let running: Promise<void> | null = null;
+  let next: Promise<void> | null = null;
+
+  const start = (): Promise<void> => {
+    next = null;
+    const run = work().finally(() => {
+      if (running === run) running = null;
+    });
+    running = run;
+    return run;
+  };
+  return {
+    wait: () => {
+      if (!running) return start();
+      next ??= running.then(start, start);
+      return next;
+    },
+  };
+}

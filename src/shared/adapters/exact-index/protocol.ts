@@ -1,0 +1,92 @@
+import type { Filter } from '../../filters.js';
+import type { Candidate } from '../../ports.js';
+import type { FoundChunk } from './mirror.js';
+
+/** What the asking thread sends. */
+export type Question =
+  | {
+      readonly type: 'search';
+      readonly callerId: string;
+      readonly filter: Filter | null;
+      readonly vector: Float32Array;
+      readonly limit: number;
+    }
+  | {
+      readonly type: 'list';
+      readonly callerId: string;
+      readonly filter: Filter | null;
+      readonly skip: number;
+      readonly limit: number;
+    }
+  | { readonly type: 'count'; readonly callerId: string; readonly filter: Filter | null };
+export type Request = { readonly id: number; readonly question: Question } | { readonly cancelled: number };
+
+export type Answer =
+  | { readonly type: 'search'; readonly found: PackedCandidates }
+  | { readonly type: 'list'; readonly documentIds: readonly string[] }
+  | { readonly type: 'count'; readonly count: number };
+
+/** What the mirror's thread sends. */
+export type Message =
+  | { readonly type: 'answer'; readonly id: number; readonly answer: Answer }
+  | {
+      readonly type: 'failure';
+      readonly id: number;
+      readonly isUnavailable: boolean;
+      readonly reason: string;
+    }
+  | { readonly type: 'state'; readonly state: 'loading' | 'ready' }
+  | {
+      readonly type: 'problem';
+      readonly message: string;
+      readonly fields: Readonly<Record<string, unknown>>;
+    };
+
+/** Candidates as one buffer, which changes threads without a copy: fields of 4 bytes first, then all terms. */
+export interface PackedCandidates {
+  readonly count: number;
+  readonly sources: readonly { readonly documentId: string; readonly generation: string }[];
+  readonly buffer: ArrayBuffer;
+}
+
+/** Index into `sources`, chunk number, end of the terms; similarity. */
+const FIELDS = 4;
+
+export function packCandidates(found: readonly FoundChunk[]): PackedCandidates {
+  const header = found.length * FIELDS * 4;
+  const buffer = new ArrayBuffer(found.reduce((size, { terms }) => size + terms.byteLength, header));
+  const numbers = new Uint32Array(buffer, 0, found.length * FIELDS);
+  const similarities = new Float32Array(buffer, 0, found.length * FIELDS);
+  const bytes = new Uint8Array(buffer);
+  const sources: { documentId: string; generation: string }[] = [];
+  const known = new Map<string, number>();
+  let end = header;
+  for (const [i, { documentId, generation, number, similarity, terms }] of found.entries()) {
+    const source = known.get(documentId) ?? sources.push({ documentId, generation }) - 1;
+    known.set(documentId, source);
+    bytes.set(terms, end);
+    end += terms.byteLength;
+    numbers.set([source, number, end], i * FIELDS);
+    similarities[i * FIELDS + 3] = similarity;
+  }
+  return { count: found.length, sources, buffer };
+}
+
+export function unpackCandidates({ count, sources, buffer }: PackedCandidates): Candidate[] {
+  const numbers = new Uint32Array(buffer, 0, count * FIELDS);
+  const similarities = new Float32Array(buffer, 0, count * FIELDS);
+  let start = count * FIELDS * 4;
+  return Array.from({ length: count }, (_, i) => {
+    const source = sources[numbers[i * FIELDS] ?? 0];
+    if (!source) throw new RangeError('malformed candidates');
+    const end = numbers[i * FIELDS + 2] ?? start;
+    const terms = new Uint8Array(buffer, start, end - start);
+    start = end;
+    return {
+      ...source,
+      number: numbers[i * FIELDS + 1] ?? 0,
+      similarity: similarities[i * FIELDS + 3] ?? 0,
+      terms,
+    };
+  });
+}

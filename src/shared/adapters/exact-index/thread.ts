@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import { z } from 'zod';
+import { createFollower } from './follower.js';
+import { createFreshness } from './freshness.js';
+import { loadKernel } from './kernel.js';
+import { createMirror, type Mirror } from './mirror.js';
+import { packCandidates, type Answer, type Message, type Question, type Request } from './protocol.js';
+import { createReplicaClient } from './replica-client.js';
+
+/** The thread that mirrors the data, follows its changes and scans: the asking thread's event loop does none of it. */
+const SYNC_INTERVAL_MS = 1_000;
+const RETRY_INTERVAL_MS = 100;
+const LONGEST_WAIT_MS = 5_000;
+const CHUNKS_TO_WARN_AT = 100_000;
+
+const port = parentPort;
+if (!port) throw new Error('runs in a worker thread only');
+const { redisUrl } = z.object({ redisUrl: z.string() }).parse(workerData);
+
+const send = (message: Message, transfer: ArrayBuffer[] = []) => {
+  port.postMessage(message, transfer);
+};
+const report = (message: string, fields: Readonly<Record<string, unknown>>) => {
+  send({ type: 'problem', message, fields });
+};
+
+let state: 'loading' | 'ready' = 'loading';
+let runId: string | null = null;
+let isAway = false;
+let hasWarned = false;
+
+const mirror = createMirror(await loadKernel());
+const client = createReplicaClient({
+  url: redisUrl,
+  onConnect: (connectedTo) => {
+    isAway = false;
+    // Another process may have started from an older state of the data; without a run id nothing is certain.
+    if (runId !== null && (connectedTo !== runId || connectedTo === '')) follower.startOver();
+    runId = connectedTo;
+  },
+  onError: (error) => {
+    if (!isAway) report('the index has lost Redis', { level: 'warn', error: error.message });
+    isAway = true;
+  },
+});
+const follower = createFollower({
+  ...{ client, mirror, report },
+  onState: (next) => {
+    if (next !== state) send({ type: 'state', state: next });
+    state = next;
+  },
+});
+const freshness = createFreshness(() => follower.sync());
+
+/** Requests that nobody waits for any more are taken out. */
+const waiting = new Set<number>();
+
+port.on('message', (request: Request) => {
+  if ('cancelled' in request) waiting.delete(request.cancelled);
+  else void serve(request);
+});
+
+async function serve({ id, question }: Extract<Request, { question: Question }>): Promise<void> {
+  waiting.add(id);
+  try {
+    if (state === 'loading') throw new Error('the index is loading');
+    await withinDeadline(freshness.wait());
+  } catch (error) {
+    waiting.delete(id);
+    send({ type: 'failure', id, isUnavailable: true, reason: messageOf(error) });
+    return;
+  }
+  if (!waiting.delete(id)) return;
+  try {
+    const answer = answerFrom(mirror, question);
+    send({ type: 'answer', id, answer }, answer.type === 'search' ? [answer.found.buffer] : []);
+  } catch (error) {
+    send({ type: 'failure', id, isUnavailable: false, reason: messageOf(error) });
+  }
+}
+
+function answerFrom(from: Mirror, question: Question): Answer {
+  switch (question.type) {
+    case 'search':
+      return { type: 'search', found: packCandidates(from.search(question)) };
+    case 'list':
+      return { type: 'list', documentIds: from.list(question) };
+    case 'count':
+      return { type: 'count', count: from.count(question) };
+  }
+}
+
+function withinDeadline(work: Promise<void>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(new Error('reading the changes takes too long'));
+    }, LONGEST_WAIT_MS);
+    work.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+    });
+  });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function warnOfSize(): void {
+  if (hasWarned || mirror.chunkCount <= CHUNKS_TO_WARN_AT) return;
+  hasWarned = true;
+  report('the exact index is meant for up to 100,000 chunks: consider index = "query-engine"', {
+    ...{ level: 'warn', chunks: mirror.chunkCount },
+  });
+}
+
+// Synced in the background too: a search then finds little left to read.
+for (;;) {
+  const isSynced = await freshness.wait().then(
+    () => true,
+    () => false,
+  );
+  if (isSynced) warnOfSize();
+  await sleep(isSynced ? SYNC_INTERVAL_MS : RETRY_INTERVAL_MS);
+}

@@ -1,0 +1,176 @@
+import { z } from 'zod';
+import { metadataSchema } from './document.js';
+import { keys } from './keys.js';
+import { defineScript, type Redis } from './redis.js';
+import { usageEvent, type UsageEvent } from './usage.js';
+
+const configSchema = z.object({
+  model: z.string(),
+  ggufFile: z.string(),
+  /** As the client sent them; null when the cache was made of listed documents alone. */
+  filters: z.json(),
+});
+export type CacheConfig = z.infer<typeof configSchema>;
+
+const memberSchema = z.object({ documentId: z.string(), generation: z.string(), chunkCount: z.number() });
+export type CacheMember = z.infer<typeof memberSchema>;
+
+const builtSchema = z.object({
+  build: z.string(),
+  config: configSchema,
+  members: z.array(memberSchema),
+  tokenCount: z.number(),
+});
+export type BuiltCache = z.infer<typeof builtSchema>;
+
+const buildSchema = z.object({
+  build: z.string(),
+  config: configSchema,
+  documentIds: z.array(z.string()),
+  requestId: z.string(),
+  operation: z.object({
+    type: z.enum(['create_cache', 'update_cache', 'add_docs_to_cache']),
+    startedAtMs: z.number(),
+    metadata: metadataSchema,
+  }),
+});
+export type CacheBuild = z.infer<typeof buildSchema>;
+
+const cacheSchema = z.object({
+  ownerId: z.string(),
+  name: z.string(),
+  /** What queries are answered from. */
+  ready: builtSchema.nullable(),
+  /** What will take its place. */
+  building: buildSchema.nullable(),
+  /** Why the newest build came to nothing. */
+  failure: z.object({ build: z.string(), config: configSchema, message: z.string() }).nullable(),
+  revision: z.number(),
+});
+/** A named cache: its owner's alone, whatever the access lists of its documents say. */
+export type CacheRecord = z.infer<typeof cacheSchema>;
+
+export interface CacheChange {
+  /** Null removes the cache. */
+  readonly cache: CacheRecord | null;
+  readonly usage: readonly UsageEvent[];
+}
+
+/** From the cache as it is, or null, to what it becomes; a null result leaves it alone. */
+export type CacheTransition = (cache: CacheRecord | null) => CacheChange | null;
+
+export type Caches = ReturnType<typeof createCaches>;
+
+export function createCaches(redis: Redis) {
+  const read = async (ownerId: string, name: string): Promise<CacheRecord | null> => {
+    const json = await redis.hGet(keys.cache(ownerId, name), 'json');
+    return json === null ? null : cacheSchema.parse(JSON.parse(json));
+  };
+
+  return {
+    read,
+
+    /** Caches of an owner, by name. */
+    list: async (ownerId: string): Promise<CacheRecord[]> => {
+      const names = (await redis.sMembers(keys.caches(ownerId))).sort();
+      const found = await Promise.all(names.map((name) => read(ownerId, name)));
+      return found.filter((cache) => cache !== null);
+    },
+
+    /** Applies a transition atomically, again on the newer state when another process came between. */
+    update: async (ownerId: string, name: string, transition: CacheTransition) => {
+      for (;;) {
+        const cache = await read(ownerId, name);
+        const change = transition(cache);
+        if (!change) return { cache, changed: false };
+        const next = change.cache && { ...change.cache, revision: (cache?.revision ?? 0) + 1 };
+        const key = keys.cache(ownerId, name);
+        const done = await commitScript.run(redis, {
+          keys: [
+            ...[key, keys.caches(ownerId), keys.cachesBuilding, keys.usageDirty],
+            keys.usagePending(ownerId),
+          ],
+          arguments: [
+            ...[
+              String(cache?.revision ?? ''),
+              String(next?.revision ?? ''),
+              next ? JSON.stringify(next) : '',
+            ],
+            ...[name, next?.building ? String(Date.now()) : '', keys.changed, ownerId],
+            ...change.usage.map((event) => JSON.stringify(event)),
+          ],
+        });
+        if (done === 1) return { cache: next, changed: true };
+      }
+    },
+
+    /** Caches whose build was asked for before a time, in ms. */
+    building: async (before: number): Promise<CacheRecord[]> => {
+      const found: CacheRecord[] = [];
+      for (const key of await redis.zRangeByScore(keys.cachesBuilding, 0, before)) {
+        const json = await redis.hGet(key, 'json');
+        if (json !== null) found.push(cacheSchema.parse(JSON.parse(json)));
+      }
+      return found;
+    },
+  };
+}
+
+export function startBuild(
+  cache: CacheRecord | null,
+  { ownerId, name, ...building }: CacheBuild & { ownerId: string; name: string },
+): CacheChange {
+  const before = cache ?? { ownerId, name, ready: null, building: null, failure: null, revision: 0 };
+  return { cache: { ...before, building, failure: null }, usage: endOfBuild(cache, 'superseded', 0) };
+}
+
+/** Null when the build was overtaken. */
+export function finishBuild(cache: CacheRecord | null, ready: BuiltCache): CacheChange | null {
+  if (cache?.building?.build !== ready.build) return null;
+  return { cache: { ...cache, ready, building: null }, usage: endOfBuild(cache, null, ready.tokenCount) };
+}
+
+export function failBuild(
+  cache: CacheRecord | null,
+  { build, code, message }: { build: string; code: string; message: string },
+): CacheChange | null {
+  if (cache?.building?.build !== build) return null;
+  const failure = { build, config: cache.building.config, message };
+  return { cache: { ...cache, building: null, failure }, usage: endOfBuild(cache, code, 0) };
+}
+
+export function removeCache(cache: CacheRecord | null): CacheChange | null {
+  return cache && { cache: null, usage: endOfBuild(cache, 'deleted', 0) };
+}
+
+function endOfBuild(cache: CacheRecord | null, code: string | null, tokens: number): UsageEvent[] {
+  if (!cache?.building) return [];
+  const { type: operation, startedAtMs, metadata } = cache.building.operation;
+  return [
+    usageEvent({
+      ...{ operation, startedAtMs, tokens, userId: cache.ownerId },
+      status: code === null ? 'success' : 'error',
+      metadata: code === null ? metadata : { ...metadata, error: code },
+    }),
+  ];
+}
+
+const commitScript = defineScript<number>(`
+local cache, names, building, dirty, pending = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local expected, revision, json, name, since = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+if (redis.call('HGET', cache, 'revision') or '') ~= expected then return 0 end
+if json == '' then
+  redis.call('DEL', cache)
+  redis.call('SREM', names, name)
+else
+  redis.call('HSET', cache, 'revision', revision, 'json', json)
+  redis.call('SADD', names, name)
+end
+if since ~= '' then redis.call('ZADD', building, since, cache) else redis.call('ZREM', building, cache) end
+for i = 8, #ARGV do
+  redis.call('RPUSH', pending, ARGV[i])
+  redis.call('SADD', dirty, ARGV[7])
+end
+redis.call('PUBLISH', ARGV[6], cache)
+return 1
+`);

@@ -1,0 +1,84 @@
+import { canRead } from '../shared/access.js';
+import { readCachePassages } from '../shared/cache-passages.js';
+import { failBuild, finishBuild, type CacheBuild, type CacheMember, type Caches } from '../shared/caches.js';
+import type { Chunks } from '../shared/chunks.js';
+import type { CacheEngine } from '../shared/ports.js';
+import type { Records } from '../shared/records.js';
+import type { Outcome } from './worker.js';
+
+interface BuildRequest {
+  readonly ownerId: string;
+  readonly name: string;
+  readonly build: string;
+}
+
+export type BuildCache = ReturnType<typeof createBuildCache>;
+
+/** Prepares a named cache's texts and puts it in the place of the one before, if it fits the model's window. */
+export function createBuildCache(parts: {
+  readonly caches: Caches;
+  readonly records: Records;
+  readonly chunks: Chunks;
+  readonly engine: CacheEngine;
+}) {
+  const { caches, records, engine } = parts;
+
+  const fail = async (
+    { ownerId, name, build }: BuildRequest,
+    code: string,
+    message: string,
+  ): Promise<Outcome> => {
+    const failure = { build, code, message };
+    const { changed } = await caches.update(ownerId, name, (each) => failBuild(each, failure));
+    return changed ? 'failed' : 'stale';
+  };
+
+  return {
+    run: async (request: BuildRequest, { signal }: { signal: AbortSignal }): Promise<Outcome> => {
+      const { ownerId, name, build } = request;
+      const wanted = (await caches.read(ownerId, name))?.building;
+      if (wanted?.build !== build) return 'stale';
+      const members = await currentMembers(records, ownerId, wanted);
+      const passages = await readCachePassages(parts, { ownerId, members });
+      if (passages.length === 0) return fail(request, 'empty', 'No documents to add to cache');
+      const { tokenCount } = await engine.prepare(build, passages, { signal });
+      if (tokenCount > engine.contextWindow) {
+        return fail(request, 'too_large', tooLarge(tokenCount, engine.contextWindow));
+      }
+      const included = new Set(passages.map(({ documentId }) => documentId));
+      const ready = {
+        ...{ build, tokenCount, config: wanted.config },
+        members: members.filter(({ documentId }) => included.has(documentId)),
+      };
+      const { changed } = await caches.update(ownerId, name, (each) => finishBuild(each, ready));
+      if (!changed) await engine.remove(build);
+      return changed ? 'done' : 'stale';
+    },
+
+    giveUp: (request: BuildRequest) => fail(request, 'internal', 'The cache could not be built'),
+  };
+}
+
+export function tooLarge(tokens: number, window: number): string {
+  return `The selected documents take ${String(tokens)} tokens, the model reads ${String(window)}`;
+}
+
+/** What each wanted document serves now; those that are gone or were closed to the owner meanwhile are left out. */
+async function currentMembers(
+  records: Records,
+  ownerId: string,
+  { documentIds }: CacheBuild,
+): Promise<CacheMember[]> {
+  const found = await records.readMany(documentIds);
+  return found.flatMap((record) =>
+    record?.published?.generation && canRead(ownerId, record)
+      ? [
+          {
+            documentId: record.id,
+            generation: record.published.generation,
+            chunkCount: record.published.chunkCount,
+          },
+        ]
+      : [],
+  );
+}

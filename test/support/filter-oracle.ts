@@ -1,0 +1,76 @@
+import type { Json, MatchableDocument } from '../../src/shared/document.js';
+
+/** The filter language once more, straight from the client's JSON, slow and plain: what the real one is held against. */
+export function oracle(document: MatchableDocument, filter: unknown): boolean {
+  return Object.entries(filter as Record<string, unknown>).every(([key, condition]) => {
+    if (key === '$and') return (condition as unknown[]).every((part) => oracle(document, part));
+    if (key === '$or') return (condition as unknown[]).some((part) => oracle(document, part));
+    if (key === '$not') return !oracle(document, condition);
+    return holds(lookUp(document, key), condition);
+  });
+}
+
+function holds(value: Json | undefined, condition: unknown): boolean {
+  if (typeof condition !== 'object' || condition === null) return elements(value).includes(condition as Json);
+  return Object.entries(condition).every(([name, operand]: [string, unknown]) => {
+    const some = (test: (element: Json) => boolean) => elements(value).some(test);
+    switch (name) {
+      case '$eq':
+        return some((element) => element === operand);
+      case '$ne':
+        return !some((element) => element === operand);
+      case '$in':
+        return some((element) => (operand as Json[]).some((wanted) => wanted === element));
+      case '$nin':
+        return !some((element) => (operand as Json[]).some((wanted) => wanted === element));
+      case '$exists':
+        return (value !== undefined) === operand;
+      case '$not':
+        return !holds(value, operand);
+      case '$gt':
+        return some((element) => order(element, operand) > 0);
+      case '$gte':
+        return some((element) => order(element, operand) >= 0);
+      case '$lt':
+        return some((element) => order(element, operand) < 0);
+      case '$lte':
+        return some((element) => order(element, operand) <= 0);
+      default:
+        throw new Error(name);
+    }
+  });
+}
+
+function elements(value: Json | undefined): Json[] {
+  if (value === undefined) return [];
+  return Array.isArray(value) ? value : [value];
+}
+
+/** NaN, which no comparison holds for, where there is no order. */
+function order(left: Json, right: unknown): number {
+  if (typeof left === 'number' && typeof right === 'number') return left - right;
+  if (typeof left !== 'string' || typeof right !== 'string' || !left.includes('-')) return NaN;
+  return new Date(left).getTime() - new Date(right).getTime();
+}
+
+function lookUp(document: MatchableDocument, key: string): Json | undefined {
+  const stored = reach(document.metadata, key.split('.'));
+  if (stored !== undefined) return stored;
+  if (key === 'external_id') return document.id;
+  if (key === 'created_at') return document.createdAt;
+  const content = document.published ?? document.pending;
+  if (key === 'filename') return content?.filename;
+  return key === 'content_type' ? content?.contentType : undefined;
+}
+
+function reach(value: Json | undefined, parts: string[]): Json | undefined {
+  if (parts.length === 0) return value;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const own = new Map(Object.entries(value));
+  const literal = own.get(parts.join('.'));
+  return literal !== undefined
+    ? literal
+    : parts.length > 1
+      ? reach(own.get(parts[0] ?? ''), parts.slice(1))
+      : undefined;
+}

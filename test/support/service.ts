@@ -1,0 +1,130 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort, startTestRedis, type TestRedis } from './redis.js';
+
+const distribution = new URL('../../dist/', import.meta.url);
+
+export interface StartedProcess {
+  readonly child: ChildProcess;
+  /** Everything it logged so far. */
+  output(): string;
+  kill(signal: NodeJS.Signals): Promise<void>;
+}
+
+export interface ServiceOptions {
+  /** Queues of each worker process; one process for all of them by default. */
+  readonly workers?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** An existing Redis to use; stopping the service leaves it running. */
+  readonly redis?: TestRedis;
+  readonly dataDirectory?: string;
+}
+
+export interface Service {
+  readonly url: string;
+  readonly redis: TestRedis;
+  readonly dataDirectory: string;
+  readonly api: StartedProcess;
+  readonly workers: StartedProcess[];
+  startApi(): Promise<void>;
+  startWorker(queues?: string): StartedProcess;
+  untilReady(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const ALL_QUEUES = 'ingestion,embedding,cache,usage,maintenance';
+
+/** The real thing: a Redis, an API process and worker processes, in dev mode on a port of their own. */
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  const redis = options.redis ?? (await startTestRedis());
+  const dataDirectory = options.dataDirectory ?? (await mkdtemp(join(tmpdir(), 'quire-data-')));
+  const port = await freePort();
+  const env = {
+    ...inherited(),
+    ...{ REDIS_URL: redis.url, PORT: String(port), HOST: '127.0.0.1', QUIRE_DATA_DIR: dataDirectory },
+    ...{ QUIRE_DEV_MODE: 'true', QUIRE_LOG_LEVEL: 'info', QUIRE_WORKERS_SWEEP_SECONDS: '1' },
+    QUIRE_WORKERS_LOCK_SECONDS: '2',
+    ...options.env,
+  };
+  const url = `http://127.0.0.1:${String(port)}`;
+  let api = startProcess('api/main.js', [], env);
+  const startWorker = (queues = ALL_QUEUES) => {
+    const worker = startProcess('workers/main.js', ['--queues', queues], env);
+    workers.push(worker);
+    return worker;
+  };
+  const workers: StartedProcess[] = [];
+  for (const queues of options.workers ?? [ALL_QUEUES]) startWorker(queues);
+
+  const untilReady = async () => {
+    for (let tries = 0; tries < 600; tries += 1) {
+      const response = await fetch(`${url}/health/ready`).catch(() => null);
+      if (response?.status === 200) return;
+      await sleep(50);
+    }
+    const logs = [api, ...workers].map((each) => each.output().slice(-3_000)).join('\n---\n');
+    throw new Error(`the service did not become ready:\n${logs}`);
+  };
+
+  const service: Service = {
+    url,
+    redis,
+    dataDirectory,
+    get api() {
+      return api;
+    },
+    workers,
+    startApi: async () => {
+      await api.kill('SIGKILL');
+      api = startProcess('api/main.js', [], env);
+    },
+    startWorker,
+    untilReady,
+    stop: async () => {
+      await Promise.all([api, ...workers].map((each) => each.kill('SIGTERM')));
+      if (!options.redis) await redis.stop();
+      if (options.dataDirectory === undefined) await rm(dataDirectory, { recursive: true, force: true });
+    },
+  };
+  try {
+    await untilReady();
+  } catch (error) {
+    await service.stop();
+    throw error;
+  }
+  return service;
+}
+
+/** The environment of the tests without settings that a developer may have made for himself. */
+function inherited(): Record<string, string | undefined> {
+  const own = /^(QUIRE_(?!TEST_)|JWT_|OPENAI_|REDIS_URL|LOCAL_URI|PORT$|HOST$|NODE_OPTIONS$)/;
+  return {
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.test(name))),
+    // No settings file: what a test says is all there is.
+    QUIRE_CONFIG: '/dev/null',
+  };
+}
+
+function startProcess(file: string, args: string[], env: Record<string, string | undefined>): StartedProcess {
+  const child = fork(new URL(file, distribution), args, { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  const parts: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (part: string) => parts.push(part));
+  }
+  return {
+    child,
+    output: () => parts.join(''),
+    kill: async (signal) => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, 'exit');
+      child.kill(signal);
+      const timer = setTimeout(() => child.kill('SIGKILL'), 35_000);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+}
