@@ -3,6 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, RESP_TYPES } from 'redis';
 import { keys } from '../src/shared/keys.js';
+import type * as source from '../src/shared/adapters/exact-index.js';
 import type { Candidate } from '../src/shared/ports.js';
 import { createRawScan } from './raw-scan.js';
 
@@ -35,7 +36,7 @@ const [chunkCount = 0, dimensions = 0] = sizes.map(Number);
 // @NOTE the thread's program exists only compiled: the compiled index is measured, under its source's type.
 const { createExactIndex } = (await import(
   new URL('../dist/shared/adapters/exact-index.js', import.meta.url).href
-)) as typeof import('../src/shared/adapters/exact-index.js');
+)) as typeof source;
 
 const delay = monitorEventLoopDelay({ resolution: 1 });
 delay.enable();

@@ -27,10 +27,10 @@ export interface RawScan {
 }
 
 export async function createRawScan(count: number, dimensions: number): Promise<RawScan> {
-  const { binary, stderr } = await compileString(SOURCE, {
+  const { binary } = await compileString(SOURCE, {
     ...{ optimizeLevel: 3, noAssert: true, runtime: 'stub', enable: ['simd'], importMemory: true },
   });
-  if (!binary) throw new Error(stderr.toString());
+  if (!binary) throw new Error('the raw scan does not compile');
   const [queryAt, vectorsAt] = [1024, 1024 + dimensions * 4];
   const memory = new WebAssembly.Memory({
     initial: Math.ceil((vectorsAt + count * dimensions * 4) / 65_536),

@@ -51,12 +51,12 @@ export function createApp(options: AppOptions): Express {
       handleRoute(route, { authenticate, rateLimit, maxJsonBytes, publicUrl }),
     );
   }
+  for (const { path, handler } of options.mounts ?? []) app.use(path, handler);
   const openApi = createOpenApi(routes);
   app.get('/openapi.json', (_request, response) => {
     sendJson(response, 200, openApi);
   });
   app.use('/docs', createDocsPage(openApi));
-  for (const { path, handler } of options.mounts ?? []) app.use(path, handler);
   app.use(refuseMethod(routes));
   app.use(() => {
     throw new AppError(404, 'Not Found');

@@ -14,6 +14,7 @@ export function linger(request: IncomingMessage, response: ServerResponse): void
     const timer = setTimeout(() => {
       if (!request.complete) request.destroy();
     }, LINGER_MILLISECONDS);
+    timer.unref();
     request.once('close', () => {
       clearTimeout(timer);
     });

@@ -12,17 +12,16 @@ export const MAX_METADATA_LEAVES = 128;
 export function checkMetadata(metadata: object): ValidationItem | null {
   const waiting: { value: unknown; depth: number }[] = [{ value: metadata, depth: 0 }];
   let leaves = 0;
+  let characters = 0;
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const { value, depth } = next;
     if (depth > MAX_METADATA_DEPTH) return excess('levels of nesting', MAX_METADATA_DEPTH);
-    const inner = typeof value === 'object' && value !== null ? Object.values(value) : [];
-    if (inner.length > 0) {
-      if (inner.length + leaves > MAX_METADATA_LEAVES) return excess('leaves', MAX_METADATA_LEAVES);
-      for (const child of inner) waiting.push({ value: child, depth: depth + 1 });
-      continue;
-    }
-    leaves += depth > 0 ? 1 : 0;
-    if (leaves > MAX_METADATA_LEAVES) return excess('leaves', MAX_METADATA_LEAVES);
+    characters += typeof value === 'string' ? value.length : 0;
+    if (characters > MAX_METADATA_BYTES) return excess('bytes of JSON', MAX_METADATA_BYTES);
+    const inner: unknown[] = typeof value === 'object' && value !== null ? Object.values(value) : [];
+    if (inner.length === 0 && depth > 0) leaves += 1;
+    if (inner.length + leaves > MAX_METADATA_LEAVES) return excess('leaves', MAX_METADATA_LEAVES);
+    for (const child of inner) waiting.push({ value: child, depth: depth + 1 });
     if (typeof value === 'number' && !Number.isFinite(value)) {
       return { loc: [], msg: MESSAGES.float, type: 'type_error.float' };
     }

@@ -60,7 +60,7 @@ function describeIssue(issue: Issue): Failure {
     case 'too_big':
       return describeMaximum(issue);
     case 'invalid_format':
-      return { msg: `string does not match ${issue.pattern ?? issue.format}`, type: 'value_error.str.regex' };
+      return describeFormat(issue);
     default:
       return { msg: issue.message, type: TYPES.get(issue.message) ?? 'value_error' };
   }
@@ -94,6 +94,11 @@ function describeEnumeration(values: readonly z.core.util.Primitive[]): Failure 
     msg: `value is not a valid enumeration member; permitted: ${permitted}`,
     type: 'type_error.enum',
   };
+}
+
+function describeFormat({ format, pattern }: z.core.$ZodIssueInvalidStringFormat): Failure {
+  const rule = pattern === undefined ? format : `regex "${pattern.replace(/^\/|\/$/g, '')}"`;
+  return { msg: `string does not match ${rule}`, type: 'value_error.str.regex' };
 }
 
 function describeMinimum({ origin, minimum, inclusive }: z.core.$ZodIssueTooSmall): Failure {

@@ -69,7 +69,7 @@ function numberWritten(pattern: RegExp) {
 export function nonBlankString({ max }: { max?: number } = {}) {
   const text = z.string().check((context) => {
     const { value: input, issues } = context;
-    if (input.trim() === '') {
+    if (!/\S/.test(input)) {
       issues.push({ code: 'too_small', origin: 'string', minimum: 1, inclusive: true, input });
     } else if (max !== undefined && isLonger(input, max)) {
       issues.push({ code: 'too_big', origin: 'string', maximum: max, inclusive: true, input });

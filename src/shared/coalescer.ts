@@ -47,18 +47,25 @@ export function createCoalescer(options: CoalescerOptions): Coalescer {
   const inFlight = new Set<Request>();
   let cancelWait: (() => void) | null = null;
 
-  const flush = () => {
-    cancelWait?.();
-    cancelWait = null;
+  const start = (entries: readonly Entry[]) => {
+    const request = { entries, controller: new AbortController() };
+    inFlight.add(request);
+    void run(entries, request.controller.signal).finally(() => {
+      inFlight.delete(request);
+      flush();
+    });
+  };
+
+  const flush = ({ onlyFull } = { onlyFull: false }) => {
+    if (!onlyFull) {
+      cancelWait?.();
+      cancelWait = null;
+    }
     queue = queue.filter(({ call }) => !call.isSettled);
     while (queue.length > 0 && inFlight.size < maxInFlight) {
-      const entries = queue.splice(0, batchLength(queue, limits));
-      const request = { entries, controller: new AbortController() };
-      inFlight.add(request);
-      void run(request.entries, request.controller.signal).finally(() => {
-        inFlight.delete(request);
-        flush();
-      });
+      const length = batchLength(queue, limits);
+      if (onlyFull && length === queue.length && length < limits.inputs) break;
+      start(queue.splice(0, length));
     }
   };
 
@@ -79,9 +86,16 @@ export function createCoalescer(options: CoalescerOptions): Coalescer {
   };
 
   const schedule = () => {
-    if (inFlight.size >= maxInFlight) return;
-    if (batchLength(queue, limits) < queue.length) flush();
-    else cancelWait ??= inFlight.size === 0 ? afterThisTurn(flush) : after(maxWaitMilliseconds, flush);
+    const isIdle = inFlight.size === 0;
+    flush({ onlyFull: true });
+    if (queue.length === 0 || inFlight.size >= maxInFlight) return;
+    cancelWait ??= isIdle
+      ? afterThisTurn(() => {
+          flush();
+        })
+      : after(maxWaitMilliseconds, () => {
+          flush();
+        });
   };
 
   const abandonRequests = () => {
@@ -90,43 +104,56 @@ export function createCoalescer(options: CoalescerOptions): Coalescer {
     }
   };
 
-  return (texts, { signal } = {}) =>
-    new Promise((resolve, reject) => {
-      signal?.throwIfAborted();
-      if (texts.length === 0) {
-        resolve({ vectors: [], tokens: 0 });
-        return;
-      }
-      const abort = () => {
-        call.fail(signal?.reason);
-        abandonRequests();
-      };
-      const settle = (finish: () => void) => {
-        if (call.isSettled) return;
-        call.isSettled = true;
-        signal?.removeEventListener('abort', abort);
-        finish();
-      };
-      const call: Call = {
-        vectors: [],
-        missing: texts.length,
-        tokens: 0,
-        isSettled: false,
-        succeed: () => {
-          settle(() => {
-            resolve({ vectors: call.vectors, tokens: call.tokens });
-          });
-        },
-        fail: (error) => {
-          settle(() => {
-            reject(error instanceof Error ? error : new Error('embedding failed', { cause: error }));
-          });
-        },
-      };
-      signal?.addEventListener('abort', abort, { once: true });
-      texts.forEach(({ text, tokens }, position) => queue.push({ text, tokens, call, position }));
-      schedule();
+  return async (texts, { signal } = {}) => {
+    signal?.throwIfAborted();
+    if (texts.length === 0) return { vectors: [], tokens: 0 };
+    return openCall(texts.length, {
+      signal,
+      begin: (call) => {
+        texts.forEach(({ text, tokens }, position) => queue.push({ text, tokens, call, position }));
+        schedule();
+      },
+      abandon: abandonRequests,
     });
+  };
+}
+
+interface CallHooks extends CallOptions {
+  readonly begin: (call: Call) => void;
+  readonly abandon: () => void;
+}
+
+function openCall(size: number, { signal, begin, abandon }: CallHooks): Promise<Embeddings> {
+  return new Promise((resolve, reject) => {
+    const settle = (finish: () => void) => {
+      if (call.isSettled) return;
+      call.isSettled = true;
+      signal?.removeEventListener('abort', abort);
+      finish();
+    };
+    const call: Call = {
+      vectors: [],
+      missing: size,
+      tokens: 0,
+      isSettled: false,
+      succeed: () => {
+        settle(() => {
+          resolve({ vectors: call.vectors, tokens: call.tokens });
+        });
+      },
+      fail: (error) => {
+        settle(() => {
+          reject(error instanceof Error ? error : new Error('embedding failed', { cause: error }));
+        });
+      },
+    };
+    const abort = () => {
+      call.fail(signal?.reason);
+      abandon();
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    begin(call);
+  });
 }
 
 /** How many of the queue's first texts one request takes; at least one, however long. */

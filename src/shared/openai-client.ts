@@ -70,7 +70,9 @@ export function createOpenAIClient(component: string, connection: OpenAIConnecti
           deadline.clear();
           const wait = deadline.isOver ? null : waitBeforeRetry(describeFailure(error), attempt);
           if (wait === null || signal?.aborted === true) throw translate(error, deadline, signal);
-          await sleep(wait, undefined, signal ? { signal } : {});
+          await sleep(wait, undefined, signal ? { signal } : {}).catch((interruption: unknown) => {
+            throw translate(interruption, deadline, signal);
+          });
         }
       }
     },

@@ -1,5 +1,19 @@
 import { createHash } from 'node:crypto';
-import { createClient, ErrorReply } from 'redis';
+import { ConnectionClosedError } from 'bullmq';
+import {
+  AbortError,
+  ClientClosedError,
+  ClientOfflineError,
+  ConnectionTimeoutError,
+  createClient,
+  DisconnectsClientError,
+  ErrorReply,
+  MultiErrorReply,
+  ReconnectStrategyError,
+  SocketClosedUnexpectedlyError,
+  SocketTimeoutError,
+  TimeoutError,
+} from 'redis';
 import { UnavailableError } from './errors.js';
 
 /**
@@ -57,24 +71,59 @@ export function defineScript<Reply>(source: string) {
   };
 }
 
-/** A wrong command is our bug; anything else that a Redis call rejects with is a Redis that cannot serve now. */
+/**
+ * A wrong command is our bug and stays as it is; what a Redis that is away, loading, full or too slow makes a call
+ * reject with becomes an UnavailableError. Knows the errors of node-redis, ioredis and BullMQ.
+ */
 export function toUnavailable(error: unknown): unknown {
-  if (
-    error instanceof ErrorReply &&
-    !/^(LOADING|OOM|MISCONF|READONLY|MASTERDOWN|CLUSTERDOWN|BUSY)/.test(error.message)
-  ) {
-    return error;
-  }
-  return isConnectionError(error) || error instanceof ErrorReply
-    ? new UnavailableError('redis', { cause: error })
-    : error;
+  if (!(error instanceof Error)) return error;
+  const isReply = error instanceof ErrorReply || error.name === 'ReplyError';
+  const isAway = isReply ? isPassingReply(error) : isConnectionError(error);
+  return isAway ? new UnavailableError('redis', { cause: error }) : error;
 }
 
-const CONNECTION_ERRORS =
-  /closed|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|offline|Socket|Connection|timeout|max retries/i;
+/** Replies of a server that cannot serve now; before Redis 7, a script's come wrapped in another. */
+const PASSING_REPLY =
+  /^(?:ERR .* -)?(?:LOADING|OOM|MISCONF|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|BUSY|EXECABORT)\b|^ERR max number of clients/s;
 
-function isConnectionError(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
+function isPassingReply(error: Error): boolean {
+  const replies: readonly Error[] =
+    error instanceof MultiErrorReply ? [...error.errors()].filter(isError) : [error];
+  return replies.some(({ message }) => PASSING_REPLY.test(message));
+}
+
+const isError = (value: unknown): value is Error => value instanceof Error;
+
+const CONNECTION_ERRORS = [
+  ...[AbortError, ClientClosedError, ClientOfflineError, ConnectionTimeoutError, DisconnectsClientError],
+  ...[
+    ReconnectStrategyError,
+    SocketClosedUnexpectedlyError,
+    SocketTimeoutError,
+    TimeoutError,
+    ConnectionClosedError,
+  ],
+];
+
+/** What ioredis does not export a class for: by name, and for plain errors by their whole message. */
+const CONNECTION_ERROR_NAMES = ['MaxRetriesPerRequestError'];
+const CONNECTION_ERROR_MESSAGES = [
+  "Stream isn't writeable and enableOfflineQueue options is false",
+  'Connection is closed.',
+  'Command timed out',
+  'Command aborted due to connection close',
+];
+const SOCKET_ERROR_CODES = [
+  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
+  ...['EHOSTUNREACH', 'ENETUNREACH'],
+];
+
+function isConnectionError(error: Error): boolean {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  return CONNECTION_ERRORS.test(`${error.name} ${code} ${error.message}`);
+  return (
+    CONNECTION_ERRORS.some((known) => error instanceof known) ||
+    CONNECTION_ERROR_NAMES.includes(error.name) ||
+    CONNECTION_ERROR_MESSAGES.includes(error.message) ||
+    SOCKET_ERROR_CODES.includes(code)
+  );
 }

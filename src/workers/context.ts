@@ -49,11 +49,21 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     caches: createCaches(redis),
     cacheEngine: createPromptCacheEngine({ completer: createCompleter(settings), countTokens, renderPrefix }),
     failDocument: createFailDocument({ records, jobs }),
-    checkDimensions: (dimensions: number) => checkDimensions(redis, dimensions),
+    checkDimensions: rememberSuccess((dimensions: number) => checkDimensions(redis, dimensions)),
     close: async () => {
       await jobs.close();
       await redis.close();
     },
+  };
+}
+
+/** Asks again only for another value, or after a failure. */
+function rememberSuccess(check: (value: number) => Promise<void>): (value: number) => Promise<void> {
+  let known: number | null = null;
+  return async (value) => {
+    if (value === known) return;
+    await check(value);
+    known = value;
   };
 }
 

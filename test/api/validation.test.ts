@@ -1,9 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { createSchema } from 'zod-openapi';
 import {
   accessControl,
-  accessControlChange,
   dict,
   jsonFloat,
   jsonInteger,
@@ -17,17 +15,7 @@ import {
   queryFloat,
   queryInteger,
 } from '../../src/api/validation.js';
-import { AppError } from '../../src/shared/errors.js';
-
-function refusals(schema: z.ZodType, value: unknown, location: 'body' | 'query' = 'body'): unknown {
-  try {
-    parseRequest(schema, value, location);
-  } catch (error) {
-    if (error instanceof AppError && error.status === 422) return error.detail;
-    throw error;
-  }
-  return [];
-}
+import { refusals } from '../support/refusals.js';
 
 /** The one refusal of the field `f`, without its place. */
 function refusal(field: z.ZodType, value: unknown, location: 'body' | 'query' = 'body'): unknown {
@@ -128,6 +116,7 @@ describe('a value of the wrong type', () => {
     [metadata, 'x', ['type_error.dict', 'value is not a valid dict']],
     [accessControl, [], ['type_error.dict', 'value is not a valid dict']],
     [list(z.string()), { 0: 'a' }, ['type_error.list', 'value is not a valid list']],
+    [z.string().regex(/^[a-z]+$/), 'A', ['value_error.str.regex', 'string does not match regex "^[a-z]+$"']],
     [
       z.enum(['a', 'b']),
       'c',
@@ -253,97 +242,5 @@ describe('a list', () => {
     expect(refusals(list(z.string()), wrong)).toHaveLength(100);
     expect(refusals(list(z.string(), { max: 1000 }), wrong)).toHaveLength(1);
     expect(performance.now() - started).toBeLessThan(500);
-  });
-});
-
-describe('metadata', () => {
-  const nest = (levels: number): unknown => (levels === 0 ? 1 : { a: nest(levels - 1) });
-  const leaves = (count: number) =>
-    Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${String(index)}`, index]));
-  const bytes = (count: number) => ({ a: 'é'.repeat((count - 8) / 2) });
-
-  test.each([
-    [{}],
-    [leaves(128)],
-    [{ a: Array.from({ length: 128 }, () => 1) }],
-    [bytes(16_384)],
-    [nest(64)],
-  ])('%# within the limits passes untouched', (value) => {
-    expect(parseRequest(metadata, value, 'body')).toBe(value);
-  });
-
-  test.each([
-    [leaves(129), 128],
-    [{ a: Array.from({ length: 129 }, () => ({})) }, 128],
-    [{ a: [Array.from({ length: 100 }, () => 1), Array.from({ length: 29 }, () => [])] }, 128],
-    [bytes(16_386), 16_384],
-    [nest(65), 64],
-    [nest(5000), 64],
-    [Object.fromEntries(Array.from({ length: 500_000 }, (_, index) => [String(index), 1])), 128],
-  ])('%# over a limit is told which', (value, limit) => {
-    expect(refusals(metadata, value)).toMatchObject([
-      { loc: ['body'], type: 'value_error', ctx: { limit_value: limit } },
-    ]);
-  });
-
-  test('with a number that JSON cannot carry on is refused', () => {
-    expect(refusals(metadata, JSON.parse('{"a": [1e999]}'))).toMatchObject([{ type: 'type_error.float' }]);
-  });
-});
-
-describe('access lists', () => {
-  test('may each be absent or null', () => {
-    expect(parseRequest(accessControl, { readers: ['bob'], writers: null }, 'body')).toEqual({
-      readers: ['bob'],
-    });
-  });
-
-  test('hold at most 1,000 ids of 1 to 256 characters', () => {
-    const ids = (count: number) => Array.from({ length: count }, (_, index) => `user-${String(index)}`);
-    expect(refusals(accessControl, { readers: ids(1000), writers: ['x'.repeat(256)] })).toEqual([]);
-    expect(
-      refusals(accessControl, { readers: ids(1001), writers: ['x'.repeat(257), ''], admins: 'bob' }),
-    ).toMatchObject([
-      { loc: ['body', 'readers'], type: 'value_error.list.max_items', ctx: { limit_value: 1000 } },
-      { loc: ['body', 'writers', 0], type: 'value_error.any_str.max_length' },
-      { loc: ['body', 'writers', 1], type: 'value_error.any_str.min_length' },
-      { loc: ['body', 'admins'], type: 'type_error.list' },
-    ]);
-  });
-
-  test('keep an admin when they are changed', () => {
-    expect(refusals(accessControl, { admins: [] })).toEqual([]);
-    expect(refusals(accessControlChange, { admins: [] })).toMatchObject([
-      { loc: ['body', 'admins'], type: 'value_error.list.min_items', ctx: { limit_value: 1 } },
-    ]);
-    expect(refusals(accessControlChange, { readers: [] })).toEqual([]);
-  });
-});
-
-describe('the OpenAPI schema', () => {
-  test('says of the fields what the checks hold them to', () => {
-    const fields = z.object({
-      query: nonBlankString({ max: 32 }),
-      k: optionalNullOr(jsonInteger({ ge: 1, le: 1000 }), 4),
-      min_score: optionalNull(jsonFloat({ ge: 0, le: 1 })),
-      limit: optionalOr(queryInteger({ ge: 1, le: 100 }), 100),
-      data: dict,
-      metadata: optionalNullOr(metadata, {}),
-      docs: list(z.string(), { min: 1, max: 3 }),
-    });
-    const nullable = (schema: object) => ({ anyOf: [schema, { type: 'null' }] });
-    expect(createSchema(fields, { io: 'input', openapiVersion: '3.1.0' }).schema).toEqual({
-      type: 'object',
-      required: ['query', 'data', 'docs'],
-      properties: {
-        query: { type: 'string', minLength: 1, maxLength: 32 },
-        k: { ...nullable({ type: 'integer', minimum: 1, maximum: 1000 }), default: 4 },
-        min_score: nullable({ type: 'number', minimum: 0, maximum: 1 }),
-        limit: { type: 'integer', minimum: 1, maximum: 100, default: 100 },
-        data: { type: 'object', additionalProperties: true },
-        metadata: { ...nullable({ type: 'object', additionalProperties: true }), default: {} },
-        docs: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: 3 },
-      },
-    });
   });
 });

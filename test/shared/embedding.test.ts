@@ -59,7 +59,7 @@ describe('documents', () => {
   });
 
   test('are sent 300,000 tokens at a time at most', async () => {
-    const long = Array.from({ length: 1000 }, (_, index) => `${String(index)}${' lorem ipsum'.repeat(200)}`);
+    const long = Array.from({ length: 1000 }, (_, index) => `${String(index)}${' lorem ipsum'.repeat(310)}`);
     const texts = counted(long);
     const total = sum(texts.map(({ tokens }) => tokens));
     expect(total).toBeGreaterThan(600_000);

@@ -52,7 +52,8 @@ describe('a filter', () => {
       fc.property(anyFilter, anyMetadata, (json, metadata) => {
         const filter = parse(json);
         fc.pre(filter !== null);
-        const copy: Filter = JSON.parse(JSON.stringify(filter));
+        // @NOTE `any` of JSON.parse: what was a filter is one again, which is the point of the test.
+        const copy = JSON.parse(JSON.stringify(filter)) as Filter;
         const document = matchable(metadata);
         expect(compileFilter(copy)(document)).toBe(matchesFilter(document, filter));
       }),
@@ -186,7 +187,7 @@ describe('a key', () => {
     'like %s finds only what a client stored',
     (key) => {
       expect(holds(JSON.parse(`{"${key}": {"$exists": true}}`), { a: {} })).toBe(false);
-      expect(holds(JSON.parse(`{"${key}": 1}`), JSON.parse(`{"${key}": 1}`))).toBe(true);
+      expect(holds(JSON.parse(`{"${key}": 1}`), Object.fromEntries([[key, 1]]))).toBe(true);
       expect(holds(JSON.parse(`{"${key}": 1}`), {})).toBe(false);
     },
   );

@@ -8,9 +8,6 @@ export type DocumentRight = 'read' | 'write' | 'change access';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Ids come from outside and become part of keys. */
-export const isDocumentId = (id: string): boolean => uuid.test(id);
-
 /** Ids come from outside and become part of keys: whatever is no id of ours names no document. */
 export const isDocumentId = (id: string): boolean => uuid.test(id);
 

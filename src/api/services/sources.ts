@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Content } from '../../shared/document.js';
 import { AppError } from '../../shared/errors.js';
-import { detectFileType, FILE_TYPE_NAMES } from '../../shared/file-types.js';
+import { DETECTION_BYTES, detectFileType, KNOWN_CONTENT_TYPES } from '../../shared/file-types.js';
 import type { Logger } from '../../shared/logger.js';
 import type { ObjectStorage } from '../../shared/ports.js';
 import { tooLarge, type IncomingFile, type ReceiveUpload } from '../upload.js';
@@ -27,9 +27,6 @@ export interface Sources {
   /** Clears away bytes that no record refers to; what cannot be removed now is logged. */
   discard(storageKey: string): Promise<void>;
 }
-
-/** Bytes that the type of a file is told by. */
-const HEAD_BYTES = 64 * 1024;
 
 /** Puts the source bytes of documents into object storage, and tells what they are. */
 export function createSources({
@@ -132,7 +129,7 @@ async function* inspect(
     facts.hash.update(bytes);
     if (facts.contentType === '') {
       head = Buffer.concat([head, bytes]);
-      if (head.length >= HEAD_BYTES) facts.contentType = detect(file, head.subarray(0, HEAD_BYTES));
+      if (head.length >= DETECTION_BYTES) facts.contentType = detect(file, head.subarray(0, DETECTION_BYTES));
     }
     yield bytes;
   }
@@ -143,5 +140,5 @@ async function* inspect(
 function detect(file: IncomingFile, head: Uint8Array): string {
   const type = detectFileType(head, file.filename, file.declaredType);
   if (type) return type.contentType;
-  throw new AppError(415, `Unsupported file type; known are ${FILE_TYPE_NAMES.join(', ')}`);
+  throw new AppError(415, `Unsupported file type; known are ${KNOWN_CONTENT_TYPES.join(', ')}`);
 }

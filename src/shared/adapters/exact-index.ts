@@ -33,7 +33,7 @@ export function createExactIndex({
       return answer.type === 'count' ? answer.count : mismatch();
     },
     state: () => Promise.resolve(thread.state),
-    close: thread.close,
+    close: () => thread.close(),
   });
 }
 

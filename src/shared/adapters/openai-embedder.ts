@@ -100,7 +100,8 @@ function translateRefusal(refusal: RefusedError): Error {
   if (refusal.parameters.some((name) => ['model', 'dimensions', 'encoding_format'].includes(name))) {
     return new UnavailableError(COMPONENT, { cause: refusal, retryAfterSeconds: BAD_REPLY_RETRY_SECONDS });
   }
-  return new IngestError('provider', 'the embedding provider refused the text', { cause: refusal });
+  const message = `the embedding provider refused a text (status ${String(refusal.status)})`;
+  return new IngestError('provider', message, { cause: refusal });
 }
 
 function badReply(problem: string): UnavailableError {

@@ -185,6 +185,19 @@ describe('a provider in trouble', () => {
     },
   );
 
+  test('hears of an abort while it waits to ask again', async () => {
+    provider.configure({ failures: [{ status: 429, headers: { 'retry-after-ms': '1900' } }] });
+    const controller = new AbortController();
+    const reason = new Error('the caller has gone');
+    const answer = rejection(embedder().embedDocuments(['text'], { signal: controller.signal }));
+    await until(() => provider.stats.failed === 1 && provider.stats.inFlight === 0);
+    const start = performance.now();
+    controller.abort(reason);
+    expect(await answer).toBe(reason);
+    expect(performance.now() - start).toBeLessThan(500);
+    expect(provider.stats.requests).toBe(1);
+  });
+
   test('hears of an abort', async () => {
     provider.configure({ failures: [{ kind: 'silence' }] });
     const controller = new AbortController();

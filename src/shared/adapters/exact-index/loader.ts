@@ -112,7 +112,7 @@ function* batches(loads: readonly Load[]): Generator<{ load: Load; number: numbe
 }
 
 function take(load: Load | undefined, chunk: { vector: Uint8Array; terms: Uint8Array } | null): void {
-  if (!load || load.failure !== null) return;
+  if (load?.failure !== null) return;
   if (!chunk) load.failure = 'missing';
   else if (!load.draft.add(chunk.vector, chunk.terms)) load.failure = 'length';
 }

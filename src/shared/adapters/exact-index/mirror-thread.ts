@@ -85,8 +85,7 @@ export function startMirrorThread({
           pending.delete(id);
           signal?.removeEventListener('abort', abort);
           if ('answer' in outcome) resolve(outcome.answer);
-          // @NOTE whatever the caller aborted with is what it gets back.
-          else reject(outcome.error as Error);
+          else reject(outcome.error);
         });
         signal?.addEventListener('abort', abort, { once: true });
         post({ id, question });

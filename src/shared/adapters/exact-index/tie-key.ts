@@ -1,4 +1,4 @@
-const DIGITS = '-0123456789abcdef';
+const DIGITS = Array.from('-0123456789abcdef');
 const LENGTH = 12;
 
 /**
@@ -18,7 +18,7 @@ export function tieKey(id: string): number {
         continue;
       }
       isPrefix = false;
-      const below = [...DIGITS].filter((each) => each < character).length;
+      const below = DIGITS.filter((each) => each < character).length;
       rest = below === 0 ? 0 : DIGITS.length - 1;
       key = key * DIGITS.length + Math.max(below - 1, 0);
       continue;

@@ -1,0 +1,112 @@
+import type { RequestListener } from 'node:http';
+import { loadSettings, SettingsError } from '../shared/config.js';
+import { DataSetError } from '../shared/data-set.js';
+import { UnavailableError } from '../shared/errors.js';
+import { createLogger, type Logger } from '../shared/logger.js';
+import { loadOrCreateSecret } from '../shared/secret.js';
+import type { Settings } from '../shared/settings.js';
+import { createApp, type AppOptions } from './app.js';
+import { createAuthentication } from './auth.js';
+import { createApiContext } from './context.js';
+import { createRoutes, type Secrets } from './routes.js';
+import { createHealthRoutes } from './routes/health.js';
+import { createApiServer } from './server.js';
+import { listen, PortError, stopServer } from './serving.js';
+
+/** Starting again would end the same way: the settings, the port or the data must change first. */
+const EXIT_WRONG_SETTINGS = 78;
+
+async function main(): Promise<void> {
+  const settings = loadSettings(process.env, ['redis', 'secret']);
+  const logger = createLogger({ level: settings.log.level, process: 'api' });
+  const secrets = await readSecrets(settings);
+  const appOptions = optionsOf(settings, secrets, logger);
+
+  // Whoever asks while we wait for Redis is told so.
+  let listener: RequestListener = createStartingApp(appOptions);
+  const server = createApiServer((request, response) => listener(request, response), settings.api);
+  await listen(server, settings.api);
+  logger.info({ host: settings.api.host, port: settings.api.port, devMode: settings.devMode }, 'api listens');
+
+  const stopping = new AbortController();
+  const starting = createApiContext({ settings, logger, signal: stopping.signal });
+  stopOnSignals(logger, settings.workers.drainSeconds, async () => {
+    stopping.abort();
+    await stopServer(server, { drainSeconds: settings.workers.drainSeconds });
+    const [started] = await Promise.allSettled([starting]);
+    if (started.status === 'fulfilled') await started.value.close();
+  });
+  try {
+    const context = await starting;
+    listener = createApp({ ...appOptions, routes: createRoutes(context, secrets) });
+    logger.info('api serves');
+  } catch (error) {
+    if (!stopping.signal.aborted) throw error;
+  }
+}
+
+async function readSecrets({
+  jwtSecretKey,
+  jwtSecretKeyPrevious,
+  dataDirectory,
+}: Settings): Promise<Secrets> {
+  // Without one the settings allow dev mode only.
+  const current = jwtSecretKey ?? (await loadOrCreateSecret(dataDirectory));
+  return jwtSecretKeyPrevious === null ? [current] : [current, jwtSecretKeyPrevious];
+}
+
+function optionsOf(
+  { devMode, allowRemoteDevMode, api }: Settings,
+  secrets: Secrets,
+  logger: Logger,
+): Omit<AppOptions, 'routes'> {
+  const { corsOrigins, trustProxy, publicUrl, maxJsonBytes } = api;
+  const publicNames = publicUrl === '' ? [] : [new URL(publicUrl).hostname];
+  return {
+    authenticate: createAuthentication({ secrets, devMode }),
+    ...{ logger, devMode, allowRemoteDevMode, corsOrigins, trustProxy, publicUrl, maxJsonBytes },
+    hostNames: [api.host, ...publicNames],
+  };
+}
+
+/** Lives and says so; everything else is asked to come again. */
+function createStartingApp(options: Omit<AppOptions, 'routes'>): RequestListener {
+  const readiness = () => Promise.resolve({ ready: false, components: { redis: 'unavailable' as const } });
+  const refuse = () => {
+    throw new UnavailableError('redis');
+  };
+  const routes = createHealthRoutes({ readiness });
+  return createApp({ ...options, routes, mounts: [{ path: '/', handler: refuse }] });
+}
+
+/** A second signal, or a stop that takes too long, ends the process as it is. */
+function stopOnSignals(logger: Logger, drainSeconds: number, stop: () => Promise<void>): void {
+  let isStopping = false;
+  for (const signal of ['SIGTERM', 'SIGINT', 'disconnect'] as const) {
+    process.on(signal, () => {
+      // A terminal's Ctrl-C may come with the parent's SIGTERM.
+      if (isStopping) return;
+      isStopping = true;
+      logger.info({ signal }, 'api stops');
+      setTimeout(() => process.exit(1), (drainSeconds + 4) * 1_000).unref();
+      stop().then(
+        () => process.exit(0),
+        (error: unknown) => {
+          logger.error({ err: error }, 'api did not stop cleanly');
+          process.exit(1);
+        },
+      );
+    });
+  }
+}
+
+main().catch((error: unknown) => {
+  const isOurs =
+    error instanceof SettingsError || error instanceof DataSetError || error instanceof PortError;
+  process.stderr.write(`${isOurs ? error.message : describe(error)}\n`);
+  process.exit(isOurs ? EXIT_WRONG_SETTINGS : 1);
+});
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,100 @@
+import { QUEUES } from '../shared/jobs.js';
+import type { ApiContext } from './context.js';
+import type { Route } from './route.js';
+import { createCacheRoutes } from './routes/caches.js';
+import { createContentRoutes } from './routes/document-content.js';
+import { createDocumentRoutes } from './routes/documents.js';
+import { createDownloadRoutes } from './routes/downloads.js';
+import { createHealthRoutes } from './routes/health.js';
+import { createIngestRoutes } from './routes/ingest.js';
+import { createRetrievalRoutes } from './routes/retrieval.js';
+import { createTokenRoutes } from './routes/tokens.js';
+import { createUsageRoutes } from './routes/usage.js';
+import { createAccounting } from './services/accounting.js';
+import { createCacheSelection } from './services/cache-selection.js';
+import { createCacheService } from './services/caches.js';
+import { createDocumentChanges } from './services/changes.js';
+import { createContentUpdates } from './services/content-updates.js';
+import { createDocumentOperations } from './services/document-changes.js';
+import { createDocuments } from './services/documents.js';
+import { createDownloadLinks, createDownloads, type DownloadLinks } from './services/downloads.js';
+import { createReadiness, readinessChecks } from './services/health.js';
+import { createIngest } from './services/ingest.js';
+import { createJobRequests } from './services/job-requests.js';
+import { createQuery } from './services/query.js';
+import { createRetrieval } from './services/retrieval.js';
+import { createSettling } from './services/settling.js';
+import { createSources } from './services/sources.js';
+import { createUriMaker } from './services/tokens.js';
+
+/** The current secret, then the previous one while it is being changed. */
+export type Secrets = readonly [string, ...string[]];
+
+/** Every route of the API over what the context holds. */
+export function createRoutes(context: ApiContext, secrets: Secrets): Route[] {
+  const { settings, redis, index, storage, usage } = context;
+  const links = createDownloadLinks({ secrets, validSeconds: settings.api.downloadUrlSeconds });
+  const { uriScheme: scheme, uriHost: host, uriPort: port } = settings.api;
+  return [
+    ...createHealthRoutes({
+      readiness: createReadiness(readinessChecks({ redis, index, storage, queues: QUEUES })),
+    }),
+    ...createTokenRoutes({
+      makeUri: createUriMaker({ secret: secrets[0], scheme, host, port }),
+      devMode: settings.devMode,
+      password: settings.localUriPassword,
+    }),
+    ...documentRoutes(context, links),
+    ...searchRoutes(context, links),
+    ...createUsageRoutes({ usage }),
+  ];
+}
+
+function documentRoutes(context: ApiContext, links: DownloadLinks): Route[] {
+  const { settings, logger, records, chunks, index, storage, waiter } = context;
+  const { bucket } = storage;
+  const { waitSeconds, maxFileBytes } = settings.ingest;
+  const jobs = createJobRequests(context.jobs, logger);
+  const settle = createSettling({ records, waiter, logger, waitSeconds });
+  const sources = createSources({ storage, maxFileBytes, logger });
+  const change = createDocumentChanges(records, jobs);
+  const changes = createDocumentOperations({ change, jobs, settle });
+  return [
+    ...createIngestRoutes({ ingest: createIngest({ records, sources, jobs, settle }), bucket }),
+    ...createDocumentRoutes({ documents: createDocuments({ records, chunks, index }), changes, bucket }),
+    ...createContentRoutes({
+      contentUpdates: createContentUpdates({ records, sources, change, jobs, settle }),
+      bucket,
+    }),
+    ...createDownloadRoutes({ openDownload: createDownloads(records, storage), links }),
+  ];
+}
+
+function searchRoutes(context: ApiContext, links: DownloadLinks): Route[] {
+  const { settings, logger, search, records, chunks, index, storage, completer, countTokens } = context;
+  const { caches, cacheEngine: engine, jobs, waiter } = context;
+  const accounting = createAccounting(context.usage);
+  const defaultMaxTokens = settings.completion.maxTokens;
+  const { contextWindow, name } = engine;
+  const selection = createCacheSelection({ index, records, contextWindow, overlap: settings.chunk.overlap });
+  return [
+    ...createRetrievalRoutes({
+      retrieval: createRetrieval({
+        search,
+        accounting,
+        records,
+        storage,
+        countTokens,
+        downloadUrl: links.urlFor,
+      }),
+      query: createQuery({ search, completer, accounting, countTokens, defaultMaxTokens }),
+    }),
+    ...createCacheRoutes({
+      caches: createCacheService({
+        ...{ caches, selection, records, chunks, jobs, waiter, engine, accounting, defaultMaxTokens, logger },
+      }),
+      engine: name,
+      waitSeconds: settings.ingest.waitSeconds,
+    }),
+  ];
+}

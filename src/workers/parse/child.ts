@@ -1,0 +1,72 @@
+import { IngestError } from '../../shared/errors.js';
+import type { Chunk } from '../chunk.js';
+import { countTokens } from '../../shared/tokens.js';
+import type { ChildMessage, ParseTask } from './protocol.js';
+import { readDocument } from './read-document.js';
+
+/** Text in one message to the pool, in UTF-16 units: small enough not to hold up the pool's event loop. */
+const BATCH_LENGTH = 256 * 1024;
+
+/** Resolves when the pool's end of the channel took the message: no more than one batch waits in memory. */
+function send(message: ChildMessage): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.send?.(message, undefined, undefined, (error) => {
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+}
+
+async function sendChunks(id: number, chunks: readonly Chunk[]): Promise<void> {
+  let batch: Chunk[] = [];
+  let length = 0;
+  for (const chunk of chunks) {
+    batch.push(chunk);
+    length += chunk.text.length;
+    if (length >= BATCH_LENGTH) {
+      await send({ type: 'chunks', id, chunks: batch });
+      batch = [];
+      length = 0;
+    }
+  }
+  if (batch.length > 0) await send({ type: 'chunks', id, chunks: batch });
+}
+
+async function run({ id, ...task }: ParseTask): Promise<void> {
+  try {
+    await sendChunks(id, await readDocument(task));
+    await send({ type: 'done', id, residentBytes: process.memoryUsage.rss() });
+  } catch (error) {
+    await send(failureMessage(id, error));
+  }
+}
+
+function failureMessage(id: number, error: unknown): ChildMessage {
+  const residentBytes = process.memoryUsage.rss();
+  if (error instanceof IngestError)
+    return { type: 'failed', id, code: error.code, message: error.message, residentBytes };
+  if (error instanceof RangeError)
+    return {
+      type: 'failed',
+      id,
+      code: 'too_large',
+      message: 'The document needs more memory than a parser has.',
+      residentBytes,
+    };
+  return {
+    type: 'broken',
+    id,
+    message: error instanceof Error ? `${error.name}: ${error.message}` : 'unknown error',
+  };
+}
+
+process.on('message', (task: ParseTask) => {
+  void run(task);
+});
+process.on('disconnect', () => {
+  process.exit(0);
+});
+// An interrupt of the terminal goes to the whole group: the pool decides when children end.
+process.on('SIGINT', () => undefined);
+countTokens('Load the encoder before the first document.');
+await send({ type: 'ready' });

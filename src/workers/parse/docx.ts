@@ -1,0 +1,70 @@
+import { zipSync } from 'fflate';
+import mammoth from 'mammoth';
+import { IngestError } from '../../shared/errors.js';
+import { decodeText } from './decode-text.js';
+import { readPackage } from './docx-package.js';
+import { readParagraphs } from './docx-xml.js';
+import { createHtmlText } from './html-text.js';
+
+/** A larger body is read as a stream only: mammoth builds trees of it, some fifty times its size. */
+const MAMMOTH_LIMIT = 16 * 1024 * 1024;
+/** Parts with text of their own, in the order a reader would want them after the body. */
+const SIDE_PARTS =
+  /(?:^|\/)(?:header|footer|footnotes|endnotes|comments|charts\/chart|diagrams\/data)\d*\.xml$/;
+const noImages = mammoth.images.imgElement(() => Promise.resolve({ src: '' }));
+
+/** Word (docx): mammoth's reading of body, tables, lists and notes, then what it leaves out: text boxes, headers, footers, charts. */
+export async function* parseDocx(bytes: Uint8Array): AsyncIterable<string> {
+  const parts = readPackage(bytes);
+  const bodyName = bodyPart(parts);
+  const body = parts[bodyName];
+  if (!body) throw new IngestError('corrupt', 'The Word file has no document in it.');
+  const bodyParagraphs = readParagraphs(decodeText(body));
+  const main = body.length <= MAMMOTH_LIMIT ? await readWithMammoth(parts) : undefined;
+  const text = main ?? bodyParagraphs.join('\n\n');
+  yield text;
+  const seen = new Set(text.split(/\n| \| /).map(folded));
+  const sides = Object.keys(parts)
+    .filter((name) => SIDE_PARTS.test(name))
+    .sort();
+  const extra = [
+    bodyParagraphs,
+    ...sides.map((name) => readParagraphs(decodeText(parts[name] ?? new Uint8Array()))),
+  ];
+  for (const paragraph of extra.flat()) {
+    const lines = paragraph.split('\n').map(folded);
+    if (lines.every((line) => line === '' || seen.has(line))) continue;
+    for (const line of lines) seen.add(line);
+    yield `\n\n${paragraph}`;
+  }
+}
+
+function folded(line: string): string {
+  return line.replace(/^- /, '').replace(/\s+/g, ' ').trim();
+}
+
+/** The main part, as the package's relations name it. */
+function bodyPart(parts: Record<string, Uint8Array>): string {
+  const relations = parts['_rels/.rels'];
+  const markup = relations ? decodeText(relations) : '';
+  const relation = /<Relationship\b[^>]*officeDocument"[^>]*>/.exec(markup)?.[0] ?? '';
+  const target = /Target="\/?([^"]+)"/.exec(relation)?.[1] ?? '';
+  return target in parts ? target : 'word/document.xml';
+}
+
+/** Undefined where mammoth gives up: the paragraphs of the XML are still there. */
+async function readWithMammoth(parts: Record<string, Uint8Array>): Promise<string | undefined> {
+  try {
+    // Packed anew without media: mammoth sees no bytes that were not counted, and no picture it could fetch.
+    const buffer = Buffer.from(zipSync(parts, { level: 0 }));
+    const { value } = await mammoth.convertToHtml(
+      { buffer },
+      { convertImage: noImages, externalFileAccess: false },
+    );
+    const html = createHtmlText();
+    html.write(value);
+    return html.end();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,63 @@
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { PasswordException, PDFParse, VerbosityLevel } from 'pdf-parse';
+import { IngestError } from '../../shared/errors.js';
+
+const resources = dirname(
+  createRequire(createRequire(import.meta.url).resolve('pdf-parse')).resolve('pdfjs-dist/package.json'),
+);
+
+/** PDF: the text of one page after the other; a page that cannot be read is left out. */
+export async function* parsePdf(bytes: Uint8Array): AsyncIterable<string> {
+  const pdf = new PDFParse({
+    data: bytes,
+    verbosity: VerbosityLevel.ERRORS,
+    isEvalSupported: false,
+    useSystemFonts: false,
+    disableFontFace: true,
+    isOffscreenCanvasSupported: false,
+    cMapUrl: join(resources, 'cmaps/'),
+    cMapPacked: true,
+    standardFontDataUrl: join(resources, 'standard_fonts/'),
+    wasmUrl: join(resources, 'wasm/'),
+  });
+  try {
+    const pages = await countPages(pdf);
+    let firstFailure: unknown;
+    let failures = 0;
+    for (let page = 1; page <= pages; page += 1) {
+      try {
+        const { text } = await pdf.getText({ partial: [page], pageJoiner: '' });
+        yield `${tidyPage(text)}\n\n`;
+      } catch (error) {
+        firstFailure ??= error;
+        failures += 1;
+      }
+    }
+    if (failures === pages)
+      throw new IngestError('corrupt', 'The PDF file is damaged.', { cause: firstFailure });
+  } finally {
+    await pdf.destroy();
+  }
+}
+
+async function countPages(pdf: PDFParse): Promise<number> {
+  try {
+    // `last` beyond the pages: no page is read yet.
+    const { total } = await pdf.getText({ partial: [-1] });
+    return total;
+  } catch (error) {
+    if (error instanceof PasswordException)
+      throw new IngestError('encrypted', 'The PDF file is protected by a password.', { cause: error });
+    throw new IngestError('corrupt', 'The PDF file is damaged.', { cause: error });
+  }
+}
+
+/** Words broken at line ends become whole; lines keep their borders. */
+function tidyPage(text: string): string {
+  return text
+    .replace(/[\t ]+\n/g, '\n')
+    .replace(/(\p{Ll})[-\u00ad]\n(\p{Ll})/gu, '$1$2')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+}

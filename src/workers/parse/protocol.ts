@@ -1,0 +1,25 @@
+import type { FailureCode } from '../../shared/errors.js';
+import type { FileFormat } from '../../shared/file-types.js';
+import type { Chunk, ChunkOptions } from '../chunk.js';
+
+/** What the pool asks of a child: the bytes are in the file at `path`, or `text` is the text itself. */
+export interface ParseTask {
+  readonly id: number;
+  readonly format: FileFormat;
+  readonly source: { readonly path: string } | { readonly text: string };
+  readonly chunk: ChunkOptions;
+}
+
+/** What a child says; `chunks` comes in batches before `done`. */
+export type ChildMessage =
+  | { readonly type: 'ready' }
+  | { readonly type: 'chunks'; readonly id: number; readonly chunks: readonly Chunk[] }
+  | { readonly type: 'done'; readonly id: number; readonly residentBytes: number }
+  | {
+      readonly type: 'failed';
+      readonly id: number;
+      readonly code: FailureCode;
+      readonly message: string;
+      readonly residentBytes: number;
+    }
+  | { readonly type: 'broken'; readonly id: number; readonly message: string };

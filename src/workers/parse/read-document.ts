@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises';
+import { IngestError } from '../../shared/errors.js';
+import { chunkText, type Chunk } from '../chunk.js';
+import { cleanText } from './clean-text.js';
+import { loadParser } from './parsers.js';
+import type { ParseTask } from './protocol.js';
+
+/** Formats whose emptiness is plain from their bytes. */
+const PLAIN = new Set(['text', 'markdown', 'csv', 'json', 'html']);
+/** No token of cl100k_base is longer. */
+const LONGEST_TOKEN = 128;
+
+/** Chunks of a document. @throws IngestError when it can never be read */
+export async function readDocument({ format, source, chunk }: Omit<ParseTask, 'id'>): Promise<Chunk[]> {
+  const text =
+    'text' in source
+      ? cleanText(source.text)
+      : await parseFile(source.path, { format, limit: textLimit(chunk) });
+  const chunks = chunkText(text, chunk);
+  if (chunks.length === 0)
+    throw 'text' in source ? emptyDocument() : new IngestError('no_text', 'The document holds no text.');
+  return chunks;
+}
+
+function textLimit({ size, maxChunks }: ParseTask['chunk']): number {
+  return maxChunks === undefined ? Infinity : maxChunks * size * LONGEST_TOKEN;
+}
+
+async function parseFile(
+  path: string,
+  { format, limit }: { format: ParseTask['format']; limit: number },
+): Promise<string> {
+  const bytes = await readFile(path);
+  if (bytes.length === 0 || (PLAIN.has(format) && isBlank(bytes))) throw emptyDocument();
+  const parse = await loadParser(format);
+  const parts: string[] = [];
+  let length = 0;
+  for await (const part of parse(bytes)) {
+    length += part.length;
+    if (length > limit) throw new IngestError('too_large', 'The document holds too much text.');
+    parts.push(part);
+  }
+  return cleanText(parts.join(''));
+}
+
+function emptyDocument(): IngestError {
+  return new IngestError('empty_document', 'The document is empty.');
+}
+
+/** Nothing but blanks, line ends, zeros and byte order marks, in whatever encoding. */
+function isBlank(bytes: Uint8Array): boolean {
+  return (
+    bytes.every((byte) => byte <= 0x20 || byte >= 0xfe || byte === 0xef || byte === 0xbb || byte === 0xbf) &&
+    Buffer.from(bytes)
+      .toString('latin1')
+      .replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '')
+      .replace(/[\0\s]/g, '') === ''
+  );
+}

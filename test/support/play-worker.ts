@@ -1,0 +1,57 @@
+import { generationId } from '../../src/shared/document.js';
+import type { FailureCode } from '../../src/shared/errors.js';
+import { fail, finishRetag, publish, startAttempt } from '../../src/shared/transitions.js';
+import type { DocumentApi } from './document-api.js';
+import { until } from './until.js';
+
+type Data = Pick<DocumentApi, 'records' | 'chunks'>;
+
+async function begin({ records }: Data, documentId: string) {
+  const record = await records.read(documentId);
+  if (!record) throw new Error('no such document');
+  const fence = { documentId, version: record.version, attempt: record.attempt };
+  await records.update(documentId, (each) => startAttempt(each, fence));
+  return { fence, generation: generationId(record) };
+}
+
+/** What workers do to a queued document whose text falls into `texts`, each of three tokens. */
+export async function playIngest(data: Data, documentId: string, texts: readonly string[]): Promise<void> {
+  const { records, chunks } = data;
+  const { fence, generation } = await begin(data, documentId);
+  const pieces = texts.map((text, number) => ({ text, tokenCount: 3, overlap: 0, hash: String(number) }));
+  const terms = new Uint8Array();
+  const vectors = texts.map((_, number) => ({ number, vector: Float32Array.of(1, 0, 0, 0), terms }));
+  for (let first = 0; first < texts.length; first += 500) {
+    const batch = { documentId, generation, first, chunks: pieces.slice(first, first + 500), tags: '' };
+    await chunks.writeTexts(batch);
+    await chunks.writeVectors(generation, vectors.slice(first, first + 500));
+  }
+  const counts = { chunks: texts.length, tokens: texts.length * 3 };
+  await chunks.close(generation, counts);
+  await records.update(documentId, (record) =>
+    publish(record, { ...fence, chunkCount: counts.chunks, tokenCount: counts.tokens }),
+  );
+}
+
+export async function playFailure(data: Data, documentId: string, code: FailureCode): Promise<void> {
+  const { fence } = await begin(data, documentId);
+  const failure = { code, message: `it is ${code}`, stage: 'parsing' };
+  await data.records.update(documentId, (record) => fail(record, { ...fence, failure }));
+}
+
+export async function playRetag({ records }: Data, documentId: string): Promise<void> {
+  const mark = (await records.read(documentId))?.retag ?? 0;
+  await records.update(documentId, (record) => finishRetag(record, mark));
+}
+
+/** The id of the document whose ingest waits now, the only one that is queued. */
+export async function queuedDocument({ jobs }: Pick<DocumentApi, 'jobs'>): Promise<string> {
+  let id = '';
+  await until(async () => {
+    const [job] = await jobs.queue('ingestion').getJobs(['waiting', 'prioritized'], 0, 0, false);
+    const data: unknown = job?.data;
+    if (typeof data === 'object' && data !== null && 'documentId' in data) id = String(data.documentId);
+    return id !== '';
+  });
+  return id;
+}

@@ -1,0 +1,14 @@
+import type { z } from 'zod';
+import { parseRequest } from '../../src/api/validation.js';
+import { AppError } from '../../src/shared/errors.js';
+
+/** The items of the 422 that a value gets; none when it passes. */
+export function refusals(schema: z.ZodType, value: unknown, location: 'body' | 'query' = 'body'): unknown {
+  try {
+    parseRequest(schema, value, location);
+  } catch (error) {
+    if (error instanceof AppError && error.status === 422) return error.detail;
+    throw error;
+  }
+  return [];
+}
