@@ -91,7 +91,7 @@ async function compare() {
     searchTimes.push(performance.now() - begun);
     if (round % 10 !== 0) continue;
     const reference = bestOf(raw.vectors, vector);
-    const least = reference.at(K - 1)?.score ?? 0;
+    const least = reference[K - 1]?.score ?? 0;
     for (const { documentId, number, similarity } of candidates) {
       const position = names.get(`${documentId}:${String(number)}`) ?? -1;
       const exact = product(raw.vectors, position, vector);

@@ -23,6 +23,7 @@ import type { Settings } from '../shared/settings.js';
 import { createTermStatistics } from '../shared/term-statistics.js';
 import { countTokens } from '../shared/tokens.js';
 import { createUsage } from '../shared/usage.js';
+import { watchRedis } from './redis-watch.js';
 import { createChangeWaiter } from './services/waiting.js';
 
 export type ApiContext = Awaited<ReturnType<typeof createApiContext>>;
@@ -42,6 +43,7 @@ export async function createApiContext({ settings, logger, signal }: ContextOpti
   const embedder = createEmbedder(settings);
   const completer = createCompleter(settings);
   const redis = await openRedis(settings.redis.url, { model: embedder.model, onError, logger, signal });
+  const unwatch = watchRedis(redis, onError);
   const jobs = createJobs(bullConnection(settings.redis.url, { failFast: true }), onError);
   // Until its first connection BullMQ waits for Redis, whatever the profile; afterwards it fails fast.
   await Promise.all(
@@ -71,6 +73,7 @@ export async function createApiContext({ settings, logger, signal }: ContextOpti
     storage: await createDiskStorage({ directory: join(settings.dataDirectory, 'objects') }),
     search: createSearch({ index, embedding, ranker, records, chunks, statistics }),
     close: async () => {
+      unwatch();
       waiter.close();
       await Promise.allSettled([index.close(), jobs.close()]);
       redis.destroy();

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { say } from './report.js';
 
 /** Exit code of a process that would fail the same way again: wrong settings, data of another model. */
-export const EXIT_WRONG_SETTINGS = 78;
+const EXIT_WRONG_SETTINGS = 78;
 
 const firstPauseMs = 500;
 const longestPauseMs = 30_000;

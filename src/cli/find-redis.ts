@@ -35,7 +35,7 @@ function isRecent(path: string): boolean {
 }
 
 /** Path of a Redis server of version 6.2 or newer on this machine. */
-export function findRedisServer(env: Environment): string | null {
+function findRedisServer(env: Environment): string | null {
   const servers = [onPath('redis-server', env), stackServer(env), onPath('valkey-server', env)];
   return servers.filter((path) => path !== null).find(isRecent) ?? null;
 }

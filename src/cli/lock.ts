@@ -4,7 +4,8 @@ import { mkdir, realpath, rm } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { codeOf, UserError } from './report.js';
+import { errorCode } from '../shared/error-code.js';
+import { UserError } from './report.js';
 
 async function listen(path: string): Promise<Server> {
   const server = createServer((socket) => socket.destroy());
@@ -19,7 +20,7 @@ async function isListening(path: string): Promise<boolean> {
     await once(socket, 'connect');
     return true;
   } catch (error) {
-    if (codeOf(error) === 'ECONNREFUSED' || codeOf(error) === 'ENOENT') return false;
+    if (errorCode(error) === 'ECONNREFUSED' || errorCode(error) === 'ENOENT') return false;
     throw error;
   } finally {
     socket.destroy();
@@ -43,7 +44,7 @@ export async function lockDataDirectory(dataDirectory: string): Promise<void> {
       await listen(path);
       return;
     } catch (error) {
-      if (codeOf(error) !== 'EADDRINUSE') throw error;
+      if (errorCode(error) !== 'EADDRINUSE') throw error;
       if (await isListening(path)) {
         throw new UserError(
           `Quire is running already with the data folder ${dataDirectory}. Stop it first, or set QUIRE_DATA_DIR and PORT.`,

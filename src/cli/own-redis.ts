@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from 'redis';
 import { superviseChild, type Child } from './child.js';
-import { codeOf, say } from './report.js';
+import { errorCode } from '../shared/error-code.js';
+import { say } from './report.js';
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -63,7 +64,7 @@ async function endLeftover(portFile: string, directory: string): Promise<void> {
   try {
     port = Number(await readFile(portFile, 'utf8'));
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return;
+    if (errorCode(error) === 'ENOENT') return;
     throw error;
   }
   if (!Number.isInteger(port) || port <= 0) return;
@@ -77,7 +78,7 @@ async function endLeftover(portFile: string, directory: string): Promise<void> {
       await withClient(urlOf(port), (client) => client.sendCommand(['SHUTDOWN', 'NOSAVE']));
     } catch (error) {
       // Nobody listens (any more), or something that is no Redis of ours.
-      if (codeOf(error) === 'ECONNREFUSED' || tries >= 100) return;
+      if (errorCode(error) === 'ECONNREFUSED' || tries >= 100) return;
     }
     await sleep(50);
   }

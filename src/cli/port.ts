@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { codeOf, UserError } from './report.js';
+import { errorCode } from '../shared/error-code.js';
+import { UserError } from './report.js';
 
 function reason(code: string | null, place: string): string {
   switch (code) {
@@ -20,7 +21,7 @@ export async function assertPortIsFree(host: string, port: number): Promise<void
     server.listen({ host, port, exclusive: true });
     await once(server, 'listening');
   } catch (error) {
-    throw new UserError(reason(codeOf(error), `Port ${String(port)} of ${host}`), { cause: error });
+    throw new UserError(reason(errorCode(error), `Port ${String(port)} of ${host}`), { cause: error });
   }
   server.close();
   await once(server, 'close');

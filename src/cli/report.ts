@@ -6,10 +6,6 @@ export class UserError extends Error {
   }
 }
 
-export function codeOf(error: unknown): string | null {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
-}
-
 /** Tells the user what the supervisor does, apart from the logs on stdout. */
 export function say(line: string): void {
   process.stderr.write(`${line}\n`);

@@ -79,7 +79,7 @@ async function startRedis(
   running: Running,
 ): Promise<string> {
   if (settings.redis.url !== '') {
-    await untilRedisAnswers(settings.redis.url, 10_000, stop.signal).catch((error: unknown) => {
+    await untilRedisAnswers(settings.redis.url, 5_000, stop.signal).catch((error: unknown) => {
       if (stop.signal.aborted) throw error;
       throw new UserError('The Redis of REDIS_URL (redis.url) does not answer.', { cause: error });
     });

@@ -6,7 +6,7 @@ export interface CountedText {
   readonly tokens: number;
 }
 
-export interface CoalescerOptions {
+interface CoalescerOptions {
   readonly send: (texts: readonly string[], options: CallOptions) => Promise<Embeddings>;
   readonly limits: { readonly inputs: number; readonly tokens: number };
   /** How long a text waits for company while a request is under way; nothing waits when none is. */
@@ -14,7 +14,7 @@ export interface CoalescerOptions {
   readonly maxInFlight: number;
 }
 
-export type Coalescer = (texts: readonly CountedText[], options?: CallOptions) => Promise<Embeddings>;
+type Coalescer = (texts: readonly CountedText[], options?: CallOptions) => Promise<Embeddings>;
 
 /** One caller's texts, and what is known of them. */
 interface Call {

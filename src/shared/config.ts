@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { z } from 'zod';
+import { errorCode } from './error-code.js';
 import { settingsRules, type Need, type Problem } from './settings-rules.js';
 import { fileSettingsSchema, leaves, type FileSettings, type Leaf, type Settings } from './settings.js';
 
@@ -214,7 +215,7 @@ function readToml(env: Environment): string | null {
   try {
     return readFileSync(named ?? 'quire.toml', 'utf8');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    const code = errorCode(error) ?? 'unknown error';
     if (named === null && code === 'ENOENT') return null;
     throw new SettingsError([
       {

@@ -6,8 +6,11 @@ export type DocumentStatus = (typeof DOCUMENT_STATUSES)[number];
 
 const json = z.json();
 export type Json = z.infer<typeof json>;
-export const metadataSchema = z.record(z.string(), json);
-export type Metadata = z.infer<typeof metadataSchema>;
+export type Metadata = Record<string, Json>;
+/** Checked when it came in; a record of zod would drop a key named `__proto__`, and walk every value at every read. */
+export const metadataSchema = z.custom<Metadata>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+);
 
 const failureSchema = z.object({ code: z.enum(FAILURE_CODES), message: z.string(), stage: z.string() });
 export type Failure = z.infer<typeof failureSchema>;

@@ -36,6 +36,16 @@ export const keys = {
   usageCounters: (userId: string) => `${prefix}usage:counters:${userId}`,
   /** Set of users with pending usage events. */
   usageDirty: `${prefix}usage:dirty`,
+  /** Hash `operation|status` → finished operations of all users. */
+  usageTotals: `${prefix}usage:totals`,
+  /** Hash: sums of what workers measured. */
+  metrics: `${prefix}metrics`,
+  /** String: number of the last batch of a worker that was added to them. */
+  metricsBatch: (worker: string) => `${prefix}metrics:batch:${worker}`,
+  /** Counter with a short life: attempts at logging in from an address. */
+  loginAttempts: (address: string) => `${prefix}login-attempts:${address}`,
+  /** String that lives as long as the session would have: it was logged out. */
+  endedSession: (id: string) => `${prefix}ended-session:${id}`,
   /** String with a short life, renewed while a worker serves the queue. */
   worker: (queue: string) => `${prefix}worker:${queue}`,
   /** Hash: configuration and state of a named cache. */

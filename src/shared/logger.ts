@@ -1,4 +1,6 @@
+import { types } from 'node:util';
 import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
+import { errorCode } from './error-code.js';
 import type { Settings } from './settings.js';
 
 export type { Logger } from 'pino';
@@ -28,11 +30,12 @@ interface LoggedError {
 
 /** Only these fields: errors of client libraries carry whole commands and requests, and with them content. */
 function describeError(error: unknown, depth = 0): LoggedError {
-  if (!(error instanceof Error)) return { type: typeof error, message: 'not an error object' };
+  if (!(error instanceof Error || types.isNativeError(error)))
+    return { type: typeof error, message: 'not an error object' };
   const { name, message, stack, cause } = error;
-  const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
+  const code = errorCode(error);
   const reason = cause !== undefined && depth < 3 ? { cause: describeError(cause, depth + 1) } : {};
-  return { type: name, message, stack, ...code, ...reason };
+  return { type: name, message, stack, ...(code === null ? {} : { code }), ...reason };
 }
 
 export interface LoggerOptions {

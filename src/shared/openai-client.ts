@@ -13,7 +13,7 @@ export interface OpenAIConnection {
   readonly timeoutMilliseconds: number;
 }
 
-export interface OpenAIClient {
+interface OpenAIClient {
   /**
    * Sends a request, again when the provider asks for a short wait.
    * The deadline runs until the returned one is cleared: streams extend it with each event.

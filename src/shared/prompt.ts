@@ -77,14 +77,14 @@ function defuse(text: string): string {
   return text.replace(TURN_MARKERS, '< ');
 }
 
-export interface PromptLimits {
+interface PromptLimits {
   /** Tokens of prompt and completion together. */
   readonly contextWindow: number;
   readonly maxTokens: number;
   readonly countTokens: CountTokens;
 }
 
-export interface FittedPrompt {
+interface FittedPrompt {
   /** Its passages are those that the answer draws on, the last one perhaps cut. */
   readonly prompt: Prompt;
   /** What is left for the completion, at most what was asked for. */
@@ -93,9 +93,11 @@ export interface FittedPrompt {
 
 /** Tokens by which servers frame messages, with room for tokenizers that count a little otherwise. */
 const FRAME_TOKENS = 32;
+/** All fences take as many tokens. */
+const ANY_FENCE = '0'.repeat(24);
 /** The start of a passage that is shorter than this says nothing. */
 const LEAST_PASSAGE_TOKENS = 16;
-const COUNTED_BEFORE_PAUSE = 32_768;
+const COUNTED_BEFORE_PAUSE = 16_384;
 
 /**
  * Drops the last passages, which are the least relevant, and cuts the one at the edge, so that prompt and completion
@@ -104,28 +106,30 @@ const COUNTED_BEFORE_PAUSE = 32_768;
  */
 export async function fitPrompt(prompt: Prompt, limits: PromptLimits): Promise<FittedPrompt> {
   const { contextWindow, maxTokens, countTokens } = limits;
-  if (promptBytes(prompt) + FRAME_TOKENS + maxTokens <= contextWindow) return { prompt, maxTokens };
-  const fence = fenceOf(prompt.passages);
-  const fixed = await countLongText(renderInstructions(fence) + renderQuestion(prompt.question), countTokens);
+  if (surelyFitsPrompt(prompt, contextWindow - maxTokens)) return { prompt, maxTokens };
+  const fixed = await countLongText(
+    renderInstructions(ANY_FENCE) + renderQuestion(prompt.question),
+    countTokens,
+  );
   const room = contextWindow - fixed - FRAME_TOKENS;
   if (room < 1) throw tooLong('query', fixed + FRAME_TOKENS, contextWindow);
   const reserved = Math.min(maxTokens, Math.ceil(contextWindow / 2), room);
-  const { passages, tokens } = await fitPassages(prompt.passages, room - reserved, { fence, countTokens });
+  const { passages, tokens } = await fitPassages(prompt.passages, room - reserved, countTokens);
   return { prompt: { ...prompt, passages }, maxTokens: Math.min(maxTokens, room - tokens) };
 }
 
 async function fitPassages(
   passages: readonly Passage[],
   room: number,
-  { fence, countTokens }: { fence: string; countTokens: CountTokens },
+  countTokens: CountTokens,
 ): Promise<{ passages: Passage[]; tokens: number }> {
   const kept: Passage[] = [];
   let tokens = 0;
   let counted = 0;
   for (const [index, passage] of passages.entries()) {
-    const cost = countTokens(renderPassage(passage, index, fence));
+    const cost = countTokens(renderPassage(passage, index, ANY_FENCE));
     if (tokens + cost > room) {
-      const frame = countTokens(renderPassage({ ...passage, text: '' }, index, fence));
+      const frame = countTokens(renderPassage({ ...passage, text: '' }, index, ANY_FENCE));
       const left = room - tokens - frame;
       if (left < LEAST_PASSAGE_TOKENS) break;
       // Of the defused text, which is what will be sent and can only be longer; defusing twice changes nothing.
@@ -148,16 +152,18 @@ async function fitPassages(
  */
 export async function roomForCompletion(prompt: Prompt, limits: PromptLimits): Promise<number> {
   const { contextWindow, maxTokens, countTokens } = limits;
-  if (promptBytes(prompt) + FRAME_TOKENS + maxTokens <= contextWindow) return maxTokens;
+  if (surelyFitsPrompt(prompt, contextWindow - maxTokens)) return maxTokens;
   const whole = renderPrefix(prompt.passages) + renderQuestion(prompt.question);
   const tokens = FRAME_TOKENS + (await countLongText(whole, countTokens));
   if (tokens >= contextWindow) throw tooLong('query with its documents', tokens, contextWindow);
   return Math.min(maxTokens, contextWindow - tokens);
 }
 
-/** At least as many as the prompt has tokens. */
-function promptBytes(prompt: Prompt): number {
-  return renderMessages(prompt).reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
+function surelyFitsPrompt(prompt: Prompt, room: number): boolean {
+  const length = prompt.passages.reduce((sum, { text }) => sum + text.length, prompt.question.length);
+  if (length + FRAME_TOKENS > room) return false;
+  const bytes = renderMessages(prompt).reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
+  return bytes + FRAME_TOKENS <= room;
 }
 
 function tooLong(what: string, tokens: number, contextWindow: number): AppError {

@@ -67,7 +67,7 @@ function kindOf(
 }
 
 /** `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC 9110, 10.2.3). */
-export function parseRetryAfter(headers: Headers, now: number): number | null {
+function parseRetryAfter(headers: Headers, now: number): number | null {
   const milliseconds = Number.parseFloat(headers.get('retry-after-ms') ?? '');
   if (Number.isFinite(milliseconds)) return Math.max(0, milliseconds);
   const value = headers.get('retry-after')?.trim() ?? '';

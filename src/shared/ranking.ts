@@ -36,11 +36,13 @@ export function createSemanticRanker(): Ranker {
   };
 }
 
-const K1 = 1.2;
+/** Saturation by repetition in the chunk, of it by the chunk's length, and saturation by repetition in the query. */
+const K1 = 1;
 const B = 0.75;
+const K3 = 1;
 /** The shipped background counts like this many chunks of the caller's own, of this many terms each. */
-const PRIOR_CHUNKS = 100;
-const PRIOR_LENGTH = 120;
+const PRIOR_CHUNKS = 30;
+const PRIOR_LENGTH = 150;
 
 /**
  * BM25 (Robertson and Zaragoza 2009, inverse document frequency of Lucene), divided by what a chunk that covers the
@@ -67,7 +69,7 @@ interface WeightedTerm {
 function weighQuery(query: string, statistics: TermStatistics): WeightedTerm[] {
   const weighted = Array.from(analyzeText(query).counts, ([term, count]) => ({
     term,
-    weight: count * inverseFrequency(term, statistics),
+    weight: (count / (count + K3)) * inverseFrequency(term, statistics),
   }));
   const total = weighted.reduce((sum, { weight }) => sum + weight, 0);
   return weighted.map(({ term, weight }) => ({ term, weight: weight / total }));

@@ -13,7 +13,7 @@ export interface SettingNote {
 }
 
 /** What is known about each setting; a schema without a note is a section. */
-export const settingNotes = z.registry<SettingNote>();
+const settingNotes = z.registry<SettingNote>();
 
 type Extra = Pick<SettingNote, 'secret' | 'alias'>;
 
@@ -264,7 +264,7 @@ export interface Leaf {
   readonly schema: z.ZodType;
 }
 
-export function snakeCase(key: string): string {
+function snakeCase(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 

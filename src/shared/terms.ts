@@ -1,5 +1,4 @@
-import { stemmer } from 'stemmer';
-import { stopWords } from './stop-words.js';
+import { findWords, isUnspaced, LONGEST_WORD, splitWord } from './words.js';
 
 /** How often each term, known by its 32-bit hash, occurs in a text; `length` is their sum. */
 export interface TermCounts {
@@ -7,38 +6,26 @@ export interface TermCounts {
   readonly counts: ReadonlyMap<number, number>;
 }
 
-const WORDS = /[\p{L}\p{N}\p{M}]+(?:['’]\p{L}+)?/gu;
-const ASCII = /^[\0-\x7f]*$/u;
-/** Normalising is quadratic in runs of combining marks, so they are cut where UAX #15 cuts them (stream-safe text). */
-const MARK_RUNS = /(\p{M}{30})\p{M}+/gu;
-
-/** Words of letters, digits and marks, folded and stemmed, without stop words; character pairs where no spaces part words. */
+/** Folded and stemmed words without English stop words; character pairs where no spaces part words. */
 export function analyzeText(text: string): TermCounts {
   const counts = new Map<number, number>();
   let length = 0;
-  const words = normalize(text).match(WORDS) ?? [];
-  for (const word of words) {
-    const terms = termsOfWord(word);
+  for (const word of findWords(text)) {
+    const terms = termsOf(word);
     for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
     length += terms.length;
   }
   return { length, counts };
 }
 
-function normalize(text: string): string {
-  return ASCII.test(text) ? text : text.replace(MARK_RUNS, '$1').normalize('NFKC');
-}
-
-/** Longer words are no language: they are hashed as they are, and not remembered. */
-const LONGEST_WORD = 40;
 const MOST_REMEMBERED = 50_000;
 const remembered = new Map<string, readonly number[]>();
 
-function termsOfWord(word: string): readonly number[] {
+function termsOf(word: string): readonly number[] {
   const known = remembered.get(word);
   if (known) return known;
   const terms = splitWord(word).map(hashTerm);
-  if (word.length <= LONGEST_WORD && !UNSPACED.test(word)) {
+  if (word.length <= LONGEST_WORD && !isUnspaced(word)) {
     if (remembered.size >= MOST_REMEMBERED) remembered.clear();
     remembered.set(detach(word), terms);
   }
@@ -48,44 +35,6 @@ function termsOfWord(word: string): readonly number[] {
 /** A copy of its own: V8 cuts words of 13 characters and more as views, which would keep the whole text alive. */
 function detach(word: string): string {
   return Buffer.from(word, 'utf16le').toString('utf16le');
-}
-
-/** Scripts that write no spaces between words, and Korean, whose particles stick to the words. */
-const UNSPACED_CLASS =
-  '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}ー\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}';
-const UNSPACED = new RegExp(`[${UNSPACED_CLASS}]`, 'u');
-const RUNS = new RegExp(`[${UNSPACED_CLASS}]+|[^${UNSPACED_CLASS}]+`, 'gu');
-
-function splitWord(word: string): string[] {
-  if (!UNSPACED.test(word)) return splitApostrophe(word);
-  return (word.match(RUNS) ?? []).flatMap((run) => (UNSPACED.test(run) ? pairs(run) : splitApostrophe(run)));
-}
-
-function pairs(run: string): string[] {
-  const characters = [...run];
-  if (characters.length === 1) return characters;
-  return characters.slice(1).map((character, index) => `${characters[index] ?? ''}${character}`);
-}
-
-const ENGLISH_SUFFIXES = new Set(['s', 're', 've', 'll', 'd', 'm']);
-
-function splitApostrophe(word: string): string[] {
-  const [start = '', end] = word.split(/['’]/u);
-  if (end === undefined) return foldWord(word);
-  const suffix = end.toLowerCase();
-  if (suffix === 't' && /n$/iu.test(start)) return [];
-  return ENGLISH_SUFFIXES.has(suffix) ? foldWord(start) : [...foldWord(start), ...foldWord(end)];
-}
-
-function foldWord(word: string): string[] {
-  const lower = foldLatin(word.toLowerCase());
-  if (stopWords.has(lower)) return [];
-  return [lower.length > LONGEST_WORD ? lower : stemmer(lower)];
-}
-
-/** Accents of Latin letters are often left out by who searches; marks of other scripts are letters in their own right. */
-function foldLatin(word: string): string {
-  return word;
 }
 
 /** FNV-1a over UTF-16 units, then the finaliser of MurmurHash3 so that every bit depends on every unit. */

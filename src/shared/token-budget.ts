@@ -3,64 +3,82 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 export type CountTokens = (text: string) => number;
 
 /** No token is shorter than a byte, so most texts need no counting. */
-export function surelyFits(text: string, maximum: number): boolean {
+function surelyFits(text: string, maximum: number): boolean {
   return text.length <= maximum && Buffer.byteLength(text) <= maximum;
 }
 
-/**
- * The longest start of `text` of at most `maximum` tokens, or up to 1/64 shorter; never ends within a character.
- * Guesses by proportion first, since counting is dear, and halves when a guess does not help.
- */
+/** Above this, a start is found in one pass by the sum of its slices, which may be off by a few tokens. */
+const MOST_EXACT = 1024;
+const SLACK = 16;
+const CUT_SLICE_LENGTH = 1024;
+
+/** The longest start of `text` of at most `maximum` tokens, or nearly; never ends within a character. */
 export function cutToTokens(text: string, maximum: number, countTokens: CountTokens): string {
-  if (maximum <= 0) return '';
   if (surelyFits(text, maximum)) return text;
-  const total = countTokens(text);
-  if (total <= maximum) return text;
-  const enough = maximum - Math.floor(maximum / 64);
+  if (maximum <= MOST_EXACT) return cutExactly(text, maximum, countTokens);
+  let left = maximum - SLACK;
+  for (let start = 0; start < text.length;) {
+    const end = sliceEnd(text, start, CUT_SLICE_LENGTH);
+    const slice = text.slice(start, end);
+    const count = countTokens(slice);
+    if (count > left) return text.slice(0, start) + cutExactly(slice, left, countTokens);
+    left -= count;
+    start = end;
+  }
+  return text;
+}
+
+/** By halving, between the shortest and the longest start that could be meant: no token is shorter than a byte. */
+function cutExactly(text: string, maximum: number, countTokens: CountTokens): string {
   let low = 0;
-  let high = text.length;
-  let end = Math.floor((text.length * maximum) / total);
+  // One more than is there: no start that is too long has been seen yet.
+  let high = text.length + 1;
+  let end = Math.min(text.length, maximum * 4);
   while (high - low > 1) {
-    end = Math.min(high - 1, Math.max(low + 1, end));
-    const count = countTokens(text.slice(0, wholeCharacters(text, end)));
-    if (count > maximum) high = end;
+    if (countTokens(text.slice(0, wholeCharacters(text, end))) > maximum) high = end;
     else low = end;
-    if (enough < maximum && count >= enough && count <= maximum) break;
-    end = Math.floor((low + high) / 2);
+    end = high > text.length ? Math.min(text.length, low * 2 + 1) : Math.floor((low + high) / 2);
   }
   return text.slice(0, wholeCharacters(text, low));
 }
 
+/** Longer clusters are no characters of any language, but a way to keep us looking. */
+const LONGEST_CHARACTER = 64;
+
 /** The nearest border of characters at or before `end`: not within a surrogate pair, nor before marks and joiners. */
 function wholeCharacters(text: string, end: number): number {
-  let border = end;
-  while (border > 0 && border < text.length && !isBorder(text, border)) border -= 1;
-  return border;
+  for (let border = end; border > 0 && border > end - LONGEST_CHARACTER; border -= 1) {
+    if (border >= text.length || isBorder(text, border)) return border;
+  }
+  return end < LONGEST_CHARACTER ? 0 : isWithinPair(text, end) ? end - 1 : end;
 }
 
 function isBorder(text: string, index: number): boolean {
-  const before = text.charAt(index - 1);
-  const after = text.codePointAt(index) ?? 0;
-  if (/[\ud800-\udbff]/.test(before) && after >= 0xdc00 && after <= 0xdfff) return false;
-  return before !== '\u200d' && !/^[\p{M}\p{Emoji_Modifier}\u200d]/u.test(String.fromCodePoint(after));
+  if (isWithinPair(text, index) || text.charAt(index - 1) === '\u200d') return false;
+  const after = String.fromCodePoint(text.codePointAt(index) ?? 0);
+  return !/^[\p{M}\p{Emoji_Modifier}\u200d]/u.test(after);
 }
 
-const SLICE_LENGTH = 32_768;
+function isWithinPair(text: string, index: number): boolean {
+  return /[\ud800-\udbff]/.test(text.charAt(index - 1)) && /[\udc00-\udfff]/.test(text.charAt(index));
+}
+
+const SLICE_LENGTH = 16_384;
 
 /** Counts without holding up the process: a slice at a time, cut at blanks, so that the sum is that of the whole. */
 export async function countLongText(text: string, countTokens: CountTokens): Promise<number> {
   let count = 0;
   for (let start = 0; start < text.length;) {
     if (start > 0) await nextTurn();
-    const end = sliceEnd(text, start);
+    const end = sliceEnd(text, start, SLICE_LENGTH);
     count += countTokens(text.slice(start, end));
     start = end;
   }
   return count;
 }
 
-function sliceEnd(text: string, start: number): number {
-  const limit = start + SLICE_LENGTH;
+function sliceEnd(text: string, start: number, length: number): number {
+  const limit = start + length;
   if (limit >= text.length) return text.length;
   const blank = text.lastIndexOf(' ', limit);
   return blank > start ? blank : wholeCharacters(text, limit);

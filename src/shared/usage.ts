@@ -135,6 +135,7 @@ export function createUsage(redis: Redis): Usage {
           keys.usageCounters(userId),
           keys.usageRecords(userId),
           keys.usageDirty,
+          keys.usageTotals,
         ];
         const limits = [userId, oldest, String(keepRecords)];
         moved += await aggregateScript.run(redis, { keys: scriptKeys, arguments: limits });
@@ -156,12 +157,13 @@ function isAsked(event: UsageEvent, { operation, status, sinceMs }: RecentUsage)
 
 /** Moves at most 1,000 pending events of one user; the user stays dirty while more wait. */
 const aggregateScript = defineScript<number>(`
-local pending, counters, records, dirty = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local pending, counters, records, dirty, totals = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local user, oldest, keep = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local events = redis.call('LRANGE', pending, 0, 999)
 for _, text in ipairs(events) do
   local event = cjson.decode(text)
   if event.status == 'success' then redis.call('HINCRBY', counters, event.operation, 1) end
+  redis.call('HINCRBY', totals, event.operation .. '|' .. event.status, 1)
   redis.call('RPUSH', records, text)
 end
 redis.call('LTRIM', pending, #events, -1)

@@ -25,6 +25,27 @@ const HEADING = /(?:^|\n)#{1,6} [^\n]*$/u;
 
 /** Judges the place between the characters before and after `position`. */
 export function borderAt(text: string, position: number): Border {
+  return plainBorder(text, position) ?? judgedBorder(text, position);
+}
+
+/** The frequent cases by their characters alone: inside a word, or between two words of ASCII. */
+function plainBorder(text: string, position: number): Border | undefined {
+  const next = text.charCodeAt(position);
+  if (next >= 0x80) return undefined;
+  if (next === 0x20 || (next >= 0x09 && next <= 0x0d)) return BORDER.unfit;
+  const last = text.charCodeAt(position - 1);
+  if (last > 0x20 && last < 0x7f) return BORDER.character;
+  const solid = text.charCodeAt(position - 2);
+  return last === 0x20 && (isAlphanumeric(solid) || (solid >= 0x3040 && solid < 0xd800))
+    ? BORDER.word
+    : undefined;
+}
+
+function isAlphanumeric(unit: number): boolean {
+  return (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x41 && unit <= 0x5a) || (unit >= 0x30 && unit <= 0x39);
+}
+
+function judgedBorder(text: string, position: number): Border {
   const before = text.slice(Math.max(0, position - LONGEST_LOOK_BACK), position);
   const after = text.slice(position, position + 4);
   if (/^\s/u.test(after) || tearsCharacter(text, position, after)) return BORDER.unfit;

@@ -37,20 +37,21 @@ interface Cut {
  * a chunk, else at sentences, lines, clauses, words. Only white space too long for any chunk is left out.
  */
 export function chunkText(text: string, options: ChunkOptions): Chunk[] {
-  const end = text.trimEnd().length;
+  const whole = text.trimEnd();
+  const end = whole.length;
   const chunks: Chunk[] = [];
   let start = text.length - text.trimStart().length;
   let freshFrom = start;
   let window: Window = { borders: [start], counts: [] };
   while (freshFrom < end) {
-    const total = fill(text, window, { end, tokens: options.size });
+    const total = fill(whole, window, options.size);
     const cut =
       total <= options.size
         ? { position: end, tokenCount: total }
-        : findCut(text, window, freshFrom, options);
+        : findCut(whole, window, freshFrom, options);
     if (!cut) {
       // The overlap leaves no room for what follows it: begin without.
-      window = windowFrom(text, window, freshFrom);
+      window = windowFrom(whole, window, freshFrom);
       start = freshFrom;
       continue;
     }
@@ -64,31 +65,28 @@ export function chunkText(text: string, options: ChunkOptions): Chunk[] {
       });
       start =
         cut.position < end
-          ? overlapStart(text, window, { cut: cut.position, overlap: options.overlap })
+          ? overlapStart(whole, window, { cut: cut.position, overlap: options.overlap })
           : end;
     } else start = cut.position;
     freshFrom = cut.position;
-    window = windowFrom(text, window, start);
+    window = windowFrom(whole, window, start);
   }
   return chunks;
 }
 
-/** Counts pieces until the window holds more than `tokens` or reaches `end`; returns the tokens in it. */
-function fill(text: string, window: Window, { end, tokens }: { end: number; tokens: number }): number {
+/** Counts pieces until the window holds more than `tokens` or the text ends; returns the tokens in it. */
+function fill(text: string, window: Window, tokens: number): number {
   let total = 0;
   for (const count of window.counts) total += count;
-  const whole = end < text.length ? text.slice(0, end) : text;
-  for (
-    let last = window.borders.at(-1) ?? end;
-    last < end && total <= tokens;
-    last = window.borders.at(-1) ?? end
-  ) {
-    const { ends, counts } = countPieces(whole, last, PIECES_AT_ONCE);
+  let last = window.borders.at(-1) ?? text.length;
+  while (last < text.length && total <= tokens) {
+    const { ends, counts } = countPieces(text, last, PIECES_AT_ONCE);
     for (const border of ends) window.borders.push(border);
     for (const count of counts) {
       window.counts.push(count);
       total += count;
     }
+    last = ends.at(-1) ?? text.length;
   }
   return total;
 }
@@ -102,6 +100,8 @@ function findCut(text: string, window: Window, freshFrom: number, { size }: Chun
   let best: Cut | undefined;
   let bestValue = -1;
   for (let index = last; index > 0 && bestValue < BORDER.paragraph; index -= 1) {
+    // Below half a chunk nothing beats a border found above it.
+    if (bestValue > 0 && (prefix[index] ?? 0) * 2 < size) break;
     const cut = cutAt(text, window, { index, before: prefix[index] ?? 0 });
     if (cut.position <= freshFrom) break;
     if (cut.tokenCount > size) continue;
@@ -122,7 +122,7 @@ function valueOf(border: number, filled: number): number {
   return filled >= enough ? border : border / 10;
 }
 
-/** The cut before piece `index`: behind its leading blank, so that the next chunk begins with a word. */
+/** The cut before piece `index`, behind the blank or full stop that the tokenizer holds as the start of the next word. */
 function cutAt(
   text: string,
   { borders, counts }: Window,
@@ -130,18 +130,27 @@ function cutAt(
 ): Cut {
   const position = borders[index] ?? 0;
   const next = borders[index + 1];
-  if (
-    text.charCodeAt(position) !== 0x20 ||
-    next === undefined ||
-    next - position < 2 ||
-    /\s/u.test(text.charAt(position + 1))
-  )
+  if (next === undefined || next - position < 2 || !leadsPiece(text, position))
     return { position, tokenCount: before };
-  // The blank now ends this chunk: alone, or one with the blanks before it.
+  const lead = text.charAt(position);
+  // It now ends this chunk: alone, or a blank as one with the blanks before it.
   const previous = text.slice(borders[index - 1], position);
-  const merges = previous.length > 0 && /^[^\S\r\n]+$/u.test(previous);
-  const added = countTokens(merges ? `${previous} ` : ' ') - (merges ? (counts[index - 1] ?? 0) : 0);
+  const merges = lead === ' ' && previous.length > 0 && /^[^\S\r\n]+$/u.test(previous);
+  const added = countTokens(merges ? previous + lead : lead) - (merges ? (counts[index - 1] ?? 0) : 0);
   return { position: position + 1, tokenCount: before + added };
+}
+
+const WIDE_STOP = /^[。！？｡．…、，；：]/u;
+const STAYS_WITH_STOP = /^[\s\p{Pe}\p{Pf}\p{M}。！？｡．…、，；：]/u;
+
+function leadsPiece(text: string, position: number): boolean {
+  const lead = text.charCodeAt(position);
+  if (lead === 0x20) return !/^\s/u.test(text.charAt(position + 1));
+  return (
+    lead >= 0x2026 &&
+    WIDE_STOP.test(text.charAt(position)) &&
+    !STAYS_WITH_STOP.test(text.charAt(position + 1))
+  );
 }
 
 /** The longest beginning of the window's first piece that fits; one character if none does. */

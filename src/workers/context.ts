@@ -13,6 +13,7 @@ import { createDiskStorage } from '../shared/adapters/disk-storage.js';
 import { createOpenAIEmbedder } from '../shared/adapters/openai-embedder.js';
 import { renderPrefix } from '../shared/prompt.js';
 import { countTokens } from '../shared/tokens.js';
+import { createMetricsBuffer } from '../shared/metrics.js';
 import { createRecords } from '../shared/records.js';
 import { bullConnection, createRedis } from '../shared/redis.js';
 import type { Settings } from '../shared/settings.js';
@@ -34,10 +35,16 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
   const connection = bullConnection(settings.redis.url, { failFast: false });
   const jobs = createJobs(connection, onError);
   const records = createRecords(redis);
+  const metrics = createMetricsBuffer(redis, {
+    onError: (error) => {
+      logger.warn({ err: error }, 'metrics not sent yet');
+    },
+  });
   return {
     settings,
     logger,
     redis,
+    metrics,
     connection,
     jobs,
     records,
@@ -48,9 +55,10 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     embedding: createEmbedding(embedder, { maxWaitMilliseconds: settings.embedder === 'openai' ? 20 : 0 }),
     caches: createCaches(redis),
     cacheEngine: createPromptCacheEngine({ completer: createCompleter(settings), countTokens, renderPrefix }),
-    failDocument: createFailDocument({ records, jobs }),
+    failDocument: createFailDocument({ records, jobs, metrics }),
     checkDimensions: rememberSuccess((dimensions: number) => checkDimensions(redis, dimensions)),
     close: async () => {
+      await metrics.close();
       await jobs.close();
       await redis.close();
     },

@@ -3,6 +3,7 @@ import { generationId, type DocumentRecord } from '../shared/document.js';
 import type { Embedding } from '../shared/embedding.js';
 import { IngestError } from '../shared/errors.js';
 import type { Jobs } from '../shared/jobs.js';
+import type { Metrics } from '../shared/metrics.js';
 import type { Records } from '../shared/records.js';
 import type { TermStatisticsStore } from '../shared/term-statistics.js';
 import { analyzeText, packTerms } from '../shared/terms.js';
@@ -22,13 +23,14 @@ interface Parts {
   readonly embedding: Embedding;
   readonly statistics: TermStatisticsStore;
   readonly failDocument: FailDocument;
+  readonly metrics: Metrics;
   /** @throws DataSetError when the vectors do not fit the data */
   readonly checkDimensions: (dimensions: number) => Promise<void>;
 }
 
 /** Embeds and counts one batch of an attempt's chunks; whoever finishes the last batch publishes. */
 export function createEmbedJob(parts: Parts) {
-  const { records, chunks, embedding, statistics, failDocument, checkDimensions } = parts;
+  const { records, chunks, statistics, failDocument, checkDimensions } = parts;
 
   return async (job: Batch, { signal }: { signal: AbortSignal }): Promise<Outcome> => {
     const record = await records.read(job.documentId);
@@ -37,7 +39,7 @@ export function createEmbedJob(parts: Parts) {
     const texts = await chunks.readTexts(generation, job.batch * BATCH_SIZE, BATCH_SIZE);
     let vectors: readonly Float32Array[];
     try {
-      vectors = await embedTexts({ chunks, embedding }, texts, signal);
+      vectors = await embedTexts(parts, texts, signal);
     } catch (error) {
       if (!(error instanceof IngestError)) throw error;
       return failDocument(job, { code: error.code, message: error.message, stage: 'embedding' });
@@ -67,7 +69,10 @@ async function progress(records: Records, job: Batch, left: number): Promise<Out
   return 'done';
 }
 
-async function publishGeneration({ records, chunks, jobs }: Parts, record: DocumentRecord): Promise<Outcome> {
+async function publishGeneration(
+  { records, chunks, jobs, metrics }: Parts,
+  record: DocumentRecord,
+): Promise<Outcome> {
   const info = await chunks.generation(generationId(record));
   if (!info) return 'stale';
   const fence = { documentId: record.id, version: record.version, attempt: record.attempt };
@@ -75,13 +80,17 @@ async function publishGeneration({ records, chunks, jobs }: Parts, record: Docum
   const { changed, discarded } = await records.update(record.id, (each) =>
     publish(each, { ...fence, ...counts }),
   );
+  if (changed) {
+    metrics.add('quire_ingested_documents_total', {});
+    metrics.add('quire_ingested_bytes_total', {}, record.pending?.sizeBytes);
+  }
   if (discarded.length > 0) await jobs.addCleans(discarded);
   return changed ? 'published' : 'stale';
 }
 
 /** Takes what an earlier generation has, asks the embedder for the rest. */
 async function embedTexts(
-  { chunks, embedding }: Pick<Parts, 'chunks' | 'embedding'>,
+  { chunks, embedding, metrics }: Pick<Parts, 'chunks' | 'embedding' | 'metrics'>,
   texts: readonly StoredChunk[],
   signal: AbortSignal,
 ): Promise<Float32Array[]> {
@@ -91,7 +100,10 @@ async function embedTexts(
   const missing = texts
     .filter((_, i) => !vectors[i])
     .map(({ text, tokenCount }) => ({ text, tokens: tokenCount }));
-  const made = missing.length > 0 ? (await embedding.embedDocuments(missing, { signal })).vectors : [];
+  const { vectors: made, tokens } =
+    missing.length > 0 ? await embedding.embedDocuments(missing, { signal }) : { vectors: [], tokens: 0 };
+  metrics.add('quire_embedded_chunks_total', {}, missing.length);
+  metrics.add('quire_embedded_tokens_total', {}, tokens);
   let next = 0;
   return vectors.map((vector) => {
     const found = vector ?? made[next++];

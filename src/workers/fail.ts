@@ -1,5 +1,6 @@
 import type { Failure } from '../shared/document.js';
 import type { Jobs } from '../shared/jobs.js';
+import type { Metrics } from '../shared/metrics.js';
 import type { Records } from '../shared/records.js';
 import { fail, type Fence } from '../shared/transitions.js';
 import type { Outcome } from './worker.js';
@@ -7,12 +8,21 @@ import type { Outcome } from './worker.js';
 export type FailDocument = (fence: Fence, failure: Failure) => Promise<Outcome>;
 
 /** Ends a document's ingest as failed, unless the run is stale. */
-export function createFailDocument({ records, jobs }: { records: Records; jobs: Jobs }): FailDocument {
+export function createFailDocument({
+  records,
+  jobs,
+  metrics,
+}: {
+  records: Records;
+  jobs: Jobs;
+  metrics: Metrics;
+}): FailDocument {
   return async (fence, failure) => {
     const { changed, discarded } = await records.update(fence.documentId, (each) =>
       fail(each, { ...fence, failure }),
     );
     if (!changed) return 'stale';
+    metrics.add('quire_document_failures_total', { code: failure.code });
     await jobs.addCleans(discarded);
     return 'failed';
   };

@@ -23,11 +23,15 @@ export interface ServedQueue {
 
 /** Serves one queue until it is closed, and says so in Redis for `/health/ready`. */
 export async function serveQueue(queue: QueueName, context: WorkerContext): Promise<ServedQueue> {
-  const { settings, connection, logger, redis } = context;
+  const { settings, connection, logger, metrics, redis } = context;
   const { handlers, concurrency, close } = await served(queue, context);
   const worker = createWorker({
     ...{ queue, connection, concurrency, handlers, logger },
     lockMilliseconds: settings.workers.lockSeconds * 1_000,
+    onFinished: ({ seconds, ...labels }) => {
+      metrics.add('quire_jobs_total', labels);
+      metrics.observe('quire_job_duration_seconds', labels, seconds);
+    },
   });
   const beat = () =>
     redis.set(keys.worker(queue), '1', { expiration: { type: 'PX', value: 3 * HEARTBEAT_MS } });
@@ -83,6 +87,7 @@ function serveIngestion(context: WorkerContext): Served {
     concurrency: workers.ingestionConcurrency,
     handlers: {
       ingest: {
+        isNews: true,
         run: (job, signal) => {
           const { requestId, ...fence } = ingestJob.parse(job.data);
           return run(fence, { requestId, signal });
@@ -113,6 +118,7 @@ function serveCache(context: WorkerContext): Served {
     concurrency: context.settings.workers.cacheConcurrency,
     handlers: {
       build: {
+        isNews: true,
         run: (job, signal) => build.run(cacheJob.parse(job.data), { signal }),
         giveUp: (job) => build.giveUp(cacheJob.parse(job.data)),
       },

@@ -1,4 +1,5 @@
 import { DelayedError, UnrecoverableError, Worker, type ConnectionOptions, type Job } from 'bullmq';
+import { errorCode } from '../shared/error-code.js';
 import { UnavailableError } from '../shared/errors.js';
 import { QUEUE_PREFIX, type QueueName } from '../shared/jobs.js';
 import type { Logger } from '../shared/logger.js';
@@ -9,6 +10,8 @@ export type Outcome = 'done' | 'published' | 'failed' | 'stale';
 
 export interface JobHandler {
   readonly run: (job: Job, signal: AbortSignal) => Promise<Outcome>;
+  /** Whether each end of such a job is worth a line to whoever follows a document; else only publishes and failures. */
+  readonly isNews?: true;
   /** Called when the last try has failed: the job's document must not wait for ever. */
   readonly giveUp?: (job: Job) => Promise<unknown>;
 }
@@ -38,12 +41,15 @@ export function createWorker(options: WorkerOptions) {
     const handler = handlers[job.name];
     if (!handler) throw new UnrecoverableError(`no handler for ${job.name}`);
     const started = performance.now();
+    const seconds = () => (performance.now() - started) / 1_000;
     const finish = (outcome: string) =>
-      onFinished?.({ queue, job: job.name, outcome, seconds: (performance.now() - started) / 1_000 });
+      onFinished?.({ queue, job: job.name, outcome, seconds: seconds() });
     const fields = { queue, job: job.name, jobId: job.id, requestId: requestIdOf(job) };
     try {
       const outcome = await handler.run(job, stopping.signal);
-      logger.debug({ ...fields, outcome }, 'job finished');
+      const isNews = handler.isNews ?? (outcome === 'published' || outcome === 'failed');
+      const durationMs = Math.round(seconds() * 1_000);
+      logger[isNews ? 'info' : 'debug']({ ...fields, outcome, durationMs }, 'job finished');
       finish(outcome);
       return outcome;
     } catch (thrown) {
@@ -59,7 +65,7 @@ export function createWorker(options: WorkerOptions) {
       const isLast = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
       logger.error({ ...fields, isLast, err: error }, 'job failed');
       if (isLast) await handler.giveUp?.(job);
-      throw error;
+      throw forDashboard(error);
     }
   };
 
@@ -83,6 +89,21 @@ export function createWorker(options: WorkerOptions) {
       clearTimeout(timer);
     },
   };
+}
+
+/**
+ * What the queue keeps of an error, for dashboards to show: its kind and where it happened. The message, which may
+ * quote what was read, is in the log.
+ */
+function forDashboard(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(typeof error);
+  const code = errorCode(error);
+  const shown = new Error(code ?? 'see the log of the worker');
+  shown.name = error.name;
+  const head = `${error.name}: ${error.message}`;
+  const frames = error.stack?.startsWith(head) ? error.stack.slice(head.length) : '';
+  shown.stack = `${shown.name}: ${shown.message}${frames}`;
+  return shown;
 }
 
 function requestIdOf(job: Job): string | undefined {

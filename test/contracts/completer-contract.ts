@@ -3,7 +3,7 @@ import type { Completer, CompletionOptions, Prompt } from '../../src/shared/port
 import { countTokens } from '../../src/shared/tokens.js';
 import { collect } from '../support/collect.js';
 
-export interface CompleterUnderTest {
+interface CompleterUnderTest {
   readonly completer: Completer;
   stop(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Embedder } from '../../src/shared/ports.js';
 
-export interface EmbedderUnderTest {
+interface EmbedderUnderTest {
   readonly embedder: Embedder;
   stop(): Promise<void>;
 }

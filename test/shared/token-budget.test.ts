@@ -35,6 +35,18 @@ describe('cutting to tokens', () => {
   });
 });
 
+test.each([
+  ['marks', `a${'\u0301'.repeat(100_000)}`],
+  ['joiners', '\u200d'.repeat(100_000)],
+  ['half pairs', '\ud800'.repeat(100_000)],
+  ['one letter', 'a'.repeat(100_000)],
+])('a run of %s is cut and counted in good time', async (_kind, text) => {
+  const start = performance.now();
+  expect(countTokens(cutToTokens(text, 2000, countTokens))).toBeLessThanOrEqual(2000);
+  expect(await countLongText(text, countTokens)).toBeGreaterThan(2000);
+  expect(performance.now() - start).toBeLessThan(3000);
+});
+
 test('counting a long text in slices agrees with counting it whole, and lets others run meanwhile', async () => {
   const text = 'Une phrase, and 12345 more; 漢字かな. '.repeat(8000);
   let turns = 0;

@@ -104,7 +104,7 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   response.end(JSON.stringify(body));
 }
 
-export interface FakeError {
+interface FakeError {
   readonly status: number;
   readonly message: string;
   readonly code?: string | null;

@@ -18,7 +18,13 @@ async function begin({ records }: Data, documentId: string) {
 export async function playIngest(data: Data, documentId: string, texts: readonly string[]): Promise<void> {
   const { records, chunks } = data;
   const { fence, generation } = await begin(data, documentId);
-  const pieces = texts.map((text, number) => ({ text, tokenCount: 3, overlap: 0, hash: String(number) }));
+  const pieces = texts.map((text, number) => ({
+    text,
+    tokenCount: 3,
+    overlap: 0,
+    hash: String(number),
+    like: null,
+  }));
   const terms = new Uint8Array();
   const vectors = texts.map((_, number) => ({ number, vector: Float32Array.of(1, 0, 0, 0), terms }));
   for (let first = 0; first < texts.length; first += 500) {

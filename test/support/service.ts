@@ -110,7 +110,10 @@ function inherited(): Record<string, string | undefined> {
 }
 
 function startProcess(file: string, args: string[], env: Record<string, string | undefined>): StartedProcess {
-  const child = fork(new URL(file, distribution), args, { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  const child = fork(new URL(file, distribution), args, {
+    ...{ env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] },
+    execArgv: [],
+  });
   const parts: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (part: string) => parts.push(part));

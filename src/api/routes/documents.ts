@@ -105,7 +105,7 @@ function readingRoutes({ documents, bucket }: DocumentRouteDependencies): Route[
   ];
 }
 
-async function* viewAll(records: readonly DocumentRecord[], bucket: string): AsyncGenerator<unknown> {
+async function* viewAll(records: readonly DocumentRecord[], bucket: string): AsyncGenerator {
   // One by one as they are sent: all at once would hold millions of chunk ids.
   for (const record of records) yield await Promise.resolve(viewDocument(record, bucket));
 }

@@ -15,8 +15,8 @@ export function displayFilename(name: string | null | undefined): string | null 
 }
 
 function shorten(name: string): string {
-  const characters = [...name];
+  const characters = Array.from(name);
   if (characters.length <= MAX_CHARACTERS) return name;
-  const extension = [...(/\.[^.]{1,16}$/.exec(name)?.[0] ?? '')];
+  const extension = Array.from(/\.[^.]{1,16}$/.exec(name)?.[0] ?? '');
   return [...characters.slice(0, MAX_CHARACTERS - extension.length), ...extension].join('');
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, rmdir, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
+import { errorCode } from '../error-code.js';
 import { UnavailableError } from '../errors.js';
 import { assertObjectKey } from '../object-key.js';
 import { MissingObjectError, type ObjectStorage } from '../ports.js';
@@ -10,16 +11,12 @@ const component = 'object storage';
 /** Longer than any upload may take: a draft as old as this belongs to a process that died. */
 const abandonedAfterMs = 24 * 3600 * 1000;
 
-function codeOf(error: unknown): string | null {
-  return error instanceof Error && 'code' in error ? String(error.code) : null;
-}
-
 /** Whatever the file system refuses (full, read-only, away, broken) may work later: nobody's document is at fault. */
 async function guarded<Result>(action: () => Promise<Result>): Promise<Result> {
   try {
     return await action();
   } catch (error) {
-    throw codeOf(error) === null ? error : new UnavailableError(component, { cause: error });
+    throw errorCode(error) === null ? error : new UnavailableError(component, { cause: error });
   }
 }
 
@@ -27,7 +24,7 @@ async function unlessMissing<Result>(action: () => Promise<Result>): Promise<Res
   try {
     return await action();
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return null;
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null;
     throw error;
   }
 }
@@ -132,7 +129,7 @@ export async function createDiskStorage({ directory }: { directory: string }): P
       try {
         await rmdir(folder);
       } catch (error) {
-        if (['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(codeOf(error) ?? '')) return;
+        if (['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errorCode(error) ?? '')) return;
         throw error;
       }
     }

@@ -8,7 +8,7 @@ import { BadReplyError, RefusedError } from '../provider-errors.js';
 import { countLongText } from '../token-budget.js';
 import { countTokens } from '../tokens.js';
 
-export interface OpenAICompleterOptions extends OpenAIConnection {
+interface OpenAICompleterOptions extends OpenAIConnection {
   readonly model: string;
   /** Tokens of prompt and completion together. */
   readonly contextWindow: number;

@@ -2,7 +2,7 @@ import type { CacheEngine, CacheEvent, Completer, CompletionOptions, Passage, Pr
 import { roomForCompletion } from '../prompt.js';
 import { countLongText, type CountTokens } from '../token-budget.js';
 
-export interface PromptCacheEngineOptions {
+interface PromptCacheEngineOptions {
   readonly completer: Completer;
   readonly countTokens: CountTokens;
   /** What every prompt over these passages begins with. */

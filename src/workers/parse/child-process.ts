@@ -28,17 +28,20 @@ export function startParserChild({ memoryMegabytes }: { memoryMegabytes: number 
   // The heap is kept below the address space: what V8 does not get, buffers and WASM need.
   const heap = String(Math.floor(memoryMegabytes * 0.45));
   const limit = `ulimit -v ${String(memoryMegabytes * 1024)} && exec "$0" "$@"`;
+  // WASM under an address-space limit: no guard regions, and reservations of what it may use, not of all there is.
   const options = [
     '--disable-wasm-trap-handler',
+    '--wasm-max-mem-pages=2048',
+    '--wasm-max-initial-code-space-reservation=8',
     `--max-old-space-size=${heap}`,
-    '--max-semi-space-size=16',
+    '--v8-pool-size=1',
     '--no-warnings',
   ];
   const child = spawn('/bin/sh', ['-c', limit, process.execPath, ...options, CHILD], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     serialization: 'json',
     // No secrets of ours, and no options meant for us.
-    env: { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8', UV_THREADPOOL_SIZE: '2' },
+    env: { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8', UV_THREADPOOL_SIZE: '1', MALLOC_ARENA_MAX: '2' },
   });
   let listener: (message: ChildMessage) => void = () => undefined;
   const stderr = keepStderr(child);

@@ -1,7 +1,9 @@
+import './pdf-globals.js';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { PasswordException, PDFParse, VerbosityLevel } from 'pdf-parse';
 import { IngestError } from '../../shared/errors.js';
+import { isMisread, repairMisread } from './pdf-repair.js';
 
 const resources = dirname(
   createRequire(createRequire(import.meta.url).resolve('pdf-parse')).resolve('pdfjs-dist/package.json'),
@@ -27,8 +29,7 @@ export async function* parsePdf(bytes: Uint8Array): AsyncIterable<string> {
     let failures = 0;
     for (let page = 1; page <= pages; page += 1) {
       try {
-        const { text } = await pdf.getText({ partial: [page], pageJoiner: '' });
-        yield `${tidyPage(text)}\n\n`;
+        yield `${tidyPage(await pageText(pdf, page))}\n\n`;
       } catch (error) {
         firstFailure ??= error;
         failures += 1;
@@ -39,6 +40,13 @@ export async function* parsePdf(bytes: Uint8Array): AsyncIterable<string> {
   } finally {
     await pdf.destroy();
   }
+}
+
+async function pageText(pdf: PDFParse, page: number): Promise<string> {
+  const { text } = await pdf.getText({ partial: [page], pageJoiner: '' });
+  if (!isMisread(text)) return text;
+  const raw = await pdf.getText({ partial: [page], pageJoiner: '', disableNormalization: true });
+  return repairMisread(raw.text) ?? text;
 }
 
 async function countPages(pdf: PDFParse): Promise<number> {

@@ -107,7 +107,7 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
 
   return {
     async parse({ format, signal, ...source }) {
-      const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal;
+      const either = AbortSignal.any(signal ? [signal, closing.signal] : [closing.signal]);
       const chunk = { ...options.chunk, maxChunks: options.maxChunks };
       const run = withSource(source, (given) => runTask({ format, source: given, chunk }, either));
       running.add(run);

@@ -11,7 +11,8 @@ export interface MirrorThread {
 
 export type OnProblem = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
-type Settle = (outcome: { readonly answer: Answer } | { readonly error: unknown }) => void;
+/** What a request ends with: calling it answers or throws. */
+type Outcome = () => Answer;
 
 const RESTART_AFTER_MS = 1_000;
 
@@ -23,10 +24,11 @@ export function startMirrorThread({
   redisUrl: string;
   onProblem: OnProblem;
 }): MirrorThread {
-  const pending = new Map<number, Settle>();
+  const pending = new Map<number, (outcome: Outcome) => void>();
   let state: 'loading' | 'ready' = 'loading';
   let lastId = 0;
   let isClosed = false;
+  let isRunning = true;
   let restart: NodeJS.Timeout | undefined;
 
   const receive = (message: Message) => {
@@ -38,10 +40,12 @@ export function startMirrorThread({
         onProblem(message.message, message.fields);
         return;
       case 'answer':
-        pending.get(message.id)?.({ answer: message.answer });
+        pending.get(message.id)?.(() => message.answer);
         return;
       case 'failure':
-        pending.get(message.id)?.({ error: toError(message) });
+        pending.get(message.id)?.(() => {
+          throw toError(message);
+        });
     }
   };
 
@@ -52,12 +56,17 @@ export function startMirrorThread({
       onProblem('the index thread has died', { level: 'error', error: String(error) });
     });
     worker.on('exit', () => {
+      isRunning = false;
       state = 'loading';
-      const error = new UnavailableError('index');
-      for (const settle of [...pending.values()]) settle({ error });
+      for (const settle of pending.values()) {
+        settle(() => {
+          throw new UnavailableError('index');
+        });
+      }
       if (isClosed) return;
       restart = setTimeout(() => {
         thread = start();
+        isRunning = true;
       }, RESTART_AFTER_MS);
     });
     return worker;
@@ -72,26 +81,33 @@ export function startMirrorThread({
     get state() {
       return state;
     },
-    ask: (question, signal) =>
-      new Promise((resolve, reject) => {
-        signal?.throwIfAborted();
-        if (isClosed) throw new UnavailableError('index');
-        const id = (lastId += 1);
-        const abort = () => {
+    ask: async (question, signal) => {
+      signal?.throwIfAborted();
+      if (!isRunning) throw new UnavailableError('index');
+      const id = (lastId += 1);
+      let abort: (() => void) | undefined;
+      const outcome = new Promise<Outcome>((resolve) => {
+        pending.set(id, resolve);
+        abort = () => {
           post({ cancelled: id });
-          pending.get(id)?.({ error: signal?.reason });
+          resolve(() => {
+            signal?.throwIfAborted();
+            throw new UnavailableError('index');
+          });
         };
-        pending.set(id, (outcome) => {
-          pending.delete(id);
-          signal?.removeEventListener('abort', abort);
-          if ('answer' in outcome) resolve(outcome.answer);
-          else reject(outcome.error);
-        });
         signal?.addEventListener('abort', abort, { once: true });
         post({ id, question });
-      }),
+      });
+      try {
+        return (await outcome)();
+      } finally {
+        pending.delete(id);
+        if (abort) signal?.removeEventListener('abort', abort);
+      }
+    },
     close: async () => {
       isClosed = true;
+      isRunning = false;
       clearTimeout(restart);
       await thread.terminate();
     },

@@ -39,6 +39,7 @@ export function createReplicaClient(options: {
     url: options.url,
     RESP: 3,
     disableOfflineQueue: true,
+    commandOptions: { timeout: 0 },
     // The mirror asks every second: a socket that is silent for so long belongs to a server that hangs.
     socket: {
       connectTimeout: 2_000,

@@ -1,0 +1,52 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const folder = join(process.env['QUIRE_SHARED'] ?? '../shared', 'data');
+
+export const COLLECTIONS = ['scifact', 'chroma-chunks', 'xquad-en', 'xquad-de', 'xquad-zh'] as const;
+
+export interface Collection {
+  readonly name: string;
+  readonly documents: readonly { readonly id: string; readonly text: string }[];
+  readonly queries: readonly { readonly id: string; readonly text: string }[];
+  /** Ids of relevant documents by query id. */
+  readonly relevant: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** Null, and a line that says so, where the shared collections are absent. */
+export function loadCollection(name: string): Collection | null {
+  const path = join(folder, name);
+  if (!existsSync(path)) {
+    console.log(`skipped: no collection at ${path}`);
+    return null;
+  }
+  const relevant = new Map<string, Set<string>>();
+  for (const line of readFileSync(join(path, 'qrels.tsv'), 'utf8').trim().split('\n')) {
+    const [query = '', document = ''] = line.split('\t');
+    relevant.set(query, (relevant.get(query) ?? new Set()).add(document));
+  }
+  const documents = readLines(join(path, 'corpus.jsonl')).map(({ id = '', title = '', text = '' }) => ({
+    id,
+    text: title === '' ? text : `${title}\n${text}`,
+  }));
+  const queries = readLines(join(path, 'queries.jsonl')).map(({ id = '', text = '' }) => ({ id, text }));
+  return { name, documents, queries: queries.filter(({ id }) => relevant.has(id)), relevant };
+}
+
+function readLines(path: string): Record<string, string>[] {
+  const lines = readFileSync(path, 'utf8').trim().split('\n');
+  // @NOTE the collections are flat objects of strings; a wrong field shows as a score of 0
+  return lines.map((line) => JSON.parse(line) as Record<string, string>);
+}
+
+/** Mean nDCG@10, with binary relevance (Järvelin and Kekäläinen 2002). */
+export function ndcgAt10(ranked: readonly string[], relevant: ReadonlySet<string>): number {
+  const gain = (hits: readonly boolean[]) =>
+    hits.reduce((sum, isHit, i) => sum + (isHit ? 1 / Math.log2(i + 2) : 0), 0);
+  const ideal = gain(Array.from({ length: Math.min(10, relevant.size) }, () => true));
+  return gain(ranked.slice(0, 10).map((id) => relevant.has(id))) / ideal;
+}
+
+export function recallAt(k: number, ranked: readonly string[], relevant: ReadonlySet<string>): number {
+  return ranked.slice(0, k).filter((id) => relevant.has(id)).length / relevant.size;
+}

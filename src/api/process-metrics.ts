@@ -1,0 +1,43 @@
+import type { RequestHandler } from 'express';
+import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { requestFacts } from './request-facts.js';
+
+/** An ingest that waits for its document takes up to two minutes. */
+const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+export interface ProcessMetrics {
+  /** Times each request; must come before everything else. */
+  readonly measure: RequestHandler;
+  /** Prometheus text. */
+  render(): Promise<string>;
+}
+
+/** What this API process knows about itself: its requests, memory, event loop. */
+export function createProcessMetrics(): ProcessMetrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const durations = new Histogram({
+    name: 'quire_http_request_duration_seconds',
+    help: 'Time from a request to the end of its answer.',
+    labelNames: ['method', 'route', 'status'] as const,
+    buckets: DURATION_BUCKETS,
+    registers: [registry],
+  });
+  return {
+    measure: (request, response, next) => {
+      const end = durations.startTimer();
+      const { method } = request;
+      response.once('close', () => {
+        end({
+          method: METHODS.has(method) ? method : 'other',
+          // Never the path: it is the client's to choose.
+          route: requestFacts(request).route ?? 'none',
+          status: response.headersSent ? `${String(Math.floor(response.statusCode / 100))}xx` : 'aborted',
+        });
+      });
+      next();
+    },
+    render: () => registry.metrics(),
+  };
+}

@@ -1,0 +1,34 @@
+import { analyse } from 'chardet';
+import iconv from 'iconv-lite';
+
+const EAST_ASIAN = /^(?:GB18030|Big5|EUC-JP|EUC-KR|Shift_JIS)$/;
+
+/** True when a page's letters are nearly all pairs of upper Latin-1 characters: East Asian text read byte by byte. */
+export function isMisread(text: string): boolean {
+  const pairs = text.match(/(?:[\u0081-\u00fe\u03bc][\u0040-\u007e\u0080-\u00ff\u03bc-])/g)?.length ?? 0;
+  const letters = text.match(/\p{L}|[\u0080-\u00ff]/gu)?.length ?? 0;
+  return pairs > 4 && pairs * 2 > letters * 0.7 && !/[\u0100-\u03bb\u03bd-\u{10ffff}]{3}/u.test(text);
+}
+
+/**
+ * The text that fonts without an encoding were meant to show, from a page's characters as they were read (not
+ * normalized): each is a byte. Undefined where the bytes fit no East Asian encoding.
+ */
+export function repairMisread(text: string): string | undefined {
+  // Typographic characters of windows-1252 stand for bytes too.
+  const bytes = iconv.encode(withHyphenBytes(text), 'windows-1252');
+  const guess = analyse(bytes).find(({ name }) => EAST_ASIAN.test(name));
+  if (!guess) return undefined;
+  const decoded = iconv.decode(bytes, guess.name);
+  const wide =
+    decoded.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu)?.length ?? 0;
+  const broken = decoded.match(/\ufffd/g)?.length ?? 0;
+  return wide > 4 && broken * 10 < wide ? decoded : undefined;
+}
+
+/** Byte 0xAD was shown as a hyphen: it is one still, unless it is the second of a pair. */
+function withHyphenBytes(text: string): string {
+  return text.replace(/[\u0081-\u00fe](?:[\u0040-\u007e\u0080-\u00ff]|-)/g, (pair) =>
+    pair.replace('-', '\u00ad'),
+  );
+}

@@ -1,0 +1,163 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, mkdir, readdir, readFile, readlink, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { freePort } from '../support/redis.js';
+
+let folder: string;
+let port: number;
+let started: ChildProcess[];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'quire-up-'));
+  port = await freePort();
+  started = [];
+});
+
+afterEach(async () => {
+  for (const child of started) child.kill('SIGKILL');
+  await eventually(async () => (await processesOf(folder)).length === 0);
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Quire {
+  readonly child: ChildProcess;
+  readonly output: () => string;
+  readonly exit: Promise<number | null>;
+}
+
+function startQuire(env: Record<string, string> = {}): Quire {
+  const base = {
+    PATH: process.env['PATH'],
+    QUIRE_DATA_DIR: folder,
+    PORT: String(port),
+    QUIRE_NO_INSTALL: '1',
+  };
+  const child = spawn(process.execPath, ['dist/cli/main.js', 'up'], {
+    env: { ...base, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  started.push(child);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (data: Buffer) => (output += data.toString()));
+  const exit = once(child, 'close').then(() => child.exitCode);
+  return { child, output: () => output, exit };
+}
+
+async function eventually(isSo: () => Promise<boolean> | boolean, patienceMs = 60_000): Promise<void> {
+  const deadline = Date.now() + patienceMs;
+  while (!(await isSo())) {
+    if (Date.now() > deadline) throw new Error('did not happen in time');
+    await sleep(50);
+  }
+}
+
+async function untilReady({ output, child }: Quire): Promise<void> {
+  await eventually(() => /^ready/m.test(output()) || child.exitCode !== null);
+  expect(output()).toMatch(/^ready/m);
+}
+
+/** Processes that work for the data folder: it is in their environment, or (Redis) they work in it. */
+async function processesOf(dataFolder: string): Promise<{ pid: number; command: string }[]> {
+  const found = [];
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    // A process may end while we look at it.
+    const read = (file: string) => readFile(`/proc/${name}/${file}`, 'utf8').catch(() => '');
+    const workingFolder = await readlink(`/proc/${name}/cwd`).catch(() => '');
+    const isOurs = (await read('environ')).includes(`QUIRE_DATA_DIR=${dataFolder}\0`);
+    if (!isOurs && !workingFolder.startsWith(dataFolder)) continue;
+    found.push({ pid: Number(name), command: (await read('cmdline')).replaceAll('\0', ' ') });
+  }
+  return found;
+}
+
+const idSchema = z.object({ external_id: z.string() });
+
+async function ingest(content: string): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${String(port)}/ingest/text`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ content }),
+  });
+  expect(response.status).toBe(200);
+  return idSchema.parse(await response.json()).external_id;
+}
+
+async function statusOf(path: string): Promise<number> {
+  const url = `http://127.0.0.1:${String(port)}${path}`;
+  return fetch(url).then(
+    ({ status }) => status,
+    () => 0,
+  );
+}
+
+describe('quire up', () => {
+  test('runs everything, refuses a second start, mends crashes, keeps the data, leaves nothing behind', async () => {
+    const first = startQuire();
+    await untilReady(first);
+    expect(first.output().match(/^ready.*$/gm)).toEqual([`ready http://127.0.0.1:${String(port)}`]);
+    const document = await ingest('A quire is a gathering of folded leaves.');
+
+    const samePort = startQuire({ QUIRE_DATA_DIR: join(folder, 'other') });
+    expect(await samePort.exit).toBe(1);
+    expect(samePort.output()).toContain(`Port ${String(port)} of 127.0.0.1 is in use`);
+    const sameFolder = startQuire({ PORT: String(await freePort()) });
+    expect(await sameFolder.exit).toBe(1);
+    expect(sameFolder.output()).toContain(`running already with the data folder ${folder}`);
+    expect(await statusOf('/health/ready')).toBe(200);
+
+    const serving = (await processesOf(folder)).filter(({ pid }) => pid !== first.child.pid);
+    expect(serving).toHaveLength(5);
+    for (const { pid } of serving) process.kill(pid, 'SIGKILL');
+    await eventually(async () => (await statusOf('/health/ready')) === 200);
+    expect(await statusOf(`/documents/${document}`)).toBe(200);
+
+    // One Ctrl-C arrives twice: from the terminal and from npm.
+    first.child.kill('SIGINT');
+    first.child.kill('SIGINT');
+    expect(await first.exit).toBe(0);
+    expect(await processesOf(folder)).toEqual([]);
+
+    const second = startQuire();
+    await untilReady(second);
+    expect(await statusOf(`/documents/${document}`)).toBe(200);
+    second.child.kill('SIGKILL');
+    await eventually(async () => (await processesOf(folder)).length === 0);
+    expect(await statusOf('/health')).toBe(0);
+  }, 240_000);
+
+  test('wrong settings stop the start, all of them named', async () => {
+    const quire = startQuire({
+      QUIRE_INDEX: 'query-engine',
+      QUIRE_CHUNK_SIZE: 'big',
+      QUIRE_DEV_MODE: 'false',
+    });
+    expect(await quire.exit).toBe(1);
+    expect(quire.output()).toContain('QUIRE_INDEX = "query-engine": allowed: "auto" or "exact"');
+    expect(quire.output()).toContain('QUIRE_CHUNK_SIZE = "big": allowed: a whole number');
+    expect(quire.output()).toContain('JWT_SECRET_KEY');
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('without a Redis, and not allowed to install one, it names the one command to run', async () => {
+    const path = join(folder, 'bin');
+    await mkdir(path);
+    await symlink(process.execPath, join(path, 'node'));
+    const quire = startQuire({ PATH: path });
+    expect(await quire.exit).toBe(1);
+    expect(quire.output()).toContain('Quire needs a Redis. Install one with');
+  });
+
+  test('a Redis that does not answer is named before anything is started', async () => {
+    const url = `redis://127.0.0.1:${String(await freePort())}`;
+    const quire = startQuire({ REDIS_URL: url });
+    expect(await quire.exit).toBe(1);
+    expect(quire.output()).toContain('The Redis of REDIS_URL (redis.url) does not answer.');
+  });
+});

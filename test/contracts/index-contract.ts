@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { UnavailableError } from '../../src/shared/errors.js';
+import type { Filter } from '../../src/shared/filters.js';
+import type { Index } from '../../src/shared/ports.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { rejection } from '../support/rejection.js';
+import { until } from '../support/until.js';
+import { openIndexData, parsed, termsOf, unit, type IndexData } from './index-data.js';
+import { CALLERS, createIndexModel, question, step } from './index-model.js';
+
+const X = [1, 0, 0, 0];
+const Y = [0, 1, 0, 0];
+const Z = [0, 0, 1, 0];
+/** More than any of these tests has chunks or documents. */
+const ALL = 1_000;
+
+/** What every Index must do. */
+export function describeIndexContract(
+  name: string,
+  makeIndex: (redisUrl: string) => Promise<Index>,
+  startRedis: () => Promise<TestRedis> = startTestRedis,
+): void {
+  describe(`${name} as index`, () => {
+    let redis: TestRedis;
+    let index: Index;
+    let data: IndexData;
+
+    const untilReady = () => until(async () => (await index.state()) === 'ready');
+
+    beforeAll(async () => {
+      redis = await startRedis();
+      index = await makeIndex(redis.url);
+      data = await openIndexData(redis.url);
+      await untilReady();
+    });
+    beforeEach(async () => {
+      for (const caller of CALLERS) {
+        for (const id of await list({ callerId: caller })) await data.remove(id);
+      }
+    });
+    afterAll(async () => {
+      await index.close();
+      data.redis.destroy();
+      await redis.stop();
+    });
+
+    const search = (vector: readonly number[], request: Partial<Parameters<Index['search']>[0]> = {}) =>
+      index.search({ vector: unit(vector), callerId: 'owner', filter: null, limit: ALL, ...request });
+    const list = (request: Partial<Parameters<Index['list']>[0]> = {}) =>
+      index.list({ callerId: 'owner', filter: null, skip: 0, limit: ALL, ...request });
+    const count = (callerId = 'owner', filter: Filter | null = null) => index.count({ callerId, filter });
+    /** A document with these vectors, published. */
+    const ingest = async (
+      vectors: readonly (readonly number[])[],
+      changes: Parameters<IndexData['create']>[0] = {},
+    ) => {
+      const id = await data.create(changes);
+      const generation = await data.publish(id, vectors);
+      return { id, generation };
+    };
+
+    test('finds the chunks of published documents, most similar first, with their terms', async () => {
+      const { id, generation } = await ingest([X, [1, 1, 0, 0], Y]);
+      const found = await search(X, { limit: 2 });
+      expect(found.map(({ documentId, number }) => [documentId, number])).toEqual([
+        [id, 0],
+        [id, 1],
+      ]);
+      expect(found.map(({ similarity }) => similarity)).toEqual([
+        expect.closeTo(1, 5),
+        expect.closeTo(Math.SQRT1_2, 5),
+      ]);
+      expect(found.map(({ generation: from }) => from)).toEqual([generation, generation]);
+      expect(found.map(({ terms }) => Buffer.from(terms))).toEqual(
+        [0, 1].map((number) => Buffer.from(termsOf(generation, number))),
+      );
+    });
+
+    test('lists a document before it is published, and finds nothing of it', async () => {
+      const id = await data.create();
+      expect(await list()).toEqual([id]);
+      expect(await search(X)).toEqual([]);
+    });
+
+    test('sees every publish, new content, change and deletion that came before the call', async () => {
+      const { id } = await ingest([X], { metadata: { colour: 'red' } });
+      expect(await search(X)).toHaveLength(1);
+
+      const generation = await data.replace(id, [Y, Z]);
+      const found = await search(Y);
+      expect(found.map(({ generation: from, number }) => [from, number])).toEqual([
+        [generation, 0],
+        [generation, 1],
+      ]);
+
+      const blue = parsed({ colour: 'blue' });
+      expect(await count('owner', blue)).toBe(0);
+      await data.patch(id, { metadata: { colour: 'blue' } });
+      expect(await count('owner', blue)).toBe(1);
+      expect(await search(Y, { filter: blue })).toHaveLength(2);
+
+      await data.remove(id);
+      expect(await search(Y)).toEqual([]);
+      expect(await list()).toEqual([]);
+    });
+
+    test('a grant lets a caller in and a revocation shuts them out', async () => {
+      const { id } = await ingest([X]);
+      expect(await search(X, { callerId: 'alice' })).toEqual([]);
+      await data.patch(id, { readers: ['owner', 'alice'] });
+      expect(await search(X, { callerId: 'alice' })).toHaveLength(1);
+      expect(await list({ callerId: 'alice' })).toEqual([id]);
+      await data.patch(id, { readers: ['owner'] });
+      expect(await list({ callerId: 'alice' })).toEqual([]);
+      expect(await count('alice')).toBe(0);
+      await data.patch(id, { readers: [], writers: ['alice'], admins: ['bob'] });
+      expect([await count('owner'), await count('alice'), await count('bob')]).toEqual([0, 1, 1]);
+    });
+
+    test('gives each caller as many chunks as asked for, whoever else has better ones', async () => {
+      for (let i = 0; i < 5; i += 1) await ingest([X, X, X, X]);
+      const { id } = await ingest([Y, Z], { ownerId: 'alice' });
+      const found = await search(X, { callerId: 'alice', limit: 2 });
+      expect(found.map(({ documentId }) => documentId)).toEqual([id, id]);
+    });
+
+    test('lists newest first, ties by id, in pages', async () => {
+      const at = (day: number) => `2026-01-0${String(day)}T00:00:00.000Z`;
+      const id = (last: number) => `00000000-0000-4000-8000-00000000000${String(last)}`;
+      for (const [last, day] of [
+        [3, 2],
+        [1, 2],
+        [4, 1],
+        [2, 2],
+        [5, 3],
+      ] as const) {
+        await data.create({ id: id(last), createdAt: at(day) });
+      }
+      const expected = [5, 1, 2, 3, 4].map(id);
+      expect(await list()).toEqual(expected);
+      expect(await list({ skip: 1, limit: 2 })).toEqual(expected.slice(1, 3));
+      expect(await list({ skip: 5, limit: 2 })).toEqual([]);
+      await data.remove(id(1));
+      expect(await list({ skip: 1, limit: 2 })).toEqual([id(2), id(3)]);
+    });
+
+    test('an answer never holds chunks of two generations of a document', async () => {
+      const { id } = await ingest([X, X, X]);
+      const done = new AbortController();
+      const replacing = (async () => {
+        for (let i = 0; i < 20; i += 1) await data.replace(id, [X, X, X]);
+      })().finally(() => {
+        done.abort();
+      });
+      while (!done.signal.aborted) {
+        const found = await search(X);
+        expect(new Set(found.map(({ generation }) => generation)).size).toBe(1);
+        expect(found.map(({ number }) => number).sort()).toEqual([0, 1, 2]);
+      }
+      await replacing;
+    });
+
+    test('answers as a plain scan over the records does, whatever the documents, callers and filters', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), question, async (steps, asked) => {
+          const model = createIndexModel(data);
+          try {
+            for (const each of steps) await model.apply(each);
+            await model.compare(index, asked);
+          } finally {
+            await model.clear();
+          }
+        }),
+        { numRuns: 40 },
+      );
+    });
+
+    test('rejects with the reason of the signal that aborts it', async () => {
+      await ingest([X]);
+      const reason = new Error('the client went away');
+      expect(await rejection(search(X, { signal: AbortSignal.abort(reason) }))).toBe(reason);
+      const controller = new AbortController();
+      const running = rejection(search(X, { signal: controller.signal }));
+      controller.abort(reason);
+      expect(await running).toBe(reason);
+      expect(await search(X)).toHaveLength(1);
+    });
+
+    test('is unavailable while Redis is down, and whole again once it is back', async () => {
+      await ingest([X]);
+      expect(await search(X)).toHaveLength(1);
+      await redis.crash();
+      expect(await rejection(search(X))).toBeInstanceOf(UnavailableError);
+      expect(await rejection(list())).toBeInstanceOf(UnavailableError);
+      expect(await rejection(count())).toBeInstanceOf(UnavailableError);
+      await redis.start();
+      await until(async () => (await search(X).catch(() => [])).length === 1);
+      await ingest([Y]);
+      expect(await search(X)).toHaveLength(2);
+    });
+  });
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import { createChunks } from '../../src/shared/chunks.js';
+import { generationId, type DocumentRecord } from '../../src/shared/document.js';
+import { parseFilter, type Filter } from '../../src/shared/filters.js';
+import { createRecords, documentTags } from '../../src/shared/records.js';
+import { createRedis } from '../../src/shared/redis.js';
+import {
+  finishRetag,
+  patch,
+  publish,
+  remove,
+  replaceContent,
+  startAttempt,
+  type Patch,
+} from '../../src/shared/transitions.js';
+import { makeContent, makeDocument, makeOperation } from '../support/documents.js';
+
+/** Puts documents with chosen vectors into Redis by the very steps that workers and API take. */
+export type IndexData = Awaited<ReturnType<typeof openIndexData>>;
+
+export async function openIndexData(url: string) {
+  const redis = createRedis(url, { failFast: true, onError: () => undefined });
+  await redis.connect();
+  const records = createRecords(redis);
+  const chunks = createChunks(redis);
+
+  const current = async (id: string): Promise<DocumentRecord> => {
+    const record = await records.read(id);
+    if (!record) throw new Error(`no document ${id}`);
+    return record;
+  };
+
+  const publishVectors = async (id: string, vectors: readonly (readonly number[])[]): Promise<string> => {
+    const queued = await current(id);
+    const fence = { documentId: id, version: queued.version, attempt: queued.attempt };
+    await records.update(id, (record) => startAttempt(record, fence));
+    const generation = generationId(queued);
+    const texts = vectors.map(() => ({
+      text: 'text',
+      tokenCount: 1,
+      overlap: 0,
+      hash: randomUUID(),
+      like: null,
+    }));
+    await chunks.writeTexts({
+      documentId: id,
+      generation,
+      first: 0,
+      chunks: texts,
+      tags: documentTags(queued),
+    });
+    const rows = vectors.map((vector, number) => ({
+      number,
+      vector: unit(vector),
+      terms: termsOf(generation, number),
+    }));
+    await chunks.writeVectors(generation, rows);
+    await chunks.close(generation, { chunks: vectors.length, tokens: vectors.length });
+    await records.update(id, (record) =>
+      publish(record, { ...fence, chunkCount: vectors.length, tokenCount: 1 }),
+    );
+    return generation;
+  };
+
+  return {
+    redis,
+    create: async (changes: Partial<DocumentRecord> = {}): Promise<string> => {
+      const record = makeDocument(changes);
+      await records.create(record);
+      return record.id;
+    },
+    /** @returns the id of its generation */
+    publish: publishVectors,
+    /** @returns the id of its generation */
+    replace: async (id: string, vectors: readonly (readonly number[])[]): Promise<string> => {
+      const before = await current(id);
+      await records.update(id, (record) =>
+        replaceContent(record, { content: makeContent(), operation: makeOperation() }),
+      );
+      const generation = await publishVectors(id, vectors);
+      const { generation: old = null, chunkCount = 0 } = before.published ?? {};
+      if (old !== null) await chunks.unlink(old, range(chunkCount));
+      return generation;
+    },
+    patch: async (id: string, changes: Patch): Promise<void> => {
+      const { record } = await records.update(id, (before) => patch(before, changes));
+      const { generation = null, chunkCount = 0 } = record?.published ?? {};
+      if (!record) return;
+      if (generation !== null) await chunks.writeTags(generation, range(chunkCount), documentTags(record));
+      await records.update(id, (patched) => finishRetag(patched, record.retag));
+    },
+    remove: async (id: string): Promise<void> => {
+      const before = await current(id);
+      await records.update(id, remove);
+      const { generation = null, chunkCount = 0 } = before.published ?? {};
+      if (generation !== null) await chunks.unlink(generation, range(chunkCount));
+    },
+    current,
+  };
+}
+
+/** What the data has as packed terms of a chunk: an index hands them through as they are. */
+export function termsOf(generation: string, number: number): Uint8Array {
+  return new TextEncoder().encode(`${generation}:${String(number)}`);
+}
+
+export function unit(vector: readonly number[]): Float32Array {
+  const norm = Math.hypot(...vector);
+  return Float32Array.from(vector, (value) => (norm === 0 ? 0 : value / norm));
+}
+
+export function innerProduct(a: Float32Array, b: Float32Array): number {
+  return a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0);
+}
+
+function range(count: number): number[] {
+  return Array.from({ length: count }, (_, i) => i);
+}
+
+export function parsed(json: Record<string, unknown>): Filter | null {
+  const result = parseFilter(json);
+  if ('errors' in result) throw new Error(JSON.stringify(result.errors));
+  return result.filter;
+}
