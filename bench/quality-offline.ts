@@ -1,19 +1,22 @@
 /**
  * Retrieval quality of the builtin embedder and the lexical ranker over the shared test collections, without a server:
- * `npx tsx bench/quality-offline.ts [collection…]`. Whole documents stand for chunks.
+ * `npx tsx bench/quality-offline.ts [collection…]`. Pages are how many candidates the vectors propose to the ranker.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createBuiltinEmbedder } from '../src/shared/adapters/builtin-embedder.js';
 import { createLexicalRanker, noStatistics, type TermStatistics } from '../src/shared/ranking.js';
 import { analyzeText, packTerms } from '../src/shared/terms.js';
+import { chunkText } from '../src/workers/chunk.js';
 
-const K = 100;
+const PAGES = [200, 400, 1000];
+const CHUNKS = { size: 512, overlap: 64 };
 const folder = join(process.env['QUIRE_SHARED'] ?? '../shared', 'data');
 const embedder = createBuiltinEmbedder();
 const ranker = createLexicalRanker();
 
 interface Chunk {
+  /** Of the document. */
   readonly id: string;
   readonly terms: Uint8Array;
   readonly vector: Float32Array;
@@ -33,10 +36,9 @@ function readLines(path: string): Record<string, string>[] {
 }
 
 async function load(name: string): Promise<Collection> {
-  const texts = readLines(join(folder, name, 'corpus.jsonl')).map(({ id = '', title = '', text = '' }) => ({
-    id,
-    text: title === '' ? text : `${title}\n${text}`,
-  }));
+  const texts = readLines(join(folder, name, 'corpus.jsonl')).flatMap(({ id = '', title = '', text = '' }) =>
+    chunkText(title === '' ? text : `${title}\n${text}`, CHUNKS).map((chunk) => ({ id, text: chunk.text })),
+  );
   const { vectors } = await embedder.embedDocuments(texts.map(({ text }) => text));
   const frequencies = new Map<number, number>();
   let totalLength = 0;
@@ -80,11 +82,11 @@ async function search({ chunks }: Collection, text: string, limit: number): Prom
     .slice(0, limit);
 }
 
+/** Documents by their best chunk. */
 function order(found: readonly Scored[], scores: Float64Array): string[] {
-  return found
-    .map(({ chunk }, index) => ({ id: chunk.id, score: scores[index] ?? 0 }))
-    .sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
-    .map(({ id }) => id);
+  const scored = found.map(({ chunk }, index) => ({ id: chunk.id, score: scores[index] ?? 0 }));
+  const sorted = scored.sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1));
+  return [...new Set(sorted.map(({ id }) => id))];
 }
 
 function gainAt10(ids: readonly string[], relevant: ReadonlySet<string>): number {
@@ -100,24 +102,40 @@ function recallAt(ids: readonly string[], relevant: ReadonlySet<string>, limit: 
 
 async function measure(name: string): Promise<Record<string, number>> {
   const collection = await load(name);
-  const sums = { live: 0, background: 0, vectors: 0, everything: 0, 'R@100': 0 };
+  const sums: Record<string, number> = {};
+  const add = (figure: string, value: number) => {
+    sums[figure] = (sums[figure] ?? 0) + value / collection.queries.length;
+  };
   for (const { id, text } of collection.queries) {
     const relevant = collection.relevant.get(id) ?? new Set();
     const all = await search(collection, text, collection.chunks.length);
-    const found = all.slice(0, ranker.candidateCount(K));
-    const ranked = order(found, ranker.rank(text, found, collection.statistics));
-    sums.live += gainAt10(ranked, relevant);
-    sums['R@100'] += recallAt(ranked, relevant, 100);
-    sums.background += gainAt10(order(found, ranker.rank(text, found, noStatistics)), relevant);
-    sums.vectors += gainAt10(
-      found.map(({ chunk }) => chunk.id),
-      relevant,
+    const best = order(all, ranker.rank(text, all, collection.statistics));
+    for (const page of PAGES) {
+      const found = all.slice(0, page);
+      const ranked = order(found, ranker.rank(text, found, collection.statistics));
+      add(`page ${String(page)}`, gainAt10(ranked, relevant));
+      const proposed = new Set(ranked);
+      add(
+        `best 10 in ${String(page)}`,
+        best.slice(0, 10).filter((document) => proposed.has(document)).length / 10,
+      );
+      if (page === 400) add('R@100', recallAt(ranked, relevant, 100));
+    }
+    add('everything', gainAt10(best, relevant));
+    const found = all.slice(0, 400);
+    add('background', gainAt10(order(found, ranker.rank(text, found, noStatistics)), relevant));
+    add(
+      'vectors',
+      gainAt10(
+        order(
+          found,
+          Float64Array.from(found, (one) => one.similarity),
+        ),
+        relevant,
+      ),
     );
-    sums.everything += gainAt10(order(all, ranker.rank(text, all, collection.statistics)), relevant);
   }
-  return Object.fromEntries(
-    Object.entries(sums).map(([key, sum]) => [key, Number((sum / collection.queries.length).toFixed(4))]),
-  );
+  return Object.fromEntries(Object.entries(sums).map(([figure, sum]) => [figure, Number(sum.toFixed(4))]));
 }
 
 const named = process.argv.slice(2);

@@ -24,7 +24,7 @@ export function createAccessLog(logger: Logger): RequestHandler {
     serializers: { req: () => undefined },
     customLogLevel: (request, response) => {
       if (response.statusCode >= 500) return 'warn';
-      return QUIET_PATHS.includes(pathOf(request.url)) ? 'debug' : 'info';
+      return isQuiet(request) ? 'debug' : 'info';
     },
     customSuccessObject: describe,
     customErrorObject: (request, response, _error, value: Timing) => describe(request, response, value),
@@ -38,11 +38,22 @@ interface Timing {
 
 const describe = (request: IncomingMessage, response: ServerResponse, { responseTime }: Timing) => ({
   method: request.method,
-  path: pathOf('originalUrl' in request ? String(request.originalUrl) : request.url),
+  path: pathOf(originalUrl(request)),
   ...requestFacts(request),
   status: response.statusCode,
   durationMs: responseTime,
 });
+
+/** Probes, scrapes, and what an open queue board asks for every few seconds. */
+function isQuiet(request: IncomingMessage): boolean {
+  const path = pathOf(originalUrl(request));
+  return QUIET_PATHS.includes(path) || (request.method === 'GET' && path.startsWith('/admin/queues/'));
+}
+
+/** Mounted handlers see the rest of the path only. */
+function originalUrl(request: IncomingMessage): string | undefined {
+  return 'originalUrl' in request ? String(request.originalUrl) : request.url;
+}
 
 function pathOf(url: string | undefined): string {
   return (url ?? '').split('?')[0]?.slice(0, 300) ?? '';

@@ -12,7 +12,7 @@ import { createChunks } from '../shared/chunks.js';
 import { DataSetError, inspectServer, openDataSet } from '../shared/data-set.js';
 import { createEmbedding } from '../shared/embedding.js';
 import { UnavailableError } from '../shared/errors.js';
-import { createJobs } from '../shared/jobs.js';
+import { createJobs, QUEUES } from '../shared/jobs.js';
 import type { Logger } from '../shared/logger.js';
 import { renderPrefix } from '../shared/prompt.js';
 import { createLexicalRanker, createSemanticRanker } from '../shared/ranking.js';
@@ -46,9 +46,7 @@ export async function createApiContext({ settings, logger, signal }: ContextOpti
   const unwatch = watchRedis(redis, onError);
   const jobs = createJobs(bullConnection(settings.redis.url, { failFast: true }), onError);
   // Until its first connection BullMQ waits for Redis, whatever the profile; afterwards it fails fast.
-  await Promise.all(
-    (['ingestion', 'cache', 'maintenance'] as const).map((name) => jobs.queue(name).waitUntilReady()),
-  );
+  await Promise.all(QUEUES.map((name) => jobs.queue(name).waitUntilReady()));
   const waiter = await createChangeWaiter(redis, onError);
   const index = await createExactIndex({
     redisUrl: settings.redis.url,

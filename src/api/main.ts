@@ -8,6 +8,8 @@ import type { Settings } from '../shared/settings.js';
 import { createApp, type AppOptions } from './app.js';
 import { createAuthentication } from './auth.js';
 import { createApiContext } from './context.js';
+import { createMounts } from './mounts.js';
+import { createProcessMetrics } from './process-metrics.js';
 import { createRoutes, type Secrets } from './routes.js';
 import { createHealthRoutes } from './routes/health.js';
 import { createApiServer } from './server.js';
@@ -20,7 +22,8 @@ async function main(): Promise<void> {
   const settings = loadSettings(process.env, ['redis', 'secret']);
   const logger = createLogger({ level: settings.log.level, process: 'api' });
   const secrets = await readSecrets(settings);
-  const appOptions = optionsOf(settings, secrets, logger);
+  const processMetrics = createProcessMetrics();
+  const appOptions = { ...optionsOf(settings, secrets, logger), measure: processMetrics.measure };
 
   // Whoever asks while we wait for Redis is told so.
   let listener: RequestListener = createStartingApp(appOptions);
@@ -38,7 +41,8 @@ async function main(): Promise<void> {
   });
   try {
     const context = await starting;
-    listener = createApp({ ...appOptions, routes: createRoutes(context, secrets) });
+    const mounts = createMounts(context, { secrets, processMetrics });
+    listener = createApp({ ...appOptions, mounts, routes: createRoutes(context, secrets) });
     logger.info('api serves');
   } catch (error) {
     if (!stopping.signal.aborted) throw error;

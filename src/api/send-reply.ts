@@ -43,12 +43,12 @@ async function sendItems(
     separator = ',';
     if (isHead) break;
     if (piece.length < PIECE_LENGTH) continue;
-    startJson(response, 200);
+    if (!response.headersSent) startJson(response, 200);
     await writeOut(response, piece);
     piece = '';
     await nextTurn();
   }
-  startJson(response, 200);
+  if (!response.headersSent) startJson(response, 200);
   response.end(isHead ? undefined : `${piece}]`);
 }
 
@@ -64,14 +64,20 @@ async function sendDownload(
     // The first bytes are read before the headers go: a file that cannot be read is answered as any other error.
     let item = isHead ? null : await iterator.next();
     response.status(200).set({
-      'Content-Type': reply.contentType,
       'Content-Length': String(reply.sizeBytes),
       'Content-Disposition': attachment(reply.filename),
       'X-Content-Type-Options': 'nosniff',
       'Content-Security-Policy': "default-src 'none'; sandbox",
     });
-    for (; item !== null && item.done !== true; item = await iterator.next())
-      await writeOut(response, item.value);
+    // Not by express, which would add a charset that we do not know.
+    response.setHeader('Content-Type', reply.contentType);
+    let left = isHead ? 0 : reply.sizeBytes;
+    for (; item !== null && item.done !== true; item = await iterator.next()) {
+      left -= item.value.length;
+      if (left >= 0) await writeOut(response, item.value);
+    }
+    if (left !== 0)
+      throw new Error(`a download of ${String(reply.sizeBytes)} bytes was off by ${String(left)}`);
     response.end();
   } finally {
     await iterator.return?.();

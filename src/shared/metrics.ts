@@ -151,7 +151,7 @@ export async function readStoredMetrics(redis: Redis): Promise<MetricFamily[]> {
     const own = stored.filter(({ parts }) => parts[0] === name && parts.length === labels.length + 2);
     const values = own.map(({ parts, value }) => ({
       labels: Object.fromEntries(labels.map((label, i) => [label, parts[i + 1] ?? ''])),
-      part: parts.at(-1) ?? '',
+      part: parts[labels.length + 1] ?? '',
       value,
     }));
     return { name, type, help, samples: type === 'counter' ? values.map(toSample) : histogram(values) };

@@ -66,13 +66,17 @@ interface WeightedTerm {
   readonly weight: number;
 }
 
+/** Of a query as long as a text only its weightiest terms count, so that ranking takes milliseconds. */
+const MOST_TERMS = 128;
+
 function weighQuery(query: string, statistics: TermStatistics): WeightedTerm[] {
   const weighted = Array.from(analyzeText(query).counts, ([term, count]) => ({
     term,
     weight: (count / (count + K3)) * inverseFrequency(term, statistics),
   }));
-  const total = weighted.reduce((sum, { weight }) => sum + weight, 0);
-  return weighted.map(({ term, weight }) => ({ term, weight: weight / total }));
+  const heaviest = weighted.sort((a, b) => b.weight - a.weight || a.term - b.term).slice(0, MOST_TERMS);
+  const total = heaviest.reduce((sum, { weight }) => sum + weight, 0);
+  return heaviest.map(({ term, weight }) => ({ term, weight: weight / total }));
 }
 
 function inverseFrequency(term: number, { chunks, frequencies }: TermStatistics): number {

@@ -109,6 +109,6 @@ function packedSize(packed: Uint8Array): number {
 }
 
 function readUint32(bytes: Uint8Array, at: number): number {
-  const [a = 0, b = 0, c = 0, d = 0] = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
-  return (a | (b << 8) | (c << 16) | (d << 24)) >>> 0;
+  const high = ((bytes[at + 3] ?? 0) << 24) | ((bytes[at + 2] ?? 0) << 16);
+  return (high | ((bytes[at + 1] ?? 0) << 8) | (bytes[at] ?? 0)) >>> 0;
 }

@@ -2,11 +2,13 @@ import { get_encoding, type Tiktoken } from 'tiktoken';
 import { LONGEST_PIECE, pieceEnd } from './pre-tokenizer.js';
 
 /** Longest piece whose count is remembered, in UTF-16 units. */
-const LONGEST_REMEMBERED = 32;
+const LONGEST_WORD = 32;
+/** First of the scripts without spaces: their clauses hardly come again, and are as fast in one call with their like. */
+const FIRST_WIDE = 0x2e80;
 const REMEMBERED_PIECES = 65_536;
 /** A call into WASM costs as much as encoding a few known pieces between two unknown ones. */
 const LONGEST_GAP = 3;
-const PIECES_AT_ONCE = 128;
+const PIECES_AT_ONCE = 256;
 
 const remembered = new Map<string, number>();
 const tokenBytes = new Uint8Array(100_512);
@@ -44,14 +46,13 @@ export function countPieces(text: string, start: number, limit: number): Counted
   };
   for (let position = start; position < text.length && ends.length < limit;) {
     const end = pieceEnd(text, position);
-    const piece = text.slice(position, end);
-    const known = piece.length > LONGEST_REMEMBERED ? undefined : remembered.get(piece);
+    const known = mayComeAgain(text, position, end) ? remembered.get(text.slice(position, end)) : undefined;
     const index = ends.push(end) - 1;
     counts.push(known ?? 0);
     if (unknownFrom >= 0 && index - unknownTo > LONGEST_GAP) settle();
     if (known === undefined) {
       // Part of a longer run: encoded with its neighbours it would be one run again.
-      const isPart = piece.length >= LONGEST_PIECE - 1;
+      const isPart = end - position >= LONGEST_PIECE - 1;
       if (isPart) settle();
       if (unknownFrom < 0) unknownFrom = index;
       unknownTo = index;
@@ -79,13 +80,13 @@ function encodeSpan(text: string, { start, ends, counts, from, to }: Span): void
   let token = 0;
   for (let index = from; index <= to; index += 1) {
     const end = ends[index] ?? position;
-    const piece = text.slice(position, end);
     const first = token;
     if (index === to) token = tokens.length;
     else
-      for (let bytes = Buffer.byteLength(piece); bytes > 0; token += 1) bytes -= bytesOf(tokens[token] ?? 0);
+      for (let bytes = utf8Length(text, position, end); bytes > 0; token += 1)
+        bytes -= bytesOf(tokens[token] ?? 0);
     counts[index] = token - first;
-    remember(piece, token - first);
+    if (mayComeAgain(text, position, end)) remember(text.slice(position, end), token - first);
     position = end;
   }
 }
@@ -105,8 +106,26 @@ function bytesOf(token: number): number {
 }
 
 function remember(piece: string, count: number): void {
-  if (piece.length > LONGEST_REMEMBERED) return;
   if (remembered.size >= REMEMBERED_PIECES) remembered.clear();
   // V8 keeps a document alive through slices of 13 characters or more: remember a copy.
   remembered.set(piece.length < 13 ? piece : ` ${piece}`.slice(1), count);
+}
+
+function mayComeAgain(text: string, start: number, end: number): boolean {
+  return end - start <= LONGEST_WORD && (end - start === 1 || text.charCodeAt(end - 1) < FIRST_WIDE);
+}
+
+/** Bytes of a part of `text` in UTF-8; a lone surrogate is encoded as U+FFFD. */
+function utf8Length(text: string, start: number, end: number): number {
+  let bytes = 0;
+  for (let position = start; position < end; position += 1) {
+    const unit = text.charCodeAt(position);
+    if (unit < 0x80) bytes += 1;
+    else if (unit < 0x800) bytes += 2;
+    else bytes += 3;
+    // A pair takes four bytes, two less than two lone halves.
+    const isHigh = unit >= 0xd800 && unit < 0xdc00 && position + 1 < end;
+    if (isHigh && (text.charCodeAt(position + 1) & 0xfc00) === 0xdc00) bytes -= 2;
+  }
+  return bytes;
 }

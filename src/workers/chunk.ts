@@ -19,7 +19,7 @@ export interface ChunkOptions {
   readonly maxChunks?: number | undefined;
 }
 
-const PIECES_AT_ONCE = 128;
+const PIECES_AT_ONCE = 256;
 
 /** Pieces of the text from the chunk's start on: piece `i` lies between `borders[i]` and `borders[i + 1]`. */
 interface Window {
@@ -102,14 +102,15 @@ function findCut(text: string, window: Window, freshFrom: number, { size }: Chun
   for (let index = last; index > 0 && bestValue < BORDER.paragraph; index -= 1) {
     // Below half a chunk nothing beats a border found above it.
     if (bestValue > 0 && (prefix[index] ?? 0) * 2 < size) break;
-    const cut = cutAt(text, window, { index, before: prefix[index] ?? 0 });
-    if (cut.position <= freshFrom) break;
-    if (cut.tokenCount > size) continue;
-    const value = valueOf(borderAt(text, cut.position), (prefix[index] ?? 0) / size);
-    if (value > bestValue) {
-      best = cut;
-      bestValue = value;
-    }
+    const position = cutPosition(text, window, index);
+    if (position <= freshFrom) break;
+    const before = prefix[index] ?? 0;
+    const value = valueOf(borderAt(text, position), before / size);
+    if (value <= bestValue) continue;
+    const tokenCount = before + leadTokens(text, window, { index, position });
+    if (tokenCount > size) continue;
+    best = { position, tokenCount };
+    bestValue = value;
   }
   if (best) return best;
   return (window.borders[0] ?? 0) < freshFrom ? undefined : cutInside(text, window, size);
@@ -122,22 +123,25 @@ function valueOf(border: number, filled: number): number {
   return filled >= enough ? border : border / 10;
 }
 
-/** The cut before piece `index`, behind the blank or full stop that the tokenizer holds as the start of the next word. */
-function cutAt(
+/** Where to cut before piece `index`: behind the blank or full stop that the tokenizer holds as the start of a word. */
+function cutPosition(text: string, { borders }: Window, index: number): number {
+  const position = borders[index] ?? 0;
+  const next = borders[index + 1] ?? position;
+  return next - position > 1 && leadsPiece(text, position) ? position + 1 : position;
+}
+
+/** Tokens that a cut at `position` adds to those before piece `index`: its lead's, alone or as one with the blanks before. */
+function leadTokens(
   text: string,
   { borders, counts }: Window,
-  { index, before }: { index: number; before: number },
-): Cut {
-  const position = borders[index] ?? 0;
-  const next = borders[index + 1];
-  if (next === undefined || next - position < 2 || !leadsPiece(text, position))
-    return { position, tokenCount: before };
-  const lead = text.charAt(position);
-  // It now ends this chunk: alone, or a blank as one with the blanks before it.
-  const previous = text.slice(borders[index - 1], position);
-  const merges = lead === ' ' && previous.length > 0 && /^[^\S\r\n]+$/u.test(previous);
-  const added = countTokens(merges ? previous + lead : lead) - (merges ? (counts[index - 1] ?? 0) : 0);
-  return { position: position + 1, tokenCount: before + added };
+  { index, position }: { index: number; position: number },
+): number {
+  const border = borders[index] ?? 0;
+  if (position === border) return 0;
+  const lead = text.slice(border, position);
+  const previous = text.slice(borders[index - 1], border);
+  const merges = lead === ' ' && /^[^\S\r\n]+$/u.test(previous);
+  return merges ? countTokens(previous + lead) - (counts[index - 1] ?? 0) : countTokens(lead);
 }
 
 const WIDE_STOP = /^[。！？｡．…、，；：]/u;
@@ -184,7 +188,7 @@ function overlapStart(
     if (border >= cut) continue;
     tokens += window.counts[index] ?? 0;
     if (tokens > overlap) break;
-    const { position } = cutAt(text, window, { index, before: 0 });
+    const position = cutPosition(text, window, index);
     if (position >= cut) continue;
     const found = Math.min(borderAt(text, position), BORDER.sentence);
     if (found >= bestBorder) {

@@ -42,8 +42,7 @@ export function createWorker(options: WorkerOptions) {
     if (!handler) throw new UnrecoverableError(`no handler for ${job.name}`);
     const started = performance.now();
     const seconds = () => (performance.now() - started) / 1_000;
-    const finish = (outcome: string) =>
-      onFinished?.({ queue, job: job.name, outcome, seconds: seconds() });
+    const finish = (outcome: string) => onFinished?.({ queue, job: job.name, outcome, seconds: seconds() });
     const fields = { queue, job: job.name, jobId: job.id, requestId: requestIdOf(job) };
     try {
       const outcome = await handler.run(job, stopping.signal);

@@ -1,14 +1,13 @@
 import type { MatchableDocument } from '../../document.js';
 import type { Filter } from '../../filters.js';
-import { createAccessClasses } from './access-classes.js';
+import { createChunkTable } from './chunk-table.js';
+import { createDocumentTable } from './document-table.js';
 import { createDraft, type Draft } from './draft.js';
 import type { MakeKernel } from './kernel.js';
-import { createListingOrder } from './listing-order.js';
 import { createMasks } from './masks.js';
-import { compareIds, type MirroredChunk, type MirroredContent, type MirroredDocument } from './mirrored.js';
+import { compareIds, type MirroredContent, type MirroredDocument } from './mirrored.js';
 import { createSelection } from './selection.js';
 import { tieKey } from './tie-key.js';
-import { createVectors, type Vectors } from './vectors.js';
 
 export interface Selector {
   readonly callerId: string;
@@ -40,32 +39,20 @@ export interface Mirror {
 }
 
 export function createMirror(makeKernel: MakeKernel): Mirror {
-  const slots = new Map<string, number>();
-  const documents: (MirroredDocument | undefined)[] = [];
-  const freeSlots: number[] = [];
-  const chunks: (MirroredChunk | undefined)[] = [];
-  const classes = createAccessClasses();
-  let vectors: Vectors | null = null;
-  let chunkCount = 0;
-
-  const masks = createMasks(() => ({ documents, chunks, segmentSize: vectors?.segmentSize ?? 1 }));
-  const order = createListingOrder((a, b) => compareForListing(documents[a], documents[b]));
-
-  const dropVectors = (content: MirroredContent | null) => {
-    for (const vector of content?.vectors ?? []) {
-      chunks[vector] = undefined;
-      vectors?.free(vector);
-      masks.noteVector(vector);
-      chunkCount -= 1;
-    }
-  };
-  const linkVectors = (content: MirroredContent, documentSlot: number) => {
-    for (const [number, vector] of content.vectors.entries()) {
-      while (chunks.length <= vector) chunks.push(undefined);
-      chunks[vector] = { documentSlot, number };
-      chunkCount += 1;
-    }
-  };
+  const table = createChunkTable(makeKernel, {
+    change: (slot) => {
+      masks.noteVector(slot);
+    },
+    clear: () => {
+      masks.clear();
+    },
+  });
+  const { chunks } = table;
+  const store = createDocumentTable(table, (slot) => {
+    masks.noteDocument(slot);
+  });
+  const { documents } = store;
+  const masks = createMasks(() => ({ documents, chunks, segmentSize: table.vectors?.segmentSize ?? 1 }));
 
   const compareChunks = (a: number, b: number) => {
     const [left, right] = [chunks[a], chunks[b]];
@@ -74,100 +61,58 @@ export function createMirror(makeKernel: MakeKernel): Mirror {
     return compareIds(before?.record.id ?? '', after?.record.id ?? '') || left.number - right.number;
   };
 
-  const get = (documentId: string) => {
-    const slot = slots.get(documentId);
-    return slot === undefined ? undefined : documents[slot];
-  };
-
-  const found = (vector: number, similarity: number): FoundChunk[] => {
+  const describe = (vector: number, similarity: number): FoundChunk[] => {
     const chunk = chunks[vector];
-    if (!chunk) return [];
-    const document = documents[chunk.documentSlot];
-    if (!document?.content) return [];
-    const { generation, terms, termEnds } = document.content;
-    const [start, end] = [termEnds[chunk.number - 1] ?? 0, termEnds[chunk.number]];
+    const document = chunk && documents[chunk.documentSlot];
+    if (!chunk || !document?.content) return [];
     const { number } = chunk;
-    return [
-      { documentId: document.record.id, generation, number, similarity, terms: terms.subarray(start, end) },
-    ];
+    const { generation, terms, termEnds } = document.content;
+    const own = terms.subarray(termEnds[number - 1] ?? 0, termEnds[number]);
+    return [{ documentId: document.record.id, generation, number, similarity, terms: own }];
   };
 
   return {
     get chunkCount() {
-      return chunkCount;
+      return table.count;
     },
-    get,
+    get: (documentId) => store.get(documentId),
     draft: (documentId) => {
       const tie = tieKey(documentId);
       return createDraft({
-        add: (bytes) => {
-          if (bytes.byteLength === 0 || bytes.byteLength % 4 !== 0) return null;
-          // The first vector tells the length of all; without any left, the next one may be of another model.
-          if (!vectors || (vectors.isEmpty && vectors.dimensions * 4 !== bytes.byteLength)) {
-            vectors = createVectors(makeKernel, bytes.byteLength / 4);
-            chunks.length = 0;
-            masks.clear();
-          }
-          return vectors.dimensions * 4 === bytes.byteLength ? vectors.add(bytes, tie) : null;
+        add: (bytes) => table.add(bytes, tie),
+        free: (slot) => {
+          table.free(slot);
         },
-        free: (vector) => vectors?.free(vector),
       });
     },
     put: (record, content) => {
-      const before = get(record.id);
-      const slot = before?.slot ?? freeSlots.pop() ?? documents.length;
-      const next = content === 'kept' ? (before?.content ?? null) : content;
-      if (before && before.content !== next) dropVectors(before.content);
-      if (next && before?.content !== next) linkVectors(next, slot);
-      const access = classes.acquire(record);
-      if (before) classes.release(before.access);
-      documents[slot] = {
-        ...{ slot, access, content: next, createdAtMs: Date.parse(record.createdAt) },
-        record: { ...record, ...access.lists },
-      };
-      slots.set(record.id, slot);
-      if (!before) order.add(slot);
-      masks.noteDocument(slot);
+      store.put(record, content);
     },
     remove: (documentId) => {
-      const document = get(documentId);
-      if (!document) return;
-      dropVectors(document.content);
-      classes.release(document.access);
-      documents[document.slot] = undefined;
-      slots.delete(documentId);
-      freeSlots.push(document.slot);
-      order.remove(document.slot);
-      masks.noteDocument(document.slot);
+      store.remove(documentId);
     },
     clear: () => {
-      for (const document of documents) {
-        if (!document) continue;
-        dropVectors(document.content);
-        classes.release(document.access);
-      }
-      slots.clear();
-      documents.length = 0;
-      freeSlots.length = 0;
-      order.clear();
+      store.clear();
       masks.clear();
     },
     search: ({ callerId, filter, vector, limit }) => {
-      if (!vectors || chunkCount === 0) return [];
+      const { vectors, count } = table;
+      if (!vectors || count === 0) return [];
       if (vector.length !== vectors.dimensions) {
-        throw new Error(
-          `the query vector has ${String(vector.length)} dimensions, the data ${String(vectors.dimensions)}`,
-        );
+        const lengths = `${String(vector.length)} dimensions, the data ${String(vectors.dimensions)}`;
+        throw new Error(`the query vector has ${lengths}`);
       }
-      const selection = createSelection(Math.min(limit, chunkCount), compareChunks);
-      vectors.scan(vector, masks.get(callerId, filter).vectors, selection);
-      return selection.take().flatMap(({ slot, score }) => found(slot, score));
+      const mask = masks.get(callerId, filter);
+      if (mask.count === 0 || limit === 0) return [];
+      const selection = createSelection(Math.min(limit, count), compareChunks);
+      vectors.scan(vector, mask.vectors, selection);
+      return selection.take().flatMap(({ slot, score }) => describe(slot, score));
     },
     list: ({ callerId, filter, skip, limit }) => {
       const mask = masks.get(callerId, filter);
       const ids: string[] = [];
       let matching = 0;
-      for (const slot of order.read()) {
+      for (const slot of mask.count > skip ? store.listed() : []) {
         if (ids.length >= limit || matching >= mask.count) break;
         if (mask.documents[slot] !== 1) continue;
         matching += 1;
@@ -177,13 +122,4 @@ export function createMirror(makeKernel: MakeKernel): Mirror {
     },
     count: ({ callerId, filter }) => masks.get(callerId, filter).count,
   };
-}
-
-function compareForListing(a: MirroredDocument | undefined, b: MirroredDocument | undefined): number {
-  if (!a || !b) return 0;
-  return (
-    b.createdAtMs - a.createdAtMs ||
-    compareIds(b.record.createdAt, a.record.createdAt) ||
-    compareIds(a.record.id, b.record.id)
-  );
 }

@@ -2,7 +2,10 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { tieKey } from '../../../../src/shared/adapters/exact-index/tie-key.js';
 
-const likeUuid = fc.string({ unit: fc.constantFrom(...'-09af.:`gZ'), maxLength: 14 });
+const likeUuid = fc.string({
+  unit: fc.constantFrom('-', '0', '9', 'a', 'f', '.', ':', '`', 'g', 'Z'),
+  maxLength: 14,
+});
 const id = fc.oneof(fc.uuid(), likeUuid, fc.string());
 
 test('tie keys never contradict the order of ids', () => {

@@ -1,0 +1,99 @@
+import { readFile } from 'node:fs/promises';
+import { createBullBoard } from '@bull-board/api';
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
+import { ExpressAdapter } from '@bull-board/express';
+import type { Express } from 'express';
+import { z } from 'zod';
+import { QUEUES, type Jobs } from '../../shared/jobs.js';
+
+export interface BoardOptions {
+  readonly jobs: Jobs;
+  readonly readOnly: boolean;
+  /** Where browsers see /admin. */
+  readonly adminPath: string;
+}
+
+/** Bull Board over all queues. Shows ids, and nothing that it would have to ask another server for. */
+export function createBoard({ jobs, readOnly, adminPath }: BoardOptions): Express {
+  const serverAdapter = new ExpressAdapter().setBasePath(`${adminPath}/queues`);
+  const queues = QUEUES.map((name) => {
+    const queue = new BullMQAdapter(jobs.queue(name), {
+      readOnlyMode: readOnly,
+      externalJobUrl: (job) => documentLink(job.data, adminPath),
+    });
+    queue.setFormatter('data', (data: unknown) => shownData.parse(data));
+    queue.setFormatter('returnValue', (value: unknown) => shownOutcome.parse(value));
+    return queue;
+  });
+  createBullBoard({
+    queues,
+    serverAdapter,
+    options: {
+      uiConfig: {
+        boardTitle: 'Quire queues',
+        hideDocsLink: true,
+        miscLinks: [{ text: 'Session', url: `${adminPath}/login` }],
+        theme: { light: fonts, dark: fonts },
+      },
+    },
+  });
+  // The board's own handler shows messages of errors; ours comes after it.
+  serverAdapter.setErrorHandler((error) => {
+    throw error;
+  });
+  // @NOTE bull-board types its express app as `any`.
+  const app = serverAdapter.getRouter() as Express;
+  app.disable('x-powered-by');
+  app.engine('ejs', (path, values, done) => {
+    renderBoard(path, values).then(
+      (page) => {
+        done(null, page);
+      },
+      (error: unknown) => {
+        done(error);
+      },
+    );
+  });
+  return app;
+}
+
+/** The board's own are another server's. */
+const fonts = {
+  'font-sans': 'system-ui, -apple-system, Roboto, sans-serif',
+  'font-mono': 'ui-monospace, Menlo, monospace',
+};
+
+/** Payloads hold ids only; should one ever hold more, it is not shown here. */
+const id = z
+  .union([z.string().max(300), z.number()])
+  .optional()
+  .catch(undefined);
+const shownData = z
+  .object({
+    ...{ documentId: id, version: id, attempt: id, batch: id, batches: id, requestId: id },
+    ...{ generation: id, mark: id, ownerId: id, name: id, build: id },
+  })
+  .catch({});
+const shownOutcome = z.string().max(40).nullable().catch(null);
+
+function documentLink(data: unknown, adminPath: string) {
+  const { documentId, generation } = shownData.parse(data);
+  const found = documentId ?? (typeof generation === 'string' ? generation.split('.')[0] : undefined);
+  const place = found === undefined ? '' : `documents/${encodeURIComponent(String(found))}`;
+  return { displayText: 'Document', href: `${adminPath}/${place}` };
+}
+
+/** The board's only template has nothing but values in it; links to other servers (its fonts) are taken out. */
+async function renderBoard(path: string, values: object): Promise<string> {
+  const template = await readFile(path, 'utf8');
+  const known = new Map<string, unknown>(Object.entries(values));
+  return template
+    .replace(/<link\b[^>]*\bhref="https?:[^>]*>/g, '')
+    .replace(/<%([=-]) *(\w+) *%>/g, (_match, kind: string, name: string) => {
+      const found = known.get(name);
+      const value = typeof found === 'string' ? found : '';
+      return kind === '='
+        ? value.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
+        : value;
+    });
+}

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import type { Response } from 'express';
+
+/** Text that may stand in a page as it is. */
+export interface Html {
+  readonly html: string;
+}
+
+type Value = string | number | null | Html | readonly Html[];
+
+/** A template whose values are escaped, unless they are templates themselves. */
+export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
+  return { html: parts.map((part, i) => (i === 0 ? part : toHtml(values[i - 1] ?? null) + part)).join('') };
+}
+
+function toHtml(value: Value): string {
+  if (value === null) return '';
+  if (typeof value === 'string' || typeof value === 'number') return escapeText(String(value));
+  if ('html' in value) return value.html;
+  return value.map(toHtml).join('');
+}
+
+const entities = new Map([
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+  ['"', '&quot;'],
+  ["'", '&#39;'],
+]);
+function escapeText(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities.get(character) ?? '');
+}
+
+const style = `
+:root { color-scheme: light dark; --ink: #1c2430; --dim: #5d6878; --line: #d9dee6; --back: #f4f6f9; --card: #fff; --key: #2f5bd0; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6eaf0; --dim: #98a3b3; --line: #313946; --back: #151a21; --card: #1d232c; --key: #7fa2ff; }
+}
+* { box-sizing: border-box; }
+body { margin: 0; min-height: 100vh; background: var(--back); color: var(--ink);
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }
+main { max-width: 46rem; margin: 0 auto; padding: 3rem 1.25rem; }
+main.narrow { max-width: 26rem; padding-top: 16vh; }
+.card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1.75rem; }
+.card + .card { margin-top: 1.25rem; }
+h1 { font-size: 1.25rem; margin: 0 0 .35rem; }
+h2 { font-size: .8rem; margin: 0 0 .6rem; color: var(--dim); text-transform: uppercase; letter-spacing: .06em; }
+p { margin: 0 0 1rem; color: var(--dim); }
+label { display: block; font-weight: 600; margin-bottom: .35rem; }
+input { width: 100%; padding: .6rem .7rem; font: inherit; color: inherit; background: var(--back); border: 1px solid var(--line); border-radius: 6px; }
+input:focus-visible, button:focus-visible, a:focus-visible { outline: 2px solid var(--key); outline-offset: 2px; }
+button { margin-top: 1rem; width: 100%; padding: .6rem; font: inherit; font-weight: 600; color: var(--card); background: var(--key); border: 0; border-radius: 6px; cursor: pointer; }
+button.plain { color: var(--ink); background: transparent; border: 1px solid var(--line); }
+.problem { color: #c0392b; font-weight: 600; }
+@media (prefers-color-scheme: dark) { .problem { color: #ff8a7a; } }
+a { color: var(--key); }
+table { width: 100%; border-collapse: collapse; }
+th, td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0; border-top: 1px solid var(--line); }
+tr:first-child > * { border-top: 0; }
+th { width: 12rem; font-weight: 500; color: var(--dim); }
+td { overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
+code { font: .9em ui-monospace, "Liberation Mono", Menlo, monospace; }
+`;
+const styleHash = createHash('sha256').update(style).digest('base64');
+
+/** Nothing but this style, and forms to ourselves. */
+const PAGE_POLICY = [
+  `default-src 'none'`,
+  `style-src 'sha256-${styleHash}'`,
+  `form-action 'self'`,
+  `base-uri 'none'`,
+  `frame-ancestors 'none'`,
+].join('; ');
+
+export interface Page {
+  readonly title: string;
+  readonly body: Html;
+  readonly narrow?: true;
+}
+
+export function sendPage(response: Response, status: number, { title, body, narrow }: Page): void {
+  const page = html`<!DOCTYPE html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <title>${title} · Quire</title>
+        <style>
+          ${{ html: style }}
+        </style>
+      </head>
+      <body>
+        <main class="${narrow ? 'narrow' : 'wide'}">${body}</main>
+      </body>
+    </html> `;
+  response.set('Content-Security-Policy', PAGE_POLICY).status(status).type('html').send(page.html);
+}

@@ -1,0 +1,116 @@
+import { Router, type Request, type Response } from 'express';
+import helmet from 'helmet';
+import { AppError } from '../../shared/errors.js';
+import type { Jobs } from '../../shared/jobs.js';
+import type { Redis } from '../../shared/redis.js';
+import { notAuthenticated, requirePermission, type Authenticate } from '../auth.js';
+import { continueBody } from '../expect-continue.js';
+import { requestFacts } from '../request-facts.js';
+import type { InspectDocument } from '../services/document-inspection.js';
+import { createBoard } from './board.js';
+import { createDocumentPage } from './document-page.js';
+import { createLoginAttempts } from './login-attempts.js';
+import { createLogin } from './login.js';
+import { createSessions } from './sessions.js';
+import { createVisits, type Visit } from './visit.js';
+
+export interface AdminOptions {
+  readonly jobs: Jobs;
+  readonly redis: Redis;
+  readonly inspect: InspectDocument;
+  /** The current secret, then the previous one while it is being changed. */
+  readonly secrets: readonly string[];
+  readonly authenticate: Authenticate;
+  /** Knows tokens only: in dev mode, too, nobody is anybody without one. */
+  readonly authenticateToken: Authenticate;
+  readonly sessionMinutes: number;
+  readonly queuesReadOnly: boolean;
+  readonly devMode: boolean;
+  readonly publicUrl: string;
+}
+
+const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
+
+/** Everything under /admin: for admins only, and writes from its own pages only. */
+export function createAdmin(options: AdminOptions): Router {
+  const { redis, jobs, secrets, inspect, authenticate, publicUrl, sessionMinutes, devMode } = options;
+  const { queuesReadOnly: readOnly } = options;
+  const adminPath = `${publicUrl === '' ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '')}/admin`;
+  const sessions = createSessions({ secrets, redis });
+  const visits = createVisits({ sessions, authenticate, sessionMinutes, adminPath, publicUrl });
+
+  const router = Router({ caseSensitive: true, strict: true });
+  router.use((request, response, next) => {
+    requestFacts(request).route = '/admin';
+    // No page of another origin may read these, those that may call the API included.
+    response.removeHeader('Access-Control-Allow-Origin');
+    // With helmet's `no-referrer`, browsers would send forms with the origin `null`.
+    response.set({ 'Referrer-Policy': 'same-origin', 'Cache-Control': 'no-store' });
+    next();
+  });
+  const attempts = createLoginAttempts(redis);
+  router.use(createLogin({ visits, attempts, adminPath, devMode, authenticate: options.authenticateToken }));
+  const known = new WeakMap<Request, Visit>();
+  router.use(async (request, response, next) => {
+    const visit = await visits.read(request);
+    if (!admit(request, response, visit, adminPath)) return;
+    if (!SAFE_METHODS.includes(request.method)) visits.requireOwnPage(request, visit);
+    known.set(request, visit);
+    next();
+  });
+  router.get('/', (_request, response) => {
+    response.redirect(303, `${adminPath}/queues`);
+  });
+  router.get('/documents/:id', createDocumentPage({ inspect, adminPath }));
+  router.all('/documents/:id', () => {
+    throw new AppError(405, 'Method Not Allowed', { headers: { Allow: 'GET, HEAD' } });
+  });
+  router.use('/queues', boardPolicy, (request, response, next) => {
+    requestFacts(request).route = '/admin/queues';
+    if (!SAFE_METHODS.includes(request.method)) {
+      if (readOnly) throw new AppError(403, 'The queues are read-only (admin.queues_read_only)');
+      continueBody(request, response);
+    }
+    const visit = known.get(request);
+    // The board's script finds the token in a cookie and sends it with every write.
+    if (visit && !visit.isByToken && isPageView(request)) visits.csrfToken(request, response, visit);
+    if (request.path.startsWith('/static/')) response.set('Cache-Control', 'private, max-age=3600');
+    next();
+  });
+  router.use('/queues', createBoard({ jobs, readOnly, adminPath }));
+  return router;
+}
+
+/** @returns false when the browser was sent to the login page instead */
+function admit(request: Request, response: Response, { caller }: Visit, adminPath: string): boolean {
+  requestFacts(request).callerId = caller?.id ?? null;
+  if (caller) {
+    requirePermission(caller, 'admin');
+    return true;
+  }
+  if (!isPageView(request)) throw notAuthenticated();
+  const wanted = adminPath + request.url.replace(/^\/(?=$|\?)/, '');
+  response.redirect(303, `${adminPath}/login?next=${encodeURIComponent(wanted)}`);
+  return false;
+}
+
+/** A browser that wants a page, not a script that wants data. */
+function isPageView(request: Request): boolean {
+  return request.method === 'GET' && (request.get('Accept') ?? '').includes('text/html');
+}
+
+/** The board's scripts come from us; its styles are partly inline. */
+const boardPolicy = helmet.contentSecurityPolicy({
+  useDefaults: false,
+  directives: {
+    defaultSrc: ["'none'"],
+    scriptSrc: ["'self'"],
+    styleSrc: ["'self'", "'unsafe-inline'"],
+    imgSrc: ["'self'", 'data:'],
+    fontSrc: ["'self'", 'data:'],
+    connectSrc: ["'self'"],
+    baseUri: ["'self'"],
+    formAction: ["'self'"],
+    frameAncestors: ["'none'"],
+  },
+});

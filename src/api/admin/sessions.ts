@@ -1,0 +1,66 @@
+import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { keys } from '../../shared/keys.js';
+import type { Redis } from '../../shared/redis.js';
+
+const sessionSchema = z.object({
+  id: z.string(),
+  /** Who logged in with an admin token; null for a browser that only looked at the login page (or at dev mode). */
+  callerId: z.string().nullable(),
+  expiresAtMs: z.number(),
+});
+export type Session = z.infer<typeof sessionSchema>;
+
+/** Sessions live in signed cookies; Redis only knows those that ended before their time. */
+export interface Sessions {
+  create(callerId: string | null, expiresAtMs: number): Session;
+  /** A cookie's value. */
+  seal(session: Session): string;
+  /** null when we did not seal it, or it expired or was ended. */
+  open(sealed: string | undefined): Promise<Session | null>;
+  /** Ends it everywhere, wherever its cookie was copied to. */
+  end(session: Session): Promise<void>;
+  /** What a page of this session shows with every write, and no other page can know. */
+  csrfToken(session: Session): string;
+  isCsrfToken(session: Session, given: string): boolean;
+}
+
+export interface SessionOptions {
+  /** The current secret, then the previous one while it is being changed. */
+  readonly secrets: readonly string[];
+  readonly redis: Pick<Redis, 'exists' | 'set'>;
+}
+
+export function createSessions({ secrets, redis }: SessionOptions): Sessions {
+  const sign = (secret: string, purpose: 'session' | 'csrf', text: string) =>
+    createHmac('sha256', secret).update(`quire admin ${purpose}\0${text}`).digest('base64url');
+  const isSigned = (purpose: 'session' | 'csrf', text: string, signature: string) =>
+    secrets.some((secret) => isSame(sign(secret, purpose, text), signature));
+  const [current = ''] = secrets;
+
+  return {
+    create: (callerId, expiresAtMs) => ({ id: randomUUID(), callerId, expiresAtMs }),
+    seal: (session) => {
+      const text = Buffer.from(JSON.stringify(session)).toString('base64url');
+      return `${text}.${sign(current, 'session', text)}`;
+    },
+    open: async (sealed) => {
+      const [text = '', signature = ''] = (sealed ?? '').split('.');
+      if (text === '' || !isSigned('session', text, signature)) return null;
+      const session = sessionSchema.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
+      if (session.expiresAtMs <= Date.now()) return null;
+      return (await redis.exists(keys.endedSession(session.id))) === 1 ? null : session;
+    },
+    end: async ({ id, expiresAtMs }) => {
+      const value = Math.max(1, expiresAtMs - Date.now());
+      await redis.set(keys.endedSession(id), '1', { expiration: { type: 'PX', value } });
+    },
+    csrfToken: ({ id }) => sign(current, 'csrf', id),
+    isCsrfToken: ({ id }, given) => isSigned('csrf', id, given),
+  };
+}
+
+function isSame(expected: string, given: string): boolean {
+  const [one, other] = [Buffer.from(expected), Buffer.from(given)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}

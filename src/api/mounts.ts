@@ -1,0 +1,41 @@
+import { createAdmin } from './admin/router.js';
+import type { AppOptions } from './app.js';
+import { createAuthentication } from './auth.js';
+import type { ApiContext } from './context.js';
+import { createMetricsPage } from './metrics-page.js';
+import type { ProcessMetrics } from './process-metrics.js';
+import type { Secrets } from './routes.js';
+import { createDocumentInspection } from './services/document-inspection.js';
+import { createServiceMetrics } from './services/service-metrics.js';
+
+/** What operators use, and what is no JSON route: pages and metrics. */
+export function createMounts(
+  context: ApiContext,
+  { secrets, processMetrics }: { secrets: Secrets; processMetrics: ProcessMetrics },
+): NonNullable<AppOptions['mounts']> {
+  const { settings, redis, jobs, index, logger, records, chunks } = context;
+  const { devMode } = settings;
+  const authenticateToken = createAuthentication({ secrets, devMode: false });
+  return [
+    {
+      path: '/metrics',
+      handler: createMetricsPage({
+        sources: [() => processMetrics.render(), createServiceMetrics({ redis, jobs, index, logger })],
+        authenticate: authenticateToken,
+        token: settings.metrics.token,
+        devMode,
+      }),
+    },
+    {
+      path: '/admin',
+      handler: createAdmin({
+        ...{ redis, jobs, secrets, devMode, authenticateToken },
+        inspect: createDocumentInspection({ records, chunks, jobs }),
+        authenticate: createAuthentication({ secrets, devMode }),
+        sessionMinutes: settings.admin.sessionMinutes,
+        queuesReadOnly: settings.admin.queuesReadOnly,
+        publicUrl: settings.api.publicUrl,
+      }),
+    },
+  ];
+}

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createUsageRoutes } from '../../src/api/routes/usage.js';
+import { createRedis, type Redis } from '../../src/shared/redis.js';
+import { createUsage, OPERATIONS, type Usage, type UsageEvent } from '../../src/shared/usage.js';
+import { makeToken, startApi, type ApiClient } from '../support/api.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+
+let server: TestRedis;
+let redis: Redis;
+let usage: Usage;
+let api: ApiClient;
+beforeAll(async () => {
+  server = await startTestRedis();
+  redis = createRedis(server.url, { failFast: true, onError: () => undefined });
+  await redis.connect();
+  usage = createUsage(redis);
+  api = await startApi({ routes: createUsageRoutes({ usage }) });
+});
+afterAll(async () => {
+  await api.close();
+  redis.destroy();
+  await server.stop();
+});
+beforeEach(() => redis.flushAll());
+
+const token = makeToken({ permissions: ['read'] });
+const recent = (query = '') => api.request(`/usage/recent${query}`, { token });
+
+let count = 0;
+function event(fields: Partial<UsageEvent> = {}): UsageEvent {
+  count += 1;
+  return {
+    ...{ id: `event-${String(count)}`, userId: 'alice', operation: 'query', status: 'success' },
+    ...{ tokens: 7, durationMs: 12, at: '2026-01-02T03:04:05.678Z', metadata: { query: 'leaves', k: 4 } },
+    ...fields,
+  };
+}
+
+describe('/usage/recent', () => {
+  test("shows the caller's records with the names of the interface", async () => {
+    await usage.append(event());
+    await usage.append(event({ userId: 'bob' }));
+    expect((await recent()).body).toEqual([
+      {
+        timestamp: '2026-01-02T03:04:05.678Z',
+        operation_type: 'query',
+        tokens_used: 7,
+        user_id: 'alice',
+        duration_ms: 12,
+        status: 'success',
+        metadata: { query: 'leaves', k: 4 },
+      },
+    ]);
+  });
+
+  test('is newest first, at most `limit` (default 100, max 1000), pending and aggregated alike', async () => {
+    for (let n = 0; n < 60; n += 1) await usage.append(event({ tokens: n }));
+    await usage.aggregate({ keepDays: 3650, keepRecords: 10_000 });
+    for (let n = 60; n < 120; n += 1) await usage.append(event({ tokens: n }));
+    const tokensOf = async (query: string) =>
+      ((await recent(query)).body as { tokens_used: number }[]).map(({ tokens_used }) => tokens_used);
+    expect(await tokensOf('')).toEqual(Array.from({ length: 100 }, (_, n) => 119 - n));
+    expect(await tokensOf('?limit=2')).toEqual([119, 118]);
+    expect(await tokensOf('?limit=1000')).toHaveLength(120);
+  });
+
+  test.each([
+    ['limit=1001', 'limit', 'value_error.number.not_le'],
+    ['limit=0', 'limit', 'value_error.number.not_ge'],
+    ['limit=x', 'limit', 'type_error.integer'],
+    ['since=yesterday', 'since', 'value_error.datetime'],
+    ['since=', 'since', 'value_error.datetime'],
+    ['since=2026-13-01', 'since', 'value_error.datetime'],
+  ])('refuses %s', async (query, field, type) => {
+    const answer = await recent(`?${query}`);
+    expect(answer).toMatchObject({ status: 422, body: { detail: [{ loc: ['query', field], type }] } });
+  });
+
+  test('filters by operation_type and status; unknown values give an empty list', async () => {
+    await usage.append(event({ operation: 'query' }));
+    await usage.append(event({ operation: 'ingest_text' }));
+    await usage.append(event({ operation: 'query', status: 'error' }));
+    const found = async (query: string) => ((await recent(query)).body as unknown[]).length;
+    expect(await found('?operation_type=query')).toBe(2);
+    expect(await found('?operation_type=query&status=error')).toBe(1);
+    expect(await found('?status=success')).toBe(2);
+    expect(await found('?operation_type=nothing')).toBe(0);
+    expect(await found('?status=nothing')).toBe(0);
+  });
+
+  test('`since` is ISO 8601, with or without a zone (UTC assumed)', async () => {
+    await usage.append(event({ at: '2026-01-02T10:00:00.000Z' }));
+    const found = async (since: string) => ((await recent(`?since=${since}`)).body as unknown[]).length;
+    for (const since of [
+      ...['2026-01-02', '2026-01-02T10:00:00', '2026-01-02T10:00:00Z', '2026-01-02T10:00:00.000000'],
+      ...[
+        '2026-01-02T12:00:00%2B02:00',
+        '2026-01-02T05:00:00-05:00',
+        '2026-01-02%2010:00',
+        '2026-01-02 09:59',
+      ],
+      // A plus that was not encoded arrives as a blank.
+      ...[
+        '2026-01-02T10:00:00+00:00',
+        '2026-01-02T12:00:00.5+0200'.replace('.5', ''),
+        '2026-01-02T12:00+02:00',
+      ],
+    ]) {
+      expect([since, await found(since)]).toEqual([since, 1]);
+    }
+    for (const since of [
+      '2026-01-03',
+      '2026-01-02T10:00:00.001',
+      '2026-01-02T11:00:00+00:00',
+      '2026-01-02T06:00:00-05:00',
+    ]) {
+      expect([since, await found(since)]).toEqual([since, 0]);
+    }
+  });
+});
+
+describe('/usage/stats', () => {
+  test("counts the caller's successful operations, only those that occurred", async () => {
+    expect(await api.request('/usage/stats', { token })).toMatchObject({ status: 200, body: {} });
+    await usage.append(event({ operation: 'ingest_text' }));
+    await usage.aggregate({ keepDays: 3650, keepRecords: 10 });
+    await usage.append(event({ operation: 'ingest_text' }));
+    await usage.append(event({ operation: 'query', status: 'error' }));
+    await usage.append(event({ operation: 'query', userId: 'bob' }));
+    expect((await api.request('/usage/stats', { token })).body).toEqual({ ingest_text: 2 });
+  });
+
+  test('knows every operation', async () => {
+    for (const operation of OPERATIONS) await usage.append(event({ operation }));
+    const body = (await api.request('/usage/stats', { token })).body;
+    expect(body).toEqual(Object.fromEntries(OPERATIONS.map((operation) => [operation, 1])));
+  });
+
+  test('needs the permission to read', async () => {
+    expect(await api.request('/usage/stats')).toMatchObject({ status: 401 });
+    const writer = makeToken({ permissions: ['write'] });
+    expect(await api.request('/usage/stats', { token: writer })).toMatchObject({ status: 403 });
+  });
+});
+
+test('a Redis that is down is a 503 with Retry-After, and usage is back when it is', async () => {
+  await usage.append(event());
+  await server.crash();
+  for (const path of ['/usage/stats', '/usage/recent']) {
+    const answer = await api.request(path, { token });
+    expect(answer).toMatchObject({ status: 503, body: { detail: 'redis is unavailable' } });
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  }
+  await server.start();
+  for (let tries = 0; !redis.isReady && tries < 100; tries += 1)
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  expect((await api.request('/usage/stats', { token })).body).toEqual({ query: 1 });
+});
