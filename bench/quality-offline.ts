@@ -144,7 +144,7 @@ if (!existsSync(folder)) {
   console.log(`skipped: no test collections at ${folder} (QUIRE_SHARED names their parent)`);
 } else {
   console.log(
-    'nDCG@10 with live statistics, with the background alone, of the vectors alone, of ranking everything',
+    'nDCG@10 by page, of ranking everything, with background statistics alone, of the vectors alone; recall',
   );
   const rows: Record<string, Record<string, number>> = {};
   for (const name of names) rows[name] = await measure(name);

@@ -37,6 +37,8 @@ interface ContextOptions {
 
 /** Everything that routes need, wired once. Waits for Redis; refuses one that would lose or mix data. */
 export async function createApiContext({ settings, logger, signal }: ContextOptions) {
+  // The tokenizer loads its table at first use, which takes a second that no request should wait for.
+  countTokens('warm');
   const onError = (error: Error) => {
     logger.warn({ err: error }, 'redis connection');
   };

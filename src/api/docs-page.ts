@@ -39,6 +39,10 @@ export function createDocsPage(openApi: OpenApi): Router {
     const isFolder = request.originalUrl.split('?')[0]?.endsWith('/') ?? false;
     response.type('html').send(withFolder(isFolder ? '' : 'docs/'));
   });
+  // A file of the package that is none of the page, and that would be refused in plain text.
+  router.get('/package.json', (_request, _response, next) => {
+    next('router');
+  });
   router.use(swaggerUi.serveFiles(openApi, uiOptions));
   return router;
 }

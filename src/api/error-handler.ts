@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { types } from 'node:util';
 import type { ErrorRequestHandler } from 'express';
 import { AppError, UnavailableError, type ValidationItem } from '../shared/errors.js';
 import { toUnavailable } from '../shared/redis.js';
@@ -30,7 +31,7 @@ export function describeError(thrown: unknown): ErrorReply {
 
 /** Express and its file server throw errors with a status: a path that cannot be decoded is one that we do not have. */
 function statusOfExpress(error: unknown): number | null {
-  if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return null;
+  if (!types.isNativeError(error) || !('status' in error) || typeof error.status !== 'number') return null;
   const { status } = error;
   if (status === 400) return 404;
   return status > 400 && status < 500 ? status : null;

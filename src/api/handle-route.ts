@@ -24,7 +24,7 @@ export function handleRoute(route: Route, options: RouteOptions): RequestHandler
     const startedAtMs = Date.now();
     const signal = abortsWhenGone(response);
     const caller = admit(route, request, options.authenticate);
-    await options.rateLimit?.(caller, request, response);
+    await countRequest(route, caller, request, options);
     const raw = await readRawBody(route, caller, request, { response, maxBytes: options.maxJsonBytes });
     const parts = parseParts(route, { path: request.params, query: queryOf(request.url), body: raw });
     const apiRequest: ApiRequest<unknown, unknown, unknown> = {
@@ -40,6 +40,17 @@ export function handleRoute(route: Route, options: RouteOptions): RequestHandler
     const answer = await route.handle(apiRequest);
     if (!signal.aborted) await sendReply(request, response, answer);
   };
+}
+
+/** Strangers are counted, by their address, only where they could try passwords. */
+async function countRequest(
+  route: Route,
+  caller: Caller,
+  request: Request,
+  { rateLimit }: RouteOptions,
+): Promise<void> {
+  if (caller !== anonymous) await rateLimit?.(`caller:${caller.id}`);
+  else if (route.authorize) await rateLimit?.(`address:${request.ip ?? ''}`);
 }
 
 function admit(route: Route, request: Request, authenticate: Authenticate): Caller {
@@ -74,11 +85,9 @@ async function readRawBody(
 }
 
 function receiveUpload(request: Request, response: Response): ReceiveUpload {
-  const receive = createUploadReceiver(request);
-  return (target) => {
+  return createUploadReceiver(request, () => {
     continueBody(request, response);
-    return receive(target);
-  };
+  });
 }
 
 function abortsWhenGone(response: Response): AbortSignal {

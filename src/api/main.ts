@@ -10,6 +10,7 @@ import { createAuthentication } from './auth.js';
 import { createApiContext } from './context.js';
 import { createMounts } from './mounts.js';
 import { createProcessMetrics } from './process-metrics.js';
+import { createRateLimit } from './rate-limit.js';
 import { createRoutes, type Secrets } from './routes.js';
 import { createHealthRoutes } from './routes/health.js';
 import { createApiServer } from './server.js';
@@ -42,7 +43,9 @@ async function main(): Promise<void> {
   try {
     const context = await starting;
     const mounts = createMounts(context, { secrets, processMetrics });
-    listener = createApp({ ...appOptions, mounts, routes: createRoutes(context, secrets) });
+    const { rateLimitPerMinute: perMinute } = settings.api;
+    const rateLimit = perMinute > 0 ? createRateLimit(context.redis, { perMinute }) : null;
+    listener = createApp({ ...appOptions, mounts, rateLimit, routes: createRoutes(context, secrets) });
     logger.info('api serves');
   } catch (error) {
     if (!stopping.signal.aborted) throw error;

@@ -2,7 +2,7 @@ import type { Redis } from '../shared/redis.js';
 
 const INTERVAL_MILLISECONDS = 1_000;
 /** Ticks without an answer after which a connection is given up, and those after which a new one is not waited for. */
-const SILENT_TICKS = 3;
+const SILENT_TICKS = 5;
 const CONNECTING_TICKS = 10;
 
 /**

@@ -48,6 +48,8 @@ export const keys = {
   endedSession: (id: string) => `${prefix}ended-session:${id}`,
   /** String with a short life, renewed while a worker serves the queue. */
   worker: (queue: string) => `${prefix}worker:${queue}`,
+  /** Counter with a short life: requests of a caller (or a stranger's address) in the running minute. */
+  requests: (of: string) => `${prefix}requests:${of}`,
   /** Hash: configuration and state of a named cache. */
   cache: (ownerId: string, name: string) => `${prefix}cache:${ownerId}:${name}`,
   /** Set of names of an owner's caches. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { types } from 'node:util';
 import { ConnectionClosedError } from 'bullmq';
 import {
   AbortError,
@@ -76,7 +77,7 @@ export function defineScript<Reply>(source: string) {
  * reject with becomes an UnavailableError. Knows the errors of node-redis, ioredis and BullMQ.
  */
 export function toUnavailable(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
+  if (!isError(error)) return error;
   const isReply = error instanceof ErrorReply || error.name === 'ReplyError';
   const isAway = isReply ? isPassingReply(error) : isConnectionError(error);
   return isAway ? new UnavailableError('redis', { cause: error }) : error;
@@ -92,7 +93,8 @@ function isPassingReply(error: Error): boolean {
   return replies.some(({ message }) => PASSING_REPLY.test(message));
 }
 
-const isError = (value: unknown): value is Error => value instanceof Error;
+/** Also for errors of another realm, such as Node's own within a VM context. */
+const isError = (value: unknown): value is Error => types.isNativeError(value);
 
 const CONNECTION_ERRORS = [
   ...[AbortError, ClientClosedError, ClientOfflineError, ConnectionTimeoutError, DisconnectsClientError],

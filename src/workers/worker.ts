@@ -37,7 +37,7 @@ export function createWorker(options: WorkerOptions) {
   const { queue, connection, concurrency, lockMilliseconds, handlers, logger, onFinished } = options;
   const stopping = new AbortController();
 
-  const process = async (job: Job, token?: string): Promise<Outcome> => {
+  const run = async (job: Job, token?: string): Promise<Outcome> => {
     const handler = handlers[job.name];
     if (!handler) throw new UnrecoverableError(`no handler for ${job.name}`);
     const started = performance.now();
@@ -64,6 +64,14 @@ export function createWorker(options: WorkerOptions) {
       const isLast = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
       logger.error({ ...fields, isLast, err: error }, 'job failed');
       if (isLast) await handler.giveUp?.(job);
+      throw error;
+    }
+  };
+  const process = async (job: Job, token?: string): Promise<Outcome> => {
+    try {
+      return await run(job, token);
+    } catch (error) {
+      if (error instanceof DelayedError || error instanceof UnrecoverableError) throw error;
       throw forDashboard(error);
     }
   };

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TEST_SECRET } from './client.js';
 import { freePort, startTestRedis, type TestRedis } from './redis.js';
 
 const distribution = new URL('../../dist/', import.meta.url);
@@ -47,7 +48,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...inherited(),
     ...{ REDIS_URL: redis.url, PORT: String(port), HOST: '127.0.0.1', QUIRE_DATA_DIR: dataDirectory },
     ...{ QUIRE_DEV_MODE: 'true', QUIRE_LOG_LEVEL: 'info', QUIRE_WORKERS_SWEEP_SECONDS: '1' },
-    QUIRE_WORKERS_LOCK_SECONDS: '2',
+    ...{ QUIRE_WORKERS_LOCK_SECONDS: '2', JWT_SECRET_KEY: TEST_SECRET },
     ...options.env,
   };
   const url = `http://127.0.0.1:${String(port)}`;

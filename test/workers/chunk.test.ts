@@ -107,9 +107,11 @@ describe('cutting a text into chunks', () => {
           let before = '';
           for (const chunk of chunks) {
             expect(raw(chunk.text)).toBeLessThanOrEqual(size);
-            expect(Math.abs(raw(chunk.text) - chunk.tokenCount)).toBeLessThanOrEqual(2);
+            expect(Math.abs(raw(chunk.text) - chunk.tokenCount)).toBeLessThanOrEqual(
+              Math.max(2, chunk.text.length / 100),
+            );
             expect(chunk.text.trim()).not.toBe('');
-            expect(chunk.text.isWellFormed()).toBe(true);
+            expect(chunk.text).not.toMatch(/\p{Surrogate}/u);
             expect(before.endsWith(chunk.text.slice(0, chunk.overlap))).toBe(true);
             before = chunk.text;
           }

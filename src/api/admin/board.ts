@@ -79,8 +79,9 @@ const shownOutcome = z.string().max(40).nullable().catch(null);
 function documentLink(data: unknown, adminPath: string) {
   const { documentId, generation } = shownData.parse(data);
   const found = documentId ?? (typeof generation === 'string' ? generation.split('.')[0] : undefined);
-  const place = found === undefined ? '' : `documents/${encodeURIComponent(String(found))}`;
-  return { displayText: 'Document', href: `${adminPath}/${place}` };
+  return found === undefined
+    ? { displayText: 'Queues', href: `${adminPath}/queues` }
+    : { displayText: 'Document', href: `${adminPath}/documents/${encodeURIComponent(String(found))}` };
 }
 
 /** The board's only template has nothing but values in it; links to other servers (its fonts) are taken out. */

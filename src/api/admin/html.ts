@@ -61,6 +61,7 @@ th { width: 12rem; font-weight: 500; color: var(--dim); }
 td { overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
 code { font: .9em ui-monospace, "Liberation Mono", Menlo, monospace; }
 `;
+const styleElement: Html = { html: `<style>${style}</style>` };
 const styleHash = createHash('sha256').update(style).digest('base64');
 
 /** Nothing but this style, and forms to ourselves. */
@@ -86,9 +87,7 @@ export function sendPage(response: Response, status: number, { title, body, narr
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
         <title>${title} · Quire</title>
-        <style>
-          ${{ html: style }}
-        </style>
+        ${styleElement}
       </head>
       <body>
         <main class="${narrow ? 'narrow' : 'wide'}">${body}</main>

@@ -11,7 +11,7 @@ const MIDDLE_LENGTH = 120;
 /** Texts whose terms weigh less than this together are too short to be rewarded fully for what they say. */
 const PIVOT = 18;
 /** Rate of a term that the background table does not know. */
-const RAREST = 1 / 4000;
+const RAREST = 1 / 1500;
 
 /**
  * Vectors of hashed words, made offline and without a model: each term adds its weight to four signed dimensions

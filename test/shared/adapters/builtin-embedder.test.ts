@@ -41,6 +41,17 @@ describe('the builtin embedder', () => {
     ]);
   });
 
+  test('keeps the weights that data was embedded with', async () => {
+    const vector = await documentVector('Wolves and people: wolves');
+    const weights = [...vector]
+      .filter((value) => value !== 0)
+      .map(Math.abs)
+      .sort();
+    expect(weights).toHaveLength(8);
+    expect(weights[0]).toBeCloseTo(0.0325, 5);
+    expect(weights[7]).toBeCloseTo(0.064021, 5);
+  });
+
   test('makes documents shorter than 1, the shorter the less they say, and queries of length 1', async () => {
     const short = await documentVector('wolf');
     const long = await documentVector(

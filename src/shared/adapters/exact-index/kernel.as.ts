@@ -5,7 +5,7 @@
  * Layout for Vector Similarity Search"), so that a query with few nonzero dimensions reads only their rows. A row has
  * a cache line of padding: rows of a power of two would all fall into the same cache sets.
  */
-const LANES: usize = 512;
+const LANES: usize = 1024;
 const ROW: usize = LANES * 4 + 64;
 
 /** Writes the `dimensions` floats at `source` into a block, one to a row; `target` is the lane in the first row. */
@@ -20,8 +20,8 @@ export function put(source: usize, target: usize, dimensions: u32): void {
  * Scores the lanes of `blocks` blocks and collects those that may belong to the best: their mask byte is set, and their
  * score is above `least`, or equals it and their tie key is at most `mostTie`.
  *
- * @param weights `count` nonzero components of the query
- * @param rows byte offset of each component's row within a block, ascending
+ * @param weights `count` components of the query
+ * @param rows byte offset of each component's row within a block; `count` is a multiple of 8 then. Or 0: all rows
  * @param sums scratch of one row
  * @param hits receives lanes counted from the first block; as many as there are lanes must fit, and into `scores` too
  * @returns the number of hits
@@ -44,7 +44,9 @@ export function scan(
   let found: u32 = 0;
   for (let first: u32 = 0; first < blocks * <u32>LANES; first += <u32>LANES) {
     if (anySet(mask)) {
-      score(block, weights, rows, count, sums);
+      memory.fill(sums, 0, LANES << 2);
+      if (rows == 0) addAll(block, weights, count, sums);
+      else addSome(block, weights, rows, count, sums);
       for (let lane: usize = 0; lane < LANES; lane += 4) {
         if (!v128.any_true(f32x4.ge(v128.load(sums + (lane << 2)), f32x4.splat(least)))) continue;
         for (let each = lane; each < lane + 4; each++) {
@@ -71,12 +73,10 @@ function anySet(mask: usize): bool {
   return false;
 }
 
-/** Adds up the weighted rows; one row at a time, which the prefetcher follows best. */
-function score(block: usize, weights: usize, rows: usize, count: u32, sums: usize): void {
-  memory.fill(sums, 0, LANES << 2);
-  for (let i: usize = 0; i < <usize>count; i++) {
-    const weight = v128.load32_splat(weights + (i << 2));
-    const row = block + <usize>load<u32>(rows + (i << 2));
+/** One row at a time, straight through the memory, which the prefetcher follows best. */
+function addAll(row: usize, weights: usize, count: u32, sums: usize): void {
+  for (let end = weights + ((<usize>count) << 2); weights < end; weights += 4) {
+    const weight = v128.load32_splat(weights);
     for (let at: usize = 0; at < LANES << 2; at += 64) {
       const sum = sums + at;
       const values = row + at;
@@ -84,6 +84,41 @@ function score(block: usize, weights: usize, rows: usize, count: u32, sums: usiz
       v128.store(sum, f32x4.add(v128.load(sum, 16), f32x4.mul(weight, v128.load(values, 16))), 16);
       v128.store(sum, f32x4.add(v128.load(sum, 32), f32x4.mul(weight, v128.load(values, 32))), 32);
       v128.store(sum, f32x4.add(v128.load(sum, 48), f32x4.mul(weight, v128.load(values, 48))), 48);
+    }
+    row += ROW;
+  }
+}
+
+/** Eight rows at a time: they lie apart, and their cache misses overlap. */
+function addSome(block: usize, weights: usize, rows: usize, count: u32, sums: usize): void {
+  for (let end = rows + ((<usize>count) << 2); rows < end; rows += 32, weights += 32) {
+    const weight0 = v128.load32_splat(weights);
+    const weight1 = v128.load32_splat(weights, 4);
+    const weight2 = v128.load32_splat(weights, 8);
+    const weight3 = v128.load32_splat(weights, 12);
+    const weight4 = v128.load32_splat(weights, 16);
+    const weight5 = v128.load32_splat(weights, 20);
+    const weight6 = v128.load32_splat(weights, 24);
+    const weight7 = v128.load32_splat(weights, 28);
+    const row0 = block + <usize>load<u32>(rows);
+    const row1 = block + <usize>load<u32>(rows, 4);
+    const row2 = block + <usize>load<u32>(rows, 8);
+    const row3 = block + <usize>load<u32>(rows, 12);
+    const row4 = block + <usize>load<u32>(rows, 16);
+    const row5 = block + <usize>load<u32>(rows, 20);
+    const row6 = block + <usize>load<u32>(rows, 24);
+    const row7 = block + <usize>load<u32>(rows, 28);
+    for (let at: usize = 0; at < LANES << 2; at += 16) {
+      let sum = v128.load(sums + at);
+      sum = f32x4.add(sum, f32x4.mul(weight0, v128.load(row0 + at)));
+      sum = f32x4.add(sum, f32x4.mul(weight1, v128.load(row1 + at)));
+      sum = f32x4.add(sum, f32x4.mul(weight2, v128.load(row2 + at)));
+      sum = f32x4.add(sum, f32x4.mul(weight3, v128.load(row3 + at)));
+      sum = f32x4.add(sum, f32x4.mul(weight4, v128.load(row4 + at)));
+      sum = f32x4.add(sum, f32x4.mul(weight5, v128.load(row5 + at)));
+      sum = f32x4.add(sum, f32x4.mul(weight6, v128.load(row6 + at)));
+      sum = f32x4.add(sum, f32x4.mul(weight7, v128.load(row7 + at)));
+      v128.store(sums + at, sum);
     }
   }
 }

@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
 
 /** Lanes of a block, and the bytes of one of its rows: as in kernel.as.ts, which explains both. */
-export const LANES = 512;
+export const LANES = 1024;
 export const ROW_BYTES = LANES * 4 + 64;
+/** Rows that are asked for one by one come in groups of this many. */
+export const ROW_GROUP = 8;
 
 /** Pointers are byte offsets into the memory that the kernel was made with. */
 export interface Kernel {

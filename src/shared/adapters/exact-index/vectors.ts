@@ -1,11 +1,11 @@
-import { LANES, ROW_BYTES, type Kernel, type MakeKernel } from './kernel.js';
+import { LANES, ROW_BYTES, ROW_GROUP, type Kernel, type MakeKernel } from './kernel.js';
 import type { Selection } from './selection.js';
 
 /** Blocks of a segment, at most: the memory of a segment is reserved whole. */
-const SEGMENT_BLOCKS = 32;
+const SEGMENT_BLOCKS = 16;
 const SEGMENT_BYTES = 2 ** 30;
 /** Blocks between two looks at the selection's threshold. */
-const STEP_BLOCKS = 8;
+const STEP_BLOCKS = 4;
 
 /** One byte per slot of each segment: 1 where the scan may look. */
 export type VectorMask = readonly Uint8Array[];
@@ -82,29 +82,30 @@ export function createVectors(makeKernel: MakeKernel, dimensions: number): Vecto
       freed.push(slot);
     },
     scan: (query, mask, selection) => {
-      const terms = components(query);
+      const components = chooseComponents(query);
       for (const [index, segment] of segments.entries()) {
         const allowed = mask[index];
         if (!allowed) continue;
         segment.mask.set(allowed);
-        segment.weights.set(terms.weights);
-        segment.rows.set(terms.rows);
-        scanSegment(segment, layout, { count: terms.rows.length, base: index * segmentSize, selection });
+        scanSegment(segment, layout, { components, base: index * segmentSize, selection });
       }
     },
   };
 }
 
 function scanSegment(
-  { kernel, ties, hits, scores, blocks }: Segment,
+  { kernel, ties, hits, scores, blocks, weights, rows }: Segment,
   { offsets, stride }: Layout,
-  { count, base, selection }: { count: number; base: number; selection: Selection },
+  { components, base, selection }: { components: Components; base: number; selection: Selection },
 ): void {
+  weights.set(components.weights);
+  if (components.rows) rows.set(components.rows);
+  const rowsAt = components.rows ? offsets.rows : 0;
   // The first step is short: it finds a threshold.
   for (let block = 0, step = 1; block < blocks; block += step, step = STEP_BLOCKS) {
     const found = kernel.scan(
       ...([offsets.vectors + block * stride, Math.min(step, blocks - block), stride] as const),
-      ...([offsets.weights, offsets.rows, count] as const),
+      ...([offsets.weights, rowsAt, components.weights.length] as const),
       ...([offsets.mask + block * LANES, offsets.ties + block * LANES * 8] as const),
       ...([selection.least, selection.mostTie] as const),
       ...([offsets.sums, offsets.hits, offsets.scores] as const),
@@ -116,23 +117,31 @@ function scanSegment(
   }
 }
 
-/** The nonzero components; all of them when they are many, because reading on is then cheaper than skipping. */
-function components(query: Float32Array): { weights: Float32Array; rows: Uint32Array } {
-  const all = Uint32Array.from(query, (_, dimension) => dimension);
-  const nonzero = all.filter((dimension) => query[dimension] !== 0);
-  const chosen = nonzero.length > query.length / 4 ? all : nonzero;
-  return {
-    weights: Float32Array.from(chosen, (dimension) => query[dimension] ?? 0),
-    rows: chosen.map((dimension) => dimension * ROW_BYTES),
-  };
+interface Components {
+  readonly weights: Float32Array;
+  /** Byte offsets of their rows; null: all rows. */
+  readonly rows: Uint32Array | null;
+}
+
+/** The nonzero ones, in whole groups; all when they are many, because reading on is then cheaper than skipping. */
+function chooseComponents(query: Float32Array): Components {
+  const nonzero = [...query.keys()].filter((dimension) => query[dimension] !== 0);
+  if (nonzero.length > query.length / 4) return { weights: query, rows: null };
+  const size = Math.ceil(nonzero.length / ROW_GROUP) * ROW_GROUP;
+  const [weights, rows] = [new Float32Array(size), new Uint32Array(size)];
+  for (const [i, dimension] of nonzero.entries()) {
+    weights[i] = query[dimension] ?? 0;
+    rows[i] = dimension * ROW_BYTES;
+  }
+  return { weights, rows };
 }
 
 function layOut(dimensions: number): Layout {
   const stride = dimensions * ROW_BYTES;
   const blocks = Math.max(1, Math.min(SEGMENT_BLOCKS, Math.floor(SEGMENT_BYTES / stride)));
   const sizes: Readonly<Record<Region, number>> = {
-    weights: dimensions * 4,
-    rows: dimensions * 4,
+    weights: (dimensions + ROW_GROUP) * 4,
+    rows: (dimensions + ROW_GROUP) * 4,
     sums: LANES * 4,
     hits: STEP_BLOCKS * LANES * 4,
     scores: STEP_BLOCKS * LANES * 4,
@@ -164,8 +173,8 @@ function makeSegment(
     buffer,
     ties: new Float64Array(buffer, offsets.ties, blocks * LANES),
     mask: new Uint8Array(buffer, offsets.mask, blocks * LANES),
-    weights: new Float32Array(buffer, offsets.weights, dimensions),
-    rows: new Uint32Array(buffer, offsets.rows, dimensions),
+    weights: new Float32Array(buffer, offsets.weights, dimensions + ROW_GROUP),
+    rows: new Uint32Array(buffer, offsets.rows, dimensions + ROW_GROUP),
     hits: new Uint32Array(buffer, offsets.hits, STEP_BLOCKS * LANES),
     scores: new Float32Array(buffer, offsets.scores, STEP_BLOCKS * LANES),
     blocks: 0,

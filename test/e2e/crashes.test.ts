@@ -1,0 +1,138 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { QUEUE_PREFIX } from '../../src/shared/jobs.js';
+import { createRedis } from '../../src/shared/redis.js';
+import { createClient, type Client, type WireDocument } from '../support/client.js';
+import { startService, type Service } from '../support/service.js';
+
+let service: Service;
+
+afterEach(async () => {
+  await service.stop();
+});
+
+const WORKERS = ['ingestion,embedding', 'ingestion,embedding', 'cache,usage,maintenance'];
+
+async function untilFinal(client: Client, ids: readonly string[], seconds = 60): Promise<WireDocument[]> {
+  const end = Date.now() + seconds * 1_000;
+  for (;;) {
+    const documents = await Promise.all(ids.map((id) => client.get<WireDocument>(`/documents/${id}`)));
+    const bodies = documents.map(({ body }) => body);
+    const isOver = bodies.every(
+      ({ system_metadata: { status } }) => status !== 'queued' && status !== 'processing',
+    );
+    if (isOver || Date.now() > end) return bodies;
+    await sleep(200);
+  }
+}
+
+/** Texts of a few chunks each, all different, with a word of their own to be found by. */
+function makeTexts(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => {
+    const sentences = Array.from(
+      { length: 120 },
+      (_, n) => `Sentence ${String(n)} of report ${String(i)} is dull.`,
+    );
+    return `${sentences.join(' ')} The password of report ${String(i)} is quokka${String(i)}.`;
+  });
+}
+
+async function ingestAll(client: Client, texts: readonly string[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const text of texts) {
+    const reply = await client.ingestText(text, {}, { prefer: 'respond-async' });
+    expect(reply.status).toBe(202);
+    ids.push(reply.body.external_id);
+  }
+  return ids;
+}
+
+async function expectAllFound(client: Client, ids: readonly string[]): Promise<void> {
+  for (const [i, id] of ids.entries()) {
+    const { body } = await client.searchChunks(`password quokka${String(i)}`, { k: 1 });
+    expect({ i, body }).toMatchObject({ i, body: [{ document_id: id }] });
+    expect(body[0]?.content).toContain(`quokka${String(i)}`);
+  }
+}
+
+describe('what has been answered 200 or 202', () => {
+  test('survives workers that are killed again and again, and is counted once', async () => {
+    service = await startService({ workers: WORKERS });
+    const client = createClient(service.url);
+    const killing = (async () => {
+      for (let round = 0; round < 4; round += 1) {
+        await sleep(400);
+        await service.workers[round % 2 === 0 ? service.workers.length - 1 : 0]?.kill('SIGKILL');
+        service.startWorker('ingestion,embedding,cache,usage,maintenance');
+      }
+    })();
+    const ids = await ingestAll(client, makeTexts(40));
+    await killing;
+    const documents = await untilFinal(client, ids);
+    expect(documents.map(({ system_metadata }) => system_metadata.status)).toEqual(
+      ids.map(() => 'completed'),
+    );
+    await expectAllFound(client, ids);
+    const { body: stats } = await client.get<Record<string, number>>('/usage/stats');
+    expect(stats['ingest_text']).toBe(ids.length);
+  }, 120_000);
+
+  test('survives the crash of the API', async () => {
+    service = await startService({ workers: WORKERS });
+    const client = createClient(service.url);
+    const ids = await ingestAll(client, makeTexts(10));
+    await service.api.kill('SIGKILL');
+    await service.startApi();
+    await service.untilReady();
+    const documents = await untilFinal(client, ids);
+    expect(documents.map(({ system_metadata }) => system_metadata.status)).toEqual(
+      ids.map(() => 'completed'),
+    );
+    await expectAllFound(client, ids);
+  }, 90_000);
+
+  test('survives the crash of Redis; meanwhile requests get 503 with Retry-After', async () => {
+    service = await startService({ workers: WORKERS });
+    const client = createClient(service.url);
+    const ids = await ingestAll(client, makeTexts(10));
+    await service.redis.crash();
+    for (const reply of [
+      await client.ingestText('lost?'),
+      await client.searchChunks('password'),
+      await client.get(`/documents/${ids[0] ?? ''}`),
+      await client.get('/usage/stats'),
+    ]) {
+      expect(reply.status).toBe(503);
+      expect(reply.headers.get('retry-after')).toMatch(/^\d+$/);
+      expect(reply.body).toEqual({ detail: expect.any(String) });
+    }
+    await service.redis.start();
+    await service.untilReady();
+    const documents = await untilFinal(client, ids);
+    expect(documents.map(({ system_metadata }) => system_metadata.status)).toEqual(
+      ids.map(() => 'completed'),
+    );
+    await expectAllFound(client, ids);
+    const { body: stats } = await client.get<Record<string, number>>('/usage/stats');
+    expect(stats['ingest_text']).toBe(ids.length);
+  }, 120_000);
+
+  test('survives the loss of all queues', async () => {
+    service = await startService({ workers: ['ingestion,embedding,cache,usage,maintenance'] });
+    const client = createClient(service.url);
+    await service.workers[0]?.kill('SIGKILL');
+    const ids = await ingestAll(client, makeTexts(5));
+    const redis = createRedis(service.redis.url, { failFast: false, onError: () => undefined });
+    await redis.connect();
+    for await (const names of redis.scanIterator({ MATCH: `${QUEUE_PREFIX}*` })) {
+      if (names.length > 0) await redis.del(names);
+    }
+    await redis.close();
+    service.startWorker();
+    const documents = await untilFinal(client, ids);
+    expect(documents.map(({ system_metadata }) => system_metadata.status)).toEqual(
+      ids.map(() => 'completed'),
+    );
+    await expectAllFound(client, ids);
+  }, 90_000);
+});

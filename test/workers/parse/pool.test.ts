@@ -1,0 +1,181 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { strToU8, zipSync } from 'fflate';
+import { IngestError } from '../../../src/shared/errors.js';
+import {
+  createParserPool,
+  type ParserPool,
+  type ParserPoolOptions,
+} from '../../../src/workers/parse/pool.js';
+
+let directory = '';
+let pool: ParserPool | undefined;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'quire-pool-'));
+});
+afterEach(async () => {
+  await pool?.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+function startPool(options: Partial<ParserPoolOptions> = {}): ParserPool {
+  pool = createParserPool({
+    size: 1,
+    memoryMegabytes: 1_536,
+    timeoutMilliseconds: 20_000,
+    maxChunks: 20_000,
+    chunk: { size: 512, overlap: 64 },
+    ...options,
+  });
+  return pool;
+}
+
+async function file(content: string | Uint8Array): Promise<string> {
+  const path = join(directory, `file-${String(Math.random())}`);
+  await writeFile(path, content);
+  return path;
+}
+
+/** Process ids of the children of this process that run the parser. */
+function children(): number[] {
+  const processes = execFileSync('ps', ['-o', 'pid=,ppid=,args=', '-A'], { encoding: 'utf8' });
+  return processes.split('\n').flatMap((line) => {
+    const [, id = '', parent = '', command = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
+    return parent === String(process.pid) && command.includes('parse/child.js') ? [Number(id)] : [];
+  });
+}
+
+/** A page whose content stream shows nothing and never seems to end: a hundred million graphics operators. */
+function endlessPdf(): string {
+  const form = (number: number, uses: number): string => {
+    const stream = `/F${String(uses)} Do `.repeat(60);
+    return `${String(number)} 0 obj<</Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</XObject<</F${String(uses)} ${String(uses)} 0 R>>>>/Length ${String(stream.length)}>>stream\n${stream}\nendstream endobj\n`;
+  };
+  const forms = [5, 6, 7, 8, 9, 10].map((number) => form(number, number + 1)).join('');
+  return `%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R/Resources<</XObject<</F5 5 0 R>>/Font<</T 12 0 R>>>>>>endobj\n4 0 obj<</Length 6>>stream\n/F5 Do\nendstream endobj\n${forms}11 0 obj<</Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</Font<</T 12 0 R>>>>/Length 26>>stream\nBT /T 9 Tf (a) Tj ET      \nendstream endobj\n12 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R>>\n`;
+}
+
+describe('the parser pool', () => {
+  test('reads texts and files, one after the other in the same process', async () => {
+    const { parse } = startPool();
+    expect((await parse({ text: 'Hello.', format: 'text' })).chunks).toEqual([
+      { text: 'Hello.', tokenCount: 2, overlap: 0 },
+    ]);
+    const [before] = children();
+    expect((await parse({ path: await file('# Title'), format: 'markdown' })).chunks).toHaveLength(1);
+    expect(children()).toEqual([before]);
+  });
+
+  test('brings a large document over in order', async () => {
+    const text = Array.from(
+      { length: 120_000 },
+      (_, index) => `Sentence number ${String(index)} says something.`,
+    ).join(' ');
+    const { chunks } = await startPool().parse({ text, format: 'text' });
+    expect(chunks.map((chunk) => chunk.text.slice(chunk.overlap)).join('')).toBe(text);
+  });
+
+  test('ends an endless document at the clock, and goes on', async () => {
+    const { parse } = startPool({ timeoutMilliseconds: 1_500 });
+    await expect(parse({ path: await file(endlessPdf()), format: 'pdf' })).rejects.toMatchObject({
+      code: 'timeout',
+    });
+    expect((await parse({ text: 'next', format: 'text' })).chunks).toHaveLength(1);
+  });
+
+  test('lets a document that eats memory fail alone while its neighbours go on', async () => {
+    const { parse } = startPool({ size: 2 });
+    const row = '<w:p><w:r><w:t>a</w:t></w:r></w:p>'.repeat(400_000);
+    const namespace = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
+    const hog = zipSync({
+      'word/document.xml': strToU8(`<w:document xmlns:w="${namespace}"><w:body>${row}</w:body></w:document>`),
+    });
+    const fate = parse({ path: await file(hog), format: 'docx' }).then(
+      () => 'read',
+      (error: unknown) => error,
+    );
+    for (let count = 0; count < 50; count += 1)
+      expect((await parse({ text: `neighbour ${String(count)}`, format: 'text' })).chunks).toHaveLength(1);
+    const end = await fate;
+    expect(
+      end === 'read' || (end instanceof IngestError && ['too_large', 'timeout'].includes(end.code)),
+    ).toBe(true);
+    expect((await parse({ text: 'next', format: 'text' })).chunks).toHaveLength(1);
+  });
+
+  test('refuses a zip bomb before it unpacks it', async () => {
+    const bomb = zipSync({ 'word/document.xml': new Uint8Array(300 * 1024 * 1024) });
+    expect(bomb.length).toBeLessThan(1_000_000);
+    await expect(startPool().parse({ path: await file(bomb), format: 'docx' })).rejects.toMatchObject({
+      code: 'too_large',
+    });
+  });
+
+  test('survives a hundred megabytes of one letter, of one cell, of brackets and of tags', async () => {
+    const { parse } = startPool({ maxChunks: 1_000, timeoutMilliseconds: 15_000 });
+    const codes: unknown[] = [];
+    const hostile = [
+      ['text', 'a'.repeat(100 * 1024 * 1024)],
+      ['csv', `"${'word '.repeat(4_000_000)}`],
+      ['json', '['.repeat(20_000_000)],
+      ['html', '<div>'.repeat(1_000_000)],
+    ] as const;
+    for (const [format, content] of hostile)
+      codes.push(
+        await parse({ path: await file(content), format }).catch((error: unknown) =>
+          error instanceof IngestError ? error.code : error,
+        ),
+      );
+    expect(codes[0]).toBe('too_large');
+    for (const code of codes) expect(['too_large', 'timeout', 'no_text', 'corrupt']).toContain(code);
+    expect((await parse({ text: 'next', format: 'text' })).chunks).toHaveLength(1);
+  });
+
+  test('rejects with a plain error when a process is killed from outside, and goes on', async () => {
+    const { parse } = startPool();
+    await parse({ text: 'warm', format: 'text' });
+    const killed = parse({ path: await file(endlessPdf()), format: 'pdf' }).catch((error: unknown) => error);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    for (const id of children()) process.kill(id, 'SIGKILL');
+    const error = await killed;
+    expect(error).toBeInstanceOf(Error);
+    expect(error).not.toBeInstanceOf(IngestError);
+    expect((await parse({ text: 'next', format: 'text' })).chunks).toHaveLength(1);
+    // Killed while idle.
+    for (const id of children()) process.kill(id, 'SIGKILL');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect((await parse({ text: 'and on', format: 'text' })).chunks).toHaveLength(1);
+  });
+
+  test('gives up a document when its caller does, running or waiting', async () => {
+    const { parse } = startPool();
+    const endless = await file(endlessPdf());
+    const running = parse({ path: endless, format: 'pdf', signal: AbortSignal.timeout(1_000) });
+    const waiting = parse({ text: 'late', format: 'text', signal: AbortSignal.timeout(500) });
+    await expect(waiting).rejects.toMatchObject({ name: 'TimeoutError' });
+    await expect(running).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect((await parse({ text: 'next', format: 'text' })).chunks).toHaveLength(1);
+  });
+
+  test('refuses more chunks than allowed', async () => {
+    const { parse } = startPool({ maxChunks: 2 });
+    await expect(parse({ text: 'word '.repeat(3_000), format: 'text' })).rejects.toMatchObject({
+      code: 'too_large',
+    });
+  });
+
+  test('leaves no process behind when closed, not even in the middle of a document', async () => {
+    const { parse, close } = startPool({ size: 2 });
+    await parse({ text: 'warm', format: 'text' });
+    expect(children()).toHaveLength(2);
+    const cut = parse({ path: await file(endlessPdf()), format: 'pdf' });
+    const rejected = expect(cut).rejects.toThrow('closed');
+    await close();
+    await rejected;
+    expect(children()).toEqual([]);
+    await expect(parse({ text: 'too late', format: 'text' })).rejects.toThrow('closed');
+  });
+});
