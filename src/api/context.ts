@@ -23,6 +23,7 @@ import type { Settings } from '../shared/settings.js';
 import { createTermStatistics } from '../shared/term-statistics.js';
 import { countTokens } from '../shared/tokens.js';
 import { createUsage } from '../shared/usage.js';
+import { limitIndexTime } from './index-deadline.js';
 import { watchRedis } from './redis-watch.js';
 import { createChangeWaiter } from './services/waiting.js';
 
@@ -50,12 +51,13 @@ export async function createApiContext({ settings, logger, signal }: ContextOpti
   // Until its first connection BullMQ waits for Redis, whatever the profile; afterwards it fails fast.
   await Promise.all(QUEUES.map((name) => jobs.queue(name).waitUntilReady()));
   const waiter = await createChangeWaiter(redis, onError);
-  const index = await createExactIndex({
+  const engine = await createExactIndex({
     redisUrl: settings.redis.url,
     onProblem: (message, fields) => {
       logger[fields['level'] === 'error' ? 'error' : 'warn'](fields, message);
     },
   });
+  const index = limitIndexTime(engine, { milliseconds: settings.search.timeoutSeconds * 1_000 });
   const [records, chunks, statistics] = [
     createRecords(redis),
     createChunks(redis),

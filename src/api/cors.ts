@@ -23,7 +23,8 @@ export function createCors({ origins, devMode }: CorsOptions): RequestHandler {
       return;
     }
     const allowed = isAllowed(origin);
-    if (!allowed && devMode && !['GET', 'HEAD', 'OPTIONS'].includes(request.method)) {
+    const isForeign = !allowed && !isSameOrigin(origin, request.headers.host);
+    if (isForeign && devMode && !['GET', 'HEAD', 'OPTIONS'].includes(request.method)) {
       throw new AppError(403, 'Pages of this origin may not call the API');
     }
     if (allowed) {
@@ -47,6 +48,11 @@ export function createCors({ origins, devMode }: CorsOptions): RequestHandler {
     }
     response.status(204).end();
   };
+}
+
+/** Whether a page is one of ours, such as `/docs`; browsers send the origin of those too. */
+function isSameOrigin(origin: string, host: string | undefined): boolean {
+  return URL.canParse(origin) && new URL(origin).host === host?.toLowerCase();
 }
 
 function isLoopbackOrigin(origin: string): boolean {

@@ -32,7 +32,7 @@ export function handleRoute(route: Route, options: RouteOptions): RequestHandler
       ...parts,
       receiveUpload: raw.type === 'upload' ? receiveUpload(request, response) : null,
       prefer: parsePrefer(request.headers['prefer']),
-      requestId: String(request.id),
+      requestId: response.get('X-Request-Id') ?? '',
       baseUrl: baseUrlOf(request, options.publicUrl),
       startedAtMs,
       signal,

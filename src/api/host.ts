@@ -25,7 +25,7 @@ export function createHostGuard({ devMode, allowRemoteDevMode, names }: HostOpti
       next();
       return;
     }
-    const name = hostName(host ?? '');
+    const name = hostName(host);
     if (name === null) throw new AppError(400, 'Invalid Host header');
     if (devMode && !isOwn(name)) throw new AppError(403, 'Host not allowed in dev mode');
     next();
@@ -33,8 +33,8 @@ export function createHostGuard({ devMode, allowRemoteDevMode, names }: HostOpti
 }
 
 /** The name or address of `name[:port]` in lower case, without brackets; null when it is none. */
-export function hostName(host: string): string | null {
-  const [, address, name] = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(host) ?? [];
+export function hostName(host: string | undefined): string | null {
+  const [, address, name] = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(host ?? '') ?? [];
   return (address ?? name)?.toLowerCase() ?? null;
 }
 
@@ -42,9 +42,7 @@ export function hostName(host: string): string | null {
 export function baseUrlOf(request: Request, publicUrl: string): string {
   if (publicUrl !== '') return publicUrl.replace(/\/+$/, '');
   const { localAddress = '127.0.0.1', localPort = 80 } = request.socket;
-  // @NOTE express's type promises a host; HTTP/1.0 requests may come without.
-  const requested: string | undefined = request.host;
   const local = `${isIP(localAddress) === 6 ? `[${localAddress}]` : localAddress}:${String(localPort)}`;
-  const isUsable = requested !== undefined && hostName(requested) !== null;
-  return `${request.protocol === 'https' ? 'https' : 'http'}://${isUsable ? requested : local}`;
+  const place = hostName(request.host) === null ? local : request.host;
+  return `${request.protocol === 'https' ? 'https' : 'http'}://${place}`;
 }

@@ -119,7 +119,7 @@ function fillFrom(
   parse: Parse,
 ): Record<string, unknown> {
   const filled = { ...body };
-  for (const [name, field] of Object.entries(fields.shape)) {
+  for (const [name, field] of Object.entries<z.ZodType>(fields.shape)) {
     const isMissing = filled[name] === undefined || filled[name] === null;
     if (!isMissing || query[name] === undefined) continue;
     const parsed = parse(z.object({ [name]: field }), { [name]: query[name] }, 'query');

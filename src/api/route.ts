@@ -79,12 +79,14 @@ export interface Route<
   readonly handle: (request: ApiRequest<z.infer<Path>, z.infer<Query>, z.infer<Body>>) => Promise<ApiReply>;
 }
 
-/** Infers a route's request types from its schemas; the array of routes holds them erased. */
+/**
+ * Infers a route's request types from its schemas; the array of routes holds them erased: `handle` is only ever
+ * called with what the route's own schemas parsed.
+ */
 export function defineRoute<Path extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType>(
   route: Route<Path, Query, Body>,
 ): Route {
-  // @NOTE safe: `handle` is only ever called with what the route's own schemas parsed.
-  return route as unknown as Route;
+  return route;
 }
 
 export const reply = {

@@ -13,9 +13,9 @@ import { createUsageRoutes } from './routes/usage.js';
 import { createAccounting } from './services/accounting.js';
 import { createCacheSelection } from './services/cache-selection.js';
 import { createCacheService } from './services/caches.js';
-import { createDocumentChanges } from './services/changes.js';
+import { createChangeDocument } from './services/change-document.js';
 import { createContentUpdates } from './services/content-updates.js';
-import { createDocumentOperations } from './services/document-changes.js';
+import { createDocumentChanges } from './services/document-changes.js';
 import { createDocuments } from './services/documents.js';
 import { createDownloadLinks, createDownloads, type DownloadLinks } from './services/downloads.js';
 import { createReadiness, readinessChecks } from './services/health.js';
@@ -57,8 +57,8 @@ function documentRoutes(context: ApiContext, links: DownloadLinks): Route[] {
   const jobs = createJobRequests(context.jobs, logger);
   const settle = createSettling({ records, waiter, logger, waitSeconds });
   const sources = createSources({ storage, maxFileBytes, logger });
-  const change = createDocumentChanges(records, jobs);
-  const changes = createDocumentOperations({ change, jobs, settle });
+  const change = createChangeDocument(records, jobs);
+  const changes = createDocumentChanges({ change, jobs, settle });
   return [
     ...createIngestRoutes({ ingest: createIngest({ records, sources, jobs, settle }), bucket }),
     ...createDocumentRoutes({ documents: createDocuments({ records, chunks, index }), changes, bucket }),

@@ -4,8 +4,7 @@ import { FAILURE_CODES } from './errors.js';
 export const DOCUMENT_STATUSES = ['queued', 'processing', 'completed', 'failed', 'cancelled'] as const;
 export type DocumentStatus = (typeof DOCUMENT_STATUSES)[number];
 
-const json = z.json();
-export type Json = z.infer<typeof json>;
+export type Json = z.infer<ReturnType<typeof z.json>>;
 export type Metadata = Record<string, Json>;
 /** Checked when it came in; a record of zod would drop a key named `__proto__`, and walk every value at every read. */
 export const metadataSchema = z.custom<Metadata>(

@@ -50,7 +50,7 @@ const PRIOR_LENGTH = 150;
  */
 export function createLexicalRanker(): Ranker {
   return {
-    candidateCount: (k) => Math.max(200, 4 * k),
+    candidateCount: (k) => Math.max(400, 4 * k),
     queryTerms: (query) => [...analyzeText(query).counts.keys()],
     rank(query, candidates, statistics) {
       const weights = weighQuery(query, statistics);

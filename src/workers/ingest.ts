@@ -3,16 +3,16 @@ import { BATCH_SIZE, batchCount, type ChunkAddress, type Chunks, type ChunkText 
 import { generationId, type Content, type DocumentRecord } from '../shared/document.js';
 import { IngestError } from '../shared/errors.js';
 import type { Jobs } from '../shared/jobs.js';
-import type { ObjectStorage } from '../shared/ports.js';
 import { documentTags, type Records } from '../shared/records.js';
 import { reportProgress, startAttempt, type Fence } from '../shared/transitions.js';
 import type { FailDocument } from './fail.js';
 import type { Outcome } from './worker.js';
 
-export interface ReadContent {
-  /** @throws IngestError when the bytes yield no chunks */
-  (content: Content, options: { readonly signal: AbortSignal }): Promise<readonly ChunkText[]>;
-}
+/** @throws IngestError when the bytes yield no chunks */
+export type ReadContent = (
+  content: Content,
+  options: { readonly signal: AbortSignal },
+) => Promise<readonly ChunkText[]>;
 
 /** Parses and chunks a document's pending content, then hands its chunks to embedding in batches. */
 export function createIngestJob(parts: {
@@ -22,7 +22,7 @@ export function createIngestJob(parts: {
   readonly readContent: ReadContent;
   readonly failDocument: FailDocument;
 }) {
-  const { records, chunks, jobs, readContent, failDocument } = parts;
+  const { records, jobs, readContent, failDocument } = parts;
 
   return async (
     fence: Fence,

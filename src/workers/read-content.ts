@@ -3,7 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { Content } from '../shared/document.js';
 import { IngestError } from '../shared/errors.js';
 import { formatOf } from '../shared/file-types.js';
 import type { ObjectStorage } from '../shared/ports.js';

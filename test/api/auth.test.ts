@@ -96,14 +96,20 @@ describe('identity', () => {
     'the header "%.20s" is refused',
     async (authorization) => {
       expect(
-        await api.request('/read', { ...body, headers: { ...body.headers, authorization } }),
+        await api.request('/read', {
+          ...body,
+          headers: { 'Content-Type': 'application/json', authorization },
+        }),
       ).toMatchObject(refused);
     },
   );
 
   test('the scheme is written in any case', async () => {
     const authorization = `bearer ${makeToken()}`;
-    const answer = await api.request('/read', { ...body, headers: { ...body.headers, authorization } });
+    const answer = await api.request('/read', {
+      ...body,
+      headers: { 'Content-Type': 'application/json', authorization },
+    });
     expect(answer).toMatchObject({ status: 200 });
   });
 

@@ -33,14 +33,14 @@ const refusal = [403, { detail: 'Invalid or expired download address' }];
 describe('a download', () => {
   test('is the file byte by byte, as an attachment that no browser opens', async () => {
     const bytes = await readFile(fileURLToPath(import.meta.url));
-    const answer = await user.upload(new Blob([bytes]), 'naïve "quoted".html');
+    const answer = await user.upload(new Blob([bytes]), 'naïve %; ü.html');
     const id = documentOf(answer).external_id;
     const download = await user.get(`/documents/${id}/download`);
     expect(download.status).toBe(200);
     expect(download.text).toBe(bytes.toString('utf8'));
     expect(download.headers.get('content-length')).toBe(String(bytes.length));
     expect(download.headers.get('content-disposition')).toMatch(
-      /^attachment; .*na%C3%AFve%20%22quoted%22\.html/,
+      /^attachment; .*na%C3%AFve%20%25%3B%20%C3%BC\.html/,
     );
     expect(download.headers.get('x-content-type-options')).toBe('nosniff');
   });

@@ -61,7 +61,7 @@ export function createApiClient(url: string, check: CheckResponse): Pick<ApiClie
         headers: response.headers,
         text,
         get body(): unknown {
-          return JSON.parse(text);
+          return JSON.parse(text) as unknown;
         },
       };
     },

@@ -6,9 +6,9 @@ import { createContentRoutes } from '../../src/api/routes/document-content.js';
 import { createDocumentRoutes } from '../../src/api/routes/documents.js';
 import { createDownloadRoutes } from '../../src/api/routes/downloads.js';
 import { createIngestRoutes } from '../../src/api/routes/ingest.js';
-import { createDocumentChanges } from '../../src/api/services/changes.js';
+import { createChangeDocument } from '../../src/api/services/change-document.js';
 import { createContentUpdates } from '../../src/api/services/content-updates.js';
-import { createDocumentOperations } from '../../src/api/services/document-changes.js';
+import { createDocumentChanges } from '../../src/api/services/document-changes.js';
 import { createDocuments } from '../../src/api/services/documents.js';
 import { createDownloadLinks, createDownloads } from '../../src/api/services/downloads.js';
 import { createIngest } from '../../src/api/services/ingest.js';
@@ -58,13 +58,13 @@ export async function startDocumentApi(options: Options = {}): Promise<DocumentA
   const sources = createSources({ storage, maxFileBytes, logger });
   const jobs = createJobRequests(data.jobs, logger);
   const settle = createSettling({ records, waiter, logger, waitSeconds });
-  const change = createDocumentChanges(records, jobs);
+  const change = createChangeDocument(records, jobs);
   const { bucket } = storage;
   const routes = [
     ...createIngestRoutes({ ingest: createIngest({ records, sources, jobs, settle }), bucket }),
     ...createDocumentRoutes({
       documents: createDocuments({ records, chunks, index }),
-      changes: createDocumentOperations({ change, jobs, settle }),
+      changes: createDocumentChanges({ change, jobs, settle }),
       bucket,
     }),
     ...createContentRoutes({

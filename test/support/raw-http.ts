@@ -6,9 +6,9 @@ export interface RawConnection {
   /** Everything received so far. */
   readonly received: () => string;
   /** Waits until what was received matches. */
-  until(pattern: RegExp): Promise<string>;
+  readonly until: (pattern: RegExp) => Promise<string>;
   /** Waits until the other side ends the connection. */
-  closed(): Promise<string>;
+  readonly closed: () => Promise<string>;
 }
 
 /** A TCP connection to talk HTTP by hand, for what proper clients do not send. */

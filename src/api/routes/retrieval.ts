@@ -54,14 +54,18 @@ export const usageCounts = z.object({
   prompt_tokens: z.int(),
   total_tokens: z.int(),
 });
-const completion = z
-  .object({
-    completion: z.string(),
-    usage: usageCounts,
-    finish_reason: z.enum(['stop', 'length']),
-    sources: z.array(z.object({ document_id: z.string(), chunk_number: z.int(), score: z.number() })),
-  })
-  .meta({ id: 'Completion' });
+const outcome = {
+  usage: usageCounts,
+  finish_reason: z.enum(['stop', 'length']),
+  sources: z.array(z.object({ document_id: z.string(), chunk_number: z.int(), score: z.number() })),
+};
+const completion = z.object({ completion: z.string(), ...outcome }).meta({ id: 'Completion' });
+const completionEvent = z
+  .discriminatedUnion('type', [
+    z.object({ type: z.literal('token'), text: z.string() }),
+    z.object({ type: z.literal('end'), ...outcome }),
+  ])
+  .meta({ id: 'CompletionEvent' });
 
 function toRequest(request: ApiRequest<unknown, unknown, z.infer<typeof searchBody>>): RetrievalRequest {
   const { body, caller, baseUrl, startedAtMs, signal } = request;
@@ -100,6 +104,7 @@ export function createRetrievalRoutes({
       summary: 'A completion over the chunks that fit a query best',
       request: { body: queryBody },
       responses: { 200: completion },
+      events: completionEvent,
       handle: async (request) => {
         const { max_tokens: maxTokens, temperature, stream } = request.body;
         const asked = { ...toRequest(request), maxTokens, temperature };

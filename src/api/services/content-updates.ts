@@ -2,7 +2,7 @@ import type { Content, DocumentRecord } from '../../shared/document.js';
 import type { Records } from '../../shared/records.js';
 import { replaceContent } from '../../shared/transitions.js';
 import type { ReceiveUpload } from '../upload.js';
-import type { ChangeDocument } from './changes.js';
+import type { ChangeDocument } from './change-document.js';
 import { readDocument } from './document-access.js';
 import { isSettled } from './document-view.js';
 import { newOperation, type IngestContext } from './ingest.js';

@@ -1,7 +1,7 @@
 import type { AccessLists } from '../../shared/access.js';
 import type { DocumentRecord, Metadata } from '../../shared/document.js';
 import { cancel, patch, remove, retry, type Patch } from '../../shared/transitions.js';
-import type { ChangeDocument } from './changes.js';
+import type { ChangeDocument } from './change-document.js';
 import { documentNotFound, type DocumentRight } from './document-access.js';
 import { isSettled } from './document-view.js';
 import { newOperation, type IngestContext } from './ingest.js';
@@ -24,7 +24,7 @@ export interface DocumentChanges {
   remove(documentId: string, context: IngestContext): Promise<void>;
 }
 
-export function createDocumentOperations({
+export function createDocumentChanges({
   change,
   jobs,
   settle,

@@ -16,6 +16,7 @@ export interface ParserChild {
   /** Resolves when the child takes tasks, or is gone. */
   readonly ready: Promise<void>;
   readonly exited: Promise<ParserExit>;
+  isRunning(): boolean;
   send(task: ParseTask): Promise<void>;
   /** Hears the child's messages; the newest listener only. */
   listen(listener: (message: ChildMessage) => void): void;
@@ -67,6 +68,7 @@ export function startParserChild({ memoryMegabytes }: { memoryMegabytes: number 
   return {
     ready,
     exited,
+    isRunning: () => child.connected && child.exitCode === null && child.signalCode === null,
     send: (task) => sendTo(child, task),
     listen(next) {
       listener = next;

@@ -1,5 +1,6 @@
 import type { MakeKernel } from './kernel.js';
 import type { MirroredChunk, MirroredContent } from './mirrored.js';
+import { createTermStore } from './term-store.js';
 import { createVectors, type Vectors } from './vectors.js';
 
 /** Vectors by slot, and which chunk of which document each is. */
@@ -11,7 +12,13 @@ export interface ChunkTable {
   /** By vector slot. */
   readonly chunks: readonly (MirroredChunk | undefined)[];
   /** @returns the vector's slot, or null when it has not the length of the others */
-  add(bytes: Uint8Array, tie: number): number | null;
+  add(chunk: {
+    readonly vector: Uint8Array;
+    readonly terms: Uint8Array;
+    readonly tie: number;
+  }): number | null;
+  /** Packed terms of a chunk: a view, valid until the next change. */
+  terms(slot: number): Uint8Array;
   /** Gives back the slot of a vector that never was linked. */
   free(slot: number): void;
   /** Makes vectors that were added the chunks of a document. */
@@ -25,6 +32,7 @@ export function createChunkTable(
   on: { readonly change: (slot: number) => void; readonly clear: () => void },
 ): ChunkTable {
   const chunks: (MirroredChunk | undefined)[] = [];
+  const allTerms = createTermStore();
   let vectors: Vectors | null = null;
   let count = 0;
 
@@ -39,6 +47,11 @@ export function createChunkTable(
     return vectors;
   };
 
+  const free = (slot: number) => {
+    vectors?.free(slot);
+    allTerms.delete(slot);
+  };
+
   return {
     get count() {
       return count;
@@ -47,8 +60,13 @@ export function createChunkTable(
       return vectors;
     },
     chunks,
-    add: (bytes, tie) => vectorsFor(bytes)?.add(bytes, tie) ?? null,
-    free: (slot) => vectors?.free(slot),
+    add: ({ vector, terms, tie }) => {
+      const slot = vectorsFor(vector)?.add(vector, tie) ?? null;
+      if (slot !== null) allTerms.set(slot, terms);
+      return slot;
+    },
+    terms: (slot) => allTerms.get(slot),
+    free,
     link: (content, documentSlot) => {
       for (const [number, slot] of content.vectors.entries()) {
         while (chunks.length <= slot) chunks.push(undefined);
@@ -59,7 +77,7 @@ export function createChunkTable(
     unlink: (content) => {
       for (const slot of content.vectors) {
         chunks[slot] = undefined;
-        vectors?.free(slot);
+        free(slot);
         on.change(slot);
       }
       count -= content.vectors.length;

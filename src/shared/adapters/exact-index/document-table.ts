@@ -1,7 +1,7 @@
-import type { MatchableDocument } from '../../document.js';
 import { createAccessClasses } from './access-classes.js';
 import type { ChunkTable } from './chunk-table.js';
 import { createListingOrder } from './listing-order.js';
+import type { ParsedRecord } from './record-fields.js';
 import { compareIds, type MirroredContent, type MirroredDocument } from './mirrored.js';
 
 /** Documents by slot, and in the order of lists. */
@@ -10,7 +10,7 @@ export interface DocumentTable {
   readonly documents: readonly (MirroredDocument | undefined)[];
   get(documentId: string): MirroredDocument | undefined;
   /** `kept` leaves the chunks as they are, null takes them away. */
-  put(record: MatchableDocument, content: MirroredContent | 'kept' | null): void;
+  put(record: ParsedRecord, content: MirroredContent | 'kept' | null): void;
   remove(documentId: string): void;
   clear(): void;
   /** Slots, newest document first, ties by id. */
@@ -36,17 +36,17 @@ export function createDocumentTable(chunks: ChunkTable, onChange: (slot: number)
   return {
     documents,
     get,
-    put: (record, given) => {
-      const before = get(record.id);
+    put: ({ document, accessKey }, given) => {
+      const before = get(document.id);
       const slot = before?.slot ?? freed.pop() ?? documents.length;
       const content = given === 'kept' ? (before?.content ?? null) : given;
       if (before?.content && before.content !== content) chunks.unlink(before.content);
       if (content && before?.content !== content) chunks.link(content, slot);
-      const access = classes.acquire(record);
+      const access = classes.acquire(accessKey, document);
       if (before) classes.release(before.access);
       // The lists of its class in the place of its own: most documents share them.
-      const shared = { ...record, ...access.lists };
-      documents[slot] = { slot, access, content, record: shared, createdAtMs: Date.parse(record.createdAt) };
+      const record = { ...document, ...access.lists };
+      documents[slot] = { slot, access, content, record, createdAtMs: Date.parse(record.createdAt) };
       slots.set(record.id, slot);
       if (!before) order.add(slot);
       onChange(slot);

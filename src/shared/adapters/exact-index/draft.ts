@@ -9,36 +9,20 @@ export interface Draft {
 }
 
 export function createDraft(store: {
-  add(bytes: Uint8Array): number | null;
-  free(vector: number): void;
+  add(vector: Uint8Array, terms: Uint8Array): number | null;
+  free(slot: number): void;
 }): Draft {
-  const vectors: number[] = [];
-  const termEnds: number[] = [];
-  let terms = new Uint8Array(0);
-  let used = 0;
+  const slots: number[] = [];
   return {
-    add: (bytes, more) => {
-      const vector = store.add(bytes);
-      if (vector === null) return false;
-      vectors.push(vector);
-      const end = used + more.byteLength;
-      if (end > terms.byteLength) {
-        const larger = new Uint8Array(used === 0 ? end : end * 2);
-        larger.set(terms.subarray(0, used));
-        terms = larger;
-      }
-      terms.set(more, used);
-      used = end;
-      termEnds.push(end);
-      return true;
+    add: (vector, terms) => {
+      const slot = store.add(vector, terms);
+      if (slot !== null) slots.push(slot);
+      return slot !== null;
     },
-    finish: (generation) => ({
-      ...{ generation, vectors, termEnds },
-      terms: used === terms.byteLength ? terms : terms.slice(0, used),
-    }),
+    finish: (generation) => ({ generation, vectors: slots }),
     discard: () => {
-      for (const vector of vectors) store.free(vector);
-      vectors.length = 0;
+      for (const slot of slots) store.free(slot);
+      slots.length = 0;
     },
   };
 }

@@ -1,7 +1,6 @@
-import type { MatchableDocument } from '../../document.js';
 import type { Draft } from './draft.js';
 import type { Mirror } from './mirror.js';
-import { parseRecord } from './record-fields.js';
+import { createRecordParser, type ParsedRecord, type ParseRecord } from './record-fields.js';
 import type { ReplicaClient } from './replica-client.js';
 
 /** Chunks asked for at once; two such batches are in flight. */
@@ -10,7 +9,7 @@ const BATCH_SIZE = 256;
 export type Report = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
 interface Load {
-  readonly record: MatchableDocument;
+  readonly record: ParsedRecord;
   readonly generation: string;
   readonly chunkCount: number;
   readonly draft: Draft;
@@ -27,13 +26,14 @@ export function createLoader(parts: {
   readonly report: Report;
 }) {
   const { client, mirror, report } = parts;
+  const parseRecord = tolerate(createRecordParser(), report);
 
   return async (documentIds: readonly string[]): Promise<void> => {
     let remaining = documentIds;
     /** Generations with a missing chunk: when the record still names one after that, its data is lost. */
     const suspects = new Set<string>();
     while (remaining.length > 0) {
-      const loads = await readRecords(remaining, parts);
+      const loads = await readRecords(remaining, { client, mirror, parseRecord });
       await readChunks(loads, client);
       remaining = loads.flatMap((load) => settle(load, { mirror, report, suspects }));
     }
@@ -43,12 +43,12 @@ export function createLoader(parts: {
 /** Takes over what needs no vectors; answers what does. */
 async function readRecords(
   documentIds: readonly string[],
-  { client, mirror, report }: { client: ReplicaClient; mirror: Mirror; report: Report },
+  { client, mirror, parseRecord }: { client: ReplicaClient; mirror: Mirror; parseRecord: ParseRecord },
 ): Promise<Load[]> {
   const found = await Promise.all(documentIds.map((id) => client.readRecord(id)));
   return found.flatMap((values, i): Load[] => {
     const id = documentIds[i] ?? '';
-    const record = parse(id, values, report);
+    const record = parseRecord(id, values);
     if (!record) {
       mirror.remove(id);
       return [];
@@ -64,17 +64,16 @@ async function readRecords(
 }
 
 /** One record that does not fit the schema must not keep all others from being found. */
-function parse(id: string, values: readonly (string | null)[], report: Report): MatchableDocument | null {
-  try {
-    return parseRecord(id, values);
-  } catch (error) {
-    report('a document is left out: its record is malformed', {
-      level: 'error',
-      documentId: id,
-      error: String(error),
-    });
-    return null;
-  }
+function tolerate(parseRecord: ParseRecord, report: Report): ParseRecord {
+  return (id, values) => {
+    try {
+      return parseRecord(id, values);
+    } catch (error) {
+      const fields = { level: 'error', documentId: id, error: String(error) };
+      report('a document is left out: its record is malformed', fields);
+      return null;
+    }
+  };
 }
 
 async function readChunks(loads: readonly Load[], client: ReplicaClient): Promise<void> {
@@ -130,13 +129,13 @@ function settle(
   if (failure === 'missing' && !suspects.has(generation)) {
     // Most likely its chunks were unlinked because the record has moved on.
     suspects.add(generation);
-    return [record.id];
+    return [record.document.id];
   }
   mirror.put(record, null);
   const reason = failure === 'missing' ? 'chunks are missing' : 'vectors have another length than the others';
   report(`a document is left out of search: ${reason}`, {
     level: 'error',
-    documentId: record.id,
+    documentId: record.document.id,
     generation,
   });
   return [];

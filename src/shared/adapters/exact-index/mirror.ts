@@ -1,4 +1,3 @@
-import type { MatchableDocument } from '../../document.js';
 import type { Filter } from '../../filters.js';
 import { createChunkTable } from './chunk-table.js';
 import { createDocumentTable } from './document-table.js';
@@ -6,6 +5,7 @@ import { createDraft, type Draft } from './draft.js';
 import type { MakeKernel } from './kernel.js';
 import { createMasks } from './masks.js';
 import { compareIds, type MirroredContent, type MirroredDocument } from './mirrored.js';
+import type { ParsedRecord } from './record-fields.js';
 import { createSelection } from './selection.js';
 import { tieKey } from './tie-key.js';
 
@@ -30,7 +30,7 @@ export interface Mirror {
   /** Collects the chunks of a generation aside, until `put` makes them what the document answers with. */
   draft(documentId: string): Draft;
   /** `kept` leaves the chunks as they are, null takes them away. */
-  put(record: MatchableDocument, content: MirroredContent | 'kept' | null): void;
+  put(record: ParsedRecord, content: MirroredContent | 'kept' | null): void;
   remove(documentId: string): void;
   clear(): void;
   search(request: Selector & { readonly vector: Float32Array; readonly limit: number }): FoundChunk[];
@@ -66,9 +66,8 @@ export function createMirror(makeKernel: MakeKernel): Mirror {
     const document = chunk && documents[chunk.documentSlot];
     if (!chunk || !document?.content) return [];
     const { number } = chunk;
-    const { generation, terms, termEnds } = document.content;
-    const own = terms.subarray(termEnds[number - 1] ?? 0, termEnds[number]);
-    return [{ documentId: document.record.id, generation, number, similarity, terms: own }];
+    const { generation } = document.content;
+    return [{ documentId: document.record.id, generation, number, similarity, terms: table.terms(vector) }];
   };
 
   return {
@@ -79,7 +78,7 @@ export function createMirror(makeKernel: MakeKernel): Mirror {
     draft: (documentId) => {
       const tie = tieKey(documentId);
       return createDraft({
-        add: (bytes) => table.add(bytes, tie),
+        add: (vector, terms) => table.add({ vector, terms, tie }),
         free: (slot) => {
           table.free(slot);
         },

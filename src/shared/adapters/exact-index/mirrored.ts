@@ -4,6 +4,7 @@ import type { MatchableDocument } from '../../document.js';
 /** Who may read: shared by all documents with the same lists, so that it is decided once for all of them. */
 export interface AccessClass {
   readonly id: number;
+  readonly key: string;
   readonly lists: AccessLists;
 }
 
@@ -17,13 +18,10 @@ export interface MirroredDocument {
   readonly content: MirroredContent | null;
 }
 
-/** Published chunks: their vectors' slots in order, and their packed terms one after another. */
+/** Published chunks, by the slots of their vectors, in order. */
 export interface MirroredContent {
   readonly generation: string;
   readonly vectors: readonly number[];
-  readonly terms: Uint8Array;
-  /** Where each chunk's terms end in `terms`. */
-  readonly termEnds: readonly number[];
 }
 
 /** What a vector slot holds. */

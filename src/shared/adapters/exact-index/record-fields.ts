@@ -1,17 +1,8 @@
-import { documentSchema, type MatchableDocument } from '../../document.js';
+import { z } from 'zod';
+import type { AccessLists } from '../../access.js';
+import { documentSchema, metadataSchema, type MatchableDocument } from '../../document.js';
 
-const schema = documentSchema.pick({
-  id: true,
-  createdAt: true,
-  readers: true,
-  writers: true,
-  admins: true,
-  metadata: true,
-  published: true,
-  pending: true,
-});
-
-/** The fields of a record's hash that the mirror keeps. */
+/** The fields of a record's hash that the mirror keeps; each is JSON. */
 export const RECORD_FIELDS = [
   'createdAt',
   'readers',
@@ -22,17 +13,76 @@ export const RECORD_FIELDS = [
   'pending',
 ] as const;
 
-/** @param values JSON of the fields above, in their order @returns null when there is no such record (any more) */
-export function parseRecord(id: string, values: readonly (string | null)[]): MatchableDocument | null {
-  if (values[0] == null) return null;
-  const fields = RECORD_FIELDS.map((name, i) => [name, parseJson(values[i] ?? 'null')]);
-  const record = schema.parse({ id, ...Object.fromEntries(fields) });
-  return { ...record, published: slim(record.published), pending: slim(record.pending) };
+export interface ParsedRecord {
+  /** Of contents, it holds what filters look at; the rest is the same for all. */
+  readonly document: MatchableDocument;
+  /** The same for the same access lists. */
+  readonly accessKey: string;
+  readonly published: { readonly generation: string; readonly chunkCount: number } | null;
 }
 
-const parseJson = (text: string): unknown => JSON.parse(text);
+/** Answers null for a record that does not exist (any more). @throws when it does not fit the schema */
+export type ParseRecord = (id: string, values: readonly (string | null)[]) => ParsedRecord | null;
 
-/** Neither access nor filters look at these two long strings, of which there would be one a document. */
-function slim(content: MatchableDocument['published']): MatchableDocument['published'] {
-  return content && { ...content, storageKey: '', sha256: '' };
+type Content = NonNullable<MatchableDocument['published']>;
+
+const accessSchema = documentSchema.pick({ readers: true, writers: true, admins: true });
+const contentSchema = documentSchema.shape.published
+  .unwrap()
+  .pick({ contentType: true, filename: true, generation: true, chunkCount: true })
+  .nullable();
+const CACHED = 10_000;
+
+/** Most records share their access lists and the looks of their content: those are parsed and held once. */
+export function createRecordParser(): ParseRecord {
+  const accesses = new Map<string, AccessLists>();
+  const contents = new Map<string, Content>();
+
+  const parseAccess = (key: string): AccessLists =>
+    remember(accesses, key, () => {
+      const [readers, writers, admins] = z.tuple([z.string(), z.string(), z.string()]).parse(key.split('\n'));
+      return accessSchema.parse({ readers: parse(readers), writers: parse(writers), admins: parse(admins) });
+    });
+  const slim = (content: { contentType: string; filename: string | null }): Content =>
+    remember(contents, JSON.stringify([content.contentType, content.filename]), () => ({
+      ...{
+        version: 1,
+        kind: 'file' as const,
+        storageKey: '',
+        sizeBytes: 0,
+        sha256: '',
+        createdAt: '',
+        generation: null,
+      },
+      ...{ chunkCount: 0, tokenCount: 0, contentType: content.contentType, filename: content.filename },
+    }));
+
+  return (id, [createdAt, readers, writers, admins, metadata, published, pending]) => {
+    if (createdAt == null) return null;
+    // JSON has no line breaks of its own.
+    const accessKey = `${readers ?? ''}\n${writers ?? ''}\n${admins ?? ''}`;
+    const [shown, coming] = [parseContent(published), parseContent(pending)];
+    const document = {
+      ...{ id, ...parseAccess(accessKey), createdAt: z.string().parse(parse(createdAt)) },
+      ...{ metadata: metadataSchema.parse(parse(metadata ?? '')) },
+      ...{ published: shown && slim(shown), pending: coming && slim(coming) },
+    };
+    const { generation = null, chunkCount = 0 } = shown ?? {};
+    return { document, accessKey, published: generation === null ? null : { generation, chunkCount } };
+  };
+}
+
+const parse = (text: string): unknown => JSON.parse(text);
+
+function parseContent(text: string | null | undefined) {
+  return text == null || text === 'null' ? null : contentSchema.parse(parse(text));
+}
+
+function remember<Value>(cache: Map<string, Value>, key: string, make: () => Value): Value {
+  const known = cache.get(key);
+  if (known !== undefined) return known;
+  if (cache.size >= CACHED) cache.clear();
+  const value = make();
+  cache.set(key, value);
+  return value;
 }

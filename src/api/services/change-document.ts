@@ -19,7 +19,7 @@ export type ChangeDocument = (
  * chunks that nothing refers to any more are cleaned away. `record` is null once it is removed.
  * @throws AppError 403, 404
  */
-export function createDocumentChanges(records: Records, jobs: JobRequests): ChangeDocument {
+export function createChangeDocument(records: Records, jobs: JobRequests): ChangeDocument {
   return async ({ documentId, callerId, right }, transition) => {
     let last: Change | null = null;
     const checked: Transition = (record) => {

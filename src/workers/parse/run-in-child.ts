@@ -1,0 +1,103 @@
+import { IngestError } from '../../shared/errors.js';
+import type { Chunk } from '../chunk.js';
+import type { ParserChild, ParserExit } from './child-process.js';
+import type { ChildMessage, ParseTask } from './protocol.js';
+
+const STARTUP_MILLISECONDS = 30_000;
+const CRASH_SIGNALS = new Set(['SIGABRT', 'SIGSEGV', 'SIGILL', 'SIGTRAP', 'SIGBUS', 'SIGFPE']);
+/** The same as a shell or a wrapper reports them. */
+const CRASH_CODES = new Set([132, 133, 134, 135, 136, 139]);
+
+export interface TaskEnd {
+  readonly chunks: Chunk[];
+  readonly error: Error | undefined;
+  /** The child is dead, or must be. */
+  readonly isLost: boolean;
+  readonly residentBytes: number;
+}
+
+export interface RunLimits {
+  readonly signal: AbortSignal | undefined;
+  /** Wall clock from the moment the child takes the document. */
+  readonly timeoutMilliseconds: number;
+}
+
+/** Hands one document to a child and hears it out: to its end, its death, the clock's, or the caller's. */
+export async function runInChild(
+  child: ParserChild,
+  task: ParseTask,
+  { signal, timeoutMilliseconds }: RunLimits,
+): Promise<TaskEnd> {
+  const chunks: Chunk[] = [];
+  const clock = createClock();
+  const { promise, resolve } = createEnd();
+  const lose = (error: Error): void => {
+    resolve({ chunks, error, isLost: true, residentBytes: 0 });
+  };
+  const abort = (): void => {
+    lose(new Error('aborted'));
+  };
+  const hear = (message: ChildMessage): void => {
+    if (message.type === 'ready' || message.id !== task.id) return;
+    if (message.type === 'chunks') for (const chunk of message.chunks) chunks.push(chunk);
+    else if (message.type === 'broken') lose(new Error(`parser failed: ${message.message}`));
+    else resolve({ chunks, error: failureOf(message), isLost: false, residentBytes: message.residentBytes });
+  };
+  signal?.addEventListener('abort', abort, { once: true });
+  void child.exited.then((exit) => {
+    lose(deathError(exit));
+  });
+  clock.set(STARTUP_MILLISECONDS, () => {
+    lose(new Error('a parser process did not start in time'));
+  });
+  child.listen(hear);
+  void child.ready.then(async () => {
+    clock.set(timeoutMilliseconds, () => {
+      lose(new IngestError('timeout', 'Reading the document took too long.'));
+    });
+    await child.send(task);
+  });
+  try {
+    return await promise;
+  } finally {
+    clock.stop();
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+function createEnd() {
+  let resolve: (end: TaskEnd) => void = () => undefined;
+  const promise = new Promise<TaskEnd>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
+
+/** One timer at a time, none once stopped. */
+function createClock() {
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+  return {
+    set(milliseconds: number, expire: () => void): void {
+      clearTimeout(timer);
+      if (!isStopped) timer = setTimeout(expire, milliseconds);
+    },
+    stop(): void {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function failureOf(message: Extract<ChildMessage, { type: 'done' | 'failed' }>): IngestError | undefined {
+  return message.type === 'failed' ? new IngestError(message.code, message.message) : undefined;
+}
+
+/** A crash is the document's doing and would come again; a kill from outside is not. */
+function deathError({ code, signal, stderr }: ParserExit): Error {
+  const isCrash = (signal !== null && CRASH_SIGNALS.has(signal)) || (code !== null && CRASH_CODES.has(code));
+  const isMemory = /out of memory|allocation fail|bad_alloc|cannot allocate|heap limit/i.test(stderr);
+  if (isMemory) return new IngestError('too_large', 'The document needs more memory than a parser has.');
+  if (isCrash) return new IngestError('corrupt', 'The document makes the parser fail.');
+  return new Error(`parser process ended early (${signal ?? String(code)})`);
+}

@@ -1,0 +1,40 @@
+import { expect, test } from '@jest/globals';
+import { limitIndexTime } from '../../src/api/index-deadline.js';
+import { UnavailableError } from '../../src/shared/errors.js';
+import type { Index } from '../../src/shared/ports.js';
+
+/** An index that answers only when it is told to give up. */
+const slow: Index = {
+  name: 'slow',
+  search: ({ signal }) => hang(signal),
+  list: ({ signal }) => hang(signal),
+  count: () => Promise.resolve(3),
+  state: () => Promise.resolve('ready'),
+  close: () => Promise.resolve(),
+};
+
+function hang(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => {
+    signal?.addEventListener('abort', () => {
+      reject(new Error('given up'));
+    });
+  });
+}
+
+const request = { callerId: 'alice', filter: null, skip: 0, limit: 10 };
+const search = { ...request, vector: new Float32Array(4) };
+
+test('an index that takes too long is unavailable', async () => {
+  const index = limitIndexTime(slow, { milliseconds: 20 });
+  await expect(index.search(search)).rejects.toBeInstanceOf(UnavailableError);
+  await expect(index.list(request)).rejects.toBeInstanceOf(UnavailableError);
+  expect(await index.count(request)).toBe(3);
+});
+
+test("the caller's own abort stays what it is", async () => {
+  const index = limitIndexTime(slow, { milliseconds: 20_000 });
+  const controller = new AbortController();
+  const answer = index.search({ ...search, signal: controller.signal });
+  controller.abort();
+  await expect(answer).rejects.toThrow('given up');
+});
