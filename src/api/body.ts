@@ -22,7 +22,7 @@ export function isJson(mediaType: string): boolean {
   return mediaType === 'application/json' || /^application\/[\w.-]+\+json$/.test(mediaType);
 }
 
-export function tooLargeBody(maxBytes: number): AppError {
+function tooLargeBody(maxBytes: number): AppError {
   return new AppError(
     413,
     `The JSON body is larger than ${String(maxBytes)} bytes: send large documents to /ingest/file`,

@@ -33,7 +33,7 @@ export function createHostGuard({ devMode, allowRemoteDevMode, names }: HostOpti
 }
 
 /** The name or address of `name[:port]` in lower case, without brackets; null when it is none. */
-export function hostName(host: string | undefined): string | null {
+function hostName(host: string | undefined): string | null {
   const [, address, name] = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(host ?? '') ?? [];
   return (address ?? name)?.toLowerCase() ?? null;
 }

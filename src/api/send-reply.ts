@@ -88,7 +88,7 @@ async function sendDownload(
 const wellFormed = (text: string) => Buffer.from(text).toString();
 
 /** `Content-Disposition` with any file name (RFC 6266, RFC 8187): plain letters for old clients, then all of it. */
-export function attachment(filename: string): string {
+function attachment(filename: string): string {
   const name = filename.replace(/^.*[/\\]/s, '').replace(/\p{Cc}/gu, '') || 'download';
   const plain = name.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%]/g, '_');
   const encoded = encodeURIComponent(wellFormed(name)).replace(

@@ -66,7 +66,7 @@ export const documentSchema = z.object({
   published: contentSchema.nullable(),
   pending: contentSchema.nullable(),
   operation: operationSchema.nullable(),
-  /** Raised when tags of the chunks must be rewritten; 0 when they fit the record. */
+  /** The revision whose tags the chunks must still get; 0 when they fit the record. */
   retag: z.number().int(),
   /** Raised by every change of the record; the commit script compares it. */
   revision: z.number().int(),

@@ -111,8 +111,11 @@ function remember(piece: string, count: number): void {
   remembered.set(piece.length < 13 ? piece : ` ${piece}`.slice(1), count);
 }
 
+/** Words do; so do the parts of a line of dashes or of one letter. */
 function mayComeAgain(text: string, start: number, end: number): boolean {
-  return end - start <= LONGEST_WORD && (end - start === 1 || text.charCodeAt(end - 1) < FIRST_WIDE);
+  const length = end - start;
+  if (length === 1 || length >= LONGEST_PIECE - 1) return true;
+  return length <= LONGEST_WORD && text.charCodeAt(end - 1) < FIRST_WIDE;
 }
 
 /** Bytes of a part of `text` in UTF-8; a lone surrogate is encoded as U+FFFD. */

@@ -126,7 +126,7 @@ export function patch(record: DocumentRecord, { filename, ...fields }: Patch): C
       ...fields,
       published: rename(record.published),
       pending: rename(record.pending),
-      retag: record.published || record.pending ? record.retag + 1 : 0,
+      retag: record.revision + 1,
       updatedAt: now(),
     },
   };

@@ -78,7 +78,8 @@ export function chunkText(text: string, options: ChunkOptions): Chunk[] {
 function fill(text: string, window: Window, tokens: number): number {
   let total = 0;
   for (const count of window.counts) total += count;
-  let last = window.borders.at(-1) ?? text.length;
+  const known: readonly number[] = window.borders;
+  let last = known.at(-1) ?? text.length;
   while (last < text.length && total <= tokens) {
     const { ends, counts } = countPieces(text, last, PIECES_AT_ONCE);
     for (const border of ends) window.borders.push(border);
@@ -93,8 +94,8 @@ function fill(text: string, window: Window, tokens: number): number {
 
 /** Where the chunk should end: the last of the best borders after `freshFrom` that fit, or none. */
 function findCut(text: string, window: Window, freshFrom: number, { size }: ChunkOptions): Cut | undefined {
-  const prefix = [0];
-  for (const count of window.counts) prefix.push((prefix.at(-1) ?? 0) + count);
+  let sum = 0;
+  const prefix = [0, ...window.counts.map((count) => (sum += count))];
   let last = prefix.length - 1;
   while ((prefix[last] ?? 0) > size) last -= 1;
   let best: Cut | undefined;

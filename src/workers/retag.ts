@@ -34,10 +34,16 @@ export function createRetagJob({
   };
 
   return async ({ documentId, mark }: { documentId: string; mark: number }): Promise<Outcome> => {
-    const record = await records.read(documentId);
-    if (record?.retag !== mark) return 'stale';
-    if (record.published?.generation) await retag(record, record.published.generation, documentTags(record));
-    if (record.pending) await retag(record, generationId(record), tagsWhenPublished(record));
+    // A twin of this job may write what it read earlier: whoever writes last looks again.
+    for (let written: string | null = null; ;) {
+      const record = await records.read(documentId);
+      if (record === null || (written === null && record.retag !== mark)) return 'stale';
+      const tags = { published: documentTags(record), pending: tagsWhenPublished(record) };
+      if (JSON.stringify(tags) === written) break;
+      if (record.published?.generation) await retag(record, record.published.generation, tags.published);
+      if (record.pending) await retag(record, generationId(record), tags.pending);
+      written = JSON.stringify(tags);
+    }
     await records.update(documentId, (each) => finishRetag(each, mark));
     return 'done';
   };

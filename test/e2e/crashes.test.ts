@@ -13,6 +13,10 @@ afterEach(async () => {
 
 const WORKERS = ['ingestion,embedding', 'ingestion,embedding', 'cache,usage,maintenance'];
 
+const isRunning = ({ system_metadata: { status } }: WireDocument) =>
+  status === 'queued' || status === 'processing';
+
+/** A service that comes back may answer 503 for a moment more. */
 async function untilFinal(client: Client, ids: readonly string[], seconds = 60): Promise<WireDocument[]> {
   const end = Date.now() + seconds * 1_000;
   for (;;) {

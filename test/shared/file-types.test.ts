@@ -47,7 +47,7 @@ describe('the type of a file', () => {
   });
 
   test('is docx for an encrypted office file and for a broken one so named, which then fail with their reason', () => {
-    const stream = [...'EncryptedPackage'].join('\0');
+    const stream = Buffer.from('EncryptedPackage', 'utf16le').toString('latin1');
     expect(formatIn(`${OLE}${'\0'.repeat(100)}${stream}\0`, 'anything.bin')).toBe('docx');
     expect(formatIn('PK\x03\x04 cut off', 'letter.docx')).toBe('docx');
     expect(formatIn(`${OLE}${'\0'.repeat(100)}`, 'letter.docx')).toBe('docx');

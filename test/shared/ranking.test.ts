@@ -30,7 +30,7 @@ function statisticsOf(...texts: string[]): TermStatistics {
 
 describe('the lexical ranker', () => {
   test('takes four times as many candidates as results, and at least two hundred', () => {
-    expect([1, 50, 51, 1000].map((k) => lexical.candidateCount(k))).toEqual([200, 200, 204, 4000]);
+    expect([1, 100, 101, 1000].map((k) => lexical.candidateCount(k))).toEqual([400, 400, 404, 4000]);
   });
 
   test('asks for the statistics of the terms of the query', () => {

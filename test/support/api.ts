@@ -47,7 +47,7 @@ export interface ApiAnswer {
 }
 
 /** Asks an API at `url`; every answer is checked. */
-export function createApiClient(url: string, check: CheckResponse): Pick<ApiClient, 'request'> {
+function createApiClient(url: string, check: CheckResponse): Pick<ApiClient, 'request'> {
   return {
     request: async (path, { token, ...init } = {}) => {
       const headers = new Headers(init.headers);

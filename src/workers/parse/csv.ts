@@ -1,9 +1,11 @@
-import { parse } from 'csv-parse';
+import { CsvError, parse } from 'csv-parse';
+import { z } from 'zod';
 import { decodeText } from './decode-text.js';
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 const LONGEST_HEADING = 64;
 const ROWS_AT_ONCE = 256;
+const entrySchema = z.object({ record: z.array(z.string()), info: z.object({ bytes: z.number() }) });
 
 /** CSV: one line a row, each value behind its column's name where the first row holds names. */
 export async function* parseCsv(bytes: Uint8Array): AsyncIterable<string> {
@@ -13,25 +15,42 @@ export async function* parseCsv(bytes: Uint8Array): AsyncIterable<string> {
     relaxColumnCount: true,
     relaxQuotes: true,
     skipEmptyLines: true,
-    skipRecordsWithError: true,
     trim: true,
+    info: true,
   });
   parser.end(text);
-  let headings: readonly string[] | undefined;
-  let lines: string[] = [];
-  let isFirst = true;
-  for await (const record of parser) {
-    const row = Array.isArray(record) ? record.map(String) : [];
-    if (isFirst && areHeadings(row)) headings = row;
-    else lines.push(rowText(row, headings));
-    if (isFirst && headings) lines.push(headings.join(', '), '');
-    isFirst = false;
-    if (lines.length >= ROWS_AT_ONCE) {
-      yield `${lines.join('\n')}\n`;
-      lines = [];
+  const rows = createRows();
+  let bytesRead = 0;
+  try {
+    for await (const entry of parser) {
+      const { record, info } = entrySchema.parse(entry);
+      rows.add(record);
+      bytesRead = info.bytes;
+      if (rows.lines.length >= ROWS_AT_ONCE) yield `${rows.lines.splice(0).join('\n')}\n`;
     }
+    yield rows.lines.join('\n');
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    // A quote that never closes: what follows the last whole row is read as plain text.
+    yield `${rows.lines.join('\n')}\n${Buffer.from(text).subarray(bytesRead).toString('utf8')}`;
   }
-  yield lines.join('\n');
+}
+
+/** Turns records into lines; the first record decides whether columns have names. */
+function createRows() {
+  const lines: string[] = [];
+  let headings: readonly string[] | undefined;
+  let isFirst = true;
+  return {
+    lines,
+    add(row: readonly string[]): void {
+      if (isFirst && areHeadings(row)) {
+        headings = row;
+        lines.push(row.join(', '), '');
+      } else lines.push(rowText(row, headings));
+      isFirst = false;
+    },
+  };
 }
 
 /** The candidate that the first lines hold most often and most evenly. */

@@ -30,7 +30,7 @@ export function readParagraphs(xml: string): string[] {
   let skipped = 0;
   let texts = 0;
   let rest: string[] = [];
-  const current = (): string[] => open.at(-1) ?? rest;
+  const current = (): string[] => open[open.length - 1] ?? rest;
   const close = (parts: readonly string[]): void => {
     const text = parts.join('').trim();
     if (text !== '') paragraphs.push(text);

@@ -1,4 +1,4 @@
-import { createClient, RESP_TYPES } from 'redis';
+import { createClient, ErrorReply, RESP_TYPES } from 'redis';
 import { keys } from '../../keys.js';
 import { RECORD_FIELDS } from './record-fields.js';
 
@@ -31,7 +31,7 @@ const PAGE_SIZE = 2_000;
 
 export function createReplicaClient(options: {
   readonly url: string;
-  /** A connection was made, to the server process of this run id. */
+  /** A connection was made, to the server process of this run id; empty if it does not tell. */
   readonly onConnect: (runId: string) => void;
   readonly onError: (error: Error) => void;
 }): ReplicaClient {
@@ -39,6 +39,7 @@ export function createReplicaClient(options: {
     url: options.url,
     RESP: 3,
     disableOfflineQueue: true,
+    // Without the client's timeouts: they are an AbortSignal for each command, which costs more than the command.
     commandOptions: { timeout: 0 },
     // The mirror asks every second: a socket that is silent for so long belongs to a server that hangs.
     socket: {
@@ -49,12 +50,20 @@ export function createReplicaClient(options: {
   });
   const binary = client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
   client.on('error', options.onError);
+  const readRunId = async () => {
+    try {
+      return /run_id:(\w+)/.exec(await client.info('server'))?.[1] ?? '';
+    } catch (error) {
+      // Not everyone may ask a managed server for it.
+      if (error instanceof ErrorReply) return '';
+      throw error;
+    }
+  };
+
   /** Settles when it is known to which server process the present connection leads. */
   let introduced: Promise<void> = Promise.resolve();
   client.on('ready', () => {
-    introduced = client.info('server').then((info) => {
-      options.onConnect(/run_id:(\w+)/.exec(info)?.[1] ?? '');
-    });
+    introduced = readRunId().then(options.onConnect);
     introduced.catch(options.onError);
   });
   client.connect().catch(options.onError);

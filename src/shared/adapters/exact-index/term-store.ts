@@ -20,7 +20,7 @@ export function createTermStore(): TermStore {
   let [held, live] = [0, 0];
 
   const append = (terms: Uint8Array): [slab: number, start: number, end: number] => {
-    let slab = slabs.at(-1);
+    let slab = slabs[slabs.length - 1];
     if (!slab || slab.used + terms.byteLength > slab.bytes.byteLength) {
       slab = { bytes: new Uint8Array(Math.max(SLAB_BYTES, terms.byteLength)), used: 0 };
       slabs.push(slab);

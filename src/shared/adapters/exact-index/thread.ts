@@ -28,6 +28,7 @@ const report = (message: string, fields: Readonly<Record<string, unknown>>) => {
 let state: 'loading' | 'ready' = 'loading';
 let runId: string | null = null;
 let isAway = false;
+let isFailing = false;
 let hasWarned = false;
 
 const mirror = createMirror(await loadKernel());
@@ -114,12 +115,22 @@ function warnOfSize(): void {
   });
 }
 
+/** Tells of a Redis that answers, but not what is needed; once until it does again. */
+function reportFailure(error: unknown): void {
+  if (!isAway && !isFailing)
+    report('the index cannot follow the changes', { level: 'error', error: messageOf(error) });
+  isFailing = true;
+}
+
 // Synced in the background too: a search then finds little left to read.
 for (;;) {
-  const isSynced = await freshness.wait().then(
-    () => true,
-    () => false,
-  );
-  if (isSynced) warnOfSize();
-  await sleep(isSynced ? SYNC_INTERVAL_MS : RETRY_INTERVAL_MS);
+  try {
+    await freshness.wait();
+    isFailing = false;
+    warnOfSize();
+    await sleep(SYNC_INTERVAL_MS);
+  } catch (error) {
+    reportFailure(error);
+    await sleep(RETRY_INTERVAL_MS);
+  }
 }
