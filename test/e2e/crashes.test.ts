@@ -22,9 +22,7 @@ async function untilFinal(client: Client, ids: readonly string[], seconds = 60):
   for (;;) {
     const documents = await Promise.all(ids.map((id) => client.get<WireDocument>(`/documents/${id}`)));
     const bodies = documents.map(({ body }) => body);
-    const isOver = bodies.every(
-      ({ system_metadata: { status } }) => status !== 'queued' && status !== 'processing',
-    );
+    const isOver = documents.every(({ status, body }) => status === 200 && !isRunning(body));
     if (isOver || Date.now() > end) return bodies;
     await sleep(200);
   }
