@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import { loadSettings, SettingsError } from '../shared/config.js';
 import { DataSetError } from '../shared/data-set.js';
 import { UnavailableError } from '../shared/errors.js';
+import { EXIT_WRONG_SETTINGS } from '../shared/exit-codes.js';
 import { createLogger, type Logger } from '../shared/logger.js';
 import { loadOrCreateSecret } from '../shared/secret.js';
 import type { Settings } from '../shared/settings.js';
@@ -15,9 +16,6 @@ import { createRoutes, type Secrets } from './routes.js';
 import { createHealthRoutes } from './routes/health.js';
 import { createApiServer } from './server.js';
 import { listen, PortError, stopServer } from './serving.js';
-
-/** Starting again would end the same way: the settings, the port or the data must change first. */
-const EXIT_WRONG_SETTINGS = 78;
 
 async function main(): Promise<void> {
   const settings = loadSettings(process.env, ['redis', 'secret']);

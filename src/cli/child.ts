@@ -1,8 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { say } from './report.js';
-
-/** Exit code of a process that would fail the same way again: wrong settings, data of another model. */
-const EXIT_WRONG_SETTINGS = 78;
+import { EXIT_WRONG_SETTINGS } from '../shared/exit-codes.js';
 
 const firstPauseMs = 500;
 const longestPauseMs = 30_000;

@@ -52,7 +52,7 @@ export function countPieces(text: string, start: number, limit: number): Counted
     if (unknownFrom >= 0 && index - unknownTo > LONGEST_GAP) settle();
     if (known === undefined) {
       // Part of a longer run: encoded with its neighbours it would be one run again.
-      const isPart = end - position >= LONGEST_PIECE - 1;
+      const isPart = mayBePart(position, end);
       if (isPart) settle();
       if (unknownFrom < 0) unknownFrom = index;
       unknownTo = index;
@@ -91,6 +91,11 @@ function encodeSpan(text: string, { start, ends, counts, from, to }: Span): void
   }
 }
 
+/** Tokens of `text` by tiktoken itself: exact for runs of any length, in time quadratic in the longest. */
+export function countTokensExactly(text: string): number {
+  return encode(text).length;
+}
+
 function encode(text: string): Uint32Array {
   encoder ??= get_encoding('cl100k_base');
   return encoder.encode(text, [], []);
@@ -114,8 +119,13 @@ function remember(piece: string, count: number): void {
 /** Words do; so do the parts of a line of dashes or of one letter. */
 function mayComeAgain(text: string, start: number, end: number): boolean {
   const length = end - start;
-  if (length === 1 || length >= LONGEST_PIECE - 1) return true;
+  if (length === 1 || mayBePart(start, end)) return true;
   return length <= LONGEST_WORD && text.charCodeAt(end - 1) < FIRST_WIDE;
+}
+
+/** True when the piece may have been cut from a longer run: runs are cut near, not always at the longest piece. */
+export function mayBePart(start: number, end: number): boolean {
+  return end - start > LONGEST_PIECE / 2;
 }
 
 /** Bytes of a part of `text` in UTF-8; a lone surrogate is encoded as U+FFFD. */

@@ -1,5 +1,6 @@
 import { IngestError } from '../shared/errors.js';
-import { countPieces, countTokens } from '../shared/tokens.js';
+import { LONGEST_PIECE } from '../shared/pre-tokenizer.js';
+import { countPieces, countTokens, countTokensExactly, mayBePart } from '../shared/tokens.js';
 import { BORDER, borderAt } from './chunk-borders.js';
 
 export interface Chunk {
@@ -20,6 +21,8 @@ export interface ChunkOptions {
 }
 
 const PIECES_AT_ONCE = 256;
+/** UTF-16 units that tiktoken encodes as one run in a few milliseconds. */
+const LONGEST_COUNTED_RUN = 2048;
 
 /** Pieces of the text from the chunk's start on: piece `i` lies between `borders[i]` and `borders[i + 1]`. */
 interface Window {
@@ -44,11 +47,7 @@ export function chunkText(text: string, options: ChunkOptions): Chunk[] {
   let freshFrom = start;
   let window: Window = { borders: [start], counts: [] };
   while (freshFrom < end) {
-    const total = fill(whole, window, options.size);
-    const cut =
-      total <= options.size
-        ? { position: end, tokenCount: total }
-        : findCut(whole, window, freshFrom, options);
+    const cut = findFittingCut(whole, window, freshFrom, options.size);
     if (!cut) {
       // The overlap leaves no room for what follows it: begin without.
       window = windowFrom(whole, window, freshFrom);
@@ -92,8 +91,37 @@ function fill(text: string, window: Window, tokens: number): number {
   return total;
 }
 
+/** Where the chunk should end so that it fits by tiktoken's own count; none where the overlap leaves no room. */
+function findFittingCut(text: string, window: Window, freshFrom: number, size: number): Cut | undefined {
+  const total = fill(text, window, size);
+  for (let limit = size; ;) {
+    const cut =
+      total <= limit ? { position: text.length, tokenCount: total } : findCut(text, window, freshFrom, limit);
+    if (!cut) return undefined;
+    const { tokenCount, excess } = recount(text, window, { cut, size });
+    if (excess <= 0 || limit <= 1) return { position: cut.position, tokenCount };
+    limit = Math.max(1, limit - excess);
+  }
+}
+
+/** Parts of a long run may join to other tokens than they have apart: counted anew, or where that is slow, given room. */
+function recount(
+  text: string,
+  { borders }: Window,
+  { cut, size }: { cut: Cut; size: number },
+): { tokenCount: number; excess: number } {
+  const parts = borders.filter((border, index) => {
+    const next = borders[index + 1] ?? border;
+    return border < cut.position && mayBePart(border, next);
+  });
+  if (parts.length === 0) return { tokenCount: cut.tokenCount, excess: cut.tokenCount - size };
+  const isSlow = parts.length * LONGEST_PIECE > LONGEST_COUNTED_RUN;
+  const tokenCount = isSlow ? cut.tokenCount : countTokensExactly(text.slice(borders[0], cut.position));
+  return { tokenCount, excess: tokenCount + (isSlow ? parts.length : 0) - size };
+}
+
 /** Where the chunk should end: the last of the best borders after `freshFrom` that fit, or none. */
-function findCut(text: string, window: Window, freshFrom: number, { size }: ChunkOptions): Cut | undefined {
+function findCut(text: string, window: Window, freshFrom: number, size: number): Cut | undefined {
   let sum = 0;
   const prefix = [0, ...window.counts.map((count) => (sum += count))];
   let last = prefix.length - 1;

@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { loadSettings } from '../shared/config.js';
+import { loadSettings, SettingsError } from '../shared/config.js';
+import { DataSetError } from '../shared/data-set.js';
+import { EXIT_WRONG_SETTINGS } from '../shared/exit-codes.js';
 import { QUEUES } from '../shared/jobs.js';
 import { createLogger } from '../shared/logger.js';
 import { createWorkerContext } from './context.js';
@@ -39,6 +41,9 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(1);
+  const isOurs = error instanceof SettingsError || error instanceof DataSetError;
+  process.stderr.write(
+    `${error instanceof Error ? (isOurs ? error.message : error.stack) : String(error)}\n`,
+  );
+  process.exit(isOurs ? EXIT_WRONG_SETTINGS : 1);
 });

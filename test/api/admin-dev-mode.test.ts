@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { inSeconds, makeToken, SECRET } from '../support/api.js';
+import { ask, cookiesOf } from '../support/ask.js';
+import { startBrowser } from '../support/browser.js';
+import { startService, type Service } from '../support/service.js';
+
+let service: Service;
+let browser: Browser | null;
+const page = { Accept: 'text/html' };
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  service = await startService({ env: { JWT_SECRET_KEY: SECRET } });
+}, 60_000);
+
+afterAll(async () => {
+  await browser?.close();
+  await service.stop();
+});
+
+/** Loads the board as a browser does, and what its writes must carry then. */
+async function openBoard(): Promise<Record<string, string>> {
+  const board = await ask(`${service.url}/admin/queues`, { headers: page });
+  const cookies = cookiesOf(board);
+  const cookie = [...cookies].map(([name, { value }]) => `${name}=${value}`).join('; ');
+  return { Cookie: cookie, 'X-XSRF-TOKEN': cookies.get('XSRF-TOKEN')?.value ?? '' };
+}
+
+const pause = (headers: Record<string, string>) =>
+  ask(`${service.url}/admin/queues/api/queues/cache/pause`, { method: 'PUT', headers });
+
+describe('in dev mode, /admin', () => {
+  test('is open', async () => {
+    for (const path of ['/admin/queues', '/admin/queues/api/queues', '/admin/login']) {
+      expect((await ask(service.url + path, { headers: page })).status).toBe(200);
+    }
+    expect((await ask(`${service.url}/admin/documents/none`)).status).toBe(404);
+  });
+
+  test('honours the token of somebody who is no admin', async () => {
+    const headers = { Authorization: `Bearer ${makeToken({ exp: inSeconds(60) })}` };
+    expect((await ask(`${service.url}/admin/queues`, { headers })).status).toBe(403);
+  });
+
+  test('is closed to names that were made to point here', async () => {
+    for (const path of ['/admin/queues', '/admin/login', '/metrics']) {
+      const answer = await ask(service.url + path, { headers: { ...page, Host: 'rebound.example' } });
+      expect(answer.status).toBe(403);
+    }
+  });
+
+  test('is read-only unless set otherwise', async () => {
+    const answer = await pause(await openBoard());
+    expect(answer.status).toBe(403);
+    expect(answer.text).toContain('read-only');
+    const { text } = await ask(`${service.url}/admin/queues/api/queues`);
+    expect(text).toContain('"readOnlyMode":true');
+    expect(text).not.toContain('"isPaused":true');
+  });
+
+  test.each([
+    { Origin: 'https://evil.example' },
+    // Another program on this machine may call the API, but not manage the queues.
+    { Origin: 'http://127.0.0.1:1' },
+    { 'Sec-Fetch-Site': 'cross-site' },
+  ])('refuses writes of other pages: %j', async (headers) => {
+    const answer = await pause({ ...(await openBoard()), ...headers });
+    expect(answer.status).toBe(403);
+    expect(answer.text).not.toContain('read-only');
+    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+  });
+
+  test('refuses writes without the token of its own pages', async () => {
+    const answer = await pause({});
+    expect(answer.status).toBe(403);
+    expect(answer.text).toContain('CSRF');
+  });
+});
+
+describe('in dev mode, /metrics', () => {
+  test('is open to this machine, but not by way of a proxy', async () => {
+    expect((await ask(`${service.url}/metrics`)).status).toBe(200);
+    const headers = { 'X-Forwarded-For': '203.0.113.9' };
+    expect((await ask(`${service.url}/metrics`, { headers })).status).toBe(401);
+  });
+});
+
+describe('in a browser', () => {
+  /** Runs only where there is one; fails when the page asks any other server, or breaks a rule of its own. */
+  async function visit(steps: (page: Page) => Promise<void>): Promise<void> {
+    if (!browser) return;
+    const context = await browser.newContext();
+    const tab = await context.newPage();
+    const troubles: string[] = [];
+    tab.on('request', (request) => {
+      if (!request.url().startsWith(service.url)) troubles.push(request.url());
+    });
+    tab.on('pageerror', ({ message }) => troubles.push(message));
+    tab.on('console', (message) => {
+      if (message.type() === 'error') troubles.push(message.text());
+    });
+    try {
+      await steps(tab);
+    } finally {
+      await context.close();
+    }
+    expect(troubles).toEqual([]);
+  }
+
+  test('the board shows jobs, asks no other server, and leads to their documents', async () => {
+    const answer = await fetch(`${service.url}/ingest/text`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ content: 'Nine barrels of cider.' }),
+    });
+    const { external_id: id } = (await answer.json()) as { external_id: string };
+    await visit(async (tab) => {
+      await tab.goto(`${service.url}/admin/queues`);
+      await tab.getByRole('link', { name: 'ingestion' }).first().click();
+      await tab.getByText(`ingest-${id}-1-1`).waitFor();
+      expect(await tab.content()).not.toContain('cider');
+      const link = tab.getByRole('link', { name: 'Document' }).first();
+      expect(await link.getAttribute('href')).toBe(`/admin/documents/${id}`);
+      await tab.goto(`${service.url}/admin/documents/${id}`);
+      await tab.getByRole('heading', { name: 'Document' }).waitFor();
+      expect(await tab.content()).toContain('completed');
+    });
+  });
+
+  test('the login form works, and so does the logout', async () => {
+    await visit(async (tab) => {
+      await tab.goto(`${service.url}/admin/login`);
+      // The style is let in by its hash.
+      expect(await tab.locator('.card').evaluate((card) => getComputedStyle(card).borderRadius)).toBe('10px');
+      await tab.getByLabel('Admin token').fill(makeToken({ entity_id: 'olga', permissions: ['admin'] }));
+      await tab.getByRole('button', { name: 'Log in' }).click();
+      await tab.waitForURL(`${service.url}/admin/queues`);
+      await tab.goto(`${service.url}/admin/login`);
+      await tab.getByText('olga').waitFor();
+      await tab.getByRole('button', { name: 'Log out' }).click();
+      await tab.getByLabel('Admin token').waitFor();
+    });
+  });
+});
