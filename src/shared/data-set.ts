@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { UnavailableError } from './errors.js';
 import { keys } from './keys.js';
 import type { Redis } from './redis.js';
 
@@ -29,14 +30,15 @@ export async function openDataSet(redis: Redis, { model }: { model: string }): P
   }
 }
 
-/** @throws DataSetError when vectors of another length were indexed before */
+/** @throws UnavailableError when the data has vectors of another length: the provider changed its model under us */
 export async function checkDimensions(redis: Redis, dimensions: number): Promise<void> {
   await redis.hSetNX(keys.schema, 'dimensions', String(dimensions));
   const known = Number(await redis.hGet(keys.schema, 'dimensions'));
   if (known !== dimensions) {
-    throw new DataSetError(
+    const cause = new DataSetError(
       `the model answers vectors of ${String(dimensions)}, the data has ${String(known)}`,
     );
+    throw new UnavailableError('embedding provider', { retryAfterSeconds: 60, cause });
   }
 }
 

@@ -82,7 +82,7 @@ function createCompleter({ completer, completion, openaiApiKey }: Settings) {
       return createBuiltinCompleter({ contextWindow });
     case 'openai':
       return createOpenAICompleter({
-        apiKey: openaiApiKey ?? '',
+        apiKey: openaiApiKey,
         baseUrl: completion.baseUrl,
         model: completion.model,
         contextWindow,
@@ -97,7 +97,7 @@ function createEmbedder({ embedder, embedding, openaiApiKey }: Settings) {
       return createBuiltinEmbedder();
     case 'openai':
       return createOpenAIEmbedder({
-        apiKey: openaiApiKey ?? '',
+        apiKey: openaiApiKey,
         baseUrl: embedding.baseUrl,
         model: embedding.model,
         ...(embedding.dimensions > 0 ? { dimensions: embedding.dimensions } : {}),

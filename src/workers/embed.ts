@@ -24,7 +24,7 @@ interface Parts {
   readonly statistics: TermStatisticsStore;
   readonly failDocument: FailDocument;
   readonly metrics: Metrics;
-  /** @throws DataSetError when the vectors do not fit the data */
+  /** @throws UnavailableError when the vectors do not fit the data */
   readonly checkDimensions: (dimensions: number) => Promise<void>;
 }
 

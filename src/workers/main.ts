@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { inspect, parseArgs } from 'node:util';
 import { z } from 'zod';
 import { loadSettings, SettingsError } from '../shared/config.js';
 import { DataSetError } from '../shared/data-set.js';

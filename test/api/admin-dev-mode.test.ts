@@ -1,30 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Browser, Page } from 'playwright-core';
 import { inSeconds, makeToken, SECRET } from '../support/api.js';
-import { ask, cookiesOf } from '../support/ask.js';
-import { startBrowser } from '../support/browser.js';
+import { openBoard as open } from '../support/admin.js';
+import { ask } from '../support/ask.js';
+import { browserTest, visit } from '../support/browser.js';
 import { startService, type Service } from '../support/service.js';
 
 let service: Service;
-let browser: Browser | null;
 const page = { Accept: 'text/html' };
 
 beforeAll(async () => {
-  browser = await startBrowser();
   service = await startService({ env: { JWT_SECRET_KEY: SECRET } });
 }, 60_000);
 
 afterAll(async () => {
-  await browser?.close();
   await service.stop();
 });
 
-/** Loads the board as a browser does, and what its writes must carry then. */
+/** What the board's own writes carry. */
 async function openBoard(): Promise<Record<string, string>> {
-  const board = await ask(`${service.url}/admin/queues`, { headers: page });
-  const cookies = cookiesOf(board);
-  const cookie = [...cookies].map(([name, { value }]) => `${name}=${value}`).join('; ');
-  return { Cookie: cookie, 'X-XSRF-TOKEN': cookies.get('XSRF-TOKEN')?.value ?? '' };
+  const { cookie, csrf } = await open(service.url);
+  return { Cookie: cookie, 'X-XSRF-TOKEN': csrf };
 }
 
 const pause = (headers: Record<string, string>) =>
@@ -87,35 +82,14 @@ describe('in dev mode, /metrics', () => {
 });
 
 describe('in a browser', () => {
-  /** Runs only where there is one; fails when the page asks any other server, or breaks a rule of its own. */
-  async function visit(steps: (page: Page) => Promise<void>): Promise<void> {
-    if (!browser) return;
-    const context = await browser.newContext();
-    const tab = await context.newPage();
-    const troubles: string[] = [];
-    tab.on('request', (request) => {
-      if (!request.url().startsWith(service.url)) troubles.push(request.url());
-    });
-    tab.on('pageerror', ({ message }) => troubles.push(message));
-    tab.on('console', (message) => {
-      if (message.type() === 'error') troubles.push(message.text());
-    });
-    try {
-      await steps(tab);
-    } finally {
-      await context.close();
-    }
-    expect(troubles).toEqual([]);
-  }
-
-  test('the board shows jobs, asks no other server, and leads to their documents', async () => {
+  browserTest('the board shows jobs, asks no other server, and leads to their documents', async () => {
     const answer = await fetch(`${service.url}/ingest/text`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ content: 'Nine barrels of cider.' }),
     });
     const { external_id: id } = (await answer.json()) as { external_id: string };
-    await visit(async (tab) => {
+    await visit(service.url, async (tab) => {
       await tab.goto(`${service.url}/admin/queues`);
       await tab.getByRole('link', { name: 'ingestion' }).first().click();
       await tab.getByText(`ingest-${id}-1-1`).waitFor();
@@ -128,11 +102,13 @@ describe('in a browser', () => {
     });
   });
 
-  test('the login form works, and so does the logout', async () => {
-    await visit(async (tab) => {
+  browserTest('the login form works, and so does the logout', async () => {
+    await visit(service.url, async (tab) => {
       await tab.goto(`${service.url}/admin/login`);
       // The style is let in by its hash.
-      expect(await tab.locator('.card').evaluate((card) => getComputedStyle(card).borderRadius)).toBe('10px');
+      expect(await tab.evaluate(`getComputedStyle(document.querySelector('.card')).borderRadius`)).toBe(
+        '10px',
+      );
       await tab.getByLabel('Admin token').fill(makeToken({ entity_id: 'olga', permissions: ['admin'] }));
       await tab.getByRole('button', { name: 'Log in' }).click();
       await tab.waitForURL(`${service.url}/admin/queues`);

@@ -1,18 +1,36 @@
 import { existsSync } from 'node:fs';
-import { chromium, type Browser } from 'playwright-core';
+import { expect, test } from '@jest/globals';
+import { chromium, type Page } from 'playwright-core';
 
 /** Where Debian puts it. */
 const path = process.env['QUIRE_TEST_CHROMIUM'] ?? '/usr/bin/chromium';
+const hasBrowser = existsSync(path);
+if (!hasBrowser)
+  process.stderr.write(`tests in a browser are skipped: none at ${path} (QUIRE_TEST_CHROMIUM)\n`);
 
-/** A browser for tests; null, with the reason printed, where none is installed. */
-export async function startBrowser(): Promise<Browser | null> {
-  if (!existsSync(path)) {
-    process.stderr.write(`skipped: no browser at ${path} (QUIRE_TEST_CHROMIUM)\n`);
-    return null;
-  }
+/** A test that runs only where a browser is installed. */
+export const browserTest = hasBrowser ? test : test.skip;
+
+/** Takes steps in a new browser; fails when a page asks any other server than `url`, or logs an error. */
+export async function visit(url: string, steps: (page: Page) => Promise<void>): Promise<void> {
   const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
-  return chromium.launch({
+  const browser = await chromium.launch({
     executablePath: path,
     args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', ...quiet],
   });
+  const troubles: string[] = [];
+  try {
+    const page = await browser.newPage();
+    page.on('request', (request) => {
+      if (!request.url().startsWith(`${url}/`)) troubles.push(request.url());
+    });
+    page.on('pageerror', ({ message }) => troubles.push(message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') troubles.push(message.text());
+    });
+    await steps(page);
+  } finally {
+    await browser.close();
+  }
+  expect(troubles).toEqual([]);
 }
