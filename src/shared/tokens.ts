@@ -49,11 +49,10 @@ export function countPieces(text: string, start: number, limit: number): Counted
     const known = mayComeAgain(text, position, end) ? remembered.get(text.slice(position, end)) : undefined;
     const index = ends.push(end) - 1;
     counts.push(known ?? 0);
-    if (unknownFrom >= 0 && index - unknownTo > LONGEST_GAP) settle();
+    // Part of a longer run: encoded with its neighbours it would be one run again.
+    const isPart = mayBePart(position, end);
+    if (isPart || index - unknownTo > LONGEST_GAP) settle();
     if (known === undefined) {
-      // Part of a longer run: encoded with its neighbours it would be one run again.
-      const isPart = mayBePart(position, end);
-      if (isPart) settle();
       if (unknownFrom < 0) unknownFrom = index;
       unknownTo = index;
       if (isPart) settle();

@@ -42,8 +42,6 @@ async function main(): Promise<void> {
 
 main().catch((error: unknown) => {
   const isOurs = error instanceof SettingsError || error instanceof DataSetError;
-  process.stderr.write(
-    `${error instanceof Error ? (isOurs ? error.message : error.stack) : String(error)}\n`,
-  );
+  process.stderr.write(`${isOurs ? error.message : inspect(error)}\n`);
   process.exit(isOurs ? EXIT_WRONG_SETTINGS : 1);
 });

@@ -84,7 +84,8 @@ browserTest('a click on the queue board pauses a queue', async () => {
     await tab.getByLabel('Admin token').fill(adminToken());
     await tab.getByRole('button', { name: 'Log in' }).click();
     await tab.waitForURL(`${service.url}/admin/queues/queue/cache`);
-    await tab.locator('[aria-haspopup=menu]').last().click();
+    // The first one is the user's.
+    await tab.locator('[aria-haspopup=menu]').nth(1).click();
     await tab.getByRole('menuitem', { name: 'Pause' }).click();
     await tab.getByRole('button', { name: 'Confirm' }).click();
     await until(async () => (await isPaused()) === true);

@@ -1,0 +1,175 @@
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startService, type Service, type StartedProcess } from '../support/service.js';
+import { until } from '../support/until.js';
+
+let service: Service;
+const [ingestion, embedding, others] = ['ingestion', 'embedding', 'cache,usage,maintenance'] as const;
+
+beforeAll(async () => {
+  service = await startService({
+    workers: [ingestion, embedding, others],
+    env: { QUIRE_WORKERS_DRAIN_SECONDS: '1' },
+  });
+}, 60_000);
+
+afterAll(async () => {
+  await service.stop();
+});
+
+async function ingest(content: string, headers: Record<string, string> = {}) {
+  const response = await fetch(`${service.url}/ingest/text`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: JSON.stringify({ content }),
+  });
+  const body = (await response.json()) as { external_id: string };
+  return { status: response.status, id: body.external_id };
+}
+
+const statusOf = async (id: string) => {
+  const response = await fetch(`${service.url}/documents/${id}/status`);
+  return (await response.json()) as { status: string; stage: string };
+};
+
+interface LogLine {
+  readonly level: string;
+  readonly msg: string;
+  readonly requestId?: string;
+}
+
+const linesOf = (process: StartedProcess | undefined): LogLine[] =>
+  (process?.output() ?? '')
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as LogLine);
+
+/** Long enough to be seen while it is read: some seconds of parsing and embedding. */
+const longText = (topic: string, megabytes: number) => {
+  const paragraph = (number: number) =>
+    `Paragraph ${String(number)} about ${topic}: the keeper of the archive wrote down what the river had carried away.\n\n`;
+  return Array.from({ length: megabytes * 9_000 }, (_, number) => paragraph(number)).join('');
+};
+
+describe('the logs', () => {
+  test('follow a request through all processes at their usual level, a line each', async () => {
+    const requestId = 'follow-me-42';
+    const { id } = await ingest('A word about lighthouses.', { 'X-Request-Id': requestId });
+    const own = (process: StartedProcess | undefined) =>
+      linesOf(process).filter((line) => line.requestId === requestId);
+    await until(() => own(service.workers[1]).length > 0 && own(service.api).length > 0);
+    expect(own(service.api)).toMatchObject([
+      { level: 'info', process: 'api', route: '/ingest/text', callerId: 'dev_user', status: 200 },
+    ]);
+    expect(own(service.workers[0])).toMatchObject([
+      {
+        level: 'info',
+        job: 'ingest',
+        jobId: `ingest-${id}-1-1`,
+        outcome: 'done',
+        durationMs: expect.any(Number),
+      },
+    ]);
+    expect(own(service.workers[1])).toMatchObject([
+      { level: 'info', job: 'embed', jobId: `embed-${id}-1-1-0`, outcome: 'published' },
+    ]);
+    const all = [service.api, ...service.workers].map((each) => each.output()).join('');
+    expect(all).not.toContain('lighthouses');
+  });
+
+  test('are not filled by what runs by the clock', () => {
+    expect(linesOf(service.workers[2]).map(({ msg }) => msg)).toEqual(['worker started']);
+    expect(linesOf(service.api).some(({ msg }) => msg.includes('/health'))).toBe(false);
+  });
+});
+
+describe('/health/ready', () => {
+  const ready = async () => {
+    const response = await fetch(`${service.url}/health/ready`);
+    return {
+      status: response.status,
+      body: (await response.json()) as { components: Record<string, string> },
+    };
+  };
+  const all = {
+    ...{ redis: 'ready', index: 'ready', storage: 'ready' },
+    ...{ 'worker-ingestion': 'ready', 'worker-embedding': 'ready' },
+    ...{ 'worker-cache': 'ready', 'worker-usage': 'ready', 'worker-maintenance': 'ready' },
+  };
+
+  test('names every component', async () => {
+    expect(await ready()).toEqual({ status: 200, body: { status: 'ready', components: all } });
+  });
+
+  test('misses a worker that was killed, until another serves its queue', async () => {
+    await service.workers[1]?.kill('SIGKILL');
+    const end = Date.now() + 25_000;
+    while ((await ready()).status === 200 && Date.now() < end) await new Promise((r) => setTimeout(r, 250));
+    const components = { ...all, 'worker-embedding': 'unavailable' };
+    expect(await ready()).toEqual({ status: 503, body: { status: 'not_ready', components } });
+    service.workers[1] = service.startWorker(embedding);
+    service.workers.pop();
+    await service.untilReady();
+  }, 60_000);
+
+  test('misses a storage that is gone', async () => {
+    const [here, gone] = [join(service.dataDirectory, 'objects'), join(service.dataDirectory, 'gone')];
+    await rename(here, gone);
+    await until(async () => (await ready()).status === 503);
+    expect((await ready()).body.components).toEqual({ ...all, storage: 'unavailable' });
+    await rename(gone, here);
+    await service.untilReady();
+  });
+});
+
+describe('a worker that is asked to stop', () => {
+  test('hands back what it cannot finish in time, and ends with 0', async () => {
+    const { status, id } = await ingest(longText('handing back', 6), { Prefer: 'respond-async' });
+    expect(status).toBe(202);
+    await until(async () => (await statusOf(id)).stage === 'parsing');
+    const [first] = service.workers;
+    const started = Date.now();
+    await first?.kill('SIGTERM');
+    expect(Date.now() - started).toBeLessThan(10_000);
+    expect(first?.child.exitCode).toBe(0);
+    expect(['queued', 'processing']).toContain((await statusOf(id)).status);
+    expect(linesOf(first).map(({ msg }) => msg)).toContain('job put off');
+    service.workers[0] = service.startWorker(ingestion);
+    service.workers.pop();
+    await untilCompleted(id);
+  }, 90_000);
+
+  test('finishes what it can', async () => {
+    const { id } = await ingest('Only a sentence, soon done.', { Prefer: 'respond-async' });
+    const [first, second] = service.workers;
+    await Promise.all([first?.kill('SIGTERM'), second?.kill('SIGTERM')]);
+    expect([first?.child.exitCode, second?.child.exitCode]).toEqual([0, 0]);
+    service.workers[0] = service.startWorker(ingestion);
+    service.workers[1] = service.startWorker(embedding);
+    service.workers.splice(3);
+    await untilCompleted(id);
+  }, 60_000);
+});
+
+describe('an API that is asked to stop', () => {
+  test('answers what it has begun, and ends with 0', async () => {
+    const pending = ingest('A last sentence before the end.');
+    await until(() => linesOf(service.workers[0]).length > 0);
+    await service.api.kill('SIGTERM');
+    expect(service.api.child.exitCode).toBe(0);
+    const { status, id } = await pending;
+    expect([200, 202]).toContain(status);
+    await service.startApi();
+    await service.untilReady();
+    await untilCompleted(id);
+  }, 60_000);
+});
+
+async function untilCompleted(id: string): Promise<void> {
+  const end = Date.now() + 45_000;
+  while ((await statusOf(id)).status !== 'completed') {
+    if (Date.now() > end) throw new Error(`not completed: ${JSON.stringify(await statusOf(id))}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
