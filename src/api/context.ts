@@ -32,7 +32,7 @@ export type ApiContext = Awaited<ReturnType<typeof createApiContext>>;
 interface ContextOptions {
   readonly settings: Settings;
   readonly logger: Logger;
-  /** Ends the wait for a Redis that does not come. */
+  /** The process stops: ends the wait for a Redis that does not come, and requests' waits for their documents. */
   readonly signal: AbortSignal;
 }
 
@@ -50,7 +50,7 @@ export async function createApiContext({ settings, logger, signal }: ContextOpti
   const jobs = createJobs(bullConnection(settings.redis.url, { failFast: true }), onError);
   // Until its first connection BullMQ waits for Redis, whatever the profile; afterwards it fails fast.
   await Promise.all(QUEUES.map((name) => jobs.queue(name).waitUntilReady()));
-  const waiter = await createChangeWaiter(redis, onError);
+  const waiter = await createChangeWaiter(redis, onError, signal);
   const engine = await createExactIndex({
     redisUrl: settings.redis.url,
     onProblem: (message, fields) => {

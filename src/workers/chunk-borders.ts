@@ -12,6 +12,10 @@ export const BORDER = {
 export type Border = (typeof BORDER)[keyof typeof BORDER];
 
 const LONGEST_LOOK_BACK = 64;
+const WIDE_STOPS: ReadonlyMap<string, Border> = new Map([
+  ...Array.from('。！？', (stop) => [stop, BORDER.sentence] as const),
+  ...Array.from('，、；：', (stop) => [stop, BORDER.clause] as const),
+]);
 
 const JOINS_PREVIOUS = /^(?:\p{M}|\u200d|[\ufe00-\ufe0f]|\p{Emoji_Modifier})/u;
 const IS_REGIONAL = /^\p{Regional_Indicator}/u;
@@ -28,17 +32,23 @@ export function borderAt(text: string, position: number): Border {
   return plainBorder(text, position) ?? judgedBorder(text, position);
 }
 
-/** The frequent cases by their characters alone: inside a word, or between two words of ASCII. */
+/** The frequent cases by their characters alone: around ASCII words, and around Han and Hangul. */
 function plainBorder(text: string, position: number): Border | undefined {
   const next = text.charCodeAt(position);
+  const last = text.charCodeAt(position - 1);
+  if (isWideLetter(next)) {
+    if (isWideLetter(last)) return BORDER.character;
+    return WIDE_STOPS.get(text.charAt(position - 1));
+  }
   if (next >= 0x80) return undefined;
   if (next === 0x20 || (next >= 0x09 && next <= 0x0d)) return BORDER.unfit;
-  const last = text.charCodeAt(position - 1);
   if (last > 0x20 && last < 0x7f) return BORDER.character;
   const solid = text.charCodeAt(position - 2);
-  return last === 0x20 && (isAlphanumeric(solid) || (solid >= 0x3040 && solid < 0xd800))
-    ? BORDER.word
-    : undefined;
+  return last === 0x20 && (isAlphanumeric(solid) || isWideLetter(solid)) ? BORDER.word : undefined;
+}
+
+function isWideLetter(unit: number): boolean {
+  return unit >= 0x4e00 && unit < 0xd7a4;
 }
 
 function isAlphanumeric(unit: number): boolean {

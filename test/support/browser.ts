@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { chromium, type Page } from 'playwright-core';
+import { chromium, type Browser, type Page } from 'playwright-core';
 
 /** Where Debian puts it. */
 const path = process.env['QUIRE_TEST_CHROMIUM'] ?? '/usr/bin/chromium';
@@ -11,13 +11,20 @@ if (!hasBrowser)
 /** A test that runs only where a browser is installed. */
 export const browserTest = hasBrowser ? test : test.skip;
 
-/** Takes steps in a new browser; fails when a page asks any other server than `url`, or logs an error. */
-export async function visit(url: string, steps: (page: Page) => Promise<void>): Promise<void> {
+/** A browser; null where none is installed. */
+export async function startBrowser(): Promise<Browser | null> {
+  if (!hasBrowser) return null;
   const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
-  const browser = await chromium.launch({
+  return chromium.launch({
     executablePath: path,
     args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', ...quiet],
   });
+}
+
+/** Takes steps in a new browser; fails when a page asks any other server than `url`, or logs an error. */
+export async function visit(url: string, steps: (page: Page) => Promise<void>): Promise<void> {
+  const browser = await startBrowser();
+  if (!browser) throw new Error('no browser');
   const troubles: string[] = [];
   try {
     const page = await browser.newPage();

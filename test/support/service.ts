@@ -20,6 +20,8 @@ export interface ServiceOptions {
   /** Queues of each worker process; one process for all of them by default. */
   readonly workers?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Options of node itself, e.g. for profiling. */
+  readonly execArgv?: readonly string[];
   /** An existing Redis to use; stopping the service leaves it running. */
   readonly redis?: TestRedis;
   readonly dataDirectory?: string;
@@ -51,10 +53,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...{ QUIRE_WORKERS_LOCK_SECONDS: '2', JWT_SECRET_KEY: TEST_SECRET },
     ...options.env,
   };
+  const { execArgv = [] } = options;
   const url = `http://127.0.0.1:${String(port)}`;
-  let api = startProcess('api/main.js', [], env);
+  let api = startProcess('api/main.js', [], { env, execArgv });
   const startWorker = (queues = ALL_QUEUES) => {
-    const worker = startProcess('workers/main.js', ['--queues', queues], env);
+    const worker = startProcess('workers/main.js', ['--queues', queues], { env, execArgv });
     workers.push(worker);
     return worker;
   };
@@ -81,7 +84,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     workers,
     startApi: async () => {
       await api.kill('SIGKILL');
-      api = startProcess('api/main.js', [], env);
+      api = startProcess('api/main.js', [], { env, execArgv });
     },
     startWorker,
     untilReady,
@@ -110,10 +113,15 @@ function inherited(): Record<string, string | undefined> {
   };
 }
 
-function startProcess(file: string, args: string[], env: Record<string, string | undefined>): StartedProcess {
+interface Start {
+  readonly env: Record<string, string | undefined>;
+  readonly execArgv: readonly string[];
+}
+
+function startProcess(file: string, args: string[], { env, execArgv }: Start): StartedProcess {
   const child = fork(new URL(file, distribution), args, {
     ...{ env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] },
-    execArgv: [],
+    execArgv: [...execArgv],
   });
   const parts: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {

@@ -115,7 +115,7 @@ function expiryOf(token: string): number {
 }
 
 /** Where to go after the login: a place under /admin, whatever a link to the login page said; null if it is none. */
-export function safeTarget(next: string, adminPath: string): string | null {
+function safeTarget(next: string, adminPath: string): string | null {
   if (!next.startsWith(`${adminPath}/`) || !URL.canParse(next, 'http://quire')) return null;
   const { origin, pathname, search } = new URL(next, 'http://quire');
   const isLogin = /\/log(in|out)\/?$/.test(pathname);

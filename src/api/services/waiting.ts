@@ -19,10 +19,15 @@ export interface ChangeWaiter {
 /** A message may be lost while its connection is down; then the value is seen this much later. */
 const POLL_MILLISECONDS = 1_000;
 
-/** Waits for changes over one subscription of its own, however many wait. */
+/**
+ * Waits for changes over one subscription of its own, however many wait.
+ *
+ * @param stopping ends all waits at once, so that a process that stops still answers
+ */
 export async function createChangeWaiter(
   redis: Redis,
   onError: (error: Error) => void,
+  stopping?: AbortSignal,
 ): Promise<ChangeWaiter> {
   const waiting = new Map<string, Set<() => void>>();
   const subscriber = redis.duplicate();
@@ -47,17 +52,17 @@ export async function createChangeWaiter(
       const bell = createBell();
       // Before the first read, so that no change falls between reading and listening.
       const forget = listen(id, bell.ring);
-      signal.addEventListener('abort', bell.ring, { once: true });
+      for (const each of [signal, stopping]) each?.addEventListener('abort', bell.ring, { once: true });
       try {
         for (;;) {
           const value = await read();
           const left = end - performance.now();
-          if (isDone(value) || left <= 0 || signal.aborted) return value;
+          if (isDone(value) || left <= 0 || signal.aborted || stopping?.aborted) return value;
           await bell.heard(Math.min(left, POLL_MILLISECONDS));
         }
       } finally {
         forget();
-        signal.removeEventListener('abort', bell.ring);
+        for (const each of [signal, stopping]) each?.removeEventListener('abort', bell.ring);
       }
     },
     close: () => {

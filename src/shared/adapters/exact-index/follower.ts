@@ -5,6 +5,8 @@ import type { Changes, ReplicaClient } from './replica-client.js';
 
 /** Deletions leave the change log after a day: a mirror that slept for half of one starts over. */
 const LONGEST_SLEEP_MS = 12 * 60 * 60 * 1000;
+/** Of one sync: naming a data set and starting it take two. */
+const MOST_BEGINNINGS = 5;
 
 /** Keeps a mirror equal to Redis by its change log. */
 export interface Follower {
@@ -36,12 +38,15 @@ export function createFollower(parts: {
   };
 
   const sync = async (): Promise<void> => {
-    for (;;) {
+    for (let beginnings = 0; ;) {
       const started = Date.now();
       const changes = await client.readChanges(position?.sequence ?? 0);
       const isTooOld = started - syncedAt > LONGEST_SLEEP_MS;
       if (!position || isTooOld || !continues(changes, position)) {
         syncedAt = started;
+        beginnings += 1;
+        if (beginnings > MOST_BEGINNINGS)
+          throw new Error('the change log never continues: is its counter lost?');
         await begin(changes.epoch);
         continue;
       }

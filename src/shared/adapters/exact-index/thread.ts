@@ -27,7 +27,8 @@ const report = (message: string, fields: Readonly<Record<string, unknown>>) => {
 
 let state: 'loading' | 'ready' = 'loading';
 let runId: string | null = null;
-let isAway = false;
+/** Null before the first connection. */
+let isAway: boolean | null = null;
 let isFailing = false;
 let hasWarned = false;
 
@@ -41,7 +42,7 @@ const client = createReplicaClient({
     runId = connectedTo;
   },
   onError: (error) => {
-    if (!isAway) report('the index has lost Redis', { level: 'warn', error: error.message });
+    if (isAway !== true) report('the index has no Redis', { level: 'warn', error: error.message });
     isAway = true;
   },
 });
@@ -117,7 +118,7 @@ function warnOfSize(): void {
 
 /** Tells of a Redis that answers, but not what is needed; once until it does again. */
 function reportFailure(error: unknown): void {
-  if (!isAway && !isFailing)
+  if (isAway === false && !isFailing)
     report('the index cannot follow the changes', { level: 'error', error: messageOf(error) });
   isFailing = true;
 }
