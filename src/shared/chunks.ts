@@ -43,6 +43,12 @@ export function batchCount(chunkCount: number): number {
   return Math.ceil(chunkCount / BATCH_SIZE);
 }
 
+/** Numbers of the chunks in a batch. */
+export function batchNumbers(batch: number, chunkCount: number): number[] {
+  const first = batch * BATCH_SIZE;
+  return Array.from({ length: Math.max(0, Math.min(BATCH_SIZE, chunkCount - first)) }, (_, i) => first + i);
+}
+
 export type Chunks = ReturnType<typeof createChunks>;
 
 /** The chunk hashes in Redis. Writes into a generation that was discarded change nothing and answer false. */
@@ -106,10 +112,9 @@ export function createChunks(redis: Redis) {
 
     /** Null when there is no such generation. Counts are 0 until it is closed. */
     generation: async (generation: string) => {
-      const fields = await redis.hGetAll(keys.generation(generation));
-      if (Object.keys(fields).length === 0) return null;
-      const count = (name: string) => Number(fields[name] ?? 0);
-      return { documentId: fields['document'] ?? '', chunks: count('chunks'), tokens: count('tokens') };
+      const names = ['document', 'chunks', 'tokens'];
+      const [document, chunks, tokens] = await redis.hmGet(keys.generation(generation), names);
+      return document == null ? null : { chunks: Number(chunks ?? 0), tokens: Number(tokens ?? 0) };
     },
 
     /** Texts of chunks `first` to `first + count - 1`; those that are missing are left out. */

@@ -30,9 +30,10 @@ export interface Records {
   readMany(ids: readonly string[]): Promise<(DocumentRecord | null)[]>;
   create(record: DocumentRecord, effects?: Effects): Promise<void>;
   /**
-   * Applies `transition` atomically, again on the newer record when another process came between.
+   * Applies `transition` atomically, again on the newer record when another process came between. `known` is the record
+   * as it was read a moment ago: it saves reading it again when nobody came between.
    */
-  update(id: string, transition: Transition): Promise<Updated>;
+  update(id: string, transition: Transition, known?: DocumentRecord): Promise<Updated>;
 }
 
 export interface Updated {
@@ -45,7 +46,7 @@ export interface Updated {
 }
 
 export function createRecords(redis: Redis): Records {
-  const read = async (id: string) => parseDocument(await redis.hGetAll(keys.document(id)));
+  const read = async (id: string) => parseFields(await redis.hmGet(keys.document(id), FIELDS));
 
   const commit = async (id: string, before: DocumentRecord | null, change: Change) => {
     const payload = commitPayload(id, before, change);
@@ -65,16 +66,18 @@ export function createRecords(redis: Redis): Records {
   return {
     read,
     readMany: async (ids) =>
-      (await Promise.all(ids.map((id) => redis.hGetAll(keys.document(id))))).map(parseDocument),
+      (await Promise.all(ids.map((id) => redis.hmGet(keys.document(id), FIELDS)))).map(parseFields),
     create: async (record, effects = {}) => {
       const done = await commit(record.id, null, { record, ...effects });
       if (done !== 1) throw new Error('a document with this id exists');
     },
-    update: async (id, transition) => {
-      for (;;) {
-        const record = await read(id);
+    update: async (id, transition, known) => {
+      for (let guess = known; ; guess = undefined) {
+        const record = guess ?? (await read(id));
         if (!record) return { record: null, changed: false, discarded: [] };
         const change = transition(record);
+        // What was known may be old: only the record as it is can say that there is nothing to do.
+        if (!change && guess) continue;
         if (!change) return { record, changed: false, discarded: [] };
         const next = change.removed ? null : { ...change.record, revision: record.revision + 1 };
         const done = await commit(id, record, next ? { ...change, removed: false, record: next } : change);
@@ -86,22 +89,43 @@ export function createRecords(redis: Redis): Records {
 
 const isString = (value: string | undefined): value is string => value !== undefined;
 
-/** @returns null for the empty hash of a document that does not exist. Every field is JSON. */
-export function parseDocument(fields: Readonly<Record<string, string>>): DocumentRecord | null {
-  if (fields['revision'] === undefined) return null;
-  const entries = Object.entries(fields).filter(([name]) => name in documentSchema.shape);
-  return documentSchema.parse(Object.fromEntries(entries.map(([name, value]) => [name, parseJson(value)])));
+/** Without the tags, which may be many and are the index's. */
+const FIELDS = Object.keys(documentSchema.shape);
+
+/** @returns null when there is no such document */
+function parseFields(values: readonly (string | null)[]): DocumentRecord | null {
+  const fields = FIELDS.flatMap((name, i): [string, unknown][] => {
+    const value = values[i];
+    return value == null ? [] : [[name, parseJson(value)]];
+  });
+  return fields.length === 0 ? null : documentSchema.parse(Object.fromEntries(fields));
 }
 
 const parseJson = (text: string): unknown => JSON.parse(text);
 
 /** The hash of a record: every field as JSON, and `tags`, which an index over records filters by. */
-export function documentFields(record: DocumentRecord): Record<string, string> {
+function documentFields(record: DocumentRecord): Record<string, string> {
+  return { ...jsonFields(record), tags: documentTags(record) };
+}
+
+function jsonFields(record: DocumentRecord): Record<string, string> {
   const fields = Object.entries(record).map(([name, value]): [string, string] => [
     name,
     JSON.stringify(value),
   ]);
-  return { ...Object.fromEntries(fields), tags: documentTags(record) };
+  return Object.fromEntries(fields);
+}
+
+/** Fields that tags are made of. */
+const TAGGED = ['readers', 'writers', 'admins', 'metadata', 'published', 'pending'];
+
+/** What of a record's hash is to be written; its tags, which cost the most, only when they can differ. */
+function changedFields(before: DocumentRecord | null, after: DocumentRecord): Record<string, string> {
+  if (!before) return documentFields(after);
+  const old = jsonFields(before);
+  const changed = Object.entries(jsonFields(after)).filter(([name, value]) => old[name] !== value);
+  const isTagged = changed.some(([name]) => TAGGED.includes(name));
+  return { ...Object.fromEntries(changed), ...(isTagged ? { tags: documentTags(after) } : {}) };
 }
 
 /** Access and filter tokens of a document, comma-separated, as its record and its published chunks carry them. */
@@ -123,15 +147,14 @@ function commitPayload(id: string, before: DocumentRecord | null, change: Change
     objects: change.discardObjects ?? [],
     usage: (change.usage ?? []).map((event) => ({ user: event.userId, event: JSON.stringify(event) })),
   };
-  if (change.removed) return { ...common, removed: true, set: [], unfinished: false };
-  const fields = documentFields(change.record);
-  const old = before ? documentFields(before) : {};
-  const changed = Object.entries(fields).filter(([name, value]) => old[name] !== value);
+  if (change.removed) return { ...common, removed: true, set: [], unfinished: false, settled: true };
   return {
     ...common,
     removed: false,
-    set: changed.flat(),
+    set: Object.entries(changedFields(before, change.record)).flat(),
     unfinished: !isFinal(change.record) || change.record.retag > 0,
+    // What somebody may wait for: the end of an ingest, or of a re-tagging.
+    settled: isFinal(change.record) || (before !== null && before.retag > change.record.retag),
   };
 }
 
@@ -170,6 +193,6 @@ end
 if change.unfinished then redis.call('ZADD', unfinished, change.now, change.id)
 else redis.call('ZREM', unfinished, change.id) end
 redis.call('ZADD', changes, redis.call('INCR', sequence), change.id)
-redis.call('PUBLISH', ARGV[2], change.id)
+if change.settled then redis.call('PUBLISH', ARGV[2], change.id) end
 return 1
 `);

@@ -78,7 +78,7 @@ export function createSearch(parts: {
     for (let limit = ranker.candidateCount(k); ; limit *= 2) {
       const candidates = await index.search({ vector, callerId, filter, limit, signal });
       const scores = ranker.rank(query, candidates, known);
-      const ordered = order(candidates, scores).filter(({ score }) => score >= request.minScore);
+      const ordered = bestFirst(candidates, scores, request.minScore);
       const { hits, dropped } = await firstHits(ordered, check, { k, per });
       const isWhole = candidates.length < limit;
       // Nothing is missing unless stale hits took places of a full page, or one document took them all.
@@ -87,31 +87,47 @@ export function createSearch(parts: {
   };
 }
 
-function order(candidates: readonly Candidate[], scores: Float64Array): Scored[] {
-  return candidates
-    .map((candidate, i) => ({ ...candidate, score: scores[i] ?? 0 }))
-    .sort((a, b) => b.score - a.score || compare(a.documentId, b.documentId) || a.number - b.number);
+/** Sorts positions, not candidates: of hundreds, a few are looked at. */
+function* bestFirst(
+  candidates: readonly Candidate[],
+  scores: Float64Array,
+  minScore: number,
+): Generator<Scored> {
+  const positions = [...scores.keys()].filter((i) => scoreAt(scores, i) >= minScore);
+  positions.sort((a, b) => {
+    const difference = scoreAt(scores, b) - scoreAt(scores, a);
+    if (difference !== 0) return difference;
+    const [left, right] = [candidates[a], candidates[b]];
+    return left && right ? compare(left.documentId, right.documentId) || left.number - right.number : 0;
+  });
+  for (const position of positions) {
+    const candidate = candidates[position];
+    if (candidate) yield { ...candidate, score: scoreAt(scores, position) };
+  }
 }
+
+const scoreAt = (scores: Float64Array, position: number): number => scores[position] ?? 0;
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 async function firstHits(
-  ordered: readonly Scored[],
+  ordered: Iterator<Scored>,
   check: Check,
   { k, per }: { k: number; per: 'chunk' | 'document' },
 ) {
   const hits: Hit[] = [];
   const seen = new Set<string>();
   let dropped = false;
-  for (let start = 0; start < ordered.length && hits.length < k;) {
-    const size = Math.min(CHECK_SIZE, k - hits.length);
+  while (hits.length < k) {
     const page: Scored[] = [];
-    for (; start < ordered.length && page.length < size; start += 1) {
-      const next = ordered[start];
-      if (next === undefined || (per === 'document' && seen.has(next.documentId))) continue;
-      seen.add(next.documentId);
-      page.push(next);
+    while (page.length < Math.min(CHECK_SIZE, k - hits.length)) {
+      const next = ordered.next();
+      if (next.done) break;
+      if (per === 'document' && seen.has(next.value.documentId)) continue;
+      seen.add(next.value.documentId);
+      page.push(next.value);
     }
+    if (page.length === 0) break;
     for (const hit of await check(page)) {
       if (hit) hits.push(hit);
       else dropped = true;

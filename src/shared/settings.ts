@@ -169,8 +169,8 @@ const search = z.strictObject({
 
 const concurrency = { min: 1, max: 256 };
 const workers = z.strictObject({
-  ingestionConcurrency: whole(2, concurrency, 'Documents that an ingestion worker handles at once.'),
-  embeddingConcurrency: whole(4, concurrency, 'Batches that an embedding worker handles at once.'),
+  ingestionConcurrency: whole(8, concurrency, 'Documents that an ingestion worker handles at once.'),
+  embeddingConcurrency: whole(8, concurrency, 'Batches that an embedding worker handles at once.'),
   cacheConcurrency: whole(2, concurrency, 'Caches that a cache worker builds at once.'),
   lockSeconds: whole(
     10,

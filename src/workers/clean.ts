@@ -1,4 +1,4 @@
-import { BATCH_SIZE, batchCount, type Chunks } from '../shared/chunks.js';
+import { BATCH_SIZE, batchCount, batchNumbers, type Chunks } from '../shared/chunks.js';
 import type { TermStatisticsStore } from '../shared/term-statistics.js';
 import type { Outcome } from './worker.js';
 
@@ -13,7 +13,8 @@ export function createCleanJob({ chunks, statistics }: { chunks: Chunks; statist
       const numbers = Array.from({ length: BATCH_SIZE }, (_, i) => batch * BATCH_SIZE + i);
       const owner = counted[batch];
       if (owner) {
-        const terms = (await chunks.readTerms(generation, numbers)).filter((packed) => packed !== null);
+        const held = batchNumbers(batch, known?.chunks ?? 0);
+        const terms = (await chunks.readTerms(generation, held)).filter((packed) => packed !== null);
         await statistics.forget({ generation, batch, terms }, owner);
       }
       removed = await chunks.unlink(generation, numbers);

@@ -1,4 +1,4 @@
-import { BATCH_SIZE, type Chunks, type StoredChunk } from '../shared/chunks.js';
+import { batchNumbers, type Chunks, type StoredChunk } from '../shared/chunks.js';
 import { generationId, type DocumentRecord } from '../shared/document.js';
 import type { Embedding } from '../shared/embedding.js';
 import { IngestError } from '../shared/errors.js';
@@ -33,10 +33,11 @@ export function createEmbedJob(parts: Parts) {
   const { records, chunks, statistics, failDocument, checkDimensions } = parts;
 
   return async (job: Batch, { signal }: { signal: AbortSignal }): Promise<Outcome> => {
-    const record = await records.read(job.documentId);
-    if (!record || !isCurrent(record, job)) return 'stale';
-    const generation = generationId(record);
-    const texts = await chunks.readTexts(generation, job.batch * BATCH_SIZE, BATCH_SIZE);
+    const generation = generationId({ ...job, id: job.documentId });
+    const [record, info] = await Promise.all([records.read(job.documentId), chunks.generation(generation)]);
+    if (!record || !info || !isCurrent(record, job)) return 'stale';
+    const [first = 0, ...others] = batchNumbers(job.batch, info.chunks);
+    const texts = await chunks.readTexts(generation, first, 1 + others.length);
     let vectors: readonly Float32Array[];
     try {
       vectors = await embedTexts(parts, texts, signal);
@@ -58,7 +59,7 @@ export function createEmbedJob(parts: Parts) {
       chunks.finishBatch(generation, { batch: job.batch, of: job.batches }),
     ]);
     if (left === null) return 'stale';
-    return left === 0 ? publishGeneration(parts, record) : progress(records, job, left);
+    return left === 0 ? publishGeneration(parts, record, info) : progress(records, job, left);
   };
 }
 
@@ -70,15 +71,15 @@ async function progress(records: Records, job: Batch, left: number): Promise<Out
 }
 
 async function publishGeneration(
-  { records, chunks, jobs, metrics }: Parts,
+  { records, jobs, metrics }: Parts,
   record: DocumentRecord,
+  { chunks: chunkCount, tokens: tokenCount }: { chunks: number; tokens: number },
 ): Promise<Outcome> {
-  const info = await chunks.generation(generationId(record));
-  if (!info) return 'stale';
   const fence = { documentId: record.id, version: record.version, attempt: record.attempt };
-  const counts = { chunkCount: info.chunks, tokenCount: info.tokens };
-  const { changed, discarded } = await records.update(record.id, (each) =>
-    publish(each, { ...fence, ...counts }),
+  const { changed, discarded } = await records.update(
+    record.id,
+    (each) => publish(each, { ...fence, chunkCount, tokenCount }),
+    record,
   );
   if (changed) {
     metrics.add('quire_ingested_documents_total', {});

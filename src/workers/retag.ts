@@ -1,4 +1,4 @@
-import { BATCH_SIZE, batchCount, type Chunks } from '../shared/chunks.js';
+import { batchCount, batchNumbers, type Chunks } from '../shared/chunks.js';
 import { generationId, type DocumentRecord } from '../shared/document.js';
 import { documentTags, type Records } from '../shared/records.js';
 import type { TermStatisticsStore } from '../shared/term-statistics.js';
@@ -24,8 +24,7 @@ export function createRetagJob({
     const counted = await statistics.countedFor(generation, batchCount(info.chunks));
     for (const [batch, owner] of counted.entries()) {
       if (owner === wanted) continue;
-      const numbers = Array.from({ length: BATCH_SIZE }, (_, i) => batch * BATCH_SIZE + i);
-      const packed = await chunks.readTerms(generation, numbers);
+      const packed = await chunks.readTerms(generation, batchNumbers(batch, info.chunks));
       const terms = packed.filter((each) => each !== null);
       if (terms.length === 0) continue;
       if (owner !== null) await statistics.forget({ generation, batch, terms }, owner);

@@ -4,7 +4,9 @@ import jsonwebtoken from 'jsonwebtoken';
 export interface WireDocument {
   readonly external_id: string;
   readonly filename: string | null;
+  readonly content_type: string;
   readonly metadata: Record<string, unknown>;
+  readonly storage_info: { readonly bucket?: string; readonly key?: string };
   readonly chunk_ids: readonly string[];
   readonly system_metadata: {
     readonly version: number;
@@ -61,6 +63,8 @@ export function createClient(url: string, user?: string, permissions: readonly s
     });
 
   return {
+    /** Any request, with the user's token. */
+    send,
     get: <Body>(path: string) => send<Body>('GET', path),
     delete: <Body>(path: string) => send<Body>('DELETE', path),
     post: <Body>(path: string, body: unknown = {}, headers: Record<string, string> = {}) =>

@@ -58,9 +58,14 @@ function informativeness(term: number): number {
 }
 
 function norm(sums: Float64Array): number {
-  return Math.sqrt(sums.reduce((sum, value) => sum + value * value, 0));
+  let squares = 0;
+  for (const value of sums) squares += value * value;
+  return Math.sqrt(squares);
 }
 
 function divide(sums: Float64Array, by: number): Float32Array {
-  return Float32Array.from(sums, (sum) => (by === 0 ? 0 : sum / by));
+  const vector = new Float32Array(sums.length);
+  if (by === 0) return vector;
+  for (let i = 0; i < sums.length; i += 1) vector[i] = (sums[i] ?? 0) / by;
+  return vector;
 }

@@ -1,26 +1,12 @@
-import { readFileSync, existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { IngestError } from '../../../src/shared/errors.js';
 import { DETECTION_BYTES, detectFileType } from '../../../src/shared/file-types.js';
 import { createParserPool } from '../../../src/workers/parse/pool.js';
+import { folded, sampleFiles } from '../../support/sample-files.js';
 
-const files = join(process.env['QUIRE_SHARED'] ?? '../shared', 'files');
-const manifest = join(files, 'MANIFEST.tsv');
-const isThere = existsSync(manifest);
-if (!isThere) console.warn(`skipped: no sample files at ${files}`);
+const samples = sampleFiles();
 
-const samples = (isThere ? readFileSync(manifest, 'utf8').trim().split('\n').slice(1) : []).map((line) => {
-  const [file = '', , , , phrase = '', expected = ''] = line.split('\t');
-  return { file, phrase, expected };
-});
-
-function folded(text: string): string {
-  const visible = text.normalize('NFKC').replace(/[\u00ad\u200b-\u200f\u2060\ufeff]/g, '');
-  return visible.replace(/\s+/g, ' ').toLowerCase();
-}
-
-(isThere ? describe : describe.skip)('the sample files', () => {
+(samples.length > 0 ? describe : describe.skip)('the sample files', () => {
   const pool = createParserPool({
     size: 2,
     memoryMegabytes: 2048,
@@ -30,9 +16,8 @@ function folded(text: string): string {
   });
   afterAll(() => pool.close());
 
-  test.each(samples)('$file: $expected', async ({ file, phrase, expected }) => {
-    const path = join(files, file);
-    const type = detectFileType(readFileSync(path).subarray(0, DETECTION_BYTES), file, null);
+  test.each(samples)('$file: $expected', async ({ file, path, phrase, expected, read }) => {
+    const type = detectFileType(read().subarray(0, DETECTION_BYTES), file, null);
     // Refused with 415.
     if (!type) return;
     const end = await pool.parse({ path, format: type.format }).then(
@@ -51,10 +36,9 @@ function folded(text: string): string {
   });
 
   test('of every format that is read are among them', () => {
-    const formats = samples.map(({ file }) => {
-      const head = readFileSync(join(files, file)).subarray(0, DETECTION_BYTES);
-      return detectFileType(head, file, null)?.format;
-    });
+    const formats = samples.map(
+      ({ file, read }) => detectFileType(read().subarray(0, DETECTION_BYTES), file, null)?.format,
+    );
     for (const format of ['text', 'markdown', 'html', 'csv', 'pdf', 'docx'] as const)
       expect(formats).toContain(format);
   });

@@ -11,6 +11,7 @@ import {
   type ParserPool,
   type ParserPoolOptions,
 } from '../../../src/workers/parse/pool.js';
+import { endlessPdf } from '../../support/pdfs.js';
 
 let directory = '';
 let pool: ParserPool | undefined;
@@ -47,16 +48,6 @@ function children(): number[] {
     const [, id = '', parent = '', command = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
     return parent === String(process.pid) && command.includes('parse/child.js') ? [Number(id)] : [];
   });
-}
-
-/** A page whose content stream shows nothing and never seems to end: a hundred million graphics operators. */
-function endlessPdf(): string {
-  const form = (number: number, uses: number): string => {
-    const stream = `/F${String(uses)} Do `.repeat(60);
-    return `${String(number)} 0 obj<</Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</XObject<</F${String(uses)} ${String(uses)} 0 R>>>>/Length ${String(stream.length)}>>stream\n${stream}\nendstream endobj\n`;
-  };
-  const forms = [5, 6, 7, 8, 9, 10].map((number) => form(number, number + 1)).join('');
-  return `%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R/Resources<</XObject<</F5 5 0 R>>/Font<</T 12 0 R>>>>>>endobj\n4 0 obj<</Length 6>>stream\n/F5 Do\nendstream endobj\n${forms}11 0 obj<</Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</Font<</T 12 0 R>>>>/Length 26>>stream\nBT /T 9 Tf (a) Tj ET      \nendstream endobj\n12 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R>>\n`;
 }
 
 describe('the parser pool', () => {

@@ -45,7 +45,8 @@ export type Message =
 /** Candidates as one buffer, which changes threads without a copy: fields of 4 bytes first, then all terms. */
 export interface PackedCandidates {
   readonly count: number;
-  readonly sources: readonly { readonly documentId: string; readonly generation: string }[];
+  /** Document and generation, a line each: one string crosses threads in less time than hundreds of objects. */
+  readonly sources: string;
   readonly buffer: ArrayBuffer;
 }
 
@@ -58,35 +59,36 @@ export function packCandidates(found: readonly FoundChunk[]): PackedCandidates {
   const numbers = new Uint32Array(buffer, 0, found.length * FIELDS);
   const similarities = new Float32Array(buffer, 0, found.length * FIELDS);
   const bytes = new Uint8Array(buffer);
-  const sources: { documentId: string; generation: string }[] = [];
+  const sources: string[] = [];
   const known = new Map<string, number>();
   let end = header;
   for (const [i, { documentId, generation, number, similarity, terms }] of found.entries()) {
-    const source = known.get(documentId) ?? sources.push({ documentId, generation }) - 1;
+    const source = known.get(documentId) ?? sources.push(`${documentId} ${generation}`) - 1;
     known.set(documentId, source);
     bytes.set(terms, end);
     end += terms.byteLength;
     numbers.set([source, number, end], i * FIELDS);
     similarities[i * FIELDS + 3] = similarity;
   }
-  return { count: found.length, sources, buffer };
+  return { count: found.length, sources: sources.join('\n'), buffer };
 }
 
 export function unpackCandidates({ count, sources, buffer }: PackedCandidates): Candidate[] {
   const numbers = new Uint32Array(buffer, 0, count * FIELDS);
   const similarities = new Float32Array(buffer, 0, count * FIELDS);
+  const lines = sources.split('\n').map((line) => line.split(' '));
+  const candidates: Candidate[] = [];
   let start = count * FIELDS * 4;
-  return Array.from({ length: count }, (_, i) => {
-    const source = sources[numbers[i * FIELDS] ?? 0];
-    if (!source) throw new RangeError('malformed candidates');
-    const end = numbers[i * FIELDS + 2] ?? start;
+  // A plain loop and plain literals: for hundreds of candidates, `Array.from` and spreading cost a millisecond.
+  for (let at = 0; at < count * FIELDS; at += FIELDS) {
+    const [documentId, generation] = lines[numbers[at] ?? 0] ?? [];
+    if (documentId === undefined || generation === undefined) throw new RangeError('malformed candidates');
+    const number = numbers[at + 1] ?? 0;
+    const similarity = similarities[at + 3] ?? 0;
+    const end = numbers[at + 2] ?? start;
     const terms = new Uint8Array(buffer, start, end - start);
+    candidates.push({ documentId, generation, number, similarity, terms });
     start = end;
-    return {
-      ...source,
-      number: numbers[i * FIELDS + 1] ?? 0,
-      similarity: similarities[i * FIELDS + 3] ?? 0,
-      terms,
-    };
-  });
+  }
+  return candidates;
 }
