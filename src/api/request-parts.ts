@@ -121,7 +121,8 @@ function fillFrom(
   const filled = { ...body };
   for (const [name, field] of Object.entries<z.ZodType>(fields.shape)) {
     const isMissing = filled[name] === undefined || filled[name] === null;
-    if (!isMissing || query[name] === undefined) continue;
+    // Some HTTP libraries send what their caller left out as an empty parameter.
+    if (!isMissing || query[name] === undefined || query[name] === '') continue;
     const parsed = parse(z.object({ [name]: field }), { [name]: query[name] }, 'query');
     if (isRecord(parsed)) filled[name] = parsed[name];
   }

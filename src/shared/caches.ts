@@ -36,6 +36,15 @@ const buildSchema = z.object({
 });
 export type CacheBuild = z.infer<typeof buildSchema>;
 
+/** `internal` is our fault; the others are what the caller selected, and refused. */
+const failureSchema = z.object({
+  build: z.string(),
+  config: configSchema,
+  code: z.enum(['empty', 'too_large', 'internal']),
+  message: z.string(),
+});
+export type CacheFailure = z.infer<typeof failureSchema>;
+
 const cacheSchema = z.object({
   ownerId: z.string(),
   name: z.string(),
@@ -44,7 +53,7 @@ const cacheSchema = z.object({
   /** What will take its place. */
   building: buildSchema.nullable(),
   /** Why the newest build came to nothing. */
-  failure: z.object({ build: z.string(), config: configSchema, message: z.string() }).nullable(),
+  failure: failureSchema.nullable(),
   revision: z.number(),
 });
 /** A named cache: its owner's alone, whatever the access lists of its documents say. */
@@ -130,13 +139,15 @@ export function finishBuild(cache: CacheRecord | null, ready: BuiltCache): Cache
   return { cache: { ...cache, ready, building: null }, usage: endOfBuild(cache, null, ready.tokenCount) };
 }
 
+/** What is refused leaves no usage event, as everywhere: neither success nor failure of ours. */
 export function failBuild(
   cache: CacheRecord | null,
-  { build, code, message }: { build: string; code: string; message: string },
+  { build, code, message }: Omit<CacheFailure, 'config'>,
 ): CacheChange | null {
   if (cache?.building?.build !== build) return null;
-  const failure = { build, config: cache.building.config, message };
-  return { cache: { ...cache, building: null, failure }, usage: endOfBuild(cache, code, 0) };
+  const failure = { build, config: cache.building.config, code, message };
+  const usage = code === 'internal' ? endOfBuild(cache, code, 0) : [];
+  return { cache: { ...cache, building: null, failure }, usage };
 }
 
 export function removeCache(cache: CacheRecord | null): CacheChange | null {

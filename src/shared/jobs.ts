@@ -70,15 +70,17 @@ export function createJobs(connection: ConnectionOptions, onError: (error: Error
       { total, request }: { total: number; request: string },
     ) => {
       const { documentId, version, attempt } = of;
-      await queue('embedding').addBulk(
-        batches.map((batch) => ({
-          name: 'embed',
-          data: { documentId, version, attempt, batch, batches: total, requestId: request } satisfies z.infer<
-            typeof embedJob
-          >,
-          opts: { jobId: jobIds.embed(of, batch) },
-        })),
-      );
+      const jobs = batches.map((batch) => ({
+        name: 'embed',
+        data: { documentId, version, attempt, batch, batches: total, requestId: request } satisfies z.infer<
+          typeof embedJob
+        >,
+        opts: { jobId: jobIds.embed(of, batch) },
+      }));
+      const [only, ...others] = jobs;
+      // Most documents have one batch, and a bulk of one costs twice as much as a job.
+      if (only && others.length === 0) await queue('embedding').add(only.name, only.data, only.opts);
+      else await queue('embedding').addBulk(jobs);
     },
     addCleans: async (generations: readonly string[]) => {
       await queue('maintenance').addBulk(

@@ -6,8 +6,22 @@ export interface TermCounts {
   readonly counts: ReadonlyMap<number, number>;
 }
 
+/** Texts are analysed for their vector, for their terms and for ranking, one soon after the other. */
+const RECENT_TEXTS = 256;
+const LONGEST_RECENT = 16_384;
+const recent = new Map<string, TermCounts>();
+
 /** Folded and stemmed words without English stop words; character pairs where no spaces part words. */
 export function analyzeText(text: string): TermCounts {
+  const known = recent.get(text);
+  if (known) return known;
+  const analysis = countTerms(text);
+  if (recent.size >= RECENT_TEXTS) recent.clear();
+  if (text.length <= LONGEST_RECENT) recent.set(text, analysis);
+  return analysis;
+}
+
+function countTerms(text: string): TermCounts {
   const counts = new Map<number, number>();
   let length = 0;
   for (const word of findWords(text)) {

@@ -1,6 +1,13 @@
 import { canRead } from '../shared/access.js';
 import { readCachePassages } from '../shared/cache-passages.js';
-import { failBuild, finishBuild, type CacheBuild, type CacheMember, type Caches } from '../shared/caches.js';
+import {
+  failBuild,
+  finishBuild,
+  type CacheBuild,
+  type CacheFailure,
+  type CacheMember,
+  type Caches,
+} from '../shared/caches.js';
 import type { Chunks } from '../shared/chunks.js';
 import type { CacheEngine } from '../shared/ports.js';
 import type { Records } from '../shared/records.js';
@@ -25,7 +32,7 @@ export function createBuildCache(parts: {
 
   const fail = async (
     { ownerId, name, build }: BuildRequest,
-    code: string,
+    code: CacheFailure['code'],
     message: string,
   ): Promise<Outcome> => {
     const failure = { build, code, message };
@@ -36,7 +43,8 @@ export function createBuildCache(parts: {
   return {
     run: async (request: BuildRequest, { signal }: { signal: AbortSignal }): Promise<Outcome> => {
       const { ownerId, name, build } = request;
-      const wanted = (await caches.read(ownerId, name))?.building;
+      const before = await caches.read(ownerId, name);
+      const wanted = before?.building;
       if (wanted?.build !== build) return 'stale';
       const members = await currentMembers(records, ownerId, wanted);
       const passages = await readCachePassages(parts, { ownerId, members });
@@ -50,8 +58,10 @@ export function createBuildCache(parts: {
         ...{ build, tokenCount, config: wanted.config },
         members: members.filter(({ documentId }) => included.has(documentId)),
       };
-      const { changed } = await caches.update(ownerId, name, (each) => finishBuild(each, ready));
-      if (!changed) await engine.remove(build);
+      const { changed, cache } = await caches.update(ownerId, name, (each) => finishBuild(each, ready));
+      // A twin of this job may have finished the build: what it prepared is then in use.
+      if (changed && before?.ready) await engine.remove(before.ready.build);
+      if (!changed && cache?.ready?.build !== build) await engine.remove(build);
       return changed ? 'done' : 'stale';
     },
 

@@ -115,6 +115,8 @@ async function discardStrays({ redis, records }: Parts, now: number): Promise<vo
       const record = owners[i];
       const [, version] = generation.split('.').map(Number);
       if (record?.version === version && record?.pending) continue;
+      // Published since the page was read: no stray at all.
+      if (record?.published?.generation === generation) continue;
       await redis
         .multi()
         .sAdd(keys.garbage, generation)

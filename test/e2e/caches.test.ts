@@ -423,11 +423,11 @@ describe('while the worker is away', () => {
     }
   };
   const later = { Prefer: 'respond-async' };
-  const until202 = async (client: Client, name: string) => {
+  const untilBuilt = async (client: Client, name: string) => {
     await until(async () => {
       const { body } = await client.get<Configuration>(`/cache/${name}`);
       return body.status !== 'building';
-    });
+    }, 30);
   };
 
   test('builds are 202 and wait; the cache before answers until the new one is ready', async () => {
@@ -464,8 +464,8 @@ describe('while the worker is away', () => {
       expect((await client.delete('/cache/gone')).status).toBe(200);
       expect((await client.get('/cache/gone')).body).toEqual({ exists: false });
     });
-    await until202(client, 'old');
-    await until202(client, 'new');
+    await untilBuilt(client, 'old');
+    await untilBuilt(client, 'new');
     expect(await completionOf(client, 'old', question.query)).toContain('pecan');
     expect(await completionOf(client, 'old', question.query)).not.toContain('walnut');
     const answer = await completionOf(client, 'new', question.query);

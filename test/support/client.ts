@@ -65,6 +65,8 @@ export function createClient(url: string, user?: string, permissions: readonly s
   return {
     /** Any request, with the user's token. */
     send,
+    /** The value of its header; empty without a user. */
+    authorization: authorization['authorization'] ?? '',
     get: <Body>(path: string) => send<Body>('GET', path),
     delete: <Body>(path: string) => send<Body>('DELETE', path),
     post: <Body>(path: string, body: unknown = {}, headers: Record<string, string> = {}) =>

@@ -4,6 +4,7 @@ import { bodyFilters, queryFilters } from '../filter-query.js';
 import { defineRoute, reply, type ApiReply, type ApiRequest, type Route } from '../route.js';
 import { shownConfig, type BuildResult, type CacheRequest, type CacheService } from '../services/caches.js';
 import { list, nonBlankString, optionalNull, queryFloat, queryInteger } from '../validation.js';
+import { preferenceApplied } from './document-replies.js';
 import { completionOptions, MAX_QUERY_CHARACTERS, usageCounts } from './retrieval.js';
 
 const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/);
@@ -56,7 +57,7 @@ export function createCacheRoutes(parts: {
   const view = (cache: CacheRecord) => toConfiguration(cache, engine);
   const toRequest = (cacheName: string, request: ApiRequest<unknown, unknown, unknown>): CacheRequest => {
     const { caller, requestId, startedAtMs, prefer, signal } = request;
-    const wait = prefer.respondAsync ? 0 : (prefer.waitSeconds ?? waitSeconds);
+    const wait = prefer.waitSeconds ?? (prefer.respondAsync ? 0 : waitSeconds);
     return { ownerId: caller.id, name: cacheName, requestId, startedAtMs, waitSeconds: wait, signal };
   };
   const change = ({ ready }: BuildResult, request: ApiRequest<unknown, unknown, unknown>) =>
@@ -108,7 +109,7 @@ export function createCacheRoutes(parts: {
       handle: async (request) => change(await caches.update(toRequest(request.path.name, request)), request),
     }),
     defineRoute({
-      ...{ method: 'post', path: '/cache/{name}/add_docs', tag, permission: 'write' },
+      ...{ method: 'post', path: '/cache/{name}/add_docs', tag, permission: 'write', emptyBody: 'object' },
       summary: 'Adds documents to a cache',
       request: { path: anyName, body: z.object({ docs }) },
       responses: { 200: changed, 202: changed },
@@ -172,12 +173,7 @@ function replyBuilt(
   ready: boolean,
   body: unknown,
 ): ApiReply {
-  const applied = prefer.respondAsync
-    ? 'respond-async'
-    : prefer.waitSeconds === null
-      ? null
-      : `wait=${String(prefer.waitSeconds)}`;
-  return reply.json(ready ? 200 : 202, body, applied === null ? {} : { 'Preference-Applied': applied });
+  return reply.json(ready ? 200 : 202, body, preferenceApplied(prefer, ready));
 }
 
 function toConfiguration(cache: CacheRecord, engine: string) {

@@ -6,6 +6,7 @@ import {
   startBuild,
   type CacheBuild,
   type CacheConfig,
+  type CacheFailure,
   type CacheRecord,
   type Caches,
 } from '../../shared/caches.js';
@@ -171,8 +172,14 @@ async function startAndWait(
     signal,
   });
   if (!cache) throw cacheNotFound(name);
-  if (cache.failure?.build === id) throw new AppError(400, cache.failure.message);
+  if (cache.failure?.build === id) throw buildFailed(cache.failure);
   return { cache, ready: cache.building === null };
+}
+
+function buildFailed({ code, message }: CacheFailure): AppError {
+  return code === 'internal'
+    ? new AppError(503, message, { headers: { 'Retry-After': '10' } })
+    : new AppError(400, message);
 }
 
 /** The documents a cache has, or is about to have, and those that are new. Null when it was deleted meanwhile. */

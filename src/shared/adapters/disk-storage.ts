@@ -61,15 +61,17 @@ async function removeAbandoned(drafts: string): Promise<void> {
   }
 }
 
-async function* read(path: string, key: string): AsyncGenerator<Uint8Array> {
+async function* read(path: string, { key, size }: { key: string; size: number }): AsyncGenerator<Uint8Array> {
   const file: FileHandle | null = await guarded(() => unlessMissing(() => open(path, 'r')));
   if (!file) throw new MissingObjectError(key);
   try {
-    for (;;) {
+    for (let left = size; left > 0;) {
       const { bytesRead, buffer } = await guarded(() =>
-        file.read(Buffer.allocUnsafe(65_536), 0, 65_536, null),
+        file.read(Buffer.allocUnsafe(Math.min(left, 65_536)), 0, Math.min(left, 65_536), null),
       );
-      if (bytesRead === 0) return;
+      // An object never changes: one that is shorter than it was is damaged.
+      if (bytesRead === 0) throw new UnavailableError(component);
+      left -= bytesRead;
       yield buffer.subarray(0, bytesRead);
     }
   } finally {
@@ -108,18 +110,20 @@ export async function createDiskStorage({ directory }: { directory: string }): P
   }
 
   async function moveInto(draft: string, path: string): Promise<void> {
-    for (let tries = 0; ; tries += 1) {
-      const made = await mkdir(dirname(path), { recursive: true });
-      // A removal may take the empty folder away again before the file is in it.
+    for (let tries = 0, made = false; ; tries += 1) {
       const moved = await unlessMissing(async () => {
         await rename(draft, path);
         return true;
       });
-      if (!moved && tries < 10) continue;
-      if (!moved) throw new UnavailableError(component);
-      const folders = made === undefined ? [dirname(path)] : [...foldersOf(path), objects];
-      for (const folder of folders) await syncDirectory(folder);
-      return;
+      if (moved) {
+        const folders = made ? [...foldersOf(path), objects] : [dirname(path)];
+        for (const folder of folders) await syncDirectory(folder);
+        return;
+      }
+      if (tries === 10) throw new UnavailableError(component);
+      // Also when a removal takes the empty folder away again before the file is in it.
+      await mkdir(dirname(path), { recursive: true });
+      made = true;
     }
   }
 
@@ -152,7 +156,7 @@ export async function createDiskStorage({ directory }: { directory: string }): P
       const path = pathOf(key);
       const status = await guarded(() => unlessMissing(() => stat(path)));
       if (!status?.isFile()) throw await missing(key);
-      return { size: status.size, [Symbol.asyncIterator]: () => read(path, key) };
+      return { size: status.size, [Symbol.asyncIterator]: () => read(path, { key, size: status.size }) };
     },
     remove: async (key) => {
       const path = pathOf(key);
