@@ -2,8 +2,8 @@ import type { ValidationItem } from '../shared/errors.js';
 import { MAX_METADATA_DEPTH } from '../shared/filter-paths.js';
 import { MESSAGES } from './validation-items.js';
 
-export const MAX_METADATA_BYTES = 16 * 1024;
-export const MAX_METADATA_LEAVES = 128;
+const MAX_METADATA_BYTES = 16 * 1024;
+const MAX_METADATA_LEAVES = 128;
 
 /**
  * What is wrong with a document's metadata, null if nothing. An empty object or list counts as a leaf. Stops at the

@@ -200,7 +200,7 @@ function address(like: string | null | undefined): ChunkAddress | null {
   return generation && number !== undefined ? { generation, number: Number(number) } : null;
 }
 
-export function vectorBytes(vector: Float32Array): Buffer {
+function vectorBytes(vector: Float32Array): Buffer {
   return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
 }
 

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { FAILURE_CODES } from './errors.js';
 
 export const DOCUMENT_STATUSES = ['queued', 'processing', 'completed', 'failed', 'cancelled'] as const;
-export type DocumentStatus = (typeof DOCUMENT_STATUSES)[number];
 
 export type Json = z.infer<ReturnType<typeof z.json>>;
 export type Metadata = Record<string, Json>;

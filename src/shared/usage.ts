@@ -41,11 +41,22 @@ interface Finished {
 }
 
 export function usageEvent(finished: Finished): UsageEvent {
-  const { operation, userId, status, tokens, metadata, startedAtMs } = finished;
+  const { operation, userId, status, tokens, startedAtMs } = finished;
+  const metadata = wellFormed(finished.metadata);
   const now = Date.now();
   const durationMs = Math.max(0, Math.round(now - startedAtMs));
   const at = new Date(now).toISOString();
   return { id: randomUUID(), userId, operation, status, tokens, durationMs, at, metadata };
+}
+
+/** Halves of surrogate pairs are no characters; the reader of JSON within Redis stops at them. */
+function wellFormed(metadata: Metadata): Metadata {
+  return Object.fromEntries(
+    Object.entries(metadata).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? Buffer.from(value).toString() : value,
+    ]),
+  );
 }
 
 /** The event of an ingest, written by the step that ends it. A `code` is why it did not succeed. */
@@ -137,7 +148,8 @@ export function createUsage(redis: Redis): Usage {
           keys.usageDirty,
           keys.usageTotals,
         ];
-        const limits = [userId, oldest, String(keepRecords)];
+        // Who asks nothing any more is not dirty again: the records leave by themselves.
+        const limits = [userId, oldest, String(keepRecords), String(keepDays * 86_400)];
         moved += await aggregateScript.run(redis, { keys: scriptKeys, arguments: limits });
       }
       return moved;
@@ -155,13 +167,18 @@ function isAsked(event: UsageEvent, { operation, status, sinceMs }: RecentUsage)
   );
 }
 
-/** Moves at most 1,000 pending events of one user; the user stays dirty while more wait. */
+/**
+ * Moves at most 1,000 pending events of one user; the user stays dirty while more wait. Everything is read before
+ * anything is written: a script that fails is not undone, and comes again.
+ */
 const aggregateScript = defineScript<number>(`
 local pending, counters, records, dirty, totals = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local user, oldest, keep = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local events = redis.call('LRANGE', pending, 0, 999)
-for _, text in ipairs(events) do
-  local event = cjson.decode(text)
+local decoded = {}
+for i, text in ipairs(events) do decoded[i] = cjson.decode(text) end
+for i, text in ipairs(events) do
+  local event = decoded[i]
   if event.status == 'success' then redis.call('HINCRBY', counters, event.operation, 1) end
   redis.call('HINCRBY', totals, event.operation .. '|' .. event.status, 1)
   redis.call('RPUSH', records, text)
@@ -173,6 +190,7 @@ while true do
   if not first or cjson.decode(first).at >= oldest then break end
   redis.call('LPOP', records)
 end
+redis.call('EXPIRE', records, ARGV[4])
 if redis.call('EXISTS', pending) == 0 then redis.call('SREM', dirty, user) end
 return #events
 `);

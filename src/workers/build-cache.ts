@@ -19,8 +19,6 @@ interface BuildRequest {
   readonly build: string;
 }
 
-export type BuildCache = ReturnType<typeof createBuildCache>;
-
 /** Prepares a named cache's texts and puts it in the place of the one before, if it fits the model's window. */
 export function createBuildCache(parts: {
   readonly caches: Caches;
@@ -69,7 +67,7 @@ export function createBuildCache(parts: {
   };
 }
 
-export function tooLarge(tokens: number, window: number): string {
+function tooLarge(tokens: number, window: number): string {
   return `The selected documents take ${String(tokens)} tokens, the model reads ${String(window)}`;
 }
 

@@ -18,8 +18,8 @@ interface Outcome {
 
 let service: Service;
 let client: Client;
-let outcomes: Outcome[] = [];
-let neighbours: Neighbour[] = [];
+const outcomes: Outcome[] = [];
+const neighbours: Neighbour[] = [];
 
 interface Neighbour {
   readonly ingested: number;
@@ -54,9 +54,9 @@ beforeAll(async () => {
   service = await startService();
   client = createClient(service.url);
   const waiting = [...samples];
-  let isOver = false;
+  const reading = new AbortController();
   const neighbouring = (async () => {
-    for (let number = 0; !isOver; number += 1) {
+    for (let number = 0; !reading.signal.aborted; number += 1) {
       neighbours.push(await beNeighbour(number));
       await sleep(200);
     }
@@ -65,7 +65,7 @@ beforeAll(async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) outcomes.push(await ingest(next));
   };
   await Promise.all(Array.from({ length: AT_ONCE }, uploader));
-  isOver = true;
+  reading.abort();
   await neighbouring;
 }, 240_000);
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { keys } from '../../src/shared/keys.js';
 import { createRedis, type Redis } from '../../src/shared/redis.js';
 import { createUsage, usageEvent, type Operation, type Usage } from '../../src/shared/usage.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
@@ -85,5 +86,9 @@ describe('usage', () => {
     await aggregateAll();
     expect(await usage.recent('aged', { limit: 100 })).toHaveLength(1);
     expect(await usage.stats('aged')).toEqual({ query: 2 });
+    // Of whoever asks nothing any more, too.
+    const days = (await redis.ttl(keys.usageRecords('aged'))) / 86_400;
+    expect(days).toBeCloseTo(90, 2);
+    expect(await redis.ttl(keys.usageCounters('aged'))).toBe(-1);
   });
 });

@@ -196,7 +196,7 @@ export function shownConfig({ ready, building, failure }: CacheRecord): CacheCon
   return config;
 }
 
-export function cacheNotFound(name: string): AppError {
+function cacheNotFound(name: string): AppError {
   return new AppError(404, `Cache '${name}' not found`);
 }
 

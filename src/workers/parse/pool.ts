@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FileFormat } from '../../shared/file-types.js';
@@ -10,11 +10,14 @@ import { runInChild } from './run-in-child.js';
 
 /** A longer text goes to the child by way of a file, so that it is in memory there only. */
 const LONGEST_MESSAGE = 1024 * 1024;
+/** Formats that take time by their length alone: up to `QUICK_BYTES` they are read within a second. */
+const LINEAR: ReadonlySet<FileFormat> = new Set<FileFormat>(['text', 'markdown', 'html', 'csv', 'json']);
+const QUICK_BYTES = 1024 * 1024;
 /** Documents after which a child is replaced, whatever it weighs: what libraries leak stays small. */
 const DOCUMENTS_PER_CHILD = 10_000;
 
 export interface ParserPoolOptions {
-  /** Child processes, each reading one document at a time. */
+  /** Child processes, each reading one document at a time; one more is started when short texts wait for slow files. */
   readonly size: number;
   /** Address space of a child. */
   readonly memoryMegabytes: number;
@@ -43,29 +46,35 @@ export interface ParserPool {
 }
 
 interface Slot {
-  child: ParserChild;
+  /** null: not needed so far. */
+  child: ParserChild | null;
   documents: number;
 }
 
 export function createParserPool(options: ParserPoolOptions): ParserPool {
   const start = (): ParserChild => startParserChild(options);
   const slots: Slot[] = Array.from({ length: options.size }, () => ({ child: start(), documents: 0 }));
-  const queue = createQueue(slots);
+  const spare: Slot = { child: null, documents: 0 };
+  const queue = createQueue(slots, spare);
   const running = new Set<Promise<unknown>>();
   let isClosed = false;
   let lastId = 0;
 
   const replace = (slot: Slot): void => {
-    slot.child.kill();
+    slot.child?.kill();
     slot.documents = 0;
-    if (!isClosed) slot.child = start();
+    slot.child = isClosed ? null : start();
   };
 
   const runTask = async (task: Omit<ParseTask, 'id'>, signal: AbortSignal | undefined): Promise<Chunk[]> => {
-    const slot = await queue.take(signal);
+    const isQuick = await isQuickTask(task);
+    const slot = await queue.take({ isQuick, signal });
     try {
       throwIfEnded(signal, isClosed);
-      if (!slot.child.isRunning()) replace(slot);
+      if (!slot.child?.isRunning()) {
+        slot.child = start();
+        slot.documents = 0;
+      }
       slot.documents += 1;
       const limits = { signal, timeoutMilliseconds: options.timeoutMilliseconds };
       const end = await runInChild(slot.child, { ...task, id: (lastId += 1) }, limits);
@@ -77,7 +86,7 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
         options.logger?.warn({ format: task.format, reason: end.error.message }, 'parser process replaced');
       throw end.error;
     } finally {
-      queue.giveBack(slot);
+      queue.giveBack(slot, { isQuick });
     }
   };
 
@@ -95,8 +104,9 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
     },
     async close() {
       isClosed = true;
-      for (const { child } of slots) child.kill();
-      await Promise.allSettled([...running, ...slots.map(({ child }) => child.exited)]);
+      const children = [...slots, spare].flatMap(({ child }) => child ?? []);
+      for (const child of children) child.kill();
+      await Promise.allSettled([...running, ...children.map((child) => child.exited)]);
     },
   };
 }
@@ -104,6 +114,12 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
 function throwIfEnded(signal: AbortSignal | undefined, isClosed: boolean): void {
   signal?.throwIfAborted();
   if (isClosed) throw new Error('the parser pool is closed');
+}
+
+async function isQuickTask({ format, source }: Omit<ParseTask, 'id'>): Promise<boolean> {
+  if (!LINEAR.has(format)) return false;
+  const size = 'text' in source ? source.text.length : (await stat(source.path)).size;
+  return size <= QUICK_BYTES;
 }
 
 /** A text that is too long for a message is put into a file as long as `run` takes. */

@@ -1,32 +1,60 @@
-/** Lends out `items`, each to one taker at a time, first come first served. */
-export function createQueue<T>(items: readonly T[]) {
+interface Taker {
+  /** Done in no time: it may have the spare. */
+  readonly isQuick: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Lends out `items`, each to one taker at a time, first come first served. Quick takers need not wait for slow ones:
+ * while those hold all items, the quick get the spare.
+ */
+export function createQueue<T>(items: readonly T[], spare: T) {
   const idle = [...items];
-  const waiting: ((item: T) => void)[] = [];
+  const waiting: { readonly isQuick: boolean; readonly resolve: (item: T | undefined) => void }[] = [];
+  let slow = 0;
+  let isSpareIdle = true;
+
+  const serve = (): void => {
+    for (;;) {
+      const isSpareOpen = isSpareIdle && slow === items.length;
+      const place = waiting.findIndex(({ isQuick }) => idle.length > 0 || (isQuick && isSpareOpen));
+      const [next] = place < 0 ? [] : waiting.splice(place, 1);
+      if (!next) return;
+      const item = idle.pop() ?? spare;
+      if (item === spare) isSpareIdle = false;
+      else if (!next.isQuick) slow += 1;
+      next.resolve(item);
+    }
+  };
+
   return {
     /** @throws the signal's reason when it aborts the wait */
-    async take(signal: AbortSignal | undefined): Promise<T> {
-      const free = idle.pop();
-      if (free !== undefined) return free;
+    async take({ isQuick, signal }: Taker): Promise<T> {
       let abort = (): void => undefined;
       const item = await new Promise<T | undefined>((resolve) => {
-        waiting.push(resolve);
+        const entry = { isQuick, resolve };
+        waiting.push(entry);
         abort = () => {
-          const place = waiting.indexOf(resolve);
+          const place = waiting.indexOf(entry);
           if (place < 0) return;
           waiting.splice(place, 1);
           resolve(undefined);
         };
         signal?.addEventListener('abort', abort, { once: true });
+        serve();
       });
       signal?.removeEventListener('abort', abort);
       if (item !== undefined) return item;
       signal?.throwIfAborted();
       throw new Error('aborted');
     },
-    giveBack(item: T): void {
-      const next = waiting.shift();
-      if (next) next(item);
-      else idle.push(item);
+    giveBack(item: T, { isQuick }: Pick<Taker, 'isQuick'>): void {
+      if (item === spare) isSpareIdle = true;
+      else {
+        idle.push(item);
+        if (!isQuick) slow -= 1;
+      }
+      serve();
     },
   };
 }

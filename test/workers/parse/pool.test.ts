@@ -78,6 +78,21 @@ describe('the parser pool', () => {
     expect((await parser.parse({ text: 'next', format: 'text' })).chunks).toHaveLength(1);
   });
 
+  test('reads short texts while all of its processes are held up by endless files', async () => {
+    const parser = startPool({ size: 1, timeoutMilliseconds: 15_000 });
+    const endless = await file(endlessPdf());
+    const held = [1, 2].map(() => parser.parse({ path: endless, format: 'pdf' }).catch(String));
+    const started = performance.now();
+    const texts = ['a', 'b', 'c'].map((text) => parser.parse({ text, format: 'text' }));
+    expect(await Promise.all(texts)).toHaveLength(3);
+    const note = await parser.parse({ path: await file('# Note'), format: 'markdown' });
+    expect(note.chunks).toHaveLength(1);
+    expect(performance.now() - started).toBeLessThan(10_000);
+    await parser.close();
+    expect(await Promise.all(held)).toEqual(Array(2).fill(expect.stringContaining('closed')));
+    expect(children()).toEqual([]);
+  });
+
   test('lets a document that eats memory fail alone while its neighbours go on', async () => {
     const parser = startPool({ size: 2 });
     const row = '<w:p><w:r><w:t>a</w:t></w:r></w:p>'.repeat(400_000);
