@@ -23,8 +23,9 @@ export function createAccessLog(logger: Logger): RequestHandler {
     wrapSerializers: false,
     serializers: { req: () => undefined },
     customLogLevel: (request, response) => {
-      if (response.statusCode >= 500) return 'warn';
-      return isQuiet(request) ? 'debug' : 'info';
+      // A probe that is told to wait has been told what it asked.
+      if (isQuiet(request)) return 'debug';
+      return response.statusCode >= 500 ? 'warn' : 'info';
     },
     customSuccessObject: describe,
     customErrorObject: (request, response, _error, value: Timing) => describe(request, response, value),

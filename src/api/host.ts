@@ -25,7 +25,9 @@ export function createHostGuard({ devMode, allowRemoteDevMode, names }: HostOpti
       next();
       return;
     }
-    const name = hostName(host);
+    // Of two, a proxy in front may have believed the other one.
+    const isAmbiguous = (request.headersDistinct['host']?.length ?? 0) > 1;
+    const name = isAmbiguous ? null : hostName(host);
     if (name === null) throw new AppError(400, 'Invalid Host header');
     if (devMode && !isOwn(name)) throw new AppError(403, 'Host not allowed in dev mode');
     next();

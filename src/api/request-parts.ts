@@ -25,7 +25,10 @@ export async function readBody(
   route: Route,
   options: BodyOptions,
 ): Promise<RawBody> {
-  if (route.upload && isMultipart(request)) return { type: 'upload' };
+  if (route.upload && isMultipart(request)) {
+    checkEncoding(request);
+    return { type: 'upload' };
+  }
   const takesJson = route.request.body !== undefined && (route.upload?.alsoJson ?? true);
   if (!takesJson) {
     if (route.upload && hasBody(request)) throw unsupported(route);

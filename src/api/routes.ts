@@ -59,11 +59,12 @@ function documentRoutes(context: ApiContext, links: DownloadLinks): Route[] {
   const sources = createSources({ storage, maxFileBytes, logger });
   const change = createChangeDocument(records, jobs);
   const changes = createDocumentChanges({ change, jobs, settle });
+  const accounting = createAccounting(context.usage);
   return [
-    ...createIngestRoutes({ ingest: createIngest({ records, sources, jobs, settle }), bucket }),
+    ...createIngestRoutes({ ingest: createIngest({ records, sources, jobs, settle, accounting }), bucket }),
     ...createDocumentRoutes({ documents: createDocuments({ records, chunks, index }), changes, bucket }),
     ...createContentRoutes({
-      contentUpdates: createContentUpdates({ records, sources, change, jobs, settle }),
+      contentUpdates: createContentUpdates({ records, sources, change, jobs, settle, accounting }),
       bucket,
     }),
     ...createDownloadRoutes({ openDownload: createDownloads(records, storage), links }),

@@ -31,12 +31,19 @@ export interface Hit {
 }
 
 type Scored = Candidate & { readonly score: number };
-type Check = (candidates: readonly Scored[]) => Promise<(Hit | null)[]>;
+/** Why a candidate is no hit: `servedBy` is what its document is served by instead, where the caller may have that. */
+interface Dropped {
+  readonly servedBy: string | null;
+}
+type Check = (candidates: readonly Scored[]) => Promise<(Hit | Dropped)[]>;
 
 export type Search = (request: SearchRequest) => Promise<Hit[]>;
 
 /** Candidates are checked this many at a time, so that a large `k` never blocks the event loop. */
 const CHECK_SIZE = 100;
+
+/** Searches begun again because a document was published anew under them. */
+const MOST_RESTARTS = 3;
 
 /**
  * Vector search, ranking, and the check of every hit against its record, once for all engines.
@@ -62,8 +69,11 @@ export function createSearch(parts: {
       return candidates.map(({ documentId, generation, number, score }, i) => {
         const record = byId.get(documentId) ?? null;
         const content = contents[i] ?? null;
-        if (!record || content === null || record.published?.generation !== generation) return null;
-        return canRead(callerId, record) && fits(record) ? { record, number, content, score } : null;
+        if (!record || !canRead(callerId, record) || !fits(record)) return { servedBy: null };
+        const servedBy = record.published?.generation ?? null;
+        return content !== null && servedBy === generation
+          ? { record, number, content, score }
+          : { servedBy };
       });
     };
   };
@@ -75,16 +85,29 @@ export function createSearch(parts: {
       statistics.read(callerId, ranker.queryTerms(query)),
     ]);
     const check = checker(request);
-    for (let limit = ranker.candidateCount(k); ; limit *= 2) {
+    let restarts = 0;
+    for (let limit = ranker.candidateCount(k); ;) {
       const candidates = await index.search({ vector, callerId, filter, limit, signal });
       const scores = ranker.rank(query, candidates, known);
       const ordered = bestFirst(candidates, scores, request.minScore);
       const { hits, dropped } = await firstHits(ordered, check, { k, per });
+      if (restarts < MOST_RESTARTS && isOvertaken(candidates, dropped)) {
+        restarts += 1;
+        continue;
+      }
       const isWhole = candidates.length < limit;
       // Nothing is missing unless stale hits took places of a full page, or one document took them all.
-      if (hits.length >= k || isWhole || (!dropped && per === 'chunk')) return hits;
+      if (hits.length >= k || isWhole || (dropped.length === 0 && per === 'chunk')) return hits;
+      limit *= 2;
     }
   };
+}
+
+/** Whether a document is served by what the index did not know yet: it has neither the old nor the new hits. */
+function isOvertaken(candidates: readonly Candidate[], dropped: readonly Dropped[]): boolean {
+  return dropped.some(
+    ({ servedBy }) => servedBy !== null && candidates.every(({ generation }) => generation !== servedBy),
+  );
 }
 
 /** Sorts positions, not candidates: of hundreds, a few are looked at. */
@@ -117,20 +140,21 @@ async function firstHits(
 ) {
   const hits: Hit[] = [];
   const seen = new Set<string>();
-  let dropped = false;
+  const dropped: Dropped[] = [];
   while (hits.length < k) {
     const page: Scored[] = [];
     while (page.length < Math.min(CHECK_SIZE, k - hits.length)) {
       const next = ordered.next();
       if (next.done) break;
-      if (per === 'document' && seen.has(next.value.documentId)) continue;
-      seen.add(next.value.documentId);
+      // By generation: a stale one must not stand in the way of the one that serves.
+      if (per === 'document' && seen.has(next.value.generation)) continue;
+      seen.add(next.value.generation);
       page.push(next.value);
     }
     if (page.length === 0) break;
     for (const hit of await check(page)) {
-      if (hit) hits.push(hit);
-      else dropped = true;
+      if ('record' in hit) hits.push(hit);
+      else dropped.push(hit);
     }
   }
   return { hits, dropped };

@@ -26,7 +26,7 @@ export function createBuildCache(parts: {
   readonly chunks: Chunks;
   readonly engine: CacheEngine;
 }) {
-  const { caches, records, engine } = parts;
+  const { caches, engine } = parts;
 
   const fail = async (
     { ownerId, name, build }: BuildRequest,
@@ -44,18 +44,13 @@ export function createBuildCache(parts: {
       const before = await caches.read(ownerId, name);
       const wanted = before?.building;
       if (wanted?.build !== build) return 'stale';
-      const members = await currentMembers(records, ownerId, wanted);
-      const passages = await readCachePassages(parts, { ownerId, members });
+      const { members, passages } = await readWanted(parts, ownerId, wanted);
       if (passages.length === 0) return fail(request, 'empty', 'No documents to add to cache');
       const { tokenCount } = await engine.prepare(build, passages, { signal });
       if (tokenCount > engine.contextWindow) {
         return fail(request, 'too_large', tooLarge(tokenCount, engine.contextWindow));
       }
-      const included = new Set(passages.map(({ documentId }) => documentId));
-      const ready = {
-        ...{ build, tokenCount, config: wanted.config },
-        members: members.filter(({ documentId }) => included.has(documentId)),
-      };
+      const ready = { build, tokenCount, config: wanted.config, members };
       const { changed, cache } = await caches.update(ownerId, name, (each) => finishBuild(each, ready));
       // A twin of this job may have finished the build: what it prepared is then in use.
       if (changed && before?.ready) await engine.remove(before.ready.build);
@@ -69,6 +64,15 @@ export function createBuildCache(parts: {
 
 function tooLarge(tokens: number, window: number): string {
   return `The selected documents take ${String(tokens)} tokens, the model reads ${String(window)}`;
+}
+
+/** Texts of the wanted documents; those that are published anew while they are read are read again. */
+async function readWanted(parts: { records: Records; chunks: Chunks }, ownerId: string, wanted: CacheBuild) {
+  for (;;) {
+    const members = await currentMembers(parts.records, ownerId, wanted);
+    const passages = await readCachePassages(parts, { ownerId, members });
+    if (passages.length === members.length) return { members, passages };
+  }
 }
 
 /** What each wanted document serves now; those that are gone or were closed to the owner meanwhile are left out. */

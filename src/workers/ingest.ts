@@ -4,7 +4,7 @@ import { generationId, type Content, type DocumentRecord } from '../shared/docum
 import { IngestError } from '../shared/errors.js';
 import type { Jobs } from '../shared/jobs.js';
 import { documentTags, type Records } from '../shared/records.js';
-import { reportProgress, startAttempt, type Fence } from '../shared/transitions.js';
+import { isCurrent, reportProgress, startAttempt, type Fence } from '../shared/transitions.js';
 import type { FailDocument } from './fail.js';
 import type { Outcome } from './worker.js';
 
@@ -31,11 +31,15 @@ export function createIngestJob(parts: {
     const { record, changed } = await records.update(fence.documentId, (each) => startAttempt(each, fence));
     if (!record?.pending || !changed) return 'stale';
     let pieces: readonly ChunkText[];
+    const watch = watchForOvertaking(records, fence, signal);
     try {
-      pieces = await readContent(record.pending, { signal });
+      pieces = await readContent(record.pending, { signal: watch.signal });
     } catch (error) {
+      if (watch.signal.aborted && !signal.aborted) return 'stale';
       if (!(error instanceof IngestError)) throw error;
-      return failDocument(fence, { code: error.code, message: error.message, stage: 'parsing' });
+      return await failDocument(fence, { code: error.code, message: error.message, stage: 'parsing' });
+    } finally {
+      watch.stop();
     }
     if (!(await writeChunks(parts, record, pieces))) return 'stale';
     const batches = batchCount(pieces.length);
@@ -46,6 +50,37 @@ export function createIngestJob(parts: {
     const numbers = Array.from({ length: batches }, (_, batch) => batch);
     await jobs.addEmbeds(fence, numbers, { total: batches, request: requestId });
     return 'done';
+  };
+}
+
+const WATCH_MILLISECONDS = 1_000;
+
+/**
+ * A signal that also aborts when the attempt is cancelled, deleted or superseded, so that no parser is held up by what
+ * nobody wants any more.
+ */
+function watchForOvertaking(records: Records, fence: Fence, stopping: AbortSignal) {
+  const controller = new AbortController();
+  const abort = () => {
+    controller.abort(stopping.reason);
+  };
+  // Not `AbortSignal.any`, of which something would stay with the worker's own signal for each document.
+  stopping.addEventListener('abort', abort, { once: true });
+  if (stopping.aborted) abort();
+  const look = async () => {
+    const record = await records.read(fence.documentId);
+    if (!record || !isCurrent(record, fence)) abort();
+  };
+  const timer = setInterval(() => {
+    // A look that fails is made up for by the next one, and by the fence of the step that follows.
+    look().catch(() => undefined);
+  }, WATCH_MILLISECONDS);
+  return {
+    signal: controller.signal,
+    stop: () => {
+      clearInterval(timer);
+      stopping.removeEventListener('abort', abort);
+    },
   };
 }
 

@@ -79,6 +79,7 @@ describe('a client that misbehaves', () => {
     ['no HTTP', 'hello\r\n\r\n', 400],
     ['an unknown method', 'BREW / HTTP/1.1\r\nHost: a\r\n\r\n', 400],
     ['no Host', 'GET /list HTTP/1.1\r\n\r\n', 400],
+    ['two Hosts', 'GET /list HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400],
     ['headers without end', `GET /list HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}`, 431],
     ['two lengths', 'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
     ['a tunnel', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 405],

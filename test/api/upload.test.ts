@@ -186,6 +186,22 @@ describe('an upload that is refused', () => {
     expect((await raw('{}', 'application/json')).status).toBe(415);
   });
 
+  test('415 for a body that is said to be compressed', async () => {
+    const body = written([
+      '--b',
+      'Content-Disposition: form-data; name="file"; filename="a.txt"',
+      '',
+      'x',
+      '--b--',
+      '',
+    ]);
+    const answer = await api.request('/ingest/file', {
+      ...{ method: 'POST', body, token },
+      headers: { 'Content-Type': 'multipart/form-data; boundary=b', 'Content-Encoding': 'gzip' },
+    });
+    expect(answer.status).toBe(415);
+  });
+
   test('413 for one byte too many', async () => {
     const answer = await upload([['file', text('x'.repeat(MAX_BYTES + 1)), 'a.txt']]);
     expect(answer.status).toBe(413);

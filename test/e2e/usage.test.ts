@@ -1,16 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { keys } from '../../src/shared/keys.js';
+import { createRedis, type Redis } from '../../src/shared/redis.js';
 import { createClient, type Client, type WireDocument } from '../support/client.js';
 import { startService, type Service } from '../support/service.js';
 import { until } from '../support/until.js';
 
 let service: Service;
+let redis: Redis;
 
 beforeAll(async () => {
   service = await startService({ workers: ['ingestion', 'embedding,cache,usage,maintenance'] });
+  redis = createRedis(service.redis.url, { failFast: false, onError: () => undefined });
+  await redis.connect();
 }, 60_000);
 
 afterAll(async () => {
+  await redis.close();
   await service.stop();
 });
 
@@ -23,7 +28,7 @@ interface UsageRecord {
   readonly user_id: string;
   readonly duration_ms: number;
   readonly status: string;
-  readonly metadata: Record<string, unknown>;
+  readonly metadata: { readonly document_id?: string; readonly error?: string };
 }
 
 async function recordsOf(client: Client, query = ''): Promise<UsageRecord[]> {
@@ -36,12 +41,12 @@ const statsOf = async (client: Client) => (await client.get('/usage/stats')).bod
 
 /** A record's operation, status and error. */
 const summary = ({ operation_type: operation, status, metadata: { error } }: UsageRecord) =>
-  [operation, status, ...(error === undefined ? [] : [String(error)])].join(' ');
+  [operation, status, ...(error === undefined ? [] : [error])].join(' ');
 
 const idOf = ({ body }: { body: WireDocument }) => body.external_id;
 
-/** Long enough for the usage worker to have moved what is pending, twice over. */
-const untilMoved = () => sleep(4_500);
+/** Until the usage worker has moved all pending events of everybody. */
+const untilMoved = () => until(async () => (await redis.exists(keys.usageDirty)) === 0, 15);
 
 describe('each operation', () => {
   test('leaves one record, there with its response, and counts once', async () => {
@@ -211,7 +216,7 @@ describe('an ingest', () => {
     expect((await client.delete(`/documents/${both}`)).status).toBe(200);
     const error = async () =>
       (await recordsOf(client, '?status=error'))
-        .map(({ metadata }) => [metadata['document_id'], metadata['error']])
+        .map(({ metadata }) => [metadata.document_id, metadata.error])
         .reverse();
     const errors = [
       ...[
@@ -234,9 +239,7 @@ describe('an ingest', () => {
       return documents.every(({ body }) => body.system_metadata.status === 'completed');
     }, 30);
     const succeeded = await recordsOf(client, '?status=success');
-    expect(succeeded.map(({ metadata }) => metadata['document_id']).sort()).toEqual(
-      [...finalIds, old].sort(),
-    );
+    expect(succeeded.map(({ metadata }) => metadata.document_id).sort()).toEqual([...finalIds, old].sort());
     expect(await error()).toEqual(errors);
     expect((await client.post(`/documents/${cancelled}/retry`)).status).toBe(200);
     await untilMoved();

@@ -6,6 +6,7 @@ import { createContentRoutes } from '../../src/api/routes/document-content.js';
 import { createDocumentRoutes } from '../../src/api/routes/documents.js';
 import { createDownloadRoutes } from '../../src/api/routes/downloads.js';
 import { createIngestRoutes } from '../../src/api/routes/ingest.js';
+import { createAccounting } from '../../src/api/services/accounting.js';
 import { createChangeDocument } from '../../src/api/services/change-document.js';
 import { createContentUpdates } from '../../src/api/services/content-updates.js';
 import { createDocumentChanges } from '../../src/api/services/document-changes.js';
@@ -59,16 +60,17 @@ export async function startDocumentApi(options: Options = {}): Promise<DocumentA
   const jobs = createJobRequests(data.jobs, logger);
   const settle = createSettling({ records, waiter, logger, waitSeconds });
   const change = createChangeDocument(records, jobs);
+  const accounting = createAccounting(data.usage);
   const { bucket } = storage;
   const routes = [
-    ...createIngestRoutes({ ingest: createIngest({ records, sources, jobs, settle }), bucket }),
+    ...createIngestRoutes({ ingest: createIngest({ records, sources, jobs, settle, accounting }), bucket }),
     ...createDocumentRoutes({
       documents: createDocuments({ records, chunks, index }),
       changes: createDocumentChanges({ change, jobs, settle }),
       bucket,
     }),
     ...createContentRoutes({
-      contentUpdates: createContentUpdates({ records, sources, change, jobs, settle }),
+      contentUpdates: createContentUpdates({ records, sources, change, jobs, settle, accounting }),
       bucket,
     }),
     ...createDownloadRoutes({

@@ -68,6 +68,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     for (let tries = 0; tries < 600; tries += 1) {
       const response = await fetch(`${url}/health/ready`).catch(() => null);
       if (response?.status === 200) return;
+      // One that ended by itself will not become ready.
+      if (api.child.exitCode !== null) break;
       await sleep(50);
     }
     const logs = [api, ...workers].map((each) => each.output().slice(-3_000)).join('\n---\n');

@@ -21,7 +21,9 @@ export interface Accounting {
    * what the caller got wrong (4xx) leaves none.
    */
   run<Result>(request: AccountedRequest, action: () => Promise<Accounted<Result>>): Promise<Result>;
-  /** The same for a stream: the event comes before its last item, or when it breaks. */
+  /** The first part of an operation whose event is written by its last step: an event only when it fails here. */
+  begin<Result>(request: AccountedRequest, action: () => Promise<Result>): Promise<Result>;
+  /** The same as `run` for a stream: the event comes before its last item, or when it breaks. */
   stream<Item>(
     request: AccountedRequest,
     items: AsyncIterable<Item>,
@@ -54,6 +56,14 @@ export function createAccounting(usage: Usage): Accounting {
       }
       await append(request, 'success', done.tokens);
       return done.result;
+    },
+    begin: async (request, action) => {
+      try {
+        return await action();
+      } catch (error) {
+        await appendFailure(request, error);
+        throw error;
+      }
     },
     async *stream(request, items, tokensOfLast) {
       let isCounted = false;

@@ -2,10 +2,11 @@ import type { Content, DocumentRecord } from '../../shared/document.js';
 import type { Records } from '../../shared/records.js';
 import { replaceContent } from '../../shared/transitions.js';
 import type { ReceiveUpload } from '../upload.js';
+import type { Accounting } from './accounting.js';
 import type { ChangeDocument } from './change-document.js';
 import { readDocument } from './document-access.js';
 import { isSettled } from './document-view.js';
-import { newOperation, type IngestContext } from './ingest.js';
+import { begunOperation, newOperation, type IngestContext } from './ingest.js';
 import type { JobRequests } from './job-requests.js';
 import type { Settle } from './settling.js';
 import type { Sources } from './sources.js';
@@ -33,12 +34,14 @@ export function createContentUpdates({
   change,
   jobs,
   settle,
+  accounting,
 }: {
   readonly records: Records;
   readonly sources: Sources;
   readonly change: ChangeDocument;
   readonly jobs: JobRequests;
   readonly settle: Settle;
+  readonly accounting: Accounting;
 }): ContentUpdates {
   /** Before the body is read, so that nobody uploads in vain; the change itself checks again. */
   const openVersion = async (documentId: string, { caller }: IngestContext) => {
@@ -74,12 +77,16 @@ export function createContentUpdates({
 
   return {
     putText: async (documentId, { content: text, filename }, context) => {
-      const content = await sources.storeText(await openVersion(documentId, context), text);
+      const version = await openVersion(documentId, context);
+      const operation = begunOperation('ingest_text', context, { document_id: documentId });
+      const content = await accounting.begin(operation, () => sources.storeText(version, text));
       return put(documentId, (record) => filename ?? textName(record), content, context);
     },
     putFile: async (documentId, receiveUpload, context) => {
       const version = await openVersion(documentId, context);
-      const content = await sources.storeUpload(version, { receiveUpload, fields: {} });
+      const operation = begunOperation('ingest_file', context, { document_id: documentId });
+      const store = () => sources.storeUpload(version, { receiveUpload, fields: {} });
+      const content = await accounting.begin(operation, store);
       return put(documentId, () => content.filename, content, context);
     },
   };

@@ -3,6 +3,7 @@ import type { AccessLists } from '../../shared/access.js';
 import type { Content, DocumentRecord, IngestOperation, Metadata } from '../../shared/document.js';
 import type { Records } from '../../shared/records.js';
 import type { ReceiveUpload } from '../upload.js';
+import type { AccountedRequest, Accounting } from './accounting.js';
 import type { JobRequests } from './job-requests.js';
 import type { Patience, Settle } from './settling.js';
 import type { Sources } from './sources.js';
@@ -34,11 +35,13 @@ export function createIngest({
   sources,
   jobs,
   settle,
+  accounting,
 }: {
   readonly records: Records;
   readonly sources: Sources;
   readonly jobs: JobRequests;
   readonly settle: Settle;
+  readonly accounting: Accounting;
 }): Ingest {
   const accept = async (
     content: Content,
@@ -70,14 +73,17 @@ export function createIngest({
   return {
     ingestText: async ({ content: text, filename, ...asked }, context) => {
       const documentId = randomUUID();
-      const content = await sources.storeText({ documentId, version: 1 }, text);
+      const operation = begunOperation('ingest_text', context, filename === null ? {} : { filename });
+      const store = () => sources.storeText({ documentId, version: 1 }, text);
+      const content = await accounting.begin(operation, store);
       return accept({ ...content, filename }, { ...asked, documentId }, context);
     },
     ingestFile: async (receiveUpload, context) => {
       const documentId = randomUUID();
       const fields = createUploadFields();
       const source = { receiveUpload, fields: fields.limits, onField: fields.take };
-      const content = await sources.storeUpload({ documentId, version: 1 }, source);
+      const store = () => sources.storeUpload({ documentId, version: 1 }, source);
+      const content = await accounting.begin(begunOperation('ingest_file', context), store);
       return accept(content, { ...fields.values(), documentId }, context);
     },
   };
@@ -100,6 +106,15 @@ function newRecord(
     ...{ version: 1, attempt: 1, status: 'queued', stage: 'queued', progress: 0, error: null },
     ...{ published: null, pending: content, operation, retag: 0, revision: 1 },
   };
+}
+
+/** An ingest whose bytes are still to be stored. */
+export function begunOperation(
+  operation: 'ingest_text' | 'ingest_file',
+  { caller, startedAtMs }: IngestContext,
+  metadata: Metadata = {},
+): AccountedRequest {
+  return { operation, userId: caller.id, startedAtMs, metadata };
 }
 
 /** What the usage record of an ingest of `content` will say. */

@@ -1,9 +1,9 @@
-import type { Metadata } from '../../shared/document.js';
-import type { ObjectStorage } from '../../shared/ports.js';
+import type { DocumentRecord, Metadata } from '../../shared/document.js';
+import { matches } from '../../shared/filter-match.js';
+import { MissingObjectError, type ObjectStorage } from '../../shared/ports.js';
 import type { Records } from '../../shared/records.js';
 import type { Hit, Search } from '../../shared/search.js';
 import type { Filter } from '../../shared/filters.js';
-import { canRead } from '../../shared/access.js';
 import type { Accounting } from './accounting.js';
 import type { DownloadUrl } from './downloads.js';
 
@@ -86,35 +86,56 @@ function toChunkResult({ record, number, content, score }: Hit, url: string | nu
   };
 }
 
+type DocumentParts = Pick<Parameters<typeof createRetrieval>[0], 'records' | 'storage' | 'downloadUrl'>;
+
 async function* documentResults(
-  {
-    records,
-    storage,
-    downloadUrl,
-  }: Pick<Parameters<typeof createRetrieval>[0], 'records' | 'storage' | 'downloadUrl'>,
+  parts: DocumentParts,
   hits: readonly Hit[],
   request: RetrievalRequest,
 ): AsyncIterable<unknown> {
-  for (const { record, score } of hits) {
-    const { published } = record;
-    if (!published) continue;
-    const common = { score, document_id: record.id, metadata: record.metadata, additional_metadata: {} };
-    if (published.kind === 'file') {
-      const value = downloadUrl(record, request) ?? '';
-      yield { ...common, content: { type: 'url', value, filename: published.filename } };
-      continue;
-    }
-    const value = await readText(storage, published.storageKey);
-    // Earlier documents may have taken a while to send: what was revoked or replaced meanwhile is not shown.
-    const current = await records.read(record.id);
-    if (!current || !canRead(request.callerId, current) || current.published?.version !== published.version)
-      continue;
-    yield { ...common, content: { type: 'string', value, filename: null } };
+  for (const { record: found, score } of hits) {
+    const shown = await readCurrent(parts, found, request);
+    if (!shown) continue;
+    const { record, content } = shown;
+    yield { score, document_id: record.id, metadata: record.metadata, content, additional_metadata: {} };
   }
 }
 
-async function readText(storage: ObjectStorage, key: string): Promise<string> {
-  const parts: Uint8Array[] = [];
-  for await (const part of await storage.open(key)) parts.push(part);
-  return Buffer.concat(parts).toString('utf8');
+/**
+ * A found document as it now is; null when it is gone, closed or no match any more. Earlier documents may have taken a
+ * while to send, and what is replaced while it is read is read again.
+ */
+async function readCurrent(
+  { records, storage, downloadUrl }: DocumentParts,
+  found: DocumentRecord,
+  request: RetrievalRequest,
+) {
+  for (let record = found; ;) {
+    const { published } = record;
+    if (!published) return null;
+    const text = published.kind === 'text' ? await readText(storage, published.storageKey) : null;
+    const current = await records.read(record.id);
+    if (!current || !matches(current, request.callerId, request.filter)) return null;
+    const isCurrent = current.published?.storageKey === published.storageKey;
+    record = current;
+    if (!isCurrent) continue;
+    if (published.kind === 'file') {
+      const value = downloadUrl(record, request) ?? '';
+      return { record, content: { type: 'url', value, filename: published.filename } };
+    }
+    if (text === null) throw new MissingObjectError(published.storageKey);
+    return { record, content: { type: 'string', value: text, filename: null } };
+  }
+}
+
+/** Null when there is no such object (any more). */
+async function readText(storage: ObjectStorage, key: string): Promise<string | null> {
+  try {
+    const parts: Uint8Array[] = [];
+    for await (const part of await storage.open(key)) parts.push(part);
+    return Buffer.concat(parts).toString('utf8');
+  } catch (error) {
+    if (error instanceof MissingObjectError) return null;
+    throw error;
+  }
 }

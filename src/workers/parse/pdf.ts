@@ -35,11 +35,18 @@ export async function* parsePdf(bytes: Uint8Array): AsyncIterable<string> {
         failures += 1;
       }
     }
-    if (failures === pages)
-      throw new IngestError('corrupt', 'The PDF file is damaged.', { cause: firstFailure });
+    if (failures === pages) throw failureOf(firstFailure);
   } finally {
     await pdf.destroy();
   }
+}
+
+/** pdf.js passes on what its buffers could not get as an error like any other. */
+function failureOf(cause: unknown): IngestError {
+  const isMemory = cause instanceof Error && /allocation failed|invalid .*array length/i.test(cause.message);
+  return isMemory
+    ? new IngestError('too_large', 'The document needs more memory than a parser has.', { cause })
+    : new IngestError('corrupt', 'The PDF file is damaged.', { cause });
 }
 
 async function pageText(pdf: PDFParse, page: number): Promise<string> {

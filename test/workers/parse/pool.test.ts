@@ -161,7 +161,7 @@ describe('the parser pool', () => {
     const parser = startPool();
     const endless = await file(endlessPdf());
     const running = parser.parse({ path: endless, format: 'pdf', signal: AbortSignal.timeout(1_000) });
-    const waiting = parser.parse({ text: 'late', format: 'text', signal: AbortSignal.timeout(500) });
+    const waiting = parser.parse({ path: endless, format: 'pdf', signal: AbortSignal.timeout(500) });
     await expect(waiting).rejects.toMatchObject({ name: 'TimeoutError' });
     await expect(running).rejects.toMatchObject({ name: 'TimeoutError' });
     expect((await parser.parse({ text: 'next', format: 'text' })).chunks).toHaveLength(1);

@@ -1,0 +1,152 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { strToU8, zipSync } from 'fflate';
+import { createClient, type Client, type WireDocument } from '../support/client.js';
+import { endlessPdf, hungryPdf, pagesPdf } from '../support/pdfs.js';
+import { parsersOf, residentBytes } from '../support/processes.js';
+import { startService, type Service } from '../support/service.js';
+
+let service: Service;
+let client: Client;
+
+beforeAll(async () => {
+  service = await startService({
+    env: {
+      QUIRE_INGEST_PARSE_SECONDS: '8',
+      QUIRE_INGEST_PARSE_MEMORY_MEGABYTES: '1536',
+    },
+  });
+  client = createClient(service.url);
+}, 60_000);
+
+afterAll(async () => {
+  await service.stop();
+});
+
+const ALL_HEALTHY = { status: 200, body: { status: 'ready' } };
+
+/** The worst of several neighbours' ingest and search, in milliseconds, while something else goes on. */
+async function visitNeighbours(count: number): Promise<number> {
+  let worst = 0;
+  for (let number = 0; number < count; number += 1) {
+    const word = `gazelle${String(Math.random()).slice(2)}`;
+    const start = performance.now();
+    const ingested = await client.ingestText(`A neighbour keeps a ${word}.`);
+    const searched = await client.searchChunks(word, { k: 1 });
+    worst = Math.max(worst, performance.now() - start);
+    expect([ingested.status, searched.body[0]?.document_id]).toEqual([200, ingested.body.external_id]);
+  }
+  return worst;
+}
+
+async function untilStage(id: string, isSo: (document: WireDocument) => boolean): Promise<WireDocument> {
+  const end = Date.now() + 60_000;
+  for (;;) {
+    const { body } = await client.get<WireDocument>(`/documents/${id}`);
+    if (isSo(body)) return body;
+    if (Date.now() > end) throw new Error(`never came true: ${JSON.stringify(body.system_metadata)}`);
+    await sleep(20);
+  }
+}
+
+const isFinal = ({ system_metadata: { status } }: WireDocument) =>
+  status !== 'queued' && status !== 'processing';
+
+describe('a document that attacks its parser', () => {
+  const bombs: [string, string, () => Uint8Array, RegExp][] = [
+    ['inflates to 300 MB', 'bomb.docx', () => zipBomb(), /too_large/],
+    ['inflates to 5 GB in memory', 'hungry.pdf', () => hungryPdf(), /too_large|timeout/],
+    ['never ends', 'endless.pdf', () => strToU8(endlessPdf()), /timeout/],
+  ];
+
+  test('fails alone with a code, all of them at once, while neighbours go on', async () => {
+    const fates = bombs.map(async ([, filename, bytes, code]) => {
+      const reply = await client.ingestFile(bytes(), filename, { prefer: 'wait=120' });
+      const { body } = await client.get<WireDocument>(reply.headers.get('location') ?? '');
+      expect(body.system_metadata).toMatchObject({ status: 'failed', error: { message: reply.body.detail } });
+      expect(body.system_metadata.error?.code).toMatch(code);
+      return { filename, status: reply.status, code: body.system_metadata.error?.code };
+    });
+    const worst = await visitNeighbours(10);
+    console.info('attacks', JSON.stringify(await Promise.all(fates)), 'worst neighbour', Math.round(worst));
+    expect((await Promise.all(fates)).map(({ status }) => status)).toEqual([400, 400, 400]);
+    expect(worst).toBeLessThan(5_000);
+    for (const id of [service.api, ...service.workers].map(({ child }) => child.pid ?? 0)) {
+      expect(await residentBytes(id)).toBeLessThan(700 * 1024 * 1024);
+    }
+  }, 90_000);
+
+  test('whose parser is killed while it reads is read again', async () => {
+    const [worker] = service.workers;
+    if (!worker) throw new Error('no worker');
+    const { body } = await client.ingestFile(pagesPdf(manyPages(300)), 'killed.pdf', {
+      prefer: 'respond-async',
+    });
+    await untilStage(body.external_id, ({ system_metadata }) => system_metadata.stage === 'parsing');
+    await sleep(100);
+    for (const id of await parsersOf(worker)) process.kill(id, 'SIGKILL');
+    const document = await untilStage(body.external_id, isFinal);
+    expect(document.system_metadata).toMatchObject({ status: 'completed', error: null });
+    const [found] = (await client.searchChunks('axolotl299', { k: 1 })).body;
+    expect(found?.document_id).toBe(body.external_id);
+  }, 90_000);
+});
+
+test('a PDF of 600 pages is taken in while the API stays quick', async () => {
+  await metric('nodejs_eventloop_lag_p99_seconds');
+  const uploading = client.ingestFile(pagesPdf(manyPages(600)), 'large.pdf', { prefer: 'wait=120' });
+  const latencies: number[] = [];
+  let status = 0;
+  const done = uploading.then((reply) => {
+    status = reply.status;
+    return reply;
+  });
+  while (status === 0) {
+    const start = performance.now();
+    expect((await client.get('/documents?limit=1')).status).toBe(200);
+    latencies.push(performance.now() - start);
+    await sleep(20);
+  }
+  const lag = await metric('nodejs_eventloop_lag_p99_seconds');
+  const sorted = latencies.sort((a, b) => a - b);
+  const p99 = sorted[Math.floor((sorted.length - 1) * 0.99)] ?? NaN;
+  console.info(
+    `600 pages: event loop lag p99 ${(lag * 1000).toFixed(1)} ms, list p99 ${p99.toFixed(1)} ms of ${String(sorted.length)}`,
+  );
+  const { body } = await done;
+  expect(status).toBe(200);
+  const [found] = (
+    await client.searchChunks('axolotl577', { k: 1, filters: { external_id: body.external_id } })
+  ).body;
+  expect(found?.content).toContain('axolotl577');
+  // 50 ms are promised; what other processes take of this machine is not Quire's.
+  expect(lag).toBeLessThan(0.15);
+}, 120_000);
+
+test('after all of this everything is ready, and no process was lost', async () => {
+  expect(await client.get('/health/ready')).toMatchObject(ALL_HEALTHY);
+  for (const { child } of [service.api, ...service.workers]) {
+    expect([child.exitCode, child.signalCode]).toEqual([null, null]);
+  }
+  expect(service.api.output()).not.toMatch(/"status":500/);
+});
+
+function zipBomb(): Uint8Array {
+  return zipSync({ 'word/document.xml': new Uint8Array(300 * 1024 * 1024) }, { level: 1 });
+}
+
+/** Pages of full lines, each with a word of its own to be found by. */
+function manyPages(count: number): string[][] {
+  return Array.from({ length: count }, (_, number) => [
+    `Page ${String(number)} tells of the axolotl${String(number)}.`,
+    ...Array.from(
+      { length: 40 },
+      (__, line) => `Line ${String(line)} says that ${String(number * line)} is a number.`,
+    ),
+  ]);
+}
+
+async function metric(name: string): Promise<number> {
+  const text = await (await fetch(`${service.url}/metrics`)).text();
+  return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1]);
+}

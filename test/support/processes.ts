@@ -1,0 +1,15 @@
+import { readFile } from 'node:fs/promises';
+import type { StartedProcess } from './service.js';
+
+/** Ids of the parser processes that a worker has started. */
+export async function parsersOf({ child }: StartedProcess): Promise<number[]> {
+  const id = String(child.pid);
+  const children = await readFile(`/proc/${id}/task/${id}/children`, 'utf8');
+  return children.trim().split(/\s+/).filter(Boolean).map(Number);
+}
+
+/** Bytes of memory that a process takes. */
+export async function residentBytes(id: number): Promise<number> {
+  const status = await readFile(`/proc/${String(id)}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
+}
