@@ -77,7 +77,7 @@ async function measureSearches(nonzero: number, limit: number): Promise<SearchFi
 
 /** Alternates raw scans and searches, and holds the answers against a reference in double precision. */
 async function compare() {
-  const raw = await createRawScan(chunkCount, dimensions);
+  const raw = createRawScan(chunkCount, dimensions);
   const names = await readVectors(raw.vectors);
   const [rawTimes, searchTimes]: [number[], number[]] = [[], []];
   let [largestError, hits] = [0, 0];

@@ -1,4 +1,8 @@
-import { compileString } from 'assemblyscript/asc';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 const SOURCE = `
 export function best(vectors: usize, count: u32, query: usize, bytes: usize): f32 {
@@ -26,11 +30,8 @@ export interface RawScan {
   best(query: Float32Array): number;
 }
 
-export async function createRawScan(count: number, dimensions: number): Promise<RawScan> {
-  const { binary } = await compileString(SOURCE, {
-    ...{ optimizeLevel: 3, noAssert: true, runtime: 'stub', enable: ['simd'], importMemory: true },
-  });
-  if (!binary) throw new Error('the raw scan does not compile');
+export function createRawScan(count: number, dimensions: number): RawScan {
+  const binary = compile();
   const [queryAt, vectorsAt] = [1024, 1024 + dimensions * 4];
   const memory = new WebAssembly.Memory({
     initial: Math.ceil((vectorsAt + count * dimensions * 4) / 65_536),
@@ -44,6 +45,30 @@ export async function createRawScan(count: number, dimensions: number): Promise<
       return exports.best(vectorsAt, count, queryAt, dimensions * 4);
     },
   };
+}
+
+/** By the compiler's command: importing it would load its global types into the whole type check. */
+function compile(): Uint8Array {
+  const folder = mkdtempSync(join(tmpdir(), 'quire-raw-scan-'));
+  try {
+    const [source, target] = [join(folder, 'raw.ts'), join(folder, 'raw.wasm')];
+    writeFileSync(source, SOURCE);
+    const compiler = createRequire(import.meta.url).resolve('assemblyscript/bin/asc.js');
+    const options = [
+      '--optimizeLevel',
+      '3',
+      '--noAssert',
+      '--runtime',
+      'stub',
+      '--enable',
+      'simd',
+      '--importMemory',
+    ];
+    execFileSync(process.execPath, [compiler, source, '-o', target, ...options]);
+    return readFileSync(target);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 // @NOTE no types that are loaded declare WebAssembly.
