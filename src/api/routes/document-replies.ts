@@ -35,7 +35,10 @@ export function replyDocument(
 }
 
 /** RFC 7240; with both preferences the answer is asynchronous only after the wait. */
-export function preferenceApplied({ waitSeconds, respondAsync }: Prefer, isDone: boolean): Record<string, string> {
+export function preferenceApplied(
+  { waitSeconds, respondAsync }: Prefer,
+  isDone: boolean,
+): Record<string, string> {
   const applied = [
     ...(respondAsync && !isDone ? ['respond-async'] : []),
     ...(waitSeconds === null ? [] : [`wait=${String(waitSeconds)}`]),
