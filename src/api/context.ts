@@ -10,6 +10,7 @@ import { createPromptCacheEngine } from '../shared/adapters/prompt-cache-engine.
 import { createCaches } from '../shared/caches.js';
 import { createChunks } from '../shared/chunks.js';
 import { DataSetError, inspectServer, openDataSet } from '../shared/data-set.js';
+import { createDraftObjects } from '../shared/draft-objects.js';
 import { createEmbedding } from '../shared/embedding.js';
 import { UnavailableError } from '../shared/errors.js';
 import { createJobs, QUEUES } from '../shared/jobs.js';
@@ -71,6 +72,7 @@ export async function createApiContext({ settings, logger, signal }: ContextOpti
     ...{ settings, logger, redis, jobs, waiter, index, records, chunks, completer, countTokens },
     usage: createUsage(redis),
     caches: createCaches(redis),
+    drafts: createDraftObjects(redis),
     cacheEngine: createPromptCacheEngine({ completer, countTokens, renderPrefix }),
     storage: await createDiskStorage({ directory: join(settings.dataDirectory, 'objects') }),
     search: createSearch({ index, embedding, ranker, records, chunks, statistics }),

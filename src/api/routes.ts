@@ -51,12 +51,12 @@ export function createRoutes(context: ApiContext, secrets: Secrets): Route[] {
 }
 
 function documentRoutes(context: ApiContext, links: DownloadLinks): Route[] {
-  const { settings, logger, records, chunks, index, storage, waiter } = context;
+  const { settings, logger, records, chunks, index, storage, drafts, waiter } = context;
   const { bucket } = storage;
   const { waitSeconds, maxFileBytes } = settings.ingest;
   const jobs = createJobRequests(context.jobs, logger);
   const settle = createSettling({ records, waiter, logger, waitSeconds });
-  const sources = createSources({ storage, maxFileBytes, logger });
+  const sources = createSources({ storage, drafts, maxFileBytes, logger });
   const change = createChangeDocument(records, jobs);
   const changes = createDocumentChanges({ change, jobs, settle });
   const accounting = createAccounting(context.usage);

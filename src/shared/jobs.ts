@@ -99,7 +99,8 @@ export function createJobs(connection: ConnectionOptions, onError: (error: Error
       await queue('cache').add('build', data, { jobId: jobIds.cache(data.build), ...repeatable });
     },
     close: async () => {
-      await Promise.all([...open.values()].map((each) => each.close()));
+      // A queue whose Redis is away cannot say goodbye: its connection is cut.
+      await Promise.all([...open.values()].map((each) => each.close().catch(() => each.disconnect())));
     },
   };
 }

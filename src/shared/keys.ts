@@ -18,6 +18,8 @@ export const keys = {
   hidden: `${prefix}hidden`,
   /** Set of generations whose chunks are to be unlinked. */
   garbage: `${prefix}garbage`,
+  /** Sorted set source object → time in ms it was announced: bytes that no record refers to yet. */
+  draftObjects: `${prefix}draft-objects`,
   /** Set of source objects to be removed from object storage. */
   garbageObjects: `${prefix}garbage:objects`,
   /** Hash: the document record. */

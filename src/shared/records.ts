@@ -55,7 +55,7 @@ export function createRecords(redis: Redis): Records {
     return commitScript.run(redis, {
       keys: [
         ...[keys.document(id), keys.sequence, keys.changes, keys.tombstones, keys.unfinished, keys.hidden],
-        ...[keys.garbage, keys.usageDirty, keys.garbageObjects],
+        ...[keys.garbage, keys.usageDirty, keys.garbageObjects, keys.draftObjects],
         ...touched.map(keys.generation),
         ...users.map(keys.usagePending),
       ],
@@ -145,6 +145,7 @@ function commitPayload(id: string, before: DocumentRecord | null, change: Change
     unhide: change.unhide ?? '',
     discard: change.discard ?? [],
     objects: change.discardObjects ?? [],
+    referred: change.record?.pending?.storageKey ?? '',
     usage: (change.usage ?? []).map((event) => ({ user: event.userId, event: JSON.stringify(event) })),
   };
   if (change.removed) return { ...common, removed: true, set: [], unfinished: false, settled: true };
@@ -166,6 +167,7 @@ const commitScript = defineScript<number>(`
 local change = cjson.decode(ARGV[1])
 local record, sequence, changes, tombstones = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local unfinished, hidden, garbage, dirty, objects = KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]
+local drafts = KEYS[10]
 if (redis.call('HGET', record, 'revision') or '') ~= change.revision then return 0 end
 if change.removed then
   redis.call('DEL', record)
@@ -185,6 +187,7 @@ for _, generation in ipairs(change.discard) do
     redis.call('HSET', ARGV[3] .. generation, 'discarded', '1')
   end
 end
+if change.referred ~= '' then redis.call('ZREM', drafts, change.referred) end
 for _, object in ipairs(change.objects) do redis.call('SADD', objects, object) end
 for _, usage in ipairs(change.usage) do
   redis.call('RPUSH', ARGV[4] .. usage.user, usage.event)

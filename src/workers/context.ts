@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { createCaches } from '../shared/caches.js';
 import { createChunks } from '../shared/chunks.js';
 import { checkDimensions, inspectServer, openDataSet, DataSetError } from '../shared/data-set.js';
+import { createDraftObjects } from '../shared/draft-objects.js';
 import { createEmbedding } from '../shared/embedding.js';
 import { createJobs } from '../shared/jobs.js';
 import type { Logger } from '../shared/logger.js';
@@ -54,6 +55,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     storage: await createDiskStorage({ directory: join(settings.dataDirectory, 'objects') }),
     embedding: createEmbedding(embedder, { maxWaitMilliseconds: settings.embedder === 'openai' ? 20 : 0 }),
     caches: createCaches(redis),
+    drafts: createDraftObjects(redis),
     cacheEngine: createPromptCacheEngine({ completer: createCompleter(settings), countTokens, renderPrefix }),
     failDocument: createFailDocument({ records, jobs, metrics }),
     checkDimensions: rememberSuccess((dimensions: number) => checkDimensions(redis, dimensions)),

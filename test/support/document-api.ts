@@ -15,6 +15,7 @@ import { createDownloadLinks, createDownloads } from '../../src/api/services/dow
 import { createIngest } from '../../src/api/services/ingest.js';
 import { createJobRequests } from '../../src/api/services/job-requests.js';
 import { createSettling } from '../../src/api/services/settling.js';
+import { createDraftObjects } from '../../src/shared/draft-objects.js';
 import { createSources } from '../../src/api/services/sources.js';
 import { createChangeWaiter } from '../../src/api/services/waiting.js';
 import { createDiskStorage } from '../../src/shared/adapters/disk-storage.js';
@@ -56,7 +57,8 @@ export async function startDocumentApi(options: Options = {}): Promise<DocumentA
   const waiter = await createChangeWaiter(data.redis, () => undefined);
   const index = await createExactIndex({ redisUrl: server.url });
   const { records, chunks } = data;
-  const sources = createSources({ storage, maxFileBytes, logger });
+  const drafts = createDraftObjects(data.redis);
+  const sources = createSources({ storage, drafts, maxFileBytes, logger });
   const jobs = createJobRequests(data.jobs, logger);
   const settle = createSettling({ records, waiter, logger, waitSeconds });
   const change = createChangeDocument(records, jobs);

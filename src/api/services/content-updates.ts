@@ -60,10 +60,11 @@ export function createContentUpdates({
         return replaceContent(record, { content: named, operation });
       });
     } catch (error) {
-      // A reply that was lost does not mean that nothing was written.
-      const record = await records.read(documentId).catch(() => null);
+      // A reply that was lost does not mean that nothing was written. As long as Redis does not say, the bytes stay:
+      // they are swept one day, should no record refer to them.
+      const record = await records.read(documentId).catch(() => undefined);
       if (record?.pending?.storageKey === content.storageKey) return { record, changed: true };
-      await sources.discard(content.storageKey);
+      if (record !== undefined) await sources.discard(content.storageKey);
       throw error;
     }
   };

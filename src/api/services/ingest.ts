@@ -58,17 +58,17 @@ export function createIngest({
     try {
       await records.create(record);
     } catch (error) {
-      // A reply that was lost does not mean that nothing was written.
-      if (await wasWritten(record.id)) return;
-      await sources.discard(content.storageKey);
+      // A reply that was lost does not mean that nothing was written. As long as Redis does not say, the bytes stay:
+      // they are swept one day, should no record refer to them.
+      const isWritten = await records.read(record.id).then(
+        (found) => found !== null,
+        () => null,
+      );
+      if (isWritten === true) return;
+      if (isWritten === false) await sources.discard(content.storageKey);
       throw error;
     }
   };
-  const wasWritten = (id: string) =>
-    records.read(id).then(
-      (record) => record !== null,
-      () => false,
-    );
 
   return {
     ingestText: async ({ content: text, filename, ...asked }, context) => {

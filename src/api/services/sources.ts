@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Content } from '../../shared/document.js';
 import { AppError } from '../../shared/errors.js';
 import { DETECTION_BYTES, detectFileType, KNOWN_CONTENT_TYPES } from '../../shared/file-types.js';
+import type { DraftObjects } from '../../shared/draft-objects.js';
 import type { Logger } from '../../shared/logger.js';
 import type { ObjectStorage } from '../../shared/ports.js';
 import { tooLarge, type IncomingFile, type ReceiveUpload } from '../upload.js';
@@ -31,16 +32,19 @@ export interface Sources {
 /** Puts the source bytes of documents into object storage, and tells what they are. */
 export function createSources({
   storage,
+  drafts,
   maxFileBytes,
   logger,
 }: {
   readonly storage: ObjectStorage;
+  readonly drafts: DraftObjects;
   readonly maxFileBytes: number;
   readonly logger: Logger;
 }): Sources {
   const discard = async (storageKey: string) => {
     try {
       await storage.remove(storageKey);
+      await drafts.forget(storageKey);
     } catch (error) {
       logger.warn({ err: error, storageKey }, 'source bytes left behind');
     }
@@ -48,6 +52,7 @@ export function createSources({
 
   const storeFile = async (storageKey: string, version: number, file: IncomingFile): Promise<Content> => {
     const facts: FileFacts = { hash: createHash('sha256'), sizeBytes: 0, contentType: '' };
+    await drafts.announce(storageKey);
     await storage.put(storageKey, inspect(file, facts, maxFileBytes));
     const { hash, sizeBytes, contentType } = facts;
     const filename = displayFilename(file.filename);
@@ -60,6 +65,7 @@ export function createSources({
     storeText: async ({ documentId, version }, text) => {
       const bytes = Buffer.from(text, 'utf8');
       const storageKey = newStorageKey({ documentId, version });
+      await drafts.announce(storageKey);
       await storage.put(storageKey, once(bytes));
       const sha256 = createHash('sha256').update(bytes).digest('hex');
       const sizeBytes = bytes.length;
