@@ -99,8 +99,7 @@ export function createJobs(connection: ConnectionOptions, onError: (error: Error
       await queue('cache').add('build', data, { jobId: jobIds.cache(data.build), ...repeatable });
     },
     close: async () => {
-      // A queue whose Redis is away cannot say goodbye: its connection is cut.
-      await Promise.all([...open.values()].map((each) => each.close().catch(() => each.disconnect())));
+      await Promise.all([...open.values()].map((each) => each.close()));
     },
   };
 }

@@ -75,6 +75,8 @@ describe('unavailable is', () => {
     }
     await server.start();
     await until(async () => (await outcome(redis.get('key'))) === 'done');
+    const addedAgain = () => jobs.addIngest({ documentId: 'b', version: 1, attempt: 2 }, 'request');
+    await until(async () => (await outcome(addedAgain())) === 'done');
     await jobs.close();
   });
 
