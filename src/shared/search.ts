@@ -80,14 +80,16 @@ export function createSearch(parts: {
 
   return async (request) => {
     const { callerId, query, filter, k, per, signal } = request;
-    const [{ vector }, known] = await Promise.all([
-      embedding.embedQuery(query, { signal }),
-      statistics.read(callerId, ranker.queryTerms(query)),
-    ]);
     const check = checker(request);
+    const ask = async (limit: number) => {
+      const { vector } = await embedded;
+      return index.search({ vector, callerId, filter, limit, signal });
+    };
+    const embedded = embedding.embedQuery(query, { signal });
+    const counted = statistics.read(callerId, ranker.queryTerms(query));
     let restarts = 0;
     for (let limit = ranker.candidateCount(k); ;) {
-      const candidates = await index.search({ vector, callerId, filter, limit, signal });
+      const [candidates, known] = await Promise.all([ask(limit), counted]);
       const scores = ranker.rank(query, candidates, known);
       const ordered = bestFirst(candidates, scores, request.minScore);
       const { hits, dropped } = await firstHits(ordered, check, { k, per });
