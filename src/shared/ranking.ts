@@ -55,7 +55,13 @@ export function createLexicalRanker(): Ranker {
     rank(query, candidates, statistics) {
       const weights = weighQuery(query, statistics);
       const averageLength = blendedLength(statistics);
-      return Float64Array.from(candidates, ({ terms }) => coveredShare(terms, weights, averageLength));
+      const scores = new Float64Array(candidates.length);
+      let at = 0;
+      for (const { terms } of candidates) {
+        scores[at] = coveredShare(terms, weights, averageLength);
+        at += 1;
+      }
+      return scores;
     },
   };
 }

@@ -61,13 +61,23 @@ export function createMirror(makeKernel: MakeKernel): Mirror {
     return compareIds(before?.record.id ?? '', after?.record.id ?? '') || left.number - right.number;
   };
 
-  const describe = (vector: number, similarity: number): FoundChunk[] => {
-    const chunk = chunks[vector];
-    const document = chunk && documents[chunk.documentSlot];
-    if (!chunk || !document?.content) return [];
-    const { number } = chunk;
-    const { generation } = document.content;
-    return [{ documentId: document.record.id, generation, number, similarity, terms: table.terms(vector) }];
+  const describe = (best: readonly { readonly slot: number; readonly score: number }[]): FoundChunk[] => {
+    const found: FoundChunk[] = [];
+    for (const { slot, score: similarity } of best) {
+      const chunk = chunks[slot];
+      const document = chunk && documents[chunk.documentSlot];
+      if (!chunk || !document?.content) continue;
+      const { number } = chunk;
+      const { generation } = document.content;
+      found.push({
+        documentId: document.record.id,
+        generation,
+        number,
+        similarity,
+        terms: table.terms(slot),
+      });
+    }
+    return found;
   };
 
   return {
@@ -105,7 +115,7 @@ export function createMirror(makeKernel: MakeKernel): Mirror {
       if (mask.count === 0 || limit === 0) return [];
       const selection = createSelection(Math.min(limit, count), compareChunks);
       vectors.scan(vector, mask.vectors, selection);
-      return selection.take().flatMap(({ slot, score }) => describe(slot, score));
+      return describe(selection.take());
     },
     list: ({ callerId, filter, skip, limit }) => {
       const mask = masks.get(callerId, filter);

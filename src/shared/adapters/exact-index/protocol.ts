@@ -62,13 +62,17 @@ export function packCandidates(found: readonly FoundChunk[]): PackedCandidates {
   const sources: string[] = [];
   const known = new Map<string, number>();
   let end = header;
-  for (const [i, { documentId, generation, number, similarity, terms }] of found.entries()) {
+  let at = 0;
+  for (const { documentId, generation, number, similarity, terms } of found) {
     const source = known.get(documentId) ?? sources.push(`${documentId} ${generation}`) - 1;
     known.set(documentId, source);
     bytes.set(terms, end);
     end += terms.byteLength;
-    numbers.set([source, number, end], i * FIELDS);
-    similarities[i * FIELDS + 3] = similarity;
+    numbers[at] = source;
+    numbers[at + 1] = number;
+    numbers[at + 2] = end;
+    similarities[at + 3] = similarity;
+    at += FIELDS;
   }
   return { count: found.length, sources: sources.join('\n'), buffer };
 }
