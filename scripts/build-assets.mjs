@@ -1,5 +1,5 @@
 // Puts into dist/ what the TypeScript compiler does not: compiled WebAssembly kernels (*.as.ts) and files of other types.
-import { copyFile, mkdir, readdir, rename, stat } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readdir, rename, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -12,6 +12,9 @@ for (const entry of await readdir(join(root, 'src'), { recursive: true, withFile
   if (source.endsWith('.as.ts')) await compile(source, target.replace(/\.as\.ts$/, '.wasm'));
   else if (!source.endsWith('.ts')) await build(source, target, (to) => copyFile(source, to));
 }
+
+// `npx quire` runs this file itself.
+await chmod(join(root, 'dist', 'cli', 'main.js'), 0o755);
 
 async function compile(source, target) {
   await build(source, target, async (to) => {

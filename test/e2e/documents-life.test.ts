@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { errorCode } from '../../src/shared/error-code.js';
 import { createRedis } from '../../src/shared/redis.js';
 import { createClient, type Client, type WireDocument } from '../support/client.js';
 import { endlessPdf, pagesPdf } from '../support/pdfs.js';
@@ -165,9 +166,17 @@ test('a document that was deleted leaves neither bytes nor chunks behind', async
     };
     await until(async () => (await left()).length === 0, 20);
     const directory = join(service.dataDirectory, 'objects');
-    const files = async () =>
-      (await readdir(directory, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
-    await until(async () => (await files()).length === 0, 20);
+    const isEmpty = async () => {
+      try {
+        const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+        return !entries.some((entry) => entry.isFile());
+      } catch (error) {
+        // A folder was taken away while it was being read.
+        if (errorCode(error) === 'ENOENT') return false;
+        throw error;
+      }
+    };
+    await until(isEmpty, 20);
   } finally {
     await redis.close();
   }
