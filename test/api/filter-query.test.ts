@@ -79,7 +79,7 @@ describe('filters in a query string', () => {
     expect(parseFilterText(`{'a': ${'['.repeat(30_000)}${']'.repeat(30_000)}}`)).toEqual(invalid);
     expect(parseFilterText(`{"a": "${'x'.repeat(70_000)}"}`)).toEqual(invalid);
     expect(parseFilterText(`{'a': '${'x'.repeat(length)}'}`)).toEqual({ value: { a: 'x'.repeat(length) } });
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(performance.now() - started).toBeLessThan(3_000);
   });
 
   test('keep a key named __proto__ as the key it is', () => {

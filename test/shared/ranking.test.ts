@@ -93,7 +93,7 @@ describe('the lexical ranker', () => {
     const started = performance.now();
     const scores = lexical.rank(query, many, noStatistics);
     expect(scores).toHaveLength(4000);
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(performance.now() - started).toBeLessThan(10_000);
   });
 });
 

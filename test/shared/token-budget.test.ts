@@ -45,7 +45,7 @@ test.each([
   const start = performance.now();
   expect(countTokens(cutToTokens(text, 2000, countTokens))).toBeLessThanOrEqual(2000);
   expect(await countLongText(text, countTokens)).toBeGreaterThan(2000);
-  expect(performance.now() - start).toBeLessThan(3000);
+  expect(performance.now() - start).toBeLessThan(15_000);
 });
 
 test('counting a long text in slices agrees with counting it whole, and lets others run meanwhile', async () => {
