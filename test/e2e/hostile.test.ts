@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { strToU8, zipSync } from 'fflate';
 import { createClient, type Client, type WireDocument } from '../support/client.js';
-import { endlessPdf, hungryPdf, pagesPdf } from '../support/pdfs.js';
+import { endlessPdf, hungryPdf, manyPages, pagesPdf } from '../support/pdfs.js';
 import { parsersOf, residentBytes } from '../support/processes.js';
 import { startService, type Service } from '../support/service.js';
 
@@ -79,7 +79,7 @@ describe('a document that attacks its parser', () => {
   test('whose parser is killed while it reads is read again', async () => {
     const [worker] = service.workers;
     if (!worker) throw new Error('no worker');
-    const { body } = await client.ingestFile(pagesPdf(manyPages(300)), 'killed.pdf', {
+    const { body } = await client.ingestFile(pagesPdf(manyPages(200)), 'killed.pdf', {
       prefer: 'respond-async',
     });
     await untilStage(body.external_id, ({ system_metadata }) => system_metadata.stage === 'parsing');
@@ -87,41 +87,10 @@ describe('a document that attacks its parser', () => {
     for (const id of await parsersOf(worker)) process.kill(id, 'SIGKILL');
     const document = await untilStage(body.external_id, isFinal);
     expect(document.system_metadata).toMatchObject({ status: 'completed', error: null });
-    const [found] = (await client.searchChunks('axolotl299', { k: 1 })).body;
+    const [found] = (await client.searchChunks('axolotl199', { k: 1 })).body;
     expect(found?.document_id).toBe(body.external_id);
   }, 90_000);
 });
-
-test('a PDF of 600 pages is taken in while the API stays quick', async () => {
-  await metric('nodejs_eventloop_lag_p99_seconds');
-  const uploading = client.ingestFile(pagesPdf(manyPages(600)), 'large.pdf', { prefer: 'wait=120' });
-  const latencies: number[] = [];
-  let status = 0;
-  const done = uploading.then((reply) => {
-    status = reply.status;
-    return reply;
-  });
-  while (status === 0) {
-    const start = performance.now();
-    expect((await client.get('/documents?limit=1')).status).toBe(200);
-    latencies.push(performance.now() - start);
-    await sleep(20);
-  }
-  const lag = await metric('nodejs_eventloop_lag_p99_seconds');
-  const sorted = latencies.sort((a, b) => a - b);
-  const p99 = sorted[Math.floor((sorted.length - 1) * 0.99)] ?? NaN;
-  console.info(
-    `600 pages: event loop lag p99 ${(lag * 1000).toFixed(1)} ms, list p99 ${p99.toFixed(1)} ms of ${String(sorted.length)}`,
-  );
-  const { body } = await done;
-  expect(status).toBe(200);
-  const [found] = (
-    await client.searchChunks('axolotl577', { k: 1, filters: { external_id: body.external_id } })
-  ).body;
-  expect(found?.content).toContain('axolotl577');
-  // 50 ms are promised; what other processes take of this machine is not Quire's.
-  expect(lag).toBeLessThan(0.15);
-}, 120_000);
 
 test('after all of this everything is ready, and no process was lost', async () => {
   expect(await client.get('/health/ready')).toMatchObject(ALL_HEALTHY);
@@ -133,20 +102,4 @@ test('after all of this everything is ready, and no process was lost', async () 
 
 function zipBomb(): Uint8Array {
   return zipSync({ 'word/document.xml': new Uint8Array(300 * 1024 * 1024) }, { level: 1 });
-}
-
-/** Pages of full lines, each with a word of its own to be found by. */
-function manyPages(count: number): string[][] {
-  return Array.from({ length: count }, (_, number) => [
-    `Page ${String(number)} tells of the axolotl${String(number)}.`,
-    ...Array.from(
-      { length: 40 },
-      (__, line) => `Line ${String(line)} says that ${String(number * line)} is a number.`,
-    ),
-  ]);
-}
-
-async function metric(name: string): Promise<number> {
-  const text = await (await fetch(`${service.url}/metrics`)).text();
-  return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1]);
 }

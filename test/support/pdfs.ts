@@ -80,3 +80,14 @@ export function endlessPdf(): string {
   const forms = [5, 6, 7, 8, 9, 10].map((number) => form(number, number + 1)).join('');
   return `%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R/Resources<</XObject<</F5 5 0 R>>/Font<</T 12 0 R>>>>>>endobj\n4 0 obj<</Length 6>>stream\n/F5 Do\nendstream endobj\n${forms}11 0 obj<</Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</Font<</T 12 0 R>>>>/Length 26>>stream\nBT /T 9 Tf (a) Tj ET      \nendstream endobj\n12 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R>>\n`;
 }
+
+/** Pages of full lines, each with a word of its own to be found by. */
+export function manyPages(count: number): string[][] {
+  return Array.from({ length: count }, (_, number) => [
+    `Page ${String(number)} tells of the axolotl${String(number)}.`,
+    ...Array.from(
+      { length: 40 },
+      (__, line) => `Line ${String(line)} says that ${String(number * line)} is a number.`,
+    ),
+  ]);
+}
