@@ -1,3 +1,4 @@
+# Untried: written where no Docker could run.
 FROM node:20-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -17,8 +18,8 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
+# A volume mounted here takes its owner; only the API and the workers of ingestion and maintenance need one.
 RUN mkdir /data && chown node:node /data
 USER node
-VOLUME /data
 EXPOSE 8000
 CMD ["node", "dist/api/main.js"]
