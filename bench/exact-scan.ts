@@ -1,5 +1,5 @@
 /**
- * The exact index on its own: `npm run build && npx tsx bench/exact-scan.ts [chunks] [dimensions]`.
+ * The exact index on its own: `npm run build && npx tsx bench/exact-scan.ts [chunks] [dimensions] [chunks a document]`.
  * Fills a throw-away Redis with random vectors, then measures processes that open an index on it.
  */
 import { fork } from 'node:child_process';
@@ -11,8 +11,7 @@ import { keys } from '../src/shared/keys.js';
 import { startTestRedis } from '../test/support/redis.js';
 import type { ScanFigures } from './exact-scan-process.js';
 
-const [chunkCount = 100_000, dimensions = 1_024] = process.argv.slice(2).map(Number);
-const CHUNKS_A_DOCUMENT = 20;
+const [chunkCount = 100_000, dimensions = 1_024, chunksADocument = 20] = process.argv.slice(2).map(Number);
 /** Bytes of packed terms of a chunk of 512 tokens. */
 const TERM_BYTES = 900;
 
@@ -24,7 +23,8 @@ try {
   const full = await measure(chunkCount);
   const vectorBytes = chunkCount * dimensions * 4;
   const figures = {
-    ...{ chunks: chunkCount, dimensions, readySeconds: full.readySeconds },
+    ...{ chunks: chunkCount, chunksADocument, dimensions },
+    ...{ readySeconds: full.readySeconds, readyCpuSeconds: full.readyCpuSeconds },
     memoryOverVectors: round((full.rssBytes - empty.rssBytes) / vectorBytes),
     longestBlockMs: full.longestBlockMs,
     ...{ rawScanMs: full.rawScanMs, besideRawMs: full.besideRawMs },
@@ -58,10 +58,10 @@ async function command(parts: string[]): Promise<void> {
 async function fill(): Promise<void> {
   const client = await createClient({ url: redis.url }).connect();
   const now = new Date().toISOString();
-  for (let first = 0, sequence = 1; first < chunkCount; first += CHUNKS_A_DOCUMENT, sequence += 1) {
+  for (let first = 0, sequence = 1; first < chunkCount; first += chunksADocument, sequence += 1) {
     const id = randomUUID();
     const generation = `${id}.1.1`;
-    const count = Math.min(CHUNKS_A_DOCUMENT, chunkCount - first);
+    const count = Math.min(chunksADocument, chunkCount - first);
     const content = {
       ...{
         version: 1,

@@ -1,6 +1,6 @@
 import type { Index } from '../ports.js';
+import { FIRST_VECTORS, type VectorSet } from '../vectors.js';
 import { startMirrorThread, type OnProblem } from './exact-index/mirror-thread.js';
-import { unpackCandidates } from './exact-index/protocol.js';
 
 /**
  * Scans all vectors, in a thread of its own that mirrors records, vectors and terms in memory. Made at once; `ready`
@@ -10,19 +10,21 @@ import { unpackCandidates } from './exact-index/protocol.js';
  */
 export function createExactIndex({
   redisUrl,
+  vectors = FIRST_VECTORS,
   onProblem = () => undefined,
 }: {
   readonly redisUrl: string;
+  readonly vectors?: VectorSet;
   readonly onProblem?: OnProblem;
 }): Promise<Index> {
-  const thread = startMirrorThread({ redisUrl, onProblem });
+  const thread = startMirrorThread({ redisUrl, vectors, onProblem });
   return Promise.resolve({
     name: 'exact',
     search: async ({ vector, callerId, filter, limit, signal }) => {
       // A copy of its own: sending a view would send all that it is a view of.
       const question = { type: 'search', vector: vector.slice(), callerId, filter, limit } as const;
       const answer = await thread.ask(question, signal);
-      return answer.type === 'search' ? unpackCandidates(answer.found) : mismatch();
+      return answer.type === 'search' ? answer.candidates : mismatch();
     },
     list: async ({ callerId, filter, skip, limit, signal }) => {
       const answer = await thread.ask({ type: 'list', callerId, filter, skip, limit }, signal);

@@ -5,7 +5,14 @@ import { UnavailableError } from '../../../src/shared/errors.js';
 import { keys } from '../../../src/shared/keys.js';
 import type { Candidate, Index } from '../../../src/shared/ports.js';
 import { describeIndexContract } from '../../contracts/index-contract.js';
-import { innerProduct, openIndexData, unit, type IndexData } from '../../contracts/index-data.js';
+import {
+  innerProduct,
+  openIndexData,
+  parsed,
+  termsOf,
+  unit,
+  type IndexData,
+} from '../../contracts/index-data.js';
 import { startTestRedis, type TestRedis } from '../../support/redis.js';
 import { rejection } from '../../support/rejection.js';
 import { until } from '../../support/until.js';
@@ -29,6 +36,16 @@ describe('the exact index', () => {
   const ingest = async (vectors: readonly (readonly number[])[]) => {
     const id = await data.create();
     return { id, generation: await data.publish(id, vectors) };
+  };
+  /** As if a step had changed one field of a record. */
+  const rewrite = async (id: string, field: string, value: string) => {
+    const sequence = Number(await data.redis.get(keys.sequence)) + 1;
+    await data.redis
+      .multi()
+      .hSet(keys.document(id), field, value)
+      .incr(keys.sequence)
+      .zAdd(keys.changes, { value: id, score: sequence })
+      .exec();
   };
   const addressOf = ({ documentId, number }: Candidate) => `${documentId}:${String(number)}`;
   const untilReady = () => until(async () => (await index.state()) === 'ready');
@@ -140,12 +157,48 @@ describe('the exact index', () => {
   test('a malformed record is left out and reported, all others are found', async () => {
     const { id } = await ingest([X]);
     await ingest([X]);
-    await data.redis.hSet(keys.document(id), 'readers', '"everyone"');
-    await data.redis.zAdd(keys.changes, { value: id, score: await data.redis.incr(keys.sequence) });
-    expect(await search(unit(X))).toHaveLength(1);
-    expect(problems).toEqual([
-      { message: expect.stringContaining('malformed'), fields: expect.objectContaining({ documentId: id }) },
-    ]);
+    for (const [field, value] of [
+      ['readers', '"everyone"'],
+      ['published', '{"generation":1}'],
+      ['metadata', 'not JSON'],
+    ] as const) {
+      problems = [];
+      const before = await data.redis.hGet(keys.document(id), field);
+      await rewrite(id, field, value);
+      expect(await search(unit(X))).toHaveLength(1);
+      expect(problems).toEqual([
+        {
+          message: expect.stringContaining('malformed'),
+          fields: expect.objectContaining({ documentId: id }),
+        },
+      ]);
+      await rewrite(id, field, before ?? '');
+      expect(await search(unit(X))).toHaveLength(2);
+    }
+  });
+
+  test('reads documents whole that are larger than one reply', async () => {
+    const vectors = Array.from({ length: 300 }, (_, i) => Array.from({ length: 1_500 }, (__, j) => i + j));
+    const { id } = await ingest(vectors);
+    const text = 'x'.repeat(300_000);
+    for (let i = 0; i < 5; i += 1) await data.create({ metadata: { text, number: i } });
+    await index.close();
+    index = await open();
+    await untilReady();
+    const found = await search(unit(Array.from({ length: 1_500 }, () => 1)), 1_000);
+    expect(new Set(found.map(addressOf)).size).toBe(300);
+    expect(found.every(({ documentId }) => documentId === id)).toBe(true);
+    expect(await index.count({ callerId: 'owner', filter: parsed({ number: { $gte: 2 } }) })).toBe(3);
+    expect(problems).toEqual([]);
+  });
+
+  test('an answer stays as it is, whatever changes afterwards', async () => {
+    const { id, generation } = await ingest([X]);
+    const [found] = await search(unit(X));
+    await data.remove(id);
+    for (let i = 0; i < 20; i += 1) await ingest([X, X]);
+    expect(await search(unit(X), 100)).toHaveLength(40);
+    expect(Buffer.from(found?.terms ?? [])).toEqual(Buffer.from(termsOf(generation, 0)));
   });
 
   test('a query of another length than the vectors is an error, not an empty answer', async () => {

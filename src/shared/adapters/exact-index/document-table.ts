@@ -1,16 +1,16 @@
 import { createAccessClasses } from './access-classes.js';
 import type { ChunkTable } from './chunk-table.js';
 import { createListingOrder } from './listing-order.js';
+import { compareIds, type Draft, type MirroredDocument } from './mirrored.js';
 import type { ParsedRecord } from './record-fields.js';
-import { compareIds, type MirroredContent, type MirroredDocument } from './mirrored.js';
 
 /** Documents by slot, and in the order of lists. */
 export interface DocumentTable {
   /** By document slot. */
   readonly documents: readonly (MirroredDocument | undefined)[];
   get(documentId: string): MirroredDocument | undefined;
-  /** `kept` leaves the chunks as they are, null takes them away. */
-  put(record: ParsedRecord, content: MirroredContent | 'kept' | null): void;
+  /** Makes a draft what the document answers with; `kept` leaves its chunks as they are, null takes them away. */
+  put(record: ParsedRecord, content: Draft | 'kept' | null): void;
   remove(documentId: string): void;
   clear(): void;
   /** Slots, newest document first, ties by id. */
@@ -22,33 +22,48 @@ export function createDocumentTable(chunks: ChunkTable, onChange: (slot: number)
   const slots = new Map<string, number>();
   const freed: number[] = [];
   const classes = createAccessClasses();
-  const order = createListingOrder((a, b) => compareForListing(documents[a], documents[b]));
+  const order = createListingOrder(
+    (a, b) => compareForListing(documents[a], documents[b]),
+    () => [...slots.values()],
+  );
 
   const get = (documentId: string) => {
     const slot = slots.get(documentId);
     return slot === undefined ? undefined : documents[slot];
   };
-  const drop = ({ content, access }: MirroredDocument) => {
-    if (content) chunks.unlink(content);
+  const drop = ({ firstChunk, access }: MirroredDocument) => {
+    chunks.unlink(firstChunk);
     classes.release(access);
   };
 
   return {
     documents,
     get,
-    put: ({ document, accessKey }, given) => {
+    put: ({ document, accessKey }, content) => {
       const before = get(document.id);
       const slot = before?.slot ?? freed.pop() ?? documents.length;
-      const content = given === 'kept' ? (before?.content ?? null) : given;
-      if (before?.content && before.content !== content) chunks.unlink(before.content);
-      if (content && before?.content !== content) chunks.link(content, slot);
+      const isKept = content === 'kept';
       const access = classes.acquire(accessKey, document);
+      if (before && !isKept) chunks.unlink(before.firstChunk);
       if (before) classes.release(before.access);
-      // The lists of its class in the place of its own: most documents share them.
-      const record = { ...document, ...access.lists };
-      documents[slot] = { slot, access, content, record, createdAtMs: Date.parse(record.createdAt) };
-      slots.set(record.id, slot);
-      if (!before) order.add(slot);
+      documents[slot] = {
+        slot,
+        access,
+        attempt: isKept ? (before?.attempt ?? null) : (content?.attempt ?? null),
+        firstChunk: isKept ? (before?.firstChunk ?? -1) : content ? chunks.link(content.vectors, slot) : -1,
+        id: document.id,
+        createdAt: document.createdAt,
+        readers: access.lists.readers,
+        writers: access.lists.writers,
+        admins: access.lists.admins,
+        metadata: document.metadata,
+        published: document.published,
+        pending: document.pending,
+      };
+      if (!before) {
+        slots.set(document.id, slot);
+        order.add(slot);
+      }
       onChange(slot);
     },
     remove: (documentId) => {
@@ -74,9 +89,13 @@ export function createDocumentTable(chunks: ChunkTable, onChange: (slot: number)
 
 function compareForListing(a: MirroredDocument | undefined, b: MirroredDocument | undefined): number {
   if (!a || !b) return 0;
-  return (
-    b.createdAtMs - a.createdAtMs ||
-    compareIds(b.record.createdAt, a.record.createdAt) ||
-    compareIds(a.record.id, b.record.id)
-  );
+  return compareTimes(b.createdAt, a.createdAt) || compareIds(a.id, b.id);
+}
+
+/** As `toISOString` writes them, times are ordered as their texts are. */
+const USUAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+function compareTimes(a: string, b: string): number {
+  const areUsual = USUAL_TIME.test(a) && USUAL_TIME.test(b);
+  return (areUsual ? 0 : Date.parse(a) - Date.parse(b)) || compareIds(a, b);
 }

@@ -16,6 +16,14 @@ export interface Follower {
   startOver(): void;
 }
 
+interface Position {
+  readonly epoch: string;
+  /** Of the last change that the mirror has. */
+  sequence: number;
+  /** What the data set's counter was when the mirror had all changes; null while it never had. */
+  counted: number | null;
+}
+
 export function createFollower(parts: {
   readonly client: ReplicaClient;
   readonly mirror: Mirror;
@@ -26,7 +34,7 @@ export function createFollower(parts: {
   const { client, mirror, onState } = parts;
   const load = createLoader(parts);
   /** The data set that the mirror has, and the last change in it; null while it has none. */
-  let position: { readonly epoch: string; sequence: number } | null = null;
+  let position: Position | null = null;
   let syncedAt = Date.now();
 
   const begin = async (epoch: string | null) => {
@@ -34,14 +42,28 @@ export function createFollower(parts: {
     onState('loading');
     mirror.clear();
     if (epoch === null) await client.nameDataSet(randomUUID());
-    else position = { epoch, sequence: 0 };
+    else position = { epoch, sequence: 0, counted: null };
+  };
+
+  /** Whether nothing has changed since all changes were read: one small question, asked before every answer. */
+  const isCurrent = async (): Promise<boolean> => {
+    const at = position;
+    if (at?.counted == null) return false;
+    const { epoch, sequence } = await client.readHead();
+    // `startOver` may have been called meanwhile.
+    return position === at && epoch === at.epoch && sequence === at.counted;
   };
 
   const sync = async (): Promise<void> => {
+    const asked = Date.now();
+    if (asked - syncedAt <= LONGEST_SLEEP_MS && (await isCurrent())) {
+      syncedAt = asked;
+      return;
+    }
     for (let beginnings = 0; ;) {
       const started = Date.now();
-      const changes = await client.readChanges(position?.sequence ?? 0);
       const isTooOld = started - syncedAt > LONGEST_SLEEP_MS;
+      const changes = await client.readChanges(position?.sequence ?? 0);
       if (!position || isTooOld || !continues(changes, position)) {
         syncedAt = started;
         beginnings += 1;
@@ -56,6 +78,8 @@ export function createFollower(parts: {
       if (position !== at) continue;
       at.sequence = changes.entries.at(-1)?.sequence ?? at.sequence;
       if (!changes.isLastPage) continue;
+      // Read before the entries: all that it has counted are among them.
+      at.counted = changes.sequence;
       syncedAt = started;
       onState('ready');
       return;

@@ -8,10 +8,18 @@
 const LANES: usize = 1024;
 const ROW: usize = LANES * 4 + 64;
 
-/** Writes the `dimensions` floats at `source` into a block, one to a row; `target` is the lane in the first row. */
-export function put(source: usize, target: usize, dimensions: u32): void {
+/**
+ * Writes `count` vectors of `dimensions` floats into neighbouring lanes of a block, one float to a row. The vectors start
+ * `stride` bytes apart at `source`; `target` is the first of the lanes in the first row. Lanes that share a cache line
+ * are written together: one by one, each float would cost a cache miss.
+ */
+export function put(source: usize, stride: usize, count: u32, target: usize, dimensions: u32): void {
   for (let end = source + ((<usize>dimensions) << 2); source < end; source += 4) {
-    store<f32>(target, load<f32>(source));
+    let from = source;
+    for (let to = target; to < target + ((<usize>count) << 2); to += 4) {
+      store<f32>(to, load<f32>(from));
+      from += stride;
+    }
     target += ROW;
   }
 }

@@ -8,7 +8,9 @@ export const ROW_GROUP = 8;
 
 /** Pointers are byte offsets into the memory that the kernel was made with. */
 export interface Kernel {
-  put(source: number, target: number, dimensions: number): void;
+  put(
+    ...parameters: [source: number, stride: number, count: number, target: number, dimensions: number]
+  ): void;
   scan(
     ...parameters: [
       ...[block: number, blocks: number, stride: number],

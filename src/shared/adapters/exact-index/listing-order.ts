@@ -6,19 +6,25 @@ export interface ListingOrder {
   clear(): void;
 }
 
-export function createListingOrder(compare: (a: number, b: number) => number): ListingOrder {
-  let sorted: number[] = [];
+/** @param all slots of all documents: what the first read begins with, so that nothing is kept for mirrors never listed */
+export function createListingOrder(
+  compare: (a: number, b: number) => number,
+  all: () => number[],
+): ListingOrder {
+  let sorted: number[] | null = null;
   const added = new Set<number>();
   const removed = new Set<number>();
   return {
     add: (slot) => {
-      added.add(slot);
+      if (sorted) added.add(slot);
     },
     remove: (slot) => {
+      if (!sorted) return;
       added.delete(slot);
       removed.add(slot);
     },
     read: () => {
+      sorted ??= all().sort(compare);
       if (removed.size > 0) sorted = sorted.filter((slot) => !removed.has(slot));
       if (added.size > 0) sorted = [...added, ...sorted].sort(compare);
       added.clear();
@@ -26,7 +32,7 @@ export function createListingOrder(compare: (a: number, b: number) => number): L
       return sorted;
     },
     clear: () => {
-      sorted = [];
+      sorted = null;
       added.clear();
       removed.clear();
     },

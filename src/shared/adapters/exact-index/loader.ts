@@ -1,89 +1,114 @@
-import type { Draft } from './draft.js';
 import type { Mirror } from './mirror.js';
-import { createRecordParser, type ParsedRecord, type ParseRecord } from './record-fields.js';
-import type { ReplicaClient } from './replica-client.js';
+import type { Draft } from './mirrored.js';
+import {
+  createRecordParser,
+  type ParsedRecord,
+  type ParseRecord,
+  type RecordTexts,
+} from './record-fields.js';
+import type { ReplicaClient, StoredChunk } from './replica-client.js';
+import { tieKey } from './tie-key.js';
 
-/** Chunks asked for at once; two such batches are in flight. */
-const BATCH_SIZE = 256;
+/** Documents of a group, which are read together, and groups that are read at the same time: Redis is never idle. */
+const GROUP_SIZE = 256;
+const GROUPS_AT_ONCE = 3;
+/** Chunks asked for at once; two such batches of each group are in flight. */
+const BATCH_SIZE = 128;
 
 export type Report = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
 interface Load {
   readonly record: ParsedRecord;
-  readonly generation: string;
   readonly chunkCount: number;
   readonly draft: Draft;
   failure: 'missing' | 'length' | null;
 }
 
-/**
- * Brings the mirror's copy of documents up to their records, vectors included.
- * @throws whatever Redis rejects with; what was copied until then stays
- */
-export function createLoader(parts: {
+interface Parts {
   readonly client: ReplicaClient;
   readonly mirror: Mirror;
   readonly report: Report;
-}) {
-  const { client, mirror, report } = parts;
-  const parseRecord = tolerate(createRecordParser(), report);
+}
+
+/**
+ * Brings the mirror's copy of documents up to their records, vectors included.
+ * @throws whatever Redis rejects with, once nothing is being read any more; what was copied until then stays
+ */
+export function createLoader(parts: Parts) {
+  const parseRecord = createRecordParser();
 
   return async (documentIds: readonly string[]): Promise<void> => {
-    let remaining = documentIds;
-    /** Generations with a missing chunk: when the record still names one after that, its data is lost. */
-    const suspects = new Set<string>();
-    while (remaining.length > 0) {
-      const loads = await readRecords(remaining, { client, mirror, parseRecord });
-      await readChunks(loads, client);
-      remaining = loads.flatMap((load) => settle(load, { mirror, report, suspects }));
-    }
+    const groups = slices(documentIds, GROUP_SIZE);
+    const loadGroups = async () => {
+      for (const group of groups) await loadGroup(group, { ...parts, parseRecord });
+    };
+    const ended = await Promise.allSettled(Array.from({ length: GROUPS_AT_ONCE }, loadGroups));
+    for (const each of ended) if (each.status === 'rejected') throw each.reason;
   };
+}
+
+async function loadGroup(
+  documentIds: readonly string[],
+  parts: Parts & { readonly parseRecord: ParseRecord },
+): Promise<void> {
+  let remaining = documentIds;
+  /** Generations with a missing chunk: when the record still names one after that, its data is lost. */
+  const suspects = new Set<string>();
+  while (remaining.length > 0) {
+    const loads = await readRecords(remaining, parts);
+    await readChunks(loads, parts);
+    remaining = loads.flatMap((load) => settle(load, { ...parts, suspects }));
+  }
 }
 
 /** Takes over what needs no vectors; answers what does. */
 async function readRecords(
   documentIds: readonly string[],
-  { client, mirror, parseRecord }: { client: ReplicaClient; mirror: Mirror; parseRecord: ParseRecord },
+  parts: Parts & { readonly parseRecord: ParseRecord },
 ): Promise<Load[]> {
-  const found = await Promise.all(documentIds.map((id) => client.readRecord(id)));
-  return found.flatMap((values, i): Load[] => {
-    const id = documentIds[i] ?? '';
-    const record = parseRecord(id, values);
+  const { client, mirror } = parts;
+  const found = await client.readRecords(documentIds);
+  const loads: Load[] = [];
+  for (const [i, id] of documentIds.entries()) {
+    const record = tolerate(id, found[i] ?? null, parts);
     if (!record) {
       mirror.remove(id);
-      return [];
+      continue;
     }
-    const { generation, chunkCount } = record.published ?? { generation: null, chunkCount: 0 };
-    const known = mirror.get(id)?.content ?? null;
-    if (generation === null || known?.generation === generation) {
-      mirror.put(record, generation === null ? null : 'kept');
-      return [];
+    const { attempt, chunkCount } = record.published ?? { attempt: null, chunkCount: 0 };
+    if (attempt === null || mirror.get(id)?.attempt === attempt) {
+      mirror.put(record, attempt === null ? null : 'kept');
+      continue;
     }
-    return [{ record, generation, chunkCount, draft: mirror.draft(id), failure: null }];
-  });
+    const draft = { attempt, tie: tieKey(id), vectors: [] };
+    loads.push({ record, chunkCount, draft, failure: null });
+  }
+  return loads;
 }
 
 /** One record that does not fit the schema must not keep all others from being found. */
-function tolerate(parseRecord: ParseRecord, report: Report): ParseRecord {
-  return (id, values) => {
-    try {
-      return parseRecord(id, values);
-    } catch (error) {
-      const fields = { level: 'error', documentId: id, error: String(error) };
-      report('a document is left out: its record is malformed', fields);
-      return null;
-    }
-  };
+function tolerate(
+  id: string,
+  texts: RecordTexts | null,
+  { parseRecord, report }: { parseRecord: ParseRecord; report: Report },
+): ParsedRecord | null {
+  try {
+    return texts && parseRecord(id, texts);
+  } catch (error) {
+    const fields = { level: 'error', documentId: id, error: String(error) };
+    report('a document is left out: its record is malformed', fields);
+    return null;
+  }
 }
 
-async function readChunks(loads: readonly Load[], client: ReplicaClient): Promise<void> {
+async function readChunks(loads: readonly Load[], { client, mirror }: Parts): Promise<void> {
   let inFlight: Promise<void> = Promise.resolve();
   try {
     for (const batch of batches(loads)) {
-      const replies = Promise.all(batch.map(({ load, number }) => client.readChunk(load.generation, number)));
+      const replies = client.readChunks(batch);
       const before = inFlight;
       inFlight = replies.then((chunks) => {
-        for (const [i, chunk] of chunks.entries()) take(batch[i]?.load, chunk);
+        for (const [i, chunk] of chunks.entries()) take(batch[i]?.load, chunk, mirror);
       });
       // Awaited one batch later, or below.
       inFlight.catch(() => undefined);
@@ -92,40 +117,55 @@ async function readChunks(loads: readonly Load[], client: ReplicaClient): Promis
     await inFlight;
   } catch (error) {
     await inFlight.catch(() => undefined);
-    for (const { draft } of loads) draft.discard();
+    for (const { draft } of loads) mirror.discard(draft);
     throw error;
   }
 }
 
-function* batches(loads: readonly Load[]): Generator<{ load: Load; number: number }[]> {
-  let batch: { load: Load; number: number }[] = [];
+interface Piece {
+  readonly load: Load;
+  readonly generation: string;
+  readonly number: number;
+}
+
+function* batches(loads: readonly Load[]): Generator<Piece[]> {
+  let batch: Piece[] = [];
   for (const load of loads) {
+    const generation = generationOf(load);
     for (let number = 0; number < load.chunkCount; number += 1) {
-      batch.push({ load, number });
+      batch.push({ load, generation, number });
       if (batch.length < BATCH_SIZE) continue;
       yield batch;
       batch = [];
     }
   }
-  yield batch;
+  if (batch.length > 0) yield batch;
 }
 
-function take(load: Load | undefined, chunk: { vector: Uint8Array; terms: Uint8Array } | null): void {
+const generationOf = ({ record, draft }: Load) => record.document.id + draft.attempt;
+
+function* slices<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
+  for (let first = 0; first < items.length; first += size) yield items.slice(first, first + size);
+}
+
+function take(load: Load | undefined, chunk: StoredChunk | null, mirror: Mirror): void {
   if (load?.failure !== null) return;
   if (!chunk) load.failure = 'missing';
-  else if (!load.draft.add(chunk.vector, chunk.terms)) load.failure = 'length';
+  else if (!mirror.addTo(load.draft, chunk.vector, chunk.terms)) load.failure = 'length';
 }
 
 /** Makes a load what its document answers with. @returns the document's id if it must be read again */
 function settle(
-  { record, generation, draft, failure }: Load,
+  load: Load,
   { mirror, report, suspects }: { mirror: Mirror; report: Report; suspects: Set<string> },
 ): string[] {
+  const { record, draft, failure } = load;
   if (failure === null) {
-    mirror.put(record, draft.finish(generation));
+    mirror.put(record, draft);
     return [];
   }
-  draft.discard();
+  const generation = generationOf(load);
+  mirror.discard(draft);
   if (failure === 'missing' && !suspects.has(generation)) {
     // Most likely its chunks were unlinked because the record has moved on.
     suspects.add(generation);

@@ -1,7 +1,8 @@
 import { canRead } from '../../access.js';
 import { compileFilter, type DocumentPredicate } from '../../filter-match.js';
 import type { Filter } from '../../filters.js';
-import type { MirroredChunk, MirroredDocument } from './mirrored.js';
+import type { ChunkTable } from './chunk-table.js';
+import type { MirroredDocument } from './mirrored.js';
 
 const MASKS_KEPT = 64;
 /** Changes remembered for masks to catch up with; past that, computing them anew is as cheap. */
@@ -20,7 +21,7 @@ export interface Mask {
 /** The tables that masks are computed from, by slot. */
 export interface Tables {
   readonly documents: readonly (MirroredDocument | undefined)[];
-  readonly chunks: readonly (MirroredChunk | undefined)[];
+  readonly chunks: Pick<ChunkTable, 'size' | 'documentOf' | 'after'>;
   readonly segmentSize: number;
 }
 
@@ -106,11 +107,11 @@ function fill(mask: WorkingMask, tables: Tables): void {
       isReadable = canRead(mask.callerId, lists);
       readable.set(id, isReadable);
     }
-    if (!isReadable || !mask.fits(document.record)) continue;
+    if (!isReadable || !mask.fits(document)) continue;
     mask.documents[slot] = 1;
     mask.count += 1;
   }
-  for (const slot of tables.chunks.keys()) setVector(mask, tables, slot);
+  for (let slot = 0; slot < tables.chunks.size; slot += 1) setVector(mask, tables, slot);
 }
 
 function catchUp(
@@ -129,16 +130,18 @@ function catchUp(
 function setDocument(mask: WorkingMask, tables: Tables, slot: number): void {
   const document = tables.documents[slot];
   const isTaken =
-    document !== undefined && canRead(mask.callerId, document.access.lists) && mask.fits(document.record);
+    document !== undefined && canRead(mask.callerId, document.access.lists) && mask.fits(document);
   mask.count += Number(isTaken) - (mask.documents[slot] ?? 0);
   mask.documents[slot] = Number(isTaken);
-  for (const vector of document?.content?.vectors ?? []) setVector(mask, tables, vector);
+  const { chunks } = tables;
+  for (let chunk = document?.firstChunk ?? -1; chunk >= 0; chunk = chunks.after(chunk))
+    setVector(mask, tables, chunk);
 }
 
 function setVector(mask: WorkingMask, { chunks, segmentSize }: Tables, slot: number): void {
-  const chunk = chunks[slot];
   const segment = mask.vectors[Math.floor(slot / segmentSize)];
-  if (segment) segment[slot % segmentSize] = chunk ? (mask.documents[chunk.documentSlot] ?? 0) : 0;
+  // No document has the slot -1.
+  if (segment) segment[slot % segmentSize] = mask.documents[chunks.documentOf(slot)] ?? 0;
 }
 
 function resize(mask: WorkingMask, { documents, chunks, segmentSize }: Tables): void {
@@ -147,5 +150,5 @@ function resize(mask: WorkingMask, { documents, chunks, segmentSize }: Tables): 
     larger.set(mask.documents);
     mask.documents = larger;
   }
-  while (mask.vectors.length * segmentSize < chunks.length) mask.vectors.push(new Uint8Array(segmentSize));
+  while (mask.vectors.length * segmentSize < chunks.size) mask.vectors.push(new Uint8Array(segmentSize));
 }

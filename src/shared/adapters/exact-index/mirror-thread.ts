@@ -1,27 +1,38 @@
 import { Worker } from 'node:worker_threads';
 import { UnavailableError } from '../../errors.js';
+import type { VectorSet } from '../../vectors.js';
+import type { Candidate } from '../../ports.js';
+import { unpackCandidates, type Slabs } from './packed-candidates.js';
 import type { Answer, Message, Question, Request } from './protocol.js';
+
+/** An answer as it leaves the thread's asking side. */
+export type Reply =
+  { readonly type: 'search'; readonly candidates: Candidate[] } | Exclude<Answer, { type: 'search' }>;
 
 export interface MirrorThread {
   readonly state: 'loading' | 'ready';
   /** @throws UnavailableError when the mirror cannot answer whole; the signal's reason when it aborts */
-  ask(question: Question, signal?: AbortSignal): Promise<Answer>;
+  ask(question: Question, signal?: AbortSignal): Promise<Reply>;
   close(): Promise<void>;
 }
 
 export type OnProblem = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
 /** What a request ends with: calling it answers or throws. */
-type Outcome = () => Answer;
+type Outcome = () => Reply;
 
 const RESTART_AFTER_MS = 1_000;
+/** Half of V8's own choice: what is loaded stays, so that more room for what does not only takes memory. */
+const YOUNG_MEGABYTES = 24;
 
 /** The asking side of the mirror's thread; a thread that dies is started anew. */
 export function startMirrorThread({
   redisUrl,
+  vectors,
   onProblem,
 }: {
   redisUrl: string;
+  vectors: VectorSet;
   onProblem: OnProblem;
 }): MirrorThread {
   const pending = new Map<number, (outcome: Outcome) => void>();
@@ -31,8 +42,17 @@ export function startMirrorThread({
   let isRunning = true;
   let restart: NodeJS.Timeout | undefined;
 
+  /** Where the thread keeps terms; answers refer to it. */
+  const slabs = new Map<number, SharedArrayBuffer>();
+
   const receive = (message: Message) => {
     switch (message.type) {
+      case 'slab':
+        slabs.set(message.slab, message.bytes);
+        return;
+      case 'slabs-dropped':
+        for (const slab of slabs.keys()) if (slab < message.below) slabs.delete(slab);
+        return;
       case 'state':
         state = message.state;
         return;
@@ -40,7 +60,8 @@ export function startMirrorThread({
         onProblem(message.message, message.fields);
         return;
       case 'answer':
-        pending.get(message.id)?.(() => message.answer);
+        // At once: slabs that it refers to may be dropped with the next message.
+        pending.get(message.id)?.(unpack(message.answer, slabs));
         return;
       case 'failure':
         pending.get(message.id)?.(() => {
@@ -50,7 +71,10 @@ export function startMirrorThread({
   };
 
   const start = (): Worker => {
-    const worker = new Worker(new URL('./thread.js', import.meta.url), { workerData: { redisUrl } });
+    const worker = new Worker(new URL('./thread.js', import.meta.url), {
+      workerData: { redisUrl, vectors },
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
+    });
     worker.on('message', receive);
     worker.on('error', (error) => {
       onProblem('the index thread has died', { level: 'error', error: String(error) });
@@ -58,6 +82,7 @@ export function startMirrorThread({
     worker.on('exit', () => {
       isRunning = false;
       state = 'loading';
+      slabs.clear();
       for (const settle of pending.values()) {
         settle(() => {
           throw new UnavailableError('index');
@@ -112,6 +137,18 @@ export function startMirrorThread({
       await thread.terminate();
     },
   };
+}
+
+function unpack(answer: Answer, slabs: Slabs): Outcome {
+  if (answer.type !== 'search') return () => answer;
+  try {
+    const candidates = unpackCandidates(answer.found, slabs);
+    return () => ({ type: 'search', candidates });
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
 }
 
 function toError({ isUnavailable, reason }: Extract<Message, { type: 'failure' }>): Error {

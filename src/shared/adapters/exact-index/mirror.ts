@@ -1,45 +1,39 @@
 import type { Filter } from '../../filters.js';
 import { createChunkTable } from './chunk-table.js';
 import { createDocumentTable } from './document-table.js';
-import { createDraft, type Draft } from './draft.js';
 import type { MakeKernel } from './kernel.js';
 import { createMasks } from './masks.js';
-import { compareIds, type MirroredContent, type MirroredDocument } from './mirrored.js';
+import { compareIds, type Draft, type MirroredDocument } from './mirrored.js';
+import { packCandidates, type PackedCandidates } from './packed-candidates.js';
 import type { ParsedRecord } from './record-fields.js';
 import { createSelection } from './selection.js';
-import { tieKey } from './tie-key.js';
+import type { SlabEvents } from './term-store.js';
 
 export interface Selector {
   readonly callerId: string;
   readonly filter: Filter | null;
 }
 
-export interface FoundChunk {
-  readonly documentId: string;
-  readonly generation: string;
-  readonly number: number;
-  readonly similarity: number;
-  /** View of the mirror's memory: to be copied before anything else happens. */
-  readonly terms: Uint8Array;
-}
-
 /** Records, vectors and terms of all documents, in memory. Each change and each answer is one synchronous step. */
 export interface Mirror {
   readonly chunkCount: number;
   get(documentId: string): MirroredDocument | undefined;
-  /** Collects the chunks of a generation aside, until `put` makes them what the document answers with. */
-  draft(documentId: string): Draft;
-  /** `kept` leaves the chunks as they are, null takes them away. */
-  put(record: ParsedRecord, content: MirroredContent | 'kept' | null): void;
+  /** Adds the next chunk of a draft. @returns false when its vector has not the length of the others */
+  addTo(draft: Draft, vector: Uint8Array, terms: Uint8Array): boolean;
+  /** Gives up a draft and forgets its chunks. */
+  discard(draft: Draft): void;
+  /** Makes a draft what the document answers with; `kept` leaves its chunks as they are, null takes them away. */
+  put(record: ParsedRecord, content: Draft | 'kept' | null): void;
   remove(documentId: string): void;
   clear(): void;
-  search(request: Selector & { readonly vector: Float32Array; readonly limit: number }): FoundChunk[];
+  search(request: Selector & { readonly vector: Float32Array; readonly limit: number }): PackedCandidates;
   list(request: Selector & { readonly skip: number; readonly limit: number }): string[];
   count(request: Selector): number;
 }
 
-export function createMirror(makeKernel: MakeKernel): Mirror {
-  const table = createChunkTable(makeKernel, {
+export function createMirror(makeKernel: MakeKernel, slabEvents: SlabEvents): Mirror {
+  const chunks = createChunkTable(makeKernel, {
+    ...slabEvents,
     change: (slot) => {
       masks.noteVector(slot);
     },
@@ -47,52 +41,30 @@ export function createMirror(makeKernel: MakeKernel): Mirror {
       masks.clear();
     },
   });
-  const { chunks } = table;
-  const store = createDocumentTable(table, (slot) => {
+  const store = createDocumentTable(chunks, (slot) => {
     masks.noteDocument(slot);
   });
   const { documents } = store;
-  const masks = createMasks(() => ({ documents, chunks, segmentSize: table.vectors?.segmentSize ?? 1 }));
+  const masks = createMasks(() => ({ documents, chunks, segmentSize: chunks.vectors?.segmentSize ?? 1 }));
 
-  const compareChunks = (a: number, b: number) => {
-    const [left, right] = [chunks[a], chunks[b]];
-    if (!left || !right) return 0;
-    const [before, after] = [documents[left.documentSlot], documents[right.documentSlot]];
-    return compareIds(before?.record.id ?? '', after?.record.id ?? '') || left.number - right.number;
-  };
-
-  const describe = (best: readonly { readonly slot: number; readonly score: number }[]): FoundChunk[] => {
-    const found: FoundChunk[] = [];
-    for (const { slot, score: similarity } of best) {
-      const chunk = chunks[slot];
-      const document = chunk && documents[chunk.documentSlot];
-      if (!chunk || !document?.content) continue;
-      const { number } = chunk;
-      const { generation } = document.content;
-      found.push({
-        documentId: document.record.id,
-        generation,
-        number,
-        similarity,
-        terms: table.terms(slot),
-      });
-    }
-    return found;
-  };
+  const selection = createSelection((a, b) => {
+    const [left, right] = [documents[chunks.documentOf(a)], documents[chunks.documentOf(b)]];
+    return compareIds(left?.id ?? '', right?.id ?? '') || chunks.numberOf(a) - chunks.numberOf(b);
+  });
 
   return {
     get chunkCount() {
-      return table.count;
+      return chunks.count;
     },
     get: (documentId) => store.get(documentId),
-    draft: (documentId) => {
-      const tie = tieKey(documentId);
-      return createDraft({
-        add: (vector, terms) => table.add({ vector, terms, tie }),
-        free: (slot) => {
-          table.free(slot);
-        },
-      });
+    addTo: ({ tie, vectors }, vector, terms) => {
+      const slot = chunks.add({ vector, terms, tie });
+      if (slot !== null) vectors.push(slot);
+      return slot !== null;
+    },
+    discard: ({ vectors }) => {
+      for (const slot of vectors) chunks.free(slot);
+      vectors.length = 0;
     },
     put: (record, content) => {
       store.put(record, content);
@@ -105,17 +77,17 @@ export function createMirror(makeKernel: MakeKernel): Mirror {
       masks.clear();
     },
     search: ({ callerId, filter, vector, limit }) => {
-      const { vectors, count } = table;
-      if (!vectors || count === 0) return [];
-      if (vector.length !== vectors.dimensions) {
-        const lengths = `${String(vector.length)} dimensions, the data ${String(vectors.dimensions)}`;
-        throw new Error(`the query vector has ${lengths}`);
+      const { vectors, count } = chunks;
+      selection.begin(Math.min(limit, count));
+      if (vectors && count > 0) {
+        if (vector.length !== vectors.dimensions) {
+          const lengths = `${String(vector.length)} dimensions, the data ${String(vectors.dimensions)}`;
+          throw new Error(`the query vector has ${lengths}`);
+        }
+        const mask = masks.get(callerId, filter);
+        if (mask.count > 0 && limit > 0) vectors.scan(vector, mask.vectors, selection);
       }
-      const mask = masks.get(callerId, filter);
-      if (mask.count === 0 || limit === 0) return [];
-      const selection = createSelection(Math.min(limit, count), compareChunks);
-      vectors.scan(vector, mask.vectors, selection);
-      return describe(selection.take());
+      return packCandidates(selection.take(), { chunks, documents });
     },
     list: ({ callerId, filter, skip, limit }) => {
       const mask = masks.get(callerId, filter);
@@ -125,7 +97,7 @@ export function createMirror(makeKernel: MakeKernel): Mirror {
         if (ids.length >= limit || matching >= mask.count) break;
         if (mask.documents[slot] !== 1) continue;
         matching += 1;
-        if (matching > skip) ids.push(documents[slot]?.record.id ?? '');
+        if (matching > skip) ids.push(documents[slot]?.id ?? '');
       }
       return ids;
     },

@@ -8,26 +8,26 @@ export interface AccessClass {
   readonly lists: AccessLists;
 }
 
-/** A document as the mirror holds it; replaced whole when its record changes. */
-export interface MirroredDocument {
+/**
+ * A document as the mirror holds it, replaced whole when its record changes. Its lists are those of its class, and its
+ * contents are shared with documents of the same looks: there may be a hundred thousand.
+ */
+export interface MirroredDocument extends MatchableDocument {
   /** Number of the document within this mirror; used again after it is gone. */
   readonly slot: number;
-  readonly createdAtMs: number;
-  readonly record: MatchableDocument;
   readonly access: AccessClass;
-  readonly content: MirroredContent | null;
+  /** What of the published generation's id follows the document's id; null when nothing is published. */
+  readonly attempt: string | null;
+  /** Vector slot of its first chunk, from which the chunk table leads to the others; -1 when there is none. */
+  readonly firstChunk: number;
 }
 
-/** Published chunks, by the slots of their vectors, in order. */
-export interface MirroredContent {
-  readonly generation: string;
-  readonly vectors: readonly number[];
-}
-
-/** What a vector slot holds. */
-export interface MirroredChunk {
-  readonly documentSlot: number;
-  readonly number: number;
+/** Chunks of a generation that nothing answers with yet, by the slots of their vectors, in order. */
+export interface Draft {
+  readonly attempt: string;
+  /** Orders them among chunks with the same similarity, see `tieKey`. */
+  readonly tie: number;
+  readonly vectors: number[];
 }
 
 export function compareIds(a: string, b: string): number {

@@ -1,81 +1,102 @@
 import { z } from 'zod';
 import type { AccessLists } from '../../access.js';
-import { documentSchema, metadataSchema, type MatchableDocument } from '../../document.js';
+import { documentSchema, type MatchableDocument, type Metadata } from '../../document.js';
 
-/** The fields of a record's hash that the mirror keeps; each is JSON. */
-export const RECORD_FIELDS = [
-  'createdAt',
-  'readers',
-  'writers',
-  'admins',
-  'metadata',
-  'published',
-  'pending',
-] as const;
+/** What the mirror reads of a record's hash: `access` has a line of JSON for each of its lists. */
+export interface RecordTexts {
+  readonly access: string;
+  /** JSON: `[createdAt, metadata, published, pending]`. */
+  readonly fields: string;
+}
 
 export interface ParsedRecord {
   /** Of contents, it holds what filters look at; the rest is the same for all. */
   readonly document: MatchableDocument;
   /** The same for the same access lists. */
   readonly accessKey: string;
-  readonly published: { readonly generation: string; readonly chunkCount: number } | null;
+  /** `attempt`: what of the generation's id follows the document's; hardly any two documents differ in it. */
+  readonly published: { readonly attempt: string; readonly chunkCount: number } | null;
 }
 
-/** Answers null for a record that does not exist (any more). @throws when it does not fit the schema */
-export type ParseRecord = (id: string, values: readonly (string | null)[]) => ParsedRecord | null;
+/** @throws when the record does not fit the schema */
+export type ParseRecord = (id: string, texts: RecordTexts) => ParsedRecord;
 
 type Content = NonNullable<MatchableDocument['published']>;
+type ReadContent = Pick<Content, 'contentType' | 'filename' | 'generation' | 'chunkCount'>;
 
+const linesSchema = z.tuple([z.string(), z.string(), z.string()]);
 const accessSchema = documentSchema.pick({ readers: true, writers: true, admins: true });
-const contentSchema = documentSchema.shape.published
-  .unwrap()
-  .pick({ contentType: true, filename: true, generation: true, chunkCount: true })
-  .nullable();
 const CACHED = 10_000;
 
 /** Most records share their access lists and the looks of their content: those are parsed and held once. */
 export function createRecordParser(): ParseRecord {
   const accesses = new Map<string, AccessLists>();
   const contents = new Map<string, Content>();
+  const attempts = new Map<string, string>();
 
   const parseAccess = (key: string): AccessLists =>
     remember(accesses, key, () => {
-      const [readers, writers, admins] = z.tuple([z.string(), z.string(), z.string()]).parse(key.split('\n'));
+      const [readers, writers, admins] = linesSchema.parse(key.split('\n'));
       return accessSchema.parse({ readers: parse(readers), writers: parse(writers), admins: parse(admins) });
     });
-  const slim = (content: { contentType: string; filename: string | null }): Content =>
-    remember(contents, JSON.stringify([content.contentType, content.filename]), () => ({
-      ...{
-        version: 1,
-        kind: 'file' as const,
-        storageKey: '',
-        sizeBytes: 0,
-        sha256: '',
-        createdAt: '',
-        generation: null,
-      },
-      ...{ chunkCount: 0, tokenCount: 0, contentType: content.contentType, filename: content.filename },
+  const slim = ({ contentType, filename }: ReadContent): Content =>
+    remember(contents, `${contentType}\n${filename === null ? '' : `=${filename}`}`, () => ({
+      ...{ version: 1, kind: 'file', storageKey: '', sizeBytes: 0, sha256: '', createdAt: '' },
+      ...{ contentType, filename, generation: null, chunkCount: 0, tokenCount: 0 },
     }));
 
-  return (id, [createdAt, readers, writers, admins, metadata, published, pending]) => {
-    if (createdAt == null) return null;
-    // JSON has no line breaks of its own.
-    const accessKey = `${readers ?? ''}\n${writers ?? ''}\n${admins ?? ''}`;
-    const [shown, coming] = [parseContent(published), parseContent(pending)];
-    const document = {
-      ...{ id, ...parseAccess(accessKey), createdAt: z.string().parse(parse(createdAt)) },
-      ...{ metadata: metadataSchema.parse(parse(metadata ?? '')) },
-      ...{ published: shown && slim(shown), pending: coming && slim(coming) },
+  return (id, { access, fields }) => {
+    const { readers, writers, admins } = parseAccess(access);
+    const [createdAt, metadata, published, pending] = readFields(parse(fields));
+    const { generation = null, chunkCount = 0 } = published ?? {};
+    if (generation?.startsWith(id) === false) throw new TypeError('a generation of another document');
+    const attempt = generation?.slice(id.length) ?? null;
+    return {
+      document: {
+        id,
+        createdAt,
+        readers,
+        writers,
+        admins,
+        metadata,
+        published: published && slim(published),
+        pending: pending && slim(pending),
+      },
+      accessKey: access,
+      published:
+        attempt === null ? null : { attempt: remember(attempts, attempt, () => attempt), chunkCount },
     };
-    const { generation = null, chunkCount = 0 } = shown ?? {};
-    return { document, accessKey, published: generation === null ? null : { generation, chunkCount } };
   };
 }
 
 const parse = (text: string): unknown => JSON.parse(text);
 
-function parseContent(text: string | null | undefined) {
-  return text == null || text === 'null' ? null : contentSchema.parse(parse(text));
+/** Checked by hand: at a start there are a hundred thousand, and the schema's way takes longer than all else here. */
+function readFields(value: unknown): [string, Metadata, ReadContent | null, ReadContent | null] {
+  const [createdAt, metadata, published, pending] = isList(value) ? value : [];
+  if (typeof createdAt !== 'string') throw new TypeError('malformed createdAt');
+  if (!isMetadata(metadata)) throw new TypeError('malformed metadata');
+  if (!isContent(published)) throw new TypeError('malformed published content');
+  if (!isContent(pending)) throw new TypeError('malformed pending content');
+  return [createdAt, metadata, published, pending];
+}
+
+const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
+
+function isMetadata(value: unknown): value is Metadata {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isContent(value: unknown): value is ReadContent | null {
+  if (value === null) return true;
+  if (typeof value !== 'object') return false;
+  const { contentType, filename, generation, chunkCount }: Partial<Record<keyof Content, unknown>> = value;
+  return (
+    typeof contentType === 'string' &&
+    (filename === null || typeof filename === 'string') &&
+    (generation === null || typeof generation === 'string') &&
+    Number.isInteger(chunkCount)
+  );
 }
 
 function remember<Value>(cache: Map<string, Value>, key: string, make: () => Value): Value {

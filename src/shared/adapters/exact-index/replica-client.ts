@@ -1,36 +1,50 @@
 import { createClient, ErrorReply, RESP_TYPES } from 'redis';
 import { keys } from '../../keys.js';
-import { RECORD_FIELDS } from './record-fields.js';
+import { readChunkHashes, readRecordHashes } from './hash-scripts.js';
+import { decodeVector, encodeVector, type VectorSet } from '../../vectors.js';
+import type { RecordTexts } from './record-fields.js';
 
-/** What one look at the change log tells. */
-export interface Changes {
+/** What the data set was called and how many changes it had seen at one moment. */
+export interface Head {
   /** Null before the first process opened this data set, and after FLUSHALL. */
   readonly epoch: string | null;
   readonly sequence: number;
+}
+
+/** What one look at the change log tells. */
+export interface Changes extends Head {
   /** Oldest first. */
   readonly entries: readonly { readonly documentId: string; readonly sequence: number }[];
   readonly isLastPage: boolean;
 }
 
-export interface StoredVector {
+export interface StoredChunk {
+  /** Of four bytes a component, whatever the hash holds. */
   readonly vector: Buffer;
   readonly terms: Buffer;
 }
 
 /** The reads that a mirror needs; they reject while Redis is away. Connects again by itself. */
 export interface ReplicaClient {
+  readHead(): Promise<Head>;
   readChanges(after: number): Promise<Changes>;
   /** Names the data set, if it has no name yet. */
   nameDataSet(epoch: string): Promise<void>;
-  /** Fields of a record in the order of `RECORD_FIELDS`, nulls when there is none. */
-  readRecord(documentId: string): Promise<(string | null)[]>;
-  readChunk(generation: string, number: number): Promise<StoredVector | null>;
+  /** Null for a record that does not exist (any more). */
+  readRecords(documentIds: readonly string[]): Promise<(RecordTexts | null)[]>;
+  readChunks(addresses: readonly ChunkAddress[]): Promise<(StoredChunk | null)[]>;
 }
 
-const PAGE_SIZE = 2_000;
+export interface ChunkAddress {
+  readonly generation: string;
+  readonly number: number;
+}
+
+const PAGE_SIZE = 5_000;
 
 export function createReplicaClient(options: {
   readonly url: string;
+  readonly vectors: VectorSet;
   /** A connection was made, to the server process of this run id; empty if it does not tell. */
   readonly onConnect: (runId: string) => void;
   readonly onError: (error: Error) => void;
@@ -38,6 +52,7 @@ export function createReplicaClient(options: {
   const client = createClient({
     url: options.url,
     RESP: 3,
+    scripts: { readChunkHashes, readRecordHashes },
     disableOfflineQueue: true,
     // Without the client's timeouts: they are an AbortSignal for each command, which costs more than the command.
     commandOptions: { timeout: 0 },
@@ -68,7 +83,19 @@ export function createReplicaClient(options: {
   });
   client.connect().catch(options.onError);
 
+  const inFull = (vector: Buffer): Buffer => {
+    const { type } = options.vectors;
+    return type === 'float32' ? vector : encodeVector(decodeVector(vector, type), 'float32');
+  };
+
   return {
+    readHead: async () => {
+      await introduced;
+      const [epoch = null, sequence] = await client.mGet([keys.epoch, keys.sequence]);
+      // The reply may be another server's than the one before.
+      await introduced;
+      return { epoch, sequence: Number(sequence ?? 0) };
+    },
     readChanges: async (after) => {
       await introduced;
       const range = { BY: 'SCORE', LIMIT: { offset: 0, count: PAGE_SIZE } } as const;
@@ -77,16 +104,42 @@ export function createReplicaClient(options: {
         client.get(keys.sequence),
         client.zRangeWithScores(keys.changes, `(${String(after)}`, '+inf', range),
       ]);
+      await introduced;
       const entries = page.map(({ value, score }) => ({ documentId: value, sequence: score }));
       return { epoch, sequence: Number(sequence ?? 0), entries, isLastPage: page.length < PAGE_SIZE };
     },
     nameDataSet: async (epoch) => {
       await client.set(keys.epoch, epoch, { condition: 'NX' });
     },
-    readRecord: (documentId) => client.hmGet(keys.document(documentId), [...RECORD_FIELDS]),
-    readChunk: async (generation, number) => {
-      const [vector, terms] = await binary.hmGet(keys.chunk(generation, number), ['vector', 'terms']);
-      return vector && terms ? { vector, terms } : null;
-    },
+    readRecords: (documentIds) =>
+      readPairs(
+        documentIds.map(keys.document),
+        (names) => client.readRecordHashes(names),
+        (access, fields) =>
+          typeof access === 'string' && typeof fields === 'string' ? { access, fields } : null,
+      ),
+    readChunks: (addresses) =>
+      readPairs(
+        addresses.map(({ generation, number }) => keys.chunk(generation, number)),
+        (names) => binary.readChunkHashes(names, [options.vectors.field]),
+        (vector, terms) =>
+          vector instanceof Buffer && terms instanceof Buffer ? { vector: inFull(vector), terms } : null,
+      ),
   };
+}
+
+type Value = string | Buffer | null | undefined;
+
+/** Asks again for those that a reply leaves out because it is full. */
+async function readPairs<Item>(
+  names: readonly string[],
+  read: (names: string[]) => Promise<Value[]>,
+  make: (first: Value, second: Value) => Item,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  while (items.length < names.length) {
+    const values = await read(names.slice(items.length));
+    for (let at = 0; at < values.length; at += 2) items.push(make(values[at], values[at + 1]));
+  }
+  return items;
 }

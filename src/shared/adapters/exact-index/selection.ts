@@ -1,99 +1,181 @@
 /** Decides ties that equal scores and tie keys leave open: negative when `a` goes before `b`. */
 export type CompareSlots = (a: number, b: number) => number;
 
-/**
- * The best `limit` slots of those offered: higher scores first, then lower tie keys, then `compare`. A binary heap with
- * the worst on top.
- */
+/** Slots and their scores, best first: views, valid until the next selection begins. */
+export interface Selected {
+  readonly slots: Int32Array;
+  readonly scores: Float32Array;
+}
+
+/** The best of the slots offered: higher scores first, then lower tie keys, then `compare`. Used again and again. */
 export interface Selection {
+  /** Starts anew, for the best `limit`. */
+  begin(limit: number): void;
+  /** Brings `least` and `mostTie` up to the offers so far. */
+  tighten(): void;
   /** Offers below this score, or at it with a tie key above `mostTie`, change nothing any more. */
   readonly least: number;
   readonly mostTie: number;
   offer(slot: number, score: number, tie: number): void;
-  /** Empties the selection, best first. */
-  take(): { slot: number; score: number }[];
+  take(): Selected;
 }
 
-export function createSelection(limit: number, compare: CompareSlots): Selection {
-  const slots = new Int32Array(limit);
-  const scores = new Float32Array(limit);
-  const ties = new Float64Array(limit);
-  let size = 0;
+/** Offers beyond the limit that pile up before the best are parted from the rest. */
+const SPARE = 4_096;
+/** Ranges up to this length are sorted by insertion. */
+const SHORT = 12;
 
-  const at = (values: Int32Array | Float32Array | Float64Array, index: number) => values[index] ?? 0;
+/** Offers pile up and are parted by quickselect: a heap costs several times as much for each that it takes in. */
+export function createSelection(compare: CompareSlots): Selection {
+  let slots = new Int32Array(0);
+  let scores = new Float32Array(0);
+  let ties = new Float64Array(0);
+  let scratch = new Float32Array(0);
+  let [limit, size] = [0, 0];
+  let [least, mostTie] = [-Infinity, Infinity];
 
-  const isWorse = (a: number, b: number) =>
-    at(scores, a) !== at(scores, b)
-      ? at(scores, a) < at(scores, b)
-      : at(ties, a) !== at(ties, b)
-        ? at(ties, a) > at(ties, b)
-        : compare(at(slots, a), at(slots, b)) > 0;
-
-  const set = (index: number, slot: number, score: number, tie: number) => {
-    slots[index] = slot;
-    scores[index] = score;
-    ties[index] = tie;
+  /** Negative when the offer at `at` goes before this one. */
+  const order = (at: number, slot: number, score: number, tie: number): number => {
+    const itsScore = scores[at] ?? 0;
+    if (itsScore !== score) return score - itsScore;
+    const itsTie = ties[at] ?? 0;
+    return itsTie !== tie ? itsTie - tie : compare(slots[at] ?? 0, slot);
   };
 
-  const swap = (a: number, b: number) => {
-    const [slot, score, tie] = [at(slots, a), at(scores, a), at(ties, a)];
-    set(a, at(slots, b), at(scores, b), at(ties, b));
-    set(b, slot, score, tie);
+  const set = (at: number, slot: number, score: number, tie: number) => {
+    slots[at] = slot;
+    scores[at] = score;
+    ties[at] = tie;
   };
 
-  const rise = (index: number) => {
-    for (let child = index; child > 0;) {
-      const parent = (child - 1) >> 1;
-      if (!isWorse(child, parent)) return;
-      swap(child, parent);
-      child = parent;
+  const move = (from: number, to: number) => {
+    set(to, slots[from] ?? 0, scores[from] ?? 0, ties[from] ?? 0);
+  };
+
+  /** Parts a range: all up to the first number returned go before all from the second on, or are equal to them. */
+  const part = (low: number, high: number): [number, number] => {
+    const middle = (low + high) >> 1;
+    const [slot, score, tie] = [slots[middle] ?? 0, scores[middle] ?? 0, ties[middle] ?? 0];
+    let [left, right] = [low, high];
+    while (left <= right) {
+      while (order(left, slot, score, tie) < 0) left += 1;
+      while (order(right, slot, score, tie) > 0) right -= 1;
+      if (left > right) break;
+      const [otherSlot, otherScore, otherTie] = [slots[left] ?? 0, scores[left] ?? 0, ties[left] ?? 0];
+      move(right, left);
+      set(right, otherSlot, otherScore, otherTie);
+      left += 1;
+      right -= 1;
+    }
+    return [right, left];
+  };
+
+  /** Puts the one that belongs at `limit - 1` there, and those that go before it before it. */
+  const partAll = () => {
+    const last = limit - 1;
+    for (let [low, high] = [0, size - 1]; low < high;) {
+      const [right, left] = part(low, high);
+      if (last <= right) high = right;
+      else if (last >= left) low = left;
+      else break;
+    }
+    size = limit;
+    mostTie = ties[last] ?? 0;
+  };
+
+  /** Scores alone decide nearly always, and are parted in a fraction of the time. */
+  const tighten = () => {
+    if (limit === 0) size = 0;
+    if (size < limit || size === 0) return;
+    scratch.set(scores.subarray(0, size));
+    least = nthHighest(scratch.subarray(0, size), limit - 1);
+    let atLeast = 0;
+    for (let i = 0; i < size; i += 1) if ((scores[i] ?? 0) >= least) atLeast += 1;
+    if (atLeast > limit) {
+      partAll();
+      return;
+    }
+    mostTie = -Infinity;
+    let kept = 0;
+    for (let i = 0; i < size; i += 1) {
+      const score = scores[i] ?? 0;
+      if (score < least) continue;
+      if (score === least) mostTie = Math.max(mostTie, ties[i] ?? 0);
+      move(i, kept);
+      kept += 1;
+    }
+    size = kept;
+  };
+
+  const sort = (from: number, to: number) => {
+    let [low, high] = [from, to];
+    while (high - low >= SHORT) {
+      const [right, left] = part(low, high);
+      // The shorter part first: the stack stays low.
+      if (right - low < high - left) {
+        sort(low, right);
+        low = left;
+      } else {
+        sort(left, high);
+        high = right;
+      }
+    }
+    for (let next = low + 1; next <= high; next += 1) {
+      const [slot, score, tie] = [slots[next] ?? 0, scores[next] ?? 0, ties[next] ?? 0];
+      let at = next;
+      for (; at > low && order(at - 1, slot, score, tie) > 0; at -= 1) move(at - 1, at);
+      set(at, slot, score, tie);
     }
   };
-
-  const sink = () => {
-    for (let parent = 0; ;) {
-      const [left, right] = [2 * parent + 1, 2 * parent + 2];
-      if (left >= size) return;
-      const child = right < size && isWorse(right, left) ? right : left;
-      if (!isWorse(child, parent)) return;
-      swap(child, parent);
-      parent = child;
-    }
-  };
-
-  const isBetterThanWorst = (slot: number, score: number, tie: number) =>
-    score !== at(scores, 0)
-      ? score > at(scores, 0)
-      : tie !== at(ties, 0)
-        ? tie < at(ties, 0)
-        : compare(slot, at(slots, 0)) < 0;
 
   return {
+    begin: (most) => {
+      [limit, size] = [most, 0];
+      [least, mostTie] = [-Infinity, Infinity];
+      if (slots.length >= limit + SPARE) return;
+      slots = new Int32Array(limit + SPARE);
+      scores = new Float32Array(limit + SPARE);
+      ties = new Float64Array(limit + SPARE);
+      scratch = new Float32Array(limit + SPARE);
+    },
+    tighten,
     get least() {
-      return size < limit ? -Infinity : at(scores, 0);
+      return least;
     },
     get mostTie() {
-      return size < limit ? Infinity : at(ties, 0);
+      return mostTie;
     },
     offer: (slot, score, tie) => {
-      if (size < limit) {
-        set(size, slot, score, tie);
-        size += 1;
-        rise(size - 1);
-      } else if (isBetterThanWorst(slot, score, tie)) {
-        set(0, slot, score, tie);
-        sink();
-      }
+      if (size === slots.length) tighten();
+      set(size, slot, score, tie);
+      size += 1;
     },
     take: () => {
-      const taken: { slot: number; score: number }[] = [];
-      while (size > 0) {
-        taken.push({ slot: at(slots, 0), score: at(scores, 0) });
-        size -= 1;
-        swap(0, size);
-        sink();
-      }
-      return taken.reverse();
+      tighten();
+      sort(0, size - 1);
+      return { slots: slots.subarray(0, size), scores: scores.subarray(0, size) };
     },
   };
+}
+
+/** By quickselect (Hoare), which leaves the values in another order. */
+function nthHighest(values: Float32Array, index: number): number {
+  for (let [low, high] = [0, values.length - 1]; low < high;) {
+    const pivot = values[(low + high) >> 1] ?? 0;
+    let [left, right] = [low, high];
+    while (left <= right) {
+      while ((values[left] ?? 0) > pivot) left += 1;
+      while ((values[right] ?? 0) < pivot) right -= 1;
+      if (left > right) break;
+      const value = values[left] ?? 0;
+      values[left] = values[right] ?? 0;
+      values[right] = value;
+      left += 1;
+      right -= 1;
+    }
+    if (index <= right) high = right;
+    else if (index >= left) low = left;
+    else break;
+  }
+  return values[index] ?? 0;
 }

@@ -1,68 +1,85 @@
+import { grown } from './columns.js';
+
 const SLAB_BYTES = 2 ** 20;
 
-/** Packed terms by vector slot, one after another in large slabs: a buffer for each would weigh more than they do. */
+/** Told of the memory that places of terms refer to. */
+export interface SlabEvents {
+  readonly onSlab: (slab: number, bytes: SharedArrayBuffer) => void;
+  /** From now on no place refers to a slab below this number. */
+  readonly onSlabsDropped: (below: number) => void;
+}
+
+/**
+ * Packed terms by vector slot, one after another in large slabs: a buffer for each would weigh more than they do. What
+ * is in a slab is never written over: other threads may read what they were told of for as long as they like.
+ */
 export interface TermStore {
   set(slot: number, terms: Uint8Array): void;
-  /** A view, valid until the next change. */
-  get(slot: number): Uint8Array;
+  /** Writes where a slot's terms lie: the slab's number, the first byte and their count. */
+  writePlace(slot: number, into: Int32Array, at: number): void;
   delete(slot: number): void;
 }
 
 interface Slab {
+  readonly number: number;
   readonly bytes: Uint8Array;
   used: number;
 }
 
-export function createTermStore(): TermStore {
-  let slabs: Slab[] = [];
-  /** Three numbers a slot: slab, start and end. */
-  let places: number[] = [];
+export function createTermStore({ onSlab, onSlabsDropped }: SlabEvents): TermStore {
+  let slabs = new Map<number, Slab>();
+  let newest: Slab | null = null;
+  let nextNumber = 0;
+  /** Three numbers a slot, as `writePlace` writes them. */
+  let places = new Int32Array(0);
   let [held, live] = [0, 0];
 
-  const append = (terms: Uint8Array): [slab: number, start: number, end: number] => {
-    let slab = slabs[slabs.length - 1];
-    if (!slab || slab.used + terms.byteLength > slab.bytes.byteLength) {
-      slab = { bytes: new Uint8Array(Math.max(SLAB_BYTES, terms.byteLength)), used: 0 };
-      slabs.push(slab);
-      held += slab.bytes.byteLength;
-    }
-    const start = slab.used;
-    slab.bytes.set(terms, start);
-    slab.used += terms.byteLength;
-    live += terms.byteLength;
-    return [slabs.length - 1, start, slab.used];
+  const makeSlab = (size: number): Slab => {
+    const shared = new SharedArrayBuffer(size);
+    const slab = { number: nextNumber, bytes: new Uint8Array(shared), used: 0 };
+    slabs.set(slab.number, slab);
+    nextNumber += 1;
+    held += size;
+    onSlab(slab.number, shared);
+    return slab;
   };
 
   const put = (slot: number, terms: Uint8Array) => {
-    const [slab, start, end] = append(terms);
-    while (places.length <= slot * 3 + 2) places.push(0);
-    places[slot * 3] = slab;
-    places[slot * 3 + 1] = start;
-    places[slot * 3 + 2] = end;
-  };
-
-  const view = (from: readonly Slab[], at: readonly number[], slot: number): Uint8Array => {
-    const bytes = from[at[slot * 3] ?? 0]?.bytes ?? new Uint8Array(0);
-    return bytes.subarray(at[slot * 3 + 1] ?? 0, at[slot * 3 + 2] ?? 0);
+    const { byteLength } = terms;
+    if (!newest || newest.used + byteLength > newest.bytes.byteLength)
+      newest = makeSlab(Math.max(SLAB_BYTES, byteLength));
+    newest.bytes.set(terms, newest.used);
+    places = grown(places, slot * 3 + 3);
+    places[slot * 3] = newest.number;
+    places[slot * 3 + 1] = newest.used;
+    places[slot * 3 + 2] = byteLength;
+    newest.used += byteLength;
+    live += byteLength;
   };
 
   /** Copies what is live once the rest outweighs it. */
   const compact = () => {
     if (held < 2 * live + 4 * SLAB_BYTES) return;
-    const [oldSlabs, oldPlaces] = [slabs, places];
-    [slabs, places, held, live] = [[], [], 0, 0];
-    for (let slot = 0; slot * 3 < oldPlaces.length; slot += 1) {
-      const terms = view(oldSlabs, oldPlaces, slot);
-      if (terms.byteLength > 0) put(slot, terms);
+    const [old, below] = [slabs, nextNumber];
+    [slabs, newest, held, live] = [new Map<number, Slab>(), null, 0, 0];
+    for (let slot = 0; slot * 3 < places.length; slot += 1) {
+      const [slab, start, length] = [places[slot * 3], places[slot * 3 + 1] ?? 0, places[slot * 3 + 2] ?? 0];
+      const bytes = length > 0 ? old.get(slab ?? 0)?.bytes : undefined;
+      if (bytes) put(slot, bytes.subarray(start, start + length));
     }
+    onSlabsDropped(below);
   };
 
   return {
     set: put,
-    get: (slot) => view(slabs, places, slot),
+    writePlace: (slot, into, at) => {
+      into[at] = places[slot * 3] ?? 0;
+      into[at + 1] = places[slot * 3 + 1] ?? 0;
+      into[at + 2] = places[slot * 3 + 2] ?? 0;
+    },
     delete: (slot) => {
-      live -= view(slabs, places, slot).byteLength;
-      places[slot * 3 + 2] = places[slot * 3 + 1] ?? 0;
+      live -= places[slot * 3 + 2] ?? 0;
+      if (slot * 3 < places.length) places[slot * 3 + 2] = 0;
       compact();
     },
   };

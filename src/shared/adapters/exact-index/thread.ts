@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { z } from 'zod';
+import { vectorSetSchema } from '../../vectors.js';
 import { createFollower } from './follower.js';
 import { createFreshness } from './freshness.js';
 import { loadKernel } from './kernel.js';
 import { createMirror, type Mirror } from './mirror.js';
-import { packCandidates, type Answer, type Message, type Question, type Request } from './protocol.js';
+import type { Answer, Message, Question, Request } from './protocol.js';
 import { createReplicaClient } from './replica-client.js';
 
 /** The thread that mirrors the data, follows its changes and scans: the asking thread's event loop does none of it. */
@@ -16,7 +17,7 @@ const CHUNKS_TO_WARN_AT = 100_000;
 
 const port = parentPort;
 if (!port) throw new Error('runs in a worker thread only');
-const { redisUrl } = z.object({ redisUrl: z.string() }).parse(workerData);
+const { redisUrl, vectors } = z.object({ redisUrl: z.string(), vectors: vectorSetSchema }).parse(workerData);
 
 const send = (message: Message, transfer: ArrayBuffer[] = []) => {
   port.postMessage(message, transfer);
@@ -32,9 +33,17 @@ let isAway: boolean | null = null;
 let isFailing = false;
 let hasWarned = false;
 
-const mirror = createMirror(await loadKernel());
+const mirror = createMirror(await loadKernel(), {
+  onSlab: (slab, bytes) => {
+    send({ type: 'slab', slab, bytes });
+  },
+  onSlabsDropped: (below) => {
+    send({ type: 'slabs-dropped', below });
+  },
+});
 const client = createReplicaClient({
   url: redisUrl,
+  vectors,
   onConnect: (connectedTo) => {
     isAway = false;
     // Another process may have started from an older state of the data; without a run id nothing is certain.
@@ -85,7 +94,7 @@ async function serve({ id, question }: Extract<Request, { question: Question }>)
 function answerFrom(from: Mirror, question: Question): Answer {
   switch (question.type) {
     case 'search':
-      return { type: 'search', found: packCandidates(from.search(question)) };
+      return { type: 'search', found: from.search(question) };
     case 'list':
       return { type: 'list', documentIds: from.list(question) };
     case 'count':

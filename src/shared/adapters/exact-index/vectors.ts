@@ -6,6 +6,8 @@ const SEGMENT_BLOCKS = 16;
 const SEGMENT_BYTES = 2 ** 30;
 /** Blocks between two looks at the selection's threshold. */
 const STEP_BLOCKS = 4;
+/** Vectors that are written together: those of the lanes that share a cache line. */
+const STAGED = 16;
 
 /** One byte per slot of each segment: 1 where the scan may look. */
 export type VectorMask = readonly Uint8Array[];
@@ -27,7 +29,7 @@ export interface Vectors {
 
 interface Segment {
   readonly kernel: Kernel;
-  readonly buffer: ArrayBuffer;
+  readonly bytes: Uint8Array;
   readonly ties: Float64Array;
   readonly mask: Uint8Array;
   readonly weights: Float32Array;
@@ -42,9 +44,10 @@ interface Layout {
   readonly blocks: number;
   readonly offsets: Readonly<Record<Region, number>>;
   readonly stride: number;
+  readonly stagedStride: number;
   readonly bytes: number;
 }
-type Region = 'weights' | 'rows' | 'sums' | 'hits' | 'scores' | 'mask' | 'ties' | 'vectors';
+type Region = 'staged' | 'weights' | 'rows' | 'sums' | 'hits' | 'scores' | 'mask' | 'ties' | 'vectors';
 
 export function createVectors(makeKernel: MakeKernel, dimensions: number): Vectors {
   const layout = layOut(dimensions);
@@ -60,6 +63,18 @@ export function createVectors(makeKernel: MakeKernel, dimensions: number): Vecto
     return segment;
   };
 
+  /** Vectors of neighbouring slots that are not in their block yet. */
+  const staged = { first: 0, count: 0 };
+  const flush = () => {
+    const { first, count } = staged;
+    if (count === 0) return;
+    staged.count = 0;
+    const place = first % segmentSize;
+    const block = Math.floor(place / LANES);
+    const target = offsets.vectors + block * stride + (place % LANES) * 4;
+    segmentOf(first).kernel.put(offsets.staged, layout.stagedStride, count, target, dimensions);
+  };
+
   return {
     dimensions,
     segmentSize,
@@ -69,19 +84,21 @@ export function createVectors(makeKernel: MakeKernel, dimensions: number): Vecto
     add: (bytes, tie) => {
       const slot = freed.pop() ?? used++;
       if (slot === segments.length * segmentSize) segments.push(makeSegment(makeKernel, layout, dimensions));
+      if (slot !== staged.first + staged.count || slot % STAGED === 0) flush();
+      if (staged.count === 0) staged.first = slot;
       const segment = segmentOf(slot);
       const place = slot % segmentSize;
-      const block = Math.floor(place / LANES);
-      segment.blocks = Math.max(segment.blocks, block + 1);
+      segment.blocks = Math.max(segment.blocks, Math.floor(place / LANES) + 1);
       segment.ties[place] = tie;
-      new Uint8Array(segment.buffer, offsets.weights, dimensions * 4).set(bytes);
-      segment.kernel.put(offsets.weights, offsets.vectors + block * stride + (place % LANES) * 4, dimensions);
+      segment.bytes.set(bytes, offsets.staged + staged.count * layout.stagedStride);
+      staged.count += 1;
       return slot;
     },
     free: (slot) => {
       freed.push(slot);
     },
     scan: (query, mask, selection) => {
+      flush();
       const components = chooseComponents(query);
       for (const [index, segment] of segments.entries()) {
         const allowed = mask[index];
@@ -103,6 +120,7 @@ function scanSegment(
   const rowsAt = components.rows ? offsets.rows : 0;
   // The first step is short: it finds a threshold.
   for (let block = 0, step = 1; block < blocks; block += step, step = STEP_BLOCKS) {
+    selection.tighten();
     const found = kernel.scan(
       ...([offsets.vectors + block * stride, Math.min(step, blocks - block), stride] as const),
       ...([offsets.weights, rowsAt, components.weights.length] as const),
@@ -125,7 +143,9 @@ interface Components {
 
 /** The nonzero ones, in whole groups; all when they are many, because reading on is then cheaper than skipping. */
 function chooseComponents(query: Float32Array): Components {
-  const nonzero = [...query.keys()].filter((dimension) => query[dimension] !== 0);
+  const nonzero: number[] = [];
+  for (let dimension = 0; dimension < query.length; dimension += 1)
+    if (query[dimension] !== 0) nonzero.push(dimension);
   if (nonzero.length > query.length / 4) return { weights: query, rows: null };
   const size = Math.ceil(nonzero.length / ROW_GROUP) * ROW_GROUP;
   const [weights, rows] = [new Float32Array(size), new Uint32Array(size)];
@@ -138,8 +158,11 @@ function chooseComponents(query: Float32Array): Components {
 
 function layOut(dimensions: number): Layout {
   const stride = dimensions * ROW_BYTES;
+  // Not a power of two, for the cache's sake.
+  const stagedStride = dimensions * 4 + 64;
   const blocks = Math.max(1, Math.min(SEGMENT_BLOCKS, Math.floor(SEGMENT_BYTES / stride)));
   const sizes: Readonly<Record<Region, number>> = {
+    staged: STAGED * stagedStride,
     weights: (dimensions + ROW_GROUP) * 4,
     rows: (dimensions + ROW_GROUP) * 4,
     sums: LANES * 4,
@@ -156,10 +179,16 @@ function layOut(dimensions: number): Layout {
     return offset;
   };
   const offsets = {
-    ...{ weights: place('weights'), rows: place('rows'), sums: place('sums'), hits: place('hits') },
-    ...{ scores: place('scores'), mask: place('mask'), ties: place('ties'), vectors: place('vectors') },
+    ...{ staged: place('staged'), weights: place('weights'), rows: place('rows'), sums: place('sums') },
+    ...{
+      hits: place('hits'),
+      scores: place('scores'),
+      mask: place('mask'),
+      ties: place('ties'),
+      vectors: place('vectors'),
+    },
   };
-  return { blocks, offsets, stride, bytes: next };
+  return { blocks, offsets, stride, stagedStride, bytes: next };
 }
 
 function makeSegment(
@@ -170,7 +199,7 @@ function makeSegment(
   const { kernel, buffer } = makeKernel(bytes);
   return {
     kernel,
-    buffer,
+    bytes: new Uint8Array(buffer),
     ties: new Float64Array(buffer, offsets.ties, blocks * LANES),
     mask: new Uint8Array(buffer, offsets.mask, blocks * LANES),
     weights: new Float32Array(buffer, offsets.weights, dimensions + ROW_GROUP),
