@@ -9,7 +9,7 @@ const adapterNames = [...new Set(readdirSync(adapters).map((name) => name.replac
 const zones = [
   {
     target: './src/shared',
-    from: ['./src/api', './src/workers', './src/cli'],
+    from: ['./src/api', './src/workers', './src/cli', './src/reindex'],
     message: 'shared/ serves all processes and knows none of them.',
   },
   {
@@ -23,12 +23,17 @@ const zones = [
     message: 'workers and api meet only in shared/jobs.ts and in Redis.',
   },
   {
+    target: './src/reindex',
+    from: ['./src/api', './src/workers', './src/cli'],
+    message: 'reindex meets the other processes only in Redis.',
+  },
+  {
     target: './src/cli',
-    from: ['./src/api', './src/workers', './src/shared/adapters'],
+    from: ['./src/api', './src/workers', './src/reindex', './src/shared/adapters'],
     message: 'cli/ starts the other processes; it does not import them.',
   },
   {
-    target: './src/shared/!(adapters)*',
+    target: ['./src/shared/!(context).ts', './src/shared/settings/**/*'],
     from: './src/shared/adapters',
     message: 'Only context.ts files name adapters; everything else knows the port.',
   },
@@ -38,13 +43,20 @@ const zones = [
       './src/api/!(context)/**/*',
       './src/workers/!(context).ts',
       './src/workers/*/**/*',
+      './src/reindex/!(context).ts',
     ],
     from: './src/shared/adapters',
     message: 'Only context.ts files name adapters; everything else knows the port.',
   },
   {
     target: './src/shared/adapters',
-    from: ['./src/shared/config.ts', './src/shared/settings.ts', './src/shared/settings-rules.ts'],
+    from: [
+      './src/shared/config.ts',
+      './src/shared/context.ts',
+      './src/shared/settings.ts',
+      './src/shared/settings',
+      './src/shared/settings-rules.ts',
+    ],
     message: 'An adapter takes the values it needs, not the settings.',
   },
   ...adapterNames.map((name) => ({
@@ -130,6 +142,7 @@ export default tseslint.config(
     files: [
       'src/*/main.ts',
       'src/cli/up.ts',
+      'src/cli/reindex.ts',
       'src/workers/parse/child.ts',
       'src/workers/parse/child-process.ts',
     ],

@@ -5,7 +5,7 @@
 import { startService } from '../test/support/service.js';
 import { measureChunking } from './chunking.js';
 import { ingestCollection } from './ingest.js';
-import { measureQuality } from './quality.js';
+import { measureRankings } from './quality.js';
 import { loadSearch } from './search.js';
 import { COLLECTIONS, loadCollection } from './support/collections.js';
 import { describeMachine, residentMegabytes } from './support/machine.js';
@@ -20,6 +20,7 @@ if (!scifact) process.exit(0);
 
 const chunking = measureChunking(scifact);
 console.table([chunking]);
+const quality = await measureRankings(COLLECTIONS);
 
 const service = await startService({
   workers: ['ingestion', 'embedding', 'cache,usage,maintenance'],
@@ -51,15 +52,6 @@ try {
   const megabytes = memory();
   console.table({ idle: idleMegabytes, 'with 15,549 documents': megabytes });
 
-  const quality = [];
-  for (const name of COLLECTIONS) {
-    const collection = loadCollection(name);
-    if (!collection) continue;
-    const user = `quality-${name}`;
-    const { ids } = await ingestCollection(target, collection, { user });
-    quality.push(await measureQuality(target, collection, { user, ids }));
-  }
-  console.table(quality);
   console.log(JSON.stringify({ machine, chunking, ingests, searches, idleMegabytes, megabytes, quality }));
 } finally {
   await service.stop();

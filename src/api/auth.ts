@@ -3,6 +3,7 @@ import jsonwebtoken from 'jsonwebtoken';
 import { z } from 'zod';
 import { PERMISSIONS, TOKEN_TYPES, type Permission, type TokenType } from '../shared/access-token.js';
 import { AppError } from '../shared/errors.js';
+import { rememberTokens, type VerifiedToken } from './recent-tokens.js';
 
 export type { Permission } from '../shared/access-token.js';
 
@@ -28,13 +29,13 @@ const claimsSchema = z
     exp: z.number(),
     iat: z.number().optional(),
   })
-  .transform(({ entity_id, sub, type, permissions }, context): Caller => {
+  .transform(({ entity_id, sub, type, permissions, exp }, context): VerifiedToken<Caller> => {
     const id = entity_id ?? sub;
     if (id == null) {
       context.addIssue({ code: 'custom', message: 'entity_id or sub is required' });
       return z.NEVER;
     }
-    return { id, type, permissions: withImplied(permissions) };
+    return { holder: { id, type, permissions: withImplied(permissions) }, expiresAt: exp };
   });
 
 function withImplied(permissions: readonly Permission[]): ReadonlySet<Permission> {
@@ -53,15 +54,17 @@ export interface AuthenticationOptions {
 
 export function createAuthentication({ secrets, devMode }: AuthenticationOptions): Authenticate {
   const keys = secrets.map((secret) => createSecretKey(Buffer.from(secret)));
-  return (authorization) => {
-    const token = /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1];
-    const fallback = devMode ? devUser : null;
-    if (token === undefined) return fallback;
+  const findHolder = rememberTokens((token) => {
     for (const key of keys) {
       const claims = claimsSchema.safeParse(verify(token, key));
       if (claims.success) return claims.data;
     }
-    return fallback;
+    return null;
+  });
+  return (authorization) => {
+    const token = /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1];
+    const caller = token === undefined ? null : (findHolder(token)?.holder ?? null);
+    return caller ?? (devMode ? devUser : null);
   };
 }
 

@@ -1,29 +1,44 @@
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createBuiltinCompleter } from '../shared/adapters/builtin-completer.js';
-import { createBuiltinEmbedder } from '../shared/adapters/builtin-embedder.js';
-import { createDiskStorage } from '../shared/adapters/disk-storage.js';
 import { createExactIndex } from '../shared/adapters/exact-index.js';
-import { createOpenAICompleter } from '../shared/adapters/openai-completer.js';
-import { createOpenAIEmbedder } from '../shared/adapters/openai-embedder.js';
 import { createPromptCacheEngine } from '../shared/adapters/prompt-cache-engine.js';
+import { createQueryEngineIndex } from '../shared/adapters/query-engine-index.js';
 import { createCaches } from '../shared/caches.js';
+import { chooseIndex } from '../shared/choose-index.js';
 import { createChunks } from '../shared/chunks.js';
-import { DataSetError, inspectServer, openDataSet } from '../shared/data-set.js';
+import {
+  algorithmOf,
+  createCompleter,
+  createEmbedder,
+  createObjectStorage,
+  storageAdvice,
+} from '../shared/context.js';
+import {
+  claimIndex,
+  DataSetError,
+  inspectServer,
+  openDataSet,
+  readDataSet,
+  type DataSet,
+  type WantedData,
+} from '../shared/data-set.js';
 import { createDraftObjects } from '../shared/draft-objects.js';
 import { createEmbedding } from '../shared/embedding.js';
 import { UnavailableError } from '../shared/errors.js';
 import { createJobs, QUEUES } from '../shared/jobs.js';
 import type { Logger } from '../shared/logger.js';
+import type { Embedder, Index } from '../shared/ports.js';
 import { renderPrefix } from '../shared/prompt.js';
-import { createLexicalRanker, createSemanticRanker } from '../shared/ranking.js';
-import { createRecords } from '../shared/records.js';
+import { createRankers, type Ranking } from '../shared/ranking.js';
+import { createRecords, type Records } from '../shared/records.js';
 import { bullConnection, createRedis, toUnavailable, type Redis } from '../shared/redis.js';
 import { createSearch } from '../shared/search.js';
 import type { Settings } from '../shared/settings.js';
+import { createStorageMarker } from '../shared/storage-marker.js';
 import { createTermStatistics } from '../shared/term-statistics.js';
 import { countTokens } from '../shared/tokens.js';
 import { createUsage } from '../shared/usage.js';
+import { watchDataSet } from '../shared/watch-data-set.js';
+import { announceStorage } from './announce-storage.js';
 import { limitIndexTime } from './index-deadline.js';
 import { watchRedis } from './redis-watch.js';
 import { createChangeWaiter } from './services/waiting.js';
@@ -35,10 +50,12 @@ interface ContextOptions {
   readonly logger: Logger;
   /** The process stops: ends the wait for a Redis that does not come, and requests' waits for their documents. */
   readonly signal: AbortSignal;
+  /** The data was reindexed: this process's settings are old. */
+  readonly onDataChange: () => void;
 }
 
 /** Everything that routes need, wired once. Waits for Redis; refuses one that would lose or mix data. */
-export async function createApiContext({ settings, logger, signal }: ContextOptions) {
+export async function createApiContext({ settings, logger, signal, onDataChange }: ContextOptions) {
   // The tokenizer loads its table at first use, which takes a second that no request should wait for.
   countTokens('warm');
   const onError = (error: Error) => {
@@ -46,38 +63,48 @@ export async function createApiContext({ settings, logger, signal }: ContextOpti
   };
   const embedder = createEmbedder(settings);
   const completer = createCompleter(settings);
-  const redis = await openRedis(settings.redis.url, { model: embedder.model, onError, logger, signal });
+  const storage = await createObjectStorage(settings, logger);
+  const wanted = { model: embedder.model, vectorType: settings.embedding.vectorType };
+  const { redis, dataSet } = await openRedis(settings.redis.url, { wanted, onError, logger, signal });
   const unwatch = watchRedis(redis, onError);
+  const drafts = createDraftObjects(redis);
+  const marker = createStorageMarker({ redis, storage, drafts });
+  const advice = storageAdvice(settings);
+  const announced = await announceStorage({ marker, storage, advice, logger, signal });
   const jobs = createJobs(bullConnection(settings.redis.url, { failFast: true }), onError);
   // Until its first connection BullMQ waits for Redis, whatever the profile; afterwards it fails fast.
   await Promise.all(QUEUES.map((name) => jobs.queue(name).waitUntilReady()));
   const waiter = await createChangeWaiter(redis, onError, signal);
-  const engine = await createExactIndex({
-    redisUrl: settings.redis.url,
-    onProblem: (message, fields) => {
-      logger[fields['level'] === 'error' ? 'error' : 'warn'](fields, message);
-    },
-  });
-  const index = limitIndexTime(engine, { milliseconds: settings.search.timeoutSeconds * 1_000 });
   const [records, chunks, statistics] = [
-    createRecords(redis),
-    createChunks(redis),
+    createRecords(redis, dataSet.vectors),
+    createChunks(redis, dataSet.vectors),
     createTermStatistics(redis),
   ];
+  let serving: string | null = null;
+  const claim = async (name: string) => {
+    await claimIndex(redis, name, dataSet.vectors);
+    serving = name;
+  };
+  const engine = await createIndex({ settings, logger, redis, embedder, dataSet, records, claim });
+  const unwatchData = watchDataSet(redis, dataSet, { index: () => serving, onChange: onDataChange });
+  const index = limitIndexTime(engine, { milliseconds: settings.search.timeoutSeconds * 1_000 });
   const embedding = createEmbedding(embedder, {
     maxWaitMilliseconds: settings.embedder === 'openai' ? 20 : 0,
   });
-  const ranker = settings.embedder === 'builtin' ? createLexicalRanker() : createSemanticRanker();
+  const { hybridWeight } = settings.search;
+  const chooseRanker = createRankers({ standard: standardRanking(settings), hybridWeight });
   return {
     ...{ settings, logger, redis, jobs, waiter, index, records, chunks, completer, countTokens },
     usage: createUsage(redis),
     caches: createCaches(redis),
-    drafts: createDraftObjects(redis),
+    drafts,
     cacheEngine: createPromptCacheEngine({ completer, countTokens, renderPrefix }),
-    storage: await createDiskStorage({ directory: join(settings.dataDirectory, 'objects') }),
-    search: createSearch({ index, embedding, ranker, records, chunks, statistics }),
+    storage: announced.storage,
+    search: createSearch({ index, embedding, chooseRanker, records, chunks, statistics }),
     close: async () => {
       unwatch();
+      unwatchData();
+      announced.close();
       waiter.close();
       await Promise.allSettled([index.close(), jobs.close()]);
       redis.destroy();
@@ -85,25 +112,76 @@ export async function createApiContext({ settings, logger, signal }: ContextOpti
   };
 }
 
+/** The builtin embedder's vectors hold nothing but words, which counting them ranks better. */
+function standardRanking({ search, embedder }: Settings): Ranking {
+  if (search.ranking !== 'auto') return search.ranking;
+  return embedder === 'builtin' ? 'lexical' : 'semantic';
+}
+
+interface IndexParts {
+  readonly settings: Settings;
+  readonly logger: Logger;
+  readonly redis: Redis;
+  readonly embedder: Embedder;
+  readonly dataSet: DataSet;
+  readonly records: Records;
+  readonly claim: (index: string) => Promise<void>;
+}
+
+/** @throws DataSetError when the server or the data does not have what the settings ask for */
+async function createIndex({
+  settings,
+  logger,
+  redis,
+  embedder,
+  dataSet,
+  records,
+  claim,
+}: IndexParts): Promise<Index> {
+  const { name, reason } = await chooseIndex(redis, settings.index);
+  logger.info({ index: name, reason }, 'index chosen');
+  const onProblem = (message: string, fields: Readonly<Record<string, unknown>>) => {
+    logger[fields['level'] === 'error' ? 'error' : 'warn'](fields, message);
+  };
+  const { vectors } = dataSet;
+  const redisUrl = settings.redis.url;
+  switch (name) {
+    case 'exact':
+      return createExactIndex({ redisUrl, vectors, onProblem });
+    case 'query-engine':
+      return createQueryEngineIndex({
+        ...{ redisUrl, onProblem, vectors, model: embedder.model },
+        algorithm: algorithmOf(settings.queryEngine),
+        efRuntime: settings.queryEngine.hnswEfRuntime,
+        timeoutMilliseconds: settings.search.timeoutSeconds * 1_000,
+        dimensions: async () => (await readDataSet(redis))?.dimensions ?? (await embedder.dimensions()),
+        claim,
+        readRecords: (ids) => records.readMany(ids),
+      });
+  }
+}
+
 const RETRY_MILLISECONDS = 500;
 
 async function openRedis(
   url: string,
   {
-    model,
+    wanted,
     onError,
     logger,
     signal,
-  }: Omit<ContextOptions, 'settings'> & { model: string; onError: (error: Error) => void },
-): Promise<Redis> {
+  }: Omit<ContextOptions, 'settings' | 'onDataChange'> & {
+    wanted: WantedData;
+    onError: (error: Error) => void;
+  },
+): Promise<{ redis: Redis; dataSet: DataSet }> {
   const redis = createRedis(url, { failFast: true, onError });
   try {
     await Promise.race([redis.connect(), aborted(signal)]);
     for (;;) {
       signal.throwIfAborted();
       try {
-        await openData(redis, { model, logger });
-        return redis;
+        return { redis, dataSet: await openData(redis, { wanted, logger }) };
       } catch (error) {
         // A server that still loads its data answers with errors until it is done.
         if (!(toUnavailable(error) instanceof UnavailableError)) throw error;
@@ -116,11 +194,15 @@ async function openRedis(
   }
 }
 
-async function openData(redis: Redis, { model, logger }: { model: string; logger: Logger }): Promise<void> {
+async function openData(
+  redis: Redis,
+  { wanted, logger }: { wanted: WantedData; logger: Logger },
+): Promise<DataSet> {
   const { problems, warnings } = await inspectServer(redis);
   if (problems.length > 0) throw new DataSetError(problems.join('; '));
-  await openDataSet(redis, { model });
+  const dataSet = await openDataSet(redis, wanted);
   for (const warning of warnings) logger.warn({ warning }, 'redis set-up');
+  return dataSet;
 }
 
 function aborted(signal: AbortSignal): Promise<never> {
@@ -133,37 +215,4 @@ function aborted(signal: AbortSignal): Promise<never> {
       { once: true },
     );
   });
-}
-
-function createCompleter({ completer, completion, openaiApiKey }: Settings) {
-  const { contextWindow } = completion;
-  switch (completer) {
-    case 'builtin':
-      return createBuiltinCompleter({ contextWindow });
-    case 'openai':
-      return createOpenAICompleter({
-        apiKey: openaiApiKey,
-        baseUrl: completion.baseUrl,
-        model: completion.model,
-        contextWindow,
-        timeoutMilliseconds: completion.timeoutSeconds * 1_000,
-      });
-  }
-}
-
-function createEmbedder({ embedder, embedding, openaiApiKey }: Settings) {
-  switch (embedder) {
-    case 'builtin':
-      return createBuiltinEmbedder();
-    case 'openai':
-      return createOpenAIEmbedder({
-        apiKey: openaiApiKey,
-        baseUrl: embedding.baseUrl,
-        model: embedding.model,
-        ...(embedding.dimensions > 0 ? { dimensions: embedding.dimensions } : {}),
-        timeoutMilliseconds: embedding.timeoutSeconds * 1_000,
-        maxInputs: embedding.maxInputs,
-        maxTokens: embedding.maxTokens,
-      });
-  }
 }

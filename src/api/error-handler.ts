@@ -4,6 +4,7 @@ import type { ErrorRequestHandler } from 'express';
 import { AppError, UnavailableError, type ValidationItem } from '../shared/errors.js';
 import { toUnavailable } from '../shared/redis.js';
 import { ClientGoneError } from './body.js';
+import { requestLog } from './request-log.js';
 import { sendJson } from './send-json.js';
 
 export interface ErrorReply {
@@ -40,13 +41,13 @@ function statusOfExpress(error: unknown): number | null {
 export const handleError: ErrorRequestHandler = (error: unknown, request, response, _next) => {
   const isGone = error instanceof ClientGoneError || (request.socket.destroyed && !response.writableFinished);
   if (isGone) {
-    request.log.debug('the client went away');
+    requestLog(request).debug('the client went away');
     response.destroy();
     return;
   }
   const { status, detail, headers } = describeError(error);
-  if (status === 500) request.log.error({ err: error }, 'request failed');
-  else if (status > 500) request.log.warn({ err: error }, 'request refused for now');
+  if (status === 500) requestLog(request).error({ err: error }, 'request failed');
+  else if (status > 500) requestLog(request).warn({ err: error }, 'request refused for now');
   if (response.headersSent) {
     // An answer that was begun is cut off rather than made to look whole.
     response.destroy();

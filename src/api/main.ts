@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import { loadSettings, SettingsError } from '../shared/config.js';
 import { DataSetError } from '../shared/data-set.js';
 import { UnavailableError } from '../shared/errors.js';
-import { EXIT_WRONG_SETTINGS } from '../shared/exit-codes.js';
+import { EXIT_DATA_CHANGED, EXIT_WRONG_SETTINGS } from '../shared/exit-codes.js';
 import { createLogger, type Logger } from '../shared/logger.js';
 import { loadOrCreateSecret } from '../shared/secret.js';
 import type { Settings } from '../shared/settings.js';
@@ -31,12 +31,15 @@ async function main(): Promise<void> {
   logger.info({ host: settings.api.host, port: settings.api.port, devMode: settings.devMode }, 'api listens');
 
   const stopping = new AbortController();
-  const starting = createApiContext({ settings, logger, signal: stopping.signal });
-  stopOnSignals(logger, settings.workers.drainSeconds, async () => {
+  const stop = stopOnSignals(logger, settings.workers.drainSeconds, async () => {
     stopping.abort();
     await stopServer(server, { drainSeconds: settings.workers.drainSeconds });
     const [started] = await Promise.allSettled([starting]);
     if (started.status === 'fulfilled') await started.value.close();
+  });
+  const starting = createApiContext({
+    ...{ settings, logger, signal: stopping.signal },
+    onDataChange: () => stop('the data was reindexed', EXIT_DATA_CHANGED),
   });
   try {
     const context = await starting;
@@ -85,24 +88,26 @@ function createStartingApp(options: Omit<AppOptions, 'routes'>): RequestListener
 }
 
 /** A second signal, or a stop that takes too long, ends the process as it is. */
-function stopOnSignals(logger: Logger, drainSeconds: number, stop: () => Promise<void>): void {
+function stopOnSignals(logger: Logger, drainSeconds: number, close: () => Promise<void>) {
   let isStopping = false;
+  const stop = (reason: string, code: number) => {
+    // A terminal's Ctrl-C may come with the parent's SIGTERM.
+    if (isStopping) return;
+    isStopping = true;
+    logger.info({ reason }, 'api stops');
+    setTimeout(() => process.exit(1), (drainSeconds + 4) * 1_000).unref();
+    close().then(
+      () => process.exit(code),
+      (error: unknown) => {
+        logger.error({ err: error }, 'api did not stop cleanly');
+        process.exit(1);
+      },
+    );
+  };
   for (const signal of ['SIGTERM', 'SIGINT', 'disconnect'] as const) {
-    process.on(signal, () => {
-      // A terminal's Ctrl-C may come with the parent's SIGTERM.
-      if (isStopping) return;
-      isStopping = true;
-      logger.info({ signal }, 'api stops');
-      setTimeout(() => process.exit(1), (drainSeconds + 4) * 1_000).unref();
-      stop().then(
-        () => process.exit(0),
-        (error: unknown) => {
-          logger.error({ err: error }, 'api did not stop cleanly');
-          process.exit(1);
-        },
-      );
-    });
+    process.on(signal, () => stop(signal, 0));
   }
+  return stop;
 }
 
 main().catch((error: unknown) => {

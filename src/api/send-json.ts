@@ -7,8 +7,9 @@ export function startJson(response: ServerResponse, status: number): void {
 }
 
 export function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  const bytes = Buffer.from(JSON.stringify(body));
+  const text = JSON.stringify(body);
   startJson(response, status);
-  response.setHeader('Content-Length', bytes.length);
-  response.end(bytes);
+  response.setHeader('Content-Length', Buffer.byteLength(text));
+  // As a string: it leaves in one piece with the headers, where bytes would be a second one.
+  response.end(text);
 }

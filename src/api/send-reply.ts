@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sendEvents } from './event-stream.js';
+import { requestLog } from './request-log.js';
 import type { ApiReply } from './route.js';
 import { sendJson, startJson } from './send-json.js';
 import { writeOut } from './write-out.js';
@@ -18,7 +19,7 @@ export async function sendReply(request: Request, response: Response, reply: Api
       return;
     case 'events':
       await sendEvents(response, reply.events, (error) => {
-        request.log.warn({ err: error }, 'event stream failed');
+        requestLog(request).warn({ err: error }, 'event stream failed');
       });
       return;
     case 'download':

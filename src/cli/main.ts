@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
 import { SettingsError } from '../shared/config.js';
+import { reindex } from './reindex.js';
 import { say, UserError } from './report.js';
 import { settingsFile, settingsTable } from './settings.js';
 import { makeToken, type TokenRequest } from './token.js';
@@ -23,6 +24,13 @@ program
   .action(async (request: TokenRequest) => {
     process.stdout.write(`${await makeToken(request, process.env)}\n`);
   });
+
+program
+  .command('reindex')
+  .description(
+    'make the data in Redis what the settings ask for: model, vectors, index; searches go on meanwhile',
+  )
+  .action(() => reindex(process.env));
 
 program
   .command('settings')

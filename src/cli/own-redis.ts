@@ -84,6 +84,18 @@ async function endLeftover(portFile: string, directory: string): Promise<void> {
   }
 }
 
+/** Address of the Redis that a running service has started on our data; null where none answers. */
+export async function findOwnRedis(dataDirectory: string): Promise<string | null> {
+  try {
+    const port = Number(await readFile(join(dataDirectory, 'redis', 'port'), 'utf8'));
+    await withClient(urlOf(port), (client) => client.ping());
+    return urlOf(port);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ECONNREFUSED') return null;
+    throw error;
+  }
+}
+
 /** On Linux Redis gets SIGTERM when we die, however we die; elsewhere the next start ends it. */
 function dyingWithUs(server: string): readonly [string, ...string[]] {
   if (process.platform !== 'linux') return [server];

@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto';
 import { RESP_TYPES } from 'redis';
+import { finishScript, setScript, wholeScript, writeScript } from './chunk-scripts.js';
 import { keys } from './keys.js';
-import { defineScript, type Redis } from './redis.js';
+import type { Redis } from './redis.js';
+import { decodeVector, encodeVector, FIRST_VECTORS, type VectorSet } from './vectors.js';
 
 /** Chunks are written, embedded, counted, re-tagged and unlinked in batches of this many. */
 export const BATCH_SIZE = 64;
@@ -15,8 +18,8 @@ export interface ChunkText {
 export interface ChunkVector {
   readonly number: number;
   readonly vector: Float32Array;
-  /** Packed term counts, see `terms.ts`. */
-  readonly terms: Uint8Array;
+  /** Packed term counts, see `terms.ts`; absent where they are there already. */
+  readonly terms?: Uint8Array;
 }
 
 export interface ChunkAddress {
@@ -34,9 +37,23 @@ export interface TextBatch {
   readonly documentId: string;
   readonly generation: string;
   readonly first: number;
-  /** `hash` is the digest of the text by which a later attempt finds the vector again. */
   readonly chunks: readonly (ChunkText & { readonly hash: string; readonly like: ChunkAddress | null })[];
   readonly tags: string;
+}
+
+/** A chunk with all that its hash holds. */
+export type WholeChunk = TextBatch['chunks'][number] & Required<ChunkVector>;
+
+/** A generation of one batch. */
+export interface WholeGeneration extends Omit<TextBatch, 'first' | 'chunks'> {
+  readonly chunks: readonly WholeChunk[];
+  /** Of all chunks together. */
+  readonly tokens: number;
+}
+
+/** The digest by which a later attempt finds the vector of a text again. */
+export function textHash(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }
 
 export function batchCount(chunkCount: number): number {
@@ -52,8 +69,12 @@ export function batchNumbers(batch: number, chunkCount: number): number[] {
 export type Chunks = ReturnType<typeof createChunks>;
 
 /** The chunk hashes in Redis. Writes into a generation that was discarded change nothing and answer false. */
-export function createChunks(redis: Redis) {
+export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS) {
   const binary = redis.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
+
+  const suffix = vectors.field === FIRST_VECTORS.field ? '' : `:${vectors.field}`;
+  /** A batch's mark and their number. Each set of vectors has its own: what is embedded for another is not for this one. */
+  const finishedFields = (batch: number) => [`embedded:${String(batch)}${suffix}`, `embedded${suffix}`];
 
   const write = async (generation: string, entries: readonly (readonly [number, (string | Buffer)[]])[]) => {
     const written = await writeScript.run(redis, {
@@ -64,35 +85,37 @@ export function createChunks(redis: Redis) {
   };
 
   return {
-    writeTexts: ({ documentId, generation, first, chunks, tags }: TextBatch): Promise<boolean> =>
+    writeTexts: ({ first, chunks, ...batch }: TextBatch): Promise<boolean> =>
       write(
-        generation,
-        chunks.map(({ text, tokenCount, overlap, hash, like }, i) => [
-          first + i,
-          [
-            ...[
-              'document',
-              documentId,
-              'generation',
-              generation,
-              'number',
-              String(first + i),
-              'content',
-              text,
-            ],
-            ...['tokens', String(tokenCount), 'overlap', String(overlap), 'hash', hash, 'tags', tags],
-            ...['like', like ? `${like.generation}:${String(like.number)}` : ''],
-          ],
-        ]),
+        batch.generation,
+        chunks.map((chunk, i) => [first + i, textFields(batch, { ...chunk, number: first + i })]),
       ),
+
+    /**
+     * Writes a generation's only batch with its vectors, embedded and closed, if the document's record is at `revision`;
+     * answers whether it is. The generation is hidden until it is published.
+     */
+    writeWhole: async ({ chunks, tokens, ...batch }: WholeGeneration, revision: number): Promise<boolean> => {
+      const { documentId, generation } = batch;
+      const rows = chunks.map((chunk) => [...textFields(batch, chunk), ...vectorFields(chunk, vectors)]);
+      const written = await wholeScript.run(redis, {
+        keys: [
+          ...[keys.document(documentId), keys.hidden, keys.generation(generation)],
+          ...chunks.map(({ number }) => keys.chunk(generation, number)),
+        ],
+        arguments: [
+          ...[String(revision), generation, documentId, String(chunks.length), String(tokens)],
+          ...finishedFields(0),
+          ...rows.flatMap((fields) => [String(fields.length), ...fields]),
+        ],
+      });
+      return written === 1;
+    },
 
     writeVectors: (generation: string, chunks: readonly ChunkVector[]): Promise<boolean> =>
       write(
         generation,
-        chunks.map(({ number, vector, terms }) => [
-          number,
-          ['vector', vectorBytes(vector), 'terms', Buffer.from(terms)],
-        ]),
+        chunks.map((chunk) => [chunk.number, vectorFields(chunk, vectors)]),
       ),
 
     writeTags: (generation: string, numbers: readonly number[], tags: string): Promise<boolean> =>
@@ -157,14 +180,19 @@ export function createChunks(redis: Redis) {
 
     readVectors: async (addresses: readonly ChunkAddress[]): Promise<(Float32Array | null)[]> => {
       const rows = await Promise.all(
-        addresses.map(({ generation, number }) => binary.hGet(keys.chunk(generation, number), 'vector')),
+        addresses.map(({ generation, number }) => binary.hGet(keys.chunk(generation, number), vectors.field)),
       );
-      return rows.map((bytes) => (bytes instanceof Buffer ? toVector(bytes) : null));
+      return rows.map((bytes) => (bytes instanceof Buffer ? decodeVector(bytes, vectors.type) : null));
     },
 
     readTerms: async (generation: string, numbers: readonly number[]): Promise<(Uint8Array | null)[]> => {
       const rows = await Promise.all(numbers.map((n) => binary.hGet(keys.chunk(generation, n), 'terms')));
       return rows.map((bytes) => (bytes instanceof Buffer ? bytes : null));
+    },
+
+    /** Takes the vectors of a set that nothing uses any more out of the hashes. */
+    removeVectors: async (generation: string, numbers: readonly number[]): Promise<void> => {
+      await Promise.all(numbers.map((number) => redis.hDel(keys.chunk(generation, number), vectors.field)));
     },
 
     /** @returns how many of them there were */
@@ -178,10 +206,13 @@ export function createChunks(redis: Redis) {
     ): Promise<number | null> => {
       const done = await finishScript.run(redis, {
         keys: [keys.generation(generation)],
-        arguments: [`embedded:${String(batch)}`],
+        arguments: finishedFields(batch),
       });
       return done < 0 ? null : of - done;
     },
+
+    isFinished: async (generation: string, batch: number): Promise<boolean> =>
+      (await redis.hExists(keys.generation(generation), finishedFields(batch)[0] ?? '')) === 1,
 
     /** The last trace of a generation, after its chunks are unlinked. */
     forget: async (generation: string): Promise<void> => {
@@ -195,45 +226,23 @@ export function createChunks(redis: Redis) {
   };
 }
 
+function textFields(
+  { documentId, generation, tags }: Omit<TextBatch, 'first' | 'chunks'>,
+  chunk: TextBatch['chunks'][number] & { readonly number: number },
+): string[] {
+  const { number, text, tokenCount, overlap, hash, like } = chunk;
+  return [
+    ...['document', documentId, 'generation', generation, 'number', String(number), 'content', text],
+    ...['tokens', String(tokenCount), 'overlap', String(overlap), 'hash', hash, 'tags', tags],
+    ...['like', like ? `${like.generation}:${String(like.number)}` : ''],
+  ];
+}
+
+function vectorFields({ vector, terms }: ChunkVector, { field, type }: VectorSet): (string | Buffer)[] {
+  return [field, encodeVector(vector, type), ...(terms ? ['terms', Buffer.from(terms)] : [])];
+}
+
 function address(like: string | null | undefined): ChunkAddress | null {
   const [generation, number] = (like ?? '').split(':');
   return generation && number !== undefined ? { generation, number: Number(number) } : null;
 }
-
-function vectorBytes(vector: Float32Array): Buffer {
-  return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
-}
-
-function toVector(bytes: Buffer): Float32Array {
-  const copy = new Uint8Array(bytes);
-  return new Float32Array(copy.buffer, 0, copy.byteLength / 4);
-}
-
-const GUARD = `
-if redis.call('HEXISTS', KEYS[1], 'document') == 0 or redis.call('HEXISTS', KEYS[1], 'discarded') == 1 then
-  return -1
-end
-`;
-
-/** Before each chunk's fields comes their number. */
-const writeScript = defineScript<number>(`${GUARD}
-local at = 1
-for i = 2, #KEYS do
-  local count = tonumber(ARGV[at])
-  redis.call('HSET', KEYS[i], unpack(ARGV, at + 1, at + count))
-  at = at + count + 1
-end
-return 1
-`);
-
-const setScript = defineScript<number>(`${GUARD}
-redis.call('HSET', KEYS[1], unpack(ARGV))
-return 1
-`);
-
-const finishScript = defineScript<number>(`${GUARD}
-if redis.call('HSETNX', KEYS[1], ARGV[1], '1') == 1 then
-  return redis.call('HINCRBY', KEYS[1], 'embedded', 1)
-end
-return tonumber(redis.call('HGET', KEYS[1], 'embedded'))
-`);

@@ -55,6 +55,8 @@ function fromText(kind: Leaf['note']['kind'], value: string): unknown {
       return value;
     case 'integer':
       return /^-?\d+$/.test(value.trim()) ? Number(value) : value;
+    case 'number':
+      return /^-?\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : value;
     case 'boolean':
       return booleans.get(value.trim().toLowerCase()) ?? value;
     case 'list':

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
 import { UnavailableError } from './errors.js';
 import { keys } from './keys.js';
 import type { Redis } from './redis.js';
+import type { VectorSet, VectorType } from './vectors.js';
 
 const KEY_SCHEMA_VERSION = '1';
 
@@ -10,22 +12,100 @@ export class DataSetError extends Error {
   override readonly name = 'DataSetError';
 }
 
-/** Marks an empty data set as made by this key layout and model; refuses one that was made by another. */
-export async function openDataSet(redis: Redis, { model }: { model: string }): Promise<void> {
-  const isEmpty = (await redis.exists(keys.changes)) === 0;
-  if (isEmpty) await redis.hSet(keys.schema, { version: KEY_SCHEMA_VERSION, model });
-  await redis.set(keys.epoch, randomUUID(), { condition: 'NX' });
+const schemaSchema = z.object({
+  version: z.string(),
+  model: z.string(),
+  /** Data of the first release says neither. */
+  vectorField: z.string().default('vector'),
+  vectorType: z.enum(['float32', 'float16']).default('float32'),
+  dimensions: z.coerce.number().int().optional(),
+  /** Index of the Query Engine that serves, once there is one. */
+  index: z.string().optional(),
+});
+
+/** What the data in Redis was made with. */
+export interface DataSet {
+  readonly model: string;
+  readonly vectors: VectorSet;
+  /** Null until the first vector is there. */
+  readonly dimensions: number | null;
+  readonly index: string | null;
+}
+
+/** What the settings ask of the data. */
+export interface WantedData {
+  readonly model: string;
+  readonly vectorType: VectorType;
+}
+
+/** @throws DataSetError for data of another key layout */
+export async function readDataSet(redis: Redis): Promise<DataSet | null> {
   const found = await redis.hGetAll(keys.schema);
-  if (found['version'] !== KEY_SCHEMA_VERSION) {
+  if (found['version'] === undefined) return null;
+  const { version, model, vectorField, vectorType, dimensions, index } = schemaSchema.parse({ ...found });
+  if (version !== KEY_SCHEMA_VERSION) {
     throw new DataSetError(
-      `the data in Redis has key layout ${found['version'] ?? 'unknown'}; this program reads ${KEY_SCHEMA_VERSION}`,
+      `the data in Redis has key layout ${version}; this program reads ${KEY_SCHEMA_VERSION}`,
     );
   }
-  if (found['model'] !== model) {
+  return {
+    ...{ model, vectors: { field: vectorField, type: vectorType } },
+    ...{ dimensions: dimensions ?? null, index: index ?? null },
+  };
+}
+
+/** Marks an empty data set as made by this key layout and model; refuses one that was made by another. */
+export async function openDataSet(redis: Redis, { model, vectorType }: WantedData): Promise<DataSet> {
+  const isEmpty = (await redis.exists(keys.changes)) === 0;
+  if (isEmpty) {
+    const marked = await redis.hGetAll(keys.schema);
+    const isOurs = marked['model'] === model && marked['vectorType'] === vectorType;
+    const mark = { version: KEY_SCHEMA_VERSION, model, vectorType };
+    if (!isOurs) await redis.multi().del(keys.schema).hSet(keys.schema, mark).exec();
+  }
+  await redis.set(keys.epoch, randomUUID(), { condition: 'NX' });
+  const found = await readDataSet(redis);
+  if (!found) throw new DataSetError('the data in Redis does not say what key layout it has');
+  if (found.model !== model) {
     throw new DataSetError(
-      `the data was embedded with ${found['model'] ?? 'unknown'}, but the settings name ${model} ` +
+      `the data was embedded with ${found.model}, but the settings name ${model} ` +
         '(embedder, embedding.model, embedding.dimensions). Vectors of two models cannot be compared: ' +
-        'set the first again, or start with an empty Redis and data folder and ingest anew.',
+        'set the first again, or embed the data anew with `npx quire reindex`.',
+    );
+  }
+  if (found.vectors.type !== vectorType) {
+    throw new DataSetError(
+      `the data has vectors of ${found.vectors.type}, but the settings name ${vectorType} (embedding.vector_type): ` +
+        'set the first again, or convert the data with `npx quire reindex`.',
+    );
+  }
+  return found;
+}
+
+/** Marks data that lost its mark (FLUSHALL) as what the processes that still run make of it. */
+export async function markAgain(
+  redis: Redis,
+  { model, vectors }: Pick<DataSet, 'model' | 'vectors'>,
+): Promise<void> {
+  const marks = Object.entries({ model, vectorField: vectors.field, vectorType: vectors.type });
+  for (const [name, value] of marks) await redis.hSetNX(keys.schema, name, value);
+  await redis.set(keys.epoch, randomUUID(), { condition: 'NX' });
+  // Last: with it the mark is whole.
+  await redis.hSetNX(keys.schema, 'version', KEY_SCHEMA_VERSION);
+}
+
+/** Takes the name of the Query Engine's index over `vectors` that is to serve; refuses it when another serves. */
+export async function claimIndex(redis: Redis, name: string, vectors: VectorSet): Promise<void> {
+  const data = await readDataSet(redis);
+  if (data && data.vectors.field !== vectors.field) {
+    throw new DataSetError('the data was reindexed: this process must start again');
+  }
+  await redis.hSetNX(keys.schema, 'index', name);
+  const serving = await redis.hGet(keys.schema, 'index');
+  if (serving !== name) {
+    throw new DataSetError(
+      `the data is served by the index ${serving ?? 'unknown'}, but the settings ask for ${name} (query_engine.*): ` +
+        'set the first again, or build the other with `npx quire reindex`.',
     );
   }
 }

@@ -73,10 +73,11 @@ export const documentSchema = z.object({
 export type DocumentRecord = z.infer<typeof documentSchema>;
 
 /** The fields that access and filters look at: a record, or an index's copy of one. */
-export type MatchableDocument = Pick<
-  DocumentRecord,
-  'id' | 'createdAt' | 'readers' | 'writers' | 'admins' | 'metadata' | 'published' | 'pending'
->;
+export const matchableSchema = documentSchema.pick({
+  ...{ id: true, createdAt: true, readers: true, writers: true, admins: true },
+  ...{ metadata: true, published: true, pending: true },
+});
+export type MatchableDocument = z.infer<typeof matchableSchema>;
 
 /** The content that a Document shows: the published one, or the pending one while none is published. */
 export function shownContent(document: Pick<DocumentRecord, 'published' | 'pending'>): Content {

@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
 import type { Json, MatchableDocument } from './document.js';
 import { createPathReader, documentFieldNames, isObject, MAX_METADATA_DEPTH } from './filter-paths.js';
-import type { Operand, Scalar } from './filters.js';
+import type { Comparison, Operand, Scalar } from './filters.js';
 import { parseInstant } from './instants.js';
 
 /** Hex digits of a double that range tokens tell apart: sign, exponent and eight bits of the mantissa. */
 const RANGE_DIGITS = 5;
+const HEX_DIGITS = Array.from('0123456789abcdef');
 
 /**
  * What filters can ask of a document, as tokens for a TAG field: whatever an equality, an existence or a range names,
@@ -29,12 +30,24 @@ export function accessToken(userId: string): string {
   return token('@', '', 'user', userId);
 }
 
-function existsToken(path: string): string {
+export function existsToken(path: string): string {
   return token('?', path, '', '');
 }
 
-function equalsToken(path: string, value: Scalar): string {
+export function equalsToken(path: string, value: Scalar): string {
   return token('=', path, value === null ? 'null' : typeof value, Object.is(value, -0) ? 0 : value);
+}
+
+/** Tokens one of which every document has that passes the comparison; some that barely do not pass have one too. */
+export function comparisonTokens(path: string, comparison: Comparison, { type, value }: Operand): string[] {
+  const bound = orderedHex(value).slice(0, RANGE_DIGITS);
+  const isAbove = comparison === 'gt' || comparison === 'gte';
+  const beyond = Array.from(bound).flatMap((digit, length) =>
+    HEX_DIGITS.filter((other) => (isAbove ? other > digit : other < digit)).map(
+      (other) => bound.slice(0, length) + other,
+    ),
+  );
+  return [bound, ...beyond].map((prefix) => rangeToken(path, type, prefix));
 }
 
 /** `prefix`: the first digits of an ordered double, so that a token stands for a range of numbers. */

@@ -4,6 +4,10 @@ const prefix = 'quire:';
 export const keys = {
   /** Hash: version of this key layout and the embedding model of the data. */
   schema: `${prefix}schema`,
+  /** Hash: how far a reindexing has come, while there is one. */
+  reindexing: `${prefix}reindexing`,
+  /** Set of fields of chunk hashes with vectors that nothing uses any more. */
+  garbageVectors: `${prefix}garbage:vectors`,
   /** String: random id of this data set; a mirror that sees it change starts over. */
   epoch: `${prefix}epoch`,
   /** Counter: sequence numbers of the change log. */
@@ -20,8 +24,14 @@ export const keys = {
   garbage: `${prefix}garbage`,
   /** Sorted set source object → time in ms it was announced: bytes that no record refers to yet. */
   draftObjects: `${prefix}draft-objects`,
+  /** String: object that shows which storage the API keeps source files in; and one that lives while an API says so. */
+  storageMarker: `${prefix}storage-marker`,
+  storageMarkerAnnounced: `${prefix}storage-marker:announced`,
   /** Set of source objects to be removed from object storage. */
   garbageObjects: `${prefix}garbage:objects`,
+  /** What the keys of all document records begin with, and those of all chunks: an engine indexes by it. */
+  documentPrefix: `${prefix}document:`,
+  chunkPrefix: `${prefix}chunk:`,
   /** Hash: the document record. */
   document: (id: string) => `${prefix}document:${id}`,
   /** Hash: document, owner and batches of a generation; writing chunks needs it to exist. */

@@ -49,7 +49,7 @@ export interface Candidate {
   readonly number: number;
   /** Inner product of the query and chunk vectors. */
   readonly similarity: number;
-  /** Packed term counts of the chunk, as `terms.ts` writes them. */
+  /** Packed term counts of the chunk, as `terms.ts` writes them, unless the search was without. */
   readonly terms: Uint8Array;
 }
 
@@ -59,6 +59,8 @@ export interface IndexSearch extends CallOptions {
   readonly filter: Filter | null;
   /** Most similar candidates to return. */
   readonly limit: number;
+  /** False where nobody will read the candidates' terms, which may then be missing (empty). */
+  readonly withTerms?: boolean;
 }
 
 export interface IndexListing extends CallOptions {

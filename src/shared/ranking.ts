@@ -15,11 +15,17 @@ export interface RankedCandidate {
   readonly similarity: number;
 }
 
+/** How candidates are scored: by their vectors, by the query's words that they hold, or by both. */
+export const RANKINGS = ['semantic', 'lexical', 'hybrid'] as const;
+export type Ranking = (typeof RANKINGS)[number];
+
 /** Scores what the index proposes. Pure: a score depends on the query, the chunk and the statistics alone. */
 export interface Ranker {
   /** Candidates to take from the index so that the best `k` are among them. */
   candidateCount(k: number): number;
-  /** Terms whose statistics `rank` reads; none when it needs no statistics. */
+  /** Whether `rank` reads terms and their statistics. */
+  readonly readsTerms: boolean;
+  /** Terms whose statistics `rank` reads. */
   queryTerms(query: string): readonly number[];
   /** One score in [0, 1] for each candidate, in their order. */
   rank(query: string, candidates: readonly RankedCandidate[], statistics: TermStatistics): Float64Array;
@@ -27,10 +33,14 @@ export interface Ranker {
 
 export const noStatistics: TermStatistics = { chunks: 0, totalLength: 0, frequencies: new Map() };
 
+/** Candidates beyond `k`: an engine cuts off equal ones anywhere, where ties go by document and number. */
+const SPARE = 16;
+
 /** The similarity of the vectors is the score. */
 export function createSemanticRanker(): Ranker {
   return {
-    candidateCount: (k) => k,
+    candidateCount: (k) => k + SPARE,
+    readsTerms: false,
     queryTerms: () => [],
     rank: (_query, candidates) => Float64Array.from(candidates, ({ similarity }) => clamp(similarity)),
   };
@@ -51,6 +61,7 @@ const PRIOR_LENGTH = 150;
 export function createLexicalRanker(): Ranker {
   return {
     candidateCount: (k) => Math.max(400, 4 * k),
+    readsTerms: true,
     queryTerms: (query) => [...analyzeText(query).counts.keys()],
     rank(query, candidates, statistics) {
       const weights = weighQuery(query, statistics);
@@ -64,6 +75,39 @@ export function createLexicalRanker(): Ranker {
       return scores;
     },
   };
+}
+
+/**
+ * A weighted sum of the scores of the other two (a convex combination, Bruch, Gai and Ingber 2023): both are in [0, 1]
+ * whatever else is proposed, so that nothing is scaled by the query's other candidates.
+ *
+ * @param weight share of the similarity, from 0 to 1
+ */
+export function createHybridRanker(weight: number): Ranker {
+  const [lexical, semantic] = [createLexicalRanker(), createSemanticRanker()];
+  return {
+    ...lexical,
+    rank(query, candidates, statistics) {
+      const words = lexical.rank(query, candidates, statistics);
+      const meanings = semantic.rank(query, candidates, statistics);
+      return words.map((share, i) => clamp(weight * (meanings[i] ?? 0) + (1 - weight) * share));
+    },
+  };
+}
+
+/** The ranker that a request asks for, or the standard one where it asks for none. */
+export type ChooseRanker = (ranking: Ranking | undefined) => Ranker;
+
+export function createRankers(options: {
+  readonly standard: Ranking;
+  readonly hybridWeight: number;
+}): ChooseRanker {
+  const rankers: Readonly<Record<Ranking, Ranker>> = {
+    semantic: createSemanticRanker(),
+    lexical: createLexicalRanker(),
+    hybrid: createHybridRanker(options.hybridWeight),
+  };
+  return (ranking = options.standard) => rankers[ranking];
 }
 
 interface WeightedTerm {

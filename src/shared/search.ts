@@ -1,11 +1,12 @@
 import { canRead } from './access.js';
+import { bestFirst, type Scored } from './best-first.js';
 import type { Chunks } from './chunks.js';
-import type { DocumentRecord } from './document.js';
+import type { MatchableDocument } from './document.js';
 import type { Embedding } from './embedding.js';
 import { compileFilter } from './filter-match.js';
 import type { Filter } from './filters.js';
 import type { Candidate, Index } from './ports.js';
-import type { Ranker } from './ranking.js';
+import { noStatistics, type ChooseRanker, type Ranking } from './ranking.js';
 import type { Records } from './records.js';
 import type { TermStatisticsStore } from './term-statistics.js';
 
@@ -16,6 +17,8 @@ export interface SearchRequest {
   /** Most hits to return. */
   readonly k: number;
   readonly minScore: number;
+  /** Absent: the standard one. */
+  readonly ranking?: Ranking | undefined;
   /** `document`: each document once, by its best chunk. */
   readonly per: 'chunk' | 'document';
   readonly signal?: AbortSignal;
@@ -23,14 +26,13 @@ export interface SearchRequest {
 
 /** A chunk that the caller may read, as its record said when the answer was built. */
 export interface Hit {
-  readonly record: DocumentRecord;
+  readonly record: MatchableDocument;
   readonly number: number;
   readonly content: string;
   /** In [0, 1]; hits come in its order, ties by document, then chunk number. */
   readonly score: number;
 }
 
-type Scored = Candidate & { readonly score: number };
 /** Why a candidate is no hit: `servedBy` is what its document is served by instead, where the caller may have that. */
 interface Dropped {
   readonly servedBy: string | null;
@@ -52,19 +54,22 @@ const MOST_RESTARTS = 3;
 export function createSearch(parts: {
   readonly index: Index;
   readonly embedding: Embedding;
-  readonly ranker: Ranker;
+  readonly chooseRanker: ChooseRanker;
   readonly records: Records;
   readonly chunks: Chunks;
   readonly statistics: TermStatisticsStore;
 }): Search {
-  const { index, embedding, ranker, records, chunks, statistics } = parts;
+  const { index, embedding, chooseRanker, records, chunks, statistics } = parts;
 
   const checker = ({ callerId, filter }: SearchRequest): Check => {
     const fits = filter ? compileFilter(filter) : () => true;
     return async (candidates) => {
       const ids = [...new Set(candidates.map(({ documentId }) => documentId))];
       // Sent in this order on one connection: the records are read after the contents, as the last step.
-      const [contents, found] = await Promise.all([chunks.readContents(candidates), records.readMany(ids)]);
+      const [contents, found] = await Promise.all([
+        chunks.readContents(candidates),
+        records.readMatchable(ids),
+      ]);
       const byId = new Map(ids.map((id, i) => [id, found[i] ?? null]));
       return candidates.map(({ documentId, generation, number, score }, i) => {
         const record = byId.get(documentId) ?? null;
@@ -81,12 +86,14 @@ export function createSearch(parts: {
   return async (request) => {
     const { callerId, query, filter, k, per, signal } = request;
     const check = checker(request);
+    const ranker = chooseRanker(request.ranking);
+    const withTerms = ranker.readsTerms;
     const ask = async (limit: number) => {
       const { vector } = await embedded;
-      return index.search({ vector, callerId, filter, limit, signal });
+      return index.search({ vector, callerId, filter, limit, withTerms, signal });
     };
     const embedded = embedding.embedQuery(query, { signal });
-    const counted = statistics.read(callerId, ranker.queryTerms(query));
+    const counted = withTerms ? statistics.read(callerId, ranker.queryTerms(query)) : noStatistics;
     let restarts = 0;
     for (let limit = ranker.candidateCount(k); ;) {
       const [candidates, known] = await Promise.all([ask(limit), counted]);
@@ -111,29 +118,6 @@ function isOvertaken(candidates: readonly Candidate[], dropped: readonly Dropped
     ({ servedBy }) => servedBy !== null && candidates.every(({ generation }) => generation !== servedBy),
   );
 }
-
-/** Sorts positions, not candidates: of hundreds, a few are looked at. */
-function* bestFirst(
-  candidates: readonly Candidate[],
-  scores: Float64Array,
-  minScore: number,
-): Generator<Scored> {
-  const positions = [...scores.keys()].filter((i) => scoreAt(scores, i) >= minScore);
-  positions.sort((a, b) => {
-    const difference = scoreAt(scores, b) - scoreAt(scores, a);
-    if (difference !== 0) return difference;
-    const [left, right] = [candidates[a], candidates[b]];
-    return left && right ? compare(left.documentId, right.documentId) || left.number - right.number : 0;
-  });
-  for (const position of positions) {
-    const candidate = candidates[position];
-    if (candidate) yield { ...candidate, score: scoreAt(scores, position) };
-  }
-}
-
-const scoreAt = (scores: Float64Array, position: number): number => scores[position] ?? 0;
-
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 async function firstHits(
   ordered: Iterator<Scored>,

@@ -1,5 +1,6 @@
 import { isLoopbackHost } from './loopback.js';
-import { openaiUrl, type Settings } from './settings.js';
+import type { Settings } from './settings.js';
+import { openaiUrl } from './settings/sections.js';
 
 /** What a process cannot do without: `redis` an address of one, `secret` a JWT secret (which dev mode makes itself). */
 export type Need = 'redis' | 'secret';
@@ -64,6 +65,24 @@ export const settingsRules: readonly Rule[] = [
       }),
     };
   }),
+  {
+    names: ['object_storage', 's3.bucket'],
+    broken: ({ objectStorage, s3 }) => objectStorage === 's3' && s3.bucket === '',
+    problem: () => ({
+      setting: 's3.bucket',
+      value: '""',
+      allowed: 'needed with object_storage = "s3": the name of a bucket that exists',
+    }),
+  },
+  {
+    names: ['s3.access_key_id', 's3.secret_access_key'],
+    broken: ({ s3 }) => (s3.accessKeyId === '') !== (s3.secretAccessKey === ''),
+    problem: ({ s3 }) => ({
+      setting: s3.accessKeyId === '' ? 's3.access_key_id' : 's3.secret_access_key',
+      value: '""',
+      allowed: 'needed too where the other of s3.access_key_id and s3.secret_access_key is set',
+    }),
+  },
   {
     names: ['redis.url'],
     broken: ({ redis }, needs) => needs.includes('redis') && redis.url === '',

@@ -1,7 +1,7 @@
 import { keys } from './keys.js';
 import type { TermStatistics } from './ranking.js';
 import { defineScript, type Redis } from './redis.js';
-import { unpackTerms } from './terms.js';
+import { packedLength, packedTerms } from './terms.js';
 
 /** One batch of a generation's chunks, counted as a whole or not at all. */
 export interface CountedBatch {
@@ -23,11 +23,16 @@ export function createTermStatistics(redis: Redis) {
     { generation, batch, terms }: CountedBatch,
     owner: string,
   ) => {
-    const { length, frequencies } = sumTerms(terms);
-    const pairs = [...frequencies].flatMap(([term, count]) => [String(term), String(count)]);
+    const length = terms.reduce((sum, packed) => sum + packedLength(packed), 0);
     await script.run(redis, {
       keys: [keys.generation(generation), keys.statistics(owner)],
-      arguments: [`counted:${String(batch)}`, owner, String(terms.length), String(length), ...pairs],
+      arguments: [
+        `counted:${String(batch)}`,
+        owner,
+        String(terms.length),
+        String(length),
+        ...groupTerms(terms),
+      ],
     });
   };
 
@@ -51,26 +56,52 @@ export function createTermStatistics(redis: Redis) {
   };
 }
 
-function sumTerms(chunks: readonly Uint8Array[]) {
+/** Redis passes a script's values to a command on a stack of a few thousand. */
+const LARGEST_GROUP = 1_000;
+
+/** Terms by how many chunks hold them: for each group that number, the group's size, and the terms. */
+function groupTerms(chunks: readonly Uint8Array[]): string[] {
+  // Most documents are one chunk.
+  const [only, ...others] = chunks;
+  if (only && others.length === 0) return inGroups(1, packedTerms(only).map(String));
   const frequencies = new Map<number, number>();
-  let length = 0;
-  for (const packed of chunks) {
-    const terms = unpackTerms(packed);
-    length += terms.length;
-    for (const term of terms.counts.keys()) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
+  for (const packed of chunks)
+    for (const term of packedTerms(packed)) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
+  const groups = new Map<number, string[]>();
+  for (const [term, count] of frequencies) {
+    const group = groups.get(count);
+    if (group) group.push(String(term));
+    else groups.set(count, [String(term)]);
   }
-  return { length, frequencies };
+  return [...groups].flatMap(([count, terms]) => inGroups(count, terms));
 }
 
+function inGroups(count: number, terms: readonly string[]): string[] {
+  const parts = Array.from({ length: Math.ceil(terms.length / LARGEST_GROUP) }, (_, i) =>
+    terms.slice(i * LARGEST_GROUP, (i + 1) * LARGEST_GROUP),
+  );
+  return parts.flatMap((part) => [String(count), String(part.length), ...part]);
+}
+
+/** A group is read and written as one: a command for each term costs more, here and in the append-only file. */
 const ADD = `
 local statistics, at = KEYS[2], 5
 redis.call('HINCRBY', statistics, 'chunks', sign * ARGV[3])
 redis.call('HINCRBY', statistics, 'length', sign * ARGV[4])
 while at < #ARGV do
-  if redis.call('HINCRBY', statistics, ARGV[at], sign * ARGV[at + 1]) <= 0 then
-    redis.call('HDEL', statistics, ARGV[at])
+  local by, first, last = sign * ARGV[at], at + 2, at + 1 + ARGV[at + 1]
+  local counts = redis.call('HMGET', statistics, unpack(ARGV, first, last))
+  local fields, gone = {}, {}
+  for i = first, last do
+    local count = (counts[i - first + 1] or 0) + by
+    if count > 0 then
+      fields[#fields + 1] = ARGV[i]
+      fields[#fields + 1] = count
+    else gone[#gone + 1] = ARGV[i] end
   end
-  at = at + 2
+  if #fields > 0 then redis.call('HSET', statistics, unpack(fields)) end
+  if #gone > 0 then redis.call('HDEL', statistics, unpack(gone)) end
+  at = last + 1
 end
 return 1
 `;

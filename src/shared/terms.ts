@@ -98,6 +98,13 @@ export function unpackTerms(packed: Uint8Array): TermCounts {
   return { length: packedLength(packed), counts };
 }
 
+/** Every term once, ascending. */
+export function packedTerms(packed: Uint8Array): number[] {
+  return Array.from({ length: packedSize(packed) }, (_, index) =>
+    readUint32(packed, HEADER_BYTES + 4 * index),
+  );
+}
+
 /** Occurrences of all terms together. */
 export function packedLength(packed: Uint8Array): number {
   return readUint32(packed, 1);

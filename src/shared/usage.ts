@@ -103,11 +103,10 @@ export function createUsage(redis: Redis): Usage {
 
   return {
     append: async (event) => {
-      await redis
-        .multi()
-        .rPush(keys.usagePending(event.userId), JSON.stringify(event))
-        .sAdd(keys.usageDirty, event.userId)
-        .exec();
+      await appendScript.run(redis, {
+        keys: [keys.usagePending(event.userId), keys.usageDirty],
+        arguments: [JSON.stringify(event), event.userId],
+      });
     },
     stats: async (userId) => {
       const { counters, pending } = await readPending(userId);
@@ -166,6 +165,12 @@ function isAsked(event: UsageEvent, { operation, status, sinceMs }: RecentUsage)
     (sinceMs === undefined || Date.parse(event.at) >= sinceMs)
   );
 }
+
+/** Two commands in one: of a transaction, the client handles four commands and their replies. */
+const appendScript = defineScript<number>(`
+redis.call('RPUSH', KEYS[1], ARGV[1])
+return redis.call('SADD', KEYS[2], ARGV[2])
+`);
 
 /**
  * Moves at most 1,000 pending events of one user; the user stays dirty while more wait. Everything is read before

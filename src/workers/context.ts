@@ -1,41 +1,47 @@
-import { join } from 'node:path';
 import { createCaches } from '../shared/caches.js';
 import { createChunks } from '../shared/chunks.js';
+import { createCompleter, createEmbedder, createObjectStorage } from '../shared/context.js';
 import { checkDimensions, inspectServer, openDataSet, DataSetError } from '../shared/data-set.js';
 import { createDraftObjects } from '../shared/draft-objects.js';
 import { createEmbedding } from '../shared/embedding.js';
 import { createJobs } from '../shared/jobs.js';
 import type { Logger } from '../shared/logger.js';
-import { createBuiltinEmbedder } from '../shared/adapters/builtin-embedder.js';
-import { createBuiltinCompleter } from '../shared/adapters/builtin-completer.js';
-import { createOpenAICompleter } from '../shared/adapters/openai-completer.js';
 import { createPromptCacheEngine } from '../shared/adapters/prompt-cache-engine.js';
-import { createDiskStorage } from '../shared/adapters/disk-storage.js';
-import { createOpenAIEmbedder } from '../shared/adapters/openai-embedder.js';
 import { renderPrefix } from '../shared/prompt.js';
 import { countTokens } from '../shared/tokens.js';
 import { createMetricsBuffer } from '../shared/metrics.js';
 import { createRecords } from '../shared/records.js';
 import { bullConnection, createRedis } from '../shared/redis.js';
 import type { Settings } from '../shared/settings.js';
+import { createStorageMarker } from '../shared/storage-marker.js';
 import { createTermStatistics } from '../shared/term-statistics.js';
 import { createUsage } from '../shared/usage.js';
 import { createFailDocument } from './fail.js';
+import { knowMissing } from './find-storage.js';
+import { LONGEST_SHORT_BYTES } from './ingest-short.js';
+import { createPublish } from './publish.js';
 
 export type WorkerContext = Awaited<ReturnType<typeof createWorkerContext>>;
 
 /** Everything that any worker needs, wired once. Waits for Redis; refuses one that would lose or mix data. */
 export async function createWorkerContext(settings: Settings, logger: Logger) {
   const onError = (error: Error) => logger.warn({ err: error }, 'redis connection');
+  const storage = await createObjectStorage(settings, logger, { blockingReadBytes: LONGEST_SHORT_BYTES });
   const redis = createRedis(settings.redis.url, { failFast: false, onError });
   await redis.connect();
   const { problems } = await inspectServer(redis);
   if (problems.length > 0) throw new DataSetError(problems.join('; '));
   const embedder = createEmbedder(settings);
-  await openDataSet(redis, { model: embedder.model });
+  const dataSet = await openDataSet(redis, {
+    model: embedder.model,
+    vectorType: settings.embedding.vectorType,
+  });
+  const drafts = createDraftObjects(redis);
+  const storageMarker = createStorageMarker({ redis, storage, drafts });
+  const isEmbeddingRemote = settings.embedder === 'openai';
   const connection = bullConnection(settings.redis.url, { failFast: false });
   const jobs = createJobs(connection, onError);
-  const records = createRecords(redis);
+  const records = createRecords(redis, dataSet.vectors);
   const metrics = createMetricsBuffer(redis, {
     onError: (error) => {
       logger.warn({ err: error }, 'metrics not sent yet');
@@ -49,15 +55,20 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     connection,
     jobs,
     records,
-    chunks: createChunks(redis),
+    dataSet,
+    chunks: createChunks(redis, dataSet.vectors),
     statistics: createTermStatistics(redis),
     usage: createUsage(redis),
-    storage: await createDiskStorage({ directory: join(settings.dataDirectory, 'objects') }),
-    embedding: createEmbedding(embedder, { maxWaitMilliseconds: settings.embedder === 'openai' ? 20 : 0 }),
+    storage: knowMissing(storage, storageMarker),
+    storageMarker,
+    embedding: createEmbedding(embedder, { maxWaitMilliseconds: isEmbeddingRemote ? 20 : 0 }),
+    /** Whether embedding can take long, or be away for a while. */
+    isEmbeddingRemote,
     caches: createCaches(redis),
-    drafts: createDraftObjects(redis),
+    drafts,
     cacheEngine: createPromptCacheEngine({ completer: createCompleter(settings), countTokens, renderPrefix }),
     failDocument: createFailDocument({ records, jobs, metrics }),
+    publish: createPublish({ records, jobs, metrics }),
     checkDimensions: rememberSuccess((dimensions: number) => checkDimensions(redis, dimensions)),
     close: async () => {
       await metrics.close();
@@ -75,37 +86,4 @@ function rememberSuccess(check: (value: number) => Promise<void>): (value: numbe
     await check(value);
     known = value;
   };
-}
-
-function createCompleter({ completer, completion, openaiApiKey }: Settings) {
-  const { contextWindow } = completion;
-  switch (completer) {
-    case 'builtin':
-      return createBuiltinCompleter({ contextWindow });
-    case 'openai':
-      return createOpenAICompleter({
-        apiKey: openaiApiKey,
-        baseUrl: completion.baseUrl,
-        model: completion.model,
-        contextWindow,
-        timeoutMilliseconds: completion.timeoutSeconds * 1_000,
-      });
-  }
-}
-
-function createEmbedder({ embedder, embedding, openaiApiKey }: Settings) {
-  switch (embedder) {
-    case 'builtin':
-      return createBuiltinEmbedder();
-    case 'openai':
-      return createOpenAIEmbedder({
-        apiKey: openaiApiKey,
-        baseUrl: embedding.baseUrl,
-        model: embedding.model,
-        ...(embedding.dimensions > 0 ? { dimensions: embedding.dimensions } : {}),
-        timeoutMilliseconds: embedding.timeoutSeconds * 1_000,
-        maxInputs: embedding.maxInputs,
-        maxTokens: embedding.maxTokens,
-      });
-  }
 }

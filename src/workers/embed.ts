@@ -2,13 +2,13 @@ import { batchNumbers, type Chunks, type StoredChunk } from '../shared/chunks.js
 import { generationId, type DocumentRecord } from '../shared/document.js';
 import type { Embedding } from '../shared/embedding.js';
 import { IngestError } from '../shared/errors.js';
-import type { Jobs } from '../shared/jobs.js';
 import type { Metrics } from '../shared/metrics.js';
 import type { Records } from '../shared/records.js';
 import type { TermStatisticsStore } from '../shared/term-statistics.js';
 import { analyzeText, packTerms } from '../shared/terms.js';
 import { countedFor, isCurrent, publish, reportProgress, type Fence } from '../shared/transitions.js';
 import type { FailDocument } from './fail.js';
+import type { Publish } from './publish.js';
 import type { Outcome } from './worker.js';
 
 interface Batch extends Fence {
@@ -19,10 +19,10 @@ interface Batch extends Fence {
 interface Parts {
   readonly records: Records;
   readonly chunks: Chunks;
-  readonly jobs: Jobs;
   readonly embedding: Embedding;
   readonly statistics: TermStatisticsStore;
   readonly failDocument: FailDocument;
+  readonly publish: Publish;
   readonly metrics: Metrics;
   /** @throws UnavailableError when the vectors do not fit the data */
   readonly checkDimensions: (dimensions: number) => Promise<void>;
@@ -71,22 +71,13 @@ async function progress(records: Records, job: Batch, left: number): Promise<Out
 }
 
 async function publishGeneration(
-  { records, jobs, metrics }: Parts,
+  { publish: commit }: Parts,
   record: DocumentRecord,
   { chunks: chunkCount, tokens: tokenCount }: { chunks: number; tokens: number },
 ): Promise<Outcome> {
   const fence = { documentId: record.id, version: record.version, attempt: record.attempt };
-  const { changed, discarded } = await records.update(
-    record.id,
-    (each) => publish(each, { ...fence, chunkCount, tokenCount }),
-    record,
-  );
-  if (changed) {
-    metrics.add('quire_ingested_documents_total', {});
-    metrics.add('quire_ingested_bytes_total', {}, record.pending?.sizeBytes);
-  }
-  if (discarded.length > 0) await jobs.addCleans(discarded);
-  return changed ? 'published' : 'stale';
+  const isPublished = await commit(record, (each) => publish(each, { ...fence, chunkCount, tokenCount }));
+  return isPublished ? 'published' : 'stale';
 }
 
 /** Takes what an earlier generation has, asks the embedder for the rest. */

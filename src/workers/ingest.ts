@@ -1,11 +1,19 @@
-import { createHash } from 'node:crypto';
-import { BATCH_SIZE, batchCount, type ChunkAddress, type Chunks, type ChunkText } from '../shared/chunks.js';
+import {
+  BATCH_SIZE,
+  batchCount,
+  textHash,
+  type ChunkAddress,
+  type Chunks,
+  type ChunkText,
+} from '../shared/chunks.js';
 import { generationId, type Content, type DocumentRecord } from '../shared/document.js';
 import { IngestError } from '../shared/errors.js';
 import type { Jobs } from '../shared/jobs.js';
-import { documentTags, type Records } from '../shared/records.js';
+import type { Records } from '../shared/records.js';
 import { isCurrent, reportProgress, startAttempt, type Fence } from '../shared/transitions.js';
 import type { FailDocument } from './fail.js';
+import type { IngestShort } from './ingest-short.js';
+import { tagsWhenPublished, writeAllTags } from './tags.js';
 import type { Outcome } from './worker.js';
 
 /** @throws IngestError when the bytes yield no chunks */
@@ -21,14 +29,21 @@ export function createIngestJob(parts: {
   readonly jobs: Jobs;
   readonly readContent: ReadContent;
   readonly failDocument: FailDocument;
+  /** Null where embedding may take its time, or fail for a while. */
+  readonly ingestShort: IngestShort | null;
 }) {
-  const { records, jobs, readContent, failDocument } = parts;
+  const { records, jobs, readContent, failDocument, ingestShort } = parts;
 
   return async (
     fence: Fence,
     { requestId, signal }: { requestId: string; signal: AbortSignal },
   ): Promise<Outcome> => {
-    const { record, changed } = await records.update(fence.documentId, (each) => startAttempt(each, fence));
+    const known = await records.read(fence.documentId);
+    if (!known) return 'stale';
+    const outcome = await ingestShort?.(fence, known, { signal });
+    if (outcome) return outcome;
+    const start = (each: DocumentRecord) => startAttempt(each, fence);
+    const { record, changed } = await records.update(fence.documentId, start, known);
     if (!record?.pending || !changed) return 'stale';
     let pieces: readonly ChunkText[];
     const watch = watchForOvertaking(records, fence, signal);
@@ -93,7 +108,7 @@ async function writeChunks(
   const generation = generationId(record);
   const known = await knownTexts(chunks, record);
   const hashed = pieces.map((piece) => {
-    const hash = createHash('sha256').update(piece.text).digest('base64url').slice(0, 22);
+    const hash = textHash(piece.text);
     return { ...piece, hash, like: known.get(hash) ?? null };
   });
   const tags = tagsWhenPublished(record);
@@ -113,21 +128,6 @@ async function writeChunks(
     const wanted = tagsWhenPublished(current);
     await writeAllTags(chunks, { generation, count: pieces.length, tags: wanted });
     written = current;
-  }
-}
-
-/** Tags as they will be once the pending content is the published one. */
-export function tagsWhenPublished(record: DocumentRecord): string {
-  return documentTags(record.pending ? { ...record, published: record.pending, pending: null } : record);
-}
-
-export async function writeAllTags(
-  chunks: Chunks,
-  { generation, count, tags }: { generation: string; count: number; tags: string },
-): Promise<void> {
-  for (let first = 0; first < count; first += BATCH_SIZE) {
-    const numbers = Array.from({ length: Math.min(BATCH_SIZE, count - first) }, (_, i) => first + i);
-    await chunks.writeTags(generation, numbers, tags);
   }
 }
 

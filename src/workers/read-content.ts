@@ -3,11 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import type { Content } from '../shared/document.js';
 import { IngestError } from '../shared/errors.js';
 import { formatOf } from '../shared/file-types.js';
 import type { ObjectStorage } from '../shared/ports.js';
+import type { ChunkOptions } from './chunk.js';
 import type { ReadContent } from './ingest.js';
 import type { ParserPool } from './parse/pool.js';
+import { readDocument } from './parse/read-document.js';
 
 /** Brings a content's source bytes to the parser: text as it is, files by way of a temporary copy. */
 export function createReadContent({
@@ -20,9 +23,7 @@ export function createReadContent({
   return async (content, { signal }) => {
     const source = await storage.open(content.storageKey);
     if (content.kind === 'text') {
-      const parts: Uint8Array[] = [];
-      for await (const part of source) parts.push(part);
-      const text = Buffer.concat(parts).toString('utf8');
+      const text = await decode(source);
       return (await parser.parse({ text, format: 'text', signal })).chunks;
     }
     const format = formatOf(content.contentType);
@@ -36,4 +37,18 @@ export function createReadContent({
       await rm(directory, { recursive: true, force: true });
     }
   };
+}
+
+/** Reads and chunks text in this process: only for texts so short that the event loop can spare the time. */
+export function createReadText({ storage, chunk }: { storage: ObjectStorage; chunk: ChunkOptions }) {
+  return async ({ storageKey }: Content) => {
+    const text = await decode(await storage.open(storageKey));
+    return readDocument({ format: 'text', source: { text }, chunk });
+  };
+}
+
+async function decode(source: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const part of source) parts.push(part);
+  return Buffer.concat(parts).toString('utf8');
 }

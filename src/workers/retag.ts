@@ -3,7 +3,7 @@ import { generationId, type DocumentRecord } from '../shared/document.js';
 import { documentTags, type Records } from '../shared/records.js';
 import type { TermStatisticsStore } from '../shared/term-statistics.js';
 import { countedFor, finishRetag } from '../shared/transitions.js';
-import { tagsWhenPublished, writeAllTags } from './ingest.js';
+import { tagsWhenPublished, writeAllTags } from './tags.js';
 import type { Outcome } from './worker.js';
 
 /** Brings the tags of a document's chunks, and its owner's term statistics, up to its access lists and metadata. */

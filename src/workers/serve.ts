@@ -3,13 +3,15 @@ import { z } from 'zod';
 import type { FailureCode } from '../shared/errors.js';
 import { cacheJob, cleanJob, embedJob, ingestJob, retagJob, type QueueName } from '../shared/jobs.js';
 import { keys } from '../shared/keys.js';
+import { countTokens } from '../shared/tokens.js';
 import { createBuildCache } from './build-cache.js';
 import { createCleanJob } from './clean.js';
 import type { WorkerContext } from './context.js';
 import { createEmbedJob } from './embed.js';
 import { createIngestJob } from './ingest.js';
+import { createIngestShort, type IngestShort } from './ingest-short.js';
 import { createParserPool } from './parse/pool.js';
-import { createReadContent } from './read-content.js';
+import { createReadContent, createReadText } from './read-content.js';
 import { createRetagJob } from './retag.js';
 import { createSweep } from './sweep.js';
 import { createWorker, type JobHandler } from './worker.js';
@@ -82,7 +84,11 @@ function serveIngestion(context: WorkerContext): Served {
     chunk,
     logger,
   });
-  const run = createIngestJob({ ...context, readContent: createReadContent({ storage, parser }) });
+  const run = createIngestJob({
+    ...context,
+    readContent: createReadContent({ storage, parser }),
+    ingestShort: createShort(context),
+  });
   return {
     concurrency: workers.ingestionConcurrency,
     handlers: {
@@ -97,6 +103,14 @@ function serveIngestion(context: WorkerContext): Served {
     },
     close: () => parser.close(),
   };
+}
+
+function createShort(context: WorkerContext): IngestShort | null {
+  const { settings, storage, isEmbeddingRemote } = context;
+  if (isEmbeddingRemote) return null;
+  countTokens('Load the encoder before the first document.');
+  const chunk = { ...settings.chunk, maxChunks: settings.ingest.maxChunks };
+  return createIngestShort({ ...context, readText: createReadText({ storage, chunk }) });
 }
 
 function serveEmbedding(context: WorkerContext): Served {

@@ -79,14 +79,14 @@ async function requeueDocument({ records, jobs }: Parts, found: DocumentRecord):
 }
 
 /** Whether a document that is not final has neither an ingest job nor all the embed jobs it still needs. */
-async function isAbandoned({ chunks, jobs, redis }: Parts, record: DocumentRecord): Promise<boolean> {
+async function isAbandoned({ chunks, jobs }: Parts, record: DocumentRecord): Promise<boolean> {
   if (record.status !== 'queued' && record.status !== 'processing') return false;
   const fence: Fence = { documentId: record.id, version: record.version, attempt: record.attempt };
   if (await isLive(jobs, 'ingestion', jobIds.ingest(fence))) return false;
   const generation = generationId(record);
   const batches = batchCount((await chunks.generation(generation))?.chunks ?? 0);
   for (let batch = 0; batch < batches; batch += 1) {
-    if (await redis.hExists(keys.generation(generation), `embedded:${String(batch)}`)) continue;
+    if (await chunks.isFinished(generation, batch)) continue;
     if (!(await isLive(jobs, 'embedding', jobIds.embed(fence, batch)))) return true;
   }
   return batches === 0 || !(await isAnyEmbedLive(jobs, fence, batches));

@@ -68,6 +68,13 @@ describe('identity', () => {
     expect(await api.request('/read', { ...body, token })).toMatchObject({ status: 200 });
   });
 
+  test('a token is refused once it has expired, though it was accepted before', async () => {
+    const token = makeToken({ exp: inSeconds(2) });
+    expect(await api.request('/read', { ...body, token })).toMatchObject({ status: 200 });
+    await new Promise((resolve) => setTimeout(resolve, 2_100));
+    expect(await api.request('/read', { ...body, token })).toMatchObject(refused);
+  });
+
   test.each([
     ['expired', makeToken({ exp: inSeconds(-1) })],
     ['without exp', makeToken({ exp: undefined })],

@@ -55,6 +55,22 @@ test('a change wakes all who wait for that id, and nobody else', async () => {
   expect(reads['other']).toBeLessThanOrEqual(3);
 });
 
+test('what is known not to have changed yet is read only after a change', async () => {
+  let reads = 0;
+  const answer = waiter.waitFor<string>({
+    ...{ id: 'known', known: 'old', milliseconds: 700, signal: never, isDone: (value) => value === 'new' },
+    read: () => {
+      reads += 1;
+      return Promise.resolve('new');
+    },
+  });
+  await sleep(50);
+  expect(reads).toBe(0);
+  await redis.publish(keys.changed, 'known');
+  expect(await answer).toBe('new');
+  expect(reads).toBe(1);
+});
+
 test('a change between the first read and the wait is not missed', async () => {
   let reads = 0;
   const answer = await timed(

@@ -134,12 +134,12 @@ describe('quire up', () => {
 
   test('wrong settings stop the start, all of them named', async () => {
     const quire = startQuire({
-      QUIRE_INDEX: 'query-engine',
+      QUIRE_INDEX: 'fastest',
       QUIRE_CHUNK_SIZE: 'big',
       QUIRE_DEV_MODE: 'false',
     });
     expect(await quire.exit).toBe(1);
-    expect(quire.output()).toContain('QUIRE_INDEX = "query-engine": allowed: "auto" or "exact"');
+    expect(quire.output()).toContain('QUIRE_INDEX = "fastest": allowed: "auto" or "exact"');
     expect(quire.output()).toContain('QUIRE_CHUNK_SIZE = "big": allowed: a whole number');
     expect(quire.output()).toContain('JWT_SECRET_KEY');
     expect(await readdir(folder)).toEqual([]);

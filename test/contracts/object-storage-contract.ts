@@ -29,6 +29,8 @@ export function describeObjectStorage(name: string, open: () => ObjectStorage): 
     test.each([
       ['nothing', 0],
       ['one byte', 1],
+      ['a buffer', 65_536],
+      ['a byte more', 65_537],
       ['more than a buffer', 3_000_001],
     ])('gives back what was put: %s', async (_, size) => {
       const storage = open();

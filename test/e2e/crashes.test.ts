@@ -28,11 +28,14 @@ async function untilFinal(client: Client, ids: readonly string[], seconds = 60):
   }
 }
 
-/** Texts of a few chunks each, all different, with a word of their own to be found by. */
+/**
+ * Texts of a few chunks each, all different, with a word of their own to be found by. Every other is long: those go by
+ * way of a parser process and the embedding queue, short ones are ingested in one go.
+ */
 function makeTexts(count: number): string[] {
   return Array.from({ length: count }, (_, i) => {
     const sentences = Array.from(
-      { length: 120 },
+      { length: i % 2 === 0 ? 120 : 300 },
       (_, n) => `Sentence ${String(n)} of report ${String(i)} is dull.`,
     );
     return `${sentences.join(' ')} The password of report ${String(i)} is quokka${String(i)}.`;

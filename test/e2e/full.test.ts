@@ -32,7 +32,9 @@ async function listed(): Promise<string[]> {
 async function storedFiles(): Promise<string[]> {
   const directory = join(service.dataDirectory, 'objects');
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+  return entries
+    .filter((entry) => entry.isFile() && !entry.parentPath.endsWith('/markers'))
+    .map(({ name }) => name);
 }
 
 const isReady = async () => (await client.get('/health/ready')).status === 200;

@@ -161,7 +161,7 @@ describe('a file', () => {
     async (filename) => {
       const { body } = await client.ingestFile(strToU8('Travels.'), filename);
       expect(body.filename).toBe('x.txt');
-      expect(body.storage_info.key).toMatch(/^[0-9a-f]{2}\/[0-9a-f-]{36}-1-[\w-]+$/);
+      expect(body.storage_info.key).toMatch(/^\d{4}-\d\d-\d\dT\d\d\/[0-9a-f-]{36}-1-[\w-]+$/);
     },
   );
 
@@ -188,5 +188,7 @@ async function storedFiles(): Promise<string[]> {
     recursive: true,
     withFileTypes: true,
   });
-  return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+  return entries
+    .filter((entry) => entry.isFile() && !entry.parentPath.endsWith('/markers'))
+    .map(({ name }) => name);
 }

@@ -54,10 +54,13 @@ async function freezeParsers({ child }: StartedProcess): Promise<void> {
   for (const parser of parsers) process.kill(parser, 'SIGSTOP');
 }
 
+/** Too long to be ingested in one go: it passes through a parser and the embedding queue. */
+const long = (sentence: string) => `${sentence} `.repeat(500);
+
 describe('the logs', () => {
   test('follow a request through all processes at their usual level, a line each', async () => {
     const requestId = 'follow-me-42';
-    const { id } = await ingest('A word about lighthouses.', { 'X-Request-Id': requestId });
+    const { id } = await ingest(long('A word about lighthouses.'), { 'X-Request-Id': requestId });
     const own = (process: StartedProcess | undefined) =>
       linesOf(process).filter((line) => line.requestId === requestId);
     await until(() => own(service.workers[1]).length > 0 && own(service.api).length > 0);
@@ -130,7 +133,7 @@ describe('a worker that is asked to stop', () => {
     const [first] = service.workers;
     if (!first) throw new Error('no worker');
     await freezeParsers(first);
-    const { status, id } = await ingest('A sentence that takes for ever.', { Prefer: 'respond-async' });
+    const { status, id } = await ingest(long('A sentence that takes for ever.'), { Prefer: 'respond-async' });
     expect(status).toBe(202);
     await until(async () => (await statusOf(id)).stage === 'parsing');
     const started = Date.now();

@@ -50,6 +50,7 @@ describe('reading settings', () => {
       QUIRE_API_TRUST_PROXY: '1',
       QUIRE_ADMIN_QUEUES_READ_ONLY: '0',
       QUIRE_INGEST_WAIT_SECONDS: '0',
+      QUIRE_SEARCH_HYBRID_WEIGHT: '0.25',
       QUIRE_API_CORS_ORIGINS: 'https://one.example, http://localhost:3000',
     };
     expect(accepted({ env })).toMatchObject({
@@ -57,6 +58,7 @@ describe('reading settings', () => {
       api: { trustProxy: true, corsOrigins: ['https://one.example', 'http://localhost:3000'] },
       admin: { queuesReadOnly: false },
       ingest: { waitSeconds: 0 },
+      search: { hybridWeight: 0.25, ranking: 'auto' },
     });
   });
 
@@ -69,7 +71,7 @@ describe('reading settings', () => {
   });
 
   test('all problems are told at once, each with its name, its value and what is allowed', () => {
-    const toml = 'colour = "red"\nindex = "query-engine"\n[api]\nport = 70000\nprot = 1\n';
+    const toml = 'colour = "red"\nindex = "fastest"\n[api]\nport = 70000\nprot = 1\n';
     const problems = problemsOf({
       env: { QUIRE_DEV_MODE: 'perhaps', QUIRE_API_PROT: '1', JWT_SECRET_KEY: 'short', PORT: '' },
       toml,
@@ -80,7 +82,7 @@ describe('reading settings', () => {
         { setting: 'api.prot', value: null, allowed: expect.stringContaining('port') },
         { setting: 'QUIRE_API_PROT', value: null, allowed: expect.stringContaining('no such setting') },
         { setting: 'QUIRE_DEV_MODE', value: '"perhaps"', allowed: 'allowed: true or false' },
-        { setting: 'index', value: '"query-engine"', allowed: 'allowed: "auto" or "exact"' },
+        { setting: 'index', value: '"fastest"', allowed: 'allowed: "auto" or "exact" or "query-engine"' },
         { setting: 'api.port', value: '70000', allowed: 'allowed: a whole number from 1 to 65535' },
         { setting: 'JWT_SECRET_KEY', value: '(not shown)', allowed: 'allowed: at least 32 bytes' },
       ]),
@@ -89,8 +91,8 @@ describe('reading settings', () => {
   });
 
   test.each([
-    ['index', 'query-engine', '"auto" or "exact"'],
-    ['object_storage', 's3', '"disk"'],
+    ['index', 'fastest', '"auto" or "exact" or "query-engine"'],
+    ['object_storage', 'tape', '"disk" or "s3"'],
     ['cache_engine', 'llama', '"prompt"'],
     ['embedder', 'cohere', '"builtin" or "openai"'],
   ])('%s = %s is refused with the values allowed now', (setting, value, allowed) => {
@@ -104,6 +106,8 @@ describe('reading settings', () => {
     ['a fraction', '[chunk]\nsize = 99.5'],
     ['infinity', '[chunk]\nsize = inf'],
     ['a date', 'index = 2020-01-01'],
+    ['a share above all', '[search]\nhybrid_weight = 1.01'],
+    ['a share that is none', '[search]\nhybrid_weight = nan'],
     ['a name of the prototype', 'dev_mode = "constructor"'],
     ['a section that is a value', 'api = 1'],
     ['a list of something else', '[api]\ncors_origins = ["not an origin"]'],
@@ -141,6 +145,19 @@ describe('reading settings', () => {
     expect(namesOf({ toml })).toEqual([port]);
     expect(namesOf({ toml, env: { OPENAI_API_KEY: 'key' } })).toEqual([]);
     expect(namesOf({ toml: `${toml}[${section}]\nbase_url = "http://127.0.0.1:1/v1"` })).toEqual([]);
+  });
+
+  test('s3 needs a bucket, and both halves of a key or none', () => {
+    const toml = 'object_storage = "s3"\n';
+    expect(namesOf({ toml })).toEqual(['s3.bucket']);
+    expect(namesOf({ toml: `${toml}[s3]\nbucket = "quire"` })).toEqual([]);
+    const env = { QUIRE_OBJECT_STORAGE: 's3', QUIRE_S3_BUCKET: 'quire' };
+    expect(namesOf({ env: { ...env, QUIRE_S3_ACCESS_KEY_ID: 'key' } })).toEqual(['s3.secret_access_key']);
+    expect(namesOf({ env: { ...env, QUIRE_S3_SECRET_ACCESS_KEY: 'hush' } })).toEqual(['s3.access_key_id']);
+    const both = { QUIRE_S3_ACCESS_KEY_ID: 'key', QUIRE_S3_SECRET_ACCESS_KEY: 'hush' };
+    expect(namesOf({ env: { ...env, ...both } })).toEqual([]);
+    const wrong = problemsOf({ env: { ...env, ...both, QUIRE_S3_SECRET_ACCESS_KEY: 'hush hush' } });
+    expect(wrong).toMatchObject([{ setting: 'QUIRE_S3_SECRET_ACCESS_KEY', value: '(not shown)' }]);
   });
 
   test('dev mode listens on loopback only, unless it is allowed to be remote', () => {

@@ -1,6 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import {
+  createHybridRanker,
   createLexicalRanker,
+  createRankers,
   createSemanticRanker,
   noStatistics,
   type TermStatistics,
@@ -29,7 +32,7 @@ function statisticsOf(...texts: string[]): TermStatistics {
 }
 
 describe('the lexical ranker', () => {
-  test('takes four times as many candidates as results, and at least two hundred', () => {
+  test('takes four times as many candidates as results, and at least four hundred', () => {
     expect([1, 100, 101, 1000].map((k) => lexical.candidateCount(k))).toEqual([400, 400, 404, 4000]);
   });
 
@@ -98,7 +101,7 @@ describe('the lexical ranker', () => {
 });
 
 describe('the semantic ranker', () => {
-  test('scores by similarity, clamped to 0 and 1, over exactly the results asked for', () => {
+  test('scores by similarity, clamped to 0 and 1, and takes a few candidates more than results', () => {
     const semantic = createSemanticRanker();
     const [chunk] = candidates('wolf');
     const proposed = [0.25, -0.5, 1.0000001].map((similarity) => ({
@@ -107,7 +110,73 @@ describe('the semantic ranker', () => {
       similarity,
     }));
     expect([...semantic.rank('wolf', proposed, noStatistics)]).toEqual([0.25, 0, 1]);
-    expect(semantic.candidateCount(7)).toBe(7);
+    expect(semantic.candidateCount(7)).toBe(23);
     expect(semantic.queryTerms('wolf')).toEqual([]);
+  });
+});
+
+describe('the hybrid ranker', () => {
+  const semantic = createSemanticRanker();
+  const score = (weight: number, similarity: number, text: string) => {
+    const proposed = candidates(text).map((each) => ({ ...each, similarity }));
+    const rank = (ranker: typeof semantic) => ranker.rank('wolf sheep', proposed, noStatistics)[0] ?? NaN;
+    return { hybrid: rank(createHybridRanker(weight)), meaning: rank(semantic), words: rank(lexical) };
+  };
+
+  test('scores by a weighted sum of similarity and words', () => {
+    const { hybrid, words } = score(0.75, 0.4, 'wolf orchard');
+    expect(words).toBeGreaterThan(0);
+    expect(hybrid).toBeCloseTo(0.75 * 0.4 + 0.25 * words, 12);
+    // Against the direction of the query is as far from it as across.
+    expect(score(0.75, -1, 'orchard').hybrid).toBe(0);
+  });
+
+  test('scores between the two, and within bounds, whatever weight and similarity', () => {
+    const texts = fc.array(fc.constantFrom('wolf', 'sheep', 'orchard'), { maxLength: 30 });
+    const unit = fc.double({ min: 0, max: 1, noNaN: true });
+    const similarities = fc.double({ min: -1.001, max: 1.001, noNaN: true });
+    fc.assert(
+      fc.property(unit, similarities, texts, (weight, similarity, words) => {
+        const scores = score(weight, similarity, words.join(' '));
+        const [least, most] = [scores.meaning, scores.words].sort((a, b) => a - b);
+        expect(scores.hybrid).toBeGreaterThanOrEqual(Math.max(0, (least ?? NaN) - 1e-12));
+        expect(scores.hybrid).toBeLessThanOrEqual(Math.min(1, (most ?? NaN) + 1e-12));
+      }),
+    );
+  });
+
+  test('never scores a chunk lower for being more similar, or for holding more of the query', () => {
+    for (const weight of [0, 0.3, 0.6, 1]) {
+      const bySimilarity = [-0.2, 0, 0.3, 0.9, 1].map((each) => score(weight, each, 'wolf').hybrid);
+      expect(bySimilarity).toEqual([...bySimilarity].sort((a, b) => a - b));
+      const byWords = ['orchard', 'wolf orchard', 'wolf sheep'].map(
+        (text) => score(weight, 0.5, text).hybrid,
+      );
+      expect(byWords).toEqual([...byWords].sort((a, b) => a - b));
+    }
+  });
+
+  test('is one of the two at the ends', () => {
+    expect(score(1, 0.4, 'wolf').hybrid).toBe(0.4);
+    const { hybrid, words } = score(0, 0.4, 'wolf');
+    expect(hybrid).toBe(words);
+  });
+
+  test('takes the candidates and the statistics that words need', () => {
+    const hybrid = createHybridRanker(0.5);
+    for (const k of [1, 101, 1000]) expect(hybrid.candidateCount(k)).toBe(lexical.candidateCount(k));
+    expect(hybrid.queryTerms('the wolf')).toEqual(lexical.queryTerms('the wolf'));
+    expect([hybrid, lexical, semantic].map(({ readsTerms }) => readsTerms)).toEqual([true, true, false]);
+  });
+});
+
+describe('choosing a ranker', () => {
+  test('follows the request, and where it says nothing the standard', () => {
+    const choose = createRankers({ standard: 'hybrid', hybridWeight: 0.5 });
+    const proposed = candidates('orchard');
+    const score = (ranking: Parameters<typeof choose>[0]) =>
+      choose(ranking).rank('wolf', proposed, noStatistics)[0];
+    expect([score('semantic'), score('lexical'), score('hybrid')]).toEqual([0.5, 0, 0.25]);
+    expect(score(undefined)).toBe(0.25);
   });
 });

@@ -45,6 +45,21 @@ describe('term statistics', () => {
     expect(await redis.hExists(keys.statistics('ann'), String(apple))).toBe(0);
   });
 
+  test('thousands of terms, in one chunk or several, are counted as they occur, and forgotten without a trace', async () => {
+    const words = Array.from({ length: 5_000 }, (_, i) => `word${String(i)}`);
+    const terms = [pack(words.join(' ')), pack(words.slice(0, 2_500).join(' ')), pack('word0')];
+    const wanted = [termOf('word0'), termOf('word1'), termOf('word4999')];
+    for (const [batch, chunks] of [terms, terms.slice(0, 1)].entries()) {
+      const counted = { generation: `many-${String(batch)}`, batch, terms: chunks };
+      await openGeneration(counted.generation);
+      await statistics.count(counted, 'mia');
+      const { frequencies } = await statistics.read('mia', wanted);
+      expect([...frequencies.values()]).toEqual(batch === 0 ? [3, 2, 1] : [1, 1, 1]);
+      await statistics.forget(counted, 'mia');
+      expect(await redis.hGetAll(keys.statistics('mia'))).toEqual({ chunks: '0', length: '0' });
+    }
+  });
+
   test('a discarded generation is not counted, and what was counted for another owner is not forgotten', async () => {
     await openGeneration('g2');
     const batch = { generation: 'g2', batch: 0, terms: [pack('cherry')] };

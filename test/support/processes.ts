@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { StartedProcess } from './service.js';
 
@@ -12,4 +13,11 @@ export async function parsersOf({ child }: StartedProcess): Promise<number[]> {
 export async function residentBytes(id: number): Promise<number> {
   const status = await readFile(`/proc/${String(id)}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
+}
+
+/** Waits for a process to end by itself; its exit code, and what it said. */
+export async function endOf(started: StartedProcess): Promise<[number | null, string]> {
+  const { child } = started;
+  if (child.exitCode === null) await once(child, 'exit');
+  return [child.exitCode, started.output()];
 }

@@ -28,17 +28,24 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** A throw-away Redis of its own: append-only with fsync on every write, as the one that Quire starts. */
-export async function startTestRedis(): Promise<TestRedis> {
+/**
+ * A throw-away Redis of its own: append-only with fsync on every write, as the one that Quire starts.
+ *
+ * @param program another server and further arguments for it
+ */
+export async function startTestRedis(
+  program: { readonly server?: string; readonly arguments?: readonly string[] } = {},
+): Promise<TestRedis> {
   const directory = await mkdtemp(join(tmpdir(), 'quire-redis-'));
   const port = await freePort();
   const url = `redis://127.0.0.1:${String(port)}`;
   const run = async () => {
     const child = spawn(
-      process.env['QUIRE_TEST_REDIS_SERVER'] ?? 'redis-server',
+      program.server ?? process.env['QUIRE_TEST_REDIS_SERVER'] ?? 'redis-server',
       [
         ...['--port', String(port), '--bind', '127.0.0.1', '--dir', directory, '--save', ''],
         ...['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'],
+        ...(program.arguments ?? []),
       ],
       { stdio: 'ignore' },
     );

@@ -33,8 +33,9 @@ export interface Service {
   readonly dataDirectory: string;
   readonly api: StartedProcess;
   readonly workers: StartedProcess[];
-  startApi(): Promise<void>;
-  startWorker(queues?: string): StartedProcess;
+  startApi(env?: Readonly<Record<string, string>>): Promise<void>;
+  /** `env` may set this one otherwise than the others. */
+  startWorker(queues?: string, env?: Readonly<Record<string, string>>): StartedProcess;
   untilReady(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -56,8 +57,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const { execArgv = [] } = options;
   const url = `http://127.0.0.1:${String(port)}`;
   let api = startProcess('api/main.js', [], { env, execArgv });
-  const startWorker = (queues = ALL_QUEUES) => {
-    const worker = startProcess('workers/main.js', ['--queues', queues], { env, execArgv });
+  const startWorker = (queues = ALL_QUEUES, more: Readonly<Record<string, string>> = {}) => {
+    const start = { env: { ...env, ...more }, execArgv };
+    const worker = startProcess('workers/main.js', ['--queues', queues], start);
     workers.push(worker);
     return worker;
   };
@@ -84,9 +86,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       return api;
     },
     workers,
-    startApi: async () => {
+    startApi: async (more = {}) => {
       await api.kill('SIGKILL');
-      api = startProcess('api/main.js', [], { env, execArgv });
+      api = startProcess('api/main.js', [], { env: { ...env, ...more }, execArgv });
     },
     startWorker,
     untilReady,

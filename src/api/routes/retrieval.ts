@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { RANKINGS } from '../../shared/ranking.js';
 import { bodyFilters } from '../filter-query.js';
 import { defineRoute, reply, type ApiRequest, type Route } from '../route.js';
 import type { QueryService } from '../services/query.js';
@@ -7,11 +8,19 @@ import { jsonFloat, jsonInteger, nonBlankString, optionalNull, optionalNullOr } 
 
 export const MAX_QUERY_CHARACTERS = 32_768;
 
+const RANKING_DESCRIPTION =
+  'What the score is: `semantic`, the cosine similarity of query and chunk, clamped to 0 and above; `lexical`, the share ' +
+  "of the query's informative weight whose words the chunk holds (normalised BM25); `hybrid`, a weighted sum of both. " +
+  'All three score the chunks whose vectors are nearest. Unless given, the setting `search.ranking` decides.';
+
 const search = {
   query: nonBlankString({ max: MAX_QUERY_CHARACTERS }),
   filters: bodyFilters,
   k: optionalNullOr(jsonInteger({ ge: 1, le: 1000 }), 4),
-  min_score: optionalNullOr(jsonFloat({ ge: 0, le: 1 }), 0),
+  min_score: optionalNullOr(jsonFloat({ ge: 0, le: 1 }), 0).describe(
+    'Least `score`, of whatever `ranking`, that is returned.',
+  ),
+  ranking: optionalNull(z.enum(RANKINGS)).describe(RANKING_DESCRIPTION),
 };
 const searchBody = z.object(search);
 
@@ -69,8 +78,9 @@ const completionEvent = z
 
 function toRequest(request: ApiRequest<unknown, unknown, z.infer<typeof searchBody>>): RetrievalRequest {
   const { body, caller, baseUrl, startedAtMs, signal } = request;
-  const { query, filters, k, min_score: minScore } = body;
-  return { callerId: caller.id, baseUrl, startedAtMs, signal, query, filter: filters.filter, k, minScore };
+  const { query, filters, k, min_score: minScore, ranking } = body;
+  const asked = { query, filter: filters.filter, k, minScore, ranking };
+  return { callerId: caller.id, baseUrl, startedAtMs, signal, ...asked };
 }
 
 export function createRetrievalRoutes({

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { shownContent, type DocumentRecord } from '../../shared/document.js';
+import { shownContent, type MatchableDocument } from '../../shared/document.js';
 import { AppError } from '../../shared/errors.js';
 import { MissingObjectError, type ObjectStorage } from '../../shared/ports.js';
 import type { Records } from '../../shared/records.js';
@@ -15,7 +15,7 @@ export interface DownloadTicket {
 
 /** The signed address of a document's source file; null for ingested text. `baseUrl` has no trailing slash. */
 export type DownloadUrl = (
-  record: DocumentRecord,
+  record: MatchableDocument,
   request: { readonly callerId: string; readonly baseUrl: string },
 ) => string | null;
 

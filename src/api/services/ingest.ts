@@ -50,8 +50,12 @@ export function createIngest({
   ) => {
     const record = newRecord(content, asked, context);
     await create(record, content);
-    await jobs.ingest(record, context.requestId);
-    return settle(record, isSettled, context);
+    // The wait listens before a worker can hear of the document.
+    const [settled] = await Promise.all([
+      settle(record, isSettled, { ...context, isNew: true }),
+      jobs.ingest(record, context.requestId),
+    ]);
+    return settled;
   };
 
   const create = async (record: DocumentRecord, content: Content) => {

@@ -1,6 +1,7 @@
-import type { DocumentRecord, Metadata } from '../../shared/document.js';
+import type { MatchableDocument, Metadata } from '../../shared/document.js';
 import { matches } from '../../shared/filter-match.js';
 import { MissingObjectError, type ObjectStorage } from '../../shared/ports.js';
+import type { Ranking } from '../../shared/ranking.js';
 import type { Records } from '../../shared/records.js';
 import type { Hit, Search } from '../../shared/search.js';
 import type { Filter } from '../../shared/filters.js';
@@ -17,6 +18,8 @@ export interface RetrievalRequest {
   readonly filter: Filter | null;
   readonly k: number;
   readonly minScore: number;
+  /** Absent: what the settings say. */
+  readonly ranking: Ranking | undefined;
 }
 
 export type Retrieval = ReturnType<typeof createRetrieval>;
@@ -64,12 +67,9 @@ export function searchMetadata({
   query,
   k,
   minScore,
-}: {
-  query: string;
-  k: number;
-  minScore: number;
-}): Metadata {
-  return { query, k, min_score: minScore };
+  ranking,
+}: Pick<RetrievalRequest, 'query' | 'k' | 'minScore' | 'ranking'>): Metadata {
+  return { query, k, min_score: minScore, ...(ranking === undefined ? {} : { ranking }) };
 }
 
 function toChunkResult({ record, number, content, score }: Hit, url: string | null) {
@@ -107,7 +107,7 @@ async function* documentResults(
  */
 async function readCurrent(
   { records, storage, downloadUrl }: DocumentParts,
-  found: DocumentRecord,
+  found: MatchableDocument,
   request: RetrievalRequest,
 ) {
   for (let record = found; ;) {

@@ -4,6 +4,7 @@ import { keys } from '../../shared/keys.js';
 import type { Logger } from '../../shared/logger.js';
 import { readStoredMetrics } from '../../shared/metrics.js';
 import type { Index } from '../../shared/ports.js';
+import { readReindexing } from '../../shared/reindexing.js';
 import type { Redis } from '../../shared/redis.js';
 
 const CACHED_MILLISECONDS = 1_000;
@@ -37,6 +38,7 @@ async function readAll(parts: ServiceMetricsParts): Promise<string> {
       readQueues(parts.jobs),
       readCounts(parts.redis),
       readUsage(parts.redis),
+      readReindexingFigures(parts.redis),
       readStoredMetrics(parts.redis),
     ]);
     const families = await within(TIMEOUT_MILLISECONDS, read);
@@ -124,6 +126,21 @@ async function readCounts(redis: Redis): Promise<MetricFamily[]> {
       'Whether a worker of the queue reported lately.',
       QUEUES.map((queue, i) => ({ labels: { queue }, value: workers[i] ?? 0 })),
     ),
+  ];
+}
+
+/** Nothing while no reindexing is under way. */
+async function readReindexingFigures(redis: Redis): Promise<MetricFamily[]> {
+  const reindexing = await readReindexing(redis);
+  if (!reindexing) return [];
+  const one = (value: number) => [{ labels: {}, value }];
+  return [
+    gauge(
+      'quire_reindexed_documents',
+      'Documents that the running reindexing has done.',
+      one(reindexing.documents),
+    ),
+    gauge('quire_reindexed_chunks', 'Chunks that it has made new vectors for.', one(reindexing.chunks)),
   ];
 }
 

@@ -10,11 +10,16 @@ export interface Patience {
   readonly signal: AbortSignal;
 }
 
+export interface SettleOptions extends Patience {
+  /** Nobody but the caller can have changed the record so far: it need not be read before the first change. */
+  readonly isNew?: boolean;
+}
+
 /** Waits until a record is as asked; resolves with it as it then stands, null when it was deleted meanwhile. */
 export type Settle = (
   record: DocumentRecord,
   isDone: (record: DocumentRecord) => boolean,
-  patience: Patience,
+  options: SettleOptions,
 ) => Promise<DocumentRecord | null>;
 
 export function createSettling({
@@ -29,13 +34,14 @@ export function createSettling({
   /** For requests that do not say. */
   readonly waitSeconds: number;
 }): Settle {
-  return async (record, isDone, { prefer, signal }) => {
+  return async (record, isDone, { prefer, signal, isNew = false }) => {
     const seconds = prefer.waitSeconds ?? (prefer.respondAsync ? 0 : waitSeconds);
     if (seconds === 0 || isDone(record)) return record;
     try {
       return await waiter.waitFor({
         id: record.id,
         read: () => records.read(record.id),
+        ...(isNew ? { known: record } : {}),
         isDone: (current) => current === null || isDone(current),
         ...{ milliseconds: seconds * 1000, signal },
       });

@@ -5,6 +5,8 @@ export interface Wait<Value> {
   /** Whose changes wake the wait: a document's id, or whatever is published to the same channel. */
   readonly id: string;
   readonly read: () => Promise<Value>;
+  /** The value now, where the caller knows that nothing can have changed it yet: it is not read then. */
+  readonly known?: Value;
   readonly isDone: (value: Value) => boolean;
   readonly milliseconds: number;
   readonly signal: AbortSignal;
@@ -47,15 +49,15 @@ export async function createChangeWaiter(
   };
 
   return {
-    waitFor: async ({ id, read, isDone, milliseconds, signal }) => {
+    waitFor: async ({ id, read, known, isDone, milliseconds, signal }) => {
       const end = performance.now() + milliseconds;
       const bell = createBell();
       // Before the first read, so that no change falls between reading and listening.
       const forget = listen(id, bell.ring);
       for (const each of [signal, stopping]) each?.addEventListener('abort', bell.ring, { once: true });
       try {
-        for (;;) {
-          const value = await read();
+        for (let first = known; ; first = undefined) {
+          const value = first ?? (await read());
           const left = end - performance.now();
           if (isDone(value) || left <= 0 || signal.aborted || stopping?.aborted) return value;
           await bell.heard(Math.min(left, POLL_MILLISECONDS));

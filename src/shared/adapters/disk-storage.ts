@@ -1,56 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, rmdir, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { errorCode } from '../error-code.js';
 import { UnavailableError } from '../errors.js';
 import { assertObjectKey } from '../object-key.js';
 import { MissingObjectError, type ObjectStorage } from '../ports.js';
-
-const component = 'object storage';
+import { createFolderSync, writeFile } from './disk-storage/durable.js';
+import { COMPONENT, guarded, unlessMissing } from './disk-storage/guarded.js';
 
 /** Longer than any upload may take: a draft as old as this belongs to a process that died. */
 const abandonedAfterMs = 24 * 3600 * 1000;
-
-/** Whatever the file system refuses (full, read-only, away, broken) may work later: nobody's document is at fault. */
-async function guarded<Result>(action: () => Promise<Result>): Promise<Result> {
-  try {
-    return await action();
-  } catch (error) {
-    throw errorCode(error) === null ? error : new UnavailableError(component, { cause: error });
-  }
-}
-
-async function unlessMissing<Result>(action: () => Promise<Result>): Promise<Result | null> {
-  try {
-    return await action();
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null;
-    throw error;
-  }
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
-}
-
-/** Writes and fsyncs a new file; an error of `source` is passed on as it is. */
-async function writeFile(
-  path: string,
-  source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-): Promise<void> {
-  const file = await guarded(() => open(path, 'wx', 0o600));
-  try {
-    for await (const bytes of source) await guarded(() => file.writeFile(bytes));
-    await guarded(() => file.sync());
-  } finally {
-    await guarded(() => file.close());
-  }
-}
 
 /** Removes drafts that crashed processes left behind. */
 async function removeAbandoned(drafts: string): Promise<void> {
@@ -61,7 +21,13 @@ async function removeAbandoned(drafts: string): Promise<void> {
   }
 }
 
-async function* read(path: string, { key, size }: { key: string; size: number }): AsyncGenerator<Uint8Array> {
+interface StoredFile {
+  readonly key: string;
+  readonly path: string;
+  readonly size: number;
+}
+
+async function* read({ key, path, size }: StoredFile): AsyncGenerator<Uint8Array> {
   const file: FileHandle | null = await guarded(() => unlessMissing(() => open(path, 'r')));
   if (!file) throw new MissingObjectError(key);
   try {
@@ -70,7 +36,7 @@ async function* read(path: string, { key, size }: { key: string; size: number })
         file.read(Buffer.allocUnsafe(Math.min(left, 65_536)), 0, Math.min(left, 65_536), null),
       );
       // An object never changes: one that is shorter than it was is damaged.
-      if (bytesRead === 0) throw new UnavailableError(component);
+      if (bytesRead === 0) throw new UnavailableError(COMPONENT);
       left -= bytesRead;
       yield buffer.subarray(0, bytesRead);
     }
@@ -79,11 +45,30 @@ async function* read(path: string, { key, size }: { key: string; size: number })
   }
 }
 
+async function* readBlocking({ key, path, size }: StoredFile): AsyncGenerator<Uint8Array> {
+  const bytes = await guarded(() => unlessMissing(() => Promise.resolve(readFileSync(path))));
+  if (!bytes) throw new MissingObjectError(key);
+  if (bytes.length < size) throw new UnavailableError(COMPONENT);
+  yield bytes;
+}
+
+export interface DiskStorageOptions {
+  readonly directory: string;
+  /**
+   * Objects of at most this many bytes are read without leaving the thread: for a process that reads what was just
+   * written, and whose event loop may wait for the disk.
+   */
+  readonly blockingReadBytes?: number;
+}
+
 /**
  * Objects as files below `directory`, which several processes may share. An object is written beside the others,
  * fsynced and renamed, so that it is there whole or not at all, and still there after the machine lost power.
  */
-export async function createDiskStorage({ directory }: { directory: string }): Promise<ObjectStorage> {
+export async function createDiskStorage({
+  directory,
+  blockingReadBytes = 0,
+}: DiskStorageOptions): Promise<ObjectStorage> {
   const objects = join(directory, 'objects');
   const drafts = join(directory, 'drafts');
   await guarded(async () => {
@@ -91,6 +76,8 @@ export async function createDiskStorage({ directory }: { directory: string }): P
     await mkdir(drafts, { recursive: true });
     await removeAbandoned(drafts);
   });
+
+  const syncFolder = createFolderSync();
 
   function pathOf(key: string): string {
     assertObjectKey(key);
@@ -110,20 +97,19 @@ export async function createDiskStorage({ directory }: { directory: string }): P
   }
 
   async function moveInto(draft: string, path: string): Promise<void> {
-    for (let tries = 0, made = false; ; tries += 1) {
+    for (let tries = 0; ; tries += 1) {
       const moved = await unlessMissing(async () => {
         await rename(draft, path);
         return true;
       });
       if (moved) {
-        const folders = made ? [...foldersOf(path), objects] : [dirname(path)];
-        for (const folder of folders) await syncDirectory(folder);
+        // All of them: another process may have made one and not yet synced the one that holds it.
+        await Promise.all([...foldersOf(path), objects].map(syncFolder));
         return;
       }
-      if (tries === 10) throw new UnavailableError(component);
+      if (tries === 10) throw new UnavailableError(COMPONENT);
       // Also when a removal takes the empty folder away again before the file is in it.
       await mkdir(dirname(path), { recursive: true });
-      made = true;
     }
   }
 
@@ -154,9 +140,12 @@ export async function createDiskStorage({ directory }: { directory: string }): P
     },
     open: async (key) => {
       const path = pathOf(key);
-      const status = await guarded(() => unlessMissing(() => stat(path)));
+      const look = () => (blockingReadBytes > 0 ? Promise.resolve(statSync(path)) : stat(path));
+      const status = await guarded(() => unlessMissing(look));
       if (!status?.isFile()) throw await missing(key);
-      return { size: status.size, [Symbol.asyncIterator]: () => read(path, { key, size: status.size }) };
+      const { size } = status;
+      const readAll = size <= blockingReadBytes ? readBlocking : read;
+      return { size, [Symbol.asyncIterator]: () => readAll({ key, path, size }) };
     },
     remove: async (key) => {
       const path = pathOf(key);
@@ -173,7 +162,7 @@ export async function createDiskStorage({ directory }: { directory: string }): P
         const file = await guarded(() => open(probe, 'r'));
         try {
           const text = await guarded(() => file.readFile('utf8'));
-          if (text !== 'probe') throw new UnavailableError(component);
+          if (text !== 'probe') throw new UnavailableError(COMPONENT);
         } finally {
           await file.close();
         }

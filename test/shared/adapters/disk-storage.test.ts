@@ -11,10 +11,12 @@ import { describeObjectStorage } from '../../contracts/object-storage-contract.j
 
 let folder: string;
 let storage: ObjectStorage | undefined;
+let blocking: ObjectStorage | undefined;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'quire-storage-'));
   storage = await createDiskStorage({ directory: join(folder, 'contract') });
+  blocking = await createDiskStorage({ directory: join(folder, 'blocking'), blockingReadBytes: 8_192 });
 });
 
 afterAll(async () => {
@@ -24,6 +26,11 @@ afterAll(async () => {
 describeObjectStorage('a disk', () => {
   if (!storage) throw new Error('not set up');
   return storage;
+});
+
+describeObjectStorage('a disk whose small objects are read without threads', () => {
+  if (!blocking) throw new Error('not set up');
+  return blocking;
 });
 
 function mountSmall(directory: string): boolean {

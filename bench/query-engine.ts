@@ -1,0 +1,99 @@
+/**
+ * Measures searches through the API with the Query Engine beside raw FT.SEARCH of the same queries on the same data:
+ * `npm run bench:query-engine`, with the chunk counts to measure at as arguments (default 10000 100000).
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { z } from 'zod';
+import { createRedis } from '../src/shared/redis.js';
+import { findQueryEngine, startQueryEngine } from '../test/support/query-engine-server.js';
+import { startService } from '../test/support/service.js';
+import { alternate, throughput } from './support/alternate.js';
+import { createBenchClient, round } from './support/client.js';
+import { COLLECTIONS, loadCollection } from './support/collections.js';
+import { describeMachine } from './support/machine.js';
+import { createRawSearch, measureRecall } from './support/raw-search.js';
+import { createSeed } from './support/seed.js';
+
+const OWNER = 'load';
+const ROUNDS = 300;
+const CLIENTS = 32;
+const SECONDS = 8;
+const secret = 'a secret of the benchmark, long enough for HS256';
+const sizes = process.argv.slice(2).map(Number);
+const algorithm = process.env['BENCH_ALGORITHM'] ?? 'hnsw';
+
+const engine = findQueryEngine();
+const collections = COLLECTIONS.filter((name) => name === 'scifact' || name === 'chroma-chunks').flatMap(
+  (name) => loadCollection(name) ?? [],
+);
+if (!engine || collections.length === 0) {
+  console.log('skipped: no Redis with the Query Engine, or no collections');
+  process.exit(0);
+}
+console.table(describeMachine());
+// In memory only: what is measured is the engine, and loading it.
+const server = await startQueryEngine(engine, { server: ['--appendonly', 'no'] });
+const service = await startService({
+  redis: server,
+  env: {
+    ...{ JWT_SECRET_KEY: secret, QUIRE_LOG_LEVEL: 'warn' },
+    ...{ QUIRE_INDEX: 'query-engine', QUIRE_QUERY_ENGINE_ALGORITHM: algorithm },
+  },
+}).catch(async (error: unknown) => {
+  await server.stop();
+  throw error;
+});
+const redis = createRedis(server.url, { failFast: true, onError: console.error });
+await redis.connect();
+const bare = fork(new URL('./support/bare-server.ts', import.meta.url), { execArgv: process.execArgv });
+const started: unknown = (await once(bare, 'message')).at(0);
+const bareUrl = `http://127.0.0.1:${String(z.object({ port: z.number() }).parse(started).port)}`;
+
+const queries = collections.flatMap((each) => each.queries).map(({ text }) => text);
+const queryAt = (at: number) => queries[at % queries.length] ?? '';
+const raw = await createRawSearch({ redisUrl: server.url, owner: OWNER, connections: CLIENTS, algorithm });
+const overHttp = (url: string) => {
+  const client = createBenchClient({ url, secret, user: OWNER });
+  return async (at: number) => {
+    const { status, body } = await client.post('/retrieve/chunks', { query: queryAt(at), k: 10 });
+    if (status !== 200) throw new Error(`answered ${String(status)}: ${body}`);
+  };
+};
+const [askApi, askBare] = [overHttp(service.url), overHttp(bareUrl)];
+
+try {
+  const seed = createSeed(redis, collections, OWNER);
+  let chunks = 0;
+  for (const size of sizes.length > 0 ? sizes : [10_000, 100_000]) {
+    const before = await memory();
+    const begun = performance.now();
+    const added = size - chunks;
+    await seed(added);
+    chunks = size;
+    const chunksPerSecond = round(added / ((performance.now() - begun) / 1_000), 0);
+    const bytesPerChunk = Math.round(((await memory()) - before) / added);
+    const latency = await alternate(ROUNDS, { raw: (at) => raw.ask(0, queryAt(at)), api: askApi });
+    const perSecond = {
+      raw: await throughput(CLIENTS, SECONDS, (client, at) => raw.ask(client, queryAt(at))),
+      bare: await throughput(CLIENTS, SECONDS, (_, at) => askBare(at)),
+      api: await throughput(CLIENTS, SECONDS, (_, at) => askApi(at)),
+    };
+    const recall = size <= 100_000 ? await measureRecall(redis, raw, queries.slice(0, 100)) : null;
+    const figures = { algorithm, chunks, chunksPerSecond, bytesPerChunk, recallAt10: recall };
+    console.table({ ...figures, rawP50: latency.raw.p50, apiP50: latency.api.p50 });
+    console.table(perSecond);
+    console.log(JSON.stringify({ ...figures, latency, perSecond }));
+  }
+} finally {
+  raw.close();
+  redis.destroy();
+  bare.disconnect();
+  await service.stop();
+  await server.stop();
+}
+process.exit(0);
+
+async function memory(): Promise<number> {
+  return Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
+}

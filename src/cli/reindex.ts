@@ -1,0 +1,50 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { loadSettings, type Environment, type Settings } from '../shared/config.js';
+import type { Child } from './child.js';
+import { findOrInstallRedisServer } from './find-redis.js';
+import { lockDataDirectory } from './lock.js';
+import { findOwnRedis, startOwnRedis, untilRedisAnswers } from './own-redis.js';
+import { say, UserError } from './report.js';
+
+const redisPatienceMs = 3_000;
+
+/**
+ * Reindexes the data of a running service, or of one that does not run: its own Redis is started for the time.
+ * @throws UserError when it did not come to its end
+ */
+export async function reindex(env: Environment): Promise<void> {
+  const settings = loadSettings(env, []);
+  const { url, own } = await reachRedis(settings, env);
+  try {
+    const { QUIRE_REDIS_URL: _, ...others } = env;
+    const path = fileURLToPath(new URL('../reindex/main.js', import.meta.url));
+    const child = fork(path, [], { env: { ...others, REDIS_URL: url }, stdio: 'inherit' });
+    // Ctrl-C reaches it from the terminal; we wait for it to put its work in order.
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
+    await once(child, 'exit');
+    if (child.exitCode !== 0) throw new UserError('The data was not reindexed to the end.');
+  } finally {
+    await own?.stop(redisPatienceMs);
+  }
+}
+
+async function reachRedis(settings: Settings, env: Environment): Promise<{ url: string; own: Child | null }> {
+  if (settings.redis.url !== '') return { url: settings.redis.url, own: null };
+  const { dataDirectory } = settings;
+  const running = await findOwnRedis(dataDirectory);
+  if (running !== null) return { url: running, own: null };
+  await lockDataDirectory(dataDirectory);
+  const server = findOrInstallRedisServer(env);
+  const hopeless = new AbortController();
+  const own = await startOwnRedis({
+    ...{ server, dataDirectory },
+    onHopeless: (reason) => {
+      say(reason);
+      hopeless.abort(new UserError(reason));
+    },
+  });
+  await untilRedisAnswers(own.url, 3_600_000, hopeless.signal);
+  return { url: own.url, own: own.child };
+}

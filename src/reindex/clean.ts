@@ -1,0 +1,29 @@
+import { batchCount, batchNumbers, createChunks } from '../shared/chunks.js';
+import { keys } from '../shared/keys.js';
+import type { Records } from '../shared/records.js';
+import type { Redis } from '../shared/redis.js';
+
+/**
+ * Takes vectors that nothing uses any more out of the published chunks. What was discarded is unlinked by the workers.
+ * A run that was cut off is done again from the start: the field's name stays until all is done.
+ */
+export async function removeGarbageVectors(
+  redis: Redis,
+  records: Pick<Records, 'read'>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const field of await redis.sMembers(keys.garbageVectors)) {
+    const chunks = createChunks(redis, { field, type: 'float32' });
+    for await (const entries of redis.zScanIterator(keys.changes, { COUNT: 100 })) {
+      for (const { value: id } of entries) {
+        signal.throwIfAborted();
+        const { generation = null, chunkCount = 0 } = (await records.read(id))?.published ?? {};
+        if (generation === null) continue;
+        for (let batch = 0; batch < batchCount(chunkCount); batch += 1) {
+          await chunks.removeVectors(generation, batchNumbers(batch, chunkCount));
+        }
+      }
+    }
+    await redis.sRem(keys.garbageVectors, field);
+  }
+}

@@ -1,0 +1,39 @@
+import { createIndexBuilder } from '../shared/adapters/query-engine-index/build.js';
+import { chooseIndex } from '../shared/choose-index.js';
+import { algorithmOf, createEmbedder } from '../shared/context.js';
+import { DataSetError, inspectServer } from '../shared/data-set.js';
+import { createEmbedding } from '../shared/embedding.js';
+import { createRecords } from '../shared/records.js';
+import { createRedis } from '../shared/redis.js';
+import type { Settings } from '../shared/settings.js';
+import type { VectorSet } from '../shared/vectors.js';
+import type { Say } from './report.js';
+
+export type ReindexContext = Awaited<ReturnType<typeof createReindexContext>>;
+
+/** Everything that reindexing needs, wired once. */
+export async function createReindexContext(settings: Settings, say: Say) {
+  const redis = createRedis(settings.redis.url, {
+    failFast: false,
+    onError: (error) => say(`Redis: ${error.message}`, { often: true }),
+  });
+  await redis.connect();
+  const { problems } = await inspectServer(redis);
+  if (problems.length > 0) throw new DataSetError(problems.join('; '));
+  const embedder = createEmbedder(settings);
+  const engine = await chooseIndex(redis, settings.index);
+  const builder = createIndexBuilder(redis);
+  const algorithm = algorithmOf(settings.queryEngine);
+  return {
+    ...{ redis, say },
+    records: createRecords(redis),
+    embedding: createEmbedding(embedder, { maxWaitMilliseconds: settings.embedder === 'openai' ? 20 : 0 }),
+    target: { model: embedder.model, vectorType: settings.embedding.vectorType },
+    /** Name of the index that the settings ask for, begun if it is missing; null where none is used. */
+    createIndex: (of: { model: string; dimensions: number; vectors: VectorSet }): Promise<string | null> =>
+      engine.name === 'query-engine' ? builder.create({ ...of, algorithm }) : Promise.resolve(null),
+    untilIndexed: builder.untilWhole,
+    dropOtherIndexes: builder.dropOthers,
+    close: () => redis.close(),
+  };
+}

@@ -1,0 +1,92 @@
+import { BATCH_SIZE, batchCount, batchNumbers, type Chunks } from '../shared/chunks.js';
+import type { Embedding } from '../shared/embedding.js';
+import { keys } from '../shared/keys.js';
+import type { Records } from '../shared/records.js';
+import type { Redis } from '../shared/redis.js';
+import type { Plan } from './plan.js';
+
+/** Documents that are filled at a time; their texts share the requests to a provider. */
+const AT_ONCE = 16;
+
+export interface FillParts {
+  readonly redis: Redis;
+  readonly records: Pick<Records, 'read'>;
+  /** The same hashes with the vectors that serve and with those to come. */
+  readonly serving: Chunks;
+  readonly coming: Chunks;
+  readonly embedding: Embedding;
+  readonly source: Plan['source'];
+  /** @throws when a vector has another length than the first */
+  readonly checkDimensions: (dimensions: number) => void;
+}
+
+export interface Page {
+  readonly documents: number;
+  readonly chunks: number;
+  /** Sequence number of the last change in it; null when there was none. */
+  readonly last: number | null;
+}
+
+/** Gives the coming vectors to the published chunks of the documents that changed after `since`, a page of them. */
+export async function fillPage(parts: FillParts, since: number, signal: AbortSignal): Promise<Page> {
+  const page = await parts.redis.zRangeWithScores(keys.changes, `(${String(since)}`, '+inf', {
+    BY: 'SCORE',
+    LIMIT: { offset: 0, count: AT_ONCE },
+  });
+  const counts = await Promise.all(page.map(({ value }) => fillDocument(parts, value, signal)));
+  return {
+    documents: page.length,
+    chunks: counts.reduce((sum, count) => sum + count, 0),
+    last: page.at(-1)?.score ?? null,
+  };
+}
+
+/** @returns how many chunks got a vector; those that have one are left alone. */
+async function fillDocument(parts: FillParts, id: string, signal: AbortSignal): Promise<number> {
+  const record = await parts.records.read(id);
+  const { generation = null, chunkCount = 0 } = record?.published ?? {};
+  if (generation === null) return 0;
+  let filled = 0;
+  for (let batch = 0; batch < batchCount(chunkCount); batch += 1) {
+    signal.throwIfAborted();
+    const numbers = batchNumbers(batch, chunkCount);
+    const there = await parts.coming.readVectors(numbers.map((number) => ({ generation, number })));
+    const missing = numbers.filter((_, i) => !there[i]);
+    if (missing.length === 0) continue;
+    const rows = await makeVectors(parts, generation, missing, signal);
+    for (const { vector } of rows) parts.checkDimensions(vector.length);
+    // False for a generation that was discarded meanwhile: its successor comes up as a later change.
+    if (await parts.coming.writeVectors(generation, rows)) filled += rows.length;
+  }
+  return filled;
+}
+
+async function makeVectors(
+  { serving, embedding, source }: FillParts,
+  generation: string,
+  numbers: readonly number[],
+  signal: AbortSignal,
+): Promise<{ number: number; vector: Float32Array }[]> {
+  if (source === 'converted') {
+    const vectors = await serving.readVectors(numbers.map((number) => ({ generation, number })));
+    return pairs(numbers, vectors);
+  }
+  const texts = await serving.readTexts(generation, numbers[0] ?? 0, BATCH_SIZE);
+  const wanted = texts.filter(({ number }) => numbers.includes(number));
+  if (wanted.length === 0) return [];
+  const { vectors } = await embedding.embedDocuments(
+    wanted.map(({ text, tokenCount }) => ({ text, tokens: tokenCount })),
+    { signal },
+  );
+  return pairs(
+    wanted.map(({ number }) => number),
+    vectors,
+  );
+}
+
+function pairs(numbers: readonly number[], vectors: readonly (Float32Array | null)[]) {
+  return numbers.flatMap((number, i) => {
+    const vector = vectors[i];
+    return vector ? [{ number, vector }] : [];
+  });
+}

@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import { keys } from '../shared/keys.js';
+import { defineScript, type Redis } from '../shared/redis.js';
+import type { VectorSet } from '../shared/vectors.js';
+
+export interface Flip {
+  readonly model: string;
+  readonly vectors: VectorSet;
+  /** Null while no vector was made. */
+  readonly dimensions: number | null;
+  /** Index of the Query Engine that is to serve; null where none is used. */
+  readonly index: string | null;
+  /** Vectors that serve until now. */
+  readonly before: VectorSet;
+  /** Sequence number up to which everything has its new vectors. */
+  readonly sequence: number;
+}
+
+/** Makes the new vectors serve, at once for all; false when documents changed since `sequence`. */
+export async function flip(redis: Redis, to: Flip): Promise<boolean> {
+  const done = await flipScript.run(redis, {
+    keys: [keys.sequence, keys.schema, keys.epoch, keys.reindexing, keys.garbageVectors],
+    arguments: [
+      ...[String(to.sequence), to.model, to.vectors.field, to.vectors.type],
+      ...[to.dimensions === null ? '' : String(to.dimensions), to.index ?? ''],
+      ...[randomUUID(), to.before.field],
+    ],
+  });
+  return done === 1;
+}
+
+const flipScript = defineScript<number>(`
+local sequence, model, field, type, dimensions, index, epoch, before = unpack(ARGV)
+if (redis.call('GET', KEYS[1]) or '0') ~= sequence then return 0 end
+redis.call('HSET', KEYS[2], 'model', model, 'vectorField', field, 'vectorType', type)
+if dimensions == '' then redis.call('HDEL', KEYS[2], 'dimensions')
+else redis.call('HSET', KEYS[2], 'dimensions', dimensions) end
+if index == '' then redis.call('HDEL', KEYS[2], 'index')
+else redis.call('HSET', KEYS[2], 'index', index) end
+redis.call('SET', KEYS[3], epoch)
+redis.call('DEL', KEYS[4])
+if before ~= field then redis.call('SADD', KEYS[5], before) end
+redis.call('SREM', KEYS[5], field)
+return 1
+`);

@@ -1,0 +1,38 @@
+import { inspect } from 'node:util';
+import { loadSettings, SettingsError } from '../shared/config.js';
+import { DataSetError } from '../shared/data-set.js';
+import { IngestError, UnavailableError } from '../shared/errors.js';
+import { EXIT_WRONG_SETTINGS } from '../shared/exit-codes.js';
+import { createReindexContext } from './context.js';
+import { createSay } from './report.js';
+import { reindex } from './run.js';
+
+const stopping = new AbortController();
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.on(signal, () => {
+    stopping.abort();
+  });
+}
+
+async function main(): Promise<void> {
+  const settings = loadSettings(process.env, ['redis']);
+  const say = createSay((text) => process.stdout.write(text));
+  const context = await createReindexContext(settings, say);
+  await reindex(context, stopping.signal);
+  say('Done.');
+  await context.close();
+}
+
+main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    if (stopping.signal.aborted) {
+      process.stderr.write('Stopped. `npx quire reindex` goes on from here.\n');
+      process.exit(130);
+    }
+    const isWrong = error instanceof SettingsError || error instanceof DataSetError;
+    const isKnown = isWrong || error instanceof UnavailableError || error instanceof IngestError;
+    process.stderr.write(`${isKnown ? error.message : inspect(error)}\n`);
+    process.exit(isWrong ? EXIT_WRONG_SETTINGS : 1);
+  },
+);

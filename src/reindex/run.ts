@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createChunks } from '../shared/chunks.js';
+import { DataSetError, readDataSet, type DataSet } from '../shared/data-set.js';
+import { UnavailableError } from '../shared/errors.js';
+import { keys } from '../shared/keys.js';
+import { readReindexing, writeReindexing, type Reindexing } from '../shared/reindexing.js';
+import { removeGarbageVectors } from './clean.js';
+import type { ReindexContext } from './context.js';
+import { fillPage } from './fill.js';
+import { flip } from './flip.js';
+import { planReindex, type Plan } from './plan.js';
+
+/** Processes that serve look once a second whether something else is to serve. */
+const NOTICE_MILLISECONDS = 2_500;
+
+interface Run {
+  readonly data: DataSet;
+  readonly plan: Plan;
+  readonly dimensions: number | null;
+  /** Index of the Query Engine that is to serve; null where none is used. */
+  readonly index: string | null;
+}
+
+/**
+ * Makes the data what the settings ask for, beside what serves, then lets that serve instead and drops the old. Cut off
+ * at any point, it goes on where it was when it is run again.
+ */
+export async function reindex(context: ReindexContext, signal: AbortSignal): Promise<void> {
+  const { redis, records, target, say } = context;
+  const data = await readDataSet(redis);
+  if (!data) throw new DataSetError('there is no data yet: nothing to reindex');
+  const unfinished = await readReindexing(redis);
+  const plan = planReindex(data, target, unfinished);
+  const dimensions =
+    plan.source === 'embedded' ? await context.embedding.dimensions({ signal }) : data.dimensions;
+  const index = dimensions === null ? null : await context.createIndex({ ...plan, dimensions });
+  const isServing = plan.source === 'kept' && (index === null || index === data.index);
+  if (isServing) {
+    say('The data is what the settings ask for.');
+  } else {
+    if (unfinished && unfinished.vectorField !== plan.vectors.field) {
+      await redis.sAdd(keys.garbageVectors, unfinished.vectorField);
+    }
+    await makeServe(context, { data, plan, dimensions, index }, signal);
+    say('The new index serves. Processes with the settings of before end now and start with the new ones.');
+    await sleep(NOTICE_MILLISECONDS, undefined, { signal });
+  }
+  if (index !== null) await context.dropOtherIndexes(index);
+  await removeGarbageVectors(redis, records, signal);
+}
+
+async function makeServe(context: ReindexContext, run: Run, signal: AbortSignal): Promise<void> {
+  const { redis, say } = context;
+  const { data, plan, dimensions, index } = run;
+  const fillNext = await createFilling(context, run, signal);
+  for (;;) {
+    const sequence = Number((await redis.get(keys.sequence)) ?? 0);
+    if (await fillNext()) continue;
+    if (index !== null) {
+      await context.untilIndexed(index, {
+        signal,
+        onProgress: (chunks) => say(`${String(chunks)} chunks are in the new index`, { often: true }),
+      });
+    }
+    const { model, vectors } = plan;
+    if (await flip(redis, { model, vectors, dimensions, index, before: data.vectors, sequence })) return;
+  }
+}
+
+/** @returns a step that gives vectors to some more documents; false when all that changed so far have them. */
+async function createFilling(
+  context: ReindexContext,
+  { data, plan, dimensions }: Run,
+  signal: AbortSignal,
+): Promise<() => Promise<boolean>> {
+  const { redis, records, embedding, say } = context;
+  if (plan.source === 'kept') return () => Promise.resolve(false);
+  const total = await redis.zCard(keys.changes);
+  let state = await begin(context, plan);
+  const parts = {
+    ...{ redis, records, embedding, source: plan.source },
+    serving: createChunks(redis, data.vectors),
+    coming: createChunks(redis, plan.vectors),
+    checkDimensions: (found: number) => {
+      if (found === dimensions) return;
+      throw new Error(`the model answers vectors of ${String(found)}, before of ${String(dimensions)}`);
+    },
+  };
+  return async () => {
+    try {
+      const { documents, chunks, last } = await fillPage(parts, state.since, signal);
+      if (last === null) return false;
+      state = {
+        ...{ ...state, since: last },
+        ...{ documents: state.documents + documents, chunks: state.chunks + chunks },
+      };
+      await writeReindexing(redis, state);
+      say(
+        `${String(state.documents)} of ${String(Math.max(total, state.documents))} documents, ${String(state.chunks)} chunks`,
+        { often: true },
+      );
+    } catch (error) {
+      if (!(error instanceof UnavailableError)) throw error;
+      say(`${error.message}: trying again in ${String(error.retryAfterSeconds)} s`);
+      await sleep(error.retryAfterSeconds * 1_000, undefined, { signal });
+    }
+    return true;
+  };
+}
+
+async function begin({ redis, say }: ReindexContext, { model, vectors }: Plan): Promise<Reindexing> {
+  const unfinished = await readReindexing(redis);
+  if (unfinished?.vectorField === vectors.field) {
+    say(`Going on after ${String(unfinished.documents)} documents.`);
+    return unfinished;
+  }
+  const state = {
+    model,
+    vectorField: vectors.field,
+    vectorType: vectors.type,
+    since: 0,
+    documents: 0,
+    chunks: 0,
+  };
+  await redis.del(keys.reindexing);
+  await writeReindexing(redis, state);
+  return state;
+}

@@ -1,0 +1,22 @@
+import { errorCode } from '../../error-code.js';
+import { UnavailableError } from '../../errors.js';
+
+export const COMPONENT = 'object storage';
+
+/** Whatever the file system refuses (full, read-only, away, broken) may work later: nobody's document is at fault. */
+export async function guarded<Result>(action: () => Promise<Result>): Promise<Result> {
+  try {
+    return await action();
+  } catch (error) {
+    throw errorCode(error) === null ? error : new UnavailableError(COMPONENT, { cause: error });
+  }
+}
+
+export async function unlessMissing<Result>(action: () => Promise<Result>): Promise<Result | null> {
+  try {
+    return await action();
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Redis } from '../../redis.js';
+import { chunkIndex, CHUNK_INDEXES, type VectorSpace } from './definition.js';
+import { createEngine } from './engine.js';
+
+const POLL_MILLISECONDS = 200;
+
+/** Builds an index beside the one that serves, for whoever changes what serves. */
+export function createIndexBuilder(redis: Redis) {
+  const engine = createEngine(redis);
+  return {
+    /** Begins to build it if it is not there. @returns its name */
+    create: async (space: VectorSpace): Promise<string> => {
+      const definition = chunkIndex(space);
+      await engine.create(definition);
+      return definition.name;
+    },
+    /** @param onProgress told the chunks that it has so far */
+    untilWhole: async (
+      name: string,
+      { signal, onProgress }: { signal: AbortSignal; onProgress: (chunks: number) => void },
+    ): Promise<void> => {
+      for (;;) {
+        const info = await engine.info(name);
+        if (!info) throw new Error(`the index ${name} is gone`);
+        if (info.isComplete) return;
+        onProgress(info.count);
+        await sleep(POLL_MILLISECONDS, undefined, { signal });
+      }
+    },
+    /** The chunks stay. */
+    dropOthers: async (serving: string): Promise<void> => {
+      for (const name of await engine.names()) {
+        if (name.startsWith(CHUNK_INDEXES) && name !== serving) await engine.drop(name);
+      }
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import type { DocumentRecord } from '../../document.js';
+import { matches } from '../../filter-match.js';
+import type { IndexListing } from '../../ports.js';
+import type { Redis } from '../../redis.js';
+import { compileClause } from './clause.js';
+import { documentIndex } from './definition.js';
+import { refuseWarnings } from './engine.js';
+import { createTurns } from './turns.js';
+
+type ReadRecords = (ids: readonly string[]) => Promise<(DocumentRecord | null)[]>;
+type Selection = Pick<IndexListing, 'callerId' | 'filter' | 'signal'>;
+
+/** Documents held against a filter at a time. */
+const PAGE_SIZE = 500;
+/** More than a Redis holds; without a limit the engine sorts out ten. */
+const MOST_DOCUMENTS = 100_000_000;
+/** Of a process: the engine has 128 cursors for all. */
+const MOST_WALKS = 8;
+const CURSOR_MILLISECONDS = 30_000;
+
+/**
+ * Documents by access and filter. Where the engine can ask for exactly what a filter matches, it pages and counts;
+ * otherwise what it lets through is held against the filter, from the top.
+ */
+export function createListing(
+  client: Redis,
+  { readRecords, timeoutMilliseconds }: { readRecords: ReadRecords; timeoutMilliseconds: number },
+) {
+  const { alias } = documentIndex;
+  const inTurn = createTurns(MOST_WALKS);
+  const newestFirst = {
+    type: 'SORTBY' as const,
+    BY: [
+      { BY: '@createdAt' as const, DIRECTION: 'DESC' as const },
+      { BY: '@id' as const, DIRECTION: 'ASC' as const },
+    ],
+  };
+  const options = { TIMEOUT: timeoutMilliseconds, DIALECT: 2 };
+
+  const page = async (text: string, from: number, size: number): Promise<string[]> => {
+    const steps = [newestFirst, { type: 'LIMIT' as const, from, size }];
+    const { results, warnings } = await client.ft.aggregate(alias, text, { STEPS: steps, ...options });
+    refuseWarnings(warnings);
+    return results.map(({ id }) => idOf(id));
+  };
+
+  const total = async (text: string): Promise<number> => {
+    const reply = await client.ft.search(alias, text, { LIMIT: { from: 0, size: 0 }, ...options });
+    refuseWarnings(reply.warnings);
+    return reply.total;
+  };
+
+  /** All that the query lets through, as it was when it began, in pages. */
+  async function* pages(text: string): AsyncGenerator<string[]> {
+    const steps = [newestFirst, { type: 'LIMIT' as const, from: 0, size: MOST_DOCUMENTS }];
+    // A process that dies leaves its cursor behind: not for the five minutes that are usual.
+    const request = { STEPS: steps, COUNT: PAGE_SIZE, MAXIDLE: CURSOR_MILLISECONDS, ...options };
+    let reply = await client.ft.aggregateWithCursor(alias, text, request);
+    try {
+      for (;;) {
+        refuseWarnings(reply.warnings);
+        yield reply.results.map(({ id }) => idOf(id));
+        if (reply.cursor === 0) return;
+        reply = await client.ft.cursorRead(alias, reply.cursor, { COUNT: PAGE_SIZE });
+      }
+    } finally {
+      // One whose query failed is gone already; any other goes when its time is over.
+      if (reply.cursor !== 0) await client.ft.cursorDel(alias, reply.cursor).catch(() => undefined);
+    }
+  }
+
+  /** Of what the query lets through, what matches, in pages. */
+  async function* matching(text: string, { callerId, filter, signal }: Selection): AsyncGenerator<string[]> {
+    for await (const ids of pages(text)) {
+      signal?.throwIfAborted();
+      const records = await readRecords(ids);
+      yield records.flatMap((record) => (record && matches(record, callerId, filter) ? [record.id] : []));
+    }
+  }
+
+  return {
+    list: async (listing: IndexListing): Promise<string[]> => {
+      const { skip, limit } = listing;
+      const clause = compileClause(listing.callerId, listing.filter);
+      if (!clause) return [];
+      if (clause.isExact) return page(clause.text, skip, limit);
+      return inTurn(async () => {
+        const found: string[] = [];
+        for await (const ids of matching(clause.text, listing)) {
+          found.push(...ids);
+          if (found.length >= skip + limit) break;
+        }
+        return found.slice(skip, skip + limit);
+      });
+    },
+
+    count: async (selection: Selection): Promise<number> => {
+      const clause = compileClause(selection.callerId, selection.filter);
+      if (!clause) return 0;
+      if (clause.isExact) return total(clause.text);
+      return inTurn(async () => {
+        let count = 0;
+        for await (const ids of matching(clause.text, selection)) count += ids.length;
+        return count;
+      });
+    },
+  };
+}
+
+/** The record holds its fields as JSON. */
+function idOf(field: unknown): string {
+  return String(field).slice(1, -1);
+}

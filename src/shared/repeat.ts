@@ -1,0 +1,19 @@
+/** Does something again and again, each time a while after the last has ended, until what it returns is called. */
+export function repeat(
+  action: () => Promise<unknown>,
+  { everyMilliseconds, onError }: { everyMilliseconds: number; onError: (error: unknown) => void },
+): () => void {
+  let ended = false;
+  const next = () => {
+    if (ended) return;
+    timer = setTimeout(() => {
+      action().catch(onError).finally(next);
+    }, everyMilliseconds);
+  };
+  let timer: NodeJS.Timeout | undefined;
+  next();
+  return () => {
+    ended = true;
+    clearTimeout(timer);
+  };
+}

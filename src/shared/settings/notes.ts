@@ -1,0 +1,88 @@
+import { z } from 'zod';
+
+/** How a setting is written in the environment, and what may be said about it. */
+export interface SettingNote {
+  readonly kind: 'text' | 'integer' | 'number' | 'boolean' | 'list';
+  readonly description: string;
+  /** Completes "allowed: …" in messages and the settings table. */
+  readonly allowed: string;
+  /** Values of secret settings are never shown. */
+  readonly secret?: true;
+  /** Further environment variable, beside `QUIRE_<SECTION>_<KEY>` which wins over it. */
+  readonly alias?: string;
+}
+
+/** What is known about each setting; a schema without a note is a section. */
+export const settingNotes = z.registry<SettingNote>();
+
+type Extra = Pick<SettingNote, 'secret' | 'alias'>;
+
+export function flag(value: boolean, description: string) {
+  const schema = z.boolean().default(value);
+  return schema.register(settingNotes, { kind: 'boolean', description, allowed: 'true or false' });
+}
+
+interface Bounds {
+  readonly min: number;
+  readonly max: number;
+}
+
+export function whole(value: number, { min, max }: Bounds, description: string, extra: Extra = {}) {
+  const schema = z.int().min(min).max(max).default(value);
+  const allowed = `a whole number from ${String(min)} to ${String(max)}`;
+  return schema.register(settingNotes, { kind: 'integer', description, allowed, ...extra });
+}
+
+export function share(value: number, description: string) {
+  const schema = z.number().min(0).max(1).default(value);
+  return schema.register(settingNotes, { kind: 'number', description, allowed: 'a number from 0 to 1' });
+}
+
+export function choice<const Values extends readonly [string, ...string[]]>(
+  values: Values,
+  value: NoInfer<Values[number]>,
+  description: string,
+) {
+  const allowed = values.map((name) => JSON.stringify(name)).join(' or ');
+  // @NOTE the enum's output type is the union of `values`, which zod cannot see through the generic
+  const schema = z.enum(values).default(value as never);
+  return schema.register(settingNotes, { kind: 'text', description, allowed });
+}
+
+export interface Pattern {
+  readonly accepts: (value: string) => boolean;
+  readonly allowed: string;
+}
+
+export function text(value: string, { accepts, allowed }: Pattern, description: string, extra: Extra = {}) {
+  const schema = z.string().refine(accepts).default(value);
+  return schema.register(settingNotes, { kind: 'text', description, allowed, ...extra });
+}
+
+function urlWith(protocols: readonly string[]): (value: string) => boolean {
+  return (value) => URL.canParse(value) && protocols.includes(new URL(value).protocol);
+}
+const isHttpUrl = urlWith(['http:', 'https:']);
+export const isRedisUrl = urlWith(['redis:', 'rediss:']);
+
+export const host = {
+  accepts: (value: string) => /^[A-Za-z0-9._:-]{1,253}$/.test(value),
+  allowed: 'a host name or an IP address, without brackets or port',
+};
+export const httpUrl = { accepts: isHttpUrl, allowed: 'an http:// or https:// address' };
+export const modelName = {
+  accepts: (value: string) => /^\S{1,200}$/.test(value),
+  allowed: 'the name of a model, 1 to 200 characters without spaces',
+};
+export function orEmpty({ accepts, allowed }: Pattern): Pattern {
+  return { accepts: (value) => value === '' || accepts(value), allowed: `${allowed}, or empty` };
+}
+
+export const origins = z
+  .array(z.string().refine((value) => isHttpUrl(value) && new URL(value).origin === value))
+  .default([])
+  .register(settingNotes, {
+    kind: 'list',
+    description: 'Origins of web pages that may call the API; in dev mode loopback origins always may.',
+    allowed: 'a list of origins such as "https://app.example.com" (in the environment: separated by commas)',
+  });

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { choice, whole } from './notes.js';
+
+/** For `index = "query-engine"`. */
+export const queryEngine = z.strictObject({
+  algorithm: choice(
+    ['flat', 'hnsw'],
+    'flat',
+    'Compares with every vector that access and filter let through, or walks a graph of near ones (above 50,000 chunks).',
+  ),
+  hnswM: whole(
+    16,
+    { min: 2, max: 512 },
+    'Neighbours of a vector in the graph: more find better and take memory.',
+  ),
+  hnswEfConstruction: whole(
+    200,
+    { min: 4, max: 4096 },
+    'Vectors in view when one is put into the graph: more find better and write slower.',
+  ),
+  hnswEfRuntime: whole(
+    200,
+    { min: 1, max: 4096 },
+    'Vectors in view of a search: more find better and take longer. Searches keep at least as many as they ask for.',
+  ),
+});

@@ -1,0 +1,158 @@
+import { z } from 'zod';
+import {
+  choice,
+  flag,
+  host,
+  httpUrl,
+  isRedisUrl,
+  modelName,
+  orEmpty,
+  origins,
+  share,
+  text,
+  whole,
+} from './notes.js';
+
+const hour = 3600;
+const day = 24 * hour;
+const gigabyte = 1024 ** 3;
+
+export const api = z.strictObject({
+  host: text('127.0.0.1', host, 'Address that the API listens on.', { alias: 'HOST' }),
+  port: whole(8000, { min: 1, max: 65_535 }, 'Port that the API listens on.', { alias: 'PORT' }),
+  publicUrl: text(
+    '',
+    orEmpty(httpUrl),
+    'Address that clients know the API by, for links; empty: as requested.',
+  ),
+  maxJsonBytes: whole(8_388_608, { min: 1024, max: gigabyte }, 'Largest JSON body, in bytes.'),
+  corsOrigins: origins,
+  uriScheme: text(
+    'databridge',
+    { accepts: (value) => /^[a-z][a-z0-9+.-]{0,31}$/.test(value), allowed: 'a URI scheme in lower case' },
+    'Scheme of the connection URIs that /local/generate_uri makes.',
+  ),
+  uriHost: text('', orEmpty(host), 'Host of connection URIs; empty: as requested.'),
+  uriPort: whole(0, { min: 0, max: 65_535 }, 'Port of connection URIs; 0: as requested.'),
+  downloadUrlSeconds: whole(hour, { min: 1, max: 7 * day }, 'How long a download_url is good for.'),
+  rateLimitPerMinute: whole(
+    0,
+    { min: 0, max: 1_000_000 },
+    'Requests that a caller may make in a minute; 0: no limit.',
+  ),
+  requestTimeoutSeconds: whole(
+    300,
+    { min: 1, max: day },
+    'Longest time for a request, upload included, to arrive.',
+  ),
+  trustProxy: flag(false, 'Whether X-Forwarded-* headers of a reverse proxy are believed.'),
+});
+
+export const redis = z.strictObject({
+  url: text(
+    '',
+    orEmpty({ accepts: isRedisUrl, allowed: 'a redis:// or rediss:// address' }),
+    'Redis to use; empty: `npm start` finds or starts one.',
+    { secret: true, alias: 'REDIS_URL' },
+  ),
+});
+
+export const ingest = z.strictObject({
+  waitSeconds: whole(20, { min: 0, max: 120 }, 'How long an ingest waits for its document to be searchable.'),
+  maxFileBytes: whole(104_857_600, { min: 1, max: 16 * gigabyte }, 'Largest uploaded file, in bytes.'),
+  maxChunks: whole(20_000, { min: 1, max: 1_000_000 }, 'Most chunks of a document; more is `too_large`.'),
+  parseSeconds: whole(120, { min: 1, max: hour }, 'Longest time for parsing and chunking a document.'),
+  parseMemoryMegabytes: whole(2048, { min: 1536, max: 1_048_576 }, 'Address space of a parser process.'),
+  parserProcesses: whole(2, { min: 1, max: 64 }, 'Parser processes of an ingestion worker.'),
+});
+
+export const chunk = z.strictObject({
+  size: whole(512, { min: 16, max: 8192 }, 'Most tokens of a chunk.'),
+  overlap: whole(
+    64,
+    { min: 0, max: 8191 },
+    'Tokens that a chunk repeats of the one before; less than chunk.size.',
+  ),
+});
+
+export const openaiUrl = 'https://api.openai.com/v1';
+
+export const embedding = z.strictObject({
+  model: text('text-embedding-3-small', modelName, 'Model of the openai embedder.'),
+  baseUrl: text(openaiUrl, httpUrl, 'Address of the embeddings provider, any compatible one.'),
+  dimensions: whole(0, { min: 0, max: 16_384 }, "Length of the vectors to ask for; 0: the model's own."),
+  vectorType: choice(
+    ['float32', 'float16'],
+    'float32',
+    'How vectors are kept: float16 takes half the memory and is a little less exact.',
+  ),
+  timeoutSeconds: whole(60, { min: 1, max: hour }, 'Longest time for an answer of the provider.'),
+  maxInputs: whole(2048, { min: 1, max: 2048 }, 'Most texts in a request to the provider.'),
+  maxTokens: whole(300_000, { min: 8192, max: 10_000_000 }, 'Most tokens in a request to the provider.'),
+});
+
+export const completion = z.strictObject({
+  model: text('gpt-4o-mini', modelName, 'Model of the openai completer.'),
+  baseUrl: text(openaiUrl, httpUrl, 'Address of the completions provider, any compatible one.'),
+  contextWindow: whole(32_768, { min: 1024, max: 10_000_000 }, 'Tokens of prompt and completion together.'),
+  maxTokens: whole(1024, { min: 1, max: 32_768 }, 'Most tokens of a completion whose request does not say.'),
+  timeoutSeconds: whole(120, { min: 1, max: hour }, 'Longest silence of the provider within an answer.'),
+});
+
+export const search = z.strictObject({
+  timeoutSeconds: whole(10, { min: 1, max: 300 }, 'Longest time for the index to answer.'),
+  ranking: choice(
+    ['auto', 'semantic', 'lexical', 'hybrid'],
+    'auto',
+    'What scores chunks unless a request says: vectors, words or both; `auto`: `lexical` with the builtin embedder, else `semantic`.',
+  ),
+  hybridWeight: share(0.6, 'Share of the vectors in a `hybrid` score; the rest is the share of the words.'),
+});
+
+const concurrency = { min: 1, max: 256 };
+export const workers = z.strictObject({
+  ingestionConcurrency: whole(8, concurrency, 'Documents that an ingestion worker handles at once.'),
+  embeddingConcurrency: whole(8, concurrency, 'Batches that an embedding worker handles at once.'),
+  cacheConcurrency: whole(2, concurrency, 'Caches that a cache worker builds at once.'),
+  lockSeconds: whole(
+    10,
+    { min: 2, max: hour },
+    'After how long the job of a worker that died goes to another.',
+  ),
+  sweepSeconds: whole(
+    15,
+    { min: 1, max: hour },
+    'How often unfinished documents without a job are looked for.',
+  ),
+  drainSeconds: whole(25, { min: 1, max: 300 }, 'How long a stopping process waits for what it has begun.'),
+});
+
+export const usage = z.strictObject({
+  keepDays: whole(90, { min: 1, max: 3650 }, 'Days that usage records are kept.'),
+  keepRecords: whole(10_000, { min: 1, max: 1_000_000 }, 'Most usage records kept of a user.'),
+});
+
+export const admin = z.strictObject({
+  queuesReadOnly: flag(true, 'Whether /admin/queues only shows, without retry and remove.'),
+  sessionMinutes: whole(60, { min: 1, max: 1440 }, 'How long a login at /admin/login is good for.'),
+});
+
+export const metrics = z.strictObject({
+  token: text(
+    '',
+    orEmpty({
+      accepts: (value) => /^[\x21-\x7e]{16,}$/.test(value),
+      allowed: 'at least 16 printable characters',
+    }),
+    'Bearer token for scraping /metrics; empty: admin tokens only.',
+    { secret: true },
+  ),
+});
+
+export const log = z.strictObject({
+  level: choice(
+    ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+    'info',
+    'Least level that is logged.',
+  ),
+});

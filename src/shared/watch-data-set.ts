@@ -1,0 +1,32 @@
+import { markAgain, readDataSet, type DataSet } from './data-set.js';
+import type { Redis } from './redis.js';
+import { repeat } from './repeat.js';
+
+const LOOK_MILLISECONDS = 1_000;
+
+/**
+ * Notices that `npx quire reindex` let other vectors or another index serve than this process knows: its settings are
+ * old then, and it must end. A data set that was emptied under it is marked again. What it returns ends the watch.
+ */
+export function watchDataSet(
+  redis: Redis,
+  known: Pick<DataSet, 'model' | 'vectors'>,
+  { index, onChange }: { index: () => string | null; onChange: () => void },
+): () => void {
+  const look = async () => {
+    const found = await readDataSet(redis);
+    if (!found) {
+      await markAgain(redis, known);
+      return;
+    }
+    const mine = index();
+    const isSame =
+      found.model === known.model &&
+      found.vectors.field === known.vectors.field &&
+      found.vectors.type === known.vectors.type &&
+      (mine === null || found.index === null || found.index === mine);
+    if (!isSame) onChange();
+  };
+  // A Redis that is away is everybody's to notice, and no reason to end.
+  return repeat(look, { everyMilliseconds: LOOK_MILLISECONDS, onError: () => undefined });
+}

@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DataSetError } from '../shared/data-set.js';
+import { UnavailableError } from '../shared/errors.js';
+import type { Logger } from '../shared/logger.js';
+import { MissingObjectError, type ObjectStorage } from '../shared/ports.js';
+import { toUnavailable } from '../shared/redis.js';
+import { repeat } from '../shared/repeat.js';
+import {
+  ANNOUNCE_EVERY_MILLISECONDS,
+  PATIENCE_MILLISECONDS,
+  type StorageMarker,
+} from '../shared/storage-marker.js';
+
+const AGAIN_MILLISECONDS = 200;
+/** An API that starts at the same time takes less. */
+const LONG_MILLISECONDS = 10_000;
+
+/** An object that is missing where the API's marker is missing too is not lost: this is another storage. */
+export function knowMissing(storage: ObjectStorage, marker: Pick<StorageMarker, 'look'>): ObjectStorage {
+  return {
+    ...storage,
+    open: async (key) => {
+      try {
+        return await storage.open(key);
+      } catch (error) {
+        if (!(error instanceof MissingObjectError) || (await marker.look()).isSeen) throw error;
+        throw new UnavailableError('object storage', { cause: error });
+      }
+    },
+  };
+}
+
+interface Parts {
+  readonly marker: Pick<StorageMarker, 'look'>;
+  /** How to mend it, when the API has another storage. */
+  readonly advice: string;
+  readonly logger: Logger;
+}
+
+export interface FoundStorage {
+  /** Ends the watch. */
+  close(): void;
+}
+
+/**
+ * Waits until this worker sees the API's marker in its storage, and watches from then on that it does.
+ * @param onLost called with a DataSetError when the API has moved to a storage that is not ours
+ * @throws DataSetError when a living API's marker is not there
+ */
+export async function findStorage(
+  { marker, advice, logger }: Parts,
+  onLost: (error: DataSetError) => void,
+): Promise<FoundStorage> {
+  const { look, isElsewhere } = createWatch(marker, logger);
+  const misplaced = () => new DataSetError(`the API keeps source files elsewhere: ${advice}`);
+  const since = performance.now();
+  for (let told = false; !(await look());) {
+    if (isElsewhere()) throw misplaced();
+    if (!told && performance.now() - since > LONG_MILLISECONDS) {
+      logger.info('waiting for the API to announce its object storage');
+      told = true;
+    }
+    await sleep(told ? 10 * AGAIN_MILLISECONDS : AGAIN_MILLISECONDS);
+  }
+  const lookAgain = async () => {
+    await look();
+    if (isElsewhere()) onLost(misplaced());
+  };
+  const close = repeat(lookAgain, {
+    everyMilliseconds: ANNOUNCE_EVERY_MILLISECONDS,
+    onError: (error) => {
+      logger.error({ err: error }, 'looking for the object storage failed');
+    },
+  });
+  return { close };
+}
+
+function createWatch(marker: Pick<StorageMarker, 'look'>, logger: Logger) {
+  let unseenSince: number | null = null;
+  let isTrouble = false;
+  return {
+    /** Whether the marker is there. */
+    look: async (): Promise<boolean> => {
+      try {
+        const { isSeen, isAnnounced } = await marker.look();
+        // Without a living API there is nobody to be elsewhere.
+        unseenSince = isSeen || !isAnnounced ? null : (unseenSince ?? performance.now());
+        isTrouble = false;
+        return isSeen;
+      } catch (thrown) {
+        const error = toUnavailable(thrown);
+        if (!(error instanceof UnavailableError)) throw error;
+        if (!isTrouble) logger.warn({ err: error }, 'object storage cannot be looked at');
+        isTrouble = true;
+        unseenSince = null;
+        return false;
+      }
+    },
+    /** Whether a living API's marker has been missing for too long to be just on its way. */
+    isElsewhere: () => unseenSince !== null && performance.now() - unseenSince > PATIENCE_MILLISECONDS,
+  };
+}

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { keys } from '../../src/shared/keys.js';
+import { createRedis, type Redis } from '../../src/shared/redis.js';
+import { createClient, type Client, type WireDocument } from '../support/client.js';
+import { describeWithQueryEngine, startQueryEngine } from '../support/query-engine.js';
+import type { TestRedis } from '../support/redis.js';
+import { startService, type Service } from '../support/service.js';
+import { until } from '../support/until.js';
+
+const CHUNKS = 10_000;
+const LONGEST_PING_MILLISECONDS = 1_000;
+
+describeWithQueryEngine('a document of ten thousand chunks on a graph', (engine) => {
+  let redis: TestRedis;
+  let service: Service;
+  let client: Client;
+  let raw: Redis;
+
+  beforeAll(async () => {
+    redis = await startQueryEngine(engine);
+    service = await startService({
+      redis,
+      env: {
+        ...{ QUIRE_INDEX: 'query-engine', QUIRE_QUERY_ENGINE_ALGORITHM: 'hnsw' },
+        ...{ QUIRE_CHUNK_SIZE: '16', QUIRE_CHUNK_OVERLAP: '0' },
+      },
+    });
+    client = createClient(service.url, 'owner-of-much');
+    raw = createRedis(redis.url, { failFast: true, onError: () => undefined });
+    await raw.connect();
+  }, 60_000);
+  afterAll(async () => {
+    raw.destroy();
+    await service.stop();
+    await redis.stop();
+  });
+
+  /** Does something while it pings Redis and searches, which must go on. */
+  const meanwhile = async <Result>(of: string, work: () => Promise<Result>): Promise<Result> => {
+    const done = new AbortController();
+    const times = { ping: 0, search: 0, searches: 0 };
+    const timed = async (call: () => Promise<unknown>) => {
+      const began = performance.now();
+      await call();
+      return performance.now() - began;
+    };
+    const pinging = async () => {
+      while (!done.signal.aborted) {
+        times.ping = Math.max(times.ping, await timed(() => raw.ping()));
+        await sleep(10);
+      }
+    };
+    const searching = async () => {
+      while (!done.signal.aborted) {
+        const search = async () => {
+          const { status, body } = await client.searchChunks('Who kept the lighthouse?', { k: 3 });
+          expect([status, body[0]?.content]).toEqual([200, 'The lighthouse of Skagen was kept by Ane.']);
+        };
+        times.search = Math.max(times.search, await timed(search));
+        times.searches += 1;
+      }
+    };
+    const working = work().finally(() => {
+      done.abort();
+    });
+    const [result] = await Promise.all([working, pinging(), searching()]);
+    const { ping, search, searches } = times;
+    process.stderr.write(
+      `${of}: longest PING ${ping.toFixed(0)} ms, longest of ${String(searches)} searches ${search.toFixed(0)} ms\n`,
+    );
+    expect(ping).toBeLessThan(LONGEST_PING_MILLISECONDS);
+    expect(searches).toBeGreaterThan(3);
+    return result;
+  };
+
+  test('is published, patched and deleted while searches are answered', async () => {
+    await client.ingestText('The lighthouse of Skagen was kept by Ane.');
+    // A chunk each: so many tokens that no two fit together.
+    const sentences = Array.from(
+      { length: CHUNKS },
+      (_, i) => `Crate ${String(i)} holds ${String(i * 7)} yards of grey linen from pier ${String(i % 50)}.`,
+    );
+    const document = await meanwhile('publish', async () => {
+      const { body } = await client.ingestText(sentences.join('\n\n'), {}, { prefer: 'respond-async' });
+      await until(async () => {
+        const { body: now } = await client.get<WireDocument>(`/documents/${body.external_id}`);
+        return now.system_metadata.status === 'completed';
+      }, 240);
+      return body;
+    });
+    const path = `/documents/${document.external_id}`;
+    const { body: published } = await client.get<WireDocument>(path);
+    expect(published.system_metadata.chunk_count).toBeGreaterThanOrEqual(CHUNKS);
+    const find = async (filters: unknown) =>
+      (await client.searchChunks('grey linen from pier 7', { k: 5, filters })).body.length;
+    expect([await find(null), await find({ colour: 'grey' })]).toEqual([5, 0]);
+
+    await meanwhile('patch', async () => {
+      await client.patch(path, { metadata: { colour: 'grey' } });
+      await until(async () => {
+        const { body: now } = await client.get<WireDocument>(path);
+        return now.system_metadata.stage !== 'access';
+      }, 240);
+    });
+    expect(await find({ colour: 'grey' })).toBe(5);
+
+    await meanwhile('delete', async () => {
+      expect((await client.delete(path)).status).toBeLessThan(300);
+      expect(await find({ colour: 'grey' })).toBe(0);
+      await until(async () => (await raw.sCard(keys.garbage)) === 0, 240);
+    });
+    const left = await client.searchChunks('grey linen from pier 7', { k: 100 });
+    expect(left.body.filter(({ document_id: id }) => id === document.external_id)).toEqual([]);
+  }, 600_000);
+});

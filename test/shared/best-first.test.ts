@@ -1,0 +1,36 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { bestFirst } from '../../src/shared/best-first.js';
+import type { Candidate } from '../../src/shared/ports.js';
+
+/** Few values of each, so that ties are many. */
+const scored = fc.record({
+  documentId: fc.constantFrom('a', 'b', 'c'),
+  generation: fc.constantFrom('old', 'new'),
+  number: fc.nat(3),
+  score: fc.constantFrom(0, 0.25, 0.5, 0.75, 1),
+});
+
+const toCandidate = ({ documentId, generation, number }: Omit<Candidate, 'similarity' | 'terms'>) => ({
+  ...{ documentId, generation, number, similarity: 0.5, terms: new Uint8Array() },
+});
+
+describe('candidates, best first', () => {
+  test('come by falling score, document, chunk number and place; none scores less than asked', () => {
+    fc.assert(
+      fc.property(fc.array(scored, { maxLength: 40 }), fc.constantFrom(0, 0.5, 1), (items, minScore) => {
+        const scores = Float64Array.from(items, ({ score }) => score);
+        const expected = items
+          .map((item) => ({ ...toCandidate(item), score: item.score }))
+          .filter(({ score }) => score >= minScore)
+          .sort(
+            (a, b) =>
+              b.score - a.score ||
+              Number(a.documentId > b.documentId) - Number(a.documentId < b.documentId) ||
+              a.number - b.number,
+          );
+        expect([...bestFirst(items.map(toCandidate), scores, minScore)]).toEqual(expected);
+      }),
+    );
+  });
+});

@@ -1,0 +1,26 @@
+import { describe } from '@jest/globals';
+import { describeWithQueryEngine, startQueryEngine } from './query-engine.js';
+import { startService, type Service, type ServiceOptions } from './service.js';
+
+type StartService = (options?: Omit<ServiceOptions, 'redis'>) => Promise<Service>;
+
+/** Tests of the service that are run on the exact index, and on the Query Engine where there is one. */
+export function describeOnEachIndex(tests: (start: StartService) => void): void {
+  describe('on the exact index', () => {
+    tests((options) => startService({ ...options, env: { QUIRE_INDEX: 'exact', ...options?.env } }));
+  });
+  describeWithQueryEngine('on the Query Engine', (engine) => {
+    tests(async (options) => {
+      const redis = await startQueryEngine(engine);
+      const env = { QUIRE_INDEX: 'query-engine', ...options?.env };
+      const service = await startService({ ...options, redis, env });
+      const { stop } = service;
+      return Object.assign(service, {
+        stop: async () => {
+          await stop.call(service);
+          await redis.stop();
+        },
+      });
+    });
+  });
+}

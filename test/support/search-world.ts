@@ -1,0 +1,204 @@
+import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin-embedder.js';
+import { createChunks } from '../../src/shared/chunks.js';
+import { generationId, type DocumentRecord, type MatchableDocument } from '../../src/shared/document.js';
+import { createEmbedding } from '../../src/shared/embedding.js';
+import { keys } from '../../src/shared/keys.js';
+import type { Index } from '../../src/shared/ports.js';
+import type { Ranker } from '../../src/shared/ranking.js';
+import { createRecords, documentTags } from '../../src/shared/records.js';
+import { createRedis } from '../../src/shared/redis.js';
+import { createSearch, type Search } from '../../src/shared/search.js';
+import { createTermStatistics } from '../../src/shared/term-statistics.js';
+import { analyzeText, packTerms } from '../../src/shared/terms.js';
+import {
+  cancel,
+  patch,
+  publish,
+  remove,
+  replaceContent,
+  startAttempt,
+  type Patch,
+} from '../../src/shared/transitions.js';
+import { FIRST_VECTORS, type VectorSet } from '../../src/shared/vectors.js';
+import { createCleanJob } from '../../src/workers/clean.js';
+import { createRetagJob } from '../../src/workers/retag.js';
+import { makeContent, makeDocument, makeOperation } from './documents.js';
+
+/** What a document is, kept beside Redis: the truth that answers are held against. */
+export interface WorldDocument {
+  readonly record: MatchableDocument;
+  /** Of its published content; none before the first. */
+  readonly texts: readonly string[];
+}
+
+export type SearchWorld = Awaited<ReturnType<typeof openSearchWorld>>;
+
+const embedder = createBuiltinEmbedder();
+const analysed = new Map<string, { readonly vector: Float32Array; readonly terms: Uint8Array }>();
+
+/** Vector and terms of a document's text, made once. */
+async function analyse(text: string) {
+  const known = analysed.get(text);
+  if (known) return known;
+  const [vector = new Float32Array()] = (await embedder.embedDocuments([text])).vectors;
+  const made = { vector, terms: packTerms(analyzeText(text)) };
+  analysed.set(text, made);
+  return made;
+}
+
+export const WORLD_MODEL = { model: embedder.model, dimensions: 1024 };
+
+/** Documents with real texts, vectors and terms, by the very steps that API and workers take, and what they should be. */
+export async function openSearchWorld(url: string, vectors: VectorSet = FIRST_VECTORS) {
+  const redis = createRedis(url, { failFast: true, onError: () => undefined });
+  await redis.connect();
+  const records = createRecords(redis);
+  const chunks = createChunks(redis, vectors);
+  const statistics = createTermStatistics(redis);
+  const clean = createCleanJob({ chunks, statistics });
+  const retag = createRetagJob({ records, chunks, statistics });
+  const documents = new Map<string, WorldDocument>();
+  const untagged = new Set<string>();
+
+  const current = async (id: string): Promise<DocumentRecord> => {
+    const record = await records.read(id);
+    if (!record) throw new Error(`no document ${id}`);
+    return record;
+  };
+  const remember = async (id: string, texts?: readonly string[]) => {
+    const record = await current(id);
+    documents.set(id, { record, texts: texts ?? documents.get(id)?.texts ?? [] });
+    if (record.retag > 0) untagged.add(id);
+    else untagged.delete(id);
+  };
+  const cleanAll = async (generations: readonly string[]) => {
+    for (const generation of generations) await clean(generation);
+  };
+
+  /** Opens an attempt at what is pending and writes `texts`, all or the first of them with their vectors. */
+  const write = async (id: string, texts: readonly string[], embedded = texts.length) => {
+    const queued = await current(id);
+    const fence = { documentId: id, version: queued.version, attempt: queued.attempt };
+    await records.update(id, (record) => startAttempt(record, fence));
+    const generation = generationId(queued);
+    const tags = documentTags({ ...queued, published: queued.pending, pending: null });
+    await chunks.writeTexts({
+      ...{ documentId: id, generation, first: 0, tags },
+      chunks: texts.map((text, i) => ({ text, tokenCount: 1, overlap: 0, hash: String(i), like: null })),
+    });
+    const made = await Promise.all(texts.map(analyse));
+    await chunks.writeVectors(
+      generation,
+      made.slice(0, embedded).map((each, number) => ({ ...each, number })),
+    );
+    return { generation, fence, terms: made.map(({ terms }) => terms) };
+  };
+
+  const publishTexts = async (id: string, texts: readonly string[], isCleaned: boolean) => {
+    const { generation, fence, terms } = await write(id, texts);
+    const counts = { chunks: texts.length, tokens: texts.length };
+    await chunks.close(generation, counts);
+    const { record, discarded } = await records.update(id, (each) =>
+      publish(each, { ...fence, chunkCount: counts.chunks, tokenCount: counts.tokens }),
+    );
+    if (record) await statistics.count({ generation, batch: 0, terms }, record.ownerId);
+    await remember(id, texts);
+    if (isCleaned) await cleanAll(discarded);
+  };
+
+  return {
+    ...{ redis, documents, current },
+    /** Documents whose chunks do not have their tags yet. */
+    get untagged(): string[] {
+      return [...untagged];
+    },
+    create: async (changes: Partial<DocumentRecord> = {}): Promise<string> => {
+      const record = makeDocument(changes);
+      await records.create(record);
+      await remember(record.id, []);
+      return record.id;
+    },
+    publish: (id: string, texts: readonly string[]) => publishTexts(id, texts, true),
+    /** `isCleaned`: whether the old chunks are unlinked, as a worker does some time later. */
+    replace: async (id: string, texts: readonly string[], isCleaned = true): Promise<void> => {
+      const content = makeContent();
+      await records.update(id, (record) => replaceContent(record, { content, operation: makeOperation() }));
+      await publishTexts(id, texts, isCleaned);
+    },
+    /** A new version that is written in part and never published; `isCancelled`: it is known not to be. */
+    abandon: async (id: string, texts: readonly string[], isCancelled: boolean): Promise<void> => {
+      const content = makeContent();
+      await records.update(id, (record) => replaceContent(record, { content, operation: makeOperation() }));
+      await write(id, texts, Math.ceil(texts.length / 2));
+      if (isCancelled) await records.update(id, cancel);
+      await remember(id);
+    },
+    /** `isRetagged`: whether the chunks got their tags, as a worker gives them some time later. */
+    patch: async (id: string, changes: Patch, isRetagged = true): Promise<void> => {
+      const { record } = await records.update(id, (before) => patch(before, changes));
+      if (record && isRetagged) await retag({ documentId: id, mark: record.retag });
+      await remember(id);
+    },
+    retag: async (id: string): Promise<void> => {
+      const { retag: mark } = await current(id);
+      if (mark > 0) await retag({ documentId: id, mark });
+      await remember(id);
+    },
+    remove: async (id: string, isCleaned = true): Promise<void> => {
+      const { discarded } = await records.update(id, remove);
+      documents.delete(id);
+      if (isCleaned) await cleanAll(discarded);
+    },
+    createSearch: (index: Index, ranker: Ranker): Search => {
+      const embedding = createEmbedding(embedder, { maxWaitMilliseconds: 0 });
+      return createSearch({ index, embedding, chooseRanker: () => ranker, records, chunks, statistics });
+    },
+    /** What documents score: every chunk of those that `isWanted` lets through. */
+    scores: async (
+      query: string,
+      {
+        ranker,
+        callerId,
+        isWanted,
+      }: { ranker: Ranker; callerId: string; isWanted: (of: WorldDocument) => boolean },
+    ): Promise<ScoredText[]> => {
+      const of = [...documents.values()].filter(isWanted);
+      const texts = of.flatMap(({ record, texts: its }) =>
+        its.map((text, number) => ({ documentId: record.id, number, text })),
+      );
+      const [question] = (await embedder.embedQuery(query)).vectors;
+      const made = await Promise.all(texts.map(({ text }) => analyse(text)));
+      const candidates = made.map(({ vector, terms }) => ({
+        similarity: innerProduct(question, vector),
+        terms,
+      }));
+      const known = await statistics.read(callerId, ranker.queryTerms(query));
+      const scores = ranker.rank(query, candidates, known);
+      return texts.map((text, i) => ({ ...text, score: scores[i] ?? 0 }));
+    },
+    clear: async (): Promise<void> => {
+      for (const id of [...documents.keys()]) {
+        const { discarded } = await records.update(id, remove);
+        await cleanAll(discarded);
+      }
+      documents.clear();
+      await cleanAll(await redis.sMembers(keys.garbage));
+    },
+    close: () => {
+      redis.destroy();
+    },
+  };
+}
+
+export interface ScoredText {
+  readonly documentId: string;
+  readonly number: number;
+  readonly text: string;
+  readonly score: number;
+}
+
+function innerProduct(a: Float32Array = new Float32Array(), b: Float32Array): number {
+  let sum = 0;
+  for (let i = 0; i < a.length; i += 1) sum += (a[i] ?? 0) * (b[i] ?? 0);
+  return sum;
+}
