@@ -14,10 +14,10 @@ export function describeOnEachIndex(tests: (start: StartService) => void): void 
       const redis = await startQueryEngine(engine);
       const env = { QUIRE_INDEX: 'query-engine', ...options?.env };
       const service = await startService({ ...options, redis, env });
-      const { stop } = service;
+      const stop = service.stop.bind(service);
       return Object.assign(service, {
         stop: async () => {
-          await stop.call(service);
+          await stop();
           await redis.stop();
         },
       });

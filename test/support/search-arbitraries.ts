@@ -18,7 +18,7 @@ const hostile = [
   ...['"', "'", '|', '}', '{', '*', '-@tags:{*}', ')=>[KNN 1000 @vector $v]', '\\', '\u0000', '$', '%x%'],
   ...['a,b', ' ', '\n', 'é', 'é', '🐟🐟', '(', '~', '@generation', '\ud800', 'x'.repeat(2_000)],
 ];
-export const hostileText = fc.oneof(
+const hostileText = fc.oneof(
   fc.constantFrom(...hostile),
   fc.string({ unit: 'binary', maxLength: 8 }),
   fc.array(fc.constantFrom(...hostile.slice(0, -1)), { maxLength: 4 }).map((each) => each.join('')),

@@ -54,7 +54,8 @@ export function createChunkSearch(client: Redis, options: ChunkSearchOptions) {
         client.smIsMember(keys.hidden, hidden),
       ]);
       // One that was published meanwhile was left out, and what it replaced may have been unlinked already.
-      if (isHidden.every(Boolean)) return candidates;
+      if (hidden.every((generation, i) => isHidden[i] === 1 || replacesNothing(generation)))
+        return candidates;
     }
     return ask(alias, clause.text, request);
   };
@@ -86,6 +87,11 @@ function toCandidate({ id, extra_attributes: { distance, terms } }: SearchRow): 
       terms: terms ?? NO_TERMS,
     },
   ];
+}
+
+/** Of a document's first version: it was not there before, so an answer without it is whole. */
+function replacesNothing(generation: string): boolean {
+  return generation.split('.')[1] === '1';
 }
 
 function without(generations: readonly string[]): string {

@@ -1,6 +1,8 @@
-import type { RediSearchSchema } from '@redis/search';
 import { keys } from '../../keys.js';
+import type { Redis } from '../../redis.js';
 import type { VectorSet } from '../../vectors.js';
+
+type Schema = Parameters<Redis['ft']['create']>[1];
 
 /** How vectors are indexed. `m` and `efConstruction` shape an HNSW graph, larger being slower and better. */
 export type VectorAlgorithm =
@@ -20,7 +22,7 @@ export interface IndexDefinition {
   /** What queries ask: there from when the index has taken in every hash, so that nobody asks a half of one. */
   readonly alias: string;
   readonly prefix: string;
-  readonly schema: RediSearchSchema;
+  readonly schema: Schema;
 }
 
 const tagList = { type: 'TAG', SEPARATOR: ',', CASESENSITIVE: true } as const;
@@ -97,7 +99,7 @@ const PROPERTIES = [
   ['EF_CONSTRUCTION', 'ef_construction'],
 ] as const;
 
-function isLike(found: FoundField, field: RediSearchSchema[string]): boolean {
+function isLike(found: FoundField, field: Schema[string]): boolean {
   const wanted = new Map<string, unknown>(Object.entries(field));
   return PROPERTIES.every(([name, reported]) => {
     const value = found[reported];

@@ -84,7 +84,6 @@ export function createEngine(client: Redis) {
     },
   };
 }
-export type Engine = ReturnType<typeof createEngine>;
 
 /** `No such index x` in 2.10, `x: no such index` in 8, `Unknown index name` before both. */
 export function isMissing(error: unknown): boolean {

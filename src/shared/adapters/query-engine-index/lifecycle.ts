@@ -137,4 +137,3 @@ export function createLifecycle(parts: {
     },
   };
 }
-export type Lifecycle = ReturnType<typeof createLifecycle>;
