@@ -4,6 +4,7 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { createRedis } from '../src/shared/redis.js';
 import { findQueryEngine, startQueryEngine } from '../test/support/query-engine-server.js';
@@ -80,7 +81,8 @@ try {
       api: await throughput(CLIENTS, SECONDS, (_, at) => askApi(at)),
     };
     const recall = size <= 100_000 ? await measureRecall(redis, raw, queries.slice(0, 100)) : null;
-    const figures = { algorithm, chunks, chunksPerSecond, bytesPerChunk, recallAt10: recall };
+    const rebuildSeconds = size <= 100_000 ? await rebuild() : null;
+    const figures = { algorithm, chunks, chunksPerSecond, bytesPerChunk, recallAt10: recall, rebuildSeconds };
     console.table({ ...figures, rawP50: latency.raw.p50, apiP50: latency.api.p50 });
     console.table(perSecond);
     console.log(JSON.stringify({ ...figures, latency, perSecond }));
@@ -96,4 +98,15 @@ process.exit(0);
 
 async function memory(): Promise<number> {
   return Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
+}
+
+/** Loses the index and waits until the service has it again: what a restart of Redis costs beside reading its data. */
+async function rebuild(): Promise<number> {
+  const begun = performance.now();
+  await redis.ft.dropIndex(raw.index);
+  const isReady = async () => (await fetch(`${service.url}/health/ready`)).ok;
+  // The first search meets the loss.
+  await askApi(0).catch(() => undefined);
+  while (!(await isReady())) await sleep(100);
+  return round((performance.now() - begun) / 1_000, 1);
 }

@@ -44,6 +44,7 @@ export async function createRawSearch(options: {
     ]);
   };
   return {
+    index,
     embed,
     ask: (client: number, query: string) => send(client, query, CANDIDATES),
     /** Keys of the nearest chunks. */
