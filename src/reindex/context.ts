@@ -11,11 +11,28 @@ import type { Say } from './report.js';
 
 export type ReindexContext = Awaited<ReturnType<typeof createReindexContext>>;
 
+/** A service that ends takes its own Redis along. */
+const PATIENCE_MILLISECONDS = 30_000;
+
+interface Reports {
+  readonly say: Say;
+  /** Redis was away for so long that it may not come back. */
+  readonly onLost: () => void;
+}
+
 /** Everything that reindexing needs, wired once. */
-export async function createReindexContext(settings: Settings, say: Say) {
+export async function createReindexContext(settings: Settings, { say, onLost }: Reports) {
+  let awaySince: number | null = null;
   const redis = createRedis(settings.redis.url, {
     failFast: false,
-    onError: (error) => say(`Redis: ${error.message}`, { often: true }),
+    onError: (error) => {
+      awaySince ??= Date.now();
+      say(`Redis: ${error.message}`, { often: true });
+      if (Date.now() - awaySince > PATIENCE_MILLISECONDS) onLost();
+    },
+  });
+  redis.on('ready', () => {
+    awaySince = null;
   });
   await redis.connect();
   const { problems } = await inspectServer(redis);

@@ -14,10 +14,16 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
+const GOES_ON = 'Run `npx quire reindex` again: it goes on from here.';
+
 async function main(): Promise<void> {
   const settings = loadSettings(process.env, ['redis']);
   const say = createSay((text) => process.stdout.write(text));
-  const context = await createReindexContext(settings, say);
+  const onLost = () => {
+    process.stderr.write(`Redis does not come back. ${GOES_ON}\n`);
+    process.exit(1);
+  };
+  const context = await createReindexContext(settings, { say, onLost });
   await reindex(context, stopping.signal);
   say('Done.');
   await context.close();
@@ -27,7 +33,7 @@ main().then(
   () => process.exit(0),
   (error: unknown) => {
     if (stopping.signal.aborted) {
-      process.stderr.write('Stopped. `npx quire reindex` goes on from here.\n');
+      process.stderr.write(`Stopped. ${GOES_ON}\n`);
       process.exit(130);
     }
     const isWrong = error instanceof SettingsError || error instanceof DataSetError;
