@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, type Client, type WireChunk } from '../support/client.js';
 import { startFakeOpenAI, type FakeOpenAI } from '../support/fake-openai.js';
-import { describeWithQueryEngine, startQueryEngine } from '../support/query-engine.js';
+import { startQueryEngine } from '../support/query-engine-server.js';
+import { describeWithQueryEngine } from '../support/query-engine.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { startService, type Service } from '../support/service.js';
 

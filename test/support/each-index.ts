@@ -1,5 +1,6 @@
 import { describe } from '@jest/globals';
-import { describeWithQueryEngine, startQueryEngine } from './query-engine.js';
+import { startQueryEngine } from './query-engine-server.js';
+import { describeWithQueryEngine } from './query-engine.js';
 import { startService, type Service, type ServiceOptions } from './service.js';
 
 type StartService = (options?: Omit<ServiceOptions, 'redis'>) => Promise<Service>;

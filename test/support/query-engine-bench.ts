@@ -1,12 +1,8 @@
 import type { Index } from '../../src/shared/ports.js';
 import { createRedis } from '../../src/shared/redis.js';
 import { openIndexData, unit } from '../contracts/index-data.js';
-import {
-  openQueryEngineIndex,
-  startQueryEngine,
-  type QueryEngine,
-  type QueryEngineTestOptions,
-} from './query-engine.js';
+import { startQueryEngine, type QueryEngine } from './query-engine-server.js';
+import { openQueryEngineIndex, type QueryEngineTestOptions } from './query-engine.js';
 import type { TestRedis } from './redis.js';
 
 const ALL = 1_000_000;

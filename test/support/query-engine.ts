@@ -5,8 +5,6 @@ import { createRecords } from '../../src/shared/records.js';
 import { createRedis } from '../../src/shared/redis.js';
 import { findQueryEngine, type QueryEngine } from './query-engine-server.js';
 
-export { startQueryEngine, type QueryEngine } from './query-engine-server.js';
-
 const REASON =
   'no Redis with the Query Engine found (QUIRE_TEST_QUERY_ENGINE, or redisearch.so at the usual places)';
 

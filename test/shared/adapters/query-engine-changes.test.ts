@@ -3,11 +3,9 @@ import fc from 'fast-check';
 import { keys } from '../../../src/shared/keys.js';
 import { createLexicalRanker } from '../../../src/shared/ranking.js';
 import type { Search } from '../../../src/shared/search.js';
-import {
-  describeWithQueryEngine,
-  openQueryEngineIndex,
-  startQueryEngine,
-} from '../../support/query-engine.js';
+import { parsed } from '../../contracts/index-data.js';
+import { startQueryEngine } from '../../support/query-engine-server.js';
+import { describeWithQueryEngine, openQueryEngineIndex } from '../../support/query-engine.js';
 import { startRedisProxy } from '../../support/redis-proxy.js';
 import { expectAnswer } from '../../support/search-answers.js';
 import { CALLERS, text } from '../../support/search-arbitraries.js';
@@ -58,7 +56,7 @@ describeWithQueryEngine('changes that searches come between', (engine) => {
     });
     closing.push(() => index.close());
     await until(async () => (await index.state()) === 'ready');
-    return { proxy, world, search: world.createSearch(index, ranker) };
+    return { proxy, world, index, search: world.createSearch(index, ranker) };
   };
 
   /** Holds what one caller finds against what is readable now; what waits for its tags may be missing. */
@@ -162,6 +160,33 @@ describeWithQueryEngine('changes that searches come between', (engine) => {
       ...CALLERS.map(searching),
     ]);
     expect(searches).toBeGreaterThan(50);
+  }, 60_000);
+
+  test('lists and counts have every document, however often they change meanwhile', async () => {
+    const { world, index } = await open();
+    const ids = await Promise.all(Array.from({ length: 600 }, () => world.create({ metadata: { n: 0 } })));
+    const done = new AbortController();
+    const changing = async () => {
+      for (let n = 1; n <= 1_500; n += 1)
+        await world.patch(ids[n % ids.length] ?? '', { metadata: { n } }, false);
+    };
+    let answers = 0;
+    const asking = async (json: Record<string, unknown>) => {
+      const asked = { callerId: 'owner', filter: parsed(json) };
+      while (!done.signal.aborted) {
+        const [listed, count] = [
+          await index.list({ ...asked, skip: 0, limit: 1_000 }),
+          await index.count(asked),
+        ];
+        expect([new Set(listed).size, listed.length, count]).toEqual([600, 600, 600]);
+        answers += 1;
+      }
+    };
+    const working = changing().finally(() => {
+      done.abort();
+    });
+    await Promise.all([working, asking({ n: { $exists: true } }), asking({ n: { $gte: 0 } })]);
+    expect(answers).toBeGreaterThan(10);
   }, 60_000);
 
   test('a publish between the look at what is hidden and the search loses neither content', async () => {

@@ -2,11 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createExactIndex } from '../../../src/shared/adapters/exact-index.js';
 import type { Index } from '../../../src/shared/ports.js';
-import {
-  describeWithQueryEngine,
-  openQueryEngineIndex,
-  startQueryEngine,
-} from '../../support/query-engine.js';
+import { startQueryEngine } from '../../support/query-engine-server.js';
+import { describeWithQueryEngine, openQueryEngineIndex } from '../../support/query-engine.js';
 import type { TestRedis } from '../../support/redis.js';
 import { documents, putDocument, questionAbout } from '../../support/search-arbitraries.js';
 import { compareEngines, type Question } from '../../support/search-comparison.js';

@@ -1,9 +1,6 @@
 import { describeIndexContract } from '../../contracts/index-contract.js';
-import {
-  describeWithQueryEngine,
-  openQueryEngineIndex,
-  startQueryEngine,
-} from '../../support/query-engine.js';
+import { startQueryEngine } from '../../support/query-engine-server.js';
+import { describeWithQueryEngine, openQueryEngineIndex } from '../../support/query-engine.js';
 
 describeWithQueryEngine('the contract of an index', (engine) => {
   const start = () => startQueryEngine(engine);

@@ -8,8 +8,8 @@ import { refuseWarnings } from './engine.js';
 
 /** Above this many the hidden generations are left out of the query: the check above the index drops their chunks. */
 const MOST_HIDDEN = 1_000;
-/** Searches without what was hidden, before one with all of it. */
-const MOST_TRIES = 3;
+/** Searches that changes come between; the last is with all that is hidden, and as it is. */
+const MOST_TRIES = 4;
 
 export interface ChunkSearchOptions {
   /** Of the index to ask. */
@@ -24,7 +24,7 @@ export interface ChunkSearchOptions {
 export function createChunkSearch(client: Redis, options: ChunkSearchOptions) {
   const binary = client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
 
-  const ask = async (alias: string, text: string, request: IndexSearch): Promise<Candidate[]> => {
+  const ask = async (alias: string, text: string, request: IndexSearch): Promise<Found> => {
     const { vector, limit, withTerms = true } = request;
     const fields = ['distance', ...(withTerms ? ['terms'] : [])];
     const effort = options.efRuntime === null ? '' : ` EF_RUNTIME ${String(options.efRuntime)}`;
@@ -38,43 +38,50 @@ export function createChunkSearch(client: Redis, options: ChunkSearchOptions) {
     // @NOTE the layout of FT.SEARCH in RESP3, the same in 2.10 and 8
     const { results, warning } = reply as unknown as SearchReply;
     refuseWarnings(warning.map(String));
-    return results.flatMap(toCandidate);
+    const candidates = results.flatMap(toCandidate);
+    return { candidates, isWhole: candidates.length === results.length };
   };
 
   return async (request: IndexSearch): Promise<Candidate[]> => {
     const clause = compileClause(request.callerId, request.filter);
     if (!clause) return [];
     const alias = await options.alias();
-    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      const hidden = await client.sRandMemberCount(keys.hidden, MOST_HIDDEN + 1);
-      if (hidden.length === 0 || hidden.length > MOST_HIDDEN) break;
+    for (let tries = 1; ; tries += 1) {
+      const isLast = tries === MOST_TRIES;
+      const known = isLast ? [] : await client.sRandMemberCount(keys.hidden, MOST_HIDDEN + 1);
+      const hidden = known.length > MOST_HIDDEN ? [] : known;
       // Sent one after the other on one connection: the set is looked at again after the search.
-      const [candidates, isHidden] = await Promise.all([
+      const [{ candidates, isWhole }, isHidden] = await Promise.all([
         ask(alias, `${clause.text}${without(hidden)}`, request),
-        client.smIsMember(keys.hidden, hidden),
+        hidden.length > 0 ? client.smIsMember(keys.hidden, hidden) : [],
       ]);
       // One that was published meanwhile was left out, and what it replaced may have been unlinked already.
-      if (hidden.every((generation, i) => isHidden[i] === 1 || replacesNothing(generation)))
-        return candidates;
+      const isCurrent = hidden.every((generation, i) => isHidden[i] === 1 || replacesNothing(generation));
+      if (isLast || (isWhole && isCurrent)) return candidates;
     }
-    return ask(alias, clause.text, request);
   };
 }
 
+interface Found {
+  readonly candidates: Candidate[];
+  /** False when a chunk was unlinked between being found and being read. */
+  readonly isWhole: boolean;
+}
 interface SearchReply {
   readonly results: readonly SearchRow[];
   readonly warning: readonly (Buffer | string)[];
 }
 interface SearchRow {
   readonly id: Buffer;
-  readonly extra_attributes: { readonly distance?: Buffer; readonly terms?: Buffer };
+  /** Null for a chunk that is gone, where the engine searches in threads (`search-workers` of Redis 8). */
+  readonly extra_attributes: { readonly distance?: Buffer; readonly terms?: Buffer } | null;
 }
 
 const NO_TERMS = new Uint8Array();
 
-/** A chunk that was unlinked while the engine answered has no fields any more. */
-function toCandidate({ id, extra_attributes: { distance, terms } }: SearchRow): Candidate[] {
-  if (!distance) return [];
+function toCandidate({ id, extra_attributes: fields }: SearchRow): Candidate[] {
+  if (!fields?.distance) return [];
+  const { distance, terms } = fields;
   const address = id.toString('latin1', keys.chunkPrefix.length);
   const colon = address.lastIndexOf(':');
   const generation = address.slice(0, colon);
@@ -95,5 +102,6 @@ function replacesNothing(generation: string): boolean {
 }
 
 function without(generations: readonly string[]): string {
+  if (generations.length === 0) return '';
   return ` -@generation:{${generations.map((id) => id.replace(/[.-]/g, String.raw`\$&`)).join('|')}}`;
 }

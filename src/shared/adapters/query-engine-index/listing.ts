@@ -41,7 +41,7 @@ export function createListing(
     const steps = [newestFirst, { type: 'LIMIT' as const, from, size }];
     const { results, warnings } = await client.ft.aggregate(alias, text, { STEPS: steps, ...options });
     refuseWarnings(warnings);
-    return results.map(({ id }) => idOf(id));
+    return idsOf(results);
   };
 
   const total = async (text: string): Promise<number> => {
@@ -59,7 +59,7 @@ export function createListing(
     try {
       for (;;) {
         refuseWarnings(reply.warnings);
-        yield reply.results.map(({ id }) => idOf(id));
+        yield idsOf(reply.results);
         if (reply.cursor === 0) return;
         reply = await client.ft.cursorRead(alias, reply.cursor, { COUNT: PAGE_SIZE });
       }
@@ -107,7 +107,7 @@ export function createListing(
   };
 }
 
-/** The record holds its fields as JSON. */
-function idOf(field: unknown): string {
-  return String(field).slice(1, -1);
+/** The record holds its fields as JSON; one that was deleted since it was found has none. */
+function idsOf(rows: readonly Readonly<Record<string, unknown>>[]): string[] {
+  return rows.flatMap(({ id }) => (typeof id === 'string' ? [id.slice(1, -1)] : []));
 }
