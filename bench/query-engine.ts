@@ -1,6 +1,7 @@
 /**
  * Measures searches through the API with the Query Engine beside raw FT.SEARCH of the same queries on the same data:
- * `npm run bench:query-engine`, with the chunk counts to measure at as arguments (default 10000 100000).
+ * `npm run bench:query-engine`, with the chunk counts to measure at as arguments (default 10000 100000);
+ * `BENCH_ALGORITHM` is `hnsw` or `flat`, `BENCH_VECTOR_TYPE` `float32` or `float16`.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,6 +24,7 @@ const SECONDS = 8;
 const secret = 'a secret of the benchmark, long enough for HS256';
 const sizes = process.argv.slice(2).map(Number);
 const algorithm = process.env['BENCH_ALGORITHM'] ?? 'hnsw';
+const vectorType = process.env['BENCH_VECTOR_TYPE'] === 'float16' ? 'float16' : 'float32';
 
 const engine = findQueryEngine();
 const collections = COLLECTIONS.filter((name) => name === 'scifact' || name === 'chroma-chunks').flatMap(
@@ -40,6 +42,7 @@ const service = await startService({
   env: {
     ...{ JWT_SECRET_KEY: secret, QUIRE_LOG_LEVEL: 'warn' },
     ...{ QUIRE_INDEX: 'query-engine', QUIRE_QUERY_ENGINE_ALGORITHM: algorithm },
+    QUIRE_EMBEDDING_VECTOR_TYPE: vectorType,
   },
 }).catch(async (error: unknown) => {
   await server.stop();
@@ -53,7 +56,10 @@ const bareUrl = `http://127.0.0.1:${String(z.object({ port: z.number() }).parse(
 
 const queries = collections.flatMap((each) => each.queries).map(({ text }) => text);
 const queryAt = (at: number) => queries[at % queries.length] ?? '';
-const raw = await createRawSearch({ redisUrl: server.url, owner: OWNER, connections: CLIENTS, algorithm });
+const raw = await createRawSearch({
+  ...{ redisUrl: server.url, owner: OWNER, connections: CLIENTS },
+  ...{ algorithm, vectorType },
+});
 const overHttp = (url: string) => {
   const client = createBenchClient({ url, secret, user: OWNER });
   return async (at: number) => {
@@ -64,7 +70,10 @@ const overHttp = (url: string) => {
 const [askApi, askBare] = [overHttp(service.url), overHttp(bareUrl)];
 
 try {
-  const seed = createSeed(redis, collections, OWNER);
+  const seed = createSeed(redis, collections, {
+    owner: OWNER,
+    vectors: { field: 'vector', type: vectorType },
+  });
   let chunks = 0;
   for (const size of sizes.length > 0 ? sizes : [10_000, 100_000]) {
     const before = await memory();
@@ -80,9 +89,20 @@ try {
       bare: await throughput(CLIENTS, SECONDS, (_, at) => askBare(at)),
       api: await throughput(CLIENTS, SECONDS, (_, at) => askApi(at)),
     };
-    const recall = size <= 100_000 ? await measureRecall(redis, raw, queries.slice(0, 100)) : null;
+    const recall =
+      size <= 100_000
+        ? await measureRecall(redis, { raw, queries: queries.slice(0, 100), vectorType })
+        : null;
     const rebuildSeconds = size <= 100_000 ? await rebuild() : null;
-    const figures = { algorithm, chunks, chunksPerSecond, bytesPerChunk, recallAt10: recall, rebuildSeconds };
+    const figures = {
+      algorithm,
+      vectorType,
+      chunks,
+      chunksPerSecond,
+      bytesPerChunk,
+      recallAt10: recall,
+      rebuildSeconds,
+    };
     console.table({ ...figures, rawP50: latency.raw.p50, apiP50: latency.api.p50 });
     console.table(perSecond);
     console.log(JSON.stringify({ ...figures, latency, perSecond }));

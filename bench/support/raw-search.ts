@@ -3,6 +3,7 @@ import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin-embedde
 import { accessToken } from '../../src/shared/filter-tokens.js';
 import { keys } from '../../src/shared/keys.js';
 import { createRedis, type Redis } from '../../src/shared/redis.js';
+import { decodeVector, encodeVector, type VectorType } from '../../src/shared/vectors.js';
 
 /** As many candidates as the service asks for at k = 10, and its default effort. */
 const CANDIDATES = 400;
@@ -16,6 +17,7 @@ export async function createRawSearch(options: {
   readonly owner: string;
   readonly connections: number;
   readonly algorithm: string;
+  readonly vectorType: VectorType;
 }) {
   const open = async () => {
     const client = createRedis(options.redisUrl, { failFast: true, onError: console.error });
@@ -39,7 +41,7 @@ export async function createRawSearch(options: {
     return asking[client]?.sendCommand([
       ...['FT.SEARCH', index, `(${access})=>[KNN ${String(limit)} @vector $vector${effort} AS distance]`],
       ...['RETURN', '2', 'distance', 'terms', 'SORTBY', 'distance', 'LIMIT', '0', String(limit)],
-      ...['PARAMS', '2', 'vector', Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength)],
+      ...['PARAMS', '2', 'vector', encodeVector(vector, options.vectorType)],
       ...['TIMEOUT', '10000', 'DIALECT', '2'],
     ]);
   };
@@ -62,8 +64,7 @@ export async function createRawSearch(options: {
 /** Share of the ten nearest chunks that the engine finds, against a scan of all vectors; as good as a tie counts. */
 export async function measureRecall(
   redis: Redis,
-  raw: RawSearch,
-  queries: readonly string[],
+  { raw, queries, vectorType }: { raw: RawSearch; queries: readonly string[]; vectorType: VectorType },
 ): Promise<number> {
   const binary = redis.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
   const vectors = new Map<string, Float32Array>();
@@ -71,7 +72,7 @@ export async function measureRecall(
     const found = await Promise.all(page.map((key) => binary.hGet(key, 'vector')));
     page.forEach((key, i) => {
       const bytes = found[i];
-      if (bytes instanceof Buffer) vectors.set(key, new Float32Array(new Uint8Array(bytes).buffer));
+      if (bytes instanceof Buffer) vectors.set(key, decodeVector(bytes, vectorType));
     });
   }
   let hits = 0;

@@ -6,6 +6,7 @@ import { createRecords, documentTags } from '../../src/shared/records.js';
 import type { Redis } from '../../src/shared/redis.js';
 import { analyzeText, packTerms } from '../../src/shared/terms.js';
 import { publish, startAttempt } from '../../src/shared/transitions.js';
+import type { VectorSet } from '../../src/shared/vectors.js';
 import { makeDocument } from '../../test/support/documents.js';
 import { eachAtOnce } from './client.js';
 import type { Collection } from './collections.js';
@@ -15,12 +16,16 @@ const SENTENCES_A_CHUNK = 5;
 const AT_ONCE = 16;
 
 /** Writes chunks straight into Redis by the steps that workers take: any number of them, of the collections' sentences. */
-export function createSeed(redis: Redis, collections: readonly Collection[], owner: string) {
+export function createSeed(
+  redis: Redis,
+  collections: readonly Collection[],
+  { owner, vectors: set }: { owner: string; vectors: VectorSet },
+) {
   const sentences = collections.flatMap(({ documents }) =>
     documents.flatMap(({ text }) => text.split(/(?<=[.!?])\s+/).filter((each) => each.length > 20)),
   );
-  const records = createRecords(redis);
-  const chunks = createChunks(redis);
+  const records = createRecords(redis, set);
+  const chunks = createChunks(redis, set);
   const embedder = createBuiltinEmbedder();
   // A generator of its own, so that every run has the same texts (Park and Miller 1988).
   let state = 1;
