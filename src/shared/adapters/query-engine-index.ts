@@ -22,6 +22,8 @@ export interface QueryEngineOptions extends Omit<VectorSpace, 'dimensions'> {
   /** Candidates that a search of an HNSW graph keeps in view: more is slower and nearer to exact. */
   readonly efRuntime: number;
   readonly timeoutMilliseconds: number;
+  /** Chunks from which a FLAT index warns. */
+  readonly flatCrowdedAt?: number;
   /** Told the name of the index each time before it is made. @throws when another serves: nothing is made then */
   readonly claim: (name: string) => Promise<void>;
   readonly readRecords: (ids: readonly string[]) => Promise<(DocumentRecord | null)[]>;
@@ -36,7 +38,9 @@ export interface QueryEngineOptions extends Omit<VectorSpace, 'dimensions'> {
 export async function createQueryEngineIndex(options: QueryEngineOptions): Promise<Index> {
   const { vectors, algorithm, onProblem = () => undefined } = options;
   const client = createRedis(options.redisUrl, { failFast: true, onError: () => undefined });
-  const chunks = onceDone(async () => chunkIndex({ ...options, dimensions: await options.dimensions() }));
+  const chunks = onceDone(async () =>
+    chunkIndex({ ...options, dimensions: await options.dimensions() }, options.flatCrowdedAt),
+  );
   // Each time anew: a process whose index was replaced must not make it again.
   const claimed = async () => {
     const definition = await chunks();

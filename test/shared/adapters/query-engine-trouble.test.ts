@@ -38,6 +38,18 @@ describeWithQueryEngine('a Query Engine index in trouble', (engine) => {
     expect((await client.ft._list()).sort()).toEqual([CHUNKS.name, documentIndex.name].sort());
   });
 
+  test('warns once when it compares each search with very many vectors', async () => {
+    const redis = await start();
+    await fillIndex(redis.url, { documents: 2, chunksEach: 10, dimensions: 4 });
+    const { problems } = await open(redis, { flatCrowdedAt: 10 });
+    await until(() => problems.length > 0, 30);
+    const warning: unknown = expect.objectContaining({ level: 'warn', chunks: 20 });
+    expect(problems).toEqual([[expect.stringContaining('hnsw'), warning]]);
+    const small = await open(redis, { flatCrowdedAt: 20 });
+    await until(isReady(small.index));
+    expect(small.problems).toEqual([]);
+  }, 60_000);
+
   test('can be closed while it loads, at once', async () => {
     const redis = await start();
     await fillIndex(redis.url, { documents: 500, chunksEach: 10, dimensions: 4 });

@@ -57,7 +57,7 @@ async function* megabytes(count: number, onEach: (number: number) => unknown = (
 }
 
 describe('large objects', () => {
-  test('120 MB are stored and read as they were, holding a few parts in memory', async () => {
+  test('240 MB are stored and read as they were, holding a small part in memory', async () => {
     const storage = direct();
     const [stored, read] = [createHash('sha256'), createHash('sha256')];
     let most = 0;
@@ -67,7 +67,7 @@ describe('large objects', () => {
       most = Math.max(most, external() - before);
     };
     async function* source() {
-      for (let number = 0; number < 480; number += 1) {
+      for (let number = 0; number < 960; number += 1) {
         measure();
         const bytes = randomBytes(256 * 1024);
         stored.update(bytes);
@@ -76,13 +76,14 @@ describe('large objects', () => {
     }
     await storage.put('large/object', source());
     const object = await storage.open('large/object');
-    expect(object.size).toBe(480 * 256 * 1024);
+    expect(object.size).toBe(960 * 256 * 1024);
     for await (const bytes of object) {
       measure();
       read.update(bytes);
     }
     expect(read.digest('hex')).toBe(stored.digest('hex'));
-    expect(most).toBeLessThan(60 * MEGABYTE);
+    // A few parts, and buffers that nobody has collected yet: when that happens is not ours to say.
+    expect(most).toBeLessThan(120 * MEGABYTE);
     await storage.remove('large/object');
   }, 60_000);
 

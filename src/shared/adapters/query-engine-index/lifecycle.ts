@@ -86,9 +86,10 @@ export function createLifecycle(parts: {
   };
 
   const failures = new Map<string, number>();
+  let hasWarned = false;
   /** Hashes that the engine could not take in are not searched: that must not stay unseen. */
   const inspect = async () => {
-    for (const { alias } of isReady ? await definitions() : []) {
+    for (const { alias, crowdedAt } of isReady ? await definitions() : []) {
       const info = await engine.info(alias);
       if (!info) {
         doubt();
@@ -101,6 +102,12 @@ export function createLifecycle(parts: {
         });
       }
       failures.set(info.name, info.failures);
+      if (crowdedAt !== null && info.count > crowdedAt && !hasWarned) {
+        hasWarned = true;
+        onProblem('the index is large for a FLAT one: query_engine.algorithm = "hnsw" answers faster', {
+          ...{ level: 'warn', index: info.name, chunks: info.count },
+        });
+      }
     }
   };
   const inspecting = setInterval(() => {
