@@ -107,7 +107,8 @@ async function readChunks(loads: readonly Load[], { client, mirror }: Parts): Pr
     for (const batch of batches(loads)) {
       const replies = client.readChunks(batch);
       const before = inFlight;
-      inFlight = replies.then((chunks) => {
+      // A batch may take several replies: the one after it, which came in one, must wait for it.
+      inFlight = Promise.all([replies, before]).then(([chunks]) => {
         for (const [i, chunk] of chunks.entries()) take(batch[i]?.load, chunk, mirror);
       });
       // Awaited one batch later, or below.
