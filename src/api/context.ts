@@ -177,6 +177,8 @@ async function openRedis(
 ): Promise<{ redis: Redis; dataSet: DataSet }> {
   const redis = createRedis(url, { failFast: true, onError });
   try {
+    // It may have been asked to stop while the storage was looked at.
+    signal.throwIfAborted();
     await Promise.race([redis.connect(), aborted(signal)]);
     for (;;) {
       signal.throwIfAborted();

@@ -126,11 +126,11 @@ describe('/metrics', () => {
     await until(async () => (await documents()) >= before + 1);
     const all = await documents();
     const runs = 'quire_job_duration_seconds';
-    const embedded = 'queue="embedding",job="embed",outcome="published"';
-    expect(await value(`quire_jobs_total{${embedded}}`)).toBe(all);
-    expect(await value(`${runs}_count{${embedded}}`)).toBe(all);
-    expect(await value(`${runs}_bucket{${embedded},le="+Inf"}`)).toBe(all);
-    expect(await value(`${runs}_sum{${embedded}}`)).toBeGreaterThan(0);
+    const ingested = 'queue="ingestion",job="ingest",outcome="published"';
+    expect(await value(`quire_jobs_total{${ingested}}`)).toBe(all);
+    expect(await value(`${runs}_count{${ingested}}`)).toBe(all);
+    expect(await value(`${runs}_bucket{${ingested},le="+Inf"}`)).toBe(all);
+    expect(await value(`${runs}_sum{${ingested}}`)).toBeGreaterThan(0);
     expect(await value('quire_embedded_chunks_total')).toBe(all);
     expect(await value('quire_embedded_tokens_total')).toBeGreaterThanOrEqual(4 * all);
     expect(await value('quire_ingested_bytes_total')).toBeGreaterThan(20 * all);
