@@ -52,12 +52,12 @@ export function createEmbedJob(parts: Parts) {
       return vector && packed ? [{ number, vector, terms: packed }] : [];
     });
     const owner = countedFor(record);
-    // Redis runs these in order, so that a finished batch is a written and counted one.
-    const [, , left] = await Promise.all([
+    await Promise.all([
       chunks.writeVectors(generation, rows),
       owner === null ? undefined : statistics.count({ generation, batch: job.batch, terms }, owner),
-      chunks.finishBatch(generation, { batch: job.batch, of: job.batches }),
     ]);
+    // Not sent along: a server that has forgotten its scripts would run this one before the others are sent again.
+    const left = await chunks.finishBatch(generation, { batch: job.batch, of: job.batches });
     if (left === null) return 'stale';
     return left === 0 ? publishGeneration(parts, record, info) : progress(records, job, left);
   };
