@@ -14,7 +14,7 @@ import { alternate, throughput } from './support/alternate.js';
 import { createBenchClient, round } from './support/client.js';
 import { COLLECTIONS, loadCollection } from './support/collections.js';
 import { describeMachine } from './support/machine.js';
-import { createRawSearch, measureRecall } from './support/raw-search.js';
+import { CANDIDATES, createRawSearch, measureRecall } from './support/raw-search.js';
 import { createSeed } from './support/seed.js';
 
 const OWNER = 'load';
@@ -91,10 +91,10 @@ try {
       bare: await throughput(CLIENTS, SECONDS, (_, at) => askBare(at)),
       api: await throughput(CLIENTS, SECONDS, (_, at) => askApi(at)),
     };
-    const recall =
-      size <= 100_000
-        ? await measureRecall(redis, { raw, queries: queries.slice(0, 100), vectorType })
-        : null;
+    const recallOf = (limit: number) =>
+      measureRecall(redis, { raw, queries: queries.slice(0, 50), vectorType, limit });
+    const isSmall = size <= 100_000;
+    const recall = isSmall ? { of400: await recallOf(CANDIDATES), of10: await recallOf(10) } : null;
     const rebuildSeconds = size <= MOST_REBUILT ? await rebuild() : null;
     const figures = {
       algorithm,

@@ -6,7 +6,7 @@ import { createRedis, type Redis } from '../../src/shared/redis.js';
 import { decodeVector, encodeVector, type VectorType } from '../../src/shared/vectors.js';
 
 /** As many candidates as the service asks for at k = 10, and its default effort. */
-const CANDIDATES = 400;
+export const CANDIDATES = 400;
 const EFFORT = 200;
 
 export type RawSearch = Awaited<ReturnType<typeof createRawSearch>>;
@@ -61,11 +61,15 @@ export async function createRawSearch(options: {
   };
 }
 
-/** Share of the ten nearest chunks that the engine finds, against a scan of all vectors; as good as a tie counts. */
+/**
+ * Share of the ten nearest chunks among the `limit` that the engine answers with, against a scan of all vectors; as good
+ * as a tie counts. The service asks for 400 with lexical ranking, for little more than k with semantic.
+ */
 export async function measureRecall(
   redis: Redis,
-  { raw, queries, vectorType }: { raw: RawSearch; queries: readonly string[]; vectorType: VectorType },
+  of: { raw: RawSearch; queries: readonly string[]; vectorType: VectorType; limit: number },
 ): Promise<number> {
+  const { raw, queries, vectorType, limit } = of;
   const binary = redis.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
   const vectors = new Map<string, Float32Array>();
   for await (const page of redis.scanIterator({ MATCH: `${keys.chunkPrefix}*`, COUNT: 1_000 })) {
@@ -83,8 +87,8 @@ export async function measureRecall(
       terms.reduce((sum, i) => sum + (asked[i] ?? 0) * (vector[i] ?? 0), 0);
     const scores = new Map([...vectors].map(([key, vector]) => [key, similarity(vector)]));
     const least = [...scores.values()].toSorted((a, b) => b - a)[9] ?? 0;
-    const found = await raw.nearest(query, 10);
-    hits += found.filter((key) => (scores.get(key) ?? -1) >= least - 1e-6).length;
+    const found = await raw.nearest(query, limit);
+    hits += Math.min(10, found.filter((key) => (scores.get(key) ?? -1) >= least - 1e-6).length);
   }
   return Math.round((hits / (10 * queries.length)) * 10_000) / 10_000;
 }
