@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { DataSetError } from '../shared/data-set.js';
 import { keys } from '../shared/keys.js';
 import { defineScript, type Redis } from '../shared/redis.js';
 import type { VectorSet } from '../shared/vectors.js';
@@ -16,7 +17,10 @@ export interface Flip {
   readonly sequence: number;
 }
 
-/** Makes the new vectors serve, at once for all; false when documents changed since `sequence`. */
+/**
+ * Makes the new vectors serve, at once for all; false when documents changed since `sequence`.
+ * @throws DataSetError when another run has let other vectors serve meanwhile
+ */
 export async function flip(redis: Redis, to: Flip): Promise<boolean> {
   const done = await flipScript.run(redis, {
     keys: [keys.sequence, keys.schema, keys.epoch, keys.reindexing, keys.garbageVectors],
@@ -26,11 +30,15 @@ export async function flip(redis: Redis, to: Flip): Promise<boolean> {
       ...[randomUUID(), to.before.field],
     ],
   });
+  if (done === OVERTAKEN) throw new DataSetError('another reindexing came first: run it again if need be');
   return done === 1;
 }
 
+const OVERTAKEN = -1;
+
 const flipScript = defineScript<number>(`
 local sequence, model, field, type, dimensions, index, epoch, before = unpack(ARGV)
+if (redis.call('HGET', KEYS[2], 'vectorField') or 'vector') ~= before then return -1 end
 if (redis.call('GET', KEYS[1]) or '0') ~= sequence then return 0 end
 redis.call('HSET', KEYS[2], 'model', model, 'vectorField', field, 'vectorType', type)
 if dimensions == '' then redis.call('HDEL', KEYS[2], 'dimensions')

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { UnavailableError } from './errors.js';
 import { keys } from './keys.js';
 import type { Redis } from './redis.js';
-import type { VectorSet, VectorType } from './vectors.js';
+import { FIRST_VECTORS, vectorTypeSchema, type VectorSet, type VectorType } from './vectors.js';
 
 const KEY_SCHEMA_VERSION = '1';
 
@@ -16,8 +16,8 @@ const schemaSchema = z.object({
   version: z.string(),
   model: z.string(),
   /** Data of the first release says neither. */
-  vectorField: z.string().default('vector'),
-  vectorType: z.enum(['float32', 'float16']).default('float32'),
+  vectorField: z.string().default(FIRST_VECTORS.field),
+  vectorType: vectorTypeSchema.default(FIRST_VECTORS.type),
   dimensions: z.coerce.number().int().optional(),
   /** Index of the Query Engine that serves, once there is one. */
   index: z.string().optional(),

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { keys } from './keys.js';
 import type { Redis } from './redis.js';
+import { vectorTypeSchema } from './vectors.js';
 
 const reindexingSchema = z.object({
   /** Name of the model that the data is being embedded with. */
   model: z.string(),
   vectorField: z.string(),
-  vectorType: z.enum(['float32', 'float16']),
+  vectorType: vectorTypeSchema,
   /** All changes up to this sequence number have been looked at. */
   since: z.coerce.number().int(),
   documents: z.coerce.number().int(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** How a data set holds its vectors: four bytes a component, or two of less precision. Little-endian. */
-const vectorTypeSchema = z.enum(['float32', 'float16']);
+export const vectorTypeSchema = z.enum(['float32', 'float16']);
 export type VectorType = z.infer<typeof vectorTypeSchema>;
 
 /** Where each chunk's hash holds the vector that searches use. A data set that is being reindexed has two. */

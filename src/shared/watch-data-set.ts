@@ -1,4 +1,4 @@
-import { markAgain, readDataSet, type DataSet } from './data-set.js';
+import { DataSetError, markAgain, readDataSet, type DataSet } from './data-set.js';
 import type { Redis } from './redis.js';
 import { repeat } from './repeat.js';
 
@@ -27,6 +27,9 @@ export function watchDataSet(
       (mine === null || found.index === null || found.index === mine);
     if (!isSame) onChange();
   };
-  // A Redis that is away is everybody's to notice, and no reason to end.
-  return repeat(look, { everyMilliseconds: LOOK_MILLISECONDS, onError: () => undefined });
+  const onError = (error: unknown) => {
+    // A Redis that is away is everybody's to notice, and no reason to end; data of another key layout is one.
+    if (error instanceof DataSetError) onChange();
+  };
+  return repeat(look, { everyMilliseconds: LOOK_MILLISECONDS, onError });
 }

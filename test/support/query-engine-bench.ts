@@ -1,3 +1,4 @@
+import { chunkIndex } from '../../src/shared/adapters/query-engine-index/definition.js';
 import type { Index } from '../../src/shared/ports.js';
 import { createRedis } from '../../src/shared/redis.js';
 import { openIndexData, unit } from '../contracts/index-data.js';
@@ -60,3 +61,10 @@ export const documentCount = (index: Index): Promise<number> =>
   index.count({ callerId: 'owner', filter: null });
 export const listCount = async (index: Index): Promise<number> =>
   (await index.list({ callerId: 'owner', filter: null, skip: 0, limit: ALL })).length;
+
+/** What `open` opens, unless told otherwise. */
+export const SPACE: Parameters<typeof chunkIndex>[0] = {
+  ...{ model: 'test', dimensions: 4 },
+  ...{ vectors: { field: 'vector', type: 'float32' }, algorithm: { name: 'flat' } },
+};
+export const CHUNKS = chunkIndex(SPACE);

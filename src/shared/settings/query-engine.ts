@@ -6,7 +6,7 @@ export const queryEngine = z.strictObject({
   algorithm: choice(
     ['flat', 'hnsw'],
     'flat',
-    'Compares with every vector that access and filter let through, or walks a graph of near ones (above 50,000 chunks).',
+    'Compares with every vector that access and filter let through, or walks a graph of near ones (for vectors of a model, above 50,000 chunks).',
   ),
   hnswM: whole(
     16,

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { chunkIndex, documentIndex } from '../../../src/shared/adapters/query-engine-index/definition.js';
+import { documentIndex } from '../../../src/shared/adapters/query-engine-index/definition.js';
 import { UnavailableError } from '../../../src/shared/errors.js';
 import { keys } from '../../../src/shared/keys.js';
 import type { Index } from '../../../src/shared/ports.js';
@@ -7,6 +7,8 @@ import { fillIndex } from '../../support/fill-index.js';
 import { describeWithQueryEngine } from '../../support/query-engine.js';
 import {
   chunkCount,
+  CHUNKS,
+  SPACE,
   createQueryEngineBench,
   documentCount,
   isReady,
@@ -14,12 +16,6 @@ import {
 } from '../../support/query-engine-bench.js';
 import { rejection } from '../../support/rejection.js';
 import { until } from '../../support/until.js';
-
-const SPACE: Parameters<typeof chunkIndex>[0] = {
-  ...{ model: 'test', dimensions: 4 },
-  ...{ vectors: { field: 'vector', type: 'float32' }, algorithm: { name: 'flat' } },
-};
-const CHUNKS = chunkIndex(SPACE);
 
 describeWithQueryEngine('a Query Engine index that is lost', (engine) => {
   const { start, connect, open, dataOf, closeAll } = createQueryEngineBench(engine);

@@ -104,9 +104,12 @@ export function createLifecycle(parts: {
       failures.set(info.name, info.failures);
       if (crowdedAt !== null && info.count > crowdedAt && !hasWarned) {
         hasWarned = true;
-        onProblem('the index is large for a FLAT one: query_engine.algorithm = "hnsw" answers faster', {
-          ...{ level: 'warn', index: info.name, chunks: info.count },
-        });
+        onProblem(
+          'the index is large for a FLAT one: with vectors of a model query_engine.algorithm = "hnsw" answers faster',
+          {
+            ...{ level: 'warn', index: info.name, chunks: info.count },
+          },
+        );
       }
     }
   };
