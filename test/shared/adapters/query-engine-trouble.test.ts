@@ -105,7 +105,7 @@ describeWithQueryEngine('a Query Engine index in trouble', (engine) => {
     'a query that takes too long is an error, never a part (ON_TIMEOUT %s)',
     async (how) => {
       const redis = await start({ module: ['ON_TIMEOUT', how], server: ['--appendonly', 'no'] });
-      await fillIndex(redis.url, { documents: 2_000, chunksEach: 8, dimensions: 64 });
+      await fillIndex(redis.url, { documents: 6_000, chunksEach: 8, dimensions: 64 });
       const { index } = await open(redis, { dimensions: () => Promise.resolve(64), timeoutMilliseconds: 1 });
       await until(isReady(index), 60);
       const filter = parsed({ n: { $gte: 0 } });
@@ -124,14 +124,14 @@ describeWithQueryEngine('a Query Engine index in trouble', (engine) => {
         const found = index
           .search({ vector, callerId: 'owner', filter, limit: 1_000_000 })
           .then(({ length }) => length);
-        await expectWholeOrRefused(found, 16_000);
-        await expectWholeOrRefused(listCount(index), 2_000);
-        await expectWholeOrRefused(documentCount(index), 2_000);
-        await expectWholeOrRefused(index.count({ callerId: 'owner', filter }), 2_000);
+        await expectWholeOrRefused(found, 48_000);
+        await expectWholeOrRefused(listCount(index), 6_000);
+        await expectWholeOrRefused(documentCount(index), 6_000);
+        await expectWholeOrRefused(index.count({ callerId: 'owner', filter }), 6_000);
         const listed = index
           .list({ callerId: 'owner', filter, skip: 0, limit: 1_000_000 })
           .then(({ length }) => length);
-        await expectWholeOrRefused(listed, 2_000);
+        await expectWholeOrRefused(listed, 6_000);
       }
       expect(outcomes.refused).toBeGreaterThan(6);
     },
