@@ -1,5 +1,5 @@
-import { Agent, request } from 'node:http';
 import jsonwebtoken from 'jsonwebtoken';
+import { Pool } from 'undici';
 
 export interface Answer {
   readonly status: number;
@@ -21,37 +21,19 @@ export function createBenchClient({
   secret: string;
   user: string;
 }): BenchClient {
-  const agent = new Agent({ keepAlive: true });
+  const pool = new Pool(url);
   const token = jsonwebtoken.sign({ entity_id: user, permissions: ['admin'] }, secret, { expiresIn: '1d' });
+  const authorization = `Bearer ${token}`;
   return {
-    post: (path, body, headers = {}) =>
-      new Promise((resolve, reject) => {
-        const payload = JSON.stringify(body);
-        const sent = request(
-          `${url}${path}`,
-          {
-            ...{ method: 'POST', agent },
-            headers: {
-              authorization: `Bearer ${token}`,
-              'content-type': 'application/json',
-              'content-length': Buffer.byteLength(payload),
-              ...headers,
-            },
-          },
-          (response) => {
-            const parts: Buffer[] = [];
-            response.on('data', (part: Buffer) => parts.push(part));
-            response.on('end', () => {
-              resolve({ status: response.statusCode ?? 0, body: Buffer.concat(parts).toString() });
-            });
-            response.on('error', reject);
-          },
-        );
-        sent.on('error', reject);
-        sent.end(payload);
-      }),
+    post: async (path, content, headers = {}) => {
+      const { statusCode: status, body } = await pool.request({
+        ...{ path, method: 'POST', body: JSON.stringify(content) },
+        headers: { authorization, 'content-type': 'application/json', ...headers },
+      });
+      return { status, body: await body.text() };
+    },
     close: () => {
-      agent.destroy();
+      void pool.destroy();
     },
   };
 }

@@ -40,7 +40,7 @@ export async function createRawSearch(options: {
     const vector = await embed(query);
     return asking[client]?.sendCommand([
       ...['FT.SEARCH', index, `(${access})=>[KNN ${String(limit)} @vector $vector${effort} AS distance]`],
-      ...['RETURN', '2', 'distance', 'terms', 'SORTBY', 'distance', 'LIMIT', '0', String(limit)],
+      ...['RETURN', '1', 'terms', 'SORTBY', 'distance', 'LIMIT', '0', String(limit)],
       ...['PARAMS', '2', 'vector', encodeVector(vector, options.vectorType)],
       ...['TIMEOUT', '10000', 'DIALECT', '2'],
     ]);

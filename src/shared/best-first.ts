@@ -1,6 +1,6 @@
 import type { Candidate } from './ports.js';
 
-export type Scored = Candidate & { readonly score: number };
+export type Scored = Pick<Candidate, 'documentId' | 'generation' | 'number'> & { readonly score: number };
 
 /**
  * Candidates of at least `minScore`, best first; ties by document, then chunk number. Of hundreds a few are looked at:
@@ -45,6 +45,8 @@ export function* bestFirst(
     heap[0] = heap[size] ?? 0;
     sink(0);
     const candidate = candidates[best];
-    if (candidate) yield { ...candidate, score: scoreAt(best) };
+    if (!candidate) continue;
+    const { documentId, generation, number } = candidate;
+    yield { documentId, generation, number, score: scoreAt(best) };
   }
 }

@@ -47,11 +47,14 @@ export interface Candidate {
   readonly documentId: string;
   readonly generation: string;
   readonly number: number;
-  /** Inner product of the query and chunk vectors. */
+  /** Inner product of the query and chunk vectors; NaN where the search was without. */
   readonly similarity: number;
-  /** Packed term counts of the chunk, as `terms.ts` writes them, unless the search was without. */
+  /** Packed term counts of the chunk, as `terms.ts` writes them; empty where the search was without. */
   readonly terms: Uint8Array;
 }
+
+/** What of a candidate a ranker reads. */
+export type CandidatePart = 'similarity' | 'terms';
 
 export interface IndexSearch extends CallOptions {
   readonly vector: Float32Array;
@@ -59,8 +62,8 @@ export interface IndexSearch extends CallOptions {
   readonly filter: Filter | null;
   /** Most similar candidates to return. */
   readonly limit: number;
-  /** False where nobody will read the candidates' terms, which may then be missing (empty). */
-  readonly withTerms?: boolean;
+  /** What of each candidate will be read, all by default: the rest may be missing. */
+  readonly reads?: readonly CandidatePart[];
 }
 
 export interface IndexListing extends CallOptions {

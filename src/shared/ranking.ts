@@ -1,5 +1,6 @@
 import { backgroundRate } from './background-terms.js';
-import { analyzeText, packedCount, packedLength } from './terms.js';
+import type { CandidatePart } from './ports.js';
+import { analyzeText, packedLength, readCounts } from './terms.js';
 
 /** Counts over the chunks of the caller's own documents; `totalLength` sums the lengths of their terms. */
 export interface TermStatistics {
@@ -23,8 +24,8 @@ export type Ranking = (typeof RANKINGS)[number];
 export interface Ranker {
   /** Candidates to take from the index so that the best `k` are among them. */
   candidateCount(k: number): number;
-  /** Whether `rank` reads terms and their statistics. */
-  readonly readsTerms: boolean;
+  /** What `rank` reads of candidates; with terms also their statistics. */
+  readonly reads: readonly CandidatePart[];
   /** Terms whose statistics `rank` reads. */
   queryTerms(query: string): readonly number[];
   /** One score in [0, 1] for each candidate, in their order. */
@@ -40,7 +41,7 @@ const SPARE = 16;
 export function createSemanticRanker(): Ranker {
   return {
     candidateCount: (k) => k + SPARE,
-    readsTerms: false,
+    reads: ['similarity'],
     queryTerms: () => [],
     rank: (_query, candidates) => Float64Array.from(candidates, ({ similarity }) => clamp(similarity)),
   };
@@ -61,15 +62,18 @@ const PRIOR_LENGTH = 150;
 export function createLexicalRanker(): Ranker {
   return {
     candidateCount: (k) => Math.max(400, 4 * k),
-    readsTerms: true,
+    reads: ['terms'],
     queryTerms: (query) => [...analyzeText(query).counts.keys()],
     rank(query, candidates, statistics) {
-      const weights = weighQuery(query, statistics);
-      const averageLength = blendedLength(statistics);
+      const weighted = weighQuery(query, statistics);
+      const scale = {
+        averageLength: blendedLength(statistics),
+        counts: new Uint8Array(weighted.terms.length),
+      };
       const scores = new Float64Array(candidates.length);
       let at = 0;
       for (const { terms } of candidates) {
-        scores[at] = coveredShare(terms, weights, averageLength);
+        scores[at] = coveredShare(terms, weighted, scale);
         at += 1;
       }
       return scores;
@@ -87,6 +91,7 @@ export function createHybridRanker(weight: number): Ranker {
   const [lexical, semantic] = [createLexicalRanker(), createSemanticRanker()];
   return {
     ...lexical,
+    reads: ['similarity', 'terms'],
     rank(query, candidates, statistics) {
       const words = lexical.rank(query, candidates, statistics);
       const meanings = semantic.rank(query, candidates, statistics);
@@ -110,23 +115,28 @@ export function createRankers(options: {
   return (ranking = options.standard) => rankers[ranking];
 }
 
-interface WeightedTerm {
-  readonly term: number;
-  /** Share of the query's weight. */
-  readonly weight: number;
+/** Of a query, with terms ascending, as packed counts are read. */
+interface WeightedTerms {
+  readonly terms: Uint32Array;
+  /** Shares of the query's weight. */
+  readonly weights: Float64Array;
 }
 
 /** Of a query as long as a text only its weightiest terms count, so that ranking takes milliseconds. */
 const MOST_TERMS = 128;
 
-function weighQuery(query: string, statistics: TermStatistics): WeightedTerm[] {
+function weighQuery(query: string, statistics: TermStatistics): WeightedTerms {
   const weighted = Array.from(analyzeText(query).counts, ([term, count]) => ({
     term,
     weight: (count / (count + K3)) * inverseFrequency(term, statistics),
   }));
   const heaviest = weighted.sort((a, b) => b.weight - a.weight || a.term - b.term).slice(0, MOST_TERMS);
   const total = heaviest.reduce((sum, { weight }) => sum + weight, 0);
-  return heaviest.map(({ term, weight }) => ({ term, weight: weight / total }));
+  const ascending = heaviest.sort((a, b) => a.term - b.term);
+  return {
+    terms: Uint32Array.from(ascending, ({ term }) => term),
+    weights: Float64Array.from(ascending, ({ weight }) => weight / total),
+  };
 }
 
 function inverseFrequency(term: number, { chunks, frequencies }: TermStatistics): number {
@@ -139,12 +149,17 @@ function blendedLength({ chunks, totalLength }: TermStatistics): number {
   return (totalLength + PRIOR_CHUNKS * PRIOR_LENGTH) / (chunks + PRIOR_CHUNKS);
 }
 
-function coveredShare(terms: Uint8Array, weights: readonly WeightedTerm[], averageLength: number): number {
-  const damping = K1 * (1 - B + (B * packedLength(terms)) / averageLength);
+function coveredShare(
+  packed: Uint8Array,
+  { terms, weights }: WeightedTerms,
+  { averageLength, counts }: { averageLength: number; counts: Uint8Array },
+): number {
+  const damping = K1 * (1 - B + (B * packedLength(packed)) / averageLength);
+  readCounts(packed, terms, counts);
   let share = 0;
-  for (const { term, weight } of weights) {
-    const count = packedCount(terms, term);
-    if (count > 0) share += (weight * count) / (count + damping);
+  for (let at = 0; at < terms.length; at += 1) {
+    const count = counts[at] ?? 0;
+    if (count > 0) share += ((weights[at] ?? 0) * count) / (count + damping);
   }
   return clamp(share);
 }

@@ -87,13 +87,14 @@ export function createSearch(parts: {
     const { callerId, query, filter, k, per, signal } = request;
     const check = checker(request);
     const ranker = chooseRanker(request.ranking);
-    const withTerms = ranker.readsTerms;
     const ask = async (limit: number) => {
       const { vector } = await embedded;
-      return index.search({ vector, callerId, filter, limit, withTerms, signal });
+      return index.search({ vector, callerId, filter, limit, reads: ranker.reads, signal });
     };
     const embedded = embedding.embedQuery(query, { signal });
-    const counted = withTerms ? statistics.read(callerId, ranker.queryTerms(query)) : noStatistics;
+    const counted = ranker.reads.includes('terms')
+      ? statistics.read(callerId, ranker.queryTerms(query))
+      : noStatistics;
     let restarts = 0;
     for (let limit = ranker.candidateCount(k); ;) {
       const [candidates, known] = await Promise.all([ask(limit), counted]);

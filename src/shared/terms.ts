@@ -110,18 +110,24 @@ export function packedLength(packed: Uint8Array): number {
   return readUint32(packed, 1);
 }
 
-/** Occurrences of one term, found by bisection without allocating. */
-export function packedCount(packed: Uint8Array, term: number): number {
+/**
+ * Writes the occurrences of each of `terms`, which ascend, to the same place of `counts`: each is found by bisection of
+ * what comes after the one before it, without allocating.
+ */
+export function readCounts(packed: Uint8Array, terms: Uint32Array, counts: Uint8Array): void {
   const size = packedSize(packed);
   let low = 0;
-  let high = size;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (readUint32(packed, HEADER_BYTES + 4 * middle) < term) low = middle + 1;
-    else high = middle;
+  for (let at = 0; at < terms.length; at += 1) {
+    const term = terms[at] ?? 0;
+    let high = size;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (readUint32(packed, HEADER_BYTES + 4 * middle) < term) low = middle + 1;
+      else high = middle;
+    }
+    const isFound = low < size && readUint32(packed, HEADER_BYTES + 4 * low) === term;
+    counts[at] = isFound ? (packed[HEADER_BYTES + 4 * size + low] ?? 0) : 0;
   }
-  const found = low < size && readUint32(packed, HEADER_BYTES + 4 * low) === term;
-  return found ? (packed[HEADER_BYTES + 4 * size + low] ?? 0) : 0;
 }
 
 function packedSize(packed: Uint8Array): number {

@@ -21,7 +21,7 @@ describe('candidates, best first', () => {
       fc.property(fc.array(scored, { maxLength: 40 }), fc.constantFrom(0, 0.5, 1), (items, minScore) => {
         const scores = Float64Array.from(items, ({ score }) => score);
         const expected = items
-          .map((item) => ({ ...toCandidate(item), score: item.score }))
+          .map(({ documentId, generation, number, score }) => ({ documentId, generation, number, score }))
           .filter(({ score }) => score >= minScore)
           .sort(
             (a, b) =>

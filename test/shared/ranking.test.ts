@@ -166,7 +166,11 @@ describe('the hybrid ranker', () => {
     const hybrid = createHybridRanker(0.5);
     for (const k of [1, 101, 1000]) expect(hybrid.candidateCount(k)).toBe(lexical.candidateCount(k));
     expect(hybrid.queryTerms('the wolf')).toEqual(lexical.queryTerms('the wolf'));
-    expect([hybrid, lexical, semantic].map(({ readsTerms }) => readsTerms)).toEqual([true, true, false]);
+    expect([hybrid, lexical, semantic].map(({ reads }) => reads)).toEqual([
+      ['similarity', 'terms'],
+      ['terms'],
+      ['similarity'],
+    ]);
   });
 });
 

@@ -1,15 +1,17 @@
 import { RESP_TYPES } from 'redis';
 import { keys } from '../../keys.js';
-import type { Candidate, IndexSearch } from '../../ports.js';
+import type { Candidate, CandidatePart, IndexSearch } from '../../ports.js';
 import type { Redis } from '../../redis.js';
 import { encodeVector, type VectorType } from '../../vectors.js';
+import { readChunkReply } from './chunk-reply.js';
 import { compileClause } from './clause.js';
-import { refuseWarnings } from './engine.js';
 
 /** Above this many the hidden generations are left out of the query: the check above the index drops their chunks. */
 const MOST_HIDDEN = 1_000;
 /** Searches that changes come between; the last is with all that is hidden, and as it is. */
 const MOST_TRIES = 4;
+
+const FIELDS = { similarity: 'distance', terms: 'terms' } as const satisfies Record<CandidatePart, string>;
 
 export interface ChunkSearchOptions {
   /** Of the index to ask. */
@@ -22,11 +24,12 @@ export interface ChunkSearchOptions {
 
 /** The nearest chunks within what access and filter let through, in one query of the engine. */
 export function createChunkSearch(client: Redis, options: ChunkSearchOptions) {
-  const binary = client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
+  // Maps as lists: hundreds of rows are read faster than objects are made of them.
+  const binary = client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer, [RESP_TYPES.MAP]: Array });
 
-  const ask = async (alias: string, text: string, request: IndexSearch): Promise<Found> => {
-    const { vector, limit, withTerms = true } = request;
-    const fields = ['distance', ...(withTerms ? ['terms'] : [])];
+  const ask = async (alias: string, text: string, request: IndexSearch) => {
+    const { vector, limit, reads = ['similarity', 'terms'] } = request;
+    const fields = reads.map((part) => FIELDS[part]);
     const effort = options.efRuntime === null ? '' : ` EF_RUNTIME ${String(options.efRuntime)}`;
     const query = `(${text})=>[KNN ${String(limit)} @vector $vector${effort} AS distance]`;
     // Not through `ft.search`: what it makes of each row costs more than the query.
@@ -35,12 +38,11 @@ export function createChunkSearch(client: Redis, options: ChunkSearchOptions) {
       ...['SORTBY', 'distance', 'LIMIT', '0', String(limit), 'TIMEOUT', String(options.timeoutMilliseconds)],
       ...['PARAMS', '2', 'vector', encodeVector(vector, options.vectorType), 'DIALECT', '2'],
     ]);
-    // @NOTE the layout of FT.SEARCH in RESP3, the same in 2.10 and 8
-    const { results, warning } = reply as unknown as SearchReply;
-    refuseWarnings(warning.map(String));
-    const candidates = results.flatMap(toCandidate);
-    return { candidates, isWhole: candidates.length === results.length };
+    return readChunkReply(reply);
   };
+
+  /** Whether the last look found generations that nobody may see yet. */
+  let sawHidden = false;
 
   return async (request: IndexSearch): Promise<Candidate[]> => {
     const clause = compileClause(request.callerId, request.filter);
@@ -48,11 +50,18 @@ export function createChunkSearch(client: Redis, options: ChunkSearchOptions) {
     const alias = await options.alias();
     for (let tries = 1; ; tries += 1) {
       const isLast = tries === MOST_TRIES;
-      const known = isLast ? [] : await client.sRandMemberCount(keys.hidden, MOST_HIDDEN + 1);
+      const looked = isLast ? [] : client.sRandMemberCount(keys.hidden, MOST_HIDDEN + 1);
+      // Mostly nothing is hidden: then the search is sent along with the look, and one round trip is saved.
+      const isGuess = tries === 1 && !sawHidden;
+      const guessed = isGuess ? ask(alias, clause.text, request) : null;
+      guessed?.catch(() => undefined);
+      const known = await looked;
+      if (!isLast) sawHidden = known.length > 0;
       const hidden = known.length > MOST_HIDDEN ? [] : known;
+      if (guessed && hidden.length > 0) continue;
       // Sent one after the other on one connection: the set is looked at again after the search.
       const [{ candidates, isWhole }, isHidden] = await Promise.all([
-        ask(alias, `${clause.text}${without(hidden)}`, request),
+        guessed ?? ask(alias, `${clause.text}${without(hidden)}`, request),
         hidden.length > 0 ? client.smIsMember(keys.hidden, hidden) : [],
       ]);
       // One that was published meanwhile was left out, and what it replaced may have been unlinked already.
@@ -60,40 +69,6 @@ export function createChunkSearch(client: Redis, options: ChunkSearchOptions) {
       if (isLast || (isWhole && isCurrent)) return candidates;
     }
   };
-}
-
-interface Found {
-  readonly candidates: Candidate[];
-  /** False when a chunk was unlinked between being found and being read. */
-  readonly isWhole: boolean;
-}
-interface SearchReply {
-  readonly results: readonly SearchRow[];
-  readonly warning: readonly (Buffer | string)[];
-}
-interface SearchRow {
-  readonly id: Buffer;
-  /** Null for a chunk that is gone, where the engine searches in threads (`search-workers` of Redis 8). */
-  readonly extra_attributes: { readonly distance?: Buffer; readonly terms?: Buffer } | null;
-}
-
-const NO_TERMS = new Uint8Array();
-
-function toCandidate({ id, extra_attributes: fields }: SearchRow): Candidate[] {
-  if (!fields?.distance) return [];
-  const { distance, terms } = fields;
-  const address = id.toString('latin1', keys.chunkPrefix.length);
-  const colon = address.lastIndexOf(':');
-  const generation = address.slice(0, colon);
-  return [
-    {
-      documentId: generation.slice(0, generation.indexOf('.')),
-      generation,
-      number: Number(address.slice(colon + 1)),
-      similarity: 1 - Number(distance.toString('latin1')),
-      terms: terms ?? NO_TERMS,
-    },
-  ];
 }
 
 /** Of a document's first version: it was not there before, so an answer without it is whole. */

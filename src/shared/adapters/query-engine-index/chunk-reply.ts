@@ -1,0 +1,93 @@
+import { keys } from '../../keys.js';
+import type { Candidate } from '../../ports.js';
+import { refuseWarnings } from './engine.js';
+
+export interface ChunkReply {
+  readonly candidates: Candidate[];
+  /** False when a chunk was unlinked between being found and being read. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Reads what FT.SEARCH answers in RESP3 with maps as lists of names and values, the same in 2.10 and 8.
+ *
+ * @throws UnavailableError when it is only a part of the truth
+ */
+export function readChunkReply(reply: unknown): ChunkReply {
+  refuseWarnings(listAt(reply, 'warning').map(String));
+  const rows = listAt(reply, 'results');
+  const candidates: Candidate[] = [];
+  for (const row of rows) {
+    const id = valueAt(row, 'id');
+    // Null for a chunk that is gone, where the engine searches in threads (`search-workers` of Redis 8).
+    const fields = valueAt(row, 'extra_attributes');
+    const [distance, terms] = [bytesOf(valueAt(fields, 'distance')), bytesOf(valueAt(fields, 'terms'))];
+    if (id instanceof Buffer && (distance ?? terms)) candidates.push(new FoundChunk(id, distance, terms));
+  }
+  return { candidates, isWhole: candidates.length === rows.length };
+}
+
+const NAMES = {
+  results: Buffer.from('results'),
+  warning: Buffer.from('warning'),
+  id: Buffer.from('id'),
+  extra_attributes: Buffer.from('extra_attributes'),
+  distance: Buffer.from('distance'),
+  terms: Buffer.from('terms'),
+};
+const NO_TERMS = new Uint8Array();
+
+/** Of hundreds of candidates few are looked at closer, so that keys and numbers are read only when asked for. */
+class FoundChunk implements Candidate {
+  constructor(
+    private readonly key: Buffer,
+    private readonly distance: Buffer | null,
+    private readonly packedTerms: Buffer | null,
+  ) {}
+
+  get terms(): Uint8Array {
+    return this.packedTerms ?? NO_TERMS;
+  }
+
+  get similarity(): number {
+    return this.distance ? 1 - Number(this.distance.toString('latin1')) : Number.NaN;
+  }
+
+  get documentId(): string {
+    const { generation } = this;
+    return generation.slice(0, generation.indexOf('.'));
+  }
+
+  get generation(): string {
+    return this.key.toString('latin1', keys.chunkPrefix.length, this.key.lastIndexOf(COLON));
+  }
+
+  get number(): number {
+    return Number(this.key.toString('latin1', this.key.lastIndexOf(COLON) + 1));
+  }
+}
+
+const COLON = ':'.charCodeAt(0);
+
+function bytesOf(value: unknown): Buffer | null {
+  return value instanceof Buffer ? value : null;
+}
+
+/** Names come as text or as bytes, depending on the version and the place. */
+function valueAt(map: unknown, name: keyof typeof NAMES): unknown {
+  if (!Array.isArray(map)) return null;
+  const bytes = NAMES[name];
+  for (let at = 0; at < map.length; at += 2) {
+    const found: unknown = map[at];
+    const isIt =
+      found instanceof Buffer ? found.length === bytes.length && found.equals(bytes) : found === name;
+    if (isIt) return map[at + 1];
+  }
+  return null;
+}
+
+function listAt(map: unknown, name: keyof typeof NAMES): readonly unknown[] {
+  const value = valueAt(map, name);
+  if (!Array.isArray(value)) throw new TypeError(`FT.SEARCH answered without ${name}`);
+  return value;
+}
