@@ -7,6 +7,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { createLexicalRanker, createSemanticRanker, type Ranking } from '../src/shared/ranking.js';
 import { createRedis } from '../src/shared/redis.js';
 import { findQueryEngine, startQueryEngine } from '../test/support/query-engine-server.js';
 import { startService } from '../test/support/service.js';
@@ -14,7 +15,8 @@ import { alternate, throughput } from './support/alternate.js';
 import { createBenchClient, round } from './support/client.js';
 import { COLLECTIONS, loadCollection } from './support/collections.js';
 import { describeMachine } from './support/machine.js';
-import { CANDIDATES, createRawSearch, measureRecall } from './support/raw-search.js';
+import { createRawSearch } from './support/raw-search.js';
+import { measureRecall, readChunks } from './support/recall.js';
 import { createSeed } from './support/seed.js';
 
 const OWNER = 'load';
@@ -23,6 +25,9 @@ const CLIENTS = 32;
 const SECONDS = 8;
 /** Building an index anew takes as long as loading it. */
 const MOST_REBUILT = 10_000;
+/** Ranking all chunks for each query takes as many reads. */
+const MOST_SCANNED = 100_000;
+const RECALLED = 50;
 const secret = 'a secret of the benchmark, long enough for HS256';
 const sizes = process.argv.slice(2).map(Number);
 const algorithm = process.env['BENCH_ALGORITHM'] ?? 'hnsw';
@@ -62,14 +67,13 @@ const raw = await createRawSearch({
   ...{ redisUrl: server.url, owner: OWNER, connections: CLIENTS },
   ...{ algorithm, vectorType },
 });
-const overHttp = (url: string) => {
-  const client = createBenchClient({ url, secret, user: OWNER });
-  return async (at: number) => {
-    const { status, body } = await client.post('/retrieve/chunks', { query: queryAt(at), k: 10 });
-    if (status !== 200) throw new Error(`answered ${String(status)}: ${body}`);
-  };
+const overHttp = (url: string) => createBenchClient({ url, secret, user: OWNER });
+const [api, bareApi] = [overHttp(service.url), overHttp(bareUrl)];
+const ask = async (client: typeof api, query: string, ranking: Ranking) => {
+  const { status, body } = await client.post('/retrieve/chunks', { query, k: 10, ranking });
+  if (status !== 200) throw new Error(`answered ${String(status)}: ${body}`);
+  return body;
 };
-const [askApi, askBare] = [overHttp(service.url), overHttp(bareUrl)];
 
 try {
   const seed = createSeed(redis, collections, {
@@ -85,29 +89,12 @@ try {
     chunks = size;
     const chunksPerSecond = round(added / ((performance.now() - begun) / 1_000), 0);
     const bytesPerChunk = Math.round(((await memory()) - before) / added);
-    const latency = await alternate(ROUNDS, { raw: (at) => raw.ask(0, queryAt(at)), api: askApi });
-    const perSecond = {
-      raw: await throughput(CLIENTS, SECONDS, (client, at) => raw.ask(client, queryAt(at))),
-      bare: await throughput(CLIENTS, SECONDS, (_, at) => askBare(at)),
-      api: await throughput(CLIENTS, SECONDS, (_, at) => askApi(at)),
-    };
-    const recallOf = (limit: number) =>
-      measureRecall(redis, { raw, queries: queries.slice(0, 50), vectorType, limit });
-    const isSmall = size <= 100_000;
-    const recall = isSmall ? { of400: await recallOf(CANDIDATES), of10: await recallOf(10) } : null;
+    console.table({ algorithm, vectorType, chunks, chunksPerSecond, bytesPerChunk });
+    const figures = await measureRankings(size <= MOST_SCANNED);
+    console.table(figures);
     const rebuildSeconds = size <= MOST_REBUILT ? await rebuild() : null;
-    const figures = {
-      algorithm,
-      vectorType,
-      chunks,
-      chunksPerSecond,
-      bytesPerChunk,
-      recallAt10: recall,
-      rebuildSeconds,
-    };
-    console.table({ ...figures, rawP50: latency.raw.p50, apiP50: latency.api.p50 });
-    console.table(perSecond);
-    console.log(JSON.stringify({ ...figures, latency, perSecond }));
+    const about = { algorithm, vectorType, chunks, chunksPerSecond, bytesPerChunk, rebuildSeconds };
+    console.log(JSON.stringify({ ...about, figures }));
   }
 } finally {
   raw.close();
@@ -117,6 +104,44 @@ try {
   await server.stop();
 }
 process.exit(0);
+
+/** Latencies in milliseconds, answers a second, recall@10; `isScanned`: whether all chunks are ranked to know it. */
+async function measureRankings(isScanned: boolean) {
+  const figures: Record<string, Record<string, number | null>> = {};
+  const stored = isScanned ? await readChunks(redis, vectorType) : null;
+  const rankers = { lexical: createLexicalRanker(), semantic: createSemanticRanker() };
+  for (const ranking of ['lexical', 'semantic'] as const) {
+    const send = await raw.prepare(ranking, queries);
+    const latency = await alternate(ROUNDS, {
+      raw: async (at) => send(0, at),
+      api: (at) => ask(api, queryAt(at), ranking),
+    });
+    const rawPerSecond = await throughput(CLIENTS, SECONDS, async (client, at) => send(client, at));
+    const barePerSecond = await throughput(CLIENTS, SECONDS, (_, at) => ask(bareApi, queryAt(at), ranking));
+    const apiPerSecond = await throughput(CLIENTS, SECONDS, (_, at) => ask(api, queryAt(at), ranking));
+    const recall =
+      stored &&
+      (await measureRecall(redis, {
+        ...{ chunks: stored, queries: queries.slice(0, RECALLED), owner: OWNER, vectorType },
+        ranker: rankers[ranking],
+        ask: async (query) =>
+          z
+            .array(z.object({ score: z.number() }))
+            .parse(JSON.parse(await ask(api, query, ranking)))
+            .map(({ score }) => score),
+      }));
+    figures[ranking] = {
+      ...{
+        rawP50: latency.raw.p50,
+        apiP50: latency.api.p50,
+        rawP95: latency.raw.p95,
+        apiP95: latency.api.p95,
+      },
+      ...{ rawPerSecond, barePerSecond, apiPerSecond, recall },
+    };
+  }
+  return figures;
+}
 
 async function memory(): Promise<number> {
   return Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
@@ -128,7 +153,7 @@ async function rebuild(): Promise<number> {
   await redis.ft.dropIndex(raw.index);
   const isReady = async () => (await fetch(`${service.url}/health/ready`)).ok;
   // The first search meets the loss.
-  await askApi(0).catch(() => undefined);
+  await ask(api, queryAt(0), 'semantic').catch(() => undefined);
   while (!(await isReady())) await sleep(100);
   return round((performance.now() - begun) / 1_000, 1);
 }

@@ -4,6 +4,7 @@ import { createChunks } from '../../src/shared/chunks.js';
 import { generationId } from '../../src/shared/document.js';
 import { createRecords, documentTags } from '../../src/shared/records.js';
 import type { Redis } from '../../src/shared/redis.js';
+import { createTermStatistics } from '../../src/shared/term-statistics.js';
 import { analyzeText, packTerms } from '../../src/shared/terms.js';
 import { publish, startAttempt } from '../../src/shared/transitions.js';
 import type { VectorSet } from '../../src/shared/vectors.js';
@@ -26,6 +27,7 @@ export function createSeed(
   );
   const records = createRecords(redis, set);
   const chunks = createChunks(redis, set);
+  const statistics = createTermStatistics(redis);
   const embedder = createBuiltinEmbedder();
   // A generator of its own, so that every run has the same texts (Park and Miller 1988).
   let state = 1;
@@ -45,13 +47,15 @@ export function createSeed(
       ...{ documentId: record.id, generation, first: 0, tags: documentTags(record) },
       chunks: texts.map((text) => ({ text, tokenCount: 100, overlap: 0, hash: randomUUID(), like: null })),
     });
+    const terms = texts.map((text) => packTerms(analyzeText(text)));
     await chunks.writeVectors(
       generation,
-      texts.flatMap((text, number) => {
-        const vector = vectors[number];
-        return vector ? [{ number, vector, terms: packTerms(analyzeText(text)) }] : [];
+      texts.flatMap((_, number) => {
+        const [vector, packed] = [vectors[number], terms[number]];
+        return vector && packed ? [{ number, vector, terms: packed }] : [];
       }),
     );
+    await statistics.count({ generation, batch: 0, terms }, owner);
     await chunks.close(generation, { chunks: texts.length, tokens: 100 * texts.length });
     await records.update(record.id, (each) =>
       publish(each, { ...fence, chunkCount: texts.length, tokenCount: 100 * texts.length }),

@@ -3,6 +3,7 @@ import { RESP_TYPES } from 'redis';
 import { finishScript, setScript, wholeScript, writeScript } from './chunk-scripts.js';
 import { keys } from './keys.js';
 import type { Redis } from './redis.js';
+import { termTokens } from './term-tokens.js';
 import { decodeVector, encodeVector, FIRST_VECTORS, type VectorSet } from './vectors.js';
 
 /** Chunks are written, embedded, counted, re-tagged and unlinked in batches of this many. */
@@ -249,7 +250,12 @@ function textFields(
 }
 
 function vectorFields({ vector, terms }: ChunkVector, { field, type }: VectorSet): (string | Buffer)[] {
-  return [field, encodeVector(vector, type), ...(terms ? ['terms', Buffer.from(terms)] : [])];
+  return [field, encodeVector(vector, type), ...(terms ? termFields(terms) : [])];
+}
+
+/** To be ranked by, and for a full-text index to find. */
+function termFields(terms: Uint8Array): (string | Buffer)[] {
+  return ['terms', Buffer.from(terms), 'words', termTokens(terms)];
 }
 
 function address(like: string | null | undefined): ChunkAddress | null {

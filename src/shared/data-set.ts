@@ -5,7 +5,7 @@ import { keys } from './keys.js';
 import type { Redis } from './redis.js';
 import { FIRST_VECTORS, vectorTypeSchema, type VectorSet, type VectorType } from './vectors.js';
 
-const KEY_SCHEMA_VERSION = '1';
+const KEY_SCHEMA_VERSION = '2';
 
 /** The data in Redis does not fit this program or its settings; starting would mix what must not be mixed. */
 export class DataSetError extends Error {

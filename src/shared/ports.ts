@@ -66,6 +66,20 @@ export interface IndexSearch extends CallOptions {
   readonly reads?: readonly CandidatePart[];
 }
 
+export interface WordSearch extends CallOptions {
+  readonly callerId: string;
+  readonly filter: Filter | null;
+  /**
+   * Terms of which a chunk holds at least one, as `terms.ts` hashes them: one or more, the weightiest first, of which
+   * an engine may leave out the last.
+   */
+  readonly terms: readonly number[];
+  /** Most candidates to return: those whose terms weigh most in the engine's eyes. */
+  readonly limit: number;
+  /** To tell similarities to; without it candidates have none. */
+  readonly vector?: Float32Array;
+}
+
 export interface IndexListing extends CallOptions {
   readonly callerId: string;
   readonly filter: Filter | null;
@@ -81,6 +95,8 @@ export interface IndexListing extends CallOptions {
 export interface Index {
   readonly name: string;
   search(request: IndexSearch): Promise<Candidate[]>;
+  /** Candidates by the words that they hold; absent from an engine that does not know words. */
+  readonly searchWords?: (request: WordSearch) => Promise<Candidate[]>;
   /** Ids of readable documents that match, newest first, ties by id. */
   list(request: IndexListing): Promise<string[]>;
   count(request: Omit<IndexListing, 'skip' | 'limit'>): Promise<number>;

@@ -26,10 +26,22 @@ export interface Ranker {
   candidateCount(k: number): number;
   /** What `rank` reads of candidates; with terms also their statistics. */
   readonly reads: readonly CandidatePart[];
+  /** How to find candidates by the words that they hold; null where words count for nothing. */
+  readonly byWords: WordCandidates | null;
   /** Terms whose statistics `rank` reads. */
   queryTerms(query: string): readonly number[];
   /** One score in [0, 1] for each candidate, in their order. */
   rank(query: string, candidates: readonly RankedCandidate[], statistics: TermStatistics): Float64Array;
+}
+
+export interface WordCandidates {
+  /**
+   * Terms of a query to look for, the weightiest first: those that tell chunks apart, then, where these are fewer, as
+   * many as can be looked for.
+   */
+  terms(query: string, statistics: TermStatistics): readonly (readonly number[])[];
+  /** Candidates to take so that the best `k` are among them. */
+  candidateCount(k: number): number;
 }
 
 export const noStatistics: TermStatistics = { chunks: 0, totalLength: 0, frequencies: new Map() };
@@ -42,6 +54,7 @@ export function createSemanticRanker(): Ranker {
   return {
     candidateCount: (k) => k + SPARE,
     reads: ['similarity'],
+    byWords: null,
     queryTerms: () => [],
     rank: (_query, candidates) => Float64Array.from(candidates, ({ similarity }) => clamp(similarity)),
   };
@@ -63,6 +76,7 @@ export function createLexicalRanker(): Ranker {
   return {
     candidateCount: (k) => Math.max(400, 4 * k),
     reads: ['terms'],
+    byWords: { terms: soughtTerms, candidateCount: (k) => Math.max(200, 4 * k) },
     queryTerms: (query) => [...analyzeText(query).counts.keys()],
     rank(query, candidates, statistics) {
       const weighted = weighQuery(query, statistics);
@@ -92,6 +106,8 @@ export function createHybridRanker(weight: number): Ranker {
   return {
     ...lexical,
     reads: ['similarity', 'terms'],
+    // What holds the words and is near as well is among the nearest.
+    byWords: { terms: soughtTerms, candidateCount: (k) => Math.max(50, k + SPARE) },
     rank(query, candidates, statistics) {
       const words = lexical.rank(query, candidates, statistics);
       const meanings = semantic.rank(query, candidates, statistics);
@@ -124,14 +140,19 @@ interface WeightedTerms {
 
 /** Of a query as long as a text only its weightiest terms count, so that ranking takes milliseconds. */
 const MOST_TERMS = 128;
+/** Of those fewer are looked for: an engine reads all chunks of each. */
+const MOST_SOUGHT = 64;
+/**
+ * A term that is in more of the chunks tells little and costs most; and where nearly all have it and some were deleted,
+ * the engine takes it for the rarest of all (its inverse document frequency underflows in 8.0).
+ */
+const COMMON_SHARE = 1 / 2;
+/** Of a query's weight: common terms that have more together are looked for with the others. */
+const MOST_LEFT_OUT = 0.2;
 
 function weighQuery(query: string, statistics: TermStatistics): WeightedTerms {
-  const weighted = Array.from(analyzeText(query).counts, ([term, count]) => ({
-    term,
-    weight: (count / (count + K3)) * inverseFrequency(term, statistics),
-  }));
-  const heaviest = weighted.sort((a, b) => b.weight - a.weight || a.term - b.term).slice(0, MOST_TERMS);
-  const total = heaviest.reduce((sum, { weight }) => sum + weight, 0);
+  const heaviest = heaviestTerms(query, statistics).slice(0, MOST_TERMS);
+  const total = weightOf(heaviest);
   const ascending = heaviest.sort((a, b) => a.term - b.term);
   return {
     terms: Uint32Array.from(ascending, ({ term }) => term),
@@ -139,10 +160,37 @@ function weighQuery(query: string, statistics: TermStatistics): WeightedTerms {
   };
 }
 
-function inverseFrequency(term: number, { chunks, frequencies }: TermStatistics): number {
-  const all = chunks + PRIOR_CHUNKS;
-  const holding = Math.min(all, (frequencies.get(term) ?? 0) + PRIOR_CHUNKS * backgroundRate(term));
+function heaviestTerms(query: string, statistics: TermStatistics) {
+  const weighted = Array.from(analyzeText(query).counts, ([term, count]) => ({
+    term,
+    weight: (count / (count + K3)) * inverseFrequency(term, statistics),
+  }));
+  return weighted.sort((a, b) => b.weight - a.weight || a.term - b.term);
+}
+
+function soughtTerms(query: string, statistics: TermStatistics): number[][] {
+  const all = heaviestTerms(query, statistics);
+  const telling = all.filter(({ term }) => shareOfChunks(term, statistics) <= COMMON_SHARE);
+  const isTelling = telling.length < all.length && weightOf(telling) >= (1 - MOST_LEFT_OUT) * weightOf(all);
+  return [...(isTelling ? [telling] : []), all]
+    .filter(({ length }) => length > 0)
+    .map((terms) => terms.slice(0, MOST_SOUGHT).map(({ term }) => term));
+}
+
+function weightOf(terms: readonly { readonly weight: number }[]): number {
+  return terms.reduce((sum, { weight }) => sum + weight, 0);
+}
+
+function inverseFrequency(term: number, statistics: TermStatistics): number {
+  const all = statistics.chunks + PRIOR_CHUNKS;
+  const holding = all * shareOfChunks(term, statistics);
   return Math.log1p((all - holding + 0.5) / (holding + 0.5));
+}
+
+/** Of the caller's chunks and the background together, how many hold a term: from 0 to 1. */
+function shareOfChunks(term: number, { chunks, frequencies }: TermStatistics): number {
+  const all = chunks + PRIOR_CHUNKS;
+  return Math.min(all, (frequencies.get(term) ?? 0) + PRIOR_CHUNKS * backgroundRate(term)) / all;
 }
 
 function blendedLength({ chunks, totalLength }: TermStatistics): number {

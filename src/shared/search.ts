@@ -6,6 +6,7 @@ import type { Embedding } from './embedding.js';
 import { compileFilter } from './filter-match.js';
 import type { Filter } from './filters.js';
 import type { Candidate, Index } from './ports.js';
+import { createProposals } from './proposals.js';
 import { noStatistics, type ChooseRanker, type Ranking } from './ranking.js';
 import type { Records } from './records.js';
 import type { TermStatisticsStore } from './term-statistics.js';
@@ -83,21 +84,24 @@ export function createSearch(parts: {
     };
   };
 
+  const embed =
+    ({ query, signal }: SearchRequest) =>
+    async () =>
+      (await embedding.embedQuery(query, { signal })).vector;
+
   return async (request) => {
-    const { callerId, query, filter, k, per, signal } = request;
+    const { callerId, query, k, per } = request;
     const check = checker(request);
     const ranker = chooseRanker(request.ranking);
-    const ask = async (limit: number) => {
-      const { vector } = await embedded;
-      return index.search({ vector, callerId, filter, limit, reads: ranker.reads, signal });
-    };
-    const embedded = embedding.embedQuery(query, { signal });
     const counted = ranker.reads.includes('terms')
       ? statistics.read(callerId, ranker.queryTerms(query))
       : noStatistics;
+    const proposals = createProposals({
+      ...{ index, ranker, request, embed: once(embed(request)), statistics: counted },
+    });
     let restarts = 0;
-    for (let limit = ranker.candidateCount(k); ;) {
-      const [candidates, known] = await Promise.all([ask(limit), counted]);
+    for (;;) {
+      const [candidates, known] = await Promise.all([proposals.ask(), counted]);
       const scores = ranker.rank(query, candidates, known);
       const ordered = bestFirst(candidates, scores, request.minScore);
       const { hits, dropped } = await firstHits(ordered, check, { k, per });
@@ -105,12 +109,17 @@ export function createSearch(parts: {
         restarts += 1;
         continue;
       }
-      const isWhole = candidates.length < limit;
       // Nothing is missing unless stale hits took places of a full page, or one document took them all.
-      if (hits.length >= k || isWhole || (dropped.length === 0 && per === 'chunk')) return hits;
-      limit *= 2;
+      const isEnough = dropped.length === 0 && per === 'chunk';
+      if (hits.length >= k || !proposals.widen(isEnough)) return hits;
     }
   };
+}
+
+/** Asks once, when it is asked for the first time. */
+function once<Value>(ask: () => Promise<Value>): () => Promise<Value> {
+  let answer: Promise<Value> | null = null;
+  return () => (answer ??= ask());
 }
 
 /** Whether a document is served by what the index did not know yet: it has neither the old nor the new hits. */

@@ -24,6 +24,12 @@ export function decodeVector(bytes: Uint8Array, type: VectorType): Float32Array 
   return Float32Array.from(new Uint16Array(copy.buffer, 0, copy.byteLength / 2), fromHalf);
 }
 
+export function innerProduct(a: Float32Array, b: Float32Array): number {
+  let sum = 0;
+  for (let at = 0; at < a.length; at += 1) sum += (a[at] ?? 0) * (b[at] ?? 0);
+  return sum;
+}
+
 const scratch = new DataView(new ArrayBuffer(4));
 
 /** IEEE 754 binary16, rounded to nearest, ties to even; a vector's components are far from its largest number. */

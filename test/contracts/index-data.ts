@@ -13,6 +13,7 @@ import {
   startAttempt,
   type Patch,
 } from '../../src/shared/transitions.js';
+import { hashTerm, packTerms } from '../../src/shared/terms.js';
 import { makeContent, makeDocument, makeOperation } from '../support/documents.js';
 
 /** Puts documents with chosen vectors into Redis by the very steps that workers and API take. */
@@ -101,7 +102,7 @@ export async function openIndexData(url: string) {
 
 /** What the data has as packed terms of a chunk: an index hands them through as they are. */
 export function termsOf(generation: string, number: number): Uint8Array {
-  return new TextEncoder().encode(`${generation}:${String(number)}`);
+  return packTerms({ length: 1, counts: new Map([[hashTerm(`${generation}:${String(number)}`), 1]]) });
 }
 
 export function unit(vector: readonly number[]): Float32Array {

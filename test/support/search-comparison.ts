@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import type { Index } from '../../src/shared/ports.js';
-import { createLexicalRanker, createSemanticRanker } from '../../src/shared/ranking.js';
+import { createHybridRanker, createLexicalRanker, createSemanticRanker } from '../../src/shared/ranking.js';
 import { parsed } from '../contracts/index-data.js';
 import { oracle } from './filter-oracle.js';
 import { EXACT_SCORES, expectAnswer, type Tolerance } from './search-answers.js';
@@ -9,11 +9,11 @@ import type { SearchWorld, WorldDocument } from './search-world.js';
 
 export type Question = Omit<RandomQuestion, 'filter'> & { readonly filter: Record<string, unknown> | null };
 
-const [lexical, semantic] = [createLexicalRanker(), createSemanticRanker()];
 /** What orders the hits is computed from the same terms, whatever the vectors were rounded to. */
 const rankers = [
-  { ranker: lexical, isOfVectors: false },
-  { ranker: semantic, isOfVectors: true },
+  { ranker: createLexicalRanker(), isOfVectors: false },
+  { ranker: createSemanticRanker(), isOfVectors: true },
+  { ranker: createHybridRanker(0.6), isOfVectors: true },
 ];
 
 /**

@@ -60,7 +60,7 @@ export async function createQueryEngineIndex(options: QueryEngineOptions): Promi
     ...{ client, onProblem },
     definitions: async () => [await claimed(), documentIndex],
   });
-  const search = createChunkSearch(client, {
+  const chunkSearch = createChunkSearch(client, {
     alias: async () => (await chunks()).alias,
     ...{ vectorType: vectors.type, timeoutMilliseconds: options.timeoutMilliseconds },
     efRuntime: algorithm.name === 'hnsw' ? options.efRuntime : null,
@@ -70,7 +70,8 @@ export async function createQueryEngineIndex(options: QueryEngineOptions): Promi
     untilAborted(lifecycle.ask(query), signal);
   return {
     name: 'query-engine',
-    search: (request) => ask(() => search(request), request),
+    search: (request) => ask(() => chunkSearch.nearest(request), request),
+    searchWords: (request) => ask(() => chunkSearch.byWords(request), request),
     list: (request) => ask(() => listing.list(request), request),
     count: (request) => ask(() => listing.count(request), request),
     state: () => Promise.resolve(lifecycle.state),

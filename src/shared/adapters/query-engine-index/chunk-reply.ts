@@ -8,12 +8,15 @@ export interface ChunkReply {
   readonly isWhole: boolean;
 }
 
+/** Of a chunk's vector, as its hash holds it, to the query's. */
+export type SimilarityOf = (vector: Buffer) => number;
+
 /**
  * Reads what FT.SEARCH answers in RESP3 with maps as lists of names and values, the same in 2.10 and 8.
  *
  * @throws UnavailableError when it is only a part of the truth
  */
-export function readChunkReply(reply: unknown): ChunkReply {
+export function readChunkReply(reply: unknown, similarityOf: SimilarityOf): ChunkReply {
   refuseWarnings(listAt(reply, 'warning').map(String));
   const rows = listAt(reply, 'results');
   const candidates: Candidate[] = [];
@@ -22,7 +25,10 @@ export function readChunkReply(reply: unknown): ChunkReply {
     // Null for a chunk that is gone, where the engine searches in threads (`search-workers` of Redis 8).
     const fields = valueAt(row, 'extra_attributes');
     const [distance, terms] = [bytesOf(valueAt(fields, 'distance')), bytesOf(valueAt(fields, 'terms'))];
-    if (id instanceof Buffer && (distance ?? terms)) candidates.push(new FoundChunk(id, distance, terms));
+    if (!(id instanceof Buffer) || !(distance ?? terms)) continue;
+    const vector = bytesOf(valueAt(fields, 'vector'));
+    const similarity = vector ? similarityOf(vector) : null;
+    candidates.push(new FoundChunk(id, similarity ?? distance, terms));
   }
   return { candidates, isWhole: candidates.length === rows.length };
 }
@@ -34,14 +40,18 @@ const NAMES = {
   extra_attributes: Buffer.from('extra_attributes'),
   distance: Buffer.from('distance'),
   terms: Buffer.from('terms'),
+  vector: Buffer.from('vector'),
 };
 const NO_TERMS = new Uint8Array();
 
-/** Of hundreds of candidates few are looked at closer, so that keys and numbers are read only when asked for. */
+/**
+ * `nearness` is the similarity, or the distance as the engine wrote it. Of hundreds of candidates few are looked at closer, so that keys and numbers are read only
+ * when asked for.
+ */
 class FoundChunk implements Candidate {
   constructor(
     private readonly key: Buffer,
-    private readonly distance: Buffer | null,
+    private readonly nearness: number | Buffer | null,
     private readonly packedTerms: Buffer | null,
   ) {}
 
@@ -50,7 +60,9 @@ class FoundChunk implements Candidate {
   }
 
   get similarity(): number {
-    return this.distance ? 1 - Number(this.distance.toString('latin1')) : Number.NaN;
+    const { nearness } = this;
+    if (nearness === null) return Number.NaN;
+    return typeof nearness === 'number' ? nearness : 1 - Number(nearness.toString('latin1'));
   }
 
   get documentId(): string {

@@ -31,6 +31,8 @@ export interface IndexDefinition {
 const FLAT_CROWDED_AT = 50_000;
 
 const tagList = { type: 'TAG', SEPARATOR: ',', CASESENSITIVE: true } as const;
+/** Of tokens: they are words of no language. */
+const tokens = { type: 'TEXT', NOSTEM: true } as const;
 const sortedTag = { type: 'TAG', SORTABLE: 'UNF', CASESENSITIVE: true } as const;
 
 /** What the names of all indexes over chunks begin with. */
@@ -48,7 +50,10 @@ export function chunkIndex(space: VectorSpace, flatCrowdedAt = FLAT_CROWDED_AT):
   return define({
     name: `${CHUNK_INDEXES}${shape.join(':')}`,
     prefix: keys.chunkPrefix,
-    schema: { tags: tagList, generation: tagList, [vectors.field]: { ...vectorField(space), AS: 'vector' } },
+    schema: {
+      ...{ tags: tagList, generation: tagList, words: tokens },
+      [vectors.field]: { ...vectorField(space), AS: 'vector' },
+    },
     crowdedAt: algorithm.name === 'flat' ? flatCrowdedAt : null,
   });
 }

@@ -1,0 +1,61 @@
+import { RESP_TYPES } from 'redis';
+import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin-embedder.js';
+import { keys } from '../../src/shared/keys.js';
+import type { RankedCandidate, Ranker } from '../../src/shared/ranking.js';
+import type { Redis } from '../../src/shared/redis.js';
+import { createTermStatistics } from '../../src/shared/term-statistics.js';
+import { decodeVector, innerProduct, type VectorType } from '../../src/shared/vectors.js';
+
+const K = 10;
+/** Scores come with the rounding of the engine and, as float16, of the vectors. */
+const TOLERANCE: Record<VectorType, number> = { float32: 1e-6, float16: 1e-3 };
+
+interface StoredChunk {
+  readonly vector: Float32Array;
+  readonly terms: Uint8Array;
+}
+
+/** Every chunk of the data, to rank all of them. */
+export async function readChunks(redis: Redis, vectorType: VectorType): Promise<StoredChunk[]> {
+  const binary = redis.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
+  const chunks: StoredChunk[] = [];
+  for await (const page of redis.scanIterator({ MATCH: `${keys.chunkPrefix}*`, COUNT: 1_000 })) {
+    const found = await Promise.all(page.map((key) => binary.hmGet(key, ['vector', 'terms'])));
+    for (const [vector, terms] of found) {
+      if (vector instanceof Buffer && terms instanceof Buffer)
+        chunks.push({ vector: decodeVector(vector, vectorType), terms });
+    }
+  }
+  return chunks;
+}
+
+/** Share of the ten best chunks among the ten hits, against ranking all; as good as the tenth counts as one of them. */
+export async function measureRecall(
+  redis: Redis,
+  of: {
+    readonly chunks: readonly StoredChunk[];
+    readonly queries: readonly string[];
+    readonly owner: string;
+    readonly ranker: Ranker;
+    readonly vectorType: VectorType;
+    /** Scores of the ten hits. */
+    readonly ask: (query: string) => Promise<readonly number[]>;
+  },
+): Promise<number> {
+  const { chunks, queries, owner, ranker, vectorType, ask } = of;
+  const embedder = createBuiltinEmbedder();
+  const statistics = createTermStatistics(redis);
+  let found = 0;
+  for (const query of queries) {
+    const [asked = new Float32Array()] = (await embedder.embedQuery(query)).vectors;
+    const all: RankedCandidate[] = chunks.map(({ vector, terms }) => ({
+      terms,
+      similarity: ranker.reads.includes('similarity') ? innerProduct(asked, vector) : Number.NaN,
+    }));
+    const known = await statistics.read(owner, ranker.queryTerms(query));
+    const least = ranker.rank(query, all, known).sort().at(-K) ?? 0;
+    const scores = await ask(query);
+    found += scores.filter((score) => score >= least - TOLERANCE[vectorType]).length;
+  }
+  return Math.round((found / (K * queries.length)) * 10_000) / 10_000;
+}

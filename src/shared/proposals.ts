@@ -1,0 +1,133 @@
+import type { Candidate, Index } from './ports.js';
+import type { Ranker, TermStatistics, WordCandidates } from './ranking.js';
+import type { SearchRequest } from './search.js';
+
+/** Candidates of an index, more of them each time they were too few. */
+export interface Proposals {
+  /** The same candidates as the index has them now. */
+  ask(): Promise<Candidate[]>;
+  /**
+   * Looks further from now on; false when the last answer held all that could be hits.
+   *
+   * @param isEnough whether an answer that the index cut off is enough
+   */
+  widen(isEnough: boolean): boolean;
+}
+
+interface ProposalParts {
+  readonly index: Index;
+  readonly ranker: Ranker;
+  readonly request: Pick<SearchRequest, 'callerId' | 'query' | 'filter' | 'k' | 'minScore' | 'signal'>;
+  /** Called when the query's vector is needed first. */
+  readonly embed: () => Promise<Float32Array>;
+  readonly statistics: TermStatistics | Promise<TermStatistics>;
+}
+
+/**
+ * Where a ranker goes by words alone and the index finds by words, candidates are what holds the query's words; the
+ * nearest by vector only fill up what those leave open. Where it goes by both, so do candidates. Otherwise, and from an
+ * index that does not know words, all come by vector.
+ */
+export function createProposals(parts: ProposalParts): Proposals {
+  const { index, ranker, request } = parts;
+  const byVector = proposeByVector(parts);
+  if (!ranker.byWords || !index.searchWords) return byVector;
+  const byWords = proposeByWords(parts, ranker.byWords, index.searchWords);
+  return ranker.reads.includes('similarity')
+    ? both(byVector, byWords)
+    : inTurn(byWords, byVector, request.minScore);
+}
+
+function proposeByVector({ index, ranker, request, embed }: ProposalParts): Proposals {
+  const { callerId, filter, k, signal } = request;
+  let limit = ranker.candidateCount(k);
+  let isWhole = false;
+  return {
+    ask: async () => {
+      const vector = await embed();
+      const found = await index.search({ vector, callerId, filter, limit, reads: ranker.reads, signal });
+      isWhole = found.length < limit;
+      return found;
+    },
+    widen: (isEnough) => {
+      limit *= 2;
+      return !isWhole && !isEnough;
+    },
+  };
+}
+
+interface WordProposals extends Proposals {
+  /** Whether the last answer held all that is not worth nothing. */
+  hasAll(): boolean;
+}
+
+function proposeByWords(
+  { ranker, request, embed, statistics }: ProposalParts,
+  words: WordCandidates,
+  searchWords: NonNullable<Index['searchWords']>,
+): WordProposals {
+  const { callerId, query, filter, k, signal } = request;
+  const readsSimilarity = ranker.reads.includes('similarity');
+  let limit = words.candidateCount(k);
+  let rounds: readonly (readonly number[])[] = [];
+  let round = 0;
+  let isWhole = false;
+  const isLastRound = () => round + 1 >= rounds.length;
+  return {
+    ask: async () => {
+      rounds = words.terms(query, await statistics);
+      const vector = readsSimilarity ? { vector: await embed() } : {};
+      const asked = { callerId, filter, limit, signal, ...vector };
+      const found = await Promise.all(
+        rounds.slice(0, round + 1).map((terms) => searchWords({ ...asked, terms })),
+      );
+      isWhole = found.every(({ length }) => length < limit);
+      return found.reduce(merge, []);
+    },
+    widen: (isEnough) => {
+      if (!isWhole) {
+        limit *= 2;
+        return !isEnough;
+      }
+      if (isLastRound()) return false;
+      round += 1;
+      return true;
+    },
+    hasAll: () => isWhole && isLastRound(),
+  };
+}
+
+/** What the second proposes comes on top once the first has no more. */
+function inTurn(byWords: WordProposals, byVector: Proposals, minScore: number): Proposals {
+  let isFilling = false;
+  return {
+    ask: async () => {
+      const found = await byWords.ask();
+      return isFilling ? merge(found, await byVector.ask()) : found;
+    },
+    widen: (isEnough) => {
+      if (isFilling) return byVector.widen(isEnough);
+      if (byWords.widen(isEnough)) return true;
+      // What holds none of the words scores nothing.
+      isFilling = byWords.hasAll() && minScore <= 0;
+      return isFilling;
+    },
+  };
+}
+
+function both(byVector: Proposals, byWords: Proposals): Proposals {
+  return {
+    ask: async () => {
+      const [nearest, found] = await Promise.all([byVector.ask(), byWords.ask()]);
+      return merge(nearest, found);
+    },
+    widen: (isEnough) => byVector.widen(isEnough),
+  };
+}
+
+function merge(first: readonly Candidate[], second: readonly Candidate[]): Candidate[] {
+  const known = new Set(first.map(addressOf));
+  return [...first, ...second.filter((each) => !known.has(addressOf(each)))];
+}
+
+const addressOf = ({ generation, number }: Candidate) => `${generation}:${String(number)}`;

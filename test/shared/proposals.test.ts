@@ -1,0 +1,126 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Candidate, Index, WordSearch } from '../../src/shared/ports.js';
+import { createProposals } from '../../src/shared/proposals.js';
+import { createHybridRanker, createLexicalRanker, createSemanticRanker } from '../../src/shared/ranking.js';
+import type { Ranker, TermStatistics } from '../../src/shared/ranking.js';
+import { analyzeText, hashTerm } from '../../src/shared/terms.js';
+
+const candidate = (number: number): Candidate => ({
+  ...{ documentId: 'd', generation: 'd.1.1', number, similarity: 0, terms: new Uint8Array() },
+});
+const chunks = (first: number, count: number) =>
+  Array.from({ length: count }, (_, i) => candidate(first + i));
+const numbers = (found: readonly Candidate[]) => found.map(({ number }) => number);
+
+/** An index that has so many chunks by vector, and by words what it is told. */
+function stubIndex(byVector: number, byWords?: (asked: WordSearch) => readonly Candidate[]) {
+  const asked: string[] = [];
+  const index: Pick<Index, 'search' | 'searchWords'> = {
+    search: ({ limit }) => {
+      asked.push(`vector ${String(limit)}`);
+      return Promise.resolve(chunks(0, Math.min(limit, byVector)));
+    },
+    ...(byWords && {
+      searchWords: (request: WordSearch) => {
+        asked.push(`words ${String(request.limit)}`);
+        return Promise.resolve(byWords(request).slice(0, request.limit));
+      },
+    }),
+  };
+  // @NOTE nothing else of an index is asked here
+  return { index: index as Index, asked };
+}
+
+const statistics: TermStatistics = {
+  ...{ chunks: 1_000, totalLength: 100_000 },
+  frequencies: new Map([
+    [hashTerm('harbour'), 990],
+    [hashTerm('crane'), 10],
+  ]),
+};
+
+function propose(index: Index, ranker: Ranker, { query = 'crane', k = 10, minScore = 0 } = {}) {
+  let embedded = 0;
+  const embed = () => {
+    embedded += 1;
+    return Promise.resolve(new Float32Array());
+  };
+  const request = { callerId: 'owner', query, filter: null, k, minScore };
+  return {
+    proposals: createProposals({ index, ranker, request, embed, statistics }),
+    embedded: () => embedded,
+  };
+}
+
+describe('lexical ranking, where the index finds by words', () => {
+  const lexical = createLexicalRanker();
+
+  test('asks for words alone while they fill a page, without the vector of the query', async () => {
+    const { index, asked } = stubIndex(1_000, () => chunks(0, 300));
+    const { proposals, embedded } = propose(index, lexical);
+    expect(await proposals.ask()).toHaveLength(200);
+    expect(proposals.widen(true)).toBe(false);
+    expect(proposals.widen(false)).toBe(true);
+    expect(await proposals.ask()).toHaveLength(300);
+    expect(asked).toEqual(['words 200', 'words 800']);
+    expect(embedded()).toBe(0);
+  });
+
+  test('fills up with the nearest, each chunk once, until there are no more', async () => {
+    const { index, asked } = stubIndex(5, () => chunks(3, 4));
+    const { proposals } = propose(index, lexical);
+    expect(numbers(await proposals.ask())).toEqual([3, 4, 5, 6]);
+    expect(proposals.widen(true)).toBe(true);
+    expect(numbers(await proposals.ask())).toEqual([3, 4, 5, 6, 0, 1, 2]);
+    expect(proposals.widen(false)).toBe(false);
+    expect(asked).toEqual(['words 200', 'words 200', 'vector 400']);
+  });
+
+  test('does not fill up where what holds no word would score too little', async () => {
+    const { index, asked } = stubIndex(5, () => chunks(3, 4));
+    const { proposals } = propose(index, lexical, { minScore: 0.1 });
+    expect(await proposals.ask()).toHaveLength(4);
+    expect(proposals.widen(false)).toBe(false);
+    expect(asked).toEqual(['words 200']);
+  });
+
+  test('looks for the words that tell chunks apart first, and keeps what these found', async () => {
+    const rare = [...analyzeText('crane').counts.keys()];
+    const { index } = stubIndex(0, ({ terms }) => (terms.length === 1 ? [candidate(900)] : chunks(0, 500)));
+    const { proposals } = propose(index, lexical, { query: 'harbour crane', minScore: 0.1 });
+    expect(lexical.byWords?.terms('harbour crane', statistics).at(0)).toEqual(rare);
+    expect(numbers(await proposals.ask())).toEqual([900]);
+    expect(proposals.widen(true)).toBe(true);
+    expect(numbers(await proposals.ask())).toEqual([900, ...numbers(chunks(0, 200))]);
+    expect(proposals.widen(true)).toBe(false);
+  });
+
+  test('goes by vector for a query without a word', async () => {
+    const { index, asked } = stubIndex(5, () => []);
+    const { proposals } = propose(index, lexical, { query: '?!' });
+    expect(await proposals.ask()).toEqual([]);
+    expect(proposals.widen(true)).toBe(true);
+    expect(await proposals.ask()).toHaveLength(5);
+    expect(asked).toEqual(['vector 400']);
+  });
+});
+
+test('hybrid ranking takes the nearest and what holds the words', async () => {
+  const { index, asked } = stubIndex(3, ({ vector }) => (vector ? chunks(2, 2) : []));
+  const { proposals } = propose(index, createHybridRanker(0.5));
+  expect(numbers(await proposals.ask())).toEqual([0, 1, 2, 3]);
+  expect(proposals.widen(false)).toBe(false);
+  expect(asked.toSorted()).toEqual(['vector 400', 'words 50']);
+});
+
+test.each<[string, Ranker, boolean]>([
+  ['semantic ranking', createSemanticRanker(), true],
+  ['an index that does not know words', createLexicalRanker(), false],
+])('%s goes by vector alone', async (_name, ranker, knowsWords) => {
+  const { index, asked } = stubIndex(1_000, knowsWords ? () => chunks(0, 5) : undefined);
+  const { proposals } = propose(index, ranker);
+  const found = await proposals.ask();
+  expect(asked).toEqual([`vector ${String(found.length)}`]);
+  expect(proposals.widen(true)).toBe(false);
+  expect(proposals.widen(false)).toBe(true);
+});
