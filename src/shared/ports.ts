@@ -70,8 +70,7 @@ export interface WordSearch extends CallOptions {
   readonly callerId: string;
   readonly filter: Filter | null;
   /**
-   * Terms of which a chunk holds at least one, as `terms.ts` hashes them: one or more, the weightiest first, of which
-   * an engine may leave out the last.
+   * Terms of which a chunk holds at least one, as `terms.ts` hashes them: one or more.
    */
   readonly terms: readonly number[];
   /** Most candidates to return: those whose terms weigh most in the engine's eyes. */

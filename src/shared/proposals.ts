@@ -57,8 +57,10 @@ function proposeByVector({ index, ranker, request, embed }: ProposalParts): Prop
 }
 
 interface WordProposals extends Proposals {
-  /** Whether the last answer held all that is not worth nothing. */
+  /** Whether the last answer held every chunk that holds a word of the query. */
   hasAll(): boolean;
+  /** Whether it held every chunk that holds a word that was looked for, which may be fewer. */
+  isAtEnd(): boolean;
 }
 
 function proposeByWords(
@@ -93,7 +95,8 @@ function proposeByWords(
       round += 1;
       return true;
     },
-    hasAll: () => isWhole && isLastRound(),
+    hasAll: () => isWhole && isLastRound() && rounds.at(-1)?.length === ranker.queryTerms(query).length,
+    isAtEnd: () => isWhole && isLastRound(),
   };
 }
 
@@ -109,7 +112,7 @@ function inTurn(byWords: WordProposals, byVector: Proposals, minScore: number): 
       if (isFilling) return byVector.widen(isEnough);
       if (byWords.widen(isEnough)) return true;
       // What holds none of the words scores nothing.
-      isFilling = byWords.hasAll() && minScore <= 0;
+      isFilling = byWords.isAtEnd() && (minScore <= 0 || !byWords.hasAll());
       return isFilling;
     },
   };

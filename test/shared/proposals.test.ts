@@ -84,6 +84,19 @@ describe('lexical ranking, where the index finds by words', () => {
     expect(asked).toEqual(['words 200']);
   });
 
+  test('fills up for a query of more words than are looked for', async () => {
+    const words = Array.from(
+      { length: 80 },
+      (_, i) => `word${String.fromCharCode(97 + (i % 26))}${String(i)}`,
+    );
+    const { index, asked } = stubIndex(5, ({ terms }) => chunks(3, terms.length === 64 ? 1 : 0));
+    const { proposals } = propose(index, lexical, { query: words.join(' '), minScore: 0.1 });
+    expect(numbers(await proposals.ask())).toEqual([3]);
+    expect(proposals.widen(true)).toBe(true);
+    expect(await proposals.ask()).toHaveLength(5);
+    expect(asked).toEqual(['words 200', 'words 200', 'vector 400']);
+  });
+
   test('looks for the words that tell chunks apart first, and keeps what these found', async () => {
     const rare = [...analyzeText('crane').counts.keys()];
     const { index } = stubIndex(0, ({ terms }) => (terms.length === 1 ? [candidate(900)] : chunks(0, 500)));

@@ -96,6 +96,16 @@ describeWithQueryEngine('finding by words', (engine) => {
       expect(await ask('zebra')).toEqual([]);
     });
 
+    test('finds what holds the lightest word alone within the largest filter', async () => {
+      const colours = Array.from({ length: 2_000 }, (_, i) => `colour ${String(i)}`);
+      const filter = parsed({ colour: { $in: ['red', ...colours] } });
+      const hits = await world.createSearch(
+        index,
+        createLexicalRanker(),
+      )({ callerId: CALLER, query: 'xylophone zebra ledger', filter, k: 10, minScore: 0.01, per: 'chunk' });
+      expect(hits.map(({ content }) => content)).toEqual(['a ledger']);
+    });
+
     test.each(['lexical', 'hybrid'])(
       '%s ranking fills up with what holds none of the words',
       async (name) => {
