@@ -1,5 +1,6 @@
 import { generationId } from '../../src/shared/document.js';
 import type { FailureCode } from '../../src/shared/errors.js';
+import { packTerms } from '../../src/shared/terms.js';
 import { fail, finishRetag, publish, startAttempt } from '../../src/shared/transitions.js';
 import type { DocumentApi } from './document-api.js';
 import { until } from './until.js';
@@ -25,7 +26,7 @@ export async function playIngest(data: Data, documentId: string, texts: readonly
     hash: String(number),
     like: null,
   }));
-  const terms = new Uint8Array();
+  const terms = packTerms({ length: 0, counts: new Map() });
   const vectors = texts.map((_, number) => ({ number, vector: Float32Array.of(1, 0, 0, 0), terms }));
   for (let first = 0; first < texts.length; first += 500) {
     const batch = { documentId, generation, first, chunks: pieces.slice(first, first + 500), tags: '' };
