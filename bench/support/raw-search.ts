@@ -12,8 +12,7 @@ import { createTermStatistics } from '../../src/shared/term-statistics.js';
 import type { VectorType } from '../../src/shared/vectors.js';
 
 const K = 10;
-/** The default of the settings. */
-const EFFORT = 200;
+const NO_WORDS = { terms: new Uint32Array(), weights: new Float64Array(), averageLength: 0 };
 
 /** FT.SEARCH as the service sends it for ten hits, without the service. */
 export async function createRawSearch(options: {
@@ -40,8 +39,8 @@ export async function createRawSearch(options: {
   const compose: Record<Exclude<Ranking, 'hybrid'>, (query: string) => Promise<ChunkQuery>> = {
     lexical: async (query) => {
       const known = await statistics.read(options.owner, lexical.queryTerms(query));
-      const [terms = []] = lexical.byWords?.terms(query, known) ?? [];
-      return wordsQuery(within, { terms, limit: lexical.byWords?.candidateCount(K) ?? 0 });
+      const [words = NO_WORDS] = lexical.byWords?.queries(query, known) ?? [];
+      return wordsQuery(within, { words, limit: lexical.byWords?.candidateCount(K) ?? 0 });
     },
     semantic: async (query) => {
       const { vectors } = await embedder.embedQuery(query);
@@ -51,10 +50,7 @@ export async function createRawSearch(options: {
           ...{ vector: vectors[0] ?? new Float32Array(), limit: semantic.candidateCount(K) },
           reads: semantic.reads,
         },
-        {
-          vectorType: options.vectorType,
-          efRuntime: options.algorithm === 'hnsw' ? EFFORT : null,
-        },
+        { vectorType: options.vectorType, effort: { type: options.algorithm === 'hnsw' ? 'all' : 'flat' } },
       );
     },
   };

@@ -147,12 +147,16 @@ async function createIndex({
   const redisUrl = settings.redis.url;
   switch (name) {
     case 'exact':
-      return createExactIndex({ redisUrl, vectors, onProblem });
+      return createExactIndex({
+        ...{ redisUrl, vectors, onProblem },
+        findsWords: settings.embedder !== 'builtin',
+      });
     case 'query-engine':
       return createQueryEngineIndex({
         ...{ redisUrl, onProblem, vectors, model: embedder.model },
         algorithm: algorithmOf(settings.queryEngine),
-        efRuntime: settings.queryEngine.hnswEfRuntime,
+        // Of the builtin embedder's vectors, which are nearly orthogonal, a graph finds three in four.
+        efRuntime: settings.embedder === 'builtin' ? null : settings.queryEngine.hnswEfRuntime,
         timeoutMilliseconds: settings.search.timeoutSeconds * 1_000,
         dimensions: async () => (await readDataSet(redis))?.dimensions ?? (await embedder.dimensions()),
         claim,

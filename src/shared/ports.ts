@@ -66,14 +66,22 @@ export interface IndexSearch extends CallOptions {
   readonly reads?: readonly CandidatePart[];
 }
 
+/** What a chunk's words are scored by. */
+export interface WeightedWords {
+  /** Terms as `terms.ts` hashes them, ascending. */
+  readonly terms: Uint32Array;
+  /** Their shares of the query's weight. */
+  readonly weights: Float64Array;
+  /** Of the chunks that these weights come from, in terms. */
+  readonly averageLength: number;
+}
+
 export interface WordSearch extends CallOptions {
   readonly callerId: string;
   readonly filter: Filter | null;
-  /**
-   * Terms of which a chunk holds at least one, as `terms.ts` hashes them: one or more.
-   */
-  readonly terms: readonly number[];
-  /** Most candidates to return: those whose terms weigh most in the engine's eyes. */
+  /** A chunk holds at least one of them; there is one or more. */
+  readonly words: WeightedWords;
+  /** Most candidates to return: those that score highest, by these weights or by the engine's own. */
   readonly limit: number;
   /** To tell similarities to; without it candidates have none. */
   readonly vector?: Float32Array;

@@ -1,4 +1,4 @@
-import type { Candidate, Index } from './ports.js';
+import type { Candidate, Index, WeightedWords } from './ports.js';
 import type { Ranker, TermStatistics, WordCandidates } from './ranking.js';
 import type { SearchRequest } from './search.js';
 
@@ -65,23 +65,23 @@ interface WordProposals extends Proposals {
 
 function proposeByWords(
   { ranker, request, embed, statistics }: ProposalParts,
-  words: WordCandidates,
+  candidates: WordCandidates,
   searchWords: NonNullable<Index['searchWords']>,
 ): WordProposals {
   const { callerId, query, filter, k, signal } = request;
   const readsSimilarity = ranker.reads.includes('similarity');
-  let limit = words.candidateCount(k);
-  let rounds: readonly (readonly number[])[] = [];
+  let limit = candidates.candidateCount(k);
+  let rounds: readonly WeightedWords[] = [];
   let round = 0;
   let isWhole = false;
   const isLastRound = () => round + 1 >= rounds.length;
   return {
     ask: async () => {
-      rounds = words.terms(query, await statistics);
+      rounds = candidates.queries(query, await statistics);
       const vector = readsSimilarity ? { vector: await embed() } : {};
       const asked = { callerId, filter, limit, signal, ...vector };
       const found = await Promise.all(
-        rounds.slice(0, round + 1).map((terms) => searchWords({ ...asked, terms })),
+        rounds.slice(0, round + 1).map((words) => searchWords({ ...asked, words })),
       );
       isWhole = found.every(({ length }) => length < limit);
       return found.reduce(merge, []);
@@ -95,7 +95,7 @@ function proposeByWords(
       round += 1;
       return true;
     },
-    hasAll: () => isWhole && isLastRound() && rounds.at(-1)?.length === ranker.queryTerms(query).length,
+    hasAll: () => isWhole && isLastRound() && rounds.at(-1)?.terms.length === ranker.queryTerms(query).length,
     isAtEnd: () => isWhole && isLastRound(),
   };
 }

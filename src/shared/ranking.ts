@@ -1,5 +1,5 @@
 import { backgroundRate } from './background-terms.js';
-import type { CandidatePart } from './ports.js';
+import type { CandidatePart, WeightedWords } from './ports.js';
 import { analyzeText, packedLength, readCounts } from './terms.js';
 
 /** Counts over the chunks of the caller's own documents; `totalLength` sums the lengths of their terms. */
@@ -36,10 +36,10 @@ export interface Ranker {
 
 export interface WordCandidates {
   /**
-   * Terms of a query to look for, the weightiest first: those that tell chunks apart, then, where these are fewer, as
-   * many as can be looked for.
+   * Words of a query to look for: those that tell chunks apart, then, where these are fewer, as many as can be looked
+   * for; none for a query without a word.
    */
-  terms(query: string, statistics: TermStatistics): readonly (readonly number[])[];
+  queries(query: string, statistics: TermStatistics): readonly WeightedWords[];
   /** Candidates to take so that the best `k` are among them. */
   candidateCount(k: number): number;
 }
@@ -48,11 +48,13 @@ export const noStatistics: TermStatistics = { chunks: 0, totalLength: 0, frequen
 
 /** Candidates beyond `k`: an engine cuts off equal ones anywhere, where ties go by document and number. */
 const SPARE = 16;
+/** From 13 on the Query Engine compares with every vector of up to 300,000 rather than walk its graph. */
+const FEWEST = 12;
 
 /** The similarity of the vectors is the score. */
 export function createSemanticRanker(): Ranker {
   return {
-    candidateCount: (k) => k + SPARE,
+    candidateCount: (k) => (k + 2 <= FEWEST ? FEWEST : k + SPARE),
     reads: ['similarity'],
     byWords: null,
     queryTerms: () => [],
@@ -76,18 +78,15 @@ export function createLexicalRanker(): Ranker {
   return {
     candidateCount: (k) => Math.max(400, 4 * k),
     reads: ['terms'],
-    byWords: { terms: soughtTerms, candidateCount: (k) => Math.max(200, 4 * k) },
+    byWords: { queries: soughtWords, candidateCount: (k) => Math.max(200, 4 * k) },
     queryTerms: (query) => [...analyzeText(query).counts.keys()],
     rank(query, candidates, statistics) {
-      const weighted = weighQuery(query, statistics);
-      const scale = {
-        averageLength: blendedLength(statistics),
-        counts: new Uint8Array(weighted.terms.length),
-      };
+      const words = weighQuery(query, statistics);
+      const counts = new Uint8Array(words.terms.length);
       const scores = new Float64Array(candidates.length);
       let at = 0;
       for (const { terms } of candidates) {
-        scores[at] = coveredShare(terms, weighted, scale);
+        scores[at] = coveredShare(terms, words, counts);
         at += 1;
       }
       return scores;
@@ -107,7 +106,7 @@ export function createHybridRanker(weight: number): Ranker {
     ...lexical,
     reads: ['similarity', 'terms'],
     // What holds the words and is near as well is among the nearest.
-    byWords: { terms: soughtTerms, candidateCount: (k) => Math.max(50, k + SPARE) },
+    byWords: { queries: soughtWords, candidateCount: (k) => Math.max(50, k + SPARE) },
     rank(query, candidates, statistics) {
       const words = lexical.rank(query, candidates, statistics);
       const meanings = semantic.rank(query, candidates, statistics);
@@ -131,13 +130,6 @@ export function createRankers(options: {
   return (ranking = options.standard) => rankers[ranking];
 }
 
-/** Of a query, with terms ascending, as packed counts are read. */
-interface WeightedTerms {
-  readonly terms: Uint32Array;
-  /** Shares of the query's weight. */
-  readonly weights: Float64Array;
-}
-
 /** Of a query as long as a text only its weightiest terms count, so that ranking takes milliseconds. */
 const MOST_TERMS = 128;
 /** Of those fewer are looked for: an engine reads all chunks of each. */
@@ -150,17 +142,26 @@ const COMMON_SHARE = 1 / 2;
 /** Of a query's weight: common terms that have more together are looked for with the others. */
 const MOST_LEFT_OUT = 0.2;
 
-function weighQuery(query: string, statistics: TermStatistics): WeightedTerms {
-  const heaviest = heaviestTerms(query, statistics).slice(0, MOST_TERMS);
-  const total = weightOf(heaviest);
-  const ascending = heaviest.sort((a, b) => a.term - b.term);
+function weighQuery(query: string, statistics: TermStatistics): WeightedWords {
+  return weightedWords(heaviestTerms(query, statistics).slice(0, MOST_TERMS), statistics);
+}
+
+function weightedWords(weighted: readonly WeightedTerm[], statistics: TermStatistics): WeightedWords {
+  const ascending = weighted.toSorted((a, b) => a.term - b.term);
+  const total = weightOf(weighted);
   return {
     terms: Uint32Array.from(ascending, ({ term }) => term),
     weights: Float64Array.from(ascending, ({ weight }) => weight / total),
+    averageLength: blendedLength(statistics),
   };
 }
 
-function heaviestTerms(query: string, statistics: TermStatistics) {
+interface WeightedTerm {
+  readonly term: number;
+  readonly weight: number;
+}
+
+function heaviestTerms(query: string, statistics: TermStatistics): WeightedTerm[] {
   const weighted = Array.from(analyzeText(query).counts, ([term, count]) => ({
     term,
     weight: (count / (count + K3)) * inverseFrequency(term, statistics),
@@ -168,16 +169,16 @@ function heaviestTerms(query: string, statistics: TermStatistics) {
   return weighted.sort((a, b) => b.weight - a.weight || a.term - b.term);
 }
 
-function soughtTerms(query: string, statistics: TermStatistics): number[][] {
+function soughtWords(query: string, statistics: TermStatistics): WeightedWords[] {
   const all = heaviestTerms(query, statistics);
   const telling = all.filter(({ term }) => shareOfChunks(term, statistics) <= COMMON_SHARE);
   const isTelling = telling.length < all.length && weightOf(telling) >= (1 - MOST_LEFT_OUT) * weightOf(all);
   return [...(isTelling ? [telling] : []), all]
     .filter(({ length }) => length > 0)
-    .map((terms) => terms.slice(0, MOST_SOUGHT).map(({ term }) => term));
+    .map((terms) => weightedWords(terms.slice(0, MOST_SOUGHT), statistics));
 }
 
-function weightOf(terms: readonly { readonly weight: number }[]): number {
+function weightOf(terms: readonly WeightedTerm[]): number {
   return terms.reduce((sum, { weight }) => sum + weight, 0);
 }
 
@@ -197,10 +198,15 @@ function blendedLength({ chunks, totalLength }: TermStatistics): number {
   return (totalLength + PRIOR_CHUNKS * PRIOR_LENGTH) / (chunks + PRIOR_CHUNKS);
 }
 
-function coveredShare(
+/**
+ * Share of the words' weight that a chunk covers, from 0 to 1.
+ *
+ * @param counts room for as many as there are words, to be used again
+ */
+export function coveredShare(
   packed: Uint8Array,
-  { terms, weights }: WeightedTerms,
-  { averageLength, counts }: { averageLength: number; counts: Uint8Array },
+  { terms, weights, averageLength }: WeightedWords,
+  counts: Uint8Array,
 ): number {
   const damping = K1 * (1 - B + (B * packedLength(packed)) / averageLength);
   readCounts(packed, terms, counts);

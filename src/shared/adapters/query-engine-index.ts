@@ -2,6 +2,7 @@ import type { DocumentRecord } from '../document.js';
 import type { CallOptions, Index } from '../ports.js';
 import { UnavailableError } from '../errors.js';
 import { createRedis } from '../redis.js';
+import type { SearchEffort } from './query-engine-index/chunk-query.js';
 import { createChunkSearch } from './query-engine-index/chunk-search.js';
 import {
   chunkIndex,
@@ -19,8 +20,11 @@ export interface QueryEngineOptions extends Omit<VectorSpace, 'dimensions'> {
   readonly redisUrl: string;
   /** Asked until it answers: a model's dimensions may be known only to its provider. */
   readonly dimensions: () => Promise<number>;
-  /** Candidates that a search of an HNSW graph keeps in view: more is slower and nearer to exact. */
-  readonly efRuntime: number;
+  /**
+   * Candidates that a search of an HNSW graph keeps in view: more is slower and nearer to exact. Null compares with every
+   * vector, for those that a graph finds too few of.
+   */
+  readonly efRuntime: number | null;
   readonly timeoutMilliseconds: number;
   /** Chunks from which a FLAT index warns. */
   readonly flatCrowdedAt?: number;
@@ -63,7 +67,7 @@ export async function createQueryEngineIndex(options: QueryEngineOptions): Promi
   const chunkSearch = createChunkSearch(client, {
     alias: async () => (await chunks()).alias,
     ...{ vectorType: vectors.type, timeoutMilliseconds: options.timeoutMilliseconds },
-    efRuntime: algorithm.name === 'hnsw' ? options.efRuntime : null,
+    effort: effortOf(algorithm, options.efRuntime),
   });
   const listing = createListing(client, options);
   const ask = <Answer>(query: () => Promise<Answer>, { signal }: CallOptions) =>
@@ -81,6 +85,11 @@ export async function createQueryEngineIndex(options: QueryEngineOptions): Promi
       return Promise.resolve();
     },
   };
+}
+
+function effortOf(algorithm: VectorAlgorithm, efRuntime: number | null): SearchEffort {
+  if (algorithm.name === 'flat') return { type: 'flat' };
+  return efRuntime === null ? { type: 'all' } : { type: 'graph', efRuntime };
 }
 
 /** Asks until it is answered, and then remembers the answer. */

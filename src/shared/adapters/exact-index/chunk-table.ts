@@ -21,7 +21,7 @@ export interface ChunkTable {
     readonly terms: Uint8Array;
     readonly tie: number;
   }): number | null;
-  readonly terms: Pick<TermStore, 'writePlace'>;
+  readonly terms: Pick<TermStore, 'read' | 'writePlace'>;
   /** Gives back the slot of a vector that never was linked. */
   free(slot: number): void;
   /** Makes vectors that were added the chunks of a document, in this order. @returns the slot of the first, or -1 */

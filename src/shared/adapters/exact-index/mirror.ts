@@ -1,4 +1,5 @@
 import type { Filter } from '../../filters.js';
+import type { WeightedWords } from '../../ports.js';
 import { createChunkTable } from './chunk-table.js';
 import { createDocumentTable } from './document-table.js';
 import type { MakeKernel } from './kernel.js';
@@ -8,6 +9,7 @@ import { packCandidates, type PackedCandidates } from './packed-candidates.js';
 import type { ParsedRecord } from './record-fields.js';
 import { createSelection } from './selection.js';
 import type { SlabEvents } from './term-store.js';
+import { scanWords } from './word-scan.js';
 
 export interface Selector {
   readonly callerId: string;
@@ -27,6 +29,14 @@ export interface Mirror {
   remove(documentId: string): void;
   clear(): void;
   search(request: Selector & { readonly vector: Float32Array; readonly limit: number }): PackedCandidates;
+  searchWords(
+    request: Selector & {
+      readonly words: WeightedWords;
+      readonly limit: number;
+      /** To tell similarities to. */
+      readonly vector?: Float32Array;
+    },
+  ): PackedCandidates;
   list(request: Selector & { readonly skip: number; readonly limit: number }): string[];
   count(request: Selector): number;
 }
@@ -88,6 +98,17 @@ export function createMirror(makeKernel: MakeKernel, slabEvents: SlabEvents): Mi
         if (mask.count > 0 && limit > 0) vectors.scan(vector, mask.vectors, selection);
       }
       return packCandidates(selection.take(), { chunks, documents });
+    },
+    searchWords: ({ callerId, filter, words, limit, vector }) => {
+      const { vectors, count } = chunks;
+      selection.begin(Math.min(limit, count));
+      const mask = masks.get(callerId, filter);
+      if (mask.count > 0) scanWords(chunks, mask.vectors, { words, selection });
+      const { slots } = selection.take();
+      const scores = Float32Array.from(slots, (slot) =>
+        vector && vectors ? vectors.similarity(vector, slot) : Number.NaN,
+      );
+      return packCandidates({ slots, scores }, { chunks, documents });
     },
     list: ({ callerId, filter, skip, limit }) => {
       const mask = masks.get(callerId, filter);

@@ -1,4 +1,5 @@
 import type { Filter } from '../../filters.js';
+import type { WeightedWords } from '../../ports.js';
 import type { PackedCandidates } from './packed-candidates.js';
 
 /** What the asking thread sends. */
@@ -9,6 +10,14 @@ export type Question =
       readonly filter: Filter | null;
       readonly vector: Float32Array;
       readonly limit: number;
+    }
+  | {
+      readonly type: 'words';
+      readonly callerId: string;
+      readonly filter: Filter | null;
+      readonly words: WeightedWords;
+      readonly limit: number;
+      readonly vector?: Float32Array;
     }
   | {
       readonly type: 'list';

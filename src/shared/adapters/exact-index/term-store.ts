@@ -15,6 +15,8 @@ export interface SlabEvents {
  */
 export interface TermStore {
   set(slot: number, terms: Uint8Array): void;
+  /** Of a slot that holds some; a view. */
+  read(slot: number): Uint8Array | null;
   /** Writes where a slot's terms lie: the slab's number, the first byte and their count. */
   writePlace(slot: number, into: Int32Array, at: number): void;
   delete(slot: number): void;
@@ -72,6 +74,12 @@ export function createTermStore({ onSlab, onSlabsDropped }: SlabEvents): TermSto
 
   return {
     set: put,
+    read: (slot) => {
+      const start = places[slot * 3 + 1] ?? 0;
+      const length = places[slot * 3 + 2] ?? 0;
+      if (length === 0) return null;
+      return slabs.get(places[slot * 3] ?? -1)?.bytes.subarray(start, start + length) ?? null;
+    },
     writePlace: (slot, into, at) => {
       into[at] = places[slot * 3] ?? 0;
       into[at + 1] = places[slot * 3 + 1] ?? 0;

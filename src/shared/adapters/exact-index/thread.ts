@@ -95,6 +95,8 @@ function answerFrom(from: Mirror, question: Question): Answer {
   switch (question.type) {
     case 'search':
       return { type: 'search', found: from.search(question) };
+    case 'words':
+      return { type: 'search', found: from.searchWords(question) };
     case 'list':
       return { type: 'list', documentIds: from.list(question) };
     case 'count':

@@ -23,6 +23,9 @@ export interface Vectors {
   add(bytes: Uint8Array, tie: number): number;
   /** The slot may be used again at once. */
   free(slot: number): void;
+  tieOf(slot: number): number;
+  /** Inner product of the query and the vector of a slot that holds one. */
+  similarity(query: Float32Array, slot: number): number;
   /** Offers all slots of `mask` whose inner product with the query may be among the best. */
   scan(query: Float32Array, mask: VectorMask, selection: Selection): void;
 }
@@ -96,6 +99,17 @@ export function createVectors(makeKernel: MakeKernel, dimensions: number): Vecto
     },
     free: (slot) => {
       freed.push(slot);
+    },
+    tieOf: (slot) => segmentOf(slot).ties[slot % segmentSize] ?? 0,
+    similarity: (query, slot) => {
+      flush();
+      const place = slot % segmentSize;
+      const first = offsets.vectors + Math.floor(place / LANES) * stride + (place % LANES) * 4;
+      const numbers = new Float32Array(segmentOf(slot).bytes.buffer);
+      let sum = 0;
+      for (let dimension = 0; dimension < dimensions; dimension += 1)
+        sum += (query[dimension] ?? 0) * (numbers[(first + dimension * ROW_BYTES) / 4] ?? 0);
+      return sum;
     },
     scan: (query, mask, selection) => {
       flush();

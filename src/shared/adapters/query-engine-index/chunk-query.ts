@@ -10,15 +10,32 @@ const FIELDS = { similarity: 'distance', terms: 'terms' } as const satisfies Rec
 /** Of a query: the engine reads some 50,000 a second, on the thread that serves everybody. */
 const MOST_TOKENS = 4_000;
 
+/**
+ * How far a search of an HNSW graph looks: `graph` keeps so many candidates in view, `all` compares with every vector.
+ * A FLAT index has no graph: the engine chooses how to read all.
+ */
+export type SearchEffort =
+  { readonly type: 'flat' | 'all' } | { readonly type: 'graph'; readonly efRuntime: number };
+
+function attributesOf(effort: SearchEffort): string {
+  switch (effort.type) {
+    case 'flat':
+      return '';
+    case 'all':
+      return ' HYBRID_POLICY ADHOC_BF';
+    case 'graph':
+      return ` EF_RUNTIME ${String(effort.efRuntime)}`;
+  }
+}
+
 export function nearestQuery(
   within: string,
   { vector, limit, reads = ['similarity', 'terms'] }: Pick<IndexSearch, 'vector' | 'limit' | 'reads'>,
-  { vectorType, efRuntime }: { readonly vectorType: VectorType; readonly efRuntime: number | null },
+  { vectorType, effort }: { readonly vectorType: VectorType; readonly effort: SearchEffort },
 ): ChunkQuery {
-  const effort = efRuntime === null ? '' : ` EF_RUNTIME ${String(efRuntime)}`;
   const fields = reads.map((part) => FIELDS[part]);
   return [
-    `(${within})=>[KNN ${String(limit)} @vector $vector${effort} AS distance]`,
+    `(${within})=>[KNN ${String(limit)} @vector $vector${attributesOf(effort)} AS distance]`,
     ...['RETURN', String(fields.length), ...fields, 'SORTBY', 'distance', 'LIMIT', '0', String(limit)],
     ...['PARAMS', '2', 'vector', encodeVector(vector, vectorType)],
   ];
@@ -26,11 +43,11 @@ export function nearestQuery(
 
 export function wordsQuery(
   within: string,
-  { terms, limit, vector }: Pick<WordSearch, 'terms' | 'limit' | 'vector'>,
+  { words, limit, vector }: Pick<WordSearch, 'words' | 'limit' | 'vector'>,
 ): ChunkQuery {
   const fields = ['terms', ...(vector ? ['vector'] : [])];
   return [
-    holdingOneOf(terms.map(termToken), within),
+    holdingOneOf(Array.from(words.terms, termToken), within),
     ...['VERBATIM', 'SCORER', 'BM25STD', 'RETURN', String(fields.length), ...fields],
     ...['LIMIT', '0', String(limit)],
   ];

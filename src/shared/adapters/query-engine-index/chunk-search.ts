@@ -3,7 +3,7 @@ import { keys } from '../../keys.js';
 import type { Candidate, IndexSearch, WordSearch } from '../../ports.js';
 import type { Redis } from '../../redis.js';
 import { decodeVector, innerProduct, type VectorType } from '../../vectors.js';
-import { nearestQuery, wordsQuery, type ChunkQuery } from './chunk-query.js';
+import { nearestQuery, wordsQuery, type ChunkQuery, type SearchEffort } from './chunk-query.js';
 import { readChunkReply } from './chunk-reply.js';
 import { compileClause } from './clause.js';
 
@@ -18,8 +18,7 @@ export interface ChunkSearchOptions {
   /** Of the index to ask. */
   readonly alias: () => Promise<string>;
   readonly vectorType: VectorType;
-  /** Candidates that a search of an HNSW graph keeps in view; null for FLAT, which knows no such thing. */
-  readonly efRuntime: number | null;
+  readonly effort: SearchEffort;
   readonly timeoutMilliseconds: number;
 }
 

@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin-embedder.js';
+import type { Candidate, Index, WeightedWords } from '../../src/shared/ports.js';
+import {
+  createHybridRanker,
+  createLexicalRanker,
+  noStatistics,
+  type Ranker,
+} from '../../src/shared/ranking.js';
+import { analyzeText, packTerms } from '../../src/shared/terms.js';
+import { parsed } from './index-data.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { EXACT_SCORES, expectAnswer } from '../support/search-answers.js';
+import { openSearchWorld, type SearchWorld } from '../support/search-world.js';
+import { until } from '../support/until.js';
+
+const CALLER = 'owner';
+const embedder = createBuiltinEmbedder();
+const vectorOf = async (query: string): Promise<Float32Array> =>
+  (await embedder.embedQuery(query)).vectors[0] ?? new Float32Array();
+const ranker = createLexicalRanker();
+const wordsOf = (query: string): WeightedWords => {
+  const [words] = ranker.byWords?.queries(query, noStatistics) ?? [];
+  if (!words) throw new Error(`no words in ${query}`);
+  return words;
+};
+
+/** What every Index that finds by words must do; its vectors are those of `WORLD_MODEL`. */
+export function describeWordSearch(
+  name: string,
+  makeIndex: (redisUrl: string) => Promise<Index>,
+  startRedis: () => Promise<TestRedis> = startTestRedis,
+): void {
+  describe(`${name}, by words`, () => {
+    let redis: TestRedis;
+    let world: SearchWorld;
+    let index: Index;
+
+    beforeAll(async () => {
+      redis = await startRedis();
+      world = await openSearchWorld(redis.url);
+      index = await makeIndex(redis.url);
+      await until(async () => (await index.state()) === 'ready');
+    }, 60_000);
+    afterAll(async () => {
+      await index.close();
+      world.close();
+      await redis.stop();
+    });
+
+    describe('of a few chunks', () => {
+      let id: string;
+      beforeEach(async () => {
+        await world.clear();
+        id = await world.create({ metadata: { colour: 'red' } });
+        await world.publish(id, ['the harbour', 'harbour harbour crane', 'a ledger', '倉庫の鍵']);
+      });
+
+      const ask = async (
+        query: string,
+        more: Partial<Parameters<NonNullable<Index['searchWords']>>[0]> = {},
+      ) =>
+        (await index.searchWords?.({
+          ...{ callerId: CALLER, filter: null, limit: 100, words: wordsOf(query) },
+          ...more,
+        })) ?? [];
+      const numbers = (found: readonly Candidate[]) => found.map(({ number }) => number);
+
+      test('finds what holds one of them, more of them first, with its terms', async () => {
+        const found = await ask('harbour crane');
+        expect(numbers(found)).toEqual([1, 0]);
+        expect(found.map(({ documentId }) => documentId)).toEqual([id, id]);
+        const terms = ['harbour harbour crane', 'the harbour'].map((text) => packTerms(analyzeText(text)));
+        expect(found.map((each) => Buffer.from(each.terms))).toEqual(terms.map((each) => Buffer.from(each)));
+        expect(found.map(({ similarity }) => similarity)).toEqual([NaN, NaN]);
+      });
+
+      test('finds in languages without spaces', async () => {
+        expect(numbers(await ask('倉庫'))).toEqual([3]);
+      });
+
+      test('finds nothing where nothing holds them, and no more than the limit', async () => {
+        expect(await ask('zebra')).toEqual([]);
+        expect(await ask('harbour crane', { limit: 1 })).toHaveLength(1);
+      });
+
+      test('tells similarities to a vector like the search by vectors', async () => {
+        const vector = await vectorOf('harbour crane ledger');
+        const [nearest] = await index.search({ vector, callerId: CALLER, filter: null, limit: 1 });
+        const found = await ask('harbour crane ledger', { vector });
+        const same = found.find(({ number }) => number === nearest?.number);
+        expect(same?.similarity).toBeCloseTo(nearest?.similarity ?? NaN, 6);
+      });
+
+      test('finds nothing of others, and only what the filter lets through', async () => {
+        expect(await ask('harbour', { callerId: 'somebody' })).toEqual([]);
+        const filter = (colour: string) => ({ filter: parsed({ colour }) });
+        expect(numbers(await ask('harbour', filter('red')))).toHaveLength(2);
+        expect(await ask('harbour', filter('blue'))).toEqual([]);
+        await world.patch(id, { readers: ['friend'] });
+        expect(numbers(await ask('harbour', { callerId: 'friend' }))).toHaveLength(2);
+      });
+
+      test('finds nothing of what is not published yet, and the new once it is', async () => {
+        await world.abandon(id, ['harbour zebra', 'zebra'], false);
+        expect(await ask('zebra')).toEqual([]);
+        expect(numbers(await ask('harbour'))).toHaveLength(2);
+        await world.replace(id, ['zebra']);
+        expect(numbers(await ask('zebra'))).toEqual([0]);
+        expect(await ask('harbour')).toEqual([]);
+        await world.remove(id);
+        expect(await ask('zebra')).toEqual([]);
+      });
+
+      test('finds what holds the lightest word alone within the largest filter', async () => {
+        const colours = Array.from({ length: 2_000 }, (_, i) => `colour ${String(i)}`);
+        const filter = parsed({ colour: { $in: ['red', ...colours] } });
+        const hits = await world.createSearch(
+          index,
+          createLexicalRanker(),
+        )({ callerId: CALLER, query: 'xylophone zebra ledger', filter, k: 10, minScore: 0.01, per: 'chunk' });
+        expect(hits.map(({ content }) => content)).toEqual(['a ledger']);
+      });
+
+      test.each(['lexical', 'hybrid'])(
+        '%s ranking fills up with what holds none of the words',
+        async (name) => {
+          const ranker = name === 'lexical' ? createLexicalRanker() : createHybridRanker(0.5);
+          const search = world.createSearch(index, ranker);
+          const asked = { callerId: CALLER, query: 'ledger', filter: null, k: 10, per: 'chunk' as const };
+          const all = await search({ ...asked, minScore: 0 });
+          expect(all).toHaveLength(4);
+          expect(all[0]?.content).toBe('a ledger');
+          const good = await search({ ...asked, minScore: 0.1 });
+          expect(good.map(({ content }) => content)).toEqual(['a ledger']);
+        },
+      );
+    });
+
+    describe('of more chunks than are candidates', () => {
+      let rare: string;
+      const FILLER = ['harbour', 'crane', 'ledger', 'wagon', 'signal', 'copper'];
+      const WORDS = Array.from({ length: 40 }, (_, i) => `word${String.fromCharCode(97 + (i % 26), 97 + i)}`);
+
+      beforeAll(async () => {
+        await world.clear();
+        // Each nearer to the query by its vector than the long text that alone holds its one rare word.
+        for (let n = 0; n < 30; n += 1) {
+          const texts = Array.from({ length: 25 }, (_, i) => {
+            const at = n * 25 + i;
+            return `harbour crane ledger ${FILLER[at % 6] ?? ''} ${WORDS[at % 40] ?? ''}`;
+          });
+          await world.publish(await world.create(), texts);
+        }
+        const long = `xylophone harbour ${WORDS.join(' ')} ${WORDS.toReversed().join(' ')}`;
+        rare = await world.create();
+        await world.publish(rare, [long]);
+      }, 60_000);
+
+      const query = 'harbour crane ledger xylophone';
+      const answerOf = async (ranker: Ranker, k: number) => {
+        const asked = { callerId: CALLER, query, filter: null, k, minScore: 0, per: 'chunk' as const };
+        const hits = await world.createSearch(index, ranker)(asked);
+        const all = await world.scores(query, { ranker, callerId: CALLER, isWanted: () => true });
+        return { hits, all, asked };
+      };
+
+      test('by vector the one with the rare word is not among them', async () => {
+        const vector = await vectorOf(query);
+        const nearest = await index.search({ vector, callerId: CALLER, filter: null, limit: 400 });
+        expect(nearest).toHaveLength(400);
+        expect(nearest.every(({ documentId }) => documentId !== rare)).toBe(true);
+      });
+
+      test.each([
+        ['lexical', createLexicalRanker()],
+        ['hybrid', createHybridRanker(0.3)],
+      ])('%s ranking answers as a scan of all does', async (_name, ranker) => {
+        for (const k of [1, 10, 100]) {
+          const { hits, all, asked } = await answerOf(ranker, k);
+          expect(hits).toHaveLength(k);
+          expectAnswer(hits, all, { ...asked, tolerance: EXACT_SCORES });
+        }
+      });
+    });
+  });
+}
