@@ -57,10 +57,10 @@ function proposeByVector({ index, ranker, request, embed }: ProposalParts): Prop
 }
 
 interface WordProposals extends Proposals {
-  /** Whether the last answer held every chunk that holds a word of the query. */
-  hasAll(): boolean;
-  /** Whether it held every chunk that holds a word that was looked for, which may be fewer. */
+  /** Whether the last answer held every chunk that holds a word that can be looked for. */
   isAtEnd(): boolean;
+  /** Whether these are all words of the query: of a long one only the weightiest can be. */
+  areAllWords(): boolean;
 }
 
 function proposeByWords(
@@ -95,8 +95,8 @@ function proposeByWords(
       round += 1;
       return true;
     },
-    hasAll: () => isWhole && isLastRound() && rounds.at(-1)?.terms.length === ranker.queryTerms(query).length,
     isAtEnd: () => isWhole && isLastRound(),
+    areAllWords: () => rounds.at(-1)?.terms.length === ranker.queryTerms(query).length,
   };
 }
 
@@ -105,14 +105,14 @@ function inTurn(byWords: WordProposals, byVector: Proposals, minScore: number): 
   let isFilling = false;
   return {
     ask: async () => {
-      const found = await byWords.ask();
-      return isFilling ? merge(found, await byVector.ask()) : found;
+      const [found, nearest] = await Promise.all([byWords.ask(), isFilling ? byVector.ask() : []]);
+      return merge(found, nearest);
     },
     widen: (isEnough) => {
       if (isFilling) return byVector.widen(isEnough);
       if (byWords.widen(isEnough)) return true;
       // What holds none of the words scores nothing.
-      isFilling = byWords.isAtEnd() && (minScore <= 0 || !byWords.hasAll());
+      isFilling = byWords.isAtEnd() && (minScore <= 0 || !byWords.areAllWords());
       return isFilling;
     },
   };
@@ -129,6 +129,7 @@ function both(byVector: Proposals, byWords: Proposals): Proposals {
 }
 
 function merge(first: readonly Candidate[], second: readonly Candidate[]): Candidate[] {
+  if (first.length === 0 || second.length === 0) return [...first, ...second];
   const known = new Set(first.map(addressOf));
   return [...first, ...second.filter((each) => !known.has(addressOf(each)))];
 }
