@@ -5,7 +5,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createBuiltinEmbedder } from '../src/shared/adapters/builtin-embedder.js';
-import { createLexicalRanker, noStatistics, type TermStatistics } from '../src/shared/ranking.js';
+import { noStatistics, type TermStatistics } from '../src/shared/query-words.js';
+import { createLexicalRanker } from '../src/shared/ranking.js';
 import { analyzeText, packTerms } from '../src/shared/terms.js';
 import { chunkText } from '../src/workers/chunk.js';
 

@@ -39,8 +39,11 @@ export async function createRawSearch(options: {
   const compose: Record<Exclude<Ranking, 'hybrid'>, (query: string) => Promise<ChunkQuery>> = {
     lexical: async (query) => {
       const known = await statistics.read(options.owner, lexical.queryTerms(query));
-      const [words = NO_WORDS] = lexical.byWords?.queries(query, known) ?? [];
-      return wordsQuery(within, { words, limit: lexical.byWords?.candidateCount(K) ?? 0 });
+      const [first] = lexical.byWords?.queries(query, known) ?? [];
+      return wordsQuery(within, {
+        words: first?.words ?? NO_WORDS,
+        limit: lexical.byWords?.candidateCount(K) ?? 0,
+      });
     },
     semantic: async (query) => {
       const { vectors } = await embedder.embedQuery(query);

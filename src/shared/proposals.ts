@@ -1,5 +1,6 @@
-import type { Candidate, Index, WeightedWords } from './ports.js';
-import type { Ranker, TermStatistics, WordCandidates } from './ranking.js';
+import type { Candidate, Index } from './ports.js';
+import type { SoughtWords, TermStatistics } from './query-words.js';
+import type { Ranker, WordCandidates } from './ranking.js';
 import type { SearchRequest } from './search.js';
 
 /** Candidates of an index, more of them each time they were too few. */
@@ -12,6 +13,8 @@ export interface Proposals {
    * @param isEnough whether an answer that the index cut off is enough
    */
   widen(isEnough: boolean): boolean;
+  /** What a chunk that a further look would find scores at most, as far as the last answer left out words to look for. */
+  readonly missed: () => number;
 }
 
 interface ProposalParts {
@@ -53,6 +56,7 @@ function proposeByVector({ index, ranker, request, embed }: ProposalParts): Prop
       limit *= 2;
       return !isWhole && !isEnough;
     },
+    missed: () => 0,
   };
 }
 
@@ -68,35 +72,37 @@ function proposeByWords(
   candidates: WordCandidates,
   searchWords: NonNullable<Index['searchWords']>,
 ): WordProposals {
-  const { callerId, query, filter, k, signal } = request;
+  const { callerId, query, filter, k, minScore, signal } = request;
   const readsSimilarity = ranker.reads.includes('similarity');
   let limit = candidates.candidateCount(k);
-  let rounds: readonly WeightedWords[] = [];
+  let rounds: readonly SoughtWords[] = [];
   let round = 0;
   let isWhole = false;
-  const isLastRound = () => round + 1 >= rounds.length;
+  const missed = () => rounds[round]?.missed ?? 0;
+  const isLastRound = () => round + 1 >= rounds.length || missed() <= minScore;
   return {
     ask: async () => {
       rounds = candidates.queries(query, await statistics);
       const vector = readsSimilarity ? { vector: await embed() } : {};
       const asked = { callerId, filter, limit, signal, ...vector };
       const found = await Promise.all(
-        rounds.slice(0, round + 1).map((words) => searchWords({ ...asked, words })),
+        rounds.slice(0, round + 1).map(({ words }) => searchWords({ ...asked, words })),
       );
       isWhole = found.every(({ length }) => length < limit);
       return found.reduce(merge, []);
     },
     widen: (isEnough) => {
-      if (!isWhole) {
+      if (!isWhole && !isEnough) {
         limit *= 2;
-        return !isEnough;
+        return true;
       }
       if (isLastRound()) return false;
       round += 1;
       return true;
     },
+    missed,
     isAtEnd: () => isWhole && isLastRound(),
-    areAllWords: () => rounds.at(-1)?.terms.length === ranker.queryTerms(query).length,
+    areAllWords: () => rounds.at(-1)?.words.terms.length === ranker.queryTerms(query).length,
   };
 }
 
@@ -115,6 +121,7 @@ function inTurn(byWords: WordProposals, byVector: Proposals, minScore: number): 
       isFilling = byWords.isAtEnd() && (minScore <= 0 || !byWords.areAllWords());
       return isFilling;
     },
+    missed: byWords.missed,
   };
 }
 
@@ -125,6 +132,7 @@ function both(byVector: Proposals, byWords: Proposals): Proposals {
       return merge(nearest, found);
     },
     widen: (isEnough) => byVector.widen(isEnough),
+    missed: byVector.missed,
   };
 }
 

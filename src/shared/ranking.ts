@@ -1,14 +1,6 @@
-import { backgroundRate } from './background-terms.js';
 import type { CandidatePart, WeightedWords } from './ports.js';
+import { soughtWords, weighQuery, type SoughtWords, type TermStatistics } from './query-words.js';
 import { analyzeText, packedLength, readCounts } from './terms.js';
-
-/** Counts over the chunks of the caller's own documents; `totalLength` sums the lengths of their terms. */
-export interface TermStatistics {
-  readonly chunks: number;
-  readonly totalLength: number;
-  /** Chunks that hold a term; terms that none holds may be missing. */
-  readonly frequencies: ReadonlyMap<number, number>;
-}
 
 export interface RankedCandidate {
   /** Packed term counts of the chunk, as `terms.ts` writes them. */
@@ -35,16 +27,11 @@ export interface Ranker {
 }
 
 export interface WordCandidates {
-  /**
-   * Words of a query to look for: those that tell chunks apart, then, where these are fewer, as many as can be looked
-   * for; none for a query without a word.
-   */
-  queries(query: string, statistics: TermStatistics): readonly WeightedWords[];
+  /** What to look for, one after the other until nothing better can be missing; none for a query without a word. */
+  queries(query: string, statistics: TermStatistics): readonly SoughtWords[];
   /** Candidates to take so that the best `k` are among them. */
   candidateCount(k: number): number;
 }
-
-export const noStatistics: TermStatistics = { chunks: 0, totalLength: 0, frequencies: new Map() };
 
 /** Candidates beyond `k`: an engine cuts off equal ones anywhere, where ties go by document and number. */
 const SPARE = 16;
@@ -62,13 +49,9 @@ export function createSemanticRanker(): Ranker {
   };
 }
 
-/** Saturation by repetition in the chunk, of it by the chunk's length, and saturation by repetition in the query. */
+/** Saturation by repetition in the chunk, and of it by the chunk's length. */
 const K1 = 1;
 const B = 0.75;
-const K3 = 1;
-/** The shipped background counts like this many chunks of the caller's own, of this many terms each. */
-const PRIOR_CHUNKS = 30;
-const PRIOR_LENGTH = 150;
 
 /**
  * BM25 (Robertson and Zaragoza 2009, inverse document frequency of Lucene), divided by what a chunk that covers the
@@ -128,74 +111,6 @@ export function createRankers(options: {
     hybrid: createHybridRanker(options.hybridWeight),
   };
   return (ranking = options.standard) => rankers[ranking];
-}
-
-/** Of a query as long as a text only its weightiest terms count, so that ranking takes milliseconds. */
-const MOST_TERMS = 128;
-/** Of those fewer are looked for: an engine reads all chunks of each. */
-const MOST_SOUGHT = 64;
-/**
- * A term that is in more of the chunks tells little and costs most; and where nearly all have it and some were deleted,
- * the engine takes it for the rarest of all (its inverse document frequency underflows in 8.0).
- */
-const COMMON_SHARE = 1 / 2;
-/** Of a query's weight: common terms that have more together are looked for with the others. */
-const MOST_LEFT_OUT = 0.2;
-
-function weighQuery(query: string, statistics: TermStatistics): WeightedWords {
-  return weightedWords(heaviestTerms(query, statistics).slice(0, MOST_TERMS), statistics);
-}
-
-function weightedWords(weighted: readonly WeightedTerm[], statistics: TermStatistics): WeightedWords {
-  const ascending = weighted.toSorted((a, b) => a.term - b.term);
-  const total = weightOf(weighted);
-  return {
-    terms: Uint32Array.from(ascending, ({ term }) => term),
-    weights: Float64Array.from(ascending, ({ weight }) => weight / total),
-    averageLength: blendedLength(statistics),
-  };
-}
-
-interface WeightedTerm {
-  readonly term: number;
-  readonly weight: number;
-}
-
-function heaviestTerms(query: string, statistics: TermStatistics): WeightedTerm[] {
-  const weighted = Array.from(analyzeText(query).counts, ([term, count]) => ({
-    term,
-    weight: (count / (count + K3)) * inverseFrequency(term, statistics),
-  }));
-  return weighted.sort((a, b) => b.weight - a.weight || a.term - b.term);
-}
-
-function soughtWords(query: string, statistics: TermStatistics): WeightedWords[] {
-  const all = heaviestTerms(query, statistics);
-  const telling = all.filter(({ term }) => shareOfChunks(term, statistics) <= COMMON_SHARE);
-  const isTelling = telling.length < all.length && weightOf(telling) >= (1 - MOST_LEFT_OUT) * weightOf(all);
-  return [...(isTelling ? [telling] : []), all]
-    .filter(({ length }) => length > 0)
-    .map((terms) => weightedWords(terms.slice(0, MOST_SOUGHT), statistics));
-}
-
-function weightOf(terms: readonly WeightedTerm[]): number {
-  return terms.reduce((sum, { weight }) => sum + weight, 0);
-}
-
-function inverseFrequency(term: number, statistics: TermStatistics): number {
-  const all = statistics.chunks + PRIOR_CHUNKS;
-  const holding = all * shareOfChunks(term, statistics);
-  return Math.log1p((all - holding + 0.5) / (holding + 0.5));
-}
-
-/** Of the caller's chunks and the background together, how many hold a term: from 0 to 1. */
-function shareOfChunks(term: number, { chunks, frequencies }: TermStatistics): number {
-  const all = chunks + PRIOR_CHUNKS;
-  return Math.min(all, (frequencies.get(term) ?? 0) + PRIOR_CHUNKS * backgroundRate(term)) / all;
-}
-
-function blendedLength({ chunks, totalLength }: TermStatistics): number {
-  return (totalLength + PRIOR_CHUNKS * PRIOR_LENGTH) / (chunks + PRIOR_CHUNKS);
 }
 
 /**

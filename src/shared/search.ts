@@ -7,7 +7,8 @@ import { compileFilter } from './filter-match.js';
 import type { Filter } from './filters.js';
 import type { Candidate, Index } from './ports.js';
 import { createProposals } from './proposals.js';
-import { noStatistics, type ChooseRanker, type Ranking } from './ranking.js';
+import { noStatistics } from './query-words.js';
+import type { ChooseRanker, Ranking } from './ranking.js';
 import type { Records } from './records.js';
 import type { TermStatisticsStore } from './term-statistics.js';
 
@@ -109,9 +110,11 @@ export function createSearch(parts: {
         restarts += 1;
         continue;
       }
+      const last = hits[k - 1];
+      if (last && last.score >= proposals.missed()) return hits;
       // Nothing is missing unless stale hits took places of a full page, or one document took them all.
-      const isEnough = dropped.length === 0 && per === 'chunk';
-      if (hits.length >= k || !proposals.widen(isEnough)) return hits;
+      const isEnough = last !== undefined || (dropped.length === 0 && per === 'chunk');
+      if (!proposals.widen(isEnough)) return hits;
     }
   };
 }

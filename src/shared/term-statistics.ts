@@ -1,5 +1,5 @@
 import { keys } from './keys.js';
-import type { TermStatistics } from './ranking.js';
+import type { TermStatistics } from './query-words.js';
 import { defineScript, type Redis } from './redis.js';
 import { packedLength, packedTerms } from './terms.js';
 

@@ -1,12 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin-embedder.js';
 import type { Candidate, Index, WeightedWords } from '../../src/shared/ports.js';
-import {
-  createHybridRanker,
-  createLexicalRanker,
-  noStatistics,
-  type Ranker,
-} from '../../src/shared/ranking.js';
+import { noStatistics } from '../../src/shared/query-words.js';
+import { createHybridRanker, createLexicalRanker, type Ranker } from '../../src/shared/ranking.js';
 import { analyzeText, packTerms } from '../../src/shared/terms.js';
 import { parsed } from './index-data.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
@@ -20,9 +16,9 @@ const vectorOf = async (query: string): Promise<Float32Array> =>
   (await embedder.embedQuery(query)).vectors[0] ?? new Float32Array();
 const ranker = createLexicalRanker();
 const wordsOf = (query: string): WeightedWords => {
-  const [words] = ranker.byWords?.queries(query, noStatistics) ?? [];
-  if (!words) throw new Error(`no words in ${query}`);
-  return words;
+  const [sought] = ranker.byWords?.queries(query, noStatistics) ?? [];
+  if (!sought) throw new Error(`no words in ${query}`);
+  return sought.words;
 };
 
 /** What every Index that finds by words must do; its vectors are those of `WORLD_MODEL`. */
@@ -120,6 +116,22 @@ export function describeWordSearch(
           createLexicalRanker(),
         )({ callerId: CALLER, query: 'xylophone zebra ledger', filter, k: 10, minScore: 0.01, per: 'chunk' });
         expect(hits.map(({ content }) => content)).toEqual(['a ledger']);
+      });
+
+      test('finds what holds only a common word where that outweighs a rare one in a long text', async () => {
+        const long = Array.from({ length: 900 }, (_, i) => `xylophone${String(i)}`).join(' ');
+        await world.publish(await world.create(), [
+          `xylophone ${long}`,
+          ...Array.from({ length: 30 }, (_, i) => `harbour ${String(i)}`),
+        ]);
+        const asked = { callerId: CALLER, query: 'harbour xylophone', filter: null, per: 'chunk' as const };
+        const search = world.createSearch(index, ranker);
+        const all = await world.scores(asked.query, { ranker, callerId: CALLER, isWanted: () => true });
+        for (const k of [1, 10]) {
+          const hits = await search({ ...asked, k, minScore: 0 });
+          expect(hits[0]?.content).toMatch(/^(the )?harbour/);
+          expectAnswer(hits, all, { ...asked, k, minScore: 0, tolerance: EXACT_SCORES });
+        }
       });
 
       test.each(['lexical', 'hybrid'])(

@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Candidate, Index, WordSearch } from '../../src/shared/ports.js';
 import { createProposals } from '../../src/shared/proposals.js';
+import type { TermStatistics } from '../../src/shared/query-words.js';
 import { createHybridRanker, createLexicalRanker, createSemanticRanker } from '../../src/shared/ranking.js';
-import type { Ranker, TermStatistics } from '../../src/shared/ranking.js';
+import type { Ranker } from '../../src/shared/ranking.js';
 import { analyzeText, hashTerm } from '../../src/shared/terms.js';
 
 const candidate = (number: number): Candidate => ({
@@ -62,7 +63,7 @@ describe('lexical ranking, where the index finds by words', () => {
     expect(proposals.widen(true)).toBe(false);
     expect(proposals.widen(false)).toBe(true);
     expect(await proposals.ask()).toHaveLength(300);
-    expect(asked).toEqual(['words 200', 'words 800']);
+    expect(asked).toEqual(['words 200', 'words 400']);
     expect(embedded()).toBe(0);
   });
 
@@ -102,13 +103,30 @@ describe('lexical ranking, where the index finds by words', () => {
     const { index } = stubIndex(0, ({ words }) =>
       words.terms.length === 1 ? [candidate(900)] : chunks(0, 500),
     );
-    const { proposals } = propose(index, lexical, { query: 'harbour crane', minScore: 0.1 });
+    const { proposals } = propose(index, lexical, { query: 'harbour crane', minScore: 0.001 });
     const [first] = lexical.byWords?.queries('harbour crane', statistics) ?? [];
-    expect([...(first?.terms ?? [])]).toEqual(rare);
+    expect([...(first?.words.terms ?? [])]).toEqual(rare);
     expect(numbers(await proposals.ask())).toEqual([900]);
     expect(proposals.widen(true)).toBe(true);
     expect(numbers(await proposals.ask())).toEqual([900, ...numbers(chunks(0, 200))]);
     expect(proposals.widen(true)).toBe(false);
+  });
+
+  test('says what the first look may have missed, and looks no further where that would be too little', async () => {
+    const { index } = stubIndex(0, ({ words }) =>
+      words.terms.length === 1 ? chunks(0, 500) : chunks(0, 600),
+    );
+    const { proposals } = propose(index, lexical, { query: 'harbour crane' });
+    await proposals.ask();
+    const missed = proposals.missed();
+    expect(missed).toBeGreaterThan(0);
+    expect(missed).toBeLessThan(0.2);
+    expect(proposals.widen(true)).toBe(true);
+    await proposals.ask();
+    expect(proposals.missed()).toBe(0);
+    const picky = propose(index, lexical, { query: 'harbour crane', minScore: missed }).proposals;
+    await picky.ask();
+    expect(picky.widen(true)).toBe(false);
   });
 
   test('goes by vector for a query without a word', async () => {

@@ -1,12 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { noStatistics, type TermStatistics } from '../../src/shared/query-words.js';
 import {
   createHybridRanker,
   createLexicalRanker,
   createRankers,
   createSemanticRanker,
-  noStatistics,
-  type TermStatistics,
 } from '../../src/shared/ranking.js';
 import { analyzeText, hashTerm, packTerms } from '../../src/shared/terms.js';
 
