@@ -42,7 +42,7 @@ export async function createRawSearch(options: {
       const [first] = lexical.byWords?.queries(query, known) ?? [];
       return wordsQuery(within, {
         words: first?.words ?? NO_WORDS,
-        limit: lexical.byWords?.candidateCount(K) ?? 0,
+        limit: lexical.byWords?.candidateCount(K, known) ?? 0,
       });
     },
     semantic: async (query) => {

@@ -4,6 +4,11 @@ import type { Settings } from './settings.js';
 
 /** Of the search module: the first release that all of this was tried with. */
 const OLDEST_MODULE = 21_000;
+/** Other servers have a search of their own that speaks a part of the language. */
+const COMMANDS = [
+  ...['FT.CREATE', 'FT.DROPINDEX', 'FT.ALIASADD', 'FT.INFO'],
+  ...['FT.SEARCH', 'FT.AGGREGATE', 'FT.CURSOR'],
+];
 
 export interface IndexChoice {
   readonly name: 'exact' | 'query-engine';
@@ -24,34 +29,39 @@ export async function chooseIndex(redis: Redis, setting: Settings['index']): Pro
   );
 }
 
-/** Null when the engine is there. */
+/** Null when the engine is there, whole and new enough. */
 async function whyNoQueryEngine(redis: Redis): Promise<string | null> {
-  try {
-    await redis.ft._list();
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-    return 'this Redis has no Query Engine';
-  }
+  const list = await unlessRefused(redis.ft._list());
+  if (list === null) return 'this Redis has no Query Engine';
+  const missing = await missingCommands(redis);
+  if (missing.length > 0) return `the search module of this Redis has no ${missing.join(', ')}`;
   const version = await moduleVersion(redis);
   return version !== null && version < OLDEST_MODULE
     ? `the search module of this Redis is ${dotted(version)}, older than ${dotted(OLDEST_MODULE)}`
     : null;
 }
 
+/** None when the server does not tell. */
+async function missingCommands(redis: Redis): Promise<readonly string[]> {
+  const known = await unlessRefused(redis.sendCommand(['COMMAND', 'INFO', ...COMMANDS]));
+  return Array.isArray(known) ? COMMANDS.filter((_, i) => known[i] === null) : [];
+}
+
 /** As in 21005 for 2.10.5; null when the server does not tell. */
 async function moduleVersion(redis: Redis): Promise<number | null> {
+  const modules = await unlessRefused(redis.moduleList());
+  return modules?.find(({ name }) => ['search', 'searchlight', 'ft'].includes(name))?.ver ?? null;
+}
+
+/** Null where the server has no such command, or forbids it: managed servers forbid some that tell about themselves. */
+async function unlessRefused<Reply>(reply: Promise<Reply>): Promise<Reply | null> {
   try {
-    const modules = await redis.moduleList();
-    return modules.find(({ name }) => ['search', 'searchlight', 'ft'].includes(name))?.ver ?? null;
+    return await reply;
   } catch (error) {
-    // Managed servers forbid MODULE; that they have FT commands is enough.
-    if (isRefusal(error)) return null;
+    if (error instanceof Error && /NOPERM|unknown command|not allowed/i.test(error.message)) return null;
     throw error;
   }
 }
-
-const isRefusal = (error: unknown): boolean =>
-  error instanceof Error && /NOPERM|unknown command|not allowed/i.test(error.message);
 
 function dotted(version: number): string {
   const [major, minor, patch] = [

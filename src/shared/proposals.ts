@@ -74,7 +74,7 @@ function proposeByWords(
 ): WordProposals {
   const { callerId, query, filter, k, minScore, signal } = request;
   const readsSimilarity = ranker.reads.includes('similarity');
-  let limit = candidates.candidateCount(k);
+  let limit = 0;
   let rounds: readonly SoughtWords[] = [];
   let round = 0;
   let isWhole = false;
@@ -82,7 +82,9 @@ function proposeByWords(
   const isLastRound = () => round + 1 >= rounds.length || missed() <= minScore;
   return {
     ask: async () => {
-      rounds = candidates.queries(query, await statistics);
+      const known = await statistics;
+      rounds = candidates.queries(query, known);
+      limit ||= candidates.candidateCount(k, known);
       const vector = readsSimilarity ? { vector: await embed() } : {};
       const asked = { callerId, filter, limit, signal, ...vector };
       const found = await Promise.all(

@@ -29,8 +29,8 @@ export interface Ranker {
 export interface WordCandidates {
   /** What to look for, one after the other until nothing better can be missing; none for a query without a word. */
   queries(query: string, statistics: TermStatistics): readonly SoughtWords[];
-  /** Candidates to take so that the best `k` are among them. */
-  candidateCount(k: number): number;
+  /** Candidates to take so that the best `k` are among them: of more chunks more score alike. */
+  candidateCount(k: number, statistics: TermStatistics): number;
 }
 
 /** Candidates beyond `k`: an engine cuts off equal ones anywhere, where ties go by document and number. */
@@ -61,7 +61,10 @@ export function createLexicalRanker(): Ranker {
   return {
     candidateCount: (k) => Math.max(400, 4 * k),
     reads: ['terms'],
-    byWords: { queries: soughtWords, candidateCount: (k) => Math.max(200, 4 * k) },
+    byWords: {
+      queries: soughtWords,
+      candidateCount: (k, { chunks }) => Math.max(128, 4 * k, Math.ceil(Math.sqrt(chunks))),
+    },
     queryTerms: (query) => [...analyzeText(query).counts.keys()],
     rank(query, candidates, statistics) {
       const words = weighQuery(query, statistics);

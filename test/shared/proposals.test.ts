@@ -59,12 +59,19 @@ describe('lexical ranking, where the index finds by words', () => {
   test('asks for words alone while they fill a page, without the vector of the query', async () => {
     const { index, asked } = stubIndex(1_000, () => chunks(0, 300));
     const { proposals, embedded } = propose(index, lexical);
-    expect(await proposals.ask()).toHaveLength(200);
+    expect(await proposals.ask()).toHaveLength(128);
     expect(proposals.widen(true)).toBe(false);
     expect(proposals.widen(false)).toBe(true);
-    expect(await proposals.ask()).toHaveLength(300);
-    expect(asked).toEqual(['words 200', 'words 400']);
+    expect(await proposals.ask()).toHaveLength(256);
+    expect(asked).toEqual(['words 128', 'words 256']);
     expect(embedded()).toBe(0);
+  });
+
+  test('asks for more where there are more chunks that score alike, and for long pages', () => {
+    const count = (k: number, of: number) =>
+      lexical.byWords?.candidateCount(k, { ...statistics, chunks: of });
+    expect([count(10, 0), count(10, 10_000), count(10, 250_000)]).toEqual([128, 128, 500]);
+    expect([count(100, 10_000), count(1_000, 250_000)]).toEqual([400, 4_000]);
   });
 
   test('fills up with the nearest, each chunk once, until there are no more', async () => {
@@ -74,7 +81,7 @@ describe('lexical ranking, where the index finds by words', () => {
     expect(proposals.widen(true)).toBe(true);
     expect(numbers(await proposals.ask())).toEqual([3, 4, 5, 6, 0, 1, 2]);
     expect(proposals.widen(false)).toBe(false);
-    expect(asked).toEqual(['words 200', 'words 200', 'vector 400']);
+    expect(asked).toEqual(['words 128', 'words 128', 'vector 400']);
   });
 
   test('does not fill up where what holds no word would score too little', async () => {
@@ -82,7 +89,7 @@ describe('lexical ranking, where the index finds by words', () => {
     const { proposals } = propose(index, lexical, { minScore: 0.1 });
     expect(await proposals.ask()).toHaveLength(4);
     expect(proposals.widen(false)).toBe(false);
-    expect(asked).toEqual(['words 200']);
+    expect(asked).toEqual(['words 128']);
   });
 
   test('fills up for a query of more words than are looked for', async () => {
@@ -95,7 +102,7 @@ describe('lexical ranking, where the index finds by words', () => {
     expect(numbers(await proposals.ask())).toEqual([3]);
     expect(proposals.widen(true)).toBe(true);
     expect(await proposals.ask()).toHaveLength(5);
-    expect(asked).toEqual(['words 200', 'words 200', 'vector 400']);
+    expect(asked).toEqual(['words 128', 'words 128', 'vector 400']);
   });
 
   test('looks for the words that tell chunks apart first, and keeps what these found', async () => {
@@ -108,7 +115,7 @@ describe('lexical ranking, where the index finds by words', () => {
     expect([...(first?.words.terms ?? [])]).toEqual(rare);
     expect(numbers(await proposals.ask())).toEqual([900]);
     expect(proposals.widen(true)).toBe(true);
-    expect(numbers(await proposals.ask())).toEqual([900, ...numbers(chunks(0, 200))]);
+    expect(numbers(await proposals.ask())).toEqual([900, ...numbers(chunks(0, 128))]);
     expect(proposals.widen(true)).toBe(false);
   });
 

@@ -5,17 +5,27 @@ export interface RedisProxy {
   readonly url: string;
   /** Holds back the next commands that name `word`, and all that follows on their connections, until released. */
   hold(word: string): { readonly held: Promise<void>; release(): void };
+  /** Breaks all connections; new ones go to another server, as after a failover behind one address. */
+  moveTo(redisPort: number): void;
   close(): Promise<void>;
 }
 
-/** Stands before a Redis, so that something else may happen between two commands of a client. */
-export async function startRedisProxy(redisPort: number): Promise<RedisProxy> {
+/**
+ * Stands before a Redis, so that something else may happen between two commands of a client.
+ *
+ * @param rewrite what becomes of the bytes that come by, piece by piece
+ */
+export async function startRedisProxy(
+  redisPort: number,
+  rewrite: (bytes: Buffer) => Buffer = (bytes) => bytes,
+): Promise<RedisProxy> {
+  let target = redisPort;
   let gate: { word: string; opened: Promise<void>; onHeld: () => void } | null = null;
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
-    const redis = connect(redisPort, '127.0.0.1');
+    const redis = connect(target, '127.0.0.1');
     sockets.add(client).add(redis);
-    redis.pipe(client);
+    redis.on('data', (bytes) => client.write(rewrite(bytes)));
     let sent = Promise.resolve();
     client.on('data', (bytes) => {
       sent = sent.then(async () => {
@@ -23,7 +33,7 @@ export async function startRedisProxy(redisPort: number): Promise<RedisProxy> {
           gate.onHeld();
           await gate.opened;
         }
-        redis.write(bytes);
+        redis.write(rewrite(bytes));
       });
     });
     for (const [socket, other] of [
@@ -37,6 +47,9 @@ export async function startRedisProxy(redisPort: number): Promise<RedisProxy> {
       });
     }
   });
+  const breakAll = () => {
+    for (const socket of sockets) socket.destroy();
+  };
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -55,8 +68,12 @@ export async function startRedisProxy(redisPort: number): Promise<RedisProxy> {
       };
       return { held, release };
     },
+    moveTo: (port) => {
+      target = port;
+      breakAll();
+    },
     close: async () => {
-      for (const socket of sockets) socket.destroy();
+      breakAll();
       server.close();
       await once(server, 'close');
     },

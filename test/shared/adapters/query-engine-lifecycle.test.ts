@@ -3,6 +3,7 @@ import { documentIndex } from '../../../src/shared/adapters/query-engine-index/d
 import { UnavailableError } from '../../../src/shared/errors.js';
 import { keys } from '../../../src/shared/keys.js';
 import type { Index } from '../../../src/shared/ports.js';
+import { askUntilReady, expectOnly } from '../../support/ask-until-ready.js';
 import { fillIndex } from '../../support/fill-index.js';
 import { describeWithQueryEngine } from '../../support/query-engine.js';
 import {
@@ -21,28 +22,6 @@ describeWithQueryEngine('a Query Engine index that is lost', (engine) => {
   const { start, connect, open, dataOf, closeAll } = createQueryEngineBench(engine);
   afterEach(closeAll);
 
-  /** Asks without a pause until the index is ready again; what it answers, and how often it could not. */
-  const askUntilReady = async (index: Index) => {
-    const answers = { chunks: new Set<number>(), documents: new Set<number>(), refusals: 0 };
-    const ask = async (count: (of: Index) => Promise<number>, into: Set<number>) => {
-      try {
-        into.add(await count(index));
-      } catch (error) {
-        expect(error).toBeInstanceOf(UnavailableError);
-        answers.refusals += 1;
-      }
-    };
-    // What was lost is noticed at the latest by the first of these.
-    for (let rounds = 0; rounds < 5 || !(await isReady(index)()); rounds += 1) {
-      await Promise.all([
-        ask(chunkCount, answers.chunks),
-        ask(documentCount, answers.documents),
-        ask(listCount, answers.documents),
-      ]);
-      await new Promise((resolve) => setTimeout(resolve, 2));
-    }
-    return answers;
-  };
   const MANY = { documents: 1_000, chunksEach: 10, dimensions: 4 };
   const WHOLE = { chunks: 10_000, documents: 1_000 };
   const expectWhole = async (index: Index) => {
@@ -50,11 +29,6 @@ describeWithQueryEngine('a Query Engine index that is lost', (engine) => {
     expect(await documentCount(index)).toBe(WHOLE.documents);
     expect(await listCount(index)).toBe(WHOLE.documents);
   };
-  const expectNothingHalf = ({ chunks, documents }: Awaited<ReturnType<typeof askUntilReady>>) => {
-    expect([...chunks].filter((count) => count !== WHOLE.chunks)).toEqual([]);
-    expect([...documents].filter((count) => count !== WHOLE.documents)).toEqual([]);
-  };
-
   test.each(['its commands', 'a snapshot'])(
     'after a restart from %s it answers nothing or the whole',
     async (from) => {
@@ -73,7 +47,7 @@ describeWithQueryEngine('a Query Engine index that is lost', (engine) => {
       const restarted = redis.start();
       const answers = await askUntilReady(index);
       await restarted;
-      expectNothingHalf(answers);
+      expectOnly(answers, WHOLE);
       expect(answers.refusals).toBeGreaterThan(0);
       await expectWhole(index);
     },
@@ -94,7 +68,7 @@ describeWithQueryEngine('a Query Engine index that is lost', (engine) => {
       const client = await connect(redis);
       await client.ft.dropIndex(name);
       const answers = await askUntilReady(index);
-      expectNothingHalf(answers);
+      expectOnly(answers, WHOLE);
       expect(answers.refusals).toBeGreaterThan(0);
       await expectWhole(index);
     },
