@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { DocumentRecord } from '../document.js';
 import type { CallOptions, Index } from '../ports.js';
 import { UnavailableError } from '../errors.js';
@@ -35,6 +36,9 @@ export interface QueryEngineOptions extends Omit<VectorSpace, 'dimensions'> {
   readonly onProblem?: OnProblem;
 }
 
+/** What a provider gets to tell its dimensions before the index is opened without: a start must not hang with it. */
+const PATIENCE_MILLISECONDS = 3_000;
+
 /**
  * Asks the Query Engine of Redis 8 or Redis Stack, which indexes the hashes itself: one index for all processes. Makes
  * what is missing; `ready` once the engine has taken in every hash.
@@ -53,7 +57,8 @@ export async function createQueryEngineIndex(options: QueryEngineOptions): Promi
   };
   try {
     await client.connect();
-    await claimed();
+    // The lifecycle below asks again, and tells what it meets.
+    await Promise.race([claimed(), sleep(PATIENCE_MILLISECONDS, undefined, { ref: false })]);
   } catch (error) {
     if (!(toIndexUnavailable(error) instanceof UnavailableError)) {
       client.destroy();

@@ -66,6 +66,17 @@ describeWithQueryEngine('a Query Engine index in trouble', (engine) => {
     await silent.index.close();
   });
 
+  test('opens while the provider hangs, and is ready once it tells how long its vectors are', async () => {
+    const redis = await start();
+    let answer: (dimensions: number) => void = () => undefined;
+    const told = new Promise<number>((resolve) => (answer = resolve));
+    const { index, problems } = await open(redis, { dimensions: () => told });
+    expect(await index.state()).toBe('loading');
+    answer(4);
+    await until(isReady(index));
+    expect(problems).toEqual([]);
+  }, 20_000);
+
   test('loads until the provider tells how long its vectors are', async () => {
     const redis = await start();
     let isAway = true;
