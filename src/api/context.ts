@@ -29,6 +29,7 @@ import type { Logger } from '../shared/logger.js';
 import type { Embedder, Index } from '../shared/ports.js';
 import { renderPrefix } from '../shared/prompt.js';
 import { createRankers, type Ranking } from '../shared/ranking.js';
+import { createReadHits } from '../shared/read-hits.js';
 import { createRecords, type Records } from '../shared/records.js';
 import { bullConnection, createRedis, toUnavailable, type Redis } from '../shared/redis.js';
 import { createSearch } from '../shared/search.js';
@@ -100,7 +101,7 @@ export async function createApiContext({ settings, logger, signal, onDataChange 
     drafts,
     cacheEngine: createPromptCacheEngine({ completer, countTokens, renderPrefix }),
     storage: announced.storage,
-    search: createSearch({ index, embedding, chooseRanker, records, chunks, statistics }),
+    search: createSearch({ index, embedding, chooseRanker, readHits: createReadHits(redis), statistics }),
     close: async () => {
       unwatch();
       unwatchData();

@@ -1,52 +1,26 @@
 import { createHash } from 'node:crypto';
 import { RESP_TYPES } from 'redis';
+import {
+  storedChunk,
+  STORED_FIELDS,
+  textFields,
+  vectorFields,
+  type ChunkAddress,
+  type ChunkVector,
+  type StoredChunk,
+  type TextBatch,
+  type WholeChunk,
+} from './chunk-fields.js';
 import { finishScript, setScript, wholeScript, writeScript } from './chunk-scripts.js';
 import { keys } from './keys.js';
 import type { Redis } from './redis.js';
-import { termTokens } from './term-tokens.js';
-import { decodeVector, encodeVector, FIRST_VECTORS, type VectorSet } from './vectors.js';
+import { decodeVector, FIRST_VECTORS, type VectorSet } from './vectors.js';
 
 /** Chunks are written, embedded, counted, re-tagged and unlinked in batches of this many. */
 export const BATCH_SIZE = 64;
 
 /** In an HNSW graph each takes Redis one or two milliseconds. */
 const TAGGED_AT_ONCE = 16;
-
-export interface ChunkText {
-  readonly text: string;
-  readonly tokenCount: number;
-  /** Leading UTF-16 units of `text` that repeat the end of the chunk before it. */
-  readonly overlap: number;
-}
-
-export interface ChunkVector {
-  readonly number: number;
-  readonly vector: Float32Array;
-  /** Packed term counts, see `terms.ts`; absent where they are there already. */
-  readonly terms?: Uint8Array;
-}
-
-export interface ChunkAddress {
-  readonly generation: string;
-  readonly number: number;
-}
-
-export interface StoredChunk extends ChunkText {
-  readonly number: number;
-  /** Chunk of an earlier generation with the same text, whose vector can be taken. */
-  readonly like: ChunkAddress | null;
-}
-
-export interface TextBatch {
-  readonly documentId: string;
-  readonly generation: string;
-  readonly first: number;
-  readonly chunks: readonly (ChunkText & { readonly hash: string; readonly like: ChunkAddress | null })[];
-  readonly tags: string;
-}
-
-/** A chunk with all that its hash holds. */
-export type WholeChunk = TextBatch['chunks'][number] & Required<ChunkVector>;
 
 /** A generation of one batch. */
 export interface WholeGeneration extends Omit<TextBatch, 'first' | 'chunks'> {
@@ -154,21 +128,10 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS) {
     /** Texts of chunks `first` to `first + count - 1`; those that are missing are left out. */
     readTexts: async (generation: string, first: number, count: number): Promise<StoredChunk[]> => {
       const numbers = Array.from({ length: count }, (_, i) => first + i);
-      const names = ['content', 'tokens', 'overlap', 'like'];
-      const rows = await Promise.all(numbers.map((n) => redis.hmGet(keys.chunk(generation, n), names)));
-      return rows.flatMap(([text, tokens, overlap, like], i) =>
-        text == null
-          ? []
-          : [
-              {
-                number: first + i,
-                text,
-                tokenCount: Number(tokens),
-                overlap: Number(overlap),
-                like: address(like),
-              },
-            ],
+      const rows = await Promise.all(
+        numbers.map((n) => redis.hmGet(keys.chunk(generation, n), STORED_FIELDS)),
       );
+      return rows.flatMap((row, i) => storedChunk(first + i, row) ?? []);
     },
 
     /** Where each text of a generation stands, by its digest. */
@@ -183,11 +146,6 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS) {
       }
       return found;
     },
-
-    readContents: (addresses: readonly ChunkAddress[]): Promise<(string | null)[]> =>
-      Promise.all(
-        addresses.map(({ generation, number }) => redis.hGet(keys.chunk(generation, number), 'content')),
-      ),
 
     readVectors: async (addresses: readonly ChunkAddress[]): Promise<(Float32Array | null)[]> => {
       const rows = await Promise.all(
@@ -235,30 +193,4 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS) {
         .exec();
     },
   };
-}
-
-function textFields(
-  { documentId, generation, tags }: Omit<TextBatch, 'first' | 'chunks'>,
-  chunk: TextBatch['chunks'][number] & { readonly number: number },
-): string[] {
-  const { number, text, tokenCount, overlap, hash, like } = chunk;
-  return [
-    ...['document', documentId, 'generation', generation, 'number', String(number), 'content', text],
-    ...['tokens', String(tokenCount), 'overlap', String(overlap), 'hash', hash, 'tags', tags],
-    ...['like', like ? `${like.generation}:${String(like.number)}` : ''],
-  ];
-}
-
-function vectorFields({ vector, terms }: ChunkVector, { field, type }: VectorSet): (string | Buffer)[] {
-  return [field, encodeVector(vector, type), ...(terms ? termFields(terms) : [])];
-}
-
-/** To be ranked by, and for a full-text index to find. */
-function termFields(terms: Uint8Array): (string | Buffer)[] {
-  return ['terms', Buffer.from(terms), 'words', termTokens(terms)];
-}
-
-function address(like: string | null | undefined): ChunkAddress | null {
-  const [generation, number] = (like ?? '').split(':');
-  return generation && number !== undefined ? { generation, number: Number(number) } : null;
 }

@@ -31,8 +31,6 @@ export type Transition = (record: DocumentRecord) => Change | null;
 export interface Records {
   read(id: string): Promise<DocumentRecord | null>;
   readMany(ids: readonly string[]): Promise<(DocumentRecord | null)[]>;
-  /** Of records, what access and filters look at: less than half of the fields, in half the time. */
-  readMatchable(ids: readonly string[]): Promise<(MatchableDocument | null)[]>;
   create(record: DocumentRecord, effects?: Effects): Promise<void>;
   /**
    * Applies `transition` atomically, again on the newer record when another process came between. `known` is the record
@@ -53,8 +51,6 @@ export interface Updated {
 export function createRecords(redis: Redis, vectors: VectorSet = FIRST_VECTORS): Records {
   const read = async (id: string) =>
     parseFields(documentSchema, FIELDS, await redis.hmGet(keys.document(id), FIELDS));
-  const readMatchable = async (id: string) =>
-    parseFields(matchableSchema, MATCHABLE, await redis.hmGet(keys.document(id), MATCHABLE));
 
   const commit = async (id: string, before: DocumentRecord | null, change: Change) => {
     const payload = { ...commitPayload(id, before, change), vectors: vectors.field };
@@ -76,7 +72,6 @@ export function createRecords(redis: Redis, vectors: VectorSet = FIRST_VECTORS):
   return {
     read,
     readMany: (ids) => Promise.all(ids.map(read)),
-    readMatchable: (ids) => Promise.all(ids.map(readMatchable)),
     create: async (record, effects = {}) => {
       const done = await commit(record.id, null, { record, ...effects });
       if (done !== 1) throw new Error('a document with this id exists');
@@ -101,7 +96,13 @@ const isString = (value: string | undefined): value is string => value !== undef
 
 /** Without the tags, which may be many and are the index's. */
 const FIELDS = Object.keys(documentSchema.shape);
-const MATCHABLE = Object.keys(matchableSchema.shape);
+
+/** Of a record what access and filters look at: less than half of the fields, read in half the time. */
+export const MATCHABLE_FIELDS = Object.keys(matchableSchema.shape);
+
+/** Null when there is no such document. */
+export const parseMatchable = (values: readonly (string | null)[]): MatchableDocument | null =>
+  parseFields(matchableSchema, MATCHABLE_FIELDS, values);
 
 /** Of a record's hash the fields `names`; null when there is no such document. */
 function parseFields<Schema extends z.ZodType>(

@@ -1,6 +1,5 @@
 import { canRead } from './access.js';
 import { bestFirst, type Scored } from './best-first.js';
-import type { Chunks } from './chunks.js';
 import type { MatchableDocument } from './document.js';
 import type { Embedding } from './embedding.js';
 import { compileFilter } from './filter-match.js';
@@ -9,7 +8,7 @@ import type { Candidate, Index } from './ports.js';
 import { createProposals } from './proposals.js';
 import { noStatistics } from './query-words.js';
 import type { ChooseRanker, Ranking } from './ranking.js';
-import type { Records } from './records.js';
+import type { ReadHits } from './read-hits.js';
 import type { TermStatisticsStore } from './term-statistics.js';
 
 export interface SearchRequest {
@@ -57,22 +56,17 @@ export function createSearch(parts: {
   readonly index: Index;
   readonly embedding: Embedding;
   readonly chooseRanker: ChooseRanker;
-  readonly records: Records;
-  readonly chunks: Chunks;
+  readonly readHits: ReadHits;
   readonly statistics: TermStatisticsStore;
 }): Search {
-  const { index, embedding, chooseRanker, records, chunks, statistics } = parts;
+  const { index, embedding, chooseRanker, readHits, statistics } = parts;
 
   const checker = ({ callerId, filter }: SearchRequest): Check => {
     const fits = filter ? compileFilter(filter) : () => true;
     return async (candidates) => {
       const ids = [...new Set(candidates.map(({ documentId }) => documentId))];
-      // Sent in this order on one connection: the records are read after the contents, as the last step.
-      const [contents, found] = await Promise.all([
-        chunks.readContents(candidates),
-        records.readMatchable(ids),
-      ]);
-      const byId = new Map(ids.map((id, i) => [id, found[i] ?? null]));
+      const { contents, records } = await readHits(candidates, ids);
+      const byId = new Map(ids.map((id, i) => [id, records[i] ?? null]));
       return candidates.map(({ documentId, generation, number, score }, i) => {
         const record = byId.get(documentId) ?? null;
         const content = contents[i] ?? null;

@@ -1,4 +1,5 @@
-import { batchNumbers, type Chunks, type StoredChunk } from '../shared/chunks.js';
+import type { StoredChunk } from '../shared/chunk-fields.js';
+import { batchNumbers, type Chunks } from '../shared/chunks.js';
 import { generationId, type DocumentRecord } from '../shared/document.js';
 import type { Embedding } from '../shared/embedding.js';
 import { IngestError } from '../shared/errors.js';

@@ -1,4 +1,5 @@
-import { BATCH_SIZE, textHash, type Chunks, type ChunkText, type WholeChunk } from '../shared/chunks.js';
+import type { ChunkText, WholeChunk } from '../shared/chunk-fields.js';
+import { BATCH_SIZE, textHash, type Chunks } from '../shared/chunks.js';
 import { generationId, type Content, type DocumentRecord } from '../shared/document.js';
 import type { Embedding } from '../shared/embedding.js';
 import { IngestError } from '../shared/errors.js';

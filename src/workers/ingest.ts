@@ -1,11 +1,5 @@
-import {
-  BATCH_SIZE,
-  batchCount,
-  textHash,
-  type ChunkAddress,
-  type Chunks,
-  type ChunkText,
-} from '../shared/chunks.js';
+import type { ChunkAddress, ChunkText } from '../shared/chunk-fields.js';
+import { BATCH_SIZE, batchCount, textHash, type Chunks } from '../shared/chunks.js';
 import { generationId, type Content, type DocumentRecord } from '../shared/document.js';
 import { IngestError } from '../shared/errors.js';
 import type { Jobs } from '../shared/jobs.js';

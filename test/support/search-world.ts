@@ -5,6 +5,7 @@ import { createEmbedding } from '../../src/shared/embedding.js';
 import { keys } from '../../src/shared/keys.js';
 import type { Index } from '../../src/shared/ports.js';
 import type { Ranker } from '../../src/shared/ranking.js';
+import { createReadHits } from '../../src/shared/read-hits.js';
 import { createRecords, documentTags } from '../../src/shared/records.js';
 import { createRedis } from '../../src/shared/redis.js';
 import { createSearch, type Search } from '../../src/shared/search.js';
@@ -55,6 +56,7 @@ export async function openSearchWorld(url: string, vectors: VectorSet = FIRST_VE
   const records = createRecords(redis);
   const chunks = createChunks(redis, vectors);
   const statistics = createTermStatistics(redis);
+  const readHits = createReadHits(redis);
   const clean = createCleanJob({ chunks, statistics });
   const retag = createRetagJob({ records, chunks, statistics });
   const documents = new Map<string, WorldDocument>();
@@ -151,7 +153,7 @@ export async function openSearchWorld(url: string, vectors: VectorSet = FIRST_VE
     },
     createSearch: (index: Index, ranker: Ranker): Search => {
       const embedding = createEmbedding(embedder, { maxWaitMilliseconds: 0 });
-      return createSearch({ index, embedding, chooseRanker: () => ranker, records, chunks, statistics });
+      return createSearch({ index, embedding, chooseRanker: () => ranker, readHits, statistics });
     },
     /** What documents score: every chunk of those that `isWanted` lets through. */
     scores: async (

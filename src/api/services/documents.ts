@@ -1,4 +1,5 @@
-import type { Chunks, StoredChunk } from '../../shared/chunks.js';
+import type { StoredChunk } from '../../shared/chunk-fields.js';
+import type { Chunks } from '../../shared/chunks.js';
 import type { DocumentRecord } from '../../shared/document.js';
 import { matches } from '../../shared/filter-match.js';
 import type { Filter } from '../../shared/filters.js';
