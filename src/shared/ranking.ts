@@ -63,7 +63,7 @@ export function createLexicalRanker(): Ranker {
     reads: ['terms'],
     byWords: {
       queries: soughtWords,
-      candidateCount: (k, { chunks }) => Math.max(128, 4 * k, Math.ceil(Math.sqrt(chunks))),
+      candidateCount: (k, { chunks }) => Math.max(128, 4 * k, Math.min(1_000, Math.ceil(Math.sqrt(chunks)))),
     },
     queryTerms: (query) => [...analyzeText(query).counts.keys()],
     rank(query, candidates, statistics) {

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { createRedis } from '../../src/shared/redis.js';
 import { createClient, type Client, type Reply, type WireDocument } from '../support/client.js';
+import { describeOnEachIndex } from '../support/each-index.js';
 import { startService, type Service } from '../support/service.js';
 import { until } from '../support/until.js';
 
@@ -119,9 +120,9 @@ afterAll(() => {
   }, 60_000);
 });
 
-describe('a Redis without memory left', () => {
-  test('refuses what needs some with a 503, loses nothing, and goes on once it has more', async () => {
-    service = await startService();
+describeOnEachIndex((start) => {
+  test('a Redis without memory left refuses what needs some with a 503, loses nothing, and goes on once it has more', async () => {
+    service = await start();
     client = createClient(service.url);
     const redis = createRedis(service.redis.url, { failFast: false, onError: () => undefined });
     await redis.connect();
