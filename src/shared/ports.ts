@@ -70,7 +70,7 @@ export interface IndexSearch extends CallOptions {
 export interface WeightedWords {
   /** Terms as `terms.ts` hashes them, ascending. */
   readonly terms: Uint32Array;
-  /** Their shares of the query's weight. */
+  /** Their shares of their weight together. */
   readonly weights: Float64Array;
   /** Of the chunks that these weights come from, in terms. */
   readonly averageLength: number;
@@ -104,6 +104,8 @@ export interface Index {
   search(request: IndexSearch): Promise<Candidate[]>;
   /** Candidates by the words that they hold; absent from an engine that does not know words. */
   readonly searchWords?: (request: WordSearch) => Promise<Candidate[]>;
+  /** Whether it reads every chunk for them, so that nothing is gained by looking for fewer. */
+  readonly scansWords?: boolean;
   /** Ids of readable documents that match, newest first, ties by id. */
   list(request: IndexListing): Promise<string[]>;
   count(request: Omit<IndexListing, 'skip' | 'limit'>): Promise<number>;

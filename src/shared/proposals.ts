@@ -61,14 +61,16 @@ function proposeByVector({ index, ranker, request, embed }: ProposalParts): Prop
 }
 
 interface WordProposals extends Proposals {
-  /** Whether the last answer held every chunk that holds a word that can be looked for. */
+  /** Whether the last answer held every chunk that holds a word that was looked for. */
+  isWhole(): boolean;
+  /** Whether the same is true of every word that can be looked for and matters. */
   isAtEnd(): boolean;
   /** Whether these are all words of the query: of a long one only the weightiest can be. */
   areAllWords(): boolean;
 }
 
 function proposeByWords(
-  { ranker, request, embed, statistics }: ProposalParts,
+  { index, ranker, request, embed, statistics }: ProposalParts,
   candidates: WordCandidates,
   searchWords: NonNullable<Index['searchWords']>,
 ): WordProposals {
@@ -79,11 +81,11 @@ function proposeByWords(
   let round = 0;
   let isWhole = false;
   const missed = () => rounds[round]?.missed ?? 0;
-  const isLastRound = () => round + 1 >= rounds.length || missed() <= minScore;
+  const isLastRound = () => round + 1 >= rounds.length || (!readsSimilarity && missed() <= minScore);
   return {
     ask: async () => {
       const known = await statistics;
-      rounds = candidates.queries(query, known);
+      rounds = candidates.queries(query, known).slice(index.scansWords === true ? -1 : 0);
       limit ||= candidates.candidateCount(k, known);
       const vector = readsSimilarity ? { vector: await embed() } : {};
       const asked = { callerId, filter, limit, signal, ...vector };
@@ -103,6 +105,7 @@ function proposeByWords(
       return true;
     },
     missed,
+    isWhole: () => isWhole,
     isAtEnd: () => isWhole && isLastRound(),
     areAllWords: () => rounds.at(-1)?.words.terms.length === ranker.queryTerms(query).length,
   };
@@ -127,11 +130,13 @@ function inTurn(byWords: WordProposals, byVector: Proposals, minScore: number): 
   };
 }
 
-function both(byVector: Proposals, byWords: Proposals): Proposals {
+function both(byVector: Proposals, byWords: WordProposals): Proposals {
   return {
     ask: async () => {
       const [nearest, found] = await Promise.all([byVector.ask(), byWords.ask()]);
-      return merge(nearest, found);
+      // What holds no more than common words comes after all that says more: it counts where there is room.
+      const hasMore = byWords.isWhole() && byWords.widen(true);
+      return merge(nearest, hasMore ? await byWords.ask() : found);
     },
     widen: (isEnough) => byVector.widen(isEnough),
     missed: byVector.missed,

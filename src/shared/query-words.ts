@@ -37,6 +37,8 @@ const LEFT_OUT = 0.15;
  * it for the rarest of all (its inverse document frequency underflows in 8.0).
  */
 const LEFT_OUT_OF_HALF = 0.2;
+/** Of fewer chunks all are candidates, in whatever order the engine has them. */
+const FEWEST_CUT = 200;
 
 interface WeightedTerm {
   readonly term: number;
@@ -55,38 +57,33 @@ export function weighQuery(query: string, statistics: TermStatistics): WeightedW
  */
 export function soughtWords(query: string, statistics: TermStatistics): SoughtWords[] {
   const all = heaviestTerms(query, statistics);
-  const total = weightOf(all);
-  const common = commonTerms(all, statistics, total);
-  const telling = all.filter((each) => !common.has(each));
-  const seek = (terms: readonly WeightedTerm[], missed: number) => ({
-    words: weightedWords(terms.slice(0, MOST_SOUGHT), statistics),
-    missed,
-  });
+  const sought = all.slice(0, MOST_SOUGHT);
+  const common = commonTerms(sought, statistics, weightOf(all));
+  const telling = sought.filter((each) => !common.terms.has(each));
   return [
-    ...(common.size > 0 && telling.length > 0 ? [seek(telling, weightOf([...common]) / total)] : []),
-    ...(all.length > 0 ? [seek(all, 0)] : []),
+    ...(telling.length < sought.length
+      ? [{ words: weightedWords(telling, statistics), missed: common.share }]
+      : []),
+    ...(sought.length > 0 ? [{ words: weightedWords(sought, statistics), missed: 0 }] : []),
   ];
 }
 
-/** Of the terms those in most chunks, as many as may be left out. */
-function commonTerms(
-  terms: readonly WeightedTerm[],
-  statistics: TermStatistics,
-  total: number,
-): ReadonlySet<WeightedTerm> {
+/** Of the terms those in most chunks, as many as may be left out, and their share of the query's weight. */
+function commonTerms(terms: readonly WeightedTerm[], statistics: TermStatistics, total: number) {
   const chunksOf = ({ term }: WeightedTerm) => statistics.frequencies.get(term) ?? 0;
   const common = new Set<WeightedTerm>();
-  let missed = 0;
+  let share = 0;
   for (const each of terms.toSorted((a, b) => chunksOf(b) - chunksOf(a))) {
-    missed += each.weight / total;
-    if (missed > mostMissed(chunksOf(each), statistics.chunks)) break;
+    const next = share + each.weight / total;
+    if (next > mostLeftOut(chunksOf(each), statistics.chunks)) break;
+    share = next;
     common.add(each);
   }
-  return common;
+  return { terms: common, share };
 }
 
-function mostMissed(holding: number, chunks: number): number {
-  if (holding > chunks / 2) return LEFT_OUT_OF_HALF;
+function mostLeftOut(holding: number, chunks: number): number {
+  if (chunks > FEWEST_CUT && holding > chunks / 2) return LEFT_OUT_OF_HALF;
   return holding > FEW_CHUNKS ? LEFT_OUT : 0;
 }
 

@@ -63,7 +63,7 @@ export function createLexicalRanker(): Ranker {
     reads: ['terms'],
     byWords: {
       queries: soughtWords,
-      candidateCount: (k, { chunks }) => Math.max(128, 4 * k, Math.min(1_000, Math.ceil(Math.sqrt(chunks)))),
+      candidateCount: (k, { chunks }) => Math.max(4 * k, candidatesAmong(chunks)),
     },
     queryTerms: (query) => [...analyzeText(query).counts.keys()],
     rank(query, candidates, statistics) {
@@ -78,6 +78,11 @@ export function createLexicalRanker(): Ranker {
       return scores;
     },
   };
+}
+
+/** Of whoever owns little it is not known how much they may read. */
+function candidatesAmong(ownChunks: number): number {
+  return ownChunks < 1_000 ? 200 : Math.max(128, Math.min(1_000, Math.ceil(Math.sqrt(ownChunks))));
 }
 
 /**

@@ -122,16 +122,29 @@ export function describeWordSearch(
         const long = Array.from({ length: 900 }, (_, i) => `xylophone${String(i)}`).join(' ');
         await world.publish(await world.create(), [
           `xylophone ${long}`,
-          ...Array.from({ length: 30 }, (_, i) => `harbour ${String(i)}`),
+          ...Array.from({ length: 230 }, (_, i) => `${i < 125 ? 'harbour' : 'ledger'} ${String(i)}`),
         ]);
         const asked = { callerId: CALLER, query: 'harbour xylophone', filter: null, per: 'chunk' as const };
-        const search = world.createSearch(index, ranker);
+        let looks = 0;
+        const searchWords: Index['searchWords'] = (request) => {
+          looks += 1;
+          return index.searchWords?.(request) ?? Promise.resolve([]);
+        };
+        const search = world.createSearch({ ...index, searchWords }, ranker);
         const all = await world.scores(asked.query, { ranker, callerId: CALLER, isWanted: () => true });
         for (const k of [1, 10]) {
           const hits = await search({ ...asked, k, minScore: 0 });
           expect(hits[0]?.content).toMatch(/^(the )?harbour/);
           expectAnswer(hits, all, { ...asked, k, minScore: 0, tolerance: EXACT_SCORES });
         }
+        const looksFor = async (minScore: number) => {
+          looks = 0;
+          await search({ ...asked, k: 1, minScore });
+          return looks;
+        };
+        // The second look asks for both: what an index found meanwhile stays found.
+        expect(await looksFor(0)).toBe(index.scansWords === true ? 1 : 3);
+        expect(await looksFor(0.2)).toBe(1);
       });
 
       test.each(['lexical', 'hybrid'])(

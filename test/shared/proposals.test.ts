@@ -70,7 +70,7 @@ describe('lexical ranking, where the index finds by words', () => {
   test('asks for more where there are more chunks that score alike, and for long pages', () => {
     const count = (k: number, of: number) =>
       lexical.byWords?.candidateCount(k, { ...statistics, chunks: of });
-    expect([0, 10_000, 250_000, 10_000_000].map((of) => count(10, of))).toEqual([128, 128, 500, 1_000]);
+    expect([0, 10_000, 250_000, 10_000_000].map((of) => count(10, of))).toEqual([200, 128, 500, 1_000]);
     expect([count(100, 10_000), count(1_000, 250_000)]).toEqual([400, 4_000]);
   });
 
@@ -152,6 +152,18 @@ test('hybrid ranking takes the nearest and what holds the words', async () => {
   expect(numbers(await proposals.ask())).toEqual([0, 1, 2, 3]);
   expect(proposals.widen(false)).toBe(false);
   expect(asked.toSorted()).toEqual(['vector 400', 'words 50']);
+});
+
+test('hybrid ranking looks for common words, too, where others leave room', async () => {
+  const rareIn = (count: number) =>
+    stubIndex(0, ({ words }) => (words.terms.length === 1 ? chunks(0, count) : chunks(500, 10)));
+  const ask = async (count: number) => {
+    const { index } = rareIn(count);
+    const { proposals } = propose(index, createHybridRanker(0.5), { query: 'harbour crane', minScore: 0.5 });
+    return numbers(await proposals.ask());
+  };
+  expect(await ask(2)).toEqual([0, 1, ...numbers(chunks(500, 10))]);
+  expect(await ask(60)).toEqual(numbers(chunks(0, 50)));
 });
 
 test.each<[string, Ranker, boolean]>([

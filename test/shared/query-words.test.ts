@@ -30,11 +30,22 @@ describe('words to look for', () => {
     expect(looks('harbour crane', heavy)).toEqual([termsOf('harbour crane')]);
     const small = statisticsOf(2_000, { harbour: 900, crane: 1 });
     expect(looks('harbour crane wagon', small)).toEqual([termsOf('harbour crane wagon')]);
+    const tiny = statisticsOf(200, { harbour: 190, crane: 1 });
+    expect(looks('harbour crane wagon', tiny)).toEqual([termsOf('harbour crane wagon')]);
   });
 
   test('leave out the commonest before what is less common', () => {
     const statistics = statisticsOf(100_000, { harbour: 40_000, ledger: 5_000, crane: 20, wagon: 10 });
     expect(looks('harbour ledger crane wagon', statistics)[0]).toEqual(termsOf('ledger crane wagon'));
+  });
+
+  test('are the weightiest of a long query, and never the same ones twice', () => {
+    const rare = Array.from({ length: 70 }, (_, i) => `rare${String(i)}`).join(' ');
+    const statistics = statisticsOf(100_000, { harbour: 40_000 });
+    const [only, ...others] = looks(`harbour ${rare}`, statistics);
+    expect(only).toHaveLength(64);
+    expect(only).not.toContain(hashTerm('harbour'));
+    expect(others).toEqual([]);
   });
 
   test('miss at most what they say: a chunk of all that was left out scores less, however often it says it', () => {

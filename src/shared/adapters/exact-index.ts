@@ -29,7 +29,7 @@ export function createExactIndex({
   };
   return Promise.resolve({
     name: 'exact',
-    ...(findsWords ? { searchWords } : {}),
+    ...(findsWords ? { searchWords, scansWords: true } : {}),
     search: async ({ vector, callerId, filter, limit, signal }) => {
       // A copy of its own: sending a view would send all that it is a view of.
       const question = { type: 'search', vector: vector.slice(), callerId, filter, limit } as const;

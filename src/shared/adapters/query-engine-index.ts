@@ -57,8 +57,12 @@ export async function createQueryEngineIndex(options: QueryEngineOptions): Promi
   };
   try {
     await client.connect();
-    // The lifecycle below asks again, and tells what it meets.
-    await Promise.race([claimed(), sleep(PATIENCE_MILLISECONDS, undefined, { ref: false })]);
+    // The lifecycle below asks again.
+    const isClaimed = await Promise.race([
+      claimed().then(() => true),
+      sleep(PATIENCE_MILLISECONDS, false, { ref: false }),
+    ]);
+    if (!isClaimed) onProblem('the index waits for the dimensions of the vectors', { level: 'warn' });
   } catch (error) {
     if (!(toIndexUnavailable(error) instanceof UnavailableError)) {
       client.destroy();

@@ -67,6 +67,7 @@ describeWithQueryEngine('a Query Engine behind one address that fails over', (en
     proxy.moveTo(second.port);
     const answers = await askUntilReady(index);
     expectOnly(answers, WHOLE);
+    expect(answers.refusals).toBeGreaterThan(0);
     expect(await chunkCount(index)).toBe(WHOLE.chunks);
   }, 60_000);
 });
