@@ -84,9 +84,11 @@ function proposeByWords(
   const isLastRound = () => round + 1 >= rounds.length || (!readsSimilarity && missed() <= minScore);
   return {
     ask: async () => {
-      const known = await statistics;
-      rounds = candidates.queries(query, known).slice(index.scansWords === true ? -1 : 0);
-      limit ||= candidates.candidateCount(k, known);
+      if (limit === 0) {
+        const known = await statistics;
+        rounds = candidates.queries(query, known).slice(index.scansWords === true ? -1 : 0);
+        limit = candidates.candidateCount(k, known);
+      }
       const vector = readsSimilarity ? { vector: await embed() } : {};
       const asked = { callerId, filter, limit, signal, ...vector };
       const found = await Promise.all(

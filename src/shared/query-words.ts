@@ -37,8 +37,8 @@ const LEFT_OUT = 0.15;
  * it for the rarest of all (its inverse document frequency underflows in 8.0).
  */
 const LEFT_OUT_OF_HALF = 0.2;
-/** Of fewer chunks all are candidates, in whatever order the engine has them. */
-const FEWEST_CUT = 200;
+/** Whoever owns fewer chunks than that gets so many candidates: it is not known how much they may read. */
+const OWNS_LITTLE = { chunks: 1_000, candidates: 200 };
 
 interface WeightedTerm {
   readonly term: number;
@@ -68,6 +68,12 @@ export function soughtWords(query: string, statistics: TermStatistics): SoughtWo
   ];
 }
 
+/** Candidates by words to take for a short page: the more chunks there are the more score alike. */
+export function candidatesAmong({ chunks }: TermStatistics): number {
+  if (chunks < OWNS_LITTLE.chunks) return OWNS_LITTLE.candidates;
+  return Math.max(128, Math.min(1_000, Math.ceil(Math.sqrt(chunks))));
+}
+
 /** Of the terms those in most chunks, as many as may be left out, and their share of the query's weight. */
 function commonTerms(terms: readonly WeightedTerm[], statistics: TermStatistics, total: number) {
   const chunksOf = ({ term }: WeightedTerm) => statistics.frequencies.get(term) ?? 0;
@@ -83,7 +89,8 @@ function commonTerms(terms: readonly WeightedTerm[], statistics: TermStatistics,
 }
 
 function mostLeftOut(holding: number, chunks: number): number {
-  if (chunks > FEWEST_CUT && holding > chunks / 2) return LEFT_OUT_OF_HALF;
+  // Of fewer all are candidates, in whatever order the engine has them.
+  if (chunks > OWNS_LITTLE.candidates && holding > chunks / 2) return LEFT_OUT_OF_HALF;
   return holding > FEW_CHUNKS ? LEFT_OUT : 0;
 }
 

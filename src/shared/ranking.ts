@@ -1,5 +1,11 @@
 import type { CandidatePart, WeightedWords } from './ports.js';
-import { soughtWords, weighQuery, type SoughtWords, type TermStatistics } from './query-words.js';
+import {
+  candidatesAmong,
+  soughtWords,
+  weighQuery,
+  type SoughtWords,
+  type TermStatistics,
+} from './query-words.js';
 import { analyzeText, packedLength, readCounts } from './terms.js';
 
 export interface RankedCandidate {
@@ -63,7 +69,7 @@ export function createLexicalRanker(): Ranker {
     reads: ['terms'],
     byWords: {
       queries: soughtWords,
-      candidateCount: (k, { chunks }) => Math.max(4 * k, candidatesAmong(chunks)),
+      candidateCount: (k, statistics) => Math.max(4 * k, candidatesAmong(statistics)),
     },
     queryTerms: (query) => [...analyzeText(query).counts.keys()],
     rank(query, candidates, statistics) {
@@ -78,11 +84,6 @@ export function createLexicalRanker(): Ranker {
       return scores;
     },
   };
-}
-
-/** Of whoever owns little it is not known how much they may read. */
-function candidatesAmong(ownChunks: number): number {
-  return ownChunks < 1_000 ? 200 : Math.max(128, Math.min(1_000, Math.ceil(Math.sqrt(ownChunks))));
 }
 
 /**
