@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { metadataSchema } from './document.js';
-import { keys } from './keys.js';
+import { keys, toMember } from './keys.js';
 import { defineScript, type Redis } from './redis.js';
 import { usageEvent, type UsageEvent } from './usage.js';
 
@@ -11,6 +11,9 @@ const configSchema = z.object({
   filters: z.json(),
 });
 export type CacheConfig = z.infer<typeof configSchema>;
+
+/** What a cache can be called: names are per owner. */
+export const CACHE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 const memberSchema = z.object({ documentId: z.string(), generation: z.string(), chunkCount: z.number() });
 export type CacheMember = z.infer<typeof memberSchema>;
@@ -72,6 +75,8 @@ export type Caches = ReturnType<typeof createCaches>;
 
 export function createCaches(redis: Redis) {
   const read = async (ownerId: string, name: string): Promise<CacheRecord | null> => {
+    // Whatever is asked for in a route comes here: a name that no cache can have is an unknown one.
+    if (!CACHE_NAME.test(name)) return null;
     const json = await redis.hGet(keys.cache(ownerId, name), 'json');
     return json === null ? null : cacheSchema.parse(JSON.parse(json));
   };
@@ -88,6 +93,7 @@ export function createCaches(redis: Redis) {
 
     /** Applies a transition atomically, again on the newer state when another process came between. */
     update: async (ownerId: string, name: string, transition: CacheTransition) => {
+      if (!CACHE_NAME.test(name)) throw new Error('no name of a cache');
       for (;;) {
         const cache = await read(ownerId, name);
         const change = transition(cache);
@@ -105,7 +111,7 @@ export function createCaches(redis: Redis) {
               String(next?.revision ?? ''),
               next ? JSON.stringify(next) : '',
             ],
-            ...[name, next?.building ? String(Date.now()) : '', keys.changed, ownerId],
+            ...[name, next?.building ? String(Date.now()) : '', keys.changed, toMember(ownerId)],
             ...change.usage.map((event) => JSON.stringify(event)),
           ],
         });
@@ -113,14 +119,18 @@ export function createCaches(redis: Redis) {
       }
     },
 
-    /** Caches whose build was asked for before a time, in ms. */
-    building: async (before: number): Promise<CacheRecord[]> => {
-      const found: CacheRecord[] = [];
-      for (const key of await redis.zRangeByScore(keys.cachesBuilding, 0, before)) {
-        const json = await redis.hGet(key, 'json');
-        if (json !== null) found.push(cacheSchema.parse(JSON.parse(json)));
-      }
-      return found;
+    /** Keys of the caches whose build was asked for before a time, in ms. */
+    building: (before: number): Promise<string[]> => redis.zRangeByScore(keys.cachesBuilding, 0, before),
+
+    /** Of what `building` found; null for what is no cache (any more). */
+    readBuilding: async (key: string): Promise<CacheRecord | null> => {
+      const json = await redis.hGet(key, 'json');
+      if (json === null) return null;
+      const cache = cacheSchema.parse(JSON.parse(json));
+      if (keys.cache(cache.ownerId, cache.name) === key) return cache;
+      // Nobody reaches it: its key was made before the parts of keys were escaped.
+      await redis.zRem(keys.cachesBuilding, key);
+      return null;
     },
   };
 }

@@ -1,5 +1,13 @@
+import { escapeInner, escapeLast, unescapePart } from './key-parts.js';
+
 /** Every Redis key of the service (BullMQ's queues aside), in one place. */
 const prefix = 'quire:';
+
+/** A key of a kind; `kind` is ours, its parts may be what clients send. No two lists of parts make the same key. */
+function keyOf(kind: string, ...parts: readonly [...inner: string[], last: string]): string {
+  const inner = parts.slice(0, -1).map((part) => `${escapeInner(part)}:`);
+  return `${prefix}${kind}:${inner.join('')}${escapeLast(parts.at(-1) ?? '')}`;
+}
 
 export const keys = {
   /** Hash: version of this key layout and the embedding model of the data. */
@@ -33,41 +41,46 @@ export const keys = {
   documentPrefix: `${prefix}document:`,
   chunkPrefix: `${prefix}chunk:`,
   /** Hash: the document record. */
-  document: (id: string) => `${prefix}document:${id}`,
+  document: (id: string) => keyOf('document', id),
   /** Hash: document, owner and batches of a generation; writing chunks needs it to exist. */
-  generation: (generation: string) => `${prefix}generation:${generation}`,
+  generation: (generation: string) => keyOf('generation', generation),
   /** Hash: vector, terms, tags, content of a chunk. */
-  chunk: (generation: string, number: number) => `${prefix}chunk:${generation}:${String(number)}`,
+  chunk: (generation: string, number: number) => keyOf('chunk', generation, String(number)),
   /** Hash term → chunks that hold it, and `chunks`, `length`: over what the owner owns and may read. */
-  statistics: (ownerId: string) => `${prefix}statistics:${ownerId}`,
+  statistics: (ownerId: string) => keyOf('statistics', ownerId),
   /** List of usage events not yet moved to counters and records. */
-  usagePending: (userId: string) => `${prefix}usage:pending:${userId}`,
+  usagePending: (userId: string) => keyOf('usage:pending', userId),
   /** List of usage records, oldest first. */
-  usageRecords: (userId: string) => `${prefix}usage:records:${userId}`,
+  usageRecords: (userId: string) => keyOf('usage:records', userId),
   /** Hash operation → count of its successes. */
-  usageCounters: (userId: string) => `${prefix}usage:counters:${userId}`,
-  /** Set of users with pending usage events. */
+  usageCounters: (userId: string) => keyOf('usage:counters', userId),
+  /** Set of users with pending usage events, as `toMember` writes them. */
   usageDirty: `${prefix}usage:dirty`,
   /** Hash `operation|status` → finished operations of all users. */
   usageTotals: `${prefix}usage:totals`,
   /** Hash: sums of what workers measured. */
   metrics: `${prefix}metrics`,
   /** String: number of the last batch of a worker that was added to them. */
-  metricsBatch: (worker: string) => `${prefix}metrics:batch:${worker}`,
+  metricsBatch: (worker: string) => keyOf('metrics:batch', worker),
   /** Counter with a short life: attempts at logging in from an address. */
-  loginAttempts: (address: string) => `${prefix}login-attempts:${address}`,
+  loginAttempts: (address: string) => keyOf('login-attempts', address),
   /** String that lives as long as the session would have: it was logged out. */
-  endedSession: (id: string) => `${prefix}ended-session:${id}`,
+  endedSession: (id: string) => keyOf('ended-session', id),
   /** String with a short life, renewed while a worker serves the queue. */
-  worker: (queue: string) => `${prefix}worker:${queue}`,
+  worker: (queue: string) => keyOf('worker', queue),
   /** Counter with a short life: requests of a caller (or a stranger's address) in the running minute. */
-  requests: (of: string) => `${prefix}requests:${of}`,
+  requests: (of: string) => keyOf('requests', of),
   /** Hash: configuration and state of a named cache. */
-  cache: (ownerId: string, name: string) => `${prefix}cache:${ownerId}:${name}`,
+  cache: (ownerId: string, name: string) => keyOf('cache', ownerId, name),
   /** Set of names of an owner's caches. */
-  caches: (ownerId: string) => `${prefix}caches:${ownerId}`,
+  caches: (ownerId: string) => keyOf('caches', ownerId),
   /** Sorted set cache key → time in ms its build was asked for: what the sweeper looks after. */
   cachesBuilding: `${prefix}caches-building`,
   /** Pub/sub channel: ids of documents and keys of caches that changed. */
   changed: `${prefix}changed`,
 } as const;
+
+/** An id as a set, a field or a script holds it: no two ids are the same there, and ordinary ones stay as they are. */
+export const toMember = escapeLast;
+/** The id that `toMember` wrote. */
+export const fromMember = unescapePart;

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { documentSchema, matchableSchema, type DocumentRecord, type MatchableDocument } from './document.js';
 import { UnavailableError } from './errors.js';
 import { accessToken, documentTokens } from './filter-tokens.js';
-import { keys } from './keys.js';
+import { keys, toMember } from './keys.js';
 import { defineScript, type Redis } from './redis.js';
 import { FIRST_VECTORS, type VectorSet } from './vectors.js';
 import type { UsageEvent } from './usage.js';
@@ -55,15 +55,18 @@ export function createRecords(redis: Redis, vectors: VectorSet = FIRST_VECTORS):
   const commit = async (id: string, before: DocumentRecord | null, change: Change) => {
     const payload = { ...commitPayload(id, before, change), vectors: vectors.field };
     const touched = [...new Set([change.open, change.unhide, ...(change.discard ?? [])])].filter(isString);
-    const users = [...new Set((change.usage ?? []).map((event) => event.userId))];
+    const usage = change.usage ?? [];
     const done = await commitScript.run(redis, {
       keys: [
         ...[keys.document(id), keys.sequence, keys.changes, keys.tombstones, keys.unfinished, keys.hidden],
         ...[keys.garbage, keys.usageDirty, keys.garbageObjects, keys.draftObjects, keys.schema],
+        ...usage.map((event) => keys.usagePending(event.userId)),
         ...touched.map(keys.generation),
-        ...users.map(keys.usagePending),
       ],
-      arguments: [JSON.stringify(payload), keys.changed, keys.generation(''), keys.usagePending('')],
+      arguments: [
+        ...[JSON.stringify({ ...payload, touched }), keys.changed, String(usage.length)],
+        ...usage.flatMap((event) => [toMember(event.userId), JSON.stringify(event)]),
+      ],
     });
     if (done === REINDEXED) throw new UnavailableError('the index that these vectors are for');
     return done;
@@ -162,7 +165,6 @@ function commitPayload(id: string, before: DocumentRecord | null, change: Change
     discard: change.discard ?? [],
     objects: change.discardObjects ?? [],
     referred: change.record?.pending?.storageKey ?? '',
-    usage: (change.usage ?? []).map((event) => ({ user: event.userId, event: JSON.stringify(event) })),
   };
   if (change.removed) return { ...common, removed: true, set: [], unfinished: false, settled: true };
   return {
@@ -187,6 +189,8 @@ local change = cjson.decode(ARGV[1])
 local record, sequence, changes, tombstones = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local unfinished, hidden, garbage, dirty, objects = KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local drafts, schema = KEYS[10], KEYS[11]
+local usages, generations = tonumber(ARGV[3]), {}
+for i, generation in ipairs(change.touched) do generations[generation] = KEYS[11 + usages + i] end
 if change.unhide ~= '' and (redis.call('HGET', schema, 'vectorField') or 'vector') ~= change.vectors then
   return -1
 end
@@ -199,21 +203,21 @@ else
 end
 if change.open ~= '' then
   redis.call('SADD', hidden, change.open)
-  redis.call('HSET', ARGV[3] .. change.open, 'document', change.id)
+  redis.call('HSET', generations[change.open], 'document', change.id)
 end
 if change.unhide ~= '' then redis.call('SREM', hidden, change.unhide) end
 for _, generation in ipairs(change.discard) do
   redis.call('SADD', hidden, generation)
   redis.call('SADD', garbage, generation)
-  if redis.call('EXISTS', ARGV[3] .. generation) == 1 then
-    redis.call('HSET', ARGV[3] .. generation, 'discarded', '1')
+  if redis.call('EXISTS', generations[generation]) == 1 then
+    redis.call('HSET', generations[generation], 'discarded', '1')
   end
 end
 if change.referred ~= '' then redis.call('ZREM', drafts, change.referred) end
 for _, object in ipairs(change.objects) do redis.call('SADD', objects, object) end
-for _, usage in ipairs(change.usage) do
-  redis.call('RPUSH', ARGV[4] .. usage.user, usage.event)
-  redis.call('SADD', dirty, usage.user)
+for i = 1, usages do
+  redis.call('RPUSH', KEYS[11 + i], ARGV[3 + 2 * i])
+  redis.call('SADD', dirty, ARGV[2 + 2 * i])
 end
 if change.unfinished then redis.call('ZADD', unfinished, change.now, change.id)
 else redis.call('ZREM', unfinished, change.id) end

@@ -1,4 +1,4 @@
-import { keys } from './keys.js';
+import { fromMember, keys, toMember } from './keys.js';
 import type { TermStatistics } from './query-words.js';
 import { defineScript, type Redis } from './redis.js';
 import { packedLength, packedTerms } from './terms.js';
@@ -28,7 +28,7 @@ export function createTermStatistics(redis: Redis) {
       keys: [keys.generation(generation), keys.statistics(owner)],
       arguments: [
         `counted:${String(batch)}`,
-        owner,
+        toMember(owner),
         String(terms.length),
         String(length),
         ...groupTerms(terms),
@@ -44,7 +44,8 @@ export function createTermStatistics(redis: Redis) {
     /** Whose statistics hold each of the first `batches` batches; null where none do. */
     countedFor: async (generation: string, batches: number): Promise<(string | null)[]> => {
       const names = Array.from({ length: batches }, (_, batch) => `counted:${String(batch)}`);
-      return names.length > 0 ? redis.hmGet(keys.generation(generation), names) : [];
+      const members = names.length > 0 ? await redis.hmGet(keys.generation(generation), names) : [];
+      return members.map((member) => (member === null ? null : fromMember(member)));
     },
 
     read: async (ownerId: string, terms: readonly number[]): Promise<TermStatistics> => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { metadataSchema, type IngestOperation, type Metadata } from './document.js';
-import { keys } from './keys.js';
+import { fromMember, keys, toMember } from './keys.js';
 import { defineScript, type Redis } from './redis.js';
 
 export const OPERATIONS = [
@@ -105,7 +105,7 @@ export function createUsage(redis: Redis): Usage {
     append: async (event) => {
       await appendScript.run(redis, {
         keys: [keys.usagePending(event.userId), keys.usageDirty],
-        arguments: [JSON.stringify(event), event.userId],
+        arguments: [JSON.stringify(event), toMember(event.userId)],
       });
     },
     stats: async (userId) => {
@@ -139,7 +139,8 @@ export function createUsage(redis: Redis): Usage {
       const users = await redis.sMembers(keys.usageDirty);
       const oldest = new Date(Date.now() - keepDays * 86_400_000).toISOString();
       let moved = 0;
-      for (const userId of users) {
+      for (const member of users) {
+        const userId = fromMember(member);
         const scriptKeys = [
           keys.usagePending(userId),
           keys.usageCounters(userId),
@@ -148,7 +149,7 @@ export function createUsage(redis: Redis): Usage {
           keys.usageTotals,
         ];
         // Who asks nothing any more is not dirty again: the records leave by themselves.
-        const limits = [userId, oldest, String(keepRecords), String(keepDays * 86_400)];
+        const limits = [member, oldest, String(keepRecords), String(keepDays * 86_400)];
         moved += await aggregateScript.run(redis, { keys: scriptKeys, arguments: limits });
       }
       return moved;

@@ -106,8 +106,10 @@ async function isLive(jobs: Jobs, queue: QueueName, id: string): Promise<boolean
 }
 
 async function sweepCaches({ caches, jobs }: Parts, before: number): Promise<void> {
-  for (const { ownerId, name, building } of await caches.building(before)) {
-    if (!building || (await isLive(jobs, 'cache', jobIds.cache(building.build)))) continue;
+  for (const key of await caches.building(before)) {
+    const cache = await caches.readBuilding(key);
+    if (!cache?.building || (await isLive(jobs, 'cache', jobIds.cache(cache.building.build)))) continue;
+    const { ownerId, name, building } = cache;
     await jobs.addCacheBuild({ ownerId, name, build: building.build, requestId: 'sweep' });
   }
 }

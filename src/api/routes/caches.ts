@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CacheRecord } from '../../shared/caches.js';
+import { CACHE_NAME, type CacheRecord } from '../../shared/caches.js';
 import { bodyFilters, queryFilters } from '../filter-query.js';
 import { defineRoute, reply, type ApiReply, type ApiRequest, type Route } from '../route.js';
 import { shownConfig, type BuildResult, type CacheRequest, type CacheService } from '../services/caches.js';
@@ -7,7 +7,7 @@ import { list, nonBlankString, optionalNull, queryFloat, queryInteger } from '..
 import { preferenceApplied } from './document-replies.js';
 import { completionOptions, MAX_QUERY_CHARACTERS, usageCounts } from './retrieval.js';
 
-const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/);
+const name = z.string().regex(CACHE_NAME);
 /** Names that no cache can have are unknown, not wrong, where one is only asked for. */
 const anyName = z.object({ name: z.string() });
 const modelName = nonBlankString({ max: 256 });
