@@ -11,7 +11,8 @@ import {
   type TextBatch,
   type WholeChunk,
 } from './chunk-fields.js';
-import { finishScript, setScript, wholeScript, writeScript } from './chunk-scripts.js';
+import { countedScript, finishScript, setScript, wholeScript, writeScript } from './chunk-scripts.js';
+import { countArguments } from './count-scripts.js';
 import { keys } from './keys.js';
 import type { Redis } from './redis.js';
 import { decodeVector, FIRST_VECTORS, type VectorSet } from './vectors.js';
@@ -27,6 +28,16 @@ export interface WholeGeneration extends Omit<TextBatch, 'first' | 'chunks'> {
   readonly chunks: readonly WholeChunk[];
   /** Of all chunks together. */
   readonly tokens: number;
+  /** Whose term statistics count the chunks. */
+  readonly owner: string | null;
+}
+
+/** Chunks of a batch with what embedding makes of them. */
+export interface EmbeddedBatch {
+  readonly batch: number;
+  readonly chunks: readonly Required<ChunkVector>[];
+  /** Whose term statistics count the chunks. */
+  readonly owner: string | null;
 }
 
 /** The digest by which a later attempt finds the vector of a text again. */
@@ -70,20 +81,38 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS) {
       ),
 
     /**
-     * Writes a generation's only batch with its vectors, embedded and closed, if the document's record is at `revision`;
-     * answers whether it is. The generation is hidden until it is published.
+     * Writes a generation's only batch with its vectors, counted, embedded and closed, if the document's record is at
+     * `revision`; answers whether it is. The generation is hidden until it is published.
      */
-    writeWhole: async ({ chunks, tokens, ...batch }: WholeGeneration, revision: number): Promise<boolean> => {
+    writeWhole: async (whole: WholeGeneration, revision: number): Promise<boolean> => {
+      const { chunks, tokens, owner, ...batch } = whole;
       const { documentId, generation } = batch;
       const rows = chunks.map((chunk) => [...textFields(batch, chunk), ...vectorFields(chunk, vectors)]);
       const written = await wholeScript.run(redis, {
         keys: [
           ...[keys.document(documentId), keys.hidden, keys.generation(generation)],
-          ...chunks.map(({ number }) => keys.chunk(generation, number)),
+          ...[keys.statistics(owner ?? ''), ...chunks.map(({ number }) => keys.chunk(generation, number))],
         ],
         arguments: [
           ...[String(revision), generation, documentId, String(chunks.length), String(tokens)],
           ...finishedFields(0),
+          ...counting({ batch: 0, chunks, owner }),
+          ...rows.flatMap((fields) => [String(fields.length), ...fields]),
+        ],
+      });
+      return written === 1;
+    },
+
+    /** Writes what embedding makes of a batch, and counts its terms in the same step. */
+    writeEmbedded: async (generation: string, batch: EmbeddedBatch): Promise<boolean> => {
+      const rows = batch.chunks.map((chunk) => vectorFields(chunk, vectors));
+      const written = await countedScript.run(redis, {
+        keys: [
+          ...[keys.generation(generation), keys.statistics(batch.owner ?? '')],
+          ...batch.chunks.map(({ number }) => keys.chunk(generation, number)),
+        ],
+        arguments: [
+          ...counting(batch),
           ...rows.flatMap((fields) => [String(fields.length), ...fields]),
         ],
       });
@@ -168,14 +197,14 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS) {
     unlink: (generation: string, numbers: readonly number[]): Promise<number> =>
       redis.unlink(numbers.map((number) => keys.chunk(generation, number))),
 
-    /** Marks a batch as embedded; answers how many batches still are not, or null for a discarded generation. */
+    /** Marks a batch as embedded, if its vectors are there; answers how many batches still are not, or null for a discarded generation. */
     finishBatch: async (
       generation: string,
       { batch, of }: { batch: number; of: number },
     ): Promise<number | null> => {
       const done = await finishScript.run(redis, {
-        keys: [keys.generation(generation)],
-        arguments: finishedFields(batch),
+        keys: [keys.generation(generation), keys.chunk(generation, batch * BATCH_SIZE)],
+        arguments: [...finishedFields(batch), vectors.field],
       });
       return done < 0 ? null : of - done;
     },
@@ -193,4 +222,10 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS) {
         .exec();
     },
   };
+}
+
+/** How many arguments are for the term statistics, and those. */
+function counting({ batch, chunks, owner }: EmbeddedBatch): string[] {
+  const counted = owner === null ? [] : countArguments({ batch, terms: chunks.map((each) => each.terms) }, owner);
+  return [String(counted.length), ...counted];
 }

@@ -8,6 +8,7 @@ import type { Records } from '../shared/records.js';
 import type { TermStatisticsStore } from '../shared/term-statistics.js';
 import { analyzeText, packTerms } from '../shared/terms.js';
 import { countedFor, isCurrent, publish, reportProgress, type Fence } from '../shared/transitions.js';
+import { settleCount } from './settle-count.js';
 import type { FailDocument } from './fail.js';
 import type { Publish } from './publish.js';
 import type { Outcome } from './worker.js';
@@ -52,12 +53,9 @@ export function createEmbedJob(parts: Parts) {
       const [vector, packed] = [vectors[i], terms[i]];
       return vector && packed ? [{ number, vector, terms: packed }] : [];
     });
-    const owner = countedFor(record);
-    await Promise.all([
-      chunks.writeVectors(generation, rows),
-      owner === null ? undefined : statistics.count({ generation, batch: job.batch, terms }, owner),
-    ]);
-    // Not sent along: a server that has forgotten its scripts would run this one before the others are sent again.
+    const written = { batch: job.batch, chunks: rows, owner: countedFor(record) };
+    if (!(await chunks.writeEmbedded(generation, written))) return 'stale';
+    await settleCount({ records, statistics }, job.documentId, { generation, batch: job.batch, terms });
     const left = await chunks.finishBatch(generation, { batch: job.batch, of: job.batches });
     if (left === null) return 'stale';
     return left === 0 ? publishGeneration(parts, record, info) : progress(records, job, left);

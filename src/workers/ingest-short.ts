@@ -5,7 +5,6 @@ import type { Embedding } from '../shared/embedding.js';
 import { IngestError } from '../shared/errors.js';
 import type { Metrics } from '../shared/metrics.js';
 import type { Records } from '../shared/records.js';
-import type { TermStatisticsStore } from '../shared/term-statistics.js';
 import { analyzeText, packTerms } from '../shared/terms.js';
 import { countedFor, isCurrent, publish, type Fence } from '../shared/transitions.js';
 import type { FailDocument } from './fail.js';
@@ -19,7 +18,6 @@ export const LONGEST_SHORT_BYTES = 8_192;
 interface Parts {
   readonly records: Records;
   readonly chunks: Chunks;
-  readonly statistics: TermStatisticsStore;
   readonly embedding: Embedding;
   readonly metrics: Metrics;
   /** Chunks of a short text. @throws IngestError when it yields none */
@@ -88,25 +86,16 @@ async function embedPieces(
 
 /** @returns false when the record is no longer as given */
 async function writeAndPublish(
-  { chunks, statistics, publish: commit }: Parts,
+  { chunks, publish: commit }: Parts,
   record: DocumentRecord,
   whole: readonly WholeChunk[],
 ): Promise<boolean> {
   const generation = generationId(record);
   const { id: documentId, version, attempt, revision } = record;
   const tokenCount = whole.reduce((sum, chunk) => sum + chunk.tokenCount, 0);
-  const owner = countedFor(record);
-  // Redis runs these in order; without the first there is no generation that the second would count.
-  const [isWritten] = await Promise.all([
-    chunks.writeWhole(
-      { documentId, generation, chunks: whole, tags: tagsWhenPublished(record), tokens: tokenCount },
-      revision,
-    ),
-    owner === null
-      ? undefined
-      : statistics.count({ generation, batch: 0, terms: whole.map(({ terms }) => terms) }, owner),
-  ]);
-  if (!isWritten) return false;
+  const tags = tagsWhenPublished(record);
+  const made = { documentId, generation, chunks: whole, tags, tokens: tokenCount, owner: countedFor(record) };
+  if (!(await chunks.writeWhole(made, revision))) return false;
   const counts = { chunkCount: whole.length, tokenCount };
   return commit(record, (each) =>
     each.revision === revision ? publish(each, { documentId, version, attempt, ...counts }) : null,

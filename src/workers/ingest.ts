@@ -112,12 +112,10 @@ async function writeChunks(
       return false;
   }
   const tokens = pieces.reduce((sum, { tokenCount }) => sum + tokenCount, 0);
-  // From here on a re-tagging finds the generation closed and does it; one that came before is made up for here. Redis
-  // runs the two in order.
-  const closing = chunks.close(generation, { chunks: pieces.length, tokens });
+  // From here on a re-tagging finds the generation closed and does it; one that came before is made up for here.
+  if (!(await chunks.close(generation, { chunks: pieces.length, tokens }))) return false;
   for (let written = record; ;) {
-    const [isClosed, current] = await Promise.all([closing, records.read(record.id)]);
-    if (!isClosed) return false;
+    const current = await records.read(record.id);
     if (current === null || current.revision === written.revision) return true;
     const wanted = tagsWhenPublished(current);
     await writeAllTags(chunks, { generation, count: pieces.length, tags: wanted });
