@@ -111,10 +111,7 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS) {
           ...[keys.generation(generation), keys.statistics(batch.owner ?? '')],
           ...batch.chunks.map(({ number }) => keys.chunk(generation, number)),
         ],
-        arguments: [
-          ...counting(batch),
-          ...rows.flatMap((fields) => [String(fields.length), ...fields]),
-        ],
+        arguments: [...counting(batch), ...rows.flatMap((fields) => [String(fields.length), ...fields])],
       });
       return written === 1;
     },
@@ -226,6 +223,7 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS) {
 
 /** How many arguments are for the term statistics, and those. */
 function counting({ batch, chunks, owner }: EmbeddedBatch): string[] {
-  const counted = owner === null ? [] : countArguments({ batch, terms: chunks.map((each) => each.terms) }, owner);
+  const counted =
+    owner === null ? [] : countArguments({ batch, terms: chunks.map((each) => each.terms) }, owner);
   return [String(counted.length), ...counted];
 }

@@ -42,6 +42,11 @@ const definitions = {
     help: 'Document versions that failed, by code.',
     labels: ['code'],
   },
+  quire_members_failed_total: {
+    type: 'counter',
+    help: 'Members of a set that failed in a run over it, and are tried again in the next.',
+    labels: ['set'],
+  },
 } as const;
 
 type Definitions = typeof definitions;

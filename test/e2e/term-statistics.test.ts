@@ -10,11 +10,15 @@ import { until } from '../support/until.js';
 
 const WORDS = ['otter', 'harbour', 'crane', 'lantern', 'marsh', 'copper', 'violin', 'orchard', 'glacier'];
 const words = (count: number, seed: number) =>
-  Array.from({ length: count }, (_, i) => WORDS[(i * i + seed * 7 + i * seed) % WORDS.length] ?? '').join(' ');
+  Array.from({ length: count }, (_, i) => WORDS[(i * i + seed * 7 + i * seed) % WORDS.length] ?? '').join(
+    ' ',
+  );
 const short = (seed: number) => `${words(30, seed)} number${String(seed)}`;
 /** Some ten chunks, by way of the embedding queue. */
 const long = (seed: number) =>
-  Array.from({ length: 60 }, (_, i) => `${words(60, seed + i)} number${String(seed * 100 + i)}.`).join('\n\n');
+  Array.from({ length: 60 }, (_, i) => `${words(60, seed + i)} number${String(seed * 100 + i)}.`).join(
+    '\n\n',
+  );
 
 describeOnEachIndex((start) => {
   let service: Service;
@@ -41,27 +45,28 @@ describeOnEachIndex((start) => {
   const client = () => createClient(service.url, user);
 
   /** Each takes what the one before left: ingests both ways, and everything that changes what is counted. */
-  const steps: readonly (readonly [name: string, step: (ids: string[], seed: number) => Promise<unknown>])[] = [
-    ['a long text', async (ids, seed) => ids.push(await ingestText(client(), long(seed)))],
-    ['a short text', async (ids, seed) => ids.push(await ingestText(client(), short(seed)))],
+  const steps: readonly (readonly [name: string, step: (ids: string[], seed: number) => Promise<unknown>])[] =
     [
-      'a PUT that makes a short text long',
-      (ids, seed) => client().put(`/documents/${ids.at(-1) ?? ''}/content`, { content: long(seed) }),
-    ],
-    [
-      'a PUT that makes a long text short',
-      (ids, seed) => client().put(`/documents/${ids.at(-2) ?? ''}/content`, { content: short(seed) }),
-    ],
-    [
-      'a PATCH that closes a document to its owner',
-      (ids) =>
-        client().patch(`/documents/${ids.at(-1) ?? ''}`, {
-          access_control: { readers: [], writers: [], admins: ['somebody'] },
-        }),
-    ],
-    ['another short text', async (ids, seed) => ids.push(await ingestText(client(), short(seed)))],
-    ['a DELETE', async (ids) => client().delete(`/documents/${ids.pop() ?? ''}`)],
-  ];
+      ['a long text', async (ids, seed) => ids.push(await ingestText(client(), long(seed)))],
+      ['a short text', async (ids, seed) => ids.push(await ingestText(client(), short(seed)))],
+      [
+        'a PUT that makes a short text long',
+        (ids, seed) => client().put(`/documents/${ids.at(-1) ?? ''}/content`, { content: long(seed) }),
+      ],
+      [
+        'a PUT that makes a long text short',
+        (ids, seed) => client().put(`/documents/${ids.at(-2) ?? ''}/content`, { content: short(seed) }),
+      ],
+      [
+        'a PATCH that closes a document to its owner',
+        (ids) =>
+          client().patch(`/documents/${ids.at(-1) ?? ''}`, {
+            access_control: { readers: [], writers: [], admins: ['somebody'] },
+          }),
+      ],
+      ['another short text', async (ids, seed) => ids.push(await ingestText(client(), short(seed)))],
+      ['a DELETE', async (ids) => client().delete(`/documents/${ids.pop() ?? ''}`)],
+    ];
 
   const exact = async () => {
     await atRest();
@@ -84,9 +89,9 @@ describeOnEachIndex((start) => {
   );
 
   test('term statistics are exact however often the server forgets its scripts meanwhile', async () => {
-    let isDone = false;
+    const stop = new AbortController();
     const flushing = (async () => {
-      while (!isDone) {
+      while (!stop.signal.aborted) {
         await redis.scriptFlush();
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 8));
       }
@@ -96,7 +101,7 @@ describeOnEachIndex((start) => {
       for (const [i, [, step]] of steps.entries()) await step(ids, 10 * round + i);
       await Promise.all([1, 2, 3, 4].map((n) => ingestText(client(), n % 2 ? short(n) : long(n))));
     }
-    isDone = true;
+    stop.abort();
     await flushing;
     await exact();
   }, 120_000);

@@ -21,7 +21,8 @@ export async function recountStatistics(redis: Redis): Promise<Map<string, Count
     const add = (field: string, by: number) => counts.set(field, (counts.get(field) ?? 0) + by);
     for (let number = 0; number < record.published.chunkCount; number += 1) {
       const packed = await binary.hGet(keys.chunk(record.published.generation, number), 'terms');
-      if (!(packed instanceof Buffer)) throw new Error(`chunk ${String(number)} of ${record.id} has no terms`);
+      if (!(packed instanceof Buffer))
+        throw new Error(`chunk ${String(number)} of ${record.id} has no terms`);
       add('chunks', 1);
       add('length', packedLength(packed));
       for (const term of packedTerms(packed)) add(String(term), 1);
@@ -43,7 +44,8 @@ export async function statisticsDifferences(redis: Redis): Promise<string[]> {
     const should = recounted.get(key) ?? new Map<string, number>();
     for (const field of new Set([...Object.keys(is), ...should.keys()])) {
       const [held, counted] = [Number(is[field] ?? 0), should.get(field) ?? 0];
-      if (held !== counted) differences.push(`${key} ${field}: ${String(held)} instead of ${String(counted)}`);
+      if (held !== counted)
+        differences.push(`${key} ${field}: ${String(held)} instead of ${String(counted)}`);
     }
   }
   return differences.sort();
