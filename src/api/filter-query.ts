@@ -1,10 +1,35 @@
 import { z } from 'zod';
 import type { ValidationItem } from '../shared/errors.js';
-import { parseFilter, type Filter } from '../shared/filters.js';
+import { MAX_FILTER_BYTES } from '../shared/filter-place.js';
+import { MAX_CONDITIONS, MAX_DEPTH, MAX_LIST_VALUES, parseFilter, type Filter } from '../shared/filters.js';
 import { parsePythonDict } from './python-literal.js';
 import { addItem, MESSAGES } from './validation-items.js';
 
 const MAX_CHARACTERS = 65_536;
+
+const bounds =
+  `At most ${String(MAX_CONDITIONS)} conditions, ${String(MAX_DEPTH)} levels, ` +
+  `${String(MAX_LIST_VALUES)} values in a list of \`$in\` or \`$nin\`, and ` +
+  `${String(MAX_FILTER_BYTES)} bytes of keys and values as JSON; else 422.`;
+
+const scalar = { type: ['string', 'number', 'boolean', 'null'] } as const;
+const valueList = { type: 'array', items: scalar, maxItems: MAX_LIST_VALUES } as const;
+const filterList = {
+  type: 'array',
+  minItems: 1,
+  maxItems: MAX_CONDITIONS,
+  items: { type: 'object' },
+} as const;
+
+/** What the checks hold a filter to, as far as a schema can say it. */
+const filterSchema = {
+  type: ['object', 'null'],
+  description: `Conditions on metadata, by key. ${bounds}`,
+  properties: { $and: filterList, $or: filterList, $not: { type: 'object' } },
+  additionalProperties: {
+    anyOf: [scalar, { type: 'object', properties: { $in: valueList, $nin: valueList }, minProperties: 1 }],
+  },
+} as const;
 
 /** A client's filter, parsed, and as it was sent (null when absent), which is what named caches store. */
 export interface RequestFilter {
@@ -18,7 +43,7 @@ export const bodyFilters = z
   .transform((value, context) => toRequestFilter(value ?? null, context))
   .optional()
   .transform((value): RequestFilter => value ?? { filter: null, json: null })
-  .meta({ override: { type: ['object', 'null'], additionalProperties: true } });
+  .meta({ override: structuredClone(filterSchema) });
 
 /** The parameter `filters` of a query string. */
 export const queryFilters = z
@@ -30,7 +55,8 @@ export const queryFilters = z
     return z.NEVER;
   })
   .optional()
-  .transform((value): RequestFilter => value ?? { filter: null, json: null });
+  .transform((value): RequestFilter => value ?? { filter: null, json: null })
+  .meta({ description: `JSON, or what Python prints for a dict. ${bounds}` });
 
 function toRequestFilter(json: unknown, context: z.RefinementCtx): RequestFilter {
   const parsed = parseFilter(json);

@@ -1,9 +1,11 @@
 import type { ValidationItem } from './errors.js';
-import { inside, isAbandoned, refuse, type Parsing, type Place } from './filter-place.js';
+import { countBytes, inside, isAbandoned, refuse, type Parsing, type Place } from './filter-place.js';
 import { parseInstant } from './instants.js';
 
-const MAX_CONDITIONS = 64;
-const MAX_DEPTH = 8;
+export const MAX_CONDITIONS = 64;
+export const MAX_DEPTH = 8;
+/** In one list of `$in` or `$nin`. */
+export const MAX_LIST_VALUES = 1_000;
 
 export type Scalar = string | number | boolean | null;
 export type Comparison = 'gt' | 'gte' | 'lt' | 'lte';
@@ -34,7 +36,7 @@ export interface Operand {
  */
 export function parseFilter(value: unknown): { filter: Filter | null } | { errors: ValidationItem[] } {
   if (value === null || value === undefined) return { filter: null };
-  const parsing: Parsing = { conditions: 0, maxConditions: MAX_CONDITIONS, errors: [] };
+  const parsing: Parsing = { conditions: 0, maxConditions: MAX_CONDITIONS, bytes: 0, errors: [] };
   const filter = parseObject(value, { parsing, loc: ['filters'], depth: 0 });
   if (filter === null || parsing.errors.length > 0) return { errors: parsing.errors };
   return { filter: isTrue(filter) ? null : filter };
@@ -49,6 +51,7 @@ function parseObject(value: unknown, place: Place): Filter | null {
 }
 
 function parseKey(key: string, value: unknown, place: Place): Filter | null {
+  if (!countBytes(place, key)) return null;
   if (key === '$and' || key === '$or') return parseAlternatives(key === '$and' ? 'and' : 'or', value, place);
   if (key === '$not') return negate(descend(place, (deeper) => parseObject(value, deeper)));
   if (key.startsWith('$')) return refuseOperator(place, key);
@@ -77,6 +80,7 @@ function parseOperators(path: string, operators: Record<string, unknown>, place:
 }
 
 function parseOperator(path: string, name: string, value: unknown, place: Place): Filter | null {
+  if (!countBytes(place, name)) return null;
   switch (name) {
     case '$eq':
       return parseEquals(path, value, place);
@@ -111,15 +115,20 @@ function parseNegated(path: string, value: unknown, place: Place): Filter | null
 function parseEquals(path: string, value: unknown, place: Place): Filter | null {
   if (Array.isArray(value)) return refuse(place, 'a list is no condition, use $in', 'value_error');
   if (!isScalar(value)) return refuseScalar(place, value);
+  if (!countBytes(place, value)) return null;
   return countCondition(place, { type: 'equals', path, values: [value] });
 }
 
 function parseIn(path: string, value: unknown, place: Place): Filter | null {
   if (!Array.isArray(value)) return refuse(place, 'value is not a valid list', 'type_error.list');
+  if (value.length > MAX_LIST_VALUES) {
+    const msg = `ensure this value has at most ${String(MAX_LIST_VALUES)} items`;
+    return refuse(place, msg, 'value_error.list.max_items', MAX_LIST_VALUES);
+  }
   const values: Scalar[] = [];
   for (const [index, element] of value.entries()) {
-    if (isScalar(element)) values.push(element);
-    else refuseScalar(inside(place, index), element);
+    if (!isScalar(element)) refuseScalar(inside(place, index), element);
+    else if (countBytes(place, element)) values.push(element);
     if (isAbandoned(place)) return null;
   }
   return countCondition(place, { type: 'equals', path, values });
@@ -128,6 +137,7 @@ function parseIn(path: string, value: unknown, place: Place): Filter | null {
 function parseComparison(path: string, comparison: Comparison, value: unknown, place: Place): Filter | null {
   const operand = parseOperand(value);
   if (!operand) return refuse(place, 'value is not a number or an ISO 8601 date', 'type_error');
+  if (!countBytes(place, operand.value)) return null;
   return countCondition(place, { type: 'compare', path, comparison, operand });
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
+import { createSchema } from 'zod-openapi';
 import { bodyFilters, parseFilterText, queryFilters } from '../../src/api/filter-query.js';
 import { parseRequest } from '../../src/api/validation.js';
 import { refusals } from '../support/refusals.js';
@@ -105,6 +106,35 @@ describe('the fields of a request', () => {
     expect(parseRequest(body, { filters: null }, 'body').filters).toEqual({ filter: null, json: null });
     expect(parseRequest(body, {}, 'body').filters).toEqual({ filter: null, json: null });
     expect(parseRequest(query, {}, 'query').filters).toEqual({ filter: null, json: null });
+  });
+
+  test('hold a list to 1,000 values and a filter to its bytes, as JSON, Python or body', () => {
+    const values = Array.from({ length: 1_001 }, (_, i) => i);
+    for (const operator of ['$in', '$nin']) {
+      const tooMany = { a: { [operator]: values } };
+      const expected = { type: 'value_error.list.max_items', ctx: { limit_value: 1_000 } };
+      const at = (location: string) => [
+        expect.objectContaining({ loc: [location, 'filters', 'a', operator], ...expected }),
+      ];
+      expect(refusals(query, { filters: JSON.stringify(tooMany) }, 'query')).toEqual(at('query'));
+      expect(refusals(query, { filters: pythonRepr(tooMany) }, 'query')).toEqual(at('query'));
+      expect(refusals(body, { filters: tooMany })).toEqual(at('body'));
+      expect(refusals(body, { filters: { a: { [operator]: values.slice(1) } } })).toEqual([]);
+    }
+    expect(refusals(body, { filters: { a: 'x'.repeat(300_000) } })).toEqual([
+      expect.objectContaining({ loc: ['body', 'filters'], ctx: { limit_value: 262_144 } }),
+    ]);
+  });
+
+  test('say so in the OpenAPI document', () => {
+    const schema = JSON.stringify(createSchema(body, { io: 'input', openapiVersion: '3.1.0' }).schema);
+    expect(schema).toContain(
+      '"$in":{"type":"array","items":{"type":["string","number","boolean","null"]},"maxItems":1000}',
+    );
+    expect(schema).toContain('262144 bytes');
+    expect(JSON.stringify(createSchema(query, { io: 'input', openapiVersion: '3.1.0' }).schema)).toContain(
+      '1000 values',
+    );
   });
 
   const own: unknown = JSON.parse('{"__proto__": [1]}');

@@ -1,6 +1,6 @@
 import { canRead } from '../../shared/access.js';
 import { shownContent, type DocumentRecord } from '../../shared/document.js';
-import { AppError } from '../../shared/errors.js';
+import { AppError, type ValidationItem } from '../../shared/errors.js';
 import { matches } from '../../shared/filter-match.js';
 import { parseFilter, type Filter } from '../../shared/filters.js';
 import type { Index } from '../../shared/ports.js';
@@ -56,11 +56,15 @@ export function createCacheSelection(parts: {
     matching: async (callerId: string, filters: unknown): Promise<string[]> => {
       if (filters === null) return [];
       const parsed = parseFilter(filters);
-      if ('errors' in parsed) throw new Error('the stored filters of a cache cannot be parsed');
+      // They were stored when filters could be larger.
+      if ('errors' in parsed)
+        throw new AppError(400, `The filters of this cache are refused today: ${reasonOf(parsed.errors)}`);
       return matching(parts, callerId, parsed.filter);
     },
   };
 }
+
+const reasonOf = (errors: readonly ValidationItem[]) => errors.map(({ msg }) => msg).join('; ');
 
 async function matching(
   { index, records, contextWindow, overlap }: Parameters<typeof createCacheSelection>[0],

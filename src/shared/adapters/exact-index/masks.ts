@@ -1,90 +1,105 @@
-import { canRead } from '../../access.js';
-import { compileFilter, type DocumentPredicate } from '../../filter-match.js';
+import { hash } from 'node:crypto';
 import type { Filter } from '../../filters.js';
-import type { ChunkTable } from './chunk-table.js';
-import type { MirroredDocument } from './mirrored.js';
+import { createSlices, type Slices } from './slices.js';
+import {
+  createWorkingMask,
+  type Mask,
+  type TableChange,
+  type Tables,
+  type WorkingMask,
+} from './working-mask.js';
 
-const MASKS_KEPT = 64;
+/** Of all masks together, the sets of values of their filters included. */
+export const MASK_BYTES = 64 * 2 ** 20;
 /** Changes remembered for masks to catch up with; past that, computing them anew is as cheap. */
 const CHANGES_KEPT = 10_000;
+/** Steps between two looks at the clock, see `createWorkingMask`: some tens of microseconds for usual documents. */
+const STEPS_AT_ONCE = 32;
 
-/** Which documents, and which of their vectors, a caller may read and a filter takes. */
-export interface Mask {
-  /** One byte per document slot. */
-  readonly documents: Uint8Array;
-  /** One byte per vector slot, by segment. */
-  readonly vectors: readonly Uint8Array[];
-  /** Documents it takes. */
-  readonly count: number;
-}
-
-/** The tables that masks are computed from, by slot. */
-export interface Tables {
-  readonly documents: readonly (MirroredDocument | undefined)[];
-  readonly chunks: Pick<ChunkTable, 'size' | 'documentOf' | 'after'>;
-  readonly segmentSize: number;
-}
-
-interface WorkingMask {
+export interface Selector {
   readonly callerId: string;
-  readonly fits: DocumentPredicate;
-  documents: Uint8Array;
-  vectors: Uint8Array[];
-  count: number;
-  /** Changes taken in so far. */
-  seen: number;
+  readonly filter: Filter | null;
 }
+
+/** Brings a mask up to date, in one step, and reads it: valid until the tables change. */
+export type ReadMask = () => Mask;
 
 /** Masks of recent callers and filters, brought up to date when they are used. */
 export interface Masks {
-  get(callerId: string, filter: Filter | null): Mask;
+  /**
+   * Computes a mask in slices, so that whoever waits for another is served in between.
+   * @returns null once `isWanted` says that nobody waits for it any more
+   */
+  prepare(selector: Selector, isWanted: () => boolean): Promise<ReadMask | null>;
+  /** What all that are kept hold, in bytes, and how many they are. */
+  readonly held: { readonly bytes: number; readonly masks: number };
   /** To be told of every document slot and every vector slot whose content changed. */
   noteDocument(slot: number): void;
   noteVector(slot: number): void;
   clear(): void;
 }
 
-export function createMasks(tables: () => Tables): Masks {
-  const masks = new Map<string, WorkingMask>();
-  let changes: { readonly kind: 'document' | 'vector'; readonly slot: number }[] = [];
+export function createMasks(
+  tables: () => Tables,
+  { mostBytes = MASK_BYTES, slices = createSlices() }: { mostBytes?: number; slices?: Slices } = {},
+): Masks {
+  /** In the order of their last use: the first is the one not used for longest. */
+  const kept = new Map<string, { readonly mask: WorkingMask; bytes: number }>();
+  let bytes = 0;
+  let changes: TableChange[] = [];
+  /** Raised whenever all masks are void. */
+  let epoch = 0;
 
   const clear = () => {
-    masks.clear();
-    changes = [];
+    kept.clear();
+    [bytes, changes] = [0, []];
+    epoch += 1;
   };
-  const note = (kind: 'document' | 'vector', slot: number) => {
-    if (masks.size === 0) return;
+  const note = (kind: TableChange['kind'], slot: number) => {
     changes.push({ kind, slot });
     if (changes.length > CHANGES_KEPT) clear();
   };
-
-  const make = (callerId: string, filter: Filter | null): WorkingMask => {
-    const fits = filter ? compileFilter(filter) : () => true;
-    const mask = {
-      callerId,
-      fits,
-      documents: new Uint8Array(0),
-      vectors: [],
-      count: 0,
-      seen: changes.length,
-    };
-    fill(mask, tables());
-    return mask;
+  const drop = (key: string) => {
+    bytes -= kept.get(key)?.bytes ?? 0;
+    kept.delete(key);
+  };
+  const keep = (key: string, mask: WorkingMask) => {
+    drop(key);
+    kept.set(key, { mask, bytes: mask.bytes });
+    bytes += mask.bytes;
+    for (const oldest of kept.keys()) {
+      if (bytes <= mostBytes) break;
+      drop(oldest);
+    }
   };
 
   return {
-    get: (callerId, filter) => {
-      const key = JSON.stringify([callerId, filter]);
-      const mask = masks.get(key) ?? make(callerId, filter);
-      // A map keeps the order of insertion: the first is the one not used for longest.
-      masks.delete(key);
-      masks.set(key, mask);
-      for (const oldest of masks.keys()) {
-        if (masks.size <= MASKS_KEPT) break;
-        masks.delete(oldest);
-      }
-      catchUp(mask, changes, tables());
-      return mask;
+    prepare: async ({ callerId, filter }, isWanted) => {
+      // Of a digest: filters of a quarter of a megabyte would be kept as the names of their masks.
+      const key = hash('sha256', JSON.stringify([callerId, filter]), 'base64');
+      let [mask, begun] = [kept.get(key)?.mask, epoch];
+      const advance = (isTimeLeft: () => boolean): boolean => {
+        if (!isWanted()) return true;
+        if (!mask || begun !== epoch) {
+          mask = kept.get(key)?.mask ?? createWorkingMask(callerId, filter, changes.length);
+          begun = epoch;
+        }
+        let isDone = false;
+        do isDone = mask.advance(tables(), changes, STEPS_AT_ONCE) > 0;
+        while (!isDone && isTimeLeft());
+        keep(key, mask);
+        return isDone;
+      };
+      if (!(mask && advance(() => false))) await slices.run(callerId, advance);
+      if (!isWanted()) return null;
+      return () => {
+        while (!advance(() => true));
+        if (!mask) throw new Error('a mask that was never made');
+        return mask;
+      };
+    },
+    get held() {
+      return { bytes, masks: kept.size };
     },
     noteDocument: (slot) => {
       note('document', slot);
@@ -94,61 +109,4 @@ export function createMasks(tables: () => Tables): Masks {
     },
     clear,
   };
-}
-
-function fill(mask: WorkingMask, tables: Tables): void {
-  const readable = new Map<number, boolean>();
-  resize(mask, tables);
-  for (const [slot, document] of tables.documents.entries()) {
-    if (!document) continue;
-    const { id, lists } = document.access;
-    let isReadable = readable.get(id);
-    if (isReadable === undefined) {
-      isReadable = canRead(mask.callerId, lists);
-      readable.set(id, isReadable);
-    }
-    if (!isReadable || !mask.fits(document)) continue;
-    mask.documents[slot] = 1;
-    mask.count += 1;
-  }
-  for (let slot = 0; slot < tables.chunks.size; slot += 1) setVector(mask, tables, slot);
-}
-
-function catchUp(
-  mask: WorkingMask,
-  changes: readonly { kind: string; slot: number }[],
-  tables: Tables,
-): void {
-  resize(mask, tables);
-  for (const { kind, slot } of changes.slice(mask.seen)) {
-    if (kind === 'document') setDocument(mask, tables, slot);
-    else setVector(mask, tables, slot);
-  }
-  mask.seen = changes.length;
-}
-
-function setDocument(mask: WorkingMask, tables: Tables, slot: number): void {
-  const document = tables.documents[slot];
-  const isTaken =
-    document !== undefined && canRead(mask.callerId, document.access.lists) && mask.fits(document);
-  mask.count += Number(isTaken) - (mask.documents[slot] ?? 0);
-  mask.documents[slot] = Number(isTaken);
-  const { chunks } = tables;
-  for (let chunk = document?.firstChunk ?? -1; chunk >= 0; chunk = chunks.after(chunk))
-    setVector(mask, tables, chunk);
-}
-
-function setVector(mask: WorkingMask, { chunks, segmentSize }: Tables, slot: number): void {
-  const segment = mask.vectors[Math.floor(slot / segmentSize)];
-  // No document has the slot -1.
-  if (segment) segment[slot % segmentSize] = mask.documents[chunks.documentOf(slot)] ?? 0;
-}
-
-function resize(mask: WorkingMask, { documents, chunks, segmentSize }: Tables): void {
-  if (documents.length > mask.documents.length) {
-    const larger = new Uint8Array(Math.max(1024, documents.length * 1.5));
-    larger.set(mask.documents);
-    mask.documents = larger;
-  }
-  while (mask.vectors.length * segmentSize < chunks.size) mask.vectors.push(new Uint8Array(segmentSize));
 }

@@ -1,19 +1,19 @@
-import type { Filter } from '../../filters.js';
 import type { WeightedWords } from '../../ports.js';
 import { createChunkTable } from './chunk-table.js';
 import { createDocumentTable } from './document-table.js';
 import type { MakeKernel } from './kernel.js';
-import { createMasks } from './masks.js';
+import { createMasks, type Masks } from './masks.js';
 import { compareIds, type Draft, type MirroredDocument } from './mirrored.js';
 import { packCandidates, type PackedCandidates } from './packed-candidates.js';
 import type { ParsedRecord } from './record-fields.js';
 import { createSelection } from './selection.js';
 import type { SlabEvents } from './term-store.js';
 import { scanWords } from './word-scan.js';
+import type { Mask } from './working-mask.js';
 
-export interface Selector {
-  readonly callerId: string;
-  readonly filter: Filter | null;
+/** What may be found. */
+interface Selection {
+  readonly mask: Mask;
 }
 
 /** Records, vectors and terms of all documents, in memory. Each change and each answer is one synchronous step. */
@@ -28,17 +28,19 @@ export interface Mirror {
   put(record: ParsedRecord, content: Draft | 'kept' | null): void;
   remove(documentId: string): void;
   clear(): void;
-  search(request: Selector & { readonly vector: Float32Array; readonly limit: number }): PackedCandidates;
+  /** What answers need first: computed in slices, while others are answered. */
+  readonly prepare: Masks['prepare'];
+  search(request: Selection & { readonly vector: Float32Array; readonly limit: number }): PackedCandidates;
   searchWords(
-    request: Selector & {
+    request: Selection & {
       readonly words: WeightedWords;
       readonly limit: number;
       /** To tell similarities to. */
       readonly vector?: Float32Array;
     },
   ): PackedCandidates;
-  list(request: Selector & { readonly skip: number; readonly limit: number }): string[];
-  count(request: Selector): number;
+  list(request: Selection & { readonly skip: number; readonly limit: number }): string[];
+  count(request: Selection): number;
 }
 
 export function createMirror(makeKernel: MakeKernel, slabEvents: SlabEvents): Mirror {
@@ -86,7 +88,8 @@ export function createMirror(makeKernel: MakeKernel, slabEvents: SlabEvents): Mi
       store.clear();
       masks.clear();
     },
-    search: ({ callerId, filter, vector, limit }) => {
+    prepare: (selector, isWanted) => masks.prepare(selector, isWanted),
+    search: ({ mask, vector, limit }) => {
       const { vectors, count } = chunks;
       selection.begin(Math.min(limit, count));
       if (vectors && count > 0) {
@@ -94,15 +97,13 @@ export function createMirror(makeKernel: MakeKernel, slabEvents: SlabEvents): Mi
           const lengths = `${String(vector.length)} dimensions, the data ${String(vectors.dimensions)}`;
           throw new Error(`the query vector has ${lengths}`);
         }
-        const mask = masks.get(callerId, filter);
         if (mask.count > 0 && limit > 0) vectors.scan(vector, mask.vectors, selection);
       }
       return packCandidates(selection.take(), { chunks, documents });
     },
-    searchWords: ({ callerId, filter, words, limit, vector }) => {
+    searchWords: ({ mask, words, limit, vector }) => {
       const { vectors, count } = chunks;
       selection.begin(Math.min(limit, count));
-      const mask = masks.get(callerId, filter);
       if (mask.count > 0) scanWords(chunks, mask.vectors, { words, selection });
       const { slots } = selection.take();
       const scores = Float32Array.from(slots, (slot) =>
@@ -110,8 +111,7 @@ export function createMirror(makeKernel: MakeKernel, slabEvents: SlabEvents): Mi
       );
       return packCandidates({ slots, scores }, { chunks, documents });
     },
-    list: ({ callerId, filter, skip, limit }) => {
-      const mask = masks.get(callerId, filter);
+    list: ({ mask, skip, limit }) => {
       const ids: string[] = [];
       let matching = 0;
       for (const slot of mask.count > skip ? store.listed() : []) {
@@ -122,6 +122,6 @@ export function createMirror(makeKernel: MakeKernel, slabEvents: SlabEvents): Mi
       }
       return ids;
     },
-    count: ({ callerId, filter }) => masks.get(callerId, filter).count,
+    count: ({ mask }) => mask.count,
   };
 }

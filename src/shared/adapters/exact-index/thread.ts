@@ -8,6 +8,7 @@ import { loadKernel } from './kernel.js';
 import { createMirror, type Mirror } from './mirror.js';
 import type { Answer, Message, Question, Request } from './protocol.js';
 import { createReplicaClient } from './replica-client.js';
+import type { Mask } from './working-mask.js';
 
 /** The thread that mirrors the data, follows its changes and scans: the asking thread's event loop does none of it. */
 const SYNC_INTERVAL_MS = 1_000;
@@ -75,32 +76,46 @@ port.on('message', (request: Request) => {
 async function serve({ id, question }: Extract<Request, { question: Question }>): Promise<void> {
   waiting.add(id);
   try {
-    if (state === 'loading') throw new Error('the index is loading');
-    await withinDeadline(freshness.wait());
+    await serveLoaded(id, question);
   } catch (error) {
+    if (!waiting.has(id)) return;
+    const isUnavailable = error instanceof NotServing;
+    send({ type: 'failure', id, isUnavailable, reason: messageOf(error) });
+  } finally {
     waiting.delete(id);
-    send({ type: 'failure', id, isUnavailable: true, reason: messageOf(error) });
-    return;
-  }
-  if (!waiting.delete(id)) return;
-  try {
-    const answer = answerFrom(mirror, question);
-    send({ type: 'answer', id, answer }, answer.type === 'search' ? [answer.found.buffer] : []);
-  } catch (error) {
-    send({ type: 'failure', id, isUnavailable: false, reason: messageOf(error) });
   }
 }
 
-function answerFrom(from: Mirror, question: Question): Answer {
+/** What will come back: loading, or a Redis that does not tell of its changes. */
+class NotServing extends Error {}
+
+async function serveLoaded(id: number, question: Question): Promise<void> {
+  requireLoaded();
+  await withinDeadline(freshness.wait()).catch((error: unknown) => {
+    throw new NotServing(messageOf(error), { cause: error });
+  });
+  const readMask = await mirror.prepare(question, () => waiting.has(id));
+  if (!readMask) return;
+  // It may have started over while the mask was computed.
+  requireLoaded();
+  const answer = answerFrom(mirror, question, readMask());
+  send({ type: 'answer', id, answer }, answer.type === 'search' ? [answer.found.buffer] : []);
+}
+
+function requireLoaded(): void {
+  if (state === 'loading') throw new NotServing('the index is loading');
+}
+
+function answerFrom(from: Mirror, question: Question, mask: Mask): Answer {
   switch (question.type) {
     case 'search':
-      return { type: 'search', found: from.search(question) };
+      return { type: 'search', found: from.search({ ...question, mask }) };
     case 'words':
-      return { type: 'search', found: from.searchWords(question) };
+      return { type: 'search', found: from.searchWords({ ...question, mask }) };
     case 'list':
-      return { type: 'list', documentIds: from.list(question) };
+      return { type: 'list', documentIds: from.list({ ...question, mask }) };
     case 'count':
-      return { type: 'count', count: from.count(question) };
+      return { type: 'count', count: from.count({ mask }) };
   }
 }
 
