@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sendEvents } from './event-stream.js';
+import { jsonPieces } from './json-pieces.js';
 import { requestLog } from './request-log.js';
 import type { ApiReply } from './route.js';
 import { sendJson, startJson } from './send-json.js';
@@ -40,14 +41,18 @@ async function sendItems(
   let separator = '';
   for await (const item of items) {
     // Headers go out with the first piece: an error before that is answered as any other.
-    piece += separator + JSON.stringify(item);
+    piece += separator;
     separator = ',';
+    for await (const text of jsonPieces(item)) {
+      piece += text;
+      if (isHead) break;
+      if (piece.length < PIECE_LENGTH) continue;
+      if (!response.headersSent) startJson(response, 200);
+      await writeOut(response, piece);
+      piece = '';
+      await nextTurn();
+    }
     if (isHead) break;
-    if (piece.length < PIECE_LENGTH) continue;
-    if (!response.headersSent) startJson(response, 200);
-    await writeOut(response, piece);
-    piece = '';
-    await nextTurn();
   }
   if (!response.headersSent) startJson(response, 200);
   response.end(isHead ? undefined : `${piece}]`);

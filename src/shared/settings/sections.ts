@@ -124,6 +124,11 @@ export const workers = z.strictObject({
     { min: 1, max: hour },
     'How often unfinished documents without a job are looked for.',
   ),
+  keepSourcesSeconds: whole(
+    hour,
+    { min: 0, max: 90 * day },
+    'How long source files that no document refers to any more are kept, for a Redis that comes back with older data.',
+  ),
   drainSeconds: whole(25, { min: 1, max: 300 }, 'How long a stopping process waits for what it has begun.'),
 });
 
