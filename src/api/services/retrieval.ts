@@ -34,31 +34,26 @@ export function createRetrieval(parts: {
 }) {
   const { search, accounting, countTokens, downloadUrl } = parts;
 
-  const account = (
-    request: RetrievalRequest,
+  const accounted = (
+    { callerId: userId, startedAtMs, signal, ...asked }: RetrievalRequest,
     operation: 'retrieve_chunks' | 'retrieve_docs',
-    per: 'chunk' | 'document',
-  ) =>
-    accounting.run(
-      {
-        operation,
-        userId: request.callerId,
-        startedAtMs: request.startedAtMs,
-        metadata: searchMetadata(request),
-      },
-      async () => ({ result: await search({ ...request, per }), tokens: countTokens(request.query) }),
-    );
+  ) => ({ operation, userId, startedAtMs, signal, metadata: searchMetadata(asked) });
 
   return {
     chunks: async (request: RetrievalRequest) => {
-      const hits = await account(request, 'retrieve_chunks', 'chunk');
+      const hits = await accounting.run(accounted(request, 'retrieve_chunks'), async () => ({
+        result: await search({ ...request, per: 'chunk' }),
+        tokens: countTokens(request.query),
+      }));
       return hits.map((hit) => toChunkResult(hit, downloadUrl(hit.record, request)));
     },
 
     /** Documents with their whole text are read and given out one by one. */
     documents: async (request: RetrievalRequest): Promise<AsyncIterable<unknown>> => {
-      const hits = await account(request, 'retrieve_docs', 'document');
-      return readFoundDocuments(parts, hits.flatMap(toFound), request);
+      const operation = accounted(request, 'retrieve_docs');
+      const hits = await accounting.begin(operation, () => search({ ...request, per: 'document' }));
+      const documents = readFoundDocuments(parts, hits.flatMap(toFound), request);
+      return accounting.list(operation, documents, countTokens(request.query));
     },
   };
 }

@@ -45,6 +45,16 @@ export const api = z.strictObject({
     { min: 1, max: day },
     'Longest time for a request, upload included, to arrive.',
   ),
+  stalledSeconds: whole(
+    30,
+    { min: 1, max: hour },
+    'A client that takes less than 64 KiB of its answer in this time is cut off.',
+  ),
+  answerMemoryMegabytes: whole(
+    256,
+    { min: 16, max: 1_048_576 },
+    'Memory for answers that clients have not taken yet; beyond it large ones wait, then are a 503.',
+  ),
   trustProxy: flag(false, 'Whether X-Forwarded-* headers of a reverse proxy are believed.'),
 });
 
