@@ -12,7 +12,7 @@ import { createHostGuard } from './host.js';
 import { createOpenApi } from './openapi.js';
 import type { RateLimit } from './rate-limit.js';
 import type { Route } from './route.js';
-import { sendJson } from './send-json.js';
+import { sendText } from './send-json.js';
 
 export interface AppOptions {
   readonly routes: readonly Route[];
@@ -56,8 +56,10 @@ export function createApp(options: AppOptions): Express {
   }
   for (const { path, handler } of options.mounts ?? []) app.use(path, handler);
   const openApi = createOpenApi(routes);
+  // The same bytes for everybody, however many clients do not take them.
+  const openApiBytes = Buffer.from(JSON.stringify(openApi));
   app.get('/openapi.json', (_request, response) => {
-    sendJson(response, 200, openApi);
+    sendText(response, 200, openApiBytes);
   });
   app.use('/docs', createDocsPage(openApi));
   app.use(refuseMethod(routes));

@@ -3,6 +3,7 @@ import { types } from 'node:util';
 import type { ErrorRequestHandler } from 'express';
 import { AppError, UnavailableError, type ValidationItem } from '../shared/errors.js';
 import { toUnavailable } from '../shared/redis.js';
+import { AbandonedError } from './abandoned.js';
 import { ClientGoneError } from './body.js';
 import { requestLog } from './request-log.js';
 import { sendJson } from './send-json.js';
@@ -39,7 +40,10 @@ function statusOfExpress(error: unknown): number | null {
 }
 
 export const handleError: ErrorRequestHandler = (error: unknown, request, response, _next) => {
-  const isGone = error instanceof ClientGoneError || (request.socket.destroyed && !response.writableFinished);
+  const isGone =
+    error instanceof ClientGoneError ||
+    error instanceof AbandonedError ||
+    (request.socket.destroyed && !response.writableFinished);
   if (isGone) {
     requestLog(request).debug('the client went away');
     response.destroy();

@@ -1,5 +1,6 @@
 import type { Response } from 'express';
 import { describeError } from './error-handler.js';
+import { leaveStream } from './leave-stream.js';
 import { writeOut } from './write-out.js';
 
 const HEARTBEAT_MILLISECONDS = 15_000;
@@ -35,6 +36,7 @@ export async function sendEvents(
       }
     } catch (error) {
       if (response.destroyed) throw error;
+      leaveStream(iterator, error).catch(onError);
       onError(error);
       const { status, detail } = describeError(error);
       await writeOut(response, `event: error\ndata: ${JSON.stringify({ status, detail })}\n\n`);
@@ -42,9 +44,10 @@ export async function sendEvents(
       clearInterval(heartbeat);
     }
     response.end();
-  } finally {
+  } catch (error) {
     // Without waiting: a producer that hangs was told by its signal.
-    void Promise.resolve(iterator.return?.()).catch(onError);
+    leaveStream(iterator, error).catch(onError);
+    throw error;
   }
 }
 

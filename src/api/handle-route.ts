@@ -8,6 +8,7 @@ import { requestFacts } from './request-facts.js';
 import { parseParts, queryOf, readBody, type RawBody } from './request-parts.js';
 import type { ApiRequest, Route } from './route.js';
 import { sendReply } from './send-reply.js';
+import { reasonOfEnd } from './watch-sending.js';
 import { createUploadReceiver, type ReceiveUpload } from './upload.js';
 
 export interface RouteOptions {
@@ -22,7 +23,7 @@ export interface RouteOptions {
 export function handleRoute(route: Route, options: RouteOptions): RequestHandler {
   return async (request, response) => {
     const startedAtMs = Date.now();
-    const signal = abortsWhenGone(response);
+    const signal = abortsWhenGone(request, response);
     const caller = admit(route, request, options.authenticate);
     await countRequest(route, caller, request, options);
     const raw = await readRawBody(route, caller, request, { response, maxBytes: options.maxJsonBytes });
@@ -38,7 +39,7 @@ export function handleRoute(route: Route, options: RouteOptions): RequestHandler
       signal,
     };
     const answer = await route.handle(apiRequest);
-    if (!signal.aborted) await sendReply(request, response, answer);
+    await sendReply({ request, response, signal }, answer);
   };
 }
 
@@ -90,10 +91,11 @@ function receiveUpload(request: Request, response: Response): ReceiveUpload {
   });
 }
 
-function abortsWhenGone(response: Response): AbortSignal {
+/** Its reason is an AbandonedError. */
+function abortsWhenGone(request: Request, response: Response): AbortSignal {
   const controller = new AbortController();
   response.once('close', () => {
-    if (!response.writableFinished) controller.abort();
+    if (!response.writableFinished) controller.abort(reasonOfEnd(request.socket));
   });
   return controller.signal;
 }

@@ -17,6 +17,8 @@ import { createHealthRoutes } from './routes/health.js';
 import { createApiServer } from './server.js';
 import { listen, PortError, stopServer } from './serving.js';
 
+const MEGABYTE = 1024 ** 2;
+
 async function main(): Promise<void> {
   const settings = loadSettings(process.env, ['redis', 'secret']);
   const logger = createLogger({ level: settings.log.level, process: 'api' });
@@ -26,7 +28,12 @@ async function main(): Promise<void> {
 
   // Whoever asks while we wait for Redis is told so.
   let listener: RequestListener = createStartingApp(appOptions);
-  const server = createApiServer((request, response) => listener(request, response), settings.api);
+  const server = createApiServer((request, response) => listener(request, response), {
+    requestTimeoutSeconds: settings.api.requestTimeoutSeconds,
+    stalledMilliseconds: settings.api.stalledSeconds * 1_000,
+    mostUnsentBytes: settings.api.answerMemoryMegabytes * MEGABYTE,
+    onCutOff: processMetrics.countCutOff,
+  });
   await listen(server, settings.api);
   logger.info({ host: settings.api.host, port: settings.api.port, devMode: settings.devMode }, 'api listens');
 

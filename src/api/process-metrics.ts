@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
 import { requestFacts } from './request-facts.js';
 
 /** An ingest that waits for its document takes up to two minutes. */
@@ -9,6 +9,8 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 export interface ProcessMetrics {
   /** Times each request; must come before everything else. */
   readonly measure: RequestHandler;
+  /** A client was cut off because it took too little of its answer. */
+  readonly countCutOff: () => void;
   /** Prometheus text. */
   render(): Promise<string>;
 }
@@ -24,7 +26,15 @@ export function createProcessMetrics(): ProcessMetrics {
     buckets: DURATION_BUCKETS,
     registers: [registry],
   });
+  const cutOff = new Counter({
+    name: 'quire_http_clients_cut_off_total',
+    help: 'Clients that took too little of their answers.',
+    registers: [registry],
+  });
   return {
+    countCutOff: () => {
+      cutOff.inc();
+    },
     measure: (request, response, next) => {
       const end = durations.startTimer();
       const { method } = request;

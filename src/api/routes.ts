@@ -24,6 +24,7 @@ import { createJobRequests } from './services/job-requests.js';
 import { createQuery } from './services/query.js';
 import { createRetrieval } from './services/retrieval.js';
 import { createSettling } from './services/settling.js';
+import { createSourceTexts } from './services/source-text.js';
 import { createSources } from './services/sources.js';
 import { createUriMaker } from './services/tokens.js';
 
@@ -67,7 +68,7 @@ function documentRoutes(context: ApiContext, links: DownloadLinks): Route[] {
       contentUpdates: createContentUpdates({ records, sources, change, jobs, settle, accounting }),
       bucket,
     }),
-    ...createDownloadRoutes({ openDownload: createDownloads(records, storage), links }),
+    ...createDownloadRoutes({ openDownload: createDownloads({ records, storage, logger }), links }),
   ];
 }
 
@@ -84,7 +85,7 @@ function searchRoutes(context: ApiContext, links: DownloadLinks): Route[] {
         search,
         accounting,
         records,
-        storage,
+        texts: createSourceTexts({ storage, chunks, logger }),
         countTokens,
         downloadUrl: links.urlFor,
       }),

@@ -1,18 +1,30 @@
 import type { Request, Response } from 'express';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sendEvents } from './event-stream.js';
+import { jsonPieces } from './json-pieces.js';
+import { leaveStream } from './leave-stream.js';
 import { requestLog } from './request-log.js';
 import type { ApiReply } from './route.js';
-import { sendJson, startJson } from './send-json.js';
-import { writeOut } from './write-out.js';
+import { sendText, startJson } from './send-json.js';
+import { PIECE_BYTES, writeOut } from './write-out.js';
+
+export interface Exchange {
+  readonly request: Request;
+  readonly response: Response;
+  /** Aborts, with the reason, when the client goes away. */
+  readonly signal: AbortSignal;
+}
 
 /** Answers a request with what its handler returned; GET and HEAD differ in the body alone. */
-export async function sendReply(request: Request, response: Response, reply: ApiReply): Promise<void> {
+export async function sendReply({ request, response, signal }: Exchange, reply: ApiReply): Promise<void> {
+  if (signal.aborted) {
+    await abandon(reply, signal.reason);
+    return;
+  }
   const isHead = request.method === 'HEAD';
   response.set('Cache-Control', 'no-store').set(reply.headers ?? {});
   switch (reply.type) {
     case 'json':
-      sendJson(response, reply.status, reply.body);
+      await sendBody(response, reply, { isHead });
       return;
     case 'items':
       await sendItems(response, reply.items, { isHead });
@@ -28,27 +40,68 @@ export async function sendReply(request: Request, response: Response, reply: Api
   }
 }
 
-/** Items are gathered to pieces of about this many characters, with a turn of the event loop after each. */
-const PIECE_LENGTH = 64 * 1024;
+/** Nobody is there to be answered: what would have made the answer is told so. */
+async function abandon(reply: ApiReply, reason: unknown): Promise<void> {
+  switch (reply.type) {
+    case 'json':
+      return;
+    case 'items':
+      await leaveStream(reply.items[Symbol.asyncIterator](), reason);
+      return;
+    case 'events':
+      await leaveStream(reply.events[Symbol.asyncIterator](), reason);
+      return;
+    case 'download':
+      await leaveStream(reply.bytes[Symbol.asyncIterator](), reason);
+      return;
+  }
+}
+
+type Body = Extract<ApiReply, { type: 'json' }>;
+
+async function sendBody(
+  response: Response,
+  { status, body }: Body,
+  { isHead }: { isHead: boolean },
+): Promise<void> {
+  const text = JSON.stringify(body);
+  if (isHead || text.length <= PIECE_BYTES) {
+    sendText(response, status, text);
+    return;
+  }
+  const bytes = Buffer.from(text);
+  startJson(response, status);
+  response.setHeader('Content-Length', bytes.length);
+  await writeOut(response, bytes);
+  response.end();
+}
 
 async function sendItems(
   response: Response,
   items: AsyncIterable<unknown>,
   { isHead }: { isHead: boolean },
 ): Promise<void> {
+  const iterator = items[Symbol.asyncIterator]();
   let piece = '[';
-  let separator = '';
-  for await (const item of items) {
-    // Headers go out with the first piece: an error before that is answered as any other.
-    piece += separator + JSON.stringify(item);
-    separator = ',';
-    if (isHead) break;
-    if (piece.length < PIECE_LENGTH) continue;
-    if (!response.headersSent) startJson(response, 200);
-    await writeOut(response, piece);
-    piece = '';
-    await nextTurn();
+  try {
+    let item = await iterator.next();
+    for (let separator = ''; item.done !== true && !isHead; separator = ',') {
+      piece += separator;
+      for await (const text of jsonPieces(item.value)) {
+        piece += text;
+        if (piece.length < PIECE_BYTES) continue;
+        // Headers go out with the first piece: an error before that is answered as any other.
+        if (!response.headersSent) startJson(response, 200);
+        await writeOut(response, piece);
+        piece = '';
+      }
+      item = await iterator.next();
+    }
+  } catch (error) {
+    await leaveStream(iterator, error);
+    throw error;
   }
+  if (isHead) await iterator.return?.();
   if (!response.headersSent) startJson(response, 200);
   response.end(isHead ? undefined : `${piece}]`);
 }

@@ -11,6 +11,7 @@ import { expectContinue } from './expect-continue.js';
 import { linger } from './linger.js';
 import { requestIdOf } from './request-id.js';
 import { sendJson } from './send-json.js';
+import { watchSending, type SendingLimits } from './watch-sending.js';
 
 const HEADERS_TIMEOUT_MILLISECONDS = 15_000;
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -18,7 +19,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 /** An HTTP server that answers in JSON even what never becomes a request, and cuts off clients that dawdle. */
 export function createApiServer(
   listener: RequestListener,
-  { requestTimeoutSeconds }: { requestTimeoutSeconds: number },
+  { requestTimeoutSeconds, ...sending }: { requestTimeoutSeconds: number } & SendingLimits,
 ): Server {
   const requestTimeout = requestTimeoutSeconds * 1_000;
   const server = createServer({
@@ -30,6 +31,7 @@ export function createApiServer(
     // The app answers those itself, with a body.
     requireHostHeader: false,
   });
+  watchSending(server, sending);
   const answering = new WeakMap<Duplex, ServerResponse>();
   const accept: RequestListener = (request, response) => {
     answering.set(request.socket, response);

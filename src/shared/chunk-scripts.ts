@@ -47,6 +47,19 @@ local generation, statistics, first, at = KEYS[3], KEYS[4], 5, 8
 ${COUNT_CHUNKS}${WRITE_CHUNKS}
 return 1`);
 
+/** Unlinks chunks of a generation that is still to be cleaned away; -1 when it is not (any more). */
+export const unlinkScript = defineScript<number>(`
+if redis.call('SISMEMBER', KEYS[1], ARGV[1]) == 0 then return -1 end
+return redis.call('UNLINK', unpack(KEYS, 2))
+`);
+
+export const forgetScript = defineScript<number>(`
+if redis.call('SISMEMBER', KEYS[1], ARGV[1]) == 0 then return 0 end
+redis.call('DEL', KEYS[2])
+redis.call('SREM', KEYS[3], ARGV[1])
+return redis.call('SREM', KEYS[1], ARGV[1])
+`);
+
 export const setScript = defineScript<number>(`${GUARD}
 redis.call('HSET', KEYS[1], unpack(ARGV))
 return 1

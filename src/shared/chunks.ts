@@ -11,7 +11,15 @@ import {
   type TextBatch,
   type WholeChunk,
 } from './chunk-fields.js';
-import { countedScript, finishScript, setScript, wholeScript, writeScript } from './chunk-scripts.js';
+import {
+  countedScript,
+  finishScript,
+  forgetScript,
+  setScript,
+  unlinkScript,
+  wholeScript,
+  writeScript,
+} from './chunk-scripts.js';
 import { countArguments } from './count-scripts.js';
 import { keys } from './keys.js';
 import type { Redis } from './redis.js';
@@ -190,9 +198,21 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS) {
       await Promise.all(numbers.map((number) => redis.hDel(keys.chunk(generation, number), vectors.field)));
     },
 
-    /** @returns how many of them there were */
-    unlink: (generation: string, numbers: readonly number[]): Promise<number> =>
-      redis.unlink(numbers.map((number) => keys.chunk(generation, number))),
+    /** Whether the generation is to be cleaned away. */
+    isGarbage: async (generation: string): Promise<boolean> =>
+      (await redis.sIsMember(keys.garbage, generation)) === 1,
+
+    /**
+     * Unlinks chunks of a generation that is to be cleaned away; answers how many of them there were, or null when it is
+     * not: a Redis that came back with older data may serve from it again.
+     */
+    unlink: async (generation: string, numbers: readonly number[]): Promise<number | null> => {
+      const removed = await unlinkScript.run(redis, {
+        keys: [keys.garbage, ...numbers.map((number) => keys.chunk(generation, number))],
+        arguments: [generation],
+      });
+      return removed < 0 ? null : removed;
+    },
 
     /** Marks a batch as embedded, if its vectors are there; answers how many batches still are not, or null for a discarded generation. */
     finishBatch: async (
@@ -211,12 +231,10 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS) {
 
     /** The last trace of a generation, after its chunks are unlinked. */
     forget: async (generation: string): Promise<void> => {
-      await redis
-        .multi()
-        .del(keys.generation(generation))
-        .sRem(keys.hidden, generation)
-        .sRem(keys.garbage, generation)
-        .exec();
+      await forgetScript.run(redis, {
+        keys: [keys.garbage, keys.generation(generation), keys.hidden],
+        arguments: [generation],
+      });
     },
   };
 }

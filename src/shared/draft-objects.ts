@@ -1,7 +1,14 @@
 import { keys } from './keys.js';
-import type { Redis } from './redis.js';
+import { defineScript, type Redis } from './redis.js';
 
 export type DraftObjects = ReturnType<typeof createDraftObjects>;
+
+/** By the server's own clock: those of several hosts need not agree. */
+const announceScript = defineScript<number>(`
+local time = redis.call('TIME')
+local now = string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000))
+return redis.call('ZADD', KEYS[1], now, ARGV[1])
+`);
 
 /**
  * Source objects from before their bytes are stored until a record refers to them, which the commit of that record
@@ -10,12 +17,10 @@ export type DraftObjects = ReturnType<typeof createDraftObjects>;
 export function createDraftObjects(redis: Redis) {
   return {
     announce: async (storageKey: string): Promise<void> => {
-      await redis.zAdd(keys.draftObjects, { value: storageKey, score: Date.now() });
+      await announceScript.run(redis, { keys: [keys.draftObjects], arguments: [storageKey] });
     },
     forget: async (storageKey: string): Promise<void> => {
       await redis.zRem(keys.draftObjects, storageKey);
     },
-    /** Announced before a time, in ms. */
-    abandoned: (before: number): Promise<string[]> => redis.zRangeByScore(keys.draftObjects, 0, before),
   };
 }

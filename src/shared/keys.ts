@@ -30,12 +30,14 @@ export const keys = {
   hidden: `${prefix}hidden`,
   /** Set of generations whose chunks are to be unlinked. */
   garbage: `${prefix}garbage`,
-  /** Sorted set source object → time in ms it was announced: bytes that no record refers to yet. */
+  /** Sorted set source object → Redis' time in ms it was announced: bytes that no record refers to yet. */
   draftObjects: `${prefix}draft-objects`,
   /** String: object that shows which storage the API keeps source files in; and one that lives while an API says so. */
   storageMarker: `${prefix}storage-marker`,
   storageMarkerAnnounced: `${prefix}storage-marker:announced`,
-  /** Set of source objects to be removed from object storage. */
+  /** Sorted set source object → Redis' time in ms since when no record refers to it: removed after a grace. */
+  unreferencedObjects: `${prefix}unreferenced-objects`,
+  /** Set of the same, without the time, as versions before wrote it. */
   garbageObjects: `${prefix}garbage:objects`,
   /** What the keys of all document records begin with, and those of all chunks: an engine indexes by it. */
   documentPrefix: `${prefix}document:`,

@@ -59,7 +59,7 @@ export function createRecords(redis: Redis, vectors: VectorSet = FIRST_VECTORS):
     const done = await commitScript.run(redis, {
       keys: [
         ...[keys.document(id), keys.sequence, keys.changes, keys.tombstones, keys.unfinished, keys.hidden],
-        ...[keys.garbage, keys.usageDirty, keys.garbageObjects, keys.draftObjects, keys.schema],
+        ...[keys.garbage, keys.usageDirty, keys.unreferencedObjects, keys.draftObjects, keys.schema],
         ...usage.map((event) => keys.usagePending(event.userId)),
         ...touched.map(keys.generation),
       ],
@@ -214,7 +214,12 @@ for _, generation in ipairs(change.discard) do
   end
 end
 if change.referred ~= '' then redis.call('ZREM', drafts, change.referred) end
-for _, object in ipairs(change.objects) do redis.call('SADD', objects, object) end
+if #change.objects > 0 then
+  -- By the server's own clock: whoever removes them looks at the same one.
+  local time = redis.call('TIME')
+  local now = string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000))
+  for _, object in ipairs(change.objects) do redis.call('ZADD', objects, now, object) end
+end
 for i = 1, usages do
   redis.call('RPUSH', KEYS[11 + i], ARGV[3 + 2 * i])
   redis.call('SADD', dirty, ARGV[2 + 2 * i])

@@ -4,6 +4,7 @@ import type { FailureCode } from '../shared/errors.js';
 import { cacheJob, cleanJob, embedJob, ingestJob, retagJob, type QueueName } from '../shared/jobs.js';
 import { keys } from '../shared/keys.js';
 import { countTokens } from '../shared/tokens.js';
+import { createUnreferencedObjects } from '../shared/unreferenced-objects.js';
 import { createBuildCache } from './build-cache.js';
 import { createCleanJob } from './clean.js';
 import type { WorkerContext } from './context.js';
@@ -12,6 +13,7 @@ import { createIngestJob } from './ingest.js';
 import { createIngestShort, type IngestShort } from './ingest-short.js';
 import { createParserPool } from './parse/pool.js';
 import { createReadContent, createReadText } from './read-content.js';
+import { createRemoveObjects } from './remove-objects.js';
 import { createRetagJob } from './retag.js';
 import { createSweep } from './sweep.js';
 import { createWorker, type JobHandler } from './worker.js';
@@ -153,7 +155,10 @@ async function serveMaintenance(context: WorkerContext): Promise<Served> {
   const every = settings.workers.sweepSeconds * 1_000;
   const clean = createCleanJob(context);
   const retag = createRetagJob(context);
-  const sweep = createSweep({ ...context, graceMs: Math.min(every, 10_000) });
+  const keepMilliseconds = settings.workers.keepSourcesSeconds * 1_000;
+  const objects = createUnreferencedObjects({ ...context, keepMilliseconds });
+  const removeObjects = createRemoveObjects({ ...context, objects });
+  const sweep = createSweep({ ...context, removeObjects, graceMs: Math.min(every, 10_000) });
   await jobs.queue('maintenance').upsertJobScheduler('sweep', { every }, { name: 'sweep', opts: passing });
   return {
     concurrency: 4,

@@ -1,17 +1,14 @@
 import type { Caches } from '../shared/caches.js';
 import { batchCount, type Chunks } from '../shared/chunks.js';
-import type { DraftObjects } from '../shared/draft-objects.js';
 import { generationId, type DocumentRecord } from '../shared/document.js';
 import { jobIds, type Jobs, type QueueName } from '../shared/jobs.js';
 import { keys } from '../shared/keys.js';
-import type { ObjectStorage } from '../shared/ports.js';
 import type { Records } from '../shared/records.js';
 import type { Redis } from '../shared/redis.js';
 import { requeue, type Fence } from '../shared/transitions.js';
+import type { RemoveObjects } from './remove-objects.js';
 
 const TOMBSTONE_MS = 86_400_000;
-/** Longer than any upload may take. */
-const DRAFT_MS = 2 * 86_400_000;
 const PAGE = 500;
 
 interface Parts {
@@ -20,8 +17,7 @@ interface Parts {
   readonly chunks: Chunks;
   readonly jobs: Jobs;
   readonly caches: Caches;
-  readonly storage: ObjectStorage;
-  readonly drafts: DraftObjects;
+  readonly removeObjects: RemoveObjects;
   /** A record is left alone this long after its last change: its next job may be on its way. */
   readonly graceMs: number;
 }
@@ -31,21 +27,14 @@ interface Parts {
  * gives it a job again. The records are the truth, the queue is only the way.
  */
 export function createSweep(parts: Parts) {
-  const { redis, jobs, storage, drafts, graceMs } = parts;
+  const { redis, jobs, removeObjects, graceMs } = parts;
   return async () => {
     const now = Date.now();
     const found = await sweepDocuments(parts, now - graceMs);
     await sweepCaches(parts, now - graceMs);
     await discardStrays(parts, now);
     await jobs.addCleans(await redis.sMembers(keys.garbage));
-    for (const object of await redis.sMembers(keys.garbageObjects)) {
-      await storage.remove(object);
-      await redis.sRem(keys.garbageObjects, object);
-    }
-    for (const object of await drafts.abandoned(now - DRAFT_MS)) {
-      await storage.remove(object);
-      await drafts.forget(object);
-    }
+    await removeObjects();
     const buried = await redis.zRangeByScore(keys.tombstones, 0, now - TOMBSTONE_MS);
     if (buried.length > 0)
       await redis.multi().zRem(keys.changes, buried).zRem(keys.tombstones, buried).exec();

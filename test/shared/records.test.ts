@@ -110,7 +110,7 @@ describe('records', () => {
     expect(results.flatMap(({ discarded }) => discarded)).toEqual([`${first.id}.1.1`]);
     expect(await redis.sIsMember(keys.hidden, `${first.id}.1.1`)).toBe(1);
     expect(await redis.sIsMember(keys.garbage, `${first.id}.1.1`)).toBe(1);
-    expect(await redis.sMembers(keys.garbageObjects)).toContain('a/1');
+    expect(await redis.zRange(keys.unreferencedObjects, 0, -1)).toContain('a/1');
     expect(await usage.stats(owner)).toEqual({ ingest_text: 2 });
   });
 

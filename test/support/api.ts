@@ -71,6 +71,8 @@ function createApiClient(url: string, check: CheckResponse): Pick<ApiClient, 're
 interface TestApiOptions extends Partial<AppOptions> {
   readonly routes: readonly Route[];
   readonly requestTimeoutSeconds?: number;
+  readonly stalledMilliseconds?: number;
+  readonly mostUnsentBytes?: number;
   /** Gets every log line. */
   readonly onLog?: (line: Record<string, unknown>) => void;
 }
@@ -78,6 +80,8 @@ interface TestApiOptions extends Partial<AppOptions> {
 /** The app over real HTTP on a port of its own. */
 export async function startApi({
   requestTimeoutSeconds = 30,
+  stalledMilliseconds = 30_000,
+  mostUnsentBytes = 256 * 1024 ** 2,
   onLog,
   ...options
 }: TestApiOptions): Promise<ApiClient> {
@@ -90,7 +94,7 @@ export async function startApi({
     ...{ publicUrl: '', maxJsonBytes: 8_388_608 },
     ...options,
   });
-  const server = createApiServer(app, { requestTimeoutSeconds });
+  const server = createApiServer(app, { requestTimeoutSeconds, stalledMilliseconds, mostUnsentBytes });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -76,7 +76,7 @@ export async function startDocumentApi(options: Options = {}): Promise<DocumentA
       bucket,
     }),
     ...createDownloadRoutes({
-      openDownload: createDownloads(records, storage),
+      openDownload: createDownloads({ records, storage, logger }),
       links: downloadLinks(downloadSeconds),
     }),
   ];

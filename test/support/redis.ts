@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,15 @@ export interface TestRedis {
   /** Kills the server without letting it save; `start` brings it back with what was fsynced. */
   crash(): Promise<void>;
   start(): Promise<void>;
+  /** A copy of what is on its disk now, as a server that loses its last seconds would find it: `putBack` after `crash`. */
+  copyData(): Promise<RedisCopy>;
   stop(): Promise<void>;
+}
+
+export interface RedisCopy {
+  /** The stopped server's data is this copy from now on. */
+  putBack(): Promise<void>;
+  discard(): Promise<void>;
 }
 
 export async function freePort(): Promise<number> {
@@ -68,6 +76,17 @@ export async function startTestRedis(
     crash: () => kill('SIGKILL'),
     start: async () => {
       child = await run();
+    },
+    copyData: async () => {
+      const copy = await mkdtemp(join(tmpdir(), 'quire-redis-copy-'));
+      await cp(directory, copy, { recursive: true });
+      return {
+        putBack: async () => {
+          await rm(directory, { recursive: true });
+          await cp(copy, directory, { recursive: true });
+        },
+        discard: () => rm(copy, { recursive: true, force: true }),
+      };
     },
     stop: async () => {
       await kill('SIGTERM');

@@ -51,7 +51,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...inherited(),
     ...{ REDIS_URL: redis.url, PORT: String(port), HOST: '127.0.0.1', QUIRE_DATA_DIR: dataDirectory },
     ...{ QUIRE_DEV_MODE: 'true', QUIRE_LOG_LEVEL: 'info', QUIRE_WORKERS_SWEEP_SECONDS: '1' },
-    ...{ QUIRE_WORKERS_LOCK_SECONDS: '2', JWT_SECRET_KEY: TEST_SECRET },
+    ...{
+      QUIRE_WORKERS_LOCK_SECONDS: '2',
+      QUIRE_WORKERS_KEEP_SOURCES_SECONDS: '1',
+      JWT_SECRET_KEY: TEST_SECRET,
+    },
     ...options.env,
   };
   const { execArgv = [] } = options;

@@ -116,7 +116,7 @@ export function createCacheService(parts: {
       const { ownerId, name, query, startedAtMs, signal, temperature } = request;
       const metadata = { query, cache: name };
       return accounting.run(
-        { operation: 'query_cache', userId: ownerId, startedAtMs, metadata },
+        { operation: 'query_cache', userId: ownerId, startedAtMs, signal, metadata },
         async () => {
           const { ready, building } = await known(ownerId, name);
           if (!ready) throw notReady(name, building !== null);

@@ -1,4 +1,5 @@
 import type { Content, DocumentRecord } from '../../shared/document.js';
+import { AppError } from '../../shared/errors.js';
 import type { Records } from '../../shared/records.js';
 import { replaceContent } from '../../shared/transitions.js';
 import type { ReceiveUpload } from '../upload.js';
@@ -49,31 +50,45 @@ export function createContentUpdates({
     return { documentId, version: record.version + 1 };
   };
 
-  const replace = async (documentId: string, name: NameContent, content: Content, context: IngestContext) => {
-    const { caller, startedAtMs } = context;
+  const replace = async (
+    { documentId, name, content, lost }: Replacement,
+    { caller, startedAtMs }: IngestContext,
+  ) => {
     const request = { documentId, callerId: caller.id, right: 'write' } as const;
     try {
       return await change(request, (record) => {
         const named = { ...content, filename: name(record) };
-        if (hasContent(record, named)) return null;
+        if (hasContent(record, named) && newestContent(record)?.storageKey !== lost) return null;
         const operation = newOperation(named, { documentId, userId: caller.id, startedAtMs });
         return replaceContent(record, { content: named, operation });
       });
     } catch (error) {
-      // A reply that was lost does not mean that nothing was written. As long as Redis does not say, the bytes stay:
-      // they are swept one day, should no record refer to them.
-      const record = await records.read(documentId).catch(() => undefined);
-      if (record?.pending?.storageKey === content.storageKey) return { record, changed: true };
-      if (record !== undefined) await sources.discard(content.storageKey);
+      // A reply that was lost does not mean that nothing was written, and what was written may be published or overtaken
+      // by now. Unless it was refused the bytes stay: they are swept one day, should no record refer to them.
+      if (error instanceof AppError) await sources.discard(content.storageKey);
+      const record = error instanceof AppError ? null : await records.read(documentId).catch(() => null);
+      const isWritten = [record?.pending, record?.published].some(
+        (each) => each?.storageKey === content.storageKey,
+      );
+      if (isWritten) return { record, changed: true };
       throw error;
     }
   };
 
   const put = async (documentId: string, name: NameContent, content: Content, context: IngestContext) => {
-    const { record, changed } = await replace(documentId, name, content, context);
+    const replacement = { documentId, name, content, lost: null };
+    let { record, changed } = await replace(replacement, context);
+    const lost = changed || !record ? null : await findLost(record);
+    // What the document has already, but storage no more, is new after all.
+    if (lost !== null) ({ record, changed } = await replace({ ...replacement, lost }, context));
     if (!changed) await sources.discard(content.storageKey);
     else if (record) await jobs.ingest(record, context.requestId);
     return { record: record && (await settle(record, isSettled, context)), changed };
+  };
+
+  const findLost = async (record: DocumentRecord) => {
+    const key = newestContent(record)?.storageKey ?? null;
+    return key !== null && (await sources.isLost(key)) ? key : null;
   };
 
   return {
@@ -91,6 +106,14 @@ export function createContentUpdates({
       return put(documentId, () => content.filename, content, context);
     },
   };
+}
+
+interface Replacement {
+  readonly documentId: string;
+  readonly name: NameContent;
+  readonly content: Content;
+  /** Key of a source that storage has lost: content that it was for counts as new. */
+  readonly lost: string | null;
 }
 
 type NameContent = (record: DocumentRecord) => string | null;

@@ -1,8 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { shownContent, type MatchableDocument } from '../../shared/document.js';
 import { AppError } from '../../shared/errors.js';
+import type { Logger } from '../../shared/logger.js';
 import { MissingObjectError, type ObjectStorage } from '../../shared/ports.js';
 import type { Records } from '../../shared/records.js';
+import { logSourceMissing } from './source-text.js';
 import { readDocument, type DocumentRequest } from './document-access.js';
 
 /** The query of a signed download address. */
@@ -76,18 +78,33 @@ export interface Download {
 /** Opens the source bytes of the content that a document shows. */
 export type OpenDownload = (request: DocumentRequest) => Promise<Download>;
 
-export function createDownloads(records: Pick<Records, 'read'>, storage: ObjectStorage): OpenDownload {
+/** @throws AppError 403, 404: no such document, or its source is lost; UnavailableError while storage is away */
+export function createDownloads({
+  records,
+  storage,
+  logger,
+}: {
+  readonly records: Pick<Records, 'read'>;
+  readonly storage: ObjectStorage;
+  readonly logger: Logger;
+}): OpenDownload {
   return async (request) => {
-    for (let tries = 0; ; tries += 1) {
+    let missing: string | null = null;
+    for (;;) {
       const record = await readDocument(records, request, 'read');
       const { storageKey, contentType, filename, kind } = shownContent(record);
+      // A newer version may have been published while the bytes were looked for: the record then names others.
+      if (storageKey === missing) {
+        logSourceMissing(logger, { documentId: record.id, storageKey });
+        throw new AppError(404, 'The source of this document is missing');
+      }
       try {
         const bytes = await storage.open(storageKey);
         const name = filename ?? (kind === 'text' ? `${record.id}.txt` : record.id);
         return { bytes, sizeBytes: bytes.size, contentType, filename: name };
       } catch (error) {
-        // A newer version was published in between and the older bytes are gone: the record now names others.
-        if (!(error instanceof MissingObjectError) || tries >= 3) throw error;
+        if (!(error instanceof MissingObjectError)) throw error;
+        missing = storageKey;
       }
     }
   };

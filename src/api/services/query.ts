@@ -41,8 +41,8 @@ export function createQuery(parts: {
   const { completer, accounting } = parts;
 
   const accounted = (request: QueryRequest) => {
-    const { callerId: userId, startedAtMs } = request;
-    return { operation: 'query', userId, startedAtMs, metadata: searchMetadata(request) } as const;
+    const { callerId: userId, startedAtMs, signal } = request;
+    return { operation: 'query', userId, startedAtMs, signal, metadata: searchMetadata(request) } as const;
   };
 
   async function* answer(request: QueryRequest): AsyncIterable<QueryEvent> {

@@ -1,10 +1,11 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Content } from '../../shared/document.js';
 import { AppError } from '../../shared/errors.js';
 import { DETECTION_BYTES, detectFileType, KNOWN_CONTENT_TYPES } from '../../shared/file-types.js';
 import type { DraftObjects } from '../../shared/draft-objects.js';
 import type { Logger } from '../../shared/logger.js';
-import type { ObjectStorage } from '../../shared/ports.js';
+import { sourceKey } from '../../shared/object-key.js';
+import { MissingObjectError, type ObjectStorage } from '../../shared/ports.js';
 import { tooLarge, type IncomingFile, type ReceiveUpload } from '../upload.js';
 import { displayFilename } from './filenames.js';
 
@@ -25,6 +26,8 @@ export interface Sources {
   storeText(owner: SourceOwner, text: string): Promise<Content>;
   /** @throws AppError 400, 413, 415, 422 for what is wrong with the upload; then nothing is left in storage */
   storeUpload(owner: SourceOwner, source: FileSource): Promise<Content>;
+  /** Whether storage has lost the object. @throws UnavailableError while storage is away */
+  isLost(storageKey: string): Promise<boolean>;
   /** Clears away bytes that no record refers to; what cannot be removed now is logged. */
   discard(storageKey: string): Promise<void>;
 }
@@ -60,11 +63,21 @@ export function createSources({
     return newContent({ version, kind: 'file', contentType, filename, storageKey, sizeBytes, sha256 });
   };
 
+  const isLost = async (storageKey: string) => {
+    try {
+      await storage.open(storageKey);
+      return false;
+    } catch (error) {
+      if (error instanceof MissingObjectError) return true;
+      throw error;
+    }
+  };
+
   return {
-    discard,
+    ...{ discard, isLost },
     storeText: async ({ documentId, version }, text) => {
       const bytes = Buffer.from(text, 'utf8');
-      const storageKey = newStorageKey({ documentId, version });
+      const storageKey = sourceKey({ documentId, version });
       await drafts.announce(storageKey);
       await storage.put(storageKey, once(bytes));
       const sha256 = createHash('sha256').update(bytes).digest('hex');
@@ -81,7 +94,7 @@ export function createSources({
       });
     },
     storeUpload: async (owner, { receiveUpload, ...target }) => {
-      const storageKey = newStorageKey(owner);
+      const storageKey = sourceKey(owner);
       try {
         const content = await receiveUpload({
           ...target,
@@ -101,12 +114,6 @@ export function createSources({
 /** @returns an AppError 422 */
 export const missingFile = (): AppError =>
   new AppError(422, [{ loc: ['body', 'file'], msg: 'field required', type: 'value_error.missing' }]);
-
-/** A folder an hour: documents that come together share what it costs to make its entries durable. */
-const newStorageKey = ({ documentId, version }: SourceOwner): string => {
-  const hour = new Date().toISOString().slice(0, 13);
-  return `${hour}/${documentId}-${String(version)}-${randomUUID()}`;
-};
 
 type SourceFacts = Omit<Content, 'createdAt' | 'generation' | 'chunkCount' | 'tokenCount'>;
 

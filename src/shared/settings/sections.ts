@@ -45,6 +45,16 @@ export const api = z.strictObject({
     { min: 1, max: day },
     'Longest time for a request, upload included, to arrive.',
   ),
+  stalledSeconds: whole(
+    30,
+    { min: 1, max: hour },
+    'A client that takes less than 64 KiB of its answer in this time is cut off.',
+  ),
+  answerMemoryMegabytes: whole(
+    256,
+    { min: 16, max: 1_048_576 },
+    'Memory for answers that clients have not taken yet; beyond it large ones wait, then are a 503.',
+  ),
   trustProxy: flag(false, 'Whether X-Forwarded-* headers of a reverse proxy are believed.'),
 });
 
@@ -123,6 +133,11 @@ export const workers = z.strictObject({
     15,
     { min: 1, max: hour },
     'How often unfinished documents without a job are looked for.',
+  ),
+  keepSourcesSeconds: whole(
+    hour,
+    { min: 0, max: 90 * day },
+    'How long source files that no document refers to any more are kept, for a Redis that comes back with older data.',
   ),
   drainSeconds: whole(25, { min: 1, max: 300 }, 'How long a stopping process waits for what it has begun.'),
 });

@@ -1,0 +1,86 @@
+import type { Content, DocumentRecord } from '../../shared/document.js';
+import { matches } from '../../shared/filter-match.js';
+import type { Filter } from '../../shared/filters.js';
+import { MissingObjectError } from '../../shared/ports.js';
+import type { Records } from '../../shared/records.js';
+import { LongText } from '../long-text.js';
+import type { DownloadUrl } from './downloads.js';
+import { LONGEST_HELD_BYTES, type SourceTexts } from './source-text.js';
+
+/** What is held of a document that a search has found: the rest is read when its turn comes to be sent. */
+export interface FoundDocument {
+  readonly id: string;
+  /** What it served from when it was found. */
+  readonly published: Content;
+  readonly score: number;
+}
+
+interface Asked {
+  readonly callerId: string;
+  readonly baseUrl: string;
+  readonly filter: Filter | null;
+}
+
+export interface FoundDocumentParts {
+  readonly records: Pick<Records, 'read'>;
+  readonly texts: SourceTexts;
+  readonly downloadUrl: DownloadUrl;
+}
+
+/** Documents with their whole texts, one by one; what is gone, closed or no match any more is left out. */
+export async function* readFoundDocuments(
+  parts: FoundDocumentParts,
+  found: readonly FoundDocument[],
+  asked: Asked,
+): AsyncGenerator {
+  for (const each of found) {
+    const current = await readCurrent(parts, each, asked);
+    if (!current) continue;
+    const { metadata } = current.record;
+    yield {
+      score: each.score,
+      document_id: each.id,
+      metadata,
+      content: current.content,
+      additional_metadata: {},
+    };
+  }
+}
+
+/**
+ * A found document as it now is, or null. Its record is read after its text, since earlier documents may have taken a
+ * while to send; what is replaced while it is read is read again.
+ */
+async function readCurrent(parts: FoundDocumentParts, found: FoundDocument, asked: Asked) {
+  for (let published: Content | null = found.published; published;) {
+    const text = published.kind === 'text' ? await openText(parts.texts, found.id, published) : null;
+    const record: DocumentRecord | null = await parts.records.read(found.id);
+    if (!record || !matches(record, asked.callerId, asked.filter)) return null;
+    if (record.published?.storageKey !== published.storageKey) {
+      published = record.published;
+      continue;
+    }
+    if (published.kind === 'file') {
+      const value = parts.downloadUrl(record, asked) ?? '';
+      return { record, content: { type: 'url', value, filename: published.filename } };
+    }
+    // Both its source and its chunks are lost, which was logged: the other documents are none the worse.
+    return text === null ? null : { record, content: { type: 'string', value: text, filename: null } };
+  }
+  return null;
+}
+
+/** Null when it is lost, or was replaced while it was read. */
+async function openText(texts: SourceTexts, id: string, content: Content): Promise<string | LongText | null> {
+  const parts = await texts.open(id, content);
+  if (!parts) return null;
+  if (content.sizeBytes > LONGEST_HELD_BYTES) return new LongText(parts);
+  try {
+    let text = '';
+    for await (const part of parts) text += part;
+    return text;
+  } catch (error) {
+    if (error instanceof MissingObjectError) return null;
+    throw error;
+  }
+}

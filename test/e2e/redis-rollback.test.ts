@@ -1,0 +1,133 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createClient, type Client, type WireDocument } from '../support/client.js';
+import { startTestRedis, type RedisCopy, type TestRedis } from '../support/redis.js';
+import { startTestS3 } from '../support/s3.js';
+import { startService, type Service } from '../support/service.js';
+import { storedSources } from '../support/stored-sources.js';
+import { until } from '../support/until.js';
+
+interface DocumentHit {
+  readonly document_id: string;
+  readonly content: { readonly type: string; readonly value: string; readonly filename: string | null };
+}
+
+const FIRST = 'The heron stands in the reeds and waits for fish.';
+const OTHER = 'The heron of another text stands elsewhere.';
+
+let redis: TestRedis;
+let service: Service;
+let client: Client;
+let copy: RedisCopy;
+
+beforeEach(async () => {
+  redis = await startTestRedis();
+});
+afterEach(async () => {
+  await service.stop();
+  await redis.stop();
+  await copy.discard();
+});
+
+async function start(env: Record<string, string>): Promise<void> {
+  service = await startService({ redis, env });
+  client = createClient(service.url, 'alice');
+}
+
+/** Redis loses everything since the copy: it comes back as it would after a crash with `appendfsync everysec`. */
+async function rollBack(): Promise<void> {
+  await redis.crash();
+  await copy.putBack();
+  await redis.start();
+  await until(async () => (await client.get('/documents')).status === 200, 20);
+}
+
+async function download(path: string) {
+  const response = await fetch(service.url + path, { headers: { authorization: client.authorization } });
+  return { status: response.status, text: await response.text() };
+}
+
+const documentHits = async (k = 10) =>
+  (await client.post<DocumentHit[]>('/retrieve/docs', { query: 'Where does the heron stand?', k })).body;
+
+/** Two documents, of which the first gets a new version that Redis then forgets, once `isSwept`. */
+async function forgetNewVersion(isSwept: () => Promise<boolean>): Promise<{ text: string; file: string }> {
+  const text = (await client.ingestText(FIRST)).body.external_id;
+  const file = (await client.ingestFile(Buffer.from(FIRST), 'heron.txt')).body.external_id;
+  await client.ingestText(OTHER);
+  copy = await redis.copyData();
+  for (const id of [text, file]) {
+    const replaced = await client.put<WireDocument>(`/documents/${id}/content`, {
+      content: 'A crane dances.',
+    });
+    expect(replaced).toMatchObject({ status: 200, body: { system_metadata: { published_version: 2 } } });
+  }
+  await until(isSwept, 20);
+  await rollBack();
+  return { text, file };
+}
+
+/** Sweeps come every second. */
+async function someSweeps(): Promise<boolean> {
+  await new Promise((resolve) => setTimeout(resolve, 3_500));
+  return true;
+}
+
+describe('Redis that comes back without its last seconds', () => {
+  test('has lost no byte that was acknowledged before them', async () => {
+    await start({ QUIRE_WORKERS_KEEP_SOURCES_SECONDS: '3600' });
+    const { text, file } = await forgetNewVersion(someSweeps);
+    for (const id of [text, file]) {
+      const { body } = await client.get<WireDocument>(`/documents/${id}`);
+      expect(body.system_metadata).toMatchObject({ published_version: 1, status: 'completed' });
+      expect(await download(`/documents/${id}/download`)).toEqual({ status: 200, text: FIRST });
+    }
+    const chunks = await client.searchChunks('Where does the heron stand?', { k: 10 });
+    expect(chunks.body.map(({ document_id: id }) => id)).toEqual(expect.arrayContaining([text, file]));
+    const hits = await documentHits();
+    expect(hits.find(({ document_id: id }) => id === text)?.content.value).toBe(FIRST);
+    expect(hits).toHaveLength(3);
+  }, 90_000);
+
+  test('after longer than sources are kept costs the sources alone, and says so', async () => {
+    await start({ QUIRE_WORKERS_KEEP_SOURCES_SECONDS: '0' });
+    // Five were stored; those of the first versions of two are removed.
+    const { text, file } = await forgetNewVersion(
+      async () => (await storedSources(service.dataDirectory)).length === 3,
+    );
+    const gone = { status: 404, text: JSON.stringify({ detail: 'The source of this document is missing' }) };
+    for (const id of [text, file]) expect(await download(`/documents/${id}/download`)).toEqual(gone);
+    const hits = await documentHits();
+    expect(hits).toHaveLength(3);
+    const found = (id: string) => hits.find(({ document_id: each }) => each === id)?.content;
+    // What searches know of it is all of it.
+    expect(found(text)).toEqual({ type: 'string', value: FIRST, filename: null });
+    expect(found(file)).toMatchObject({ type: 'url', filename: 'heron.txt' });
+    expect(
+      await download(new URL(found(file)?.value ?? '').pathname + new URL(found(file)?.value ?? '').search),
+    ).toEqual(gone);
+    expect(hits.map(({ content }) => content.value)).toContain(OTHER);
+    expect(service.api.output()).toContain('the source of a document is missing');
+    // A new version mends it.
+    const again = await client.put<WireDocument>(`/documents/${text}/content`, { content: FIRST });
+    expect(again.status).toBe(200);
+    expect((await download(`/documents/${text}/download`)).status).toBe(200);
+  }, 90_000);
+});
+
+test('in S3, too, what is kept survives and what is missing is told from what is away', async () => {
+  const s3 = await startTestS3();
+  try {
+    await start({ ...s3.env, QUIRE_S3_TIMEOUT_SECONDS: '3', QUIRE_WORKERS_KEEP_SOURCES_SECONDS: '0' });
+    const sources = async () => (await s3.keys()).filter((key) => !key.startsWith('markers/'));
+    const { text } = await forgetNewVersion(async () => (await sources()).length === 3);
+    expect((await download(`/documents/${text}/download`)).status).toBe(404);
+    expect((await documentHits()).map(({ content }) => content.value)).toEqual(
+      expect.arrayContaining([FIRST, OTHER]),
+    );
+    await s3.crash();
+    expect((await download(`/documents/${text}/download`)).status).toBe(503);
+    expect((await client.post('/retrieve/docs', { query: 'Where does the heron stand?' })).status).toBe(503);
+  } finally {
+    await s3.stop();
+  }
+}, 90_000);

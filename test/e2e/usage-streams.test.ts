@@ -1,0 +1,184 @@
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { createClient, type Client } from '../support/client.js';
+import { startFakeOpenAI, type FakeOpenAI } from '../support/fake-openai.js';
+import { openRaw, type RawConnection } from '../support/raw-http.js';
+import { startService, type Service } from '../support/service.js';
+import { until } from '../support/until.js';
+
+const STALLED_SECONDS = 2;
+
+let provider: FakeOpenAI;
+let service: Service;
+
+beforeAll(async () => {
+  provider = await startFakeOpenAI();
+  service = await startService({
+    env: {
+      QUIRE_COMPLETER: 'openai',
+      QUIRE_COMPLETION_BASE_URL: provider.url,
+      QUIRE_COMPLETION_TIMEOUT_SECONDS: '2',
+      QUIRE_API_STALLED_SECONDS: String(STALLED_SECONDS),
+    },
+  });
+}, 60_000);
+afterEach(() => {
+  provider.reset();
+});
+afterAll(async () => {
+  await service.stop();
+  await provider.stop();
+});
+
+const port = () => Number(new URL(service.url).port);
+
+/** Sends a request by hand, so that the answer can be taken, left, or not read. */
+async function post(client: Client, path: string, body: unknown): Promise<RawConnection> {
+  const connection = await openRaw(port());
+  const text = JSON.stringify(body);
+  connection.socket.write(
+    [
+      `POST ${path} HTTP/1.1`,
+      'Host: 127.0.0.1',
+      `Authorization: ${client.authorization}`,
+      'Content-Type: application/json',
+      `Content-Length: ${String(Buffer.byteLength(text))}`,
+      '',
+      text,
+    ].join('\r\n'),
+  );
+  return connection;
+}
+
+interface UsageRecord {
+  readonly operation_type: string;
+  readonly status: string;
+  readonly metadata: { readonly error?: string };
+}
+
+/** What a caller's usage says of an operation: status, and the error's code. */
+async function outcomes(client: Client, operation: string): Promise<string[]> {
+  const { body } = await client.get<UsageRecord[]>('/usage/recent');
+  return body
+    .filter(({ operation_type: type }) => type === operation)
+    .map(({ status, metadata: { error } }) => [status, ...(error === undefined ? [] : [error])].join(' '));
+}
+
+const untilOutcomes = async (client: Client, operation: string, expected: readonly string[]) => {
+  await until(async () => (await outcomes(client, operation)).length >= expected.length, 10);
+  expect(await outcomes(client, operation)).toEqual(expected);
+};
+
+/** A caller of a few texts that together are more than the buffers of a connection hold. */
+async function callerOfLargeTexts(name: string): Promise<Client> {
+  const client = createClient(service.url, name);
+  const text = 'The heron stands in the reeds and waits for fish. '.repeat(60_000);
+  for (let n = 0; n < 4; n += 1) {
+    const { status } = await client.ingestText(`${String(n)} ${text}`, {}, { Prefer: 'wait=100' });
+    expect(status).toBe(200);
+  }
+  return client;
+}
+
+const SEARCH = { query: 'Where does the heron stand?', k: 10 };
+
+describe('an answer of /retrieve/docs', () => {
+  let client: Client;
+  beforeAll(async () => {
+    client = await callerOfLargeTexts('documents');
+  }, 120_000);
+
+  test('that is whole is one success, which can be read as soon as it has been received', async () => {
+    const before = (await outcomes(client, 'retrieve_docs')).length;
+    const connection = await post(client, '/retrieve/docs', SEARCH);
+    await connection.until(/\r\n0\r\n\r\n$/);
+    expect((await outcomes(client, 'retrieve_docs')).slice(0, -before || undefined)).toEqual(['success']);
+    connection.socket.destroy();
+  }, 60_000);
+
+  test('whose client leaves on the way is an error that says so', async () => {
+    const leaving = createClient(service.url, 'documents');
+    const before = await outcomes(leaving, 'retrieve_docs');
+    const connection = await post(leaving, '/retrieve/docs', SEARCH);
+    await connection.until(/200 OK/);
+    connection.socket.destroy();
+    await untilOutcomes(leaving, 'retrieve_docs', ['error client_closed', ...before]);
+  });
+
+  test('whose client takes nothing is cut off by us, and an error that says so', async () => {
+    const before = await outcomes(client, 'retrieve_docs');
+    const connection = await post(client, '/retrieve/docs', SEARCH);
+    await connection.until(/200 OK/);
+    connection.socket.pause();
+    await untilOutcomes(client, 'retrieve_docs', ['error stalled', ...before]);
+    connection.socket.resume();
+    expect(await connection.closed()).not.toMatch(/\r\n0\r\n\r\n$/);
+  });
+
+  test('that breaks after its first byte is cut off, and an error', async () => {
+    const before = await outcomes(client, 'retrieve_docs');
+    const connection = await post(client, '/retrieve/docs', SEARCH);
+    await connection.until(/200 OK/);
+    connection.socket.pause();
+    const objects = join(service.dataDirectory, 'objects', 'objects');
+    await rename(objects, `${objects}-away`);
+    try {
+      connection.socket.resume();
+      expect(await connection.closed()).not.toMatch(/\r\n0\r\n\r\n$/);
+      await untilOutcomes(client, 'retrieve_docs', ['error', ...before]);
+    } finally {
+      await rename(`${objects}-away`, objects);
+    }
+  });
+});
+
+describe('a streamed completion', () => {
+  const question = { query: 'Where does the heron stand?', stream: true };
+  const caller = async (name: string) => {
+    const client = createClient(service.url, name);
+    await client.ingestText('The heron stands in the reeds.');
+    return client;
+  };
+
+  test.each(['dropped', 'failed', 'stalled'] as const)(
+    'whose provider is %s on the way ends in an error event and is an error',
+    async (stream) => {
+      const client = await caller(`query-${stream}`);
+      provider.configure({ stream, wordsBefore: 2 });
+      const connection = await post(client, '/query', question);
+      const text = await connection.until(/\r\n0\r\n\r\n$/);
+      expect(text).toContain('event: error');
+      expect(text).not.toContain('"type":"end"');
+      expect(await outcomes(client, 'query')).toEqual(['error']);
+      connection.socket.destroy();
+    },
+  );
+
+  test('whose client leaves on the way is an error that says so', async () => {
+    const client = await caller('query-left');
+    provider.configure({ wordDelayMilliseconds: 200 });
+    const connection = await post(client, '/query', question);
+    await connection.until(/"type":"token"/);
+    connection.socket.destroy();
+    await untilOutcomes(client, 'query', ['error client_closed']);
+  });
+
+  test('that is whole is one success, which can be read with its last event', async () => {
+    const client = await caller('query-whole');
+    const connection = await post(client, '/query', question);
+    await connection.until(/"type":"end"/);
+    expect(await outcomes(client, 'query')).toEqual(['success']);
+    connection.socket.destroy();
+  });
+});
+
+test('a question to a cache whose provider breaks off on the way is an error', async () => {
+  const client = createClient(service.url, 'cached');
+  await client.ingestText('The heron stands in the reeds.');
+  const made = await client.post('/cache/create', { name: 'birds', model: 'm', gguf_file: 'f', filters: {} });
+  expect(made.status).toBe(200);
+  provider.configure({ stream: 'dropped', wordsBefore: 2 });
+  expect((await client.post('/cache/birds/query', { query: 'Where?' })).status).toBe(503);
+  expect(await outcomes(client, 'query_cache')).toEqual(['error']);
+});
