@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { onPath, type Environment } from './find-redis.js';
 import { say, UserError } from './report.js';
+import { runWithoutServices } from './service-policy.js';
 
 function adviceFor(env: Environment): string {
   if (onPath('apt-get', env) !== null) return 'sudo apt-get install -y redis-server';
@@ -16,19 +17,6 @@ function run(command: string, args: readonly string[], env: Environment): boolea
   // Output goes to stderr: stdout belongs to what the user asked for.
   const { status } = spawnSync(command, args, { stdio: ['ignore', 2, 2], env: { ...env } });
   return status === 0;
-}
-
-const policy = '/usr/sbin/policy-rc.d';
-
-/** Runs `install` while Debian's packages are told not to start services. */
-function withoutServices(install: () => boolean): boolean {
-  if (existsSync(policy)) return install();
-  writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
-  try {
-    return install();
-  } finally {
-    rmSync(policy);
-  }
 }
 
 /**
@@ -47,8 +35,8 @@ export function installRedis(env: Environment): void {
   // A failed update may still leave lists that know the package.
   if (!run('apt-get', ['update', '-q'], quiet))
     say('apt-get update failed; trying the package lists at hand.');
-  const packages = ['install', '-y', '-q', '--no-install-recommends', 'redis-server'];
-  if (!withoutServices(() => run('apt-get', packages, quiet)))
+  const install = ['install', '-y', '-q', '--no-install-recommends', 'redis-server'];
+  if (!runWithoutServices({ command: 'apt-get', args: install, env: quiet }))
     throw new UserError(`apt-get failed. ${advice}`);
   if (existsSync('/run/systemd/system') && !run('systemctl', ['disable', '--quiet', 'redis-server'], quiet)) {
     say('The system service redis-server could not be disabled; Quire does not use it.');

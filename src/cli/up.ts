@@ -8,6 +8,7 @@ import { startOwnRedis, untilRedisAnswers } from './own-redis.js';
 import { assertPortIsFree } from './port.js';
 import { addressOf, untilReady, welcome } from './readiness.js';
 import { say, UserError } from './report.js';
+import { mendServicePolicy } from './service-policy.js';
 
 /** The processes of the service; they hear of our death by the closing of their channel to us. */
 const processes = [
@@ -113,6 +114,7 @@ export async function up(env: Environment): Promise<void> {
   const settings = loadSettings(env, ['secret']);
   await assertPortIsFree(settings.api.host, settings.api.port);
   await lockDataDirectory(settings.dataDirectory);
+  mendServicePolicy();
 
   const running: Running = { services: [], redis: [] };
   const stop = listenForStop(() => {
