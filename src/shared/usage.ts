@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { metadataSchema, type IngestOperation, type Metadata } from './document.js';
-import { fromMember, keys, toMember } from './keys.js';
+import { keys, toMember } from './keys.js';
 import { defineScript, type Redis } from './redis.js';
+import { readUsageFromStart, readUsagePage, type WaitingUsage } from './usage-log.js';
 
 export const OPERATIONS = [
   'ingest_text',
@@ -28,7 +29,7 @@ const usageEventSchema = z.object({
   at: z.string(),
   metadata: metadataSchema,
 });
-/** One finished operation; counted once, by its id. */
+/** One finished operation; counted once. */
 export type UsageEvent = z.infer<typeof usageEventSchema>;
 
 interface Finished {
@@ -42,14 +43,28 @@ interface Finished {
 
 export function usageEvent(finished: Finished): UsageEvent {
   const { operation, userId, status, tokens, startedAtMs } = finished;
-  const metadata = wellFormed(finished.metadata);
+  const metadata = wellFormed(shortened(finished.metadata));
   const now = Date.now();
   const durationMs = Math.max(0, Math.round(now - startedAtMs));
   const at = new Date(now).toISOString();
   return { id: randomUUID(), userId, operation, status, tokens, durationMs, at, metadata };
 }
 
-/** Halves of surrogate pairs are no characters; the reader of JSON within Redis stops at them. */
+/** Characters of a query that its record keeps: thousands of records are kept of each caller. */
+const MOST_QUERY_CHARACTERS = 512;
+
+function shortened(metadata: Metadata): Metadata {
+  const { query } = metadata;
+  if (typeof query !== 'string') return metadata;
+  let end = 0;
+  // Whole code points: no pair of surrogates is cut in two.
+  for (let n = 0; n < MOST_QUERY_CHARACTERS && end < query.length; n += 1) {
+    end += (query.codePointAt(end) ?? 0) > 0xff_ff ? 2 : 1;
+  }
+  return end >= query.length ? metadata : { ...metadata, query: query.slice(0, end), query_truncated: true };
+}
+
+/** Halves of surrogate pairs are no characters. */
 function wellFormed(metadata: Metadata): Metadata {
   return Object.fromEntries(
     Object.entries(metadata).map(([name, value]) => [
@@ -84,23 +99,9 @@ export interface Usage {
   stats(userId: string): Promise<Record<string, number>>;
   /** Newest first. */
   recent(userId: string, request: RecentUsage): Promise<UsageEvent[]>;
-  /** Moves pending events of every user to counters and records; forgets what is over the limits. */
-  aggregate(limits: { keepDays: number; keepRecords: number }): Promise<number>;
 }
 
-const PAGE = 500;
-
 export function createUsage(redis: Redis): Usage {
-  const readPending = async (userId: string) => {
-    const [counters, pending, moved] = await redis
-      .multi()
-      .hGetAll(keys.usageCounters(userId))
-      .lRange(keys.usagePending(userId), 0, -1)
-      .lLen(keys.usageRecords(userId))
-      .execTyped();
-    return { counters, pending: pending.map(parseEvent), moved };
-  };
-
   return {
     append: async (event) => {
       await appendScript.run(redis, {
@@ -108,56 +109,54 @@ export function createUsage(redis: Redis): Usage {
         arguments: [JSON.stringify(event), toMember(event.userId)],
       });
     },
-    stats: async (userId) => {
-      const { counters, pending } = await readPending(userId);
-      const counts = Object.fromEntries(Object.entries(counters).map(([name, n]) => [name, Number(n)]));
-      for (const event of pending) {
-        if (event.status === 'success') counts[event.operation] = (counts[event.operation] ?? 0) + 1;
-      }
-      return counts;
-    },
+    stats: (userId) => countAll(redis, userId),
     recent: async (userId, request) => {
-      const { pending, moved } = await readPending(userId);
       const found: UsageEvent[] = [];
-      const seen = new Set<string>();
-      const take = (events: readonly UsageEvent[]) => {
-        for (const event of events.toReversed()) {
-          if (found.length >= request.limit) return;
-          // Trimming shifts positions between pages: an event may be read twice, never shown twice.
-          if (!seen.has(event.id) && isAsked(event, request)) found.push(event);
-          seen.add(event.id);
+      for (let before: number | null = null; ;) {
+        const { first, events } = await readUsagePage(redis, userId, before);
+        for (const text of events.toReversed()) {
+          const event = parseUsageEvent(text);
+          if (event && isAsked(event, request)) found.push(event);
+          if (found.length >= request.limit) return found;
         }
-      };
-      take(pending);
-      for (let end = moved; end > 0 && found.length < request.limit; end -= PAGE) {
-        const page = await redis.lRange(keys.usageRecords(userId), Math.max(0, end - PAGE), end - 1);
-        take(page.map(parseEvent));
+        if (events.length === 0) return found;
+        before = first;
       }
-      return found;
-    },
-    aggregate: async ({ keepDays, keepRecords }) => {
-      const users = await redis.sMembers(keys.usageDirty);
-      const oldest = new Date(Date.now() - keepDays * 86_400_000).toISOString();
-      let moved = 0;
-      for (const member of users) {
-        const userId = fromMember(member);
-        const scriptKeys = [
-          keys.usagePending(userId),
-          keys.usageCounters(userId),
-          keys.usageRecords(userId),
-          keys.usageDirty,
-          keys.usageTotals,
-        ];
-        // Who asks nothing any more is not dirty again: the records leave by themselves.
-        const limits = [member, oldest, String(keepRecords), String(keepDays * 86_400)];
-        moved += await aggregateScript.run(redis, { keys: scriptKeys, arguments: limits });
-      }
-      return moved;
     },
   };
 }
 
-const parseEvent = (text: string) => usageEventSchema.parse(JSON.parse(text));
+/** Counts of what was moved, and page by page what waits; from the start again when the worker comes past the pages. */
+async function countAll(redis: Redis, userId: string): Promise<Record<string, number>> {
+  for (;;) {
+    const start = await readUsageFromStart(redis, userId);
+    const counts: Record<string, number> = {};
+    for (const name of OPERATIONS) {
+      if (start.counters[name] !== undefined) counts[name] = Number(start.counters[name]);
+    }
+    let page: WaitingUsage = start;
+    for (let next = start.moved; page.moved <= next;) {
+      if (page.events.length === 0) return counts;
+      for (const text of page.events) {
+        const event = parseUsageEvent(text);
+        if (event?.status === 'success') counts[event.operation] = (counts[event.operation] ?? 0) + 1;
+      }
+      next += page.events.length;
+      page = await readUsageFromStart(redis, userId, next);
+    }
+  }
+}
+
+/** Null for what is no usage event; whoever moves it says so. */
+export function parseUsageEvent(text: string): UsageEvent | null {
+  try {
+    const parsed = usageEventSchema.safeParse(JSON.parse(text));
+    return parsed.success ? parsed.data : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
 
 function isAsked(event: UsageEvent, { operation, status, sinceMs }: RecentUsage): boolean {
   return (
@@ -171,32 +170,4 @@ function isAsked(event: UsageEvent, { operation, status, sinceMs }: RecentUsage)
 const appendScript = defineScript<number>(`
 redis.call('RPUSH', KEYS[1], ARGV[1])
 return redis.call('SADD', KEYS[2], ARGV[2])
-`);
-
-/**
- * Moves at most 1,000 pending events of one user; the user stays dirty while more wait. Everything is read before
- * anything is written: a script that fails is not undone, and comes again.
- */
-const aggregateScript = defineScript<number>(`
-local pending, counters, records, dirty, totals = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local user, oldest, keep = ARGV[1], ARGV[2], tonumber(ARGV[3])
-local events = redis.call('LRANGE', pending, 0, 999)
-local decoded = {}
-for i, text in ipairs(events) do decoded[i] = cjson.decode(text) end
-for i, text in ipairs(events) do
-  local event = decoded[i]
-  if event.status == 'success' then redis.call('HINCRBY', counters, event.operation, 1) end
-  redis.call('HINCRBY', totals, event.operation .. '|' .. event.status, 1)
-  redis.call('RPUSH', records, text)
-end
-redis.call('LTRIM', pending, #events, -1)
-redis.call('LTRIM', records, -keep, -1)
-while true do
-  local first = redis.call('LINDEX', records, 0)
-  if not first or cjson.decode(first).at >= oldest then break end
-  redis.call('LPOP', records)
-end
-redis.call('EXPIRE', records, ARGV[4])
-if redis.call('EXISTS', pending) == 0 then redis.call('SREM', dirty, user) end
-return #events
 `);

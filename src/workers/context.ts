@@ -15,7 +15,8 @@ import { bullConnection, createRedis } from '../shared/redis.js';
 import type { Settings } from '../shared/settings.js';
 import { createStorageMarker } from '../shared/storage-marker.js';
 import { createTermStatistics } from '../shared/term-statistics.js';
-import { createUsage } from '../shared/usage.js';
+import { createAggregateUsage } from '../shared/aggregate-usage.js';
+import { createEachMember } from '../shared/each-member.js';
 import { createFailDocument } from './fail.js';
 import { knowMissing } from './find-storage.js';
 import { LONGEST_SHORT_BYTES } from './ingest-short.js';
@@ -47,6 +48,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
       logger.warn({ err: error }, 'metrics not sent yet');
     },
   });
+  const eachMember = createEachMember({ logger, metrics });
   return {
     settings,
     logger,
@@ -58,7 +60,8 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     dataSet,
     chunks: createChunks(redis, dataSet.vectors),
     statistics: createTermStatistics(redis),
-    usage: createUsage(redis),
+    eachMember,
+    aggregateUsage: createAggregateUsage(redis, eachMember),
     storage: knowMissing(storage, storageMarker),
     storageMarker,
     embedding: createEmbedding(embedder, { maxWaitMilliseconds: isEmbeddingRemote ? 20 : 0 }),

@@ -176,7 +176,7 @@ async function serveMaintenance(context: WorkerContext): Promise<Served> {
   };
 }
 
-async function serveUsage({ settings, jobs, usage }: WorkerContext): Promise<Served> {
+async function serveUsage({ settings, jobs, aggregateUsage }: WorkerContext): Promise<Served> {
   const template = { name: 'aggregate', opts: passing };
   await jobs.queue('usage').upsertJobScheduler('aggregate', { every: AGGREGATE_EVERY_MS }, template);
   const { keepDays, keepRecords } = settings.usage;
@@ -185,7 +185,7 @@ async function serveUsage({ settings, jobs, usage }: WorkerContext): Promise<Ser
     handlers: {
       aggregate: {
         run: async () => {
-          await usage.aggregate({ keepDays, keepRecords });
+          await aggregateUsage({ keepDays, keepRecords });
           return 'done';
         },
       },

@@ -3,6 +3,7 @@ import { createUsageRoutes } from '../../src/api/routes/usage.js';
 import { createRedis, type Redis } from '../../src/shared/redis.js';
 import { createUsage, OPERATIONS, type Usage, type UsageEvent } from '../../src/shared/usage.js';
 import { makeToken, startApi, type ApiClient } from '../support/api.js';
+import { aggregateUsage } from '../support/aggregate-usage.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 
 let server: TestRedis;
@@ -55,7 +56,7 @@ describe('/usage/recent', () => {
 
   test('is newest first, at most `limit` (default 100, max 1000), pending and aggregated alike', async () => {
     for (let n = 0; n < 60; n += 1) await usage.append(event({ tokens: n }));
-    await usage.aggregate({ keepDays: 3650, keepRecords: 10_000 });
+    await aggregateUsage(redis)({ keepDays: 3650, keepRecords: 10_000 });
     for (let n = 60; n < 120; n += 1) await usage.append(event({ tokens: n }));
     const tokensOf = async (query: string) =>
       ((await recent(query)).body as { tokens_used: number }[]).map(({ tokens_used }) => tokens_used);
@@ -123,7 +124,7 @@ describe('/usage/stats', () => {
   test("counts the caller's successful operations, only those that occurred", async () => {
     expect(await api.request('/usage/stats', { token })).toMatchObject({ status: 200, body: {} });
     await usage.append(event({ operation: 'ingest_text' }));
-    await usage.aggregate({ keepDays: 3650, keepRecords: 10 });
+    await aggregateUsage(redis)({ keepDays: 3650, keepRecords: 10 });
     await usage.append(event({ operation: 'ingest_text' }));
     await usage.append(event({ operation: 'query', status: 'error' }));
     await usage.append(event({ operation: 'query', userId: 'bob' }));

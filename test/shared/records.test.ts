@@ -189,3 +189,20 @@ describe('records', () => {
     expect(await redis.zScore(keys.unfinished, done.id)).toBeNull();
   });
 });
+
+test('a document whose owner is no well-formed text is published, counted and deleted like any other', async () => {
+  const owner = 'half \ud800: %3A';
+  const document = makeDocument({
+    ownerId: owner,
+    readers: [owner],
+    operation: makeOperation({ userId: owner }),
+  });
+  await records.create(document);
+  const fence = { ...fenceOf(document), chunkCount: 1, tokenCount: 3 };
+  const published = await records.update(document.id, (each) => transitions.publish(each, fence));
+  expect(published).toMatchObject({ changed: true, record: { ownerId: owner } });
+  expect(await records.read(document.id)).toMatchObject({ ownerId: owner, readers: [owner] });
+  expect(Object.keys(await usage.stats(owner))).toHaveLength(1);
+  expect(await usage.stats('half \ud801: %3A')).toEqual({});
+  expect((await records.update(document.id, transitions.remove)).changed).toBe(true);
+});

@@ -1,0 +1,74 @@
+import { keys } from './keys.js';
+import { defineScript, type Redis } from './redis.js';
+
+/*
+ * A user's events stand in two lists, those that wait behind those that were moved to the records. Each has a number
+ * that stays while it is moved: the counter `moved` is the number of the first that waits.
+ */
+
+/** Events that are read, or moved, in one step. */
+export const USAGE_PAGE = 200;
+
+/** Field of a user's counters, beside those of the operations. */
+export const MOVED_FIELD = 'moved';
+
+export interface UsagePage {
+  /** Number of the first event. */
+  readonly first: number;
+  /** Oldest first. */
+  readonly events: readonly string[];
+}
+
+/** The last events before a number; before null, the newest. */
+export async function readUsagePage(redis: Redis, userId: string, before: number | null): Promise<UsagePage> {
+  const [first, events] = await pageScript.run(redis, {
+    keys: [keys.usagePending(userId), keys.usageRecords(userId), keys.usageCounters(userId)],
+    arguments: [String(USAGE_PAGE), MOVED_FIELD, before === null ? '' : String(before)],
+  });
+  return { first: Number(first), events };
+}
+
+export interface WaitingUsage {
+  /** Number of the first event that waits: above the one asked for, when that has been moved. */
+  readonly moved: number;
+  readonly events: readonly string[];
+  readonly counters: Readonly<Record<string, string | undefined>>;
+}
+
+/** The events that wait from a number on, a page of them; without a number from the first, with the counters. */
+export async function readUsageFromStart(redis: Redis, userId: string, from?: number): Promise<WaitingUsage> {
+  const [moved, events, fields] = await startScript.run(redis, {
+    keys: [keys.usagePending(userId), keys.usageCounters(userId)],
+    arguments: [String(USAGE_PAGE), MOVED_FIELD, from === undefined ? '' : String(from)],
+  });
+  const counters: Record<string, string> = {};
+  for (let i = 0; i + 1 < fields.length; i += 2) counters[fields[i] ?? ''] = fields[i + 1] ?? '';
+  return { moved: Number(moved), events, counters };
+}
+
+const pageScript = defineScript<[first: string, events: string[]]>(`
+local pending, records, counters, count = KEYS[1], KEYS[2], KEYS[3], tonumber(ARGV[1])
+local moved = tonumber(redis.call('HGET', counters, ARGV[2]) or '0')
+local oldest = moved - redis.call('LLEN', records)
+local last = ARGV[3] == '' and moved + redis.call('LLEN', pending) or tonumber(ARGV[3])
+local first = math.max(last - count, oldest)
+local events = {}
+if first < moved and first < last then
+  events = redis.call('LRANGE', records, first - oldest, math.min(last, moved) - 1 - oldest)
+end
+if last > moved then
+  local waiting = redis.call('LRANGE', pending, math.max(first, moved) - moved, last - 1 - moved)
+  for _, event in ipairs(waiting) do events[#events + 1] = event end
+end
+return { tostring(first), events }
+`);
+
+const startScript = defineScript<[moved: string, events: string[], counters: string[]]>(`
+local pending, counters, count = KEYS[1], KEYS[2], tonumber(ARGV[1])
+local moved = tonumber(redis.call('HGET', counters, ARGV[2]) or '0')
+local from = ARGV[3] == '' and moved or tonumber(ARGV[3])
+local events, fields = {}, {}
+if ARGV[3] == '' then fields = redis.call('HGETALL', counters) end
+if from >= moved then events = redis.call('LRANGE', pending, from - moved, from - moved + count - 1) end
+return { tostring(moved), events, fields }
+`);

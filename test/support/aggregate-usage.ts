@@ -1,0 +1,11 @@
+import { createAggregateUsage, type AggregateUsage } from '../../src/shared/aggregate-usage.js';
+import { createEachMember } from '../../src/shared/each-member.js';
+import { createLogger } from '../../src/shared/logger.js';
+import type { Redis } from '../../src/shared/redis.js';
+
+/** What the usage worker does; `onFailed` hears of each member that failed. */
+export function aggregateUsage(redis: Redis, onFailed: () => void = () => undefined): AggregateUsage {
+  const logger = createLogger({ level: 'silent', process: 'test' });
+  const metrics = { add: onFailed, observe: () => undefined };
+  return createAggregateUsage(redis, createEachMember({ logger, metrics }));
+}
