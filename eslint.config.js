@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { createNodeResolver, importX } from 'eslint-plugin-import-x';
+import * as regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 const adapters = 'src/shared/adapters';
@@ -124,7 +125,15 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
+    plugins: { regexp },
     rules: {
+      // What clients send meets patterns on the event loop, where one that backtracks stops the whole process. 'potential'
+      // takes a pattern for slow also where no caller is known who lets it be.
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': [
+        'error',
+        { report: 'potential', ignoreSticky: true, ignorePartial: false },
+      ],
       'no-console': 'error',
       'no-restricted-properties': [
         'error',

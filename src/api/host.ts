@@ -42,9 +42,16 @@ function hostName(host: string | undefined): string | null {
 
 /** Public address of the service without a trailing slash: as set, else as this request reached it. */
 export function baseUrlOf(request: Request, publicUrl: string): string {
-  if (publicUrl !== '') return publicUrl.replace(/\/+$/, '');
+  if (publicUrl !== '') return withoutSlashes(publicUrl);
   const { localAddress = '127.0.0.1', localPort = 80 } = request.socket;
   const local = `${isIP(localAddress) === 6 ? `[${localAddress}]` : localAddress}:${String(localPort)}`;
   const place = hostName(request.host) === null ? local : request.host;
   return `${request.protocol === 'https' ? 'https' : 'http'}://${place}`;
+}
+
+/** Without slashes at the end. */
+export function withoutSlashes(path: string): string {
+  let end = path.length;
+  while (path.charAt(end - 1) === '/') end -= 1;
+  return path.slice(0, end);
 }

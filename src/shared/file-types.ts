@@ -1,3 +1,5 @@
+import { startsAsHtml } from './html-start.js';
+
 /**
  * The formats Quire reads: the one table. A new format is an entry here and a parser of the same name in
  * `src/workers/parse/`.
@@ -144,7 +146,7 @@ function detectText(head: Uint8Array, { extension, declaredType, named }: Names)
     .trimStart();
   if (start === '') return named ?? 'text';
   if (UNREAD_TEXT.test(start) || UNREAD_TYPES.has(declaredType)) return null;
-  if (/^(?:<!--[^]*?-->\s*|<\?xml[^>]*>\s*)*<(?:!doctype\s+html|html)[\s>]/i.test(start)) return 'html';
+  if (startsAsHtml(start)) return 'html';
   if (start.startsWith('<?xml') && named !== 'html') return null;
   if (named === 'pdf' || named === 'docx') return named;
   if (named !== undefined) return named;

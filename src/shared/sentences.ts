@@ -4,11 +4,24 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 
 /** Sentences of a text in any language (UAX #29), trimmed; a line end ends one too where a blank line or a list follows. */
 export function splitSentences(text: string): string[] {
-  return text
-    .split(/\n\s*\n|\n(?=\s*(?:[-*•#|]|\d+[.)])\s)/u)
+  return splitBlocks(text)
     .flatMap((block) => [...segmenter.segment(block.replace(/\s+/gu, ' '))])
     .flatMap(({ segment }) => cutLong(segment.trim()))
     .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence));
+}
+
+/** A line that begins an item of a list, a heading or a row of a table. */
+const ITEM = /^\s*(?:[-*•#|]|\d+[.)])(?:\s|$)/u;
+
+/** Line by line: a pattern over the whole text would look at a run of line ends again from each of them. */
+function splitBlocks(text: string): string[] {
+  const blocks: string[][] = [[]];
+  for (const line of text.split('\n')) {
+    const isBlank = line.trim() === '';
+    if (isBlank || ITEM.test(line)) blocks.push([]);
+    if (!isBlank) blocks.at(-1)?.push(line);
+  }
+  return blocks.map((lines) => lines.join('\n'));
 }
 
 function cutLong(sentence: string): string[] {

@@ -79,7 +79,7 @@ function stemWord(word: string): string {
   return LETTERS.test(stem) ? stem.slice(0, LATIN.test(stem) ? LATIN_STEM : OTHER_STEM) : stem;
 }
 
-const LATIN_ACCENTS = /(?<=[a-zæœø][\u0300-\u036f]*)[\u0300-\u036f]+/gu;
+const LATIN_ACCENTS = /(?<=[a-zæœø])[\u0300-\u036f]+/gu;
 const SHORTEST_UNACCENTED = 6;
 const ARABIC_POINTS = /[\u064b-\u0652\u0670\u0640]/gu;
 const ARABIC_ARTICLE = /^(?:[وبكف]?ال|لل)(?=.{2})/u;

@@ -5,6 +5,7 @@ import type { Jobs } from '../../shared/jobs.js';
 import type { Redis } from '../../shared/redis.js';
 import { notAuthenticated, requirePermission, type Authenticate } from '../auth.js';
 import { continueBody } from '../expect-continue.js';
+import { withoutSlashes } from '../host.js';
 import { requestFacts } from '../request-facts.js';
 import type { InspectDocument } from '../services/document-inspection.js';
 import { createBoard } from './board.js';
@@ -35,7 +36,7 @@ const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 export function createAdmin(options: AdminOptions): Router {
   const { redis, jobs, secrets, inspect, authenticate, publicUrl, sessionMinutes, devMode } = options;
   const { queuesReadOnly: readOnly } = options;
-  const adminPath = `${publicUrl === '' ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '')}/admin`;
+  const adminPath = `${publicUrl === '' ? '' : withoutSlashes(new URL(publicUrl).pathname)}/admin`;
   const sessions = createSessions({ secrets, redis });
   const visits = createVisits({ sessions, authenticate, sessionMinutes, adminPath, publicUrl });
 

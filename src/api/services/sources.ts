@@ -138,19 +138,25 @@ async function* inspect(
   facts: FileFacts,
   maxFileBytes: number,
 ): AsyncGenerator<Uint8Array> {
-  let head: Uint8Array = new Uint8Array();
+  const head: Uint8Array[] = [];
+  let headBytes = 0;
   for await (const bytes of file.bytes) {
     facts.sizeBytes += bytes.length;
     if (facts.sizeBytes > maxFileBytes) throw tooLarge(maxFileBytes);
     facts.hash.update(bytes);
     if (facts.contentType === '') {
-      head = Buffer.concat([head, bytes]);
-      if (head.length >= DETECTION_BYTES) facts.contentType = detect(file, head.subarray(0, DETECTION_BYTES));
+      // Put together once: parts may be single bytes.
+      head.push(bytes);
+      headBytes += bytes.length;
+      if (headBytes >= DETECTION_BYTES) facts.contentType = detect(file, beginning(head));
     }
     yield bytes;
   }
-  facts.contentType ||= detect(file, head);
+  facts.contentType ||= detect(file, beginning(head));
 }
+
+const beginning = (parts: readonly Uint8Array[]): Uint8Array =>
+  Buffer.concat(parts).subarray(0, DETECTION_BYTES);
 
 /** @throws AppError 415 */
 function detect(file: IncomingFile, head: Uint8Array): string {

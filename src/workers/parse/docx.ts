@@ -43,12 +43,15 @@ function folded(line: string): string {
   return line.replace(/^- /, '').replace(/\s+/g, ' ').trim();
 }
 
+const tagOf = (markup: string): string => markup.slice(0, markup.indexOf('>') + 1);
+
 /** The main part, as the package's relations name it. */
 function bodyPart(parts: Record<string, Uint8Array>): string {
   const relations = parts['_rels/.rels'];
   const markup = relations ? decodeText(relations) : '';
-  const relation = /<Relationship\b[^>]*officeDocument"[^>]*>/.exec(markup)?.[0] ?? '';
-  const target = /Target="\/?([^"]+)"/.exec(relation)?.[1] ?? '';
+  const relation =
+    markup.split('<Relationship ').find((rest) => tagOf(rest).includes('officeDocument"')) ?? '';
+  const target = /Target="\/?([^"]+)"/.exec(tagOf(relation))?.[1] ?? '';
   return target in parts ? target : 'word/document.xml';
 }
 

@@ -7,9 +7,22 @@ const PRESCAN_BYTES = 4096;
 export function* parseHtml(bytes: Uint8Array): Iterable<string> {
   const start = Buffer.from(bytes.subarray(0, PRESCAN_BYTES)).toString('latin1');
   const charset =
-    /<meta[^>]+charset\s*=\s*["']?\s*([\w:.-]+)/i.exec(start)?.[1] ??
-    /<\?xml[^>]+encoding\s*=\s*["']([\w:.-]+)/i.exec(start)?.[1];
+    attributeOf(start, '<meta', /charset\s*=[\s"']*([\w:.-]+)/i) ??
+    attributeOf(start, '<?xml', /encoding\s*=\s*["']([\w:.-]+)/i);
   const html = createHtmlText();
   html.write(decodeText(bytes, charset));
   yield html.end();
+}
+
+/** What `pattern` takes out of the first tag of that name that holds it: tag by tag, so that each is read once. */
+function attributeOf(markup: string, name: string, pattern: RegExp): string | undefined {
+  const folded = markup.toLowerCase();
+  let end = 0;
+  for (let at = folded.indexOf(name); at !== -1; at = folded.indexOf(name, end)) {
+    const close = markup.indexOf('>', at);
+    end = close === -1 ? markup.length : close;
+    const value = pattern.exec(markup.slice(at, end))?.[1];
+    if (value !== undefined) return value;
+  }
+  return undefined;
 }

@@ -43,7 +43,8 @@ export async function* parsePdf(bytes: Uint8Array): AsyncIterable<string> {
 
 /** pdf.js passes on what its buffers could not get as an error like any other. */
 function failureOf(cause: unknown): IngestError {
-  const isMemory = cause instanceof Error && /allocation failed|invalid .*array length/i.test(cause.message);
+  const isMemory =
+    cause instanceof Error && /allocation failed|invalid (?:typed )?array length/i.test(cause.message);
   return isMemory
     ? new IngestError('too_large', 'The document needs more memory than a parser has.', { cause })
     : new IngestError('corrupt', 'The PDF file is damaged.', { cause });
@@ -71,7 +72,9 @@ async function countPages(pdf: PDFParse): Promise<number> {
 /** Words broken at line ends become whole; lines keep their borders. */
 function tidyPage(text: string): string {
   return text
-    .replace(/[\t ]+\n/g, '\n')
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
     .replace(/(\p{Ll})[-\u00ad]\n(\p{Ll})/gu, '$1$2')
     .replace(/\n{3,}/g, '\n\n')
     .trim();

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createClient, type Client } from '../support/client.js';
+import { startService, type Service } from '../support/service.js';
+
+let service: Service;
+let client: Client;
+
+beforeAll(async () => {
+  service = await startService({ env: { QUIRE_INGEST_WAIT_SECONDS: '0' } });
+  client = createClient(service.url);
+}, 60_000);
+
+afterAll(async () => {
+  await service.stop();
+});
+
+/** Asks `/health` until `work` is done: the longest that one answer took, in milliseconds. */
+async function longestSilence(work: Promise<unknown>): Promise<number> {
+  const state = { isDone: false };
+  let longest = 0;
+  const done = work.finally(() => {
+    state.isDone = true;
+  });
+  do {
+    const start = performance.now();
+    const response = await fetch(`${service.url}/health`, { signal: AbortSignal.timeout(5_000) });
+    expect(response.status).toBe(200);
+    await response.text();
+    longest = Math.max(longest, performance.now() - start);
+  } while (!state.isDone);
+  await done;
+  return longest;
+}
+
+describe('while a stranger answers for his bytes, others are served:', () => {
+  test.each([
+    ['comments without end', `${'<!---->'.repeat(36)}x`],
+    ['comments in comments', '<!--'.repeat(16_384)],
+    ['declarations without end', '<?xml '.repeat(10_000)],
+  ])('an upload of %s', async (_name, text) => {
+    const upload = client.ingestFile(Buffer.from(text), 'a.txt');
+    expect(await longestSilence(upload)).toBeLessThan(1_000);
+    // Without white space behind its name, an XML declaration is none.
+    expect((await upload).status).toBe(text.startsWith('<?xml') ? 415 : 202);
+  });
+
+  test('forty requests with a Prefer of 15,000 blanks', async () => {
+    const headers = { prefer: `wait${' '.repeat(15_000)}x` };
+    const asking = Array.from({ length: 40 }, () => fetch(`${service.url}/usage/stats`, { headers }));
+    expect(await longestSilence(Promise.all(asking))).toBeLessThan(1_000);
+    for (const answer of await Promise.all(asking)) expect(answer.status).toBe(200);
+  });
+});

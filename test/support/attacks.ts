@@ -1,0 +1,88 @@
+import { createContext, Script } from 'node:vm';
+
+/**
+ * Inputs of about `size` characters made of a grammar's tokens: each repeated, each pair alternating, one run behind the
+ * other (nested, unbalanced), and all that with an end that makes the match fail at last.
+ */
+export function* attacks(
+  { tokens, prefixes = [] }: Grammar,
+  size: number,
+): Generator<[name: string, text: string], undefined> {
+  const fill = (unit: string) => unit.repeat(Math.max(1, Math.floor(size / unit.length)));
+  const half = (unit: string) => fill(unit).slice(0, Math.max(unit.length, Math.floor(size / 2)));
+  for (const one of tokens) {
+    yield* withEnds(`${show(one)}…`, fill(one), tokens);
+    for (const other of tokens) {
+      if (one === other) continue;
+      yield* withEnds(`${show(one + other)}…`, fill(one + other), tokens);
+      yield* withEnds(`${show(one)}…${show(other)}…`, half(one) + half(other), []);
+      yield [`${show(one)}${show(other)}…`, one + fill(other).slice(one.length)];
+    }
+    for (const prefix of prefixes) yield* withEnds(`${show(prefix)}${show(one)}…`, prefix + fill(one), []);
+  }
+  return undefined;
+}
+
+function* withEnds(name: string, text: string, ends: readonly string[]): Generator<[string, string]> {
+  yield [name, text];
+  yield [`${name}x\\0`, `${text.slice(2)}x\0`];
+  for (const end of ends.slice(0, 3)) yield [`${name}${show(end)}`, text.slice(end.length) + end];
+}
+
+const show = (token: string): string => JSON.stringify(token).slice(1, -1);
+
+/** Milliseconds that an input may take at most, whatever its form. */
+const BUDGET = 50;
+/** A form of growth is told from noise only above this. */
+const NOISE = 25;
+const HANGS = 2_000;
+
+export interface Grammar {
+  readonly tokens: readonly string[];
+  /** What has to come first for the rest to be looked at. */
+  readonly prefixes?: readonly string[];
+}
+
+export interface Parser extends Grammar {
+  readonly parse: (text: string) => unknown;
+  /** Characters of the largest input that gets there. */
+  readonly size: number;
+}
+
+/** The first input that takes a parser longer than it may, or that grows faster than it does; null where all is well. */
+export function findSlow({ parse, size, ...grammar }: Parser): string | null {
+  const quarter = attacks(grammar, size / 4);
+  for (const [name, text] of attacks(grammar, size)) {
+    const [, smaller = ''] = quarter.next().value ?? [];
+    // A first run may meet the compiler or another process: only what is slow each time is slow.
+    for (let left = 5; ; left -= 1) {
+      const [few, many] = [timeOf(parse, smaller), timeOf(parse, text)];
+      if (many <= BUDGET && many <= 8 * few + NOISE) break;
+      if (left > 1 && many < HANGS) continue;
+      return `${name}: ${few.toFixed(1)} ms, then ${many.toFixed(1)} ms at four times the size`;
+    }
+  }
+  return null;
+}
+
+const running: { run: () => void } = { run: () => undefined };
+createContext(running);
+const script = new Script('run()');
+
+/** Ends what would not end by itself. */
+function timeOf(parse: (text: string) => unknown, text: string): number {
+  running.run = () => {
+    try {
+      parse(text);
+    } catch {
+      // Refusing is an answer, too.
+    }
+  };
+  const start = performance.now();
+  try {
+    script.runInContext(running, { timeout: HANGS });
+  } catch {
+    return HANGS;
+  }
+  return performance.now() - start;
+}
