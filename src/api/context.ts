@@ -148,10 +148,7 @@ async function createIndex({
   const redisUrl = settings.redis.url;
   switch (name) {
     case 'exact':
-      return createExactIndex({
-        ...{ redisUrl, vectors, onProblem },
-        findsWords: settings.embedder !== 'builtin',
-      });
+      return createExactIndex({ redisUrl, vectors, onProblem });
     case 'query-engine':
       return createQueryEngineIndex({
         ...{ redisUrl, onProblem, vectors, model: embedder.model },

@@ -60,7 +60,7 @@ export interface IndexSearch extends CallOptions {
   readonly vector: Float32Array;
   readonly callerId: string;
   readonly filter: Filter | null;
-  /** Most similar candidates to return. */
+  /** Most similar candidates to return; more where some of them are known to be stale. */
   readonly limit: number;
   /** What of each candidate will be read, all by default: the rest may be missing. */
   readonly reads?: readonly CandidatePart[];
@@ -81,7 +81,10 @@ export interface WordSearch extends CallOptions {
   readonly filter: Filter | null;
   /** A chunk holds at least one of them; there is one or more. */
   readonly words: WeightedWords;
-  /** Most candidates to return: those that score highest, by these weights or by the engine's own. */
+  /**
+   * Candidates to return, those that score highest, by these weights or by the engine's own; more where some of them are
+   * known to be stale.
+   */
   readonly limit: number;
   /** To tell similarities to; without it candidates have none. */
   readonly vector?: Float32Array;
@@ -102,10 +105,10 @@ export interface IndexListing extends CallOptions {
 export interface Index {
   readonly name: string;
   search(request: IndexSearch): Promise<Candidate[]>;
-  /** Candidates by the words that they hold; absent from an engine that does not know words. */
-  readonly searchWords?: (request: WordSearch) => Promise<Candidate[]>;
-  /** Whether it reads every chunk for them, so that nothing is gained by looking for fewer. */
-  readonly scansWords?: boolean;
+  /** Candidates by the words that they hold. */
+  searchWords(request: WordSearch): Promise<Candidate[]>;
+  /** Whether it reads every chunk for words, so that nothing is gained by looking for fewer. */
+  readonly scansWords: boolean;
   /** Ids of readable documents that match, newest first, ties by id. */
   list(request: IndexListing): Promise<string[]>;
   count(request: Omit<IndexListing, 'skip' | 'limit'>): Promise<number>;

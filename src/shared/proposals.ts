@@ -27,15 +27,14 @@ interface ProposalParts {
 }
 
 /**
- * Where a ranker goes by words alone and the index finds by words, candidates are what holds the query's words; the
- * nearest by vector only fill up what those leave open. Where it goes by both, so do candidates. Otherwise, and from an
- * index that does not know words, all come by vector.
+ * Where a ranker goes by words alone, candidates are what holds the query's words; the nearest by vector only fill up
+ * what those leave open. Where it goes by both, so do candidates. Otherwise all come by vector.
  */
 export function createProposals(parts: ProposalParts): Proposals {
-  const { index, ranker, request } = parts;
+  const { ranker, request } = parts;
   const byVector = proposeByVector(parts);
-  if (!ranker.byWords || !index.searchWords) return byVector;
-  const byWords = proposeByWords(parts, ranker.byWords, index.searchWords);
+  if (!ranker.byWords) return byVector;
+  const byWords = proposeByWords(parts, ranker.byWords);
   return ranker.reads.includes('similarity')
     ? both(byVector, byWords)
     : inTurn(byWords, byVector, request.minScore);
@@ -44,17 +43,18 @@ export function createProposals(parts: ProposalParts): Proposals {
 function proposeByVector({ index, ranker, request, embed }: ProposalParts): Proposals {
   const { callerId, filter, k, signal } = request;
   let limit = ranker.candidateCount(k);
-  let isWhole = false;
+  let count = 0;
   return {
     ask: async () => {
       const vector = await embed();
       const found = await index.search({ vector, callerId, filter, limit, reads: ranker.reads, signal });
-      isWhole = found.length < limit;
+      count = found.length;
       return found;
     },
     widen: (isEnough) => {
-      limit *= 2;
-      return !isWhole && !isEnough;
+      if (count < limit || isEnough) return false;
+      limit = widened(limit, count);
+      return true;
     },
     missed: () => 0,
   };
@@ -72,7 +72,6 @@ interface WordProposals extends Proposals {
 function proposeByWords(
   { index, ranker, request, embed, statistics }: ProposalParts,
   candidates: WordCandidates,
-  searchWords: NonNullable<Index['searchWords']>,
 ): WordProposals {
   const { callerId, query, filter, k, minScore, signal } = request;
   const readsSimilarity = ranker.reads.includes('similarity');
@@ -80,26 +79,28 @@ function proposeByWords(
   let rounds: readonly SoughtWords[] = [];
   let round = 0;
   let isWhole = false;
+  let count = 0;
   const missed = () => rounds[round]?.missed ?? 0;
   const isLastRound = () => round + 1 >= rounds.length || (!readsSimilarity && missed() <= minScore);
   return {
     ask: async () => {
       if (limit === 0) {
         const known = await statistics;
-        rounds = candidates.queries(query, known).slice(index.scansWords === true ? -1 : 0);
+        rounds = candidates.queries(query, known).slice(index.scansWords ? -1 : 0);
         limit = candidates.candidateCount(k, known);
       }
       const vector = readsSimilarity ? { vector: await embed() } : {};
       const asked = { callerId, filter, limit, signal, ...vector };
       const found = await Promise.all(
-        rounds.slice(0, round + 1).map(({ words }) => searchWords({ ...asked, words })),
+        rounds.slice(0, round + 1).map(({ words }) => index.searchWords({ ...asked, words })),
       );
       isWhole = found.every(({ length }) => length < limit);
+      count = Math.max(...found.map(({ length }) => length));
       return found.reduce(merge, []);
     },
     widen: (isEnough) => {
       if (!isWhole && !isEnough) {
-        limit *= 2;
+        limit = widened(limit, count);
         return true;
       }
       if (isLastRound()) return false;
@@ -111,6 +112,11 @@ function proposeByWords(
     isAtEnd: () => isWhole && isLastRound(),
     areAllWords: () => rounds.at(-1)?.words.terms.length === ranker.queryTerms(query).length,
   };
+}
+
+/** Of an answer that was cut off. An index may answer with more than it was asked for, and have no more. */
+function widened(limit: number, count: number): number {
+  return Math.max(2 * limit, count + 1);
 }
 
 /** What the second proposes comes on top once the first has no more. */

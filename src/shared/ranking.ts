@@ -132,7 +132,7 @@ export function coveredShare(
   { terms, weights, averageLength }: WeightedWords,
   counts: Uint8Array,
 ): number {
-  const damping = K1 * (1 - B + (B * packedLength(packed)) / averageLength);
+  const damping = lengthDamping(packedLength(packed), averageLength);
   readCounts(packed, terms, counts);
   let share = 0;
   for (let at = 0; at < terms.length; at += 1) {
@@ -140,6 +140,11 @@ export function coveredShare(
     if (count > 0) share += ((weights[at] ?? 0) * count) / (count + damping);
   }
   return clamp(share);
+}
+
+/** What a term's count is held against: the longer the chunk the more. */
+export function lengthDamping(length: number, averageLength: number): number {
+  return K1 * (1 - B + (B * length) / averageLength);
 }
 
 function clamp(value: number): number {

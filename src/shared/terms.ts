@@ -105,6 +105,13 @@ export function packedTerms(packed: Uint8Array): number[] {
   );
 }
 
+/** Tells of each term, ascending, and of how often it occurs; of none where nothing was packed. */
+export function readTerms(packed: Uint8Array, tell: (term: number, count: number) => void): void {
+  const size = packed.length === 0 ? 0 : packedSize(packed);
+  for (let index = 0; index < size; index += 1)
+    tell(readUint32(packed, HEADER_BYTES + 4 * index), packed[HEADER_BYTES + 4 * size + index] ?? 0);
+}
+
 /** Occurrences of all terms together. */
 export function packedLength(packed: Uint8Array): number {
   return readUint32(packed, 1);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { limitIndexTime } from '../../src/api/index-deadline.js';
 import { UnavailableError } from '../../src/shared/errors.js';
 import type { Filter } from '../../src/shared/filters.js';
 import type { Index } from '../../src/shared/ports.js';
@@ -14,6 +15,11 @@ const Y = [0, 1, 0, 0];
 const Z = [0, 0, 1, 0];
 /** More than any of these tests has chunks or documents. */
 const ALL = 1_000;
+
+/** What asks the engine. */
+type Asking = Exclude<keyof Index, 'name' | 'scansWords' | 'state' | 'close'>;
+const isDone = () => true;
+const isFailed = () => false;
 
 /** What every Index must do. */
 export function describeIndexContract(
@@ -137,6 +143,18 @@ export function describeIndexContract(
       expect(found.map(({ documentId }) => documentId)).toEqual([id, id]);
     });
 
+    test('a page beyond the last is empty, however far beyond', async () => {
+      await ingest([X]);
+      const far = [2, 10_000, 1_000_000, 10_000_000, 2 ** 31, 2 ** 32 + 1, Number.MAX_SAFE_INTEGER, 2 ** 53, 1e21];
+      const some = parsed({ created_at: { $gt: '2020-01-01' } });
+      for (const skip of far) {
+        for (const filter of [null, some]) {
+          expect(await list({ skip, limit: 100, filter })).toEqual([]);
+        }
+      }
+      expect(await list({ skip: 0, limit: 100 })).toHaveLength(1);
+    });
+
     test('lists newest first, ties by id, in pages', async () => {
       const at = (day: number) => `2026-01-0${String(day)}T00:00:00.000Z`;
       const id = (last: number) => `00000000-0000-4000-8000-00000000000${String(last)}`;
@@ -203,6 +221,33 @@ export function describeIndexContract(
       expect(await running).toBe(reason);
       expect(await search(X)).toHaveLength(1);
     });
+
+    test('whatever is asked of it is given up in time while Redis hangs, and answered again afterwards', async () => {
+      await ingest([X]);
+      const limited = limitIndexTime(index, { milliseconds: 500 });
+      const selection = { callerId: 'owner', filter: null, limit: ALL };
+      const words = { terms: Uint32Array.of(1), weights: Float64Array.of(1), averageLength: 1 };
+      // By the port's own type: a method that it gets one day has to stand here.
+      const ask: Readonly<Record<Asking, () => Promise<unknown>>> = {
+        search: () => limited.search({ ...selection, vector: unit(X) }),
+        searchWords: () => limited.searchWords({ ...selection, words }),
+        list: () => limited.list({ ...selection, skip: 0 }),
+        count: () => limited.count(selection),
+      };
+      for (const each of Object.values(ask)) await each();
+      process.kill(redis.pid, 'SIGSTOP');
+      try {
+        for (const each of Object.values(ask)) {
+          const started = performance.now();
+          expect(await rejection(each())).toBeInstanceOf(UnavailableError);
+          expect(performance.now() - started).toBeLessThan(4_000);
+        }
+      } finally {
+        process.kill(redis.pid, 'SIGCONT');
+      }
+      for (const each of Object.values(ask)) await until(() => each().then(isDone, isFailed), 30);
+      expect(await search(X)).toHaveLength(1);
+    }, 60_000);
 
     test('is unavailable while Redis is down, and whole again once it is back', async () => {
       await ingest([X]);

@@ -68,6 +68,28 @@ describeOnEachIndex((start) => {
     ]);
   }, 60_000);
 
+  test('pages beyond the last are empty, however far; what is no number that can be told apart is refused', async () => {
+    const pager = createClient(service.url, 'pager');
+    const { body } = await pager.ingestText('The only one.');
+    const chunks = `/documents/${body.external_id}/chunks`;
+    const far = ['2', '999999', '1000000', '1000001', '10000000', '4294967296', '9007199254740991'];
+    const filters = encodeURIComponent(JSON.stringify({ created_at: { $gt: '2020-01-01' } }));
+    for (const path of ['/documents?', `/documents?filters=${filters}&`, `${chunks}?`]) {
+      for (const skip of far) {
+        for (const limit of ['', '&limit=1']) {
+          const reply = await pager.get(`${path}skip=${skip}${limit}`);
+          expect([skip, reply.status, reply.body]).toEqual([skip, 200, []]);
+        }
+      }
+      for (const skip of ['9007199254740993', '9'.repeat(40), '1e21', '-1', '1.5', 'Infinity', '0x10']) {
+        const reply = await pager.get<{ detail: unknown }>(`${path}skip=${encodeURIComponent(skip)}`);
+        expect([skip, reply.status]).toEqual([skip, 422]);
+        expect(reply.body.detail).toMatchObject([{ loc: ['query', 'skip'] }]);
+      }
+      expect((await pager.get<unknown[]>(`${path}skip=0`)).body).toHaveLength(1);
+    }
+  });
+
   test('a new version that fails leaves the published one as it was, in all that is shown', async () => {
     const { body } = await client.ingestFile(Buffer.from('# Swans\n\nA swan glides.'), 'swan.md');
     const path = `/documents/${body.external_id}`;

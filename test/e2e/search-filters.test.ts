@@ -29,6 +29,31 @@ describeOnEachIndex((start) => {
   }
   const findChunks = (client: Client, filters: unknown) => find(client, '/retrieve/chunks', filters);
 
+  test('what shares nothing with the query is found at min_score 0, and is no context of an answer', async () => {
+    const client = user('nothing in common');
+    const texts = ['Otters eat crabs.', 'Crabs walk along the beach.', 'Lanterns hang over the quay.'];
+    for (const text of texts) expect((await client.ingestText(text)).status).toBe(200);
+    const asked = { query: 'otters and crabs', k: 100 };
+    interface Answer {
+      readonly sources: readonly { readonly score: number }[];
+      readonly completion: string;
+    }
+    for (const ranking of ['lexical', 'semantic', 'hybrid']) {
+      for (const path of ['/retrieve/chunks', '/retrieve/docs']) {
+        const { body } = await client.post<WireChunk[]>(path, { ...asked, ranking, min_score: 0 });
+        expect(body.map(({ score }) => score > 0)).toEqual([true, true, false]);
+      }
+      const about = await client.post<Answer>('/query', { ...asked, ranking, min_score: 0 });
+      expect(about.status).toBe(200);
+      expect(about.body.sources.map(({ score }) => score > 0)).toEqual([true, true]);
+      const nothing = { ranking, k: 100, min_score: 0, query: 'umbrella price' };
+      expect((await client.post<WireChunk[]>('/retrieve/chunks', nothing)).body).toHaveLength(3);
+      const answer = await client.post<Answer>('/query', nothing);
+      expect(answer).toMatchObject({ status: 200, body: { sources: [] } });
+      expect(answer.body.completion).not.toMatch(/otter|crab|lantern/i);
+    }
+  });
+
   describe('filters', () => {
     const documents: Record<string, Record<string, unknown>> = {
       a: { n: 1, s: 'x', b: true, list: ['red', 2], o: { p: { q: 'deep' } }, at: '2026-01-01T00:00:00Z' },

@@ -14,19 +14,18 @@ const chunks = (first: number, count: number) =>
 const numbers = (found: readonly Candidate[]) => found.map(({ number }) => number);
 
 /** An index that has so many chunks by vector, and by words what it is told. */
-function stubIndex(byVector: number, byWords?: (asked: WordSearch) => readonly Candidate[]) {
+function stubIndex(byVector: number, byWords: (asked: WordSearch) => readonly Candidate[]) {
   const asked: string[] = [];
-  const index: Pick<Index, 'search' | 'searchWords'> = {
+  const index: Pick<Index, 'search' | 'searchWords' | 'scansWords'> = {
+    scansWords: false,
     search: ({ limit }) => {
       asked.push(`vector ${String(limit)}`);
       return Promise.resolve(chunks(0, Math.min(limit, byVector)));
     },
-    ...(byWords && {
-      searchWords: (request: WordSearch) => {
-        asked.push(`words ${String(request.limit)}`);
-        return Promise.resolve(byWords(request).slice(0, request.limit));
-      },
-    }),
+    searchWords: (request) => {
+      asked.push(`words ${String(request.limit)}`);
+      return Promise.resolve(byWords(request).slice(0, request.limit));
+    },
   };
   // @NOTE nothing else of an index is asked here
   return { index: index as Index, asked };
@@ -166,14 +165,33 @@ test('hybrid ranking looks for common words, too, where others leave room', asyn
   expect(await ask(60)).toEqual(numbers(chunks(0, 50)));
 });
 
-test.each<[string, Ranker, boolean]>([
-  ['semantic ranking', createSemanticRanker(), true],
-  ['an index that does not know words', createLexicalRanker(), false],
-])('%s goes by vector alone', async (_name, ranker, knowsWords) => {
-  const { index, asked } = stubIndex(1_000, knowsWords ? () => chunks(0, 5) : undefined);
-  const { proposals } = propose(index, ranker);
+test('semantic ranking goes by vector alone', async () => {
+  const { index, asked } = stubIndex(1_000, () => chunks(0, 5));
+  const { proposals } = propose(index, createSemanticRanker());
   const found = await proposals.ask();
   expect(asked).toEqual([`vector ${String(found.length)}`]);
   expect(proposals.widen(true)).toBe(false);
   expect(proposals.widen(false)).toBe(true);
+});
+
+test('an index that answers with more than it was asked for is asked for more than that, once', async () => {
+  const asked: number[] = [];
+  const stale = (limit: number) => {
+    asked.push(limit);
+    return Promise.resolve(chunks(0, 5_000));
+  };
+  const index: Index = {
+    ...stubIndex(0, () => []).index,
+    search: ({ limit }) => stale(limit),
+    searchWords: ({ limit }) => stale(limit),
+  };
+  for (const ranker of [createSemanticRanker(), createLexicalRanker()]) {
+    asked.length = 0;
+    const { proposals } = propose(index, ranker, { minScore: 0.1 });
+    await proposals.ask();
+    expect(proposals.widen(false)).toBe(true);
+    await proposals.ask();
+    expect(asked[1]).toBe(5_001);
+    expect(proposals.widen(false)).toBe(false);
+  }
 });

@@ -127,6 +127,10 @@ export async function openSearchWorld(url: string, vectors: VectorSet = FIRST_VE
       await records.update(id, (record) => replaceContent(record, { content, operation: makeOperation() }));
       await publishTexts(id, texts, isCleaned);
     },
+    /** What a document that was never published is about to answer with: written whole. */
+    draft: async (id: string, texts: readonly string[]): Promise<void> => {
+      await write(id, texts);
+    },
     /** A new version that is written in part and never published; `isCancelled`: it is known not to be. */
     abandon: async (id: string, texts: readonly string[], isCancelled: boolean): Promise<void> => {
       const content = makeContent();

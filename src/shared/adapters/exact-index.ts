@@ -1,39 +1,35 @@
-import type { Index, WordSearch } from '../ports.js';
+import type { Index } from '../ports.js';
 import { FIRST_VECTORS, type VectorSet } from '../vectors.js';
 import { startMirrorThread, type OnProblem } from './exact-index/mirror-thread.js';
 
 /**
- * Scans all vectors, in a thread of its own that mirrors records, vectors and terms in memory. Made at once; `ready`
- * when everything is loaded.
+ * Scans all vectors, or all terms, in a thread of its own that mirrors records, vectors and terms in memory. Made at
+ * once; `ready` when everything is loaded.
  *
- * @param options.findsWords whether it proposes by words, too: that reads all terms, where the few dimensions of a
- *   builtin embedder's query, which are words already, are scanned in a tenth of the time
  * @param options.onProblem told of lost data, lost connections and too much data; `fields.level` is `warn` or `error`
  */
 export function createExactIndex({
   redisUrl,
   vectors = FIRST_VECTORS,
-  findsWords = false,
   onProblem = () => undefined,
 }: {
   readonly redisUrl: string;
   readonly vectors?: VectorSet;
-  readonly findsWords?: boolean;
   readonly onProblem?: OnProblem;
 }): Promise<Index> {
   const thread = startMirrorThread({ redisUrl, vectors, onProblem });
-  const searchWords = async ({ words, vector, callerId, filter, limit, signal }: WordSearch) => {
-    const question = { type: 'words', words, callerId, filter, limit } as const;
-    const answer = await thread.ask(vector ? { ...question, vector: vector.slice() } : question, signal);
-    return answer.type === 'search' ? answer.candidates : mismatch();
-  };
   return Promise.resolve({
     name: 'exact',
-    ...(findsWords ? { searchWords, scansWords: true } : {}),
+    scansWords: true,
     search: async ({ vector, callerId, filter, limit, signal }) => {
       // A copy of its own: sending a view would send all that it is a view of.
       const question = { type: 'search', vector: vector.slice(), callerId, filter, limit } as const;
       const answer = await thread.ask(question, signal);
+      return answer.type === 'search' ? answer.candidates : mismatch();
+    },
+    searchWords: async ({ words, vector, callerId, filter, limit, signal }) => {
+      const question = { type: 'words', words, callerId, filter, limit } as const;
+      const answer = await thread.ask(vector ? { ...question, vector: vector.slice() } : question, signal);
       return answer.type === 'search' ? answer.candidates : mismatch();
     },
     list: async ({ callerId, filter, skip, limit, signal }) => {

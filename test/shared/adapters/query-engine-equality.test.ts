@@ -44,7 +44,6 @@ describeWithQueryEngine('the exact index, the Query Engine and a plain scan', (e
     world = await openSearchWorld(redis.url);
     engines = [
       await createExactIndex({ redisUrl: redis.url }),
-      await createExactIndex({ redisUrl: redis.url, findsWords: true }),
       await openQueryEngineIndex(redis.url, { model, dimensions: () => Promise.resolve(dimensions) }),
     ];
     for (const each of engines) await until(async () => (await each.state()) === 'ready');

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { documentIndex } from '../../../src/shared/adapters/query-engine-index/definition.js';
+import { createListing } from '../../../src/shared/adapters/query-engine-index/listing.js';
 import { UnavailableError } from '../../../src/shared/errors.js';
 import { keys } from '../../../src/shared/keys.js';
 import { parsed, unit } from '../../contracts/index-data.js';
@@ -148,6 +149,22 @@ describeWithQueryEngine('a Query Engine index in trouble', (engine) => {
     },
     120_000,
   );
+
+  test('pages beyond what the engine skips to are the same as if it did', async () => {
+    const redis = await start({ server: ['--appendonly', 'no'] });
+    await fillIndex(redis.url, { documents: 1_300, chunksEach: 0, dimensions: 4 });
+    const { index } = await open(redis);
+    await until(isReady(index));
+    const client = await connect(redis);
+    const readRecords = () => Promise.resolve([]);
+    const walking = createListing(client, { readRecords, timeoutMilliseconds: 5_000, furthestSkip: 100 });
+    for (const skip of [0, 100, 101, 499, 500, 501, 1_000, 1_299, 1_300, 10_000_000, 1e21]) {
+      const listing = { callerId: 'owner', filter: null, skip, limit: 100 };
+      const ids = await walking.list(listing);
+      expect(ids).toHaveLength(Math.max(0, Math.min(100, 1_300 - skip)));
+      expect(ids).toEqual(await index.list(listing));
+    }
+  }, 60_000);
 
   test('more long lists at the same time than the engine has cursors for are all answered', async () => {
     const redis = await start({ module: ['INDEX_CURSOR_LIMIT', '8'], server: ['--appendonly', 'no'] });

@@ -2,6 +2,7 @@ import { grown } from './columns.js';
 import type { MakeKernel } from './kernel.js';
 import { createTermStore, type SlabEvents, type TermStore } from './term-store.js';
 import { createVectors, type Vectors } from './vectors.js';
+import { createWordSegments, type WordSegments } from './word-segments.js';
 
 /** Vectors by slot, and which chunk of which document each is. */
 export interface ChunkTable {
@@ -22,6 +23,7 @@ export interface ChunkTable {
     readonly tie: number;
   }): number | null;
   readonly terms: Pick<TermStore, 'read' | 'writePlace'>;
+  readonly words: Pick<WordSegments, 'score'>;
   /** Gives back the slot of a vector that never was linked. */
   free(slot: number): void;
   /** Makes vectors that were added the chunks of a document, in this order. @returns the slot of the first, or -1 */
@@ -37,6 +39,7 @@ export function createChunkTable(
   on: SlabEvents & { readonly change: (slot: number) => void; readonly clear: () => void },
 ): ChunkTable {
   const allTerms = createTermStore(on);
+  const words = createWordSegments((slot) => allTerms.read(slot));
   let vectors: Vectors | null = null;
   /** By slot, in columns: objects would weigh several times as much. Slots in them count from 1, 0 is none. */
   let documents = new Int32Array(0);
@@ -58,6 +61,7 @@ export function createChunkTable(
 
   const free = (slot: number) => {
     vectors?.free(slot);
+    words.remove(slot);
     allTerms.delete(slot);
   };
 
@@ -77,10 +81,13 @@ export function createChunkTable(
     numberOf: (slot) => numbers[slot] ?? 0,
     add: ({ vector, terms, tie }) => {
       const slot = vectorsFor(vector)?.add(vector, tie) ?? null;
-      if (slot !== null) allTerms.set(slot, terms);
+      if (slot === null) return null;
+      allTerms.set(slot, terms);
+      words.add(slot, terms);
       return slot;
     },
     terms: allTerms,
+    words,
     free,
     link: (slots, documentSlot) => {
       for (const [number, slot] of slots.entries()) {

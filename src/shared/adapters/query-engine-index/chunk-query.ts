@@ -48,19 +48,39 @@ export function wordsQuery(
   const fields = ['terms', ...(vector ? ['vector'] : [])];
   return [
     holdingOneOf(Array.from(words.terms, termToken), within),
-    ...['VERBATIM', 'SCORER', 'BM25STD', 'RETURN', String(fields.length), ...fields],
+    ...['VERBATIM', 'SCORER', 'BM25STD', 'WITHSCORES', 'RETURN', String(fields.length), ...fields],
     ...['LIMIT', '0', String(limit)],
   ];
 }
 
 /**
- * What may be found, once for each word: where a union of words stands inside an intersection, the engine counts only
- * one of a chunk's words for its score (2.10 and 8.0). Where that would be too much to read, the same chunks by such
- * scores.
+ * A union of fewer, or of so many of which fewer are words of any chunk, forgets all but one of a chunk's words inside an
+ * intersection whose other side has skipped chunks; a larger one is kept as a heap, which does not (2.10 and 8.0).
+ */
+const HEAP_SIZE = 21;
+
+/**
+ * The condition stands once for each word, so that none of a chunk's words is forgotten for its score. Where that would
+ * be too much to read, it stands once beside a union that holds each word often enough.
  */
 function holdingOneOf(words: readonly string[], within: string): string {
-  const tokens = words.length * within.split('|').length;
-  return tokens > MOST_TOKENS
-    ? `(${within})=>{$weight: 0} @words:(${words.join('|')})`
-    : words.map((word) => `((${within})=>{$weight: 0} @words:${word})`).join('|');
+  const condition = unscored(within);
+  if (words.length * within.split('|').length <= MOST_TOKENS)
+    return words.map((word) => `(@words:${word} ${condition})`).join('|');
+  const repeated = Array.from({ length: HEAP_SIZE }, () => words.join('|')).join('|');
+  return `(@words:(${repeated}) ${condition})`;
+}
+
+/** No generation. */
+const NO_GENERATION = 'none';
+const LEAST_WEIGHT = '0.000000001';
+
+/**
+ * A condition that adds nothing to a score, whatever its shape and on both versions. 8.0 merges an intersection into the
+ * one around it, whose words then get its weight: so it must not be 0, and each tag is weighted 0 itself. 2.10 ignores
+ * the weight of a single tag, but keeps that of an intersection apart, which a single tag therefore has to be.
+ */
+function unscored(within: string): string {
+  const tags = within.replaceAll(/@\w+:\{[^}]*\}/gu, (tag) => `(${tag})=>{$weight: 0}`);
+  return `(${tags} -@generation:{${NO_GENERATION}})=>{$weight: ${LEAST_WEIGHT}}`;
 }

@@ -1,11 +1,12 @@
+import { UnavailableError } from '../../errors.js';
 import { keys } from '../../keys.js';
 import type { Candidate } from '../../ports.js';
 import { refuseWarnings } from './engine.js';
 
 export interface ChunkReply {
   readonly candidates: Candidate[];
-  /** False when a chunk was unlinked between being found and being read. */
-  readonly isWhole: boolean;
+  /** How many were found: more than there are candidates when a chunk was unlinked between being found and being read. */
+  readonly found: number;
 }
 
 /** Of a chunk's vector, as its hash holds it, to the query's. */
@@ -19,6 +20,7 @@ export type SimilarityOf = (vector: Buffer) => number;
 export function readChunkReply(reply: unknown, similarityOf: SimilarityOf): ChunkReply {
   refuseWarnings(listAt(reply, 'warning').map(String));
   const rows = listAt(reply, 'results');
+  refuseZero(valueAt(rows[0], 'score'));
   const candidates: Candidate[] = [];
   for (const row of rows) {
     const id = valueAt(row, 'id');
@@ -30,13 +32,21 @@ export function readChunkReply(reply: unknown, similarityOf: SimilarityOf): Chun
     const similarity = vector ? similarityOf(vector) : null;
     candidates.push(new FoundChunk(id, similarity ?? distance, terms));
   }
-  return { candidates, isWhole: candidates.length === rows.length };
+  return { candidates, found: rows.length };
+}
+
+/** The best score of what was asked for by words: where it is 0 nothing was ranked, and what was found is any of many. */
+function refuseZero(score: unknown): void {
+  const isTold = typeof score === 'number' || score instanceof Buffer;
+  if (isTold && Number(score) === 0)
+    throw new UnavailableError('index', { cause: new Error('the engine scores no word of the query') });
 }
 
 const NAMES = {
   results: Buffer.from('results'),
   warning: Buffer.from('warning'),
   id: Buffer.from('id'),
+  score: Buffer.from('score'),
   extra_attributes: Buffer.from('extra_attributes'),
   distance: Buffer.from('distance'),
   terms: Buffer.from('terms'),
@@ -45,8 +55,8 @@ const NAMES = {
 const NO_TERMS = new Uint8Array();
 
 /**
- * `nearness` is the similarity, or the distance as the engine wrote it. Of hundreds of candidates few are looked at closer, so that keys and numbers are read only
- * when asked for.
+ * `nearness` is the similarity, or the distance as the engine wrote it. Of hundreds of candidates few are looked at
+ * closer, so that keys and numbers are read only when asked for.
  */
 class FoundChunk implements Candidate {
   constructor(

@@ -4,13 +4,20 @@ import type { Candidate, IndexSearch, WordSearch } from '../../ports.js';
 import type { Redis } from '../../redis.js';
 import { decodeVector, innerProduct, type VectorType } from '../../vectors.js';
 import { nearestQuery, wordsQuery, type ChunkQuery, type SearchEffort } from './chunk-query.js';
-import { readChunkReply } from './chunk-reply.js';
+import { readChunkReply, type ChunkReply } from './chunk-reply.js';
 import { compileClause } from './clause.js';
 
-/** Above this many the hidden generations are left out of the query: the check above the index drops their chunks. */
+/**
+ * Hidden generations that a query leaves out. Of more it finds the chunks, too, which the check above the index drops: it
+ * asks for as many more.
+ */
 const MOST_HIDDEN = 1_000;
 /** The same where they are left out once for each word. */
 const MOST_HIDDEN_A_WORD = 50;
+/** How much more is asked for at a time. */
+const GROWTH = { least: 2, most: 16 };
+/** Most that the engine answers with, unless it is set otherwise. */
+const MOST_ASKED = 1_000_000;
 /** Searches that changes come between; the last is with all that is hidden, and as it is. */
 const MOST_TRIES = 4;
 
@@ -22,9 +29,9 @@ export interface ChunkSearchOptions {
   readonly timeoutMilliseconds: number;
 }
 
-type Selection = Pick<WordSearch, 'callerId' | 'filter' | 'vector'>;
+type Selection = Pick<WordSearch, 'callerId' | 'filter' | 'vector' | 'limit'>;
 /** What to ask of the engine, given the text of what may be found. */
-type Compose = (within: string) => ChunkQuery;
+type Compose = (within: string, limit: number) => ChunkQuery;
 
 /** The best chunks within what access and filter let through, in one query of the engine. */
 export function createChunkSearch(client: Redis, options: ChunkSearchOptions) {
@@ -45,40 +52,66 @@ export function createChunkSearch(client: Redis, options: ChunkSearchOptions) {
   /** Whether the last look found generations that nobody may see yet. */
   let sawHidden = false;
 
+  const countShown = async (candidates: readonly Candidate[]): Promise<number> => {
+    const generations = candidates.map(({ generation }) => generation);
+    const distinct = [...new Set(generations)];
+    const isHidden = distinct.length > 0 ? await client.smIsMember(keys.hidden, distinct) : [];
+    const hidden = new Set(distinct.filter((_, i) => isHidden[i] === 1));
+    return generations.filter((generation) => !hidden.has(generation)).length;
+  };
+
+  /** Asks for more as long as what is hidden takes places of a full answer. */
+  const fill = async (first: ChunkReply, limit: number, askFor: (limit: number) => Promise<ChunkReply>) => {
+    let reply = first;
+    for (let asked = limit; reply.found >= asked && asked < MOST_ASKED;) {
+      const shown = await countShown(reply.candidates);
+      if (shown >= limit) break;
+      const needed = (asked * limit) / Math.max(1, shown);
+      asked = Math.min(MOST_ASKED, asked * GROWTH.most, Math.max(asked * GROWTH.least, Math.ceil(needed)));
+      reply = await askFor(asked);
+    }
+    return reply.candidates;
+  };
+
   const search = async (
-    { callerId, filter, vector }: Selection,
+    { callerId, filter, vector, limit }: Selection,
     mostHidden: number,
     compose: Compose,
   ): Promise<Candidate[]> => {
     const clause = compileClause(callerId, filter);
     if (!clause) return [];
     const alias = await options.alias();
+    const askFor = (most: number, hidden: readonly string[] = []) =>
+      ask(alias, compose(`${clause.text}${without(hidden)}`, most), vector);
     for (let tries = 1; ; tries += 1) {
       const isLast = tries === MOST_TRIES;
       const looked = isLast ? [] : client.sRandMemberCount(keys.hidden, mostHidden + 1);
       // Mostly nothing is hidden: then the search is sent along with the look, and one round trip is saved.
-      const guessed = tries === 1 && !sawHidden ? ask(alias, compose(clause.text), vector) : null;
+      const guessed = tries === 1 && !sawHidden ? askFor(limit) : null;
       guessed?.catch(() => undefined);
       const known = await looked;
       if (!isLast) sawHidden = known.length > 0;
-      const hidden = known.length > mostHidden ? [] : known;
+      const areTooMany = known.length > mostHidden;
+      const hidden = areTooMany ? [] : known;
       if (guessed && hidden.length > 0) continue;
       // Sent one after the other on one connection: the set is looked at again after the search.
-      const [{ candidates, isWhole }, isHidden] = await Promise.all([
-        guessed ?? ask(alias, compose(`${clause.text}${without(hidden)}`), vector),
+      const [reply, isHidden] = await Promise.all([
+        guessed ?? askFor(limit, hidden),
         hidden.length > 0 ? client.smIsMember(keys.hidden, hidden) : [],
       ]);
       // One that was published meanwhile was left out, and what it replaced may have been unlinked already.
       const isCurrent = hidden.every((generation, i) => isHidden[i] === 1 || replacesNothing(generation));
-      if (isLast || (isWhole && isCurrent)) return candidates;
+      const isWhole = reply.candidates.length === reply.found;
+      if (!isLast && !(isWhole && isCurrent)) continue;
+      return isLast || areTooMany ? fill(reply, limit, askFor) : reply.candidates;
     }
   };
 
   return {
     nearest: (request: IndexSearch) =>
-      search(request, MOST_HIDDEN, (within) => nearestQuery(within, request, options)),
+      search(request, MOST_HIDDEN, (within, limit) => nearestQuery(within, { ...request, limit }, options)),
     byWords: (request: WordSearch) =>
-      search(request, MOST_HIDDEN_A_WORD, (within) => wordsQuery(within, request)),
+      search(request, MOST_HIDDEN_A_WORD, (within, limit) => wordsQuery(within, { ...request, limit })),
   };
 }
 

@@ -10,10 +10,18 @@ import { createTurns } from './turns.js';
 type ReadRecords = (ids: readonly string[]) => Promise<(DocumentRecord | null)[]>;
 type Selection = Pick<IndexListing, 'callerId' | 'filter' | 'signal'>;
 
+interface ListingOptions {
+  readonly readRecords: ReadRecords;
+  readonly timeoutMilliseconds: number;
+  readonly furthestSkip?: number;
+}
+
 /** Documents held against a filter at a time. */
 const PAGE_SIZE = 500;
 /** More than a Redis holds; without a limit the engine sorts out ten. */
 const MOST_DOCUMENTS = 100_000_000;
+/** The furthest that the engine skips to: what lies beyond is walked to. */
+const MOST_SKIPPED = 1_000_000;
 /** Of a process: the engine has 128 cursors for all. */
 const MOST_WALKS = 8;
 const CURSOR_MILLISECONDS = 30_000;
@@ -24,8 +32,9 @@ const CURSOR_MILLISECONDS = 30_000;
  */
 export function createListing(
   client: Redis,
-  { readRecords, timeoutMilliseconds }: { readRecords: ReadRecords; timeoutMilliseconds: number },
+  options: ListingOptions,
 ) {
+  const { readRecords, timeoutMilliseconds, furthestSkip = MOST_SKIPPED } = options;
   const { alias } = documentIndex;
   const inTurn = createTurns(MOST_WALKS);
   const newestFirst = {
@@ -35,17 +44,17 @@ export function createListing(
       { BY: '@id' as const, DIRECTION: 'ASC' as const },
     ],
   };
-  const options = { TIMEOUT: timeoutMilliseconds, DIALECT: 2 };
+  const limits = { TIMEOUT: timeoutMilliseconds, DIALECT: 2 };
 
   const page = async (text: string, from: number, size: number): Promise<string[]> => {
     const steps = [newestFirst, { type: 'LIMIT' as const, from, size }];
-    const { results, warnings } = await client.ft.aggregate(alias, text, { STEPS: steps, ...options });
+    const { results, warnings } = await client.ft.aggregate(alias, text, { STEPS: steps, ...limits });
     refuseWarnings(warnings);
     return idsOf(results);
   };
 
   const total = async (text: string): Promise<number> => {
-    const reply = await client.ft.search(alias, text, { LIMIT: { from: 0, size: 0 }, ...options });
+    const reply = await client.ft.search(alias, text, { LIMIT: { from: 0, size: 0 }, ...limits });
     refuseWarnings(reply.warnings);
     return reply.total;
   };
@@ -54,7 +63,7 @@ export function createListing(
   async function* pages(text: string): AsyncGenerator<string[]> {
     const steps = [newestFirst, { type: 'LIMIT' as const, from: 0, size: MOST_DOCUMENTS }];
     // A process that dies leaves its cursor behind: not for the five minutes that are usual.
-    const request = { STEPS: steps, COUNT: PAGE_SIZE, MAXIDLE: CURSOR_MILLISECONDS, ...options };
+    const request = { STEPS: steps, COUNT: PAGE_SIZE, MAXIDLE: CURSOR_MILLISECONDS, ...limits };
     let reply = await client.ft.aggregateWithCursor(alias, text, request);
     try {
       for (;;) {
@@ -68,6 +77,21 @@ export function createListing(
       if (reply.cursor !== 0) await client.ft.cursorDel(alias, reply.cursor).catch(() => undefined);
     }
   }
+
+  /** A page beyond what the engine skips to: mostly there is nothing, which counting tells. */
+  const farPage = async (text: string, from: number, size: number): Promise<string[]> => {
+    if ((await total(text)) <= from) return [];
+    return inTurn(async () => {
+      const found: string[] = [];
+      let seen = 0;
+      for await (const ids of pages(text)) {
+        found.push(...ids.slice(Math.max(0, from - seen)));
+        seen += ids.length;
+        if (found.length >= size) break;
+      }
+      return found.slice(0, size);
+    });
+  };
 
   /** Of what the query lets through, what matches, in pages. */
   async function* matching(text: string, { callerId, filter, signal }: Selection): AsyncGenerator<string[]> {
@@ -83,7 +107,8 @@ export function createListing(
       const { skip, limit } = listing;
       const clause = compileClause(listing.callerId, listing.filter);
       if (!clause) return [];
-      if (clause.isExact) return page(clause.text, skip, limit);
+      if (clause.isExact)
+        return skip > furthestSkip ? farPage(clause.text, skip, limit) : page(clause.text, skip, limit);
       return inTurn(async () => {
         const found: string[] = [];
         for await (const ids of matching(clause.text, listing)) {
