@@ -13,6 +13,7 @@ import { createOpenApi } from './openapi.js';
 import type { RateLimit } from './rate-limit.js';
 import type { Route } from './route.js';
 import { sendText } from './send-json.js';
+import type { AnswerMemory } from './services/answer-memory.js';
 
 export interface AppOptions {
   readonly routes: readonly Route[];
@@ -27,6 +28,7 @@ export interface AppOptions {
   /** Empty: as requested. */
   readonly publicUrl: string;
   readonly maxJsonBytes: number;
+  readonly answerMemory: AnswerMemory;
   readonly rateLimit?: RateLimit | null;
   /** Sees every request first, to time it. */
   readonly measure?: RequestHandler;
@@ -35,7 +37,7 @@ export interface AppOptions {
 }
 
 export function createApp(options: AppOptions): Express {
-  const { routes, logger, devMode, maxJsonBytes, publicUrl, authenticate } = options;
+  const { routes, logger, devMode, maxJsonBytes, publicUrl, authenticate, answerMemory } = options;
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing');
   app.set('query parser', false).set('trust proxy', options.trustProxy);
@@ -51,7 +53,7 @@ export function createApp(options: AppOptions): Express {
   for (const route of [...routes].sort(byParameters)) {
     app[route.method](
       expressPath(route.path),
-      handleRoute(route, { authenticate, rateLimit, maxJsonBytes, publicUrl }),
+      handleRoute(route, { authenticate, rateLimit, maxJsonBytes, publicUrl, answerMemory }),
     );
   }
   for (const { path, handler } of options.mounts ?? []) app.use(path, handler);

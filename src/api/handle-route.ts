@@ -8,6 +8,7 @@ import { requestFacts } from './request-facts.js';
 import { parseParts, queryOf, readBody, type RawBody } from './request-parts.js';
 import type { ApiRequest, Route } from './route.js';
 import { sendReply } from './send-reply.js';
+import type { AnswerMemory } from './services/answer-memory.js';
 import { reasonOfEnd } from './watch-sending.js';
 import { createUploadReceiver, type ReceiveUpload } from './upload.js';
 
@@ -17,6 +18,7 @@ export interface RouteOptions {
   readonly rateLimit: RateLimit | null;
   readonly maxJsonBytes: number;
   readonly publicUrl: string;
+  readonly answerMemory: AnswerMemory;
 }
 
 /** Runs a route: who asks, may they, what do they ask, answer. In this order, so that strangers learn nothing. */
@@ -39,7 +41,8 @@ export function handleRoute(route: Route, options: RouteOptions): RequestHandler
       signal,
     };
     const answer = await route.handle(apiRequest);
-    await sendReply({ request, response, signal }, answer);
+    const hold = (bytes: number) => options.answerMemory.hold({ callerId: caller.id, bytes });
+    await sendReply({ request, response, signal, hold }, answer);
   };
 }
 

@@ -11,3 +11,27 @@ export async function leaveStream(iterator: AsyncIterator<unknown>, reason: unkn
     if (error !== reason) throw error;
   }
 }
+
+/** Each item as `change` makes it; whoever leaves the result leaves `items`, also before the first. */
+export function mapStream<Item, Changed>(
+  items: AsyncIterable<Item>,
+  change: (item: Item) => Changed,
+): AsyncIterable<Changed> {
+  const iterator = items[Symbol.asyncIterator]();
+  const done = { done: true, value: undefined } as const;
+  const changed: AsyncIterator<Changed> = {
+    next: async () => {
+      const item = await iterator.next();
+      return item.done === true ? done : { done: false, value: change(item.value) };
+    },
+    return: async () => {
+      await iterator.return?.();
+      return done;
+    },
+    throw: async (reason: unknown) => {
+      await leaveStream(iterator, reason);
+      return done;
+    },
+  };
+  return { [Symbol.asyncIterator]: () => changed };
+}

@@ -15,6 +15,7 @@ import { createRateLimit } from './rate-limit.js';
 import { createRoutes, type Secrets } from './routes.js';
 import { createHealthRoutes } from './routes/health.js';
 import { createApiServer } from './server.js';
+import { createAnswerMemory } from './services/answer-memory.js';
 import { listen, PortError, stopServer } from './serving.js';
 
 const MEGABYTE = 1024 ** 2;
@@ -24,14 +25,19 @@ async function main(): Promise<void> {
   const logger = createLogger({ level: settings.log.level, process: 'api' });
   const secrets = await readSecrets(settings);
   const processMetrics = createProcessMetrics();
-  const appOptions = { ...optionsOf(settings, secrets, logger), measure: processMetrics.measure };
+  const limitBytes = settings.api.answerMemoryMegabytes * MEGABYTE;
+  const answerMemory = createAnswerMemory({ limitBytes });
+  processMetrics.showAnswerMemory(answerMemory);
+  const appOptions = {
+    ...{ ...optionsOf(settings, secrets, logger), measure: processMetrics.measure, answerMemory },
+  };
 
   // Whoever asks while we wait for Redis is told so.
   let listener: RequestListener = createStartingApp(appOptions);
   const server = createApiServer((request, response) => listener(request, response), {
     requestTimeoutSeconds: settings.api.requestTimeoutSeconds,
     stalledMilliseconds: settings.api.stalledSeconds * 1_000,
-    mostUnsentBytes: settings.api.answerMemoryMegabytes * MEGABYTE,
+    mostUnsentBytes: limitBytes,
     onCutOff: processMetrics.countCutOff,
   });
   await listen(server, settings.api);
@@ -53,7 +59,12 @@ async function main(): Promise<void> {
     const mounts = createMounts(context, { secrets, processMetrics });
     const { rateLimitPerMinute: perMinute } = settings.api;
     const rateLimit = perMinute > 0 ? createRateLimit(context.redis, { perMinute }) : null;
-    listener = createApp({ ...appOptions, mounts, rateLimit, routes: createRoutes(context, secrets) });
+    listener = createApp({
+      ...appOptions,
+      mounts,
+      rateLimit,
+      routes: createRoutes({ ...context, answerMemory }, secrets),
+    });
     logger.info('api serves');
   } catch (error) {
     if (!stopping.signal.aborted) throw error;
@@ -74,7 +85,7 @@ function optionsOf(
   { devMode, allowRemoteDevMode, api }: Settings,
   secrets: Secrets,
   logger: Logger,
-): Omit<AppOptions, 'routes'> {
+): Omit<AppOptions, 'routes' | 'answerMemory'> {
   const { corsOrigins, trustProxy, publicUrl, maxJsonBytes } = api;
   const publicNames = publicUrl === '' ? [] : [new URL(publicUrl).hostname];
   return {

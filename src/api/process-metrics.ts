@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { requestFacts } from './request-facts.js';
+import type { AnswerMemory } from './services/answer-memory.js';
 
 /** An ingest that waits for its document takes up to two minutes. */
 const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
@@ -11,6 +12,7 @@ export interface ProcessMetrics {
   readonly measure: RequestHandler;
   /** A client was cut off because it took too little of its answer. */
   readonly countCutOff: () => void;
+  readonly showAnswerMemory: (memory: Pick<AnswerMemory, 'figures'>) => void;
   /** Prometheus text. */
   render(): Promise<string>;
 }
@@ -32,6 +34,21 @@ export function createProcessMetrics(): ProcessMetrics {
     registers: [registry],
   });
   return {
+    showAnswerMemory: (memory) => {
+      const show = (name: string, help: string, figure: 'held' | 'waiting') =>
+        new Gauge({
+          ...{ name, help, registers: [registry] },
+          collect() {
+            this.set(memory.figures()[figure]);
+          },
+        });
+      show(
+        'quire_answer_memory_bytes',
+        'Held for answers that clients have not taken yet, estimated.',
+        'held',
+      );
+      show('quire_answers_waiting', 'Answers that wait for such memory.', 'waiting');
+    },
     countCutOff: () => {
       cutOff.inc();
     },

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Caller, Permission } from './auth.js';
+import { mapStream } from './leave-stream.js';
 import type { ReceiveUpload } from './upload.js';
 
 /** What a handler gets: everything validated, nothing of express. */
@@ -93,5 +94,10 @@ export const reply = {
   json: (status: number, body: unknown, headers: Record<string, string> = {}): ApiReply => ({
     type: 'json',
     ...{ status, body, headers },
+  }),
+  /** A JSON array of what `view` makes of each item, as it is sent. */
+  items: <Item>(items: AsyncIterable<Item>, view: (item: Item) => unknown): ApiReply => ({
+    type: 'items',
+    items: mapStream(items, view),
   }),
 };

@@ -11,6 +11,7 @@ import { createRetrievalRoutes } from './routes/retrieval.js';
 import { createTokenRoutes } from './routes/tokens.js';
 import { createUsageRoutes } from './routes/usage.js';
 import { createAccounting } from './services/accounting.js';
+import type { AnswerMemory } from './services/answer-memory.js';
 import { createCacheSelection } from './services/cache-selection.js';
 import { createCacheService } from './services/caches.js';
 import { createChangeDocument } from './services/change-document.js';
@@ -31,8 +32,12 @@ import { createUriMaker } from './services/tokens.js';
 /** The current secret, then the previous one while it is being changed. */
 export type Secrets = readonly [string, ...string[]];
 
+interface RouteContext extends ApiContext {
+  readonly answerMemory: AnswerMemory;
+}
+
 /** Every route of the API over what the context holds. */
-export function createRoutes(context: ApiContext, secrets: Secrets): Route[] {
+export function createRoutes(context: RouteContext, secrets: Secrets): Route[] {
   const { settings, redis, index, storage, usage } = context;
   const links = createDownloadLinks({ secrets, validSeconds: settings.api.downloadUrlSeconds });
   const { uriScheme: scheme, uriHost: host, uriPort: port } = settings.api;
@@ -51,7 +56,7 @@ export function createRoutes(context: ApiContext, secrets: Secrets): Route[] {
   ];
 }
 
-function documentRoutes(context: ApiContext, links: DownloadLinks): Route[] {
+function documentRoutes(context: RouteContext, links: DownloadLinks): Route[] {
   const { settings, logger, records, chunks, index, storage, drafts, waiter } = context;
   const { bucket } = storage;
   const { waitSeconds, maxFileBytes } = settings.ingest;
@@ -63,7 +68,11 @@ function documentRoutes(context: ApiContext, links: DownloadLinks): Route[] {
   const accounting = createAccounting(context.usage);
   return [
     ...createIngestRoutes({ ingest: createIngest({ records, sources, jobs, settle, accounting }), bucket }),
-    ...createDocumentRoutes({ documents: createDocuments({ records, chunks, index }), changes, bucket }),
+    ...createDocumentRoutes({
+      documents: createDocuments({ records, chunks, index, memory: context.answerMemory }),
+      changes,
+      bucket,
+    }),
     ...createContentRoutes({
       contentUpdates: createContentUpdates({ records, sources, change, jobs, settle, accounting }),
       bucket,
@@ -72,9 +81,10 @@ function documentRoutes(context: ApiContext, links: DownloadLinks): Route[] {
   ];
 }
 
-function searchRoutes(context: ApiContext, links: DownloadLinks): Route[] {
+function searchRoutes(context: RouteContext, links: DownloadLinks): Route[] {
   const { settings, logger, search, records, chunks, index, storage, completer, countTokens } = context;
   const { caches, cacheEngine: engine, jobs, waiter } = context;
+  const { answerMemory: memory } = context;
   const accounting = createAccounting(context.usage);
   const defaultMaxTokens = settings.completion.maxTokens;
   const { contextWindow, name } = engine;
@@ -82,14 +92,13 @@ function searchRoutes(context: ApiContext, links: DownloadLinks): Route[] {
   return [
     ...createRetrievalRoutes({
       retrieval: createRetrieval({
-        search,
-        accounting,
+        ...{ search, accounting, memory },
         records,
         texts: createSourceTexts({ storage, chunks, logger }),
         countTokens,
         downloadUrl: links.urlFor,
       }),
-      query: createQuery({ search, completer, accounting, countTokens, defaultMaxTokens }),
+      query: createQuery({ search, completer, accounting, memory, countTokens, defaultMaxTokens }),
     }),
     ...createCacheRoutes({
       caches: createCacheService({

@@ -5,6 +5,7 @@ import { leaveStream } from './leave-stream.js';
 import { requestLog } from './request-log.js';
 import type { ApiReply } from './route.js';
 import { sendText, startJson } from './send-json.js';
+import type { Lease } from './services/answer-memory.js';
 import { PIECE_BYTES, writeOut } from './write-out.js';
 
 export interface Exchange {
@@ -12,10 +13,13 @@ export interface Exchange {
   readonly response: Response;
   /** Aborts, with the reason, when the client goes away. */
   readonly signal: AbortSignal;
+  /** Notes what an answer holds until it is sent; for bodies that are made whole. */
+  readonly hold?: ((bytes: number) => Lease) | undefined;
 }
 
 /** Answers a request with what its handler returned; GET and HEAD differ in the body alone. */
-export async function sendReply({ request, response, signal }: Exchange, reply: ApiReply): Promise<void> {
+export async function sendReply(exchange: Exchange, reply: ApiReply): Promise<void> {
+  const { request, response, signal } = exchange;
   if (signal.aborted) {
     await abandon(reply, signal.reason);
     return;
@@ -24,7 +28,7 @@ export async function sendReply({ request, response, signal }: Exchange, reply: 
   response.set('Cache-Control', 'no-store').set(reply.headers ?? {});
   switch (reply.type) {
     case 'json':
-      await sendBody(response, reply, { isHead });
+      await sendBody(exchange, reply, { isHead });
       return;
     case 'items':
       await sendItems(response, reply.items, { isHead });
@@ -60,7 +64,7 @@ async function abandon(reply: ApiReply, reason: unknown): Promise<void> {
 type Body = Extract<ApiReply, { type: 'json' }>;
 
 async function sendBody(
-  response: Response,
+  { response, hold }: Exchange,
   { status, body }: Body,
   { isHead }: { isHead: boolean },
 ): Promise<void> {
@@ -72,8 +76,13 @@ async function sendBody(
   const bytes = Buffer.from(text);
   startJson(response, status);
   response.setHeader('Content-Length', bytes.length);
-  await writeOut(response, bytes);
-  response.end();
+  const lease = hold?.(bytes.length);
+  try {
+    await writeOut(response, bytes);
+    response.end();
+  } finally {
+    lease?.release();
+  }
 }
 
 async function sendItems(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, type Client } from '../support/client.js';
 import { startFakeOpenAI, type FakeOpenAI } from '../support/fake-openai.js';
-import { openRaw, type RawConnection } from '../support/raw-http.js';
+import { postRaw } from '../support/post-raw.js';
 import { startService, type Service } from '../support/service.js';
 import { until } from '../support/until.js';
 
@@ -31,25 +31,8 @@ afterAll(async () => {
   await provider.stop();
 });
 
-const port = () => Number(new URL(service.url).port);
-
-/** Sends a request by hand, so that the answer can be taken, left, or not read. */
-async function post(client: Client, path: string, body: unknown): Promise<RawConnection> {
-  const connection = await openRaw(port());
-  const text = JSON.stringify(body);
-  connection.socket.write(
-    [
-      `POST ${path} HTTP/1.1`,
-      'Host: 127.0.0.1',
-      `Authorization: ${client.authorization}`,
-      'Content-Type: application/json',
-      `Content-Length: ${String(Buffer.byteLength(text))}`,
-      '',
-      text,
-    ].join('\r\n'),
-  );
-  return connection;
-}
+const post = (client: Client, path: string, body: unknown) =>
+  postRaw({ url: service.url, client, path, body });
 
 interface UsageRecord {
   readonly operation_type: string;

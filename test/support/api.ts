@@ -4,6 +4,7 @@ import jsonwebtoken from 'jsonwebtoken';
 import { pino } from 'pino';
 import { createApp, type AppOptions } from '../../src/api/app.js';
 import { createAuthentication } from '../../src/api/auth.js';
+import { createAnswerMemory } from '../../src/api/services/answer-memory.js';
 import type { Route } from '../../src/api/route.js';
 import { createApiServer } from '../../src/api/server.js';
 import { createCheckResponse, type CheckResponse } from './check-response.js';
@@ -92,6 +93,7 @@ export async function startApi({
     logger: pino({ level: onLog ? 'debug' : 'silent' }, destination),
     ...{ devMode, allowRemoteDevMode: false, hostNames: [], corsOrigins: [], trustProxy: false },
     ...{ publicUrl: '', maxJsonBytes: 8_388_608 },
+    answerMemory: createAnswerMemory({ limitBytes: mostUnsentBytes }),
     ...options,
   });
   const server = createApiServer(app, { requestTimeoutSeconds, stalledMilliseconds, mostUnsentBytes });

@@ -7,6 +7,7 @@ import { createDocumentRoutes } from '../../src/api/routes/documents.js';
 import { createDownloadRoutes } from '../../src/api/routes/downloads.js';
 import { createIngestRoutes } from '../../src/api/routes/ingest.js';
 import { createAccounting } from '../../src/api/services/accounting.js';
+import { createAnswerMemory } from '../../src/api/services/answer-memory.js';
 import { createChangeDocument } from '../../src/api/services/change-document.js';
 import { createContentUpdates } from '../../src/api/services/content-updates.js';
 import { createDocumentChanges } from '../../src/api/services/document-changes.js';
@@ -64,10 +65,11 @@ export async function startDocumentApi(options: Options = {}): Promise<DocumentA
   const change = createChangeDocument(records, jobs);
   const accounting = createAccounting(data.usage);
   const { bucket } = storage;
+  const memory = createAnswerMemory({ limitBytes: 256 * 1024 ** 2 });
   const routes = [
     ...createIngestRoutes({ ingest: createIngest({ records, sources, jobs, settle, accounting }), bucket }),
     ...createDocumentRoutes({
-      documents: createDocuments({ records, chunks, index }),
+      documents: createDocuments({ records, chunks, index, memory }),
       changes: createDocumentChanges({ change, jobs, settle }),
       bucket,
     }),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { queryFilters } from '../filter-query.js';
 import { errorBody } from '../responses.js';
 import { defineRoute, reply, type Route } from '../route.js';
+import type { StoredChunk } from '../../shared/chunk-fields.js';
 import type { DocumentRecord } from '../../shared/document.js';
 import type { DocumentChanges } from '../services/document-changes.js';
 import {
@@ -62,9 +63,10 @@ function readingRoutes({ documents, bucket }: DocumentRouteDependencies): Route[
       ...{ ...common, path: '/documents', summary: 'List documents, newest first' },
       request: { query: z.object({ ...page, filters: queryFilters }) },
       responses: { 200: z.array(documentView) },
-      handle: async ({ caller, query: { skip, limit, filters }, signal }) => {
+      handle: ({ caller, query: { skip, limit, filters }, signal }) => {
         const listing = { callerId: caller.id, filter: filters.filter, skip, limit, signal };
-        return { type: 'items', items: viewAll(await documents.list(listing), bucket) };
+        const view = (record: DocumentRecord) => viewDocument(record, bucket);
+        return Promise.resolve(reply.items(documents.list(listing), view));
       },
     }),
     defineRoute({
@@ -95,19 +97,13 @@ function readingRoutes({ documents, bucket }: DocumentRouteDependencies): Route[
       responses: { 200: z.array(chunkView), 404: errorBody },
       handle: async ({ caller, path, query }) => {
         const request = { documentId: path.document_id, callerId: caller.id };
-        const chunks = await documents.chunks(request, query);
-        const body = chunks.map(({ number, text, tokenCount }) => ({
+        const view = ({ number, text, tokenCount }: StoredChunk) => ({
           ...{ chunk_number: number, content: text, token_count: tokenCount },
-        }));
-        return reply.json(200, body);
+        });
+        return reply.items(await documents.chunks(request, query), view);
       },
     }),
   ];
-}
-
-async function* viewAll(records: readonly DocumentRecord[], bucket: string): AsyncGenerator {
-  // One by one as they are sent: all at once would hold millions of chunk ids.
-  for (const record of records) yield await Promise.resolve(viewDocument(record, bucket));
 }
 
 function changingRoutes({ changes, bucket }: DocumentRouteDependencies): Route[] {

@@ -24,7 +24,7 @@ export function createDownloadRoutes({ openDownload, links }: DownloadRouteDepen
   return [
     defineRoute({
       ...{ ...common, path: '/documents/{document_id}/download', permission: 'read' },
-      summary: 'Download the source of a document',
+      summary: 'Download the source of a document; 404 also when storage has lost it',
       request: { path: documentPath },
       handle: async ({ caller, path }) => ({
         ...{
@@ -35,7 +35,8 @@ export function createDownloadRoutes({ openDownload, links }: DownloadRouteDepen
     }),
     defineRoute({
       ...{ ...common, path: '/downloads/{document_id}', permission: 'open' },
-      summary: 'Download by a signed address, as searches return it',
+      summary:
+        'Download by a signed address, as searches return it; 404 also when storage has lost the source',
       request: { path: documentPath, query: ticket },
       handle: async ({ path, query }) => ({
         ...{ type: 'download', ...(await openDownload(links.verify(path.document_id, query))) },

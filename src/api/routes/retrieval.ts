@@ -98,7 +98,7 @@ export function createRetrievalRoutes({
       summary: 'The chunks that fit a query best',
       request: { body: searchBody },
       responses: { 200: z.array(chunkResult) },
-      handle: async (request) => reply.json(200, await retrieval.chunks(toRequest(request))),
+      handle: async (request) => ({ type: 'items', items: await retrieval.chunks(toRequest(request)) }),
     }),
     defineRoute({
       ...common,

@@ -5,7 +5,10 @@ import { matches } from '../../shared/filter-match.js';
 import type { Filter } from '../../shared/filters.js';
 import type { Index } from '../../shared/ports.js';
 import type { Records } from '../../shared/records.js';
+import type { AnswerMemory, Lease } from './answer-memory.js';
 import { readDocument, type DocumentRequest } from './document-access.js';
+import { heldSize } from './held-size.js';
+import { onStreamEnd } from './stream-end.js';
 
 export interface Page {
   readonly skip: number;
@@ -19,13 +22,21 @@ export interface DocumentListing extends Page {
 }
 
 export interface Documents {
-  /** Documents that the caller may read and that match, newest first, ties by id. @throws UnavailableError */
-  list(listing: DocumentListing): Promise<DocumentRecord[]>;
+  /**
+   * Documents that the caller may read and that match, newest first, ties by id. They are read and checked as they are
+   * asked for, a few at a time. @throws UnavailableError
+   */
+  list(listing: DocumentListing): AsyncIterable<DocumentRecord>;
   /** @throws AppError 403, 404; so does `chunks` */
   get(request: DocumentRequest): Promise<DocumentRecord>;
   /** Chunks of the published version; none while none is published. */
-  chunks(request: DocumentRequest, page: Page): Promise<StoredChunk[]>;
+  chunks(request: DocumentRequest, page: Page): Promise<AsyncIterable<StoredChunk>>;
 }
+
+/** What a record may hold, before it is read. */
+const RECORD_BYTES = 24 * 1024;
+/** A chunk's id in a view, and its share of what else is made of a view to send it. */
+const CHUNK_ID_BYTES = 150;
 
 /** Records are read and checked this many at a time, so that a page of large ones never blocks the event loop. */
 const CHECK_SIZE = 20;
@@ -34,44 +45,78 @@ export function createDocuments({
   records,
   chunks,
   index,
+  memory,
 }: {
   readonly records: Records;
   readonly chunks: Pick<Chunks, 'readTexts'>;
   readonly index: Pick<Index, 'list'>;
+  readonly memory: AnswerMemory;
 }): Documents {
-  const check = async (ids: readonly string[], { callerId, filter }: DocumentListing) => {
-    const found: DocumentRecord[] = [];
+  async function* check(ids: readonly string[], { callerId, filter }: DocumentListing, lease: Lease) {
     for (let start = 0; start < ids.length; start += CHECK_SIZE) {
       const page = await records.readMany(ids.slice(start, start + CHECK_SIZE));
-      for (const record of page) if (record && matches(record, callerId, filter)) found.push(record);
+      const found = page.filter((record) => record !== null && matches(record, callerId, filter));
+      lease.resize(found.reduce((sum, record) => sum + recordSize(record), 0));
+      for (const record of found) if (record) yield record;
     }
-    return found;
-  };
+  }
 
-  return {
-    list: async (listing) => {
-      const found: DocumentRecord[] = [];
+  async function* list(listing: DocumentListing): AsyncGenerator<DocumentRecord> {
+    const { callerId, signal } = listing;
+    const bytes = Math.min(listing.limit, CHECK_SIZE) * RECORD_BYTES;
+    const lease = await memory.reserve({ callerId, bytes, signal });
+    try {
+      let left = listing.limit;
       // What the index names and the record denies leaves a gap that is filled from further down.
-      for (let skip = listing.skip; found.length < listing.limit;) {
-        const limit = listing.limit - found.length;
+      for (let skip = listing.skip; left > 0;) {
+        const limit = left;
         const ids = await index.list({ ...listing, skip, limit });
-        found.push(...(await check(ids, listing)));
+        for await (const record of check(ids, listing, lease)) {
+          left -= 1;
+          yield record;
+        }
         skip += ids.length;
         if (ids.length < limit) break;
       }
-      return found;
-    },
+    } finally {
+      lease.release();
+    }
+  }
+
+  const readTexts = async (request: DocumentRequest, { skip, limit }: Page): Promise<StoredChunk[]> => {
+    for (;;) {
+      const content = (await readDocument(records, request, 'read')).published;
+      if (!content?.generation) return [];
+      const count = Math.max(0, Math.min(limit, content.chunkCount - skip));
+      const texts = await chunks.readTexts(content.generation, skip, count);
+      // Read last, so that neither a revocation nor a new version falls between the check and the answer.
+      const now = await readDocument(records, request, 'read');
+      if (now.published?.generation === content.generation) return texts;
+    }
+  };
+
+  return {
+    list,
     get: (request) => readDocument(records, request, 'read'),
-    chunks: async (request, { skip, limit }) => {
-      for (;;) {
-        const content = (await readDocument(records, request, 'read')).published;
-        if (!content?.generation) return [];
-        const count = Math.max(0, Math.min(limit, content.chunkCount - skip));
-        const texts = await chunks.readTexts(content.generation, skip, count);
-        // Read last, so that neither a revocation nor a new version falls between the check and the answer.
-        const now = await readDocument(records, request, 'read');
-        if (now.published?.generation === content.generation) return texts;
-      }
+    chunks: async (request, page) => {
+      const texts = await readTexts(request, page);
+      const lease = memory.hold({ callerId: request.callerId, bytes: heldSize(texts) });
+      return onStreamEnd(eachOf(texts), () => {
+        lease.release();
+        return Promise.resolve();
+      });
     },
   };
+}
+
+async function* eachOf<Item>(items: readonly Item[]): AsyncGenerator<Item> {
+  for (const item of items) yield await Promise.resolve(item);
+}
+
+/** Access lists hold ids of some fifty letters. */
+function recordSize(record: DocumentRecord | null): number {
+  if (!record) return 0;
+  const ids = record.readers.length + record.writers.length + record.admins.length;
+  const chunkIds = (record.published ?? record.pending)?.chunkCount ?? 0;
+  return heldSize(record.metadata) + 100 * ids + CHUNK_ID_BYTES * chunkIds + 2_000;
 }

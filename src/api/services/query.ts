@@ -2,7 +2,9 @@ import { fitPrompt } from '../../shared/prompt.js';
 import type { Completer, Passage } from '../../shared/ports.js';
 import type { Hit, Search } from '../../shared/search.js';
 import type { Accounting } from './accounting.js';
-import { searchMetadata, type RetrievalRequest } from './retrieval.js';
+import type { AnswerMemory } from './answer-memory.js';
+import { heldSize } from './held-size.js';
+import { hitsWanted, searchMetadata, type RetrievalRequest } from './retrieval.js';
 
 export interface QueryRequest extends RetrievalRequest {
   readonly maxTokens?: number | undefined;
@@ -35,6 +37,7 @@ export function createQuery(parts: {
   readonly search: Search;
   readonly completer: Completer;
   readonly accounting: Accounting;
+  readonly memory: AnswerMemory;
   readonly countTokens: (text: string) => number;
   readonly defaultMaxTokens: number;
 }) {
@@ -46,6 +49,26 @@ export function createQuery(parts: {
   };
 
   async function* answer(request: QueryRequest): AsyncIterable<QueryEvent> {
+    const lease = await parts.memory.reserve(hitsWanted(request));
+    try {
+      const { prompt, maxTokens, sources } = await findPrompt(request);
+      lease.resize(heldSize(prompt) + heldSize(sources));
+      const { temperature, signal } = request;
+      for await (const event of completer.complete(prompt, { maxTokens, temperature, signal })) {
+        if (event.type === 'text') yield { type: 'token', text: event.text };
+        else {
+          const { promptTokens: prompt_tokens, completionTokens: completion_tokens } = event;
+          const usage = { completion_tokens, prompt_tokens, total_tokens: prompt_tokens + completion_tokens };
+          yield { type: 'end', finish_reason: event.finishReason, usage, sources };
+        }
+      }
+    } finally {
+      lease.release();
+    }
+  }
+
+  /** What fits of the passages that were found; the rest is not held while the completion comes. */
+  const findPrompt = async (request: QueryRequest) => {
     const { passages, sources } = await findPassages(parts.search, request);
     const { prompt, maxTokens } = await fitPrompt(
       { question: request.query, passages },
@@ -55,17 +78,8 @@ export function createQuery(parts: {
         countTokens: parts.countTokens,
       },
     );
-    const { temperature, signal } = request;
-    for await (const event of completer.complete(prompt, { maxTokens, temperature, signal })) {
-      if (event.type === 'text') yield { type: 'token', text: event.text };
-      else {
-        const { promptTokens: prompt_tokens, completionTokens: completion_tokens } = event;
-        const usage = { completion_tokens, prompt_tokens, total_tokens: prompt_tokens + completion_tokens };
-        const used = sources.slice(0, prompt.passages.length);
-        yield { type: 'end', finish_reason: event.finishReason, usage, sources: used };
-      }
-    }
-  }
+    return { prompt, maxTokens, sources: sources.slice(0, prompt.passages.length) };
+  };
 
   return {
     complete: (request: QueryRequest) =>

@@ -46,7 +46,7 @@ export const api = z.strictObject({
     'Longest time for a request, upload included, to arrive.',
   ),
   stalledSeconds: whole(
-    30,
+    60,
     { min: 1, max: hour },
     'A client that takes less than 64 KiB of its answer in this time is cut off.',
   ),

@@ -1,0 +1,8 @@
+/** What a value that JSON can tell takes in memory, roughly, in bytes; strings count two bytes a unit at most. */
+export function heldSize(value: unknown): number {
+  if (typeof value === 'string') return 16 + 2 * value.length;
+  if (typeof value !== 'object' || value === null) return 8;
+  let size = 32;
+  for (const [name, inner] of Object.entries(value)) size += 16 + 2 * name.length + heldSize(inner);
+  return size;
+}
