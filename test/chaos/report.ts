@@ -10,9 +10,7 @@ export function describeViolations(arena: Arena): string {
   const byPromise = [...promises].map(
     (promise) => [promise, violations.filter((each) => each.promise === promise)] as const,
   );
-  const others = byPromise.map(
-    ([promise, all]) => `  ${String(all.length)} × ${promise}: ${lineOf(all)}`,
-  );
+  const others = byPromise.map(([promise, all]) => `  ${String(all.length)} × ${promise}: ${lineOf(all)}`);
   return [
     `BROKEN: ${first.promise}`,
     `  ${first.detail}`,

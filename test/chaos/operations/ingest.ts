@@ -16,7 +16,13 @@ export async function ingest(actor: Actor): Promise<void> {
   const content = makeContent(random, arena.world.nextMarker());
   const access = randomAccess(actor, 0.3);
   const asked: LostIngest = {
-    ...{ owner: name, content, access, key: `key-${content.marker.slice(2, -2)}`, metadata: random.whole(0, 999) },
+    ...{
+      owner: name,
+      content,
+      access,
+      key: `key-${content.marker.slice(2, -2)}`,
+      metadata: random.whole(0, 999),
+    },
   };
   arena.world.introduce(content, asked);
   const operation = operationOf(content);
