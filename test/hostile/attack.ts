@@ -25,8 +25,7 @@ export interface Attack {
   readonly run: (target: Target) => Promise<Observed>;
   /** Megabytes that a process may grow by meanwhile; by default 300. */
   readonly growth?: number;
-  /** Only in the long version. */
-  readonly isLong?: true;
+  readonly patienceSeconds?: number;
 }
 
 /** Statuses and how often each came, in a line; what is not allowed is wrong. */

@@ -20,6 +20,7 @@ async function fateOf({ attacker }: Target, bytes: Uint8Array, filename: string)
 
 const bomb = (name: string, filename: string, bytes: () => Uint8Array, codes: readonly string[]): Attack => ({
   name: `file: ${name}`,
+  patienceSeconds: 120,
   run: async (target) => {
     const fate = await fateOf(target, bytes(), filename);
     return { answer: fate, wrong: codes.includes(fate) ? null : `not ${codes.join(' or ')}` };

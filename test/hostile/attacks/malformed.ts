@@ -110,6 +110,7 @@ function makeRequest(random: Random, [path, methods]: [string, string[]]) {
 export const malformedAttacks: readonly Attack[] = [
   {
     name: 'generated malformed requests to every route',
+    patienceSeconds: 600,
     run: async ({ url, attacker, isShort }) => {
       const { paths } = openApi.parse(await (await fetch(`${url}/openapi.json`)).json());
       const routes = Object.entries(paths).map(([path, methods]): [string, string[]] => [

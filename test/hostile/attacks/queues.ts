@@ -11,6 +11,7 @@ async function ingestSeconds({ as }: Target, user: string): Promise<number> {
 export const queueAttacks: readonly Attack[] = [
   {
     name: 'a caller who queues thousands of documents before another',
+    patienceSeconds: 600,
     run: async (target) => {
       const count = target.isShort ? 400 : 10_000;
       const alone = await ingestSeconds(target, 'first');

@@ -31,6 +31,7 @@ export const searchAttacks: readonly Attack[] = [
   },
   {
     name: 'a thousand filters of a thousand values',
+    patienceSeconds: 300,
     run: async ({ attacker, isShort }) => {
       const statuses: (number | string)[] = [];
       for (let n = 0; n < (isShort ? 60 : 1_000); n += 1) {
@@ -61,6 +62,7 @@ export const searchAttacks: readonly Attack[] = [
   },
   {
     name: 'slow readers of answers of 14 MB',
+    patienceSeconds: 200,
     growth: 400,
     run: async (target) => {
       await ingestHeavy(target);
@@ -98,6 +100,7 @@ export const searchAttacks: readonly Attack[] = [
   },
   {
     name: 'queries of 32,768 characters, kept as usage',
+    patienceSeconds: 300,
     run: async (target) => {
       const count = target.isShort ? 50 : 1_000;
       const statuses: (number | string)[] = [];
