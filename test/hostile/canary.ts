@@ -26,7 +26,10 @@ export async function startCanary(url: string, client: Client) {
   });
   await once(child, 'message');
   return {
-    take: (): Song => {
+    /** Waits for a whole round that began after it was called, so that what goes on when it is called is heard. */
+    take: async (): Promise<Song> => {
+      // What is under way, and one of each after it.
+      for (let beats = 0; beats < 4; beats += 1) await once(child, 'message');
       const song = { worstMilliseconds: Math.round(worst), failures };
       worst = 0;
       failures = [];

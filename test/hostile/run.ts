@@ -75,9 +75,14 @@ export async function runHostile({
     try {
       for (const attack of ATTACKS.filter((each) => only.test(each.name))) {
         const memory = await watchMemory(service);
-        canary.take();
+        await canary.take();
         const observed = await attempt(attack, target);
-        const result = judge(attack, { observed, song: canary.take(), peaks: await memory.stop(), slowness });
+        const result = judge(attack, {
+          observed,
+          song: await canary.take(),
+          peaks: await memory.stop(),
+          slowness,
+        });
         results.push(result);
         onResult?.(result);
         await revive(service);
