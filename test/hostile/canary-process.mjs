@@ -1,3 +1,7 @@
+/* global fetch, AbortSignal */
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+
 // A caller in a process of its own, so that what it measures is the service and not who attacks it.
 const [url, authorization] = process.argv.slice(2);
 const PATIENCE_MS = 20_000;
@@ -20,5 +24,5 @@ const body = JSON.stringify({ query: 'canary', k: 1 });
 for (;;) {
   await timed('health', '/health', {});
   await timed('search', '/retrieve/chunks', { method: 'POST', headers, body });
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await sleep(50);
 }
