@@ -46,7 +46,7 @@ export async function startCluster({ redis, history, env }: ClusterOptions): Pro
     ...{ REDIS_URL: redis.url, HOST: '127.0.0.1', QUIRE_DATA_DIR: dataDirectory, QUIRE_DEV_MODE: 'false' },
     ...{ JWT_SECRET_KEY: TEST_SECRET, QUIRE_WORKERS_SWEEP_SECONDS: '1', QUIRE_WORKERS_LOCK_SECONDS: '2' },
     ...{ QUIRE_INGEST_WAIT_SECONDS: '5', QUIRE_CHUNK_SIZE: '64', QUIRE_CHUNK_OVERLAP: '8' },
-    ...{ QUIRE_WORKERS_DRAIN_SECONDS: '5' },
+    ...{ QUIRE_WORKERS_DRAIN_SECONDS: '5', QUIRE_WORKERS_KEEP_SOURCES_SECONDS: '3' },
     ...env,
   };
   const ports = [await freePort(), await freePort()];

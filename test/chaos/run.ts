@@ -85,7 +85,7 @@ async function judge(arena: Arena): Promise<void> {
   await withRedis(arena.cluster.redis.url, async (redis) => {
     const records = await readAllRecords(redis);
     adoptLost(arena, records);
-    await checkStatistics(arena, redis, records);
+    await checkStatistics(arena, redis);
     await checkLeftovers(arena, redis, records);
     await checkUsage(arena, redis);
     await checkDocuments(arena);

@@ -30,12 +30,13 @@ export async function settleAll(arena: Arena): Promise<void> {
 }
 
 async function openWork(redis: Redis): Promise<[string, string][]> {
-  const [unfinished, building, garbage, hidden, dirty] = await Promise.all([
+  const [unfinished, building, garbage, hidden, dirty, sources] = await Promise.all([
     redis.zRange(keys.unfinished, 0, -1),
     redis.zRange(keys.cachesBuilding, 0, -1),
     redis.sMembers(keys.garbage),
     redis.sMembers(keys.hidden),
     redis.sMembers(keys.usageDirty),
+    redis.zRange(keys.unreferencedObjects, 0, -1),
   ]);
   const named = (what: string, ids: readonly string[]) => ids.map((id): [string, string] => [what, id]);
   return [
@@ -44,5 +45,6 @@ async function openWork(redis: Redis): Promise<[string, string][]> {
     ...named('a generation not cleaned up', garbage),
     ...named('a hidden generation', hidden),
     ...named('usage not aggregated', dirty),
+    ...named('a source that nothing refers to', sources),
   ];
 }

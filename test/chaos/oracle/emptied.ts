@@ -23,7 +23,7 @@ export async function checkEmptied(arena: Arena, redis: Redis): Promise<void> {
   const records = await readAllRecords(redis);
   for (const { id } of records) arena.history.violate('what was deleted is gone', 'its record is there', id);
   await checkLeftovers(arena, redis, []);
-  await checkStatistics(arena, redis, []);
+  await checkStatistics(arena, redis);
   for (const caller of arena.callers) {
     const left = await listAll(arena, caller);
     if (left.length > 0)
