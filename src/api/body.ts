@@ -7,6 +7,8 @@ export class ClientGoneError extends Error {
 }
 
 const MAX_DEPTH = 200;
+/** Far more than any request has; half a million take seconds to make objects of, and as long to look at. */
+const MAX_KEYS = 10_000;
 
 export function hasBody(request: IncomingMessage): boolean {
   const { 'transfer-encoding': encoding, 'content-length': length } = request.headers;
@@ -86,7 +88,7 @@ export function checkEncoding(request: IncomingMessage): void {
 export function parseJson(bytes: Buffer): unknown {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    if (isDeep(bytes)) throw new SyntaxError('nested too deeply');
+    if (isExcessive(bytes)) throw new SyntaxError('too deep, or too many keys');
     return JSON.parse(text);
   } catch (cause) {
     const item = { loc: ['body'], msg: 'Invalid JSON', type: 'value_error.jsondecode' };
@@ -94,20 +96,25 @@ export function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** What recurses over a value later must not run out of stack, so depth is counted before it is parsed. */
-function isDeep(bytes: Buffer): boolean {
+/**
+ * What recurses over a value later must not run out of stack, and no value may hold up the process, so depth and keys
+ * are counted before it is parsed.
+ */
+function isExcessive(bytes: Buffer): boolean {
   let depth = 0;
+  let keys = 0;
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at];
     if (byte === QUOTE) at = endOfString(bytes, at);
     else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth += 1;
     else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) depth -= 1;
-    if (depth > MAX_DEPTH) return true;
+    else if (byte === COLON) keys += 1;
+    if (depth > MAX_DEPTH || keys > MAX_KEYS) return true;
   }
   return false;
 }
 
-const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a];
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY] = [0x7b, 0x7d, 0x5b, 0x5d];
 
 function endOfString(bytes: Buffer, start: number): number {

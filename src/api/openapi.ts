@@ -73,18 +73,27 @@ function responseObjects(route: Route): ZodOpenApiResponsesObject {
   const responses: ZodOpenApiResponsesObject = {};
   for (const [status, shape] of responsesOf(route)) {
     const response = responseObject(status, shape);
-    const events = status === 200 && route.events ? { 'text/event-stream': { schema: route.events } } : {};
+    const events =
+      status === 200 && route.events ? { 'text/event-stream': { schema: eventOf(route.events) } } : {};
     // @NOTE statuses are three digits, which the type wants to read from a literal.
     responses[String(status) as `2${string}`] = { ...response, content: { ...response.content, ...events } };
   }
   return responses;
 }
 
+/** One server-sent event, whose `data` is JSON. */
+function eventOf(data: z.ZodType): z.ZodType {
+  const { $schema: _, ...contentSchema } = z.toJSONSchema(data, { io: 'output' });
+  const text = z.string().meta({ contentMediaType: 'application/json', contentSchema });
+  return z.object({ event: z.string().optional(), data: text });
+}
+
 function responseObject(status: number, shape: ResponseShape): ZodOpenApiResponseObject {
   const description = STATUS_CODES[status] ?? 'Answer';
   if (shape === 'download') {
     const schema = { type: 'string', format: 'binary' } as const;
-    return { description, content: { 'application/octet-stream': { schema } } };
+    // Of whatever type its source has.
+    return { description, content: { '*/*': { schema } } };
   }
   if (shape === 'events')
     return { description, content: { 'text/event-stream': { schema: { type: 'string' } } } };

@@ -25,7 +25,8 @@ export function responsesOf(route: Route): ReadonlyMap<number, ResponseShape> {
   const responses = new Map<number, ResponseShape>();
   // A parameter that cannot be decoded names nothing.
   if (path) responses.set(404, errorBody);
-  if (route.upload) responses.set(400, errorBody);
+  // A form that cannot be read.
+  if (route.upload ?? route.request.form) responses.set(400, errorBody);
   if (route.permission !== 'open') responses.set(401, errorBody).set(403, errorBody);
   if (body || route.upload) responses.set(413, errorBody).set(415, errorBody);
   if (path ?? query ?? body ?? route.upload) responses.set(422, validationErrorBody);

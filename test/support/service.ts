@@ -48,7 +48,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const dataDirectory = options.dataDirectory ?? (await mkdtemp(join(tmpdir(), 'quire-data-')));
   const port = await freePort();
   const env = {
-    ...inherited(),
+    ...inheritedEnvironment(),
     ...{ REDIS_URL: redis.url, PORT: String(port), HOST: '127.0.0.1', QUIRE_DATA_DIR: dataDirectory },
     ...{ QUIRE_DEV_MODE: 'true', QUIRE_LOG_LEVEL: 'info', QUIRE_WORKERS_SWEEP_SECONDS: '1' },
     ...{
@@ -112,7 +112,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 }
 
 /** The environment of the tests without settings that a developer may have made for himself. */
-function inherited(): Record<string, string | undefined> {
+export function inheritedEnvironment(): Record<string, string | undefined> {
   const own = /^(QUIRE_(?!TEST_)|JWT_|OPENAI_|REDIS_URL|LOCAL_URI|PORT$|HOST$|NODE_OPTIONS$)/;
   return {
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.test(name))),
@@ -126,7 +126,8 @@ interface Start {
   readonly execArgv: readonly string[];
 }
 
-function startProcess(file: string, args: string[], { env, execArgv }: Start): StartedProcess {
+/** One of our processes, by its file in `dist/`; ended by `kill`. */
+export function startProcess(file: string, args: string[], { env, execArgv }: Start): StartedProcess {
   const child = fork(new URL(file, distribution), args, {
     ...{ env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] },
     execArgv: [...execArgv],

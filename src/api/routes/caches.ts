@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CACHE_NAME, type CacheRecord } from '../../shared/caches.js';
 import { bodyFilters, queryFilters } from '../filter-query.js';
+import { errorBody } from '../responses.js';
 import { defineRoute, reply, type ApiReply, type ApiRequest, type Route } from '../route.js';
 import { shownConfig, type BuildResult, type CacheRequest, type CacheService } from '../services/caches.js';
 import { list, nonBlankString, optionalNull, queryFloat, queryInteger } from '../validation.js';
@@ -76,7 +77,7 @@ export function createCacheRoutes(parts: {
           filters: queryFilters.transform(({ json }) => json ?? undefined),
         }),
       },
-      responses: { 200: created, 202: created },
+      responses: { 200: created, 202: created, 400: errorBody, 404: errorBody, 409: errorBody },
       handle: async (request) => {
         const { name: cacheName, model, gguf_file: ggufFile, docs: ids, filters } = request.body;
         const wanted = { model, ggufFile, docs: ids, filters };
@@ -105,14 +106,14 @@ export function createCacheRoutes(parts: {
       ...{ method: 'post', path: '/cache/{name}/update', tag, permission: 'write', emptyBody: 'object' },
       summary: 'Adds new documents that match the filters of the cache, and the new text of changed ones',
       request: { path: anyName },
-      responses: { 200: changed, 202: changed },
+      responses: { 200: changed, 202: changed, 400: errorBody, 404: errorBody, 409: errorBody },
       handle: async (request) => change(await caches.update(toRequest(request.path.name, request)), request),
     }),
     defineRoute({
       ...{ method: 'post', path: '/cache/{name}/add_docs', tag, permission: 'write', emptyBody: 'object' },
       summary: 'Adds documents to a cache',
       request: { path: anyName, body: z.object({ docs }) },
-      responses: { 200: changed, 202: changed },
+      responses: { 200: changed, 202: changed, 400: errorBody, 404: errorBody, 409: errorBody },
       handle: async (request) =>
         change(await caches.addDocuments(toRequest(request.path.name, request), request.body.docs), request),
     }),
@@ -128,7 +129,7 @@ export function createCacheRoutes(parts: {
           temperature: queryFloat().optional(),
         }),
       },
-      responses: { 200: answer },
+      responses: { 200: answer, 404: errorBody, 409: errorBody },
       handle: async ({ caller, path: { name: cacheName }, body, startedAtMs, signal }) => {
         const { query, max_tokens: maxTokens, temperature } = body;
         const asked = {

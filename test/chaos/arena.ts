@@ -1,0 +1,62 @@
+import type { Cluster } from './cluster.js';
+import type { Exchange, Outcome, Sent } from './exchange.js';
+import type { History } from './history.js';
+import type { Ledger } from './ledger.js';
+import type { Random } from './random.js';
+import { checkSight } from './sight.js';
+import type { World } from './world.js';
+
+/** Everything that callers act in. */
+export interface Arena {
+  readonly cluster: Cluster;
+  readonly world: World;
+  readonly history: History;
+  readonly ledger: Ledger;
+  readonly exchange: Exchange;
+  readonly callers: readonly string[];
+}
+
+/** One caller's doings, one after the other; each caller has several. */
+export interface Actor {
+  readonly arena: Arena;
+  readonly name: string;
+  readonly others: readonly string[];
+  readonly random: Random;
+}
+
+export interface Asked {
+  readonly outcome: Outcome;
+  /** Ticks of the clock before and after. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Ask extends Omit<Sent, 'api' | 'caller'> {
+  /** Document or cache that it is about, for the history. */
+  readonly about: string | null;
+  /** How it is told there. */
+  readonly label: string;
+  /** Whether texts in the answer are the caller's own words, of whatever time. */
+  readonly isEcho?: boolean;
+}
+
+/** Sends a request of an actor to one of the APIs, notes it, and checks that nothing foreign came back. */
+export async function ask(actor: Actor, { about, label, isEcho = false, ...sent }: Ask): Promise<Asked> {
+  const { arena, name, random } = actor;
+  const { history } = arena;
+  const api = random.whole(0, 1);
+  const start = history.tick();
+  const startedAt = history.elapsed();
+  const outcome = await arena.exchange({ ...sent, api, caller: name });
+  const end = history.tick();
+  history.note(`${name} ${label} by api ${String(api)} (from ${String(startedAt)}): ${tell(outcome)}`, about);
+  if (outcome.type === 'answer' && outcome.status < 400 && !isEcho)
+    checkSight(arena, { caller: name, label, text: outcome.text, start, end });
+  return { outcome, start, end };
+}
+
+export function tell(outcome: Outcome): string {
+  if (outcome.type !== 'answer') return outcome.type;
+  const { status, text } = outcome;
+  return status < 400 ? String(status) : `${String(status)} ${text.slice(0, 160)}`;
+}

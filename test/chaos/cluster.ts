@@ -1,0 +1,149 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TEST_SECRET } from '../support/client.js';
+import { freePort, type TestRedis } from '../support/redis.js';
+import { inheritedEnvironment, startProcess, type StartedProcess } from '../support/service.js';
+import type { History } from './history.js';
+
+/** A process that is started again whenever it ends. */
+export interface Member {
+  readonly name: string;
+  readonly url: string;
+  readonly pid: () => number;
+  /** Ends it as told, then leaves it down for a while. Nothing happens to one that is down already. */
+  kill(signal: NodeJS.Signals, downMs: number): Promise<void>;
+  /** Signals that do not end it. */
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void;
+  /** Resolves when the process that runs now is gone, at once when none does. */
+  ended(): Promise<void>;
+}
+
+export interface Cluster {
+  readonly redis: TestRedis;
+  readonly dataDirectory: string;
+  readonly apis: readonly Member[];
+  readonly workers: readonly Member[];
+  api(place: number): Member;
+  untilReady(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface ClusterOptions {
+  readonly redis: TestRedis;
+  readonly history: History;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const WORKERS = ['ingestion,embedding,maintenance', 'ingestion,embedding,cache', 'cache,usage,maintenance'];
+
+/** Two APIs and three workers over one Redis and one folder, in production mode with tokens. */
+export async function startCluster({ redis, history, env }: ClusterOptions): Promise<Cluster> {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'quire-chaos-'));
+  const base = {
+    ...inheritedEnvironment(),
+    ...{ REDIS_URL: redis.url, HOST: '127.0.0.1', QUIRE_DATA_DIR: dataDirectory, QUIRE_DEV_MODE: 'false' },
+    ...{ JWT_SECRET_KEY: TEST_SECRET, QUIRE_WORKERS_SWEEP_SECONDS: '1', QUIRE_WORKERS_LOCK_SECONDS: '2' },
+    ...{ QUIRE_INGEST_WAIT_SECONDS: '5', QUIRE_CHUNK_SIZE: '64', QUIRE_CHUNK_OVERLAP: '8' },
+    ...{ QUIRE_WORKERS_DRAIN_SECONDS: '5', QUIRE_WORKERS_KEEP_SOURCES_SECONDS: '3' },
+    ...env,
+  };
+  const ports = [await freePort(), await freePort()];
+  const apis = ports.map((port, place) =>
+    supervise({ name: `api ${String(place)}`, url: `http://127.0.0.1:${String(port)}`, history }, () =>
+      startProcess('api/main.js', [], { env: { ...base, PORT: String(port) }, execArgv: [] }),
+    ),
+  );
+  const workers = WORKERS.map((queues, place) =>
+    supervise({ name: `worker ${String(place)}`, url: '', history }, () =>
+      startProcess('workers/main.js', ['--queues', queues], { env: base, execArgv: [] }),
+    ),
+  );
+  return {
+    ...{ redis, dataDirectory, apis, workers },
+    api: (place) => {
+      const found = apis[place % apis.length];
+      if (!found) throw new Error('no API');
+      return found;
+    },
+    untilReady: async () => {
+      for (const { url, name } of apis) await untilReady(url, name);
+    },
+    stop: async () => {
+      await Promise.all([...apis, ...workers].map((member) => member.stop()));
+      await rm(dataDirectory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function untilReady(url: string, name: string): Promise<void> {
+  for (let tries = 0; tries < 1_200; tries += 1) {
+    const response = await fetch(`${url}/health/ready`).catch(() => null);
+    await response?.arrayBuffer().catch(() => null);
+    if (response?.status === 200) return;
+    await sleep(50);
+  }
+  throw new Error(`${name} did not become ready`);
+}
+
+const RESTART_MS = 200;
+
+function supervise(
+  { name, url, history }: { readonly name: string; readonly url: string; readonly history: History },
+  start: () => StartedProcess,
+): Member & { stop(): Promise<void> } {
+  let current: StartedProcess | null = null;
+  let isOver = false;
+  let isAsked = false;
+  let downMs = RESTART_MS;
+  let timer: NodeJS.Timeout | undefined;
+
+  const run = () => {
+    const started = start();
+    current = started;
+    isAsked = false;
+    downMs = RESTART_MS;
+    started.child.once('exit', (code, signal) => {
+      current = null;
+      history.note(`${name} ended: ${signal ?? `code ${String(code)}`}`);
+      if (!isAsked) {
+        const said = started
+          .output()
+          .split('\n')
+          .filter((line) => !line.startsWith('{"level":30'));
+        history.violate(
+          'no process ends that nobody ended',
+          `${name} ended with ${signal ?? `code ${String(code)}`}: ${said.join('\n').slice(-1_500)}`,
+        );
+      }
+      if (!isOver) timer = setTimeout(run, downMs);
+    });
+  };
+  run();
+
+  const ended = () =>
+    new Promise<void>((resolve) => {
+      if (current) current.child.once('exit', () => resolve());
+      else resolve();
+    });
+  return {
+    ...{ name, url, ended },
+    pid: () => current?.child.pid ?? 0,
+    kill: async (signal, down) => {
+      if (!current) return;
+      isAsked = true;
+      downMs = down;
+      await current.kill(signal);
+    },
+    signal: (signal) => {
+      current?.child.kill(signal);
+    },
+    stop: async () => {
+      isOver = true;
+      isAsked = true;
+      clearTimeout(timer);
+      await current?.kill('SIGTERM');
+    },
+  };
+}

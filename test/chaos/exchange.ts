@@ -1,0 +1,116 @@
+import jsonwebtoken from 'jsonwebtoken';
+import { z } from 'zod';
+import { TEST_SECRET } from '../support/client.js';
+import type { Cluster } from './cluster.js';
+import type { History } from './history.js';
+
+/** What became of a request. */
+export type Outcome =
+  | {
+      readonly type: 'answer';
+      readonly status: number;
+      readonly headers: Headers;
+      readonly text: string;
+      readonly bytes: Uint8Array;
+      readonly json: unknown;
+    }
+  /** Nobody listened: nothing was done. */
+  | { readonly type: 'refused' }
+  /** It began, and no whole answer came: it was done, or will be until `over`, or not. */
+  | { readonly type: 'broken'; readonly over: Promise<void> };
+
+export interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly json?: unknown;
+  readonly form?: FormData;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** API process to ask, by its place. */
+  readonly api: number;
+  /** Without: none is sent. */
+  readonly caller?: string;
+  /** Gives up after so many milliseconds, as callers do. */
+  readonly giveUpAfter?: number;
+}
+
+/** Longer than any fault lasts and any wait takes, together. */
+const HANGS_AFTER_MS = 90_000;
+
+export type Exchange = (sent: Sent) => Promise<Outcome>;
+
+/** Sends requests and holds each answer against the contract's rules for all of them. */
+export function createExchange(cluster: Cluster, history: History): Exchange {
+  const tokens = new Map<string, string>();
+  const tokenOf = (caller: string) => {
+    const known = tokens.get(caller) ?? makeToken(caller);
+    tokens.set(caller, known);
+    return known;
+  };
+
+  return async (sent) => {
+    const api = cluster.api(sent.api);
+    const headers = new Headers(sent.headers);
+    if (sent.caller !== undefined) headers.set('authorization', `Bearer ${tokenOf(sent.caller)}`);
+    if (sent.json !== undefined) headers.set('content-type', 'application/json');
+    const body = sent.form ?? (sent.json === undefined ? null : JSON.stringify(sent.json));
+    const signal = AbortSignal.timeout(sent.giveUpAfter ?? HANGS_AFTER_MS);
+    const url = sent.path.startsWith('http') ? sent.path : api.url + sent.path;
+    try {
+      const response = await fetch(url, { method: sent.method, headers, body, signal });
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      const text = Buffer.from(bytes).toString('utf8');
+      const isJson = (response.headers.get('content-type') ?? '').startsWith('application/json');
+      const json = isJson ? parseJson(text) : undefined;
+      const flaw = flawOf(response, json);
+      const name = `${sent.method} ${sent.path.replace(/\?.*/, '')}`;
+      if (flaw !== null)
+        history.violate(
+          'every answer keeps the contract',
+          `${name}: ${String(response.status)}: ${flaw}: ${text.slice(0, 300)}`,
+        );
+      return { type: 'answer', status: response.status, headers: response.headers, text, bytes, json };
+    } catch (error) {
+      if (isRefused(error)) return { type: 'refused' };
+      if (sent.giveUpAfter === undefined && signal.aborted)
+        history.violate(
+          'no request hangs',
+          `${sent.method} ${sent.path} to api ${String(sent.api)}: no answer in ${String(HANGS_AFTER_MS / 1000)} s`,
+        );
+      // The handler may go on as long as its process lives.
+      return { type: 'broken', over: api.ended() };
+    }
+  };
+}
+
+function makeToken(caller: string): string {
+  const claims = { entity_id: caller, permissions: ['read', 'write'] };
+  return jsonwebtoken.sign(claims, TEST_SECRET, { expiresIn: '2h' });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isRefused(error: unknown): boolean {
+  const cause: unknown = error instanceof Error ? error.cause : undefined;
+  return typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'ECONNREFUSED';
+}
+
+const item = z.object({ loc: z.array(z.string().or(z.number())).min(1), msg: z.string(), type: z.string() });
+const errorBody = z.strictObject({ detail: z.string().min(1) });
+const validationBody = z.strictObject({ detail: z.array(item).min(1).or(z.string()) });
+
+/** What is wrong with an answer whatever was asked; null for nothing. */
+function flawOf(response: Response, json: unknown): string | null {
+  const { status, headers } = response;
+  if (headers.get('x-request-id') === null) return 'no X-Request-Id';
+  if (status >= 500 && status !== 503) return 'a failure of the service';
+  if (status === 503 && !/^\d+$/.test(headers.get('retry-after') ?? '')) return 'no Retry-After';
+  if (status < 400) return null;
+  const schema = status === 422 ? validationBody : errorBody;
+  return schema.safeParse(json).success ? null : 'its body is none of an error';
+}

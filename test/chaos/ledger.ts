@@ -1,0 +1,43 @@
+/** How often an operation of a caller must have been counted at least, and may have been at most. */
+export interface Bounds {
+  least: number;
+  most: number;
+}
+
+export type Ledger = ReturnType<typeof createLedger>;
+
+/** What was asked of the service that it has to account for; `operation` is a name of the usage statistics. */
+export function createLedger() {
+  const successes = new Map<string, Bounds>();
+  const records = new Map<string, Bounds>();
+  /** By document: events of ingests that name it. */
+  const ingests = new Map<string, Bounds>();
+  const of = (map: Map<string, Bounds>, key: string): Bounds => {
+    const known = map.get(key) ?? { least: 0, most: 0 };
+    map.set(key, known);
+    return known;
+  };
+  const key = (caller: string, operation: string) => `${caller} ${operation}`;
+  return {
+    ingests,
+    ingest: (document: string): Bounds => of(ingests, document),
+    successes: (caller: string, operation: string): Bounds => of(successes, key(caller, operation)),
+    records: (caller: string, operation: string): Bounds => of(records, key(caller, operation)),
+    /** From when it is sent: it may be counted. */
+    begin: (caller: string, operation: string): void => {
+      of(successes, key(caller, operation)).most += 1;
+      of(records, key(caller, operation)).most += 1;
+    },
+    /** It was answered with success, or will end in one record. */
+    end: (caller: string, operation: string, outcome: 'success' | 'recorded' | 'refused'): void => {
+      const [success, record] = [of(successes, key(caller, operation)), of(records, key(caller, operation))];
+      if (outcome === 'refused') {
+        success.most -= 1;
+        record.most -= 1;
+        return;
+      }
+      record.least += 1;
+      if (outcome === 'success') success.least += 1;
+    },
+  };
+}

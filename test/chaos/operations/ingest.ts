@@ -1,0 +1,115 @@
+import { documentView } from '../../../src/api/services/document-view.js';
+import { ask, type Actor, type Ask, type Asked } from '../arena.js';
+import { makeContent, type Content } from '../contents.js';
+import { observe } from '../observe.js';
+import { modelDocument, type Access, type LostIngest, type ModelDocument } from '../world.js';
+
+export const operationOf = ({ filename }: Content) => (filename === null ? 'ingest_text' : 'ingest_file');
+
+/** The group of a document's metadata, to filter by. */
+export const groupOf = (metadata: number): string => `g${String(metadata % 4)}`;
+
+export const metadataOf = (key: string, metadata: number) => ({ key, n: metadata, group: groupOf(metadata) });
+
+export async function ingest(actor: Actor): Promise<void> {
+  const { arena, name, random } = actor;
+  const content = makeContent(random, arena.world.nextMarker());
+  const access = randomAccess(actor, 0.3);
+  const asked: LostIngest = {
+    ...{
+      owner: name,
+      content,
+      access,
+      key: `key-${content.marker.slice(2, -2)}`,
+      metadata: random.whole(0, 999),
+    },
+  };
+  arena.world.introduce(content, asked);
+  const operation = operationOf(content);
+  arena.ledger.begin(name, operation);
+  const reply = await ask(actor, {
+    ...{ method: 'POST', ...ingestRequest(asked), about: content.marker },
+    label: `${operation} ${content.kind} ${content.marker} readers ${access.readers.join()} writers ${access.writers.join()}`,
+    ...patience(actor),
+  });
+  take(actor, asked, reply);
+}
+
+/** How long the caller asks the service to wait, and itself waits; a few go away without an answer. */
+export function patience({ random }: Actor): Pick<Ask, 'headers' | 'giveUpAfter'> {
+  const prefer = random.weighted({ '': 5, 'respond-async': 3, 'wait=1': 1, 'wait=0': 1 });
+  return {
+    headers: prefer === '' ? {} : { prefer },
+    ...(random.chance(0.02) ? { giveUpAfter: random.whole(5, 400) } : {}),
+  };
+}
+
+export function randomAccess({ random, others }: Actor, probability: number): Access {
+  return {
+    readers: others.filter(() => random.chance(probability)),
+    writers: others.filter(() => random.chance(probability / 4)),
+  };
+}
+
+function ingestRequest({ content, key, metadata, access }: LostIngest): Pick<Ask, 'path' | 'json' | 'form'> {
+  const more = { metadata: metadataOf(key, metadata), access_control: access };
+  if (content.filename === null)
+    return { path: '/ingest/text', json: { content: Buffer.from(content.bytes).toString(), ...more } };
+  const form = new FormData();
+  form.set('metadata', JSON.stringify(more.metadata));
+  form.set('access_control', JSON.stringify(more.access_control));
+  form.set('file', new Blob([new Uint8Array(content.bytes)]), content.filename);
+  return { path: '/ingest/file', form };
+}
+
+function take({ arena, name }: Actor, asked: LostIngest, { outcome, start, end }: Asked): void {
+  const { world, history, ledger } = arena;
+  const { content } = asked;
+  const operation = operationOf(content);
+  if (outcome.type === 'refused') {
+    ledger.end(name, operation, 'refused');
+    return;
+  }
+  if (outcome.type === 'broken' || outcome.status === 503) {
+    world.lost.push(asked);
+    return;
+  }
+  const { status, json, headers } = outcome;
+  const isFailed = status === 400 && !content.isReadable;
+  const id = isFailed ? (headers.get('location') ?? '').replace('/documents/', '') : idOf(json);
+  if ((status !== 200 && status !== 202 && !isFailed) || id === null) {
+    if (status === 429) ledger.end(name, operation, 'refused');
+    else {
+      world.lost.push(asked);
+      history.violate(
+        'an ingest is taken',
+        `${String(status)} ${outcome.text.slice(0, 200)}`,
+        content.marker,
+      );
+    }
+    return;
+  }
+  const document = modelDocument(asked, { id, start, end });
+  world.adopt(document);
+  countIngest({ arena, name }, document, content);
+  if (status === 200) ledger.successes(name, operation).least += 1;
+  if (status === 200 && !content.isReadable)
+    history.violate('nothing is completed without text', content.kind, id);
+  if (!isFailed) observe(arena, json, { document, label: 'ingest', start, end });
+}
+
+/** An ingest that was answered ends in one event, which names its document. */
+export function countIngest(
+  { arena: { ledger }, name }: Pick<Actor, 'arena' | 'name'>,
+  document: ModelDocument,
+  content: Content,
+): void {
+  ledger.records(name, operationOf(content)).least += 1;
+  ledger.ingest(document.id).least += 1;
+  ledger.ingest(document.id).most += 1;
+}
+
+function idOf(json: unknown): string | null {
+  const parsed = documentView.safeParse(json);
+  return parsed.success ? parsed.data.external_id : null;
+}

@@ -1,0 +1,43 @@
+import type { DocumentRecord } from '../../../src/shared/document.js';
+import { keys } from '../../../src/shared/keys.js';
+import { createRecords } from '../../../src/shared/records.js';
+import type { Redis } from '../../../src/shared/redis.js';
+import type { Arena } from '../arena.js';
+import { modelDocument } from '../world.js';
+
+export async function keysLike(redis: Redis, prefix: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const page of redis.scanIterator({ MATCH: `${prefix}*`, COUNT: 1_000 })) found.push(...page);
+  // A key may come twice while the table grows.
+  return [...new Set(found)];
+}
+
+export async function readAllRecords(redis: Redis): Promise<DocumentRecord[]> {
+  const found = await keysLike(redis, keys.documentPrefix);
+  const ids = found.map((key) => key.slice(keys.documentPrefix.length));
+  const records = await createRecords(redis).readMany(ids);
+  return records.filter((record) => record !== null);
+}
+
+/** Documents whose ingest was never answered: each is of one such ingest, and becomes one like the others. */
+export function adoptLost({ world, history, ledger }: Arena, records: readonly DocumentRecord[]): void {
+  for (const record of records) {
+    if (world.documents.has(record.id)) continue;
+    const digest = (record.published ?? record.pending)?.sha256;
+    const at = world.lost.findIndex(
+      ({ owner, content }) => owner === record.ownerId && content.sha256 === digest,
+    );
+    const [lost] = at < 0 ? [] : world.lost.splice(at, 1);
+    if (!lost) {
+      history.violate(
+        'there is no document that nobody asked for',
+        JSON.stringify(record).slice(0, 400),
+        record.id,
+      );
+      continue;
+    }
+    history.note(`found: the document of ${lost.content.marker}`, record.id);
+    world.adopt(modelDocument(lost, { id: record.id, start: 0, end: history.tick() }));
+    Object.assign(ledger.ingest(record.id), { least: 1, most: 1 });
+  }
+}

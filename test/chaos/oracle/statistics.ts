@@ -1,0 +1,18 @@
+import type { Redis } from '../../../src/shared/redis.js';
+import { statisticsDifferences } from '../../support/recount-statistics.js';
+import type { Arena } from '../arena.js';
+
+/** Every owner's term statistics are what counting their published chunks anew gives. */
+export async function checkStatistics({ history }: Arena, redis: Redis): Promise<void> {
+  const differences = await statisticsDifferences(redis);
+  if (differences.length === 0) return;
+  // The sums tell the most.
+  const told = [...differences.filter((each) => / (?:chunks|length):/.test(each)), ...differences].slice(
+    0,
+    4,
+  );
+  history.violate(
+    'term statistics are those of the chunks',
+    `${told.join('; ')}; ${String(differences.length)} counts are wrong`,
+  );
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import type { Redis } from '../../../src/shared/redis.js';
+import { createUsage, OPERATIONS, type UsageEvent } from '../../../src/shared/usage.js';
+import type { Arena } from '../arena.js';
+import { askCalmly } from '../calm.js';
+import type { Bounds } from '../ledger.js';
+
+const ALL = 1_000_000;
+const stats = z.record(z.string(), z.number());
+
+/** Each operation was counted once: its success in the statistics, its end in the records. */
+export async function checkUsage(arena: Arena, redis: Redis): Promise<void> {
+  const all: UsageEvent[] = [];
+  for (const caller of arena.callers) {
+    const events = await createUsage(redis).recent(caller, { limit: ALL });
+    const answer = await askCalmly(arena, caller, { method: 'GET', path: '/usage/stats', api: 0 });
+    const counted = stats.parse(answer.json);
+    for (const operation of OPERATIONS) {
+      const records = events.filter((event) => event.operation === operation);
+      const successes = records.filter(({ status }) => status === 'success').length;
+      const told = `${caller} ${operation}`;
+      if ((counted[operation] ?? 0) !== successes)
+        violate(arena, `${told}: ${String(counted[operation])} counted, ${String(successes)} recorded`);
+      checkBounds(arena, `${told}: successes`, {
+        count: successes,
+        bounds: arena.ledger.successes(caller, operation),
+      });
+      checkBounds(arena, `${told}: records`, {
+        count: records.length,
+        bounds: arena.ledger.records(caller, operation),
+      });
+    }
+    all.push(...events);
+  }
+  const ids = new Set(all.map(({ id }) => id));
+  if (ids.size !== all.length) violate(arena, `${String(all.length - ids.size)} records are there twice`);
+  checkIngests(arena, all);
+}
+
+/** The event of an ingest names its document, and there is one for each version and each retry that began. */
+function checkIngests(arena: Arena, events: readonly UsageEvent[]): void {
+  const counts = new Map<string, number>();
+  for (const { operation, metadata } of events) {
+    const id = metadata['document_id'];
+    if (operation.startsWith('ingest_') && typeof id === 'string') counts.set(id, (counts.get(id) ?? 0) + 1);
+  }
+  for (const [id, bounds] of arena.ledger.ingests) {
+    checkBounds(arena, 'ingests of a document', { count: counts.get(id) ?? 0, bounds, about: id });
+  }
+}
+
+function checkBounds(
+  arena: Arena,
+  told: string,
+  { count, bounds, about = null }: { count: number; bounds: Bounds; about?: string | null },
+): void {
+  if (count >= bounds.least && count <= bounds.most) return;
+  violate(arena, `${told}: ${String(count)}, not ${String(bounds.least)} to ${String(bounds.most)}`, about);
+}
+
+function violate({ history }: Arena, detail: string, about: string | null = null): void {
+  history.violate('each operation is counted exactly once', detail, about);
+}

@@ -1,0 +1,40 @@
+import type { Arena } from './arena.js';
+import type { Violation } from './history.js';
+
+/** The first broken promise with everything that happened to what it is about, and the others by name. */
+export function describeViolations(arena: Arena): string {
+  const { violations } = arena.history;
+  const [first] = violations;
+  if (!first) return 'every promise was kept';
+  const promises = new Set(violations.map(({ promise }) => promise));
+  const byPromise = [...promises].map(
+    (promise) => [promise, violations.filter((each) => each.promise === promise)] as const,
+  );
+  const others = byPromise.map(([promise, all]) => `  ${String(all.length)} × ${promise}: ${lineOf(all)}`);
+  return [
+    `BROKEN: ${first.promise}`,
+    `  ${first.detail}`,
+    `  at ${String(first.at)} ms, about ${first.about ?? 'everything'}`,
+    ...historyOf(arena, first),
+    `all broken promises:`,
+    ...others,
+  ].join('\n');
+}
+
+const lineOf = ([first]: readonly Violation[]): string =>
+  `${first?.about ?? ''} ${first?.detail ?? ''}`.slice(0, 400);
+
+/** Its own history and the faults of that time; without a document, the faults before it. */
+function historyOf({ history, world }: Arena, { about, at }: Violation): string[] {
+  const document = about === null ? undefined : world.documents.get(about);
+  const names = new Set([about, ...(document?.contents.writes.map(({ value }) => value.marker) ?? [])]);
+  const own = history.entries.filter((entry) => entry.about !== null && names.has(entry.about));
+  const since = own[0]?.at ?? Math.max(0, at - 5_000);
+  return history.entries
+    .filter(
+      (entry) => own.includes(entry) || (entry.about === null && !isTalk(entry.what) && entry.at >= since),
+    )
+    .map((entry) => `  ${String(entry.at).padStart(7)} ${entry.what}`);
+}
+
+const isTalk = (what: string) => / by api \d/.test(what);

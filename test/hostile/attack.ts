@@ -1,0 +1,63 @@
+import type { Client } from '../support/client.js';
+import type { Service } from '../support/service.js';
+
+/** What an attack may use. */
+export interface Target {
+  readonly service: Service;
+  readonly url: string;
+  readonly port: number;
+  /** Someone who may do what users may. */
+  readonly attacker: Client;
+  /** Signs claims of whatever kind with the service's secret. */
+  readonly as: (user: string, permissions?: readonly string[]) => Client;
+  /** Short: a few in place of thousands. */
+  readonly isShort: boolean;
+}
+
+/** What came of it: told in the table; `wrong` is what the contract does not allow, null for nothing. */
+export interface Observed {
+  readonly answer: string;
+  readonly wrong: string | null;
+}
+
+export interface Attack {
+  readonly name: string;
+  readonly run: (target: Target) => Promise<Observed>;
+  /** Megabytes that a process may grow by meanwhile; by default 300. */
+  readonly growth?: number;
+  readonly patienceSeconds?: number;
+}
+
+/** Statuses and how often each came, in a line; what is not allowed is wrong. */
+export function observed(
+  statuses: readonly (number | string)[],
+  isAllowed: (status: number | string) => boolean,
+): Observed {
+  const counts = new Map<number | string, number>();
+  for (const status of statuses) counts.set(status, (counts.get(status) ?? 0) + 1);
+  const answer = [...counts]
+    .map(([status, count]) => (count === 1 ? String(status) : `${String(count)} × ${String(status)}`))
+    .join(', ');
+  const wrong = [...counts.keys()].filter((status) => !isAllowed(status));
+  return { answer, wrong: wrong.length > 0 ? `answers ${wrong.join(', ')}` : null };
+}
+
+export const oneOf =
+  (...allowed: readonly (number | string)[]) =>
+  (status: number | string) =>
+    allowed.includes(status);
+
+/** Nothing of ours broke: done, refused, or asked to come again. */
+export const isSane = (status: number | string): boolean =>
+  typeof status === 'number' && ((status >= 200 && status < 500) || status === 503);
+
+/** Status of an answer; what happened in its place where none came. */
+export async function statusOf(asking: Promise<{ readonly status: number }>): Promise<number | string> {
+  try {
+    return (await asking).status;
+  } catch (error) {
+    const cause: unknown = error instanceof Error ? (error.cause ?? error) : error;
+    if (typeof cause === 'object' && cause !== null && 'code' in cause) return String(cause.code);
+    return error instanceof Error ? error.name : 'failed';
+  }
+}

@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openRaw } from '../../support/raw-http.js';
+import { observed, oneOf, statusOf, type Attack, type Target } from '../attack.js';
+
+/** A document of some 1,000 chunks (`chunk.size` 16) with metadata of nearly 16 KiB: each hit repeats it. */
+async function ingestHeavy({ attacker }: Target): Promise<void> {
+  const content = Array.from(
+    { length: 1_400 },
+    (_, n) => `The heavy sentence number ${String(n)} says so.`,
+  ).join(' ');
+  const { status } = await attacker.ingestText(
+    content,
+    { metadata: { heavy: 'h'.repeat(16_000) } },
+    { prefer: 'wait=100' },
+  );
+  if (status !== 200) throw new Error(`the heavy document was not ingested: ${String(status)}`);
+}
+
+export const searchAttacks: readonly Attack[] = [
+  {
+    name: 'filters of a million values, one after the other',
+    growth: 400,
+    run: async ({ attacker, isShort }) => {
+      const statuses: (number | string)[] = [];
+      for (let n = 0; n < (isShort ? 3 : 20); n += 1) {
+        const values = Array.from({ length: 900_000 }, (_, i) => i + n);
+        statuses.push(await statusOf(attacker.searchChunks('x', { filters: { n: { $in: values } } })));
+      }
+      return observed(statuses, oneOf(413, 422));
+    },
+  },
+  {
+    name: 'a thousand filters of a thousand values',
+    patienceSeconds: 300,
+    run: async ({ attacker, isShort }) => {
+      const statuses: (number | string)[] = [];
+      for (let n = 0; n < (isShort ? 60 : 1_000); n += 1) {
+        const values = Array.from({ length: 1_000 }, (_, i) => `${'v'.repeat(100)}${String(i)}-${String(n)}`);
+        statuses.push(await statusOf(attacker.searchChunks('x', { filters: { n: { $in: values } } })));
+      }
+      return observed(statuses, oneOf(200));
+    },
+  },
+  {
+    name: 'large and odd pages',
+    run: async ({ attacker }) => {
+      const skips = [
+        '1000000',
+        '10000000',
+        '4294967296',
+        '9007199254740991',
+        '9007199254740993',
+        '1e400',
+        '99999999999999999999',
+      ];
+      const paths = skips.flatMap((skip) => [
+        `/documents?skip=${skip}`,
+        `/documents?skip=${skip}&filters={"a":1}`,
+      ]);
+      return observed(await Promise.all(paths.map((path) => statusOf(attacker.get(path)))), oneOf(200, 422));
+    },
+  },
+  {
+    name: 'slow readers of answers of 14 MB',
+    patienceSeconds: 200,
+    growth: 400,
+    run: async (target) => {
+      await ingestHeavy(target);
+      const count = target.isShort ? 15 : 40;
+      const body = JSON.stringify({ query: 'heavy', k: 1000 });
+      const head = `POST /retrieve/chunks HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${target.attacker.authorization}\r\nContent-Type: application/json\r\nContent-Length: ${String(body.length)}\r\n\r\n`;
+      const connections = await Promise.all(Array.from({ length: count }, () => openRaw(target.port)));
+      for (const { socket } of connections) {
+        socket.write(head + body);
+        socket.pause();
+      }
+      await sleep(target.isShort ? 8_000 : 60_000);
+      // A reader who has stopped reading learns of the end only by reading on.
+      for (const { socket } of connections) socket.resume();
+      await sleep(2_000);
+      const lengths = connections.map(({ received }) => received().length);
+      const isCut = connections.map(({ socket }) => socket.closed);
+      for (const { socket } of connections) socket.destroy();
+      const answer = `${String(isCut.filter(Boolean).length)} of ${String(count)} ended, ${String(Math.round(Math.max(...lengths) / 1e6))} MB at most`;
+      return {
+        answer,
+        wrong: target.isShort || isCut.every(Boolean) ? null : 'stalled connections are still open',
+      };
+    },
+  },
+  {
+    name: 'large answers, all read',
+    growth: 400,
+    run: async ({ attacker, isShort }) => {
+      const asked = Array.from({ length: isShort ? 6 : 20 }, () =>
+        statusOf(attacker.searchChunks('heavy', { k: 1000 })),
+      );
+      return observed(await Promise.all(asked), oneOf(200, 503));
+    },
+  },
+  {
+    name: 'queries of 32,768 characters, kept as usage',
+    patienceSeconds: 300,
+    run: async (target) => {
+      const count = target.isShort ? 50 : 1_000;
+      const statuses: (number | string)[] = [];
+      for (let n = 0; n < count; n += 1)
+        statuses.push(
+          await statusOf(target.attacker.searchChunks(`${String(n)} `.padEnd(32_768, 'q'), { k: 1 })),
+        );
+      const { body } = await target.attacker.get<{ metadata: { query?: string } }[]>(
+        '/usage/recent?operation_type=retrieve_chunks&limit=50',
+      );
+      const longest = Math.max(...body.map(({ metadata }) => metadata.query?.length ?? 0));
+      const seen = observed(statuses, oneOf(200));
+      return {
+        answer: `${seen.answer}; ${String(longest)} characters kept`,
+        wrong: longest > 512 ? 'whole queries are kept' : seen.wrong,
+      };
+    },
+  },
+];
