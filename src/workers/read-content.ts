@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Content } from '../shared/document.js';
@@ -28,13 +28,12 @@ export function createReadContent({
     }
     const format = formatOf(content.contentType);
     if (!format) throw new IngestError('corrupt', `No parser for ${content.contentType}`);
-    const directory = await mkdtemp(join(tmpdir(), 'quire-source-'));
+    const path = join(parser.incoming, randomUUID());
     try {
-      const path = join(directory, 'source');
       await pipeline(source, createWriteStream(path), { signal });
       return (await parser.parse({ path, format, signal })).chunks;
     } finally {
-      await rm(directory, { recursive: true, force: true });
+      await rm(path, { force: true });
     }
   };
 }

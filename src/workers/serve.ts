@@ -11,7 +11,7 @@ import type { WorkerContext } from './context.js';
 import { createEmbedJob } from './embed.js';
 import { createIngestJob } from './ingest.js';
 import { createIngestShort, type IngestShort } from './ingest-short.js';
-import { createParserPool } from './parse/pool.js';
+import { startParserPool } from './parse/start-pool.js';
 import { createReadContent, createReadText } from './read-content.js';
 import { createRemoveObjects } from './remove-objects.js';
 import { createRetagJob } from './retag.js';
@@ -75,10 +75,11 @@ async function served(queue: QueueName, context: WorkerContext): Promise<Served>
   }
 }
 
-function serveIngestion(context: WorkerContext): Served {
+async function serveIngestion(context: WorkerContext): Promise<Served> {
   const { settings, storage, logger } = context;
   const { ingest, chunk, workers } = settings;
-  const parser = createParserPool({
+  const parser = await startParserPool({
+    user: { uid: ingest.parserUid, gid: ingest.parserGid },
     size: ingest.parserProcesses,
     memoryMegabytes: ingest.parseMemoryMegabytes,
     timeoutMilliseconds: ingest.parseSeconds * 1_000,

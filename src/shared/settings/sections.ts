@@ -67,6 +67,9 @@ export const redis = z.strictObject({
   ),
 });
 
+/** User and group without any rights on Debian, Alpine, Fedora and their kin. */
+const nobody = 65_534;
+const ids = { min: 1, max: 4_294_967_294 };
 export const ingest = z.strictObject({
   waitSeconds: whole(20, { min: 0, max: 120 }, 'How long an ingest waits for its document to be searchable.'),
   maxFileBytes: whole(104_857_600, { min: 1, max: 16 * gigabyte }, 'Largest uploaded file, in bytes.'),
@@ -74,6 +77,8 @@ export const ingest = z.strictObject({
   parseSeconds: whole(120, { min: 1, max: hour }, 'Longest time for parsing and chunking a document.'),
   parseMemoryMegabytes: whole(2048, { min: 1536, max: 1_048_576 }, 'Address space of a parser process.'),
   parserProcesses: whole(2, { min: 1, max: 64 }, 'Parser processes of an ingestion worker.'),
+  parserUid: whole(nobody, ids, 'User that parser processes run as where the worker is root; 65534: nobody.'),
+  parserGid: whole(nobody, ids, 'Group that parser processes run as where the worker is root.'),
 });
 
 export const chunk = z.strictObject({

@@ -1,9 +1,23 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { errorCode } from '../../shared/error-code.js';
+import { startConfined, type Launch } from './launch.js';
+import type { ParserFolder } from './parser-folder.js';
 import type { ChildMessage, ParseTask } from './protocol.js';
+import type { Workspace } from './workspace.js';
 
 const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
 const STDERR_KEPT = 8_192;
+/** The heap is kept below the address space: what V8 does not get, buffers and WASM need. */
+const HEAP_SHARE = 0.45;
+/** WASM under an address-space limit: no guard regions, and reservations of what it may use, not of all there is. */
+const nodeOptions = [
+  '--disable-wasm-trap-handler',
+  '--wasm-max-mem-pages=2048',
+  '--wasm-max-initial-code-space-reservation=8',
+  '--v8-pool-size=1',
+  '--no-warnings',
+];
 
 export interface ParserExit {
   readonly code: number | null;
@@ -16,6 +30,10 @@ export interface ParserChild {
   /** Resolves when the child takes tasks, or is gone. */
   readonly ready: Promise<void>;
   readonly exited: Promise<ParserExit>;
+  /** Its folder, which goes when it has exited. */
+  readonly folder: Pick<ParserFolder, 'take' | 'drop'>;
+  /** Resolves when nothing is left of it; rejects when its folder could not be removed. */
+  readonly removed: Promise<void>;
   isRunning(): boolean;
   send(task: ParseTask): Promise<void>;
   /** Hears the child's messages; the newest listener only. */
@@ -24,25 +42,22 @@ export interface ParserChild {
   kill(): void;
 }
 
-/** Starts a parser process that may address at most `memoryMegabytes`; it ends with its parent. */
-export function startParserChild({ memoryMegabytes }: { memoryMegabytes: number }): ParserChild {
-  // The heap is kept below the address space: what V8 does not get, buffers and WASM need.
-  const heap = String(Math.floor(memoryMegabytes * 0.45));
-  const limit = `ulimit -v ${String(memoryMegabytes * 1024)} && exec "$0" "$@"`;
-  // WASM under an address-space limit: no guard regions, and reservations of what it may use, not of all there is.
-  const options = [
-    '--disable-wasm-trap-handler',
-    '--wasm-max-mem-pages=2048',
-    '--wasm-max-initial-code-space-reservation=8',
-    `--max-old-space-size=${heap}`,
-    '--v8-pool-size=1',
-    '--no-warnings',
-  ];
-  const child = spawn('/bin/sh', ['-c', limit, process.execPath, ...options, CHILD], {
+export interface ParserChildOptions {
+  /** Address space. */
+  readonly memoryMegabytes: number;
+  readonly launch: Launch;
+  readonly workspace: Workspace;
+}
+
+/** Starts a parser process within its limits, in a folder of its own; it ends with its parent. */
+export function startParserChild({ memoryMegabytes, launch, workspace }: ParserChildOptions): ParserChild {
+  const folder = workspace.createFolder(launch.user);
+  const child = startConfined(launch, {
+    script: CHILD,
+    folder: folder.path,
+    limits: [`ulimit -v ${String(memoryMegabytes * 1024)}`, 'ulimit -c 0'],
+    nodeOptions: [...nodeOptions, `--max-old-space-size=${String(Math.floor(memoryMegabytes * HEAP_SHARE))}`],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    serialization: 'json',
-    // No secrets of ours, and no options meant for us.
-    env: { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8', UV_THREADPOOL_SIZE: '1', MALLOC_ARENA_MAX: '2' },
   });
   let listener: (message: ChildMessage) => void = () => undefined;
   const stderr = keepStderr(child);
@@ -68,13 +83,15 @@ export function startParserChild({ memoryMegabytes }: { memoryMegabytes: number 
   return {
     ready,
     exited,
+    folder,
+    removed: exited.then(() => folder.remove()),
     isRunning: () => child.connected && child.exitCode === null && child.signalCode === null,
     send: (task) => sendTo(child, task),
     listen(next) {
       listener = next;
     },
     kill() {
-      child.kill('SIGKILL');
+      killGroup(child);
     },
   };
 }
@@ -98,4 +115,14 @@ function keepStderr(child: ChildProcess): () => string {
     kept = (kept + text).slice(-STDERR_KEPT);
   });
   return () => kept;
+}
+
+/** Ends a process with all that it may have started. */
+function killGroup({ pid, exitCode, signalCode }: ChildProcess): void {
+  if (pid === undefined || exitCode !== null || signalCode !== null) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if (errorCode(error) !== 'ESRCH') throw error;
+  }
 }

@@ -1,21 +1,22 @@
 import type { FileFormat } from '../../shared/file-types.js';
 import type { Parser } from './parser.js';
 
-/** The parser of each format, loaded when first needed. */
+const loaders: Readonly<Record<FileFormat, () => Promise<Parser>>> = {
+  text: async () => (await import('./text.js')).parseText,
+  markdown: async () => (await import('./text.js')).parseText,
+  html: async () => (await import('./html.js')).parseHtml,
+  csv: async () => (await import('./csv.js')).parseCsv,
+  json: async () => (await import('./json.js')).parseJson,
+  pdf: async () => (await import('./pdf.js')).parsePdf,
+  docx: async () => (await import('./docx.js')).parseDocx,
+};
+
+/** The parser of a format, loaded when first needed. */
 export async function loadParser(format: FileFormat): Promise<Parser> {
-  switch (format) {
-    case 'text':
-    case 'markdown':
-      return (await import('./text.js')).parseText;
-    case 'html':
-      return (await import('./html.js')).parseHtml;
-    case 'csv':
-      return (await import('./csv.js')).parseCsv;
-    case 'json':
-      return (await import('./json.js')).parseJson;
-    case 'pdf':
-      return (await import('./pdf.js')).parsePdf;
-    case 'docx':
-      return (await import('./docx.js')).parseDocx;
-  }
+  return await loaders[format]();
+}
+
+/** @throws when some parser's code cannot be read */
+export async function loadAllParsers(): Promise<void> {
+  for (const load of Object.values(loaders)) await load();
 }

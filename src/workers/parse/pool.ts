@@ -1,12 +1,14 @@
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { randomUUID } from 'node:crypto';
+import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileFormat } from '../../shared/file-types.js';
 import type { Chunk } from '../chunk.js';
 import { startParserChild, type ParserChild } from './child-process.js';
+import type { Launch } from './launch.js';
 import type { ParseTask } from './protocol.js';
 import { createQueue } from './queue.js';
-import { runInChild } from './run-in-child.js';
+import { runInChild, type TaskEnd } from './run-in-child.js';
+import type { Workspace } from './workspace.js';
 
 /** A longer text goes to the child by way of a file, so that it is in memory there only. */
 const LONGEST_MESSAGE = 1024 * 1024;
@@ -21,6 +23,8 @@ export interface ParserPoolOptions {
   readonly size: number;
   /** Address space of a child. */
   readonly memoryMegabytes: number;
+  readonly launch: Launch;
+  readonly workspace: Workspace;
   /** Wall clock of one document. */
   readonly timeoutMilliseconds: number;
   readonly maxChunks: number;
@@ -34,6 +38,8 @@ export interface ParseRequest {
 }
 
 export interface ParserPool {
+  /** Folder where a file may be put that is for `parse` alone: it is moved from there, others are copied. */
+  readonly incoming: string;
   /**
    * Chunks of the file at `path`, or of `text`.
    * @throws IngestError when the document can never be read; any other error (a child killed from outside) may pass
@@ -52,7 +58,18 @@ interface Slot {
 }
 
 export function createParserPool(options: ParserPoolOptions): ParserPool {
-  const start = (): ParserChild => startParserChild(options);
+  const start = (): ParserChild => {
+    const child = startParserChild(options);
+    leftovers.add(child.removed);
+    child.removed
+      .catch((error: unknown) =>
+        options.logger?.warn({ err: error }, 'files of a parser process not removed'),
+      )
+      .finally(() => leftovers.delete(child.removed))
+      .catch(() => undefined);
+    return child;
+  };
+  const leftovers = new Set<Promise<void>>();
   const slots: Slot[] = Array.from({ length: options.size }, () => ({ child: start(), documents: 0 }));
   const spare: Slot = { child: null, documents: 0 };
   const queue = createQueue(slots, spare);
@@ -77,7 +94,10 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
       }
       slot.documents += 1;
       const limits = { signal, timeoutMilliseconds: options.timeoutMilliseconds };
-      const end = await runInChild(slot.child, { ...task, id: (lastId += 1) }, limits);
+      const { child } = slot;
+      const end = await withFile(child, task.source, (source) =>
+        runInChild(child, { ...task, source, id: (lastId += 1) }, limits),
+      );
       const isHeavy = end.residentBytes > (options.memoryMegabytes * 1_048_576) / 3;
       if (end.isLost || isHeavy || slot.documents >= DOCUMENTS_PER_CHILD) replace(slot);
       throwIfEnded(signal, isClosed);
@@ -91,10 +111,13 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
   };
 
   return {
+    incoming: options.workspace.incoming,
     async parse({ format, signal, ...source }) {
       throwIfEnded(signal, isClosed);
       const chunk = { ...options.chunk, maxChunks: options.maxChunks };
-      const run = withSource(source, (given) => runTask({ format, source: given, chunk }, signal));
+      const run = withSource(source, options.workspace.incoming, (given) =>
+        runTask({ format, source: given, chunk }, signal),
+      );
       running.add(run);
       try {
         return { chunks: await run };
@@ -106,7 +129,7 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
       isClosed = true;
       const children = [...slots, spare].flatMap(({ child }) => child ?? []);
       for (const child of children) child.kill();
-      await Promise.allSettled([...running, ...children.map((child) => child.exited)]);
+      await Promise.allSettled([...running, ...leftovers]);
     },
   };
 }
@@ -125,15 +148,32 @@ async function isQuickTask({ format, source }: Omit<ParseTask, 'id'>): Promise<b
 /** A text that is too long for a message is put into a file as long as `run` takes. */
 async function withSource<T>(
   source: ParseTask['source'],
+  incoming: string,
   run: (source: ParseTask['source']) => Promise<T>,
 ): Promise<T> {
   if ('path' in source || source.text.length <= LONGEST_MESSAGE) return await run(source);
-  const directory = await mkdtemp(join(tmpdir(), 'quire-text-'));
+  const path = join(incoming, randomUUID());
   try {
-    const path = join(directory, 'text');
     await writeFile(path, source.text);
     return await run({ path });
   } finally {
-    await rm(directory, { recursive: true, force: true });
+    await rm(path, { force: true });
   }
+}
+
+/** A file is in the child's folder, and named as the child sees it, as long as `run` takes. */
+async function withFile(
+  child: ParserChild,
+  source: ParseTask['source'],
+  run: (source: ParseTask['source']) => Promise<TaskEnd>,
+): Promise<TaskEnd> {
+  if ('text' in source) return await run(source);
+  const name = await child.folder.take(source.path);
+  const end = await run({ path: name });
+  // What it has made of the file can only be removed with all the rest.
+  if (!end.isLost)
+    await child.folder.drop(name).catch(() => {
+      child.kill();
+    });
+  return end;
 }

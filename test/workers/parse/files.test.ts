@@ -1,18 +1,23 @@
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { IngestError } from '../../../src/shared/errors.js';
 import { DETECTION_BYTES, detectFileType } from '../../../src/shared/file-types.js';
-import { createParserPool } from '../../../src/workers/parse/pool.js';
+import type { ParserPool } from '../../../src/workers/parse/pool.js';
+import { startParserPool } from '../../../src/workers/parse/start-pool.js';
 import { folded, sampleFiles } from '../../support/sample-files.js';
 
 const samples = sampleFiles();
 
 (samples.length > 0 ? describe : describe.skip)('the sample files', () => {
-  const pool = createParserPool({
-    size: 2,
-    memoryMegabytes: 2048,
-    timeoutMilliseconds: 60_000,
-    maxChunks: 20_000,
-    chunk: { size: 512, overlap: 64 },
+  let pool: ParserPool;
+  beforeAll(async () => {
+    pool = await startParserPool({
+      user: { uid: 65_534, gid: 65_534 },
+      size: 2,
+      memoryMegabytes: 2048,
+      timeoutMilliseconds: 60_000,
+      maxChunks: 20_000,
+      chunk: { size: 512, overlap: 64 },
+    });
   });
   afterAll(() => pool.close());
 

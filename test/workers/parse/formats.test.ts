@@ -5,17 +5,20 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { strToU8, unzipSync, zipSync } from 'fflate';
 import type { FileFormat } from '../../../src/shared/file-types.js';
-import { createParserPool } from '../../../src/workers/parse/pool.js';
+import type { ParserPool } from '../../../src/workers/parse/pool.js';
+import { startParserPool } from '../../../src/workers/parse/start-pool.js';
 
-const pool = createParserPool({
-  size: 1,
-  memoryMegabytes: 2048,
-  timeoutMilliseconds: 30_000,
-  maxChunks: 1_000,
-  chunk: { size: 512, overlap: 64 },
-});
+let pool: ParserPool;
 let directory = '';
 beforeAll(async () => {
+  pool = await startParserPool({
+    user: { uid: 65_534, gid: 65_534 },
+    size: 1,
+    memoryMegabytes: 2048,
+    timeoutMilliseconds: 30_000,
+    maxChunks: 1_000,
+    chunk: { size: 512, overlap: 64 },
+  });
   directory = await mkdtemp(join(tmpdir(), 'quire-formats-'));
 });
 afterAll(async () => {

@@ -2,16 +2,26 @@ import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { strToU8, zipSync } from 'fflate';
 import { IngestError } from '../../../src/shared/errors.js';
 import type { FileFormat } from '../../../src/shared/file-types.js';
+import { chooseLaunch } from '../../../src/workers/parse/confinement.js';
 import {
   createParserPool,
   type ParserPool,
   type ParserPoolOptions,
 } from '../../../src/workers/parse/pool.js';
+import { openWorkspace } from '../../../src/workers/parse/workspace.js';
 import { endlessPdf } from '../../support/pdfs.js';
+
+let place: Pick<ParserPoolOptions, 'workspace' | 'launch'>;
+beforeAll(async () => {
+  const workspace = await openWorkspace();
+  const user = { uid: 65_534, gid: 65_534 };
+  place = { workspace, launch: await chooseLaunch({ user, workspace }) };
+});
+afterAll(() => place.workspace.close());
 
 let directory = '';
 let pool: ParserPool | undefined;
@@ -30,6 +40,7 @@ function startPool(options: Partial<ParserPoolOptions> = {}): ParserPool {
     timeoutMilliseconds: 20_000,
     maxChunks: 20_000,
     chunk: { size: 512, overlap: 64 },
+    ...place,
     ...options,
   });
   return pool;
