@@ -30,11 +30,14 @@ at = at + counted + 1
 `;
 
 /**
- * Writes chunks and counts them in one step: what is counted is there to be forgotten again, and what is there is
- * counted.
+ * Writes the last chunks of a batch and counts all of it in one step: what is counted is there to be forgotten again.
+ * The others, whose keys come first, must be there; a Redis that came back without its last writes may have lost them.
  */
 export const countedScript = defineScript<number>(`${COUNT_FUNCTIONS}${GUARD}
-local generation, statistics, first, at = KEYS[1], KEYS[2], 3, 1
+local generation, statistics, first, at = KEYS[1], KEYS[2], 3 + tonumber(ARGV[2]), 3
+for i = 3, first - 1 do
+  if redis.call('HEXISTS', KEYS[i], ARGV[1]) == 0 then return redis.error_reply('ERR the batch has no vectors') end
+end
 ${COUNT_CHUNKS}${WRITE_CHUNKS}
 return 1`);
 

@@ -28,8 +28,11 @@ import { decodeVector, FIRST_VECTORS, type VectorSet } from './vectors.js';
 /** Chunks are written, embedded, counted, re-tagged and unlinked in batches of this many. */
 export const BATCH_SIZE = 64;
 
-/** In an HNSW graph each takes Redis one or two milliseconds. */
-const TAGGED_AT_ONCE = 16;
+/**
+ * Chunks whose vectors go into an index, change there or leave it in one step: in an HNSW graph each takes Redis one or
+ * two milliseconds.
+ */
+export const INDEXED_AT_ONCE = 16;
 
 /** A generation of one batch. */
 export interface WholeGeneration extends Omit<TextBatch, 'first' | 'chunks'> {
@@ -81,6 +84,12 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS) {
     return written === 1;
   };
 
+  const writeVectors = (generation: string, chunks: readonly ChunkVector[]) =>
+    write(
+      generation,
+      chunks.map((chunk) => [chunk.number, vectorFields(chunk, vectors)]),
+    );
+
   return {
     writeTexts: ({ first, chunks, ...batch }: TextBatch): Promise<boolean> =>
       write(
@@ -111,29 +120,35 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS) {
       return written === 1;
     },
 
-    /** Writes what embedding makes of a batch, and counts its terms in the same step. */
+    /** Writes what embedding makes of a batch, and counts its terms in the same step as the last of them. */
     writeEmbedded: async (generation: string, batch: EmbeddedBatch): Promise<boolean> => {
-      const rows = batch.chunks.map((chunk) => vectorFields(chunk, vectors));
+      const keyOf = ({ number }: ChunkVector) => keys.chunk(generation, number);
+      const [last = [], ...others] = inGroups(batch.chunks).reverse();
+      for (const group of others.reverse()) {
+        if (!(await writeVectors(generation, group))) return false;
+      }
+      const rows = last.map((chunk) => vectorFields(chunk, vectors));
       const written = await countedScript.run(redis, {
         keys: [
           ...[keys.generation(generation), keys.statistics(batch.owner ?? '')],
-          ...batch.chunks.map(({ number }) => keys.chunk(generation, number)),
+          ...[...others.flat().map(keyOf), ...last.map(keyOf)],
         ],
-        arguments: [...counting(batch), ...rows.flatMap((fields) => [String(fields.length), ...fields])],
+        arguments: [
+          ...[vectors.field, String(batch.chunks.length - last.length), ...counting(batch)],
+          ...rows.flatMap((fields) => [String(fields.length), ...fields]),
+        ],
       });
       return written === 1;
     },
 
-    writeVectors: (generation: string, chunks: readonly ChunkVector[]): Promise<boolean> =>
-      write(
-        generation,
-        chunks.map((chunk) => [chunk.number, vectorFields(chunk, vectors)]),
-      ),
+    writeVectors: async (generation: string, chunks: readonly ChunkVector[]): Promise<boolean> => {
+      for (const group of inGroups(chunks)) if (!(await writeVectors(generation, group))) return false;
+      return true;
+    },
 
     /** One small script after the other: an engine indexes each vector anew, and searches must get their turns. */
     writeTags: async (generation: string, numbers: readonly number[], tags: string): Promise<boolean> => {
-      for (let first = 0; first < numbers.length; first += TAGGED_AT_ONCE) {
-        const group = numbers.slice(first, first + TAGGED_AT_ONCE);
+      for (const group of inGroups(numbers)) {
         const written = await write(
           generation,
           group.map((number) => [number, ['tags', tags]]),
@@ -207,14 +222,22 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS) {
      * not: a Redis that came back with older data may serve from it again.
      */
     unlink: async (generation: string, numbers: readonly number[]): Promise<number | null> => {
-      const removed = await unlinkScript.run(redis, {
-        keys: [keys.garbage, ...numbers.map((number) => keys.chunk(generation, number))],
-        arguments: [generation],
-      });
-      return removed < 0 ? null : removed;
+      let removed = 0;
+      for (const group of inGroups(numbers)) {
+        const done = await unlinkScript.run(redis, {
+          keys: [keys.garbage, ...group.map((number) => keys.chunk(generation, number))],
+          arguments: [generation],
+        });
+        if (done < 0) return null;
+        removed += done;
+      }
+      return removed;
     },
 
-    /** Marks a batch as embedded, if its vectors are there; answers how many batches still are not, or null for a discarded generation. */
+    /**
+     * Marks a batch as embedded, if its vectors are there; answers how many batches still are not, or null for a
+     * discarded generation.
+     */
     finishBatch: async (
       generation: string,
       { batch, of }: { batch: number; of: number },
@@ -244,4 +267,10 @@ function counting({ batch, chunks, owner }: EmbeddedBatch): string[] {
   const counted =
     owner === null ? [] : countArguments({ batch, terms: chunks.map((each) => each.terms) }, owner);
   return [String(counted.length), ...counted];
+}
+
+function inGroups<Item>(items: readonly Item[]): Item[][] {
+  return Array.from({ length: Math.ceil(items.length / INDEXED_AT_ONCE) }, (_, i) =>
+    items.slice(i * INDEXED_AT_ONCE, (i + 1) * INDEXED_AT_ONCE),
+  );
 }

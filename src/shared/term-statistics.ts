@@ -21,8 +21,8 @@ export type TermStatisticsStore = ReturnType<typeof createTermStatistics>;
 export function createTermStatistics(redis: Redis) {
   const run = async (script: typeof countScript, batch: CountedBatch, owner: string) => {
     const done = await script.run(redis, {
-      keys: [keys.generation(batch.generation), keys.statistics(owner)],
-      arguments: countArguments(batch, owner),
+      keys: [keys.generation(batch.generation), keys.statistics(owner), keys.garbage],
+      arguments: [batch.generation, ...countArguments(batch, owner)],
     });
     return done >= 0;
   };
@@ -34,6 +34,10 @@ export function createTermStatistics(redis: Redis) {
     forget: async (batch: CountedBatch, ownerId: string): Promise<void> => {
       await run(forgetScript, batch, ownerId);
     },
+
+    /** @returns false for a generation that is not to be cleaned away (any more) */
+    forgetGarbage: (batch: CountedBatch, ownerId: string): Promise<boolean> =>
+      run(forgetGarbageScript, batch, ownerId),
 
     /** Whose statistics hold each of the first `batches` batches; null where none do. */
     countedFor: async (generation: string, batches: number): Promise<(string | null)[]> => {
@@ -59,7 +63,11 @@ export function createTermStatistics(redis: Redis) {
 
 const countScript = defineScript<number>(`${COUNT_FUNCTIONS}
 if redis.call('HEXISTS', KEYS[1], 'document') == 0 or redis.call('HEXISTS', KEYS[1], 'discarded') == 1 then return -1 end
-return count(KEYS[1], KEYS[2], 1, #ARGV)`);
+return count(KEYS[1], KEYS[2], 2, #ARGV)`);
 
 const forgetScript = defineScript<number>(`${COUNT_FUNCTIONS}
-return forget(KEYS[1], KEYS[2], 1, #ARGV)`);
+return forget(KEYS[1], KEYS[2], 2, #ARGV)`);
+
+const forgetGarbageScript = defineScript<number>(`${COUNT_FUNCTIONS}
+if redis.call('SISMEMBER', KEYS[3], ARGV[1]) == 0 then return -1 end
+return forget(KEYS[1], KEYS[2], 2, #ARGV)`);

@@ -19,7 +19,7 @@ export function createCleanJob({ chunks, statistics }: { chunks: Chunks; statist
       if (owner) {
         const held = batchNumbers(batch, known?.chunks ?? 0);
         const terms = (await chunks.readTerms(generation, held)).filter((packed) => packed !== null);
-        await statistics.forget({ generation, batch, terms }, owner);
+        if (!(await statistics.forgetGarbage({ generation, batch, terms }, owner))) return 'stale';
       }
       const unlinked = await chunks.unlink(generation, numbers);
       if (unlinked === null) return 'stale';

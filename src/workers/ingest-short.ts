@@ -1,5 +1,5 @@
 import type { ChunkText, WholeChunk } from '../shared/chunk-fields.js';
-import { BATCH_SIZE, textHash, type Chunks } from '../shared/chunks.js';
+import { INDEXED_AT_ONCE, textHash, type Chunks } from '../shared/chunks.js';
 import { generationId, type Content, type DocumentRecord } from '../shared/document.js';
 import type { Embedding } from '../shared/embedding.js';
 import { IngestError } from '../shared/errors.js';
@@ -50,7 +50,7 @@ export function createIngestShort(parts: Parts) {
     let whole: readonly WholeChunk[];
     try {
       const pieces = await readText(content);
-      if (pieces.length > BATCH_SIZE) return null;
+      if (pieces.length > INDEXED_AT_ONCE) return null;
       stage = 'embedding';
       whole = await embedPieces(parts, pieces, signal);
     } catch (error) {
