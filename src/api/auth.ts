@@ -1,7 +1,13 @@
 import { createHash, createSecretKey, timingSafeEqual } from 'node:crypto';
 import jsonwebtoken from 'jsonwebtoken';
 import { z } from 'zod';
-import { PERMISSIONS, TOKEN_TYPES, type Permission, type TokenType } from '../shared/access-token.js';
+import {
+  isCallerId,
+  PERMISSIONS,
+  TOKEN_TYPES,
+  type Permission,
+  type TokenType,
+} from '../shared/access-token.js';
 import { AppError } from '../shared/errors.js';
 import { rememberTokens, type VerifiedToken } from './recent-tokens.js';
 
@@ -19,7 +25,7 @@ export const anonymous: Caller = { id: '', permissions: new Set(), type: 'user' 
 
 const devUser: Caller = { id: 'dev_user', permissions: new Set(PERMISSIONS), type: 'developer' };
 
-const entityId = z.string().min(1).max(256).nullish();
+const entityId = z.string().refine(isCallerId).nullish();
 const claimsSchema = z
   .object({
     entity_id: entityId,

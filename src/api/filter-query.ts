@@ -2,8 +2,9 @@ import { z } from 'zod';
 import type { ValidationItem } from '../shared/errors.js';
 import { MAX_FILTER_BYTES } from '../shared/filter-place.js';
 import { MAX_CONDITIONS, MAX_DEPTH, MAX_LIST_VALUES, parseFilter, type Filter } from '../shared/filters.js';
+import { isWellFormed } from '../shared/well-formed.js';
 import { parsePythonDict } from './python-literal.js';
-import { addItem, MESSAGES } from './validation-items.js';
+import { addItem, MESSAGES, SURROGATE } from './validation-items.js';
 
 const MAX_CHARACTERS = 65_536;
 
@@ -59,11 +60,30 @@ export const queryFilters = z
   .meta({ description: `JSON, or what Python prints for a dict. ${bounds}` });
 
 function toRequestFilter(json: unknown, context: z.RefinementCtx): RequestFilter {
+  if (!holdsWholeCharacters(json)) {
+    addItem(context, { loc: [], msg: MESSAGES.surrogate, type: SURROGATE });
+    return z.NEVER;
+  }
   const parsed = parseFilter(json);
   if ('filter' in parsed) return { filter: parsed.filter, json };
   // The schema sits at `filters` already.
   for (const item of parsed.errors) addItem(context, { ...item, loc: item.loc.slice(1) });
   return z.NEVER;
+}
+
+/** Without recursion: a filter's depth is counted only when it is parsed. */
+function holdsWholeCharacters(json: unknown): boolean {
+  const waiting: unknown[] = [json];
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    if (typeof value === 'string' && !isWellFormed(value)) return false;
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [key, inner] of Object.entries(value)) {
+      if (!isWellFormed(key)) return false;
+      waiting.push(inner);
+    }
+  }
+  return true;
 }
 
 /** Reads JSON or, as existing clients send it, what Python prints for a dict; empty, `None` and `null` are none. */

@@ -1,6 +1,7 @@
 import type { ValidationItem } from '../shared/errors.js';
 import { MAX_METADATA_DEPTH } from '../shared/filter-paths.js';
-import { MESSAGES } from './validation-items.js';
+import { isWellFormed } from '../shared/well-formed.js';
+import { MESSAGES, SURROGATE } from './validation-items.js';
 
 const MAX_METADATA_BYTES = 16 * 1024;
 const MAX_METADATA_LEAVES = 128;
@@ -21,6 +22,8 @@ export function checkMetadata(metadata: object): ValidationItem | null {
     const inner: unknown[] = typeof value === 'object' && value !== null ? Object.values(value) : [];
     if (inner.length === 0 && depth > 0) leaves += 1;
     if (inner.length + leaves > MAX_METADATA_LEAVES) return excess('leaves', MAX_METADATA_LEAVES);
+    const texts = typeof value === 'string' ? [value] : keysOf(value);
+    if (!texts.every(isWellFormed)) return { loc: [], msg: MESSAGES.surrogate, type: SURROGATE };
     for (const child of inner) waiting.push({ value: child, depth: depth + 1 });
     if (typeof value === 'number' && !Number.isFinite(value)) {
       return { loc: [], msg: MESSAGES.float, type: 'type_error.float' };
@@ -29,6 +32,9 @@ export function checkMetadata(metadata: object): ValidationItem | null {
   const bytes = Buffer.byteLength(JSON.stringify(metadata));
   return bytes > MAX_METADATA_BYTES ? excess('bytes of JSON', MAX_METADATA_BYTES) : null;
 }
+
+const keysOf = (value: unknown): string[] =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
 
 function excess(unit: string, limit: number): ValidationItem {
   const msg = `ensure this value has at most ${String(limit)} ${unit}`;

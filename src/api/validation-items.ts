@@ -11,7 +11,11 @@ export const MESSAGES = {
   float: 'value is not a valid float',
   dict: 'value is not a valid dict',
   json: 'Invalid JSON',
+  surrogate: 'string holds half of a surrogate pair',
 } as const;
+
+/** The type of what no store can keep apart. */
+export const SURROGATE = 'value_error.str.surrogate';
 
 /** Types of the messages that a schema may carry itself, where zod's own issue says too little. */
 const TYPES: ReadonlyMap<string, string> = new Map([
@@ -19,6 +23,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   [MESSAGES.float, 'type_error.float'],
   [MESSAGES.dict, 'type_error.dict'],
   [MESSAGES.json, 'value_error.jsondecode'],
+  [MESSAGES.surrogate, SURROGATE],
 ]);
 
 type Issue = z.core.$ZodIssue;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Metadata } from '../shared/document.js';
 import { AppError } from '../shared/errors.js';
+import { isWellFormed, toWellFormed } from '../shared/well-formed.js';
 import { checkMetadata } from './metadata-limits.js';
 import { addItem, MAX_ITEMS, MESSAGES, toValidationItems } from './validation-items.js';
 
@@ -65,9 +66,12 @@ function numberWritten(pattern: RegExp) {
     typeof value === 'string' && pattern.test(value) ? Number(value) : value;
 }
 
-/** A string with more than white space in it; `max` counts characters, not UTF-16 units. */
+/**
+ * A text with more than white space in it; `max` counts characters, not UTF-16 units. Halves of surrogate pairs are
+ * replaced, as everywhere in what is shown or searched; what is compared is refused with them.
+ */
 export function nonBlankString({ max }: { max?: number } = {}) {
-  const text = z.string().check((context) => {
+  const text = z.string().check(z.overwrite(toWellFormed), (context) => {
     const { value: input, issues } = context;
     if (!/\S/.test(input)) {
       issues.push({ code: 'too_small', origin: 'string', minimum: 1, inclusive: true, input });
@@ -146,7 +150,17 @@ export const metadata = z
   })
   .meta({ override: OBJECT_SCHEMA });
 
-const userId = z.string().min(1).max(256);
+const MAX_ID = 256;
+const userId = z
+  .string()
+  .min(1)
+  .check((context) => {
+    const { value: input, issues } = context;
+    if (isLonger(input, MAX_ID)) {
+      issues.push({ code: 'too_big', origin: 'string', maximum: MAX_ID, inclusive: true, input });
+    } else if (!isWellFormed(input)) issues.push({ code: 'custom', message: MESSAGES.surrogate, input });
+  })
+  .meta({ maxLength: MAX_ID });
 const userIds = optionalNull(list(userId, { max: 1000 }));
 
 /** Access lists as an ingest may state them. */

@@ -1,4 +1,5 @@
 import jsonwebtoken from 'jsonwebtoken';
+import { isWellFormed } from './well-formed.js';
 
 export const TOKEN_TYPES = ['developer', 'user'] as const;
 export type TokenType = (typeof TOKEN_TYPES)[number];
@@ -9,6 +10,14 @@ export type Permission = (typeof PERMISSIONS)[number];
 export function entityIdOf(name: string): string | null {
   const id = name.trim().toLowerCase().replaceAll(' ', '_');
   return /^[a-z0-9._-]{1,64}$/.test(id) ? id : null;
+}
+
+const MOST_CHARACTERS = 256;
+
+/** Whether this can be somebody's id: 1 to 256 characters of well-formed Unicode. */
+export function isCallerId(id: string): boolean {
+  if (id === '' || id.length > 2 * MOST_CHARACTERS || !isWellFormed(id)) return false;
+  return [...id].length <= MOST_CHARACTERS;
 }
 
 export interface TokenClaims {

@@ -87,6 +87,9 @@ describe('identity', () => {
     ['without an id', makeToken({ entity_id: undefined })],
     ['with an empty id', makeToken({ entity_id: '' })],
     ['with an id that is no string', makeToken({ entity_id: 7 })],
+    ['with half a surrogate pair in its id', makeToken({ entity_id: 'a\ud800' })],
+    ['with half a surrogate pair in its sub', makeToken({ entity_id: undefined, sub: '\udc00' })],
+    ['with an id of 257 characters', makeToken({ entity_id: '\u{1f600}'.repeat(257) })],
     ['with a payload that is no object', unsigned('HS256', '"text"')],
     [
       'without a signature (alg none)',

@@ -1,3 +1,5 @@
+import { toWellFormed } from '../../shared/well-formed.js';
+
 const MAX_CHARACTERS = 255;
 
 /**
@@ -6,10 +8,9 @@ const MAX_CHARACTERS = 255;
  */
 export function displayFilename(name: string | null | undefined): string | null {
   const base = (name ?? '').replace(/^.*[/\\]/s, '');
-  // Encoding replaces halves of surrogate pairs, which are no characters.
-  const visible = Buffer.from(
+  const visible = toWellFormed(
     base.replace(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, ''),
-  ).toString();
+  );
   const trimmed = visible.trim();
   return trimmed === '' || trimmed === '.' || trimmed === '..' ? null : shorten(trimmed);
 }
