@@ -128,7 +128,7 @@ describe('a streamed completion', () => {
     'whose provider is %s on the way ends in an error event and is an error',
     async (stream) => {
       const client = await caller(`query-${stream}`);
-      provider.configure({ stream, wordsBefore: 2 });
+      provider.configure({ stream, wordsBefore: 2, wordDelayMilliseconds: 300 });
       const connection = await post(client, '/query', question);
       const text = await connection.until(/\r\n0\r\n\r\n$/);
       expect(text).toContain('event: error');
