@@ -7,7 +7,7 @@ import type { RateLimit } from './rate-limit.js';
 import { requestFacts } from './request-facts.js';
 import { parseParts, queryOf, readBody, type RawBody } from './request-parts.js';
 import type { ApiRequest, Route } from './route.js';
-import { sendReply } from './send-reply.js';
+import { sendReply, type Exchange } from './send-reply.js';
 import type { AnswerMemory } from './services/answer-memory.js';
 import { reasonOfEnd } from './watch-sending.js';
 import { createUploadReceiver, type ReceiveUpload } from './upload.js';
@@ -41,9 +41,20 @@ export function handleRoute(route: Route, options: RouteOptions): RequestHandler
       signal,
     };
     const answer = await route.handle(apiRequest);
-    const hold = (bytes: number) => options.answerMemory.hold({ callerId: caller.id, bytes });
+    const hold = holdFor(options.answerMemory, { callerId: caller.id, request, signal });
     await sendReply({ request, response, signal, hold }, answer);
   };
+}
+
+/** Memory for a body; what has changed something is answered, whatever it takes. */
+function holdFor(
+  memory: AnswerMemory,
+  { callerId, request, signal }: { callerId: string; request: Request; signal: AbortSignal },
+): Exchange['hold'] {
+  return (bytes) =>
+    request.method === 'GET'
+      ? memory.reserve({ callerId, bytes, signal })
+      : Promise.resolve(memory.hold({ callerId, bytes }));
 }
 
 /** Strangers are counted, by their address, only where they could try passwords. */

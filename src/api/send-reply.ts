@@ -13,8 +13,8 @@ export interface Exchange {
   readonly response: Response;
   /** Aborts, with the reason, when the client goes away. */
   readonly signal: AbortSignal;
-  /** Notes what an answer holds until it is sent; for bodies that are made whole. */
-  readonly hold?: ((bytes: number) => Lease) | undefined;
+  /** Memory for a body that is made whole, until it is sent. */
+  readonly hold: (bytes: number) => Promise<Lease>;
 }
 
 /** Answers a request with what its handler returned; GET and HEAD differ in the body alone. */
@@ -74,14 +74,14 @@ async function sendBody(
     return;
   }
   const bytes = Buffer.from(text);
-  startJson(response, status);
-  response.setHeader('Content-Length', bytes.length);
-  const lease = hold?.(bytes.length);
+  const lease = await hold(bytes.length);
   try {
+    startJson(response, status);
+    response.setHeader('Content-Length', bytes.length);
     await writeOut(response, bytes);
     response.end();
   } finally {
-    lease?.release();
+    lease.release();
   }
 }
 

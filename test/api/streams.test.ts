@@ -47,7 +47,10 @@ describe('a streamed list', () => {
     await seen(/200 OK/);
     socket.pause();
     // Until the buffers of the connection are full.
-    for (let before = -1; before !== made; await sleep(500)) before = made;
+    for (let before = -1; before !== made;) {
+      before = made;
+      await sleep(500);
+    }
     expect(made).toBeLessThan(3000);
     socket.destroy();
   });

@@ -1,7 +1,8 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { createClient, type Client } from '../support/client.js';
+import { createClient, type Client, type WireDocument } from '../support/client.js';
 import { startFakeOpenAI, type FakeOpenAI } from '../support/fake-openai.js';
 import { postRaw } from '../support/post-raw.js';
 import { startService, type Service } from '../support/service.js';
@@ -74,7 +75,7 @@ describe('an answer of /retrieve/docs', () => {
 
   test('that is whole is one success, which can be read as soon as it has been received', async () => {
     const before = (await outcomes(client, 'retrieve_docs')).length;
-    const connection = await post(client, '/retrieve/docs', SEARCH);
+    const connection = await post(client, '/retrieve/docs', { ...SEARCH, k: 1 });
     await connection.until(/\r\n0\r\n\r\n$/);
     expect((await outcomes(client, 'retrieve_docs')).slice(0, -before || undefined)).toEqual(['success']);
     connection.socket.destroy();
@@ -116,6 +117,21 @@ describe('an answer of /retrieve/docs', () => {
   });
 });
 
+test('a text that its reader takes slowly is cut off once it may no longer be read', async () => {
+  const client = await callerOfLargeTexts('revoked');
+  const { body: documents } = await client.get<WireDocument[]>('/documents');
+  const connection = await post(client, '/retrieve/docs', SEARCH);
+  await connection.until(/200 OK/);
+  connection.socket.pause();
+  for (const { external_id: id } of documents)
+    expect((await client.delete(`/documents/${id}`)).status).toBe(200);
+  // Later than the next check, sooner than the connection counts as stalled.
+  await sleep(1_200);
+  connection.socket.resume();
+  expect(await connection.closed()).not.toMatch(/\r\n0\r\n\r\n$/);
+  await untilOutcomes(client, 'retrieve_docs', ['error']);
+}, 120_000);
+
 describe('a streamed completion', () => {
   const question = { query: 'Where does the heron stand?', stream: true };
   const caller = async (name: string) => {
@@ -128,7 +144,7 @@ describe('a streamed completion', () => {
     'whose provider is %s on the way ends in an error event and is an error',
     async (stream) => {
       const client = await caller(`query-${stream}`);
-      provider.configure({ stream, wordsBefore: 2 });
+      provider.configure({ stream, wordsBefore: 2, wordDelayMilliseconds: 300 });
       const connection = await post(client, '/query', question);
       const text = await connection.until(/\r\n0\r\n\r\n$/);
       expect(text).toContain('event: error');

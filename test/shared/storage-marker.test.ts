@@ -137,7 +137,6 @@ test('storage that is emptied, and a Redis that is, while the API runs, are mark
 }, 30_000);
 
 test('a marker is swept only when it was not announced for long', async () => {
-  const drafts = createDraftObjects(redis);
   await api('one');
   expect(await redis.zRange(keys.draftObjects, 0, -1)).toEqual([await redis.get(keys.storageMarker)]);
   expect(await redis.zRangeByScore(keys.draftObjects, 0, Date.now() - 10_000)).toEqual([]);

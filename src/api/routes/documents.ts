@@ -95,8 +95,8 @@ function readingRoutes({ documents, bucket }: DocumentRouteDependencies): Route[
       ...{ ...common, path: '/documents/{document_id}/chunks', summary: "List a document's chunks" },
       request: { path: documentPath, query: z.object(page) },
       responses: { 200: z.array(chunkView), 404: errorBody },
-      handle: async ({ caller, path, query }) => {
-        const request = { documentId: path.document_id, callerId: caller.id };
+      handle: async ({ caller, path, query, signal }) => {
+        const request = { documentId: path.document_id, callerId: caller.id, signal };
         const view = ({ number, text, tokenCount }: StoredChunk) => ({
           ...{ chunk_number: number, content: text, token_count: tokenCount },
         });

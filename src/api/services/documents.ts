@@ -30,11 +30,16 @@ export interface Documents {
   /** @throws AppError 403, 404; so does `chunks` */
   get(request: DocumentRequest): Promise<DocumentRecord>;
   /** Chunks of the published version; none while none is published. */
-  chunks(request: DocumentRequest, page: Page): Promise<AsyncIterable<StoredChunk>>;
+  chunks(
+    request: DocumentRequest & { readonly signal: AbortSignal },
+    page: Page,
+  ): Promise<AsyncIterable<StoredChunk>>;
 }
 
 /** What a record may hold, before it is read. */
 const RECORD_BYTES = 24 * 1024;
+/** What a chunk may hold, before it is read. */
+const CHUNK_BYTES = 8 * 1024;
 /** A chunk's id in a view, and its share of what else is made of a view to send it. */
 const CHUNK_ID_BYTES = 150;
 
@@ -98,13 +103,20 @@ export function createDocuments({
   return {
     list,
     get: (request) => readDocument(records, request, 'read'),
-    chunks: async (request, page) => {
-      const texts = await readTexts(request, page);
-      const lease = memory.hold({ callerId: request.callerId, bytes: heldSize(texts) });
-      return onStreamEnd(eachOf(texts), () => {
+    chunks: async ({ signal, ...request }, page) => {
+      const bytes = page.limit * CHUNK_BYTES;
+      const lease = await memory.reserve({ callerId: request.callerId, bytes, signal });
+      try {
+        const texts = await readTexts(request, page);
+        lease.resize(heldSize(texts));
+        return onStreamEnd(eachOf(texts), () => {
+          lease.release();
+          return Promise.resolve();
+        });
+      } catch (error) {
         lease.release();
-        return Promise.resolve();
-      });
+        throw error;
+      }
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Content, DocumentRecord } from '../../shared/document.js';
+import { UnavailableError } from '../../shared/errors.js';
 import { matches } from '../../shared/filter-match.js';
 import type { Filter } from '../../shared/filters.js';
 import { MissingObjectError } from '../../shared/ports.js';
@@ -20,6 +21,10 @@ interface Asked {
   readonly baseUrl: string;
   readonly filter: Filter | null;
 }
+
+const CHECK_MILLISECONDS = 1_000;
+/** The answer has begun and cannot be taken back: it is cut off, and whoever asks again gets it without. */
+const CHANGED = 'a document that was closed or changed while it was sent';
 
 export interface FoundDocumentParts {
   readonly records: Pick<Records, 'read'>;
@@ -65,9 +70,29 @@ async function readCurrent(parts: FoundDocumentParts, found: FoundDocument, aske
       return { record, content: { type: 'url', value, filename: published.filename } };
     }
     // Both its source and its chunks are lost, which was logged: the other documents are none the worse.
-    return text === null ? null : { record, content: { type: 'string', value: text, filename: null } };
+    if (text === null) return null;
+    const value =
+      text instanceof LongText ? new LongText(whileReadable(parts, text, { id: found.id, asked })) : text;
+    return { record, content: { type: 'string', value, filename: null } };
   }
   return null;
+}
+
+/** A text that is sent for long is asked about again and again: a revocation must not wait for a slow reader. */
+async function* whileReadable(
+  { records }: FoundDocumentParts,
+  text: LongText,
+  { id, asked }: { id: string; asked: Asked },
+): AsyncGenerator<string> {
+  let checkedAt = performance.now();
+  for await (const part of text.parts) {
+    if (performance.now() - checkedAt > CHECK_MILLISECONDS) {
+      const record = await records.read(id);
+      if (!record || !matches(record, asked.callerId, asked.filter)) throw new UnavailableError(CHANGED);
+      checkedAt = performance.now();
+    }
+    yield part;
+  }
 }
 
 /** Null when it is lost, or was replaced while it was read. */

@@ -38,51 +38,46 @@ export function createRetrieval(parts: {
 }) {
   const { search, accounting, memory, countTokens, downloadUrl } = parts;
 
-  const accounted = (
-    { callerId: userId, startedAtMs, signal, ...asked }: RetrievalRequest,
-    operation: 'retrieve_chunks' | 'retrieve_docs',
-  ) => ({ operation, userId, startedAtMs, signal, metadata: searchMetadata(asked) });
-
-  /** The lease is for the hits: whoever has it releases it. */
-  const find = async (request: RetrievalRequest, per: 'chunk' | 'document') => {
-    const lease = await memory.reserve(hitsWanted(request));
-    try {
-      return { hits: await search({ ...request, per }), lease };
-    } catch (error) {
-      lease.release();
-      throw error;
-    }
-  };
-
-  const answer = (
-    operation: ReturnType<typeof accounted>,
-    items: AsyncIterable<unknown>,
-    { lease, query }: { lease: Lease; query: string },
-  ) => {
-    const released = onStreamEnd(items, () => {
-      lease.release();
-      return Promise.resolve();
+  /** What is found, with the memory that it holds until the last of it is sent or its reader has left. */
+  const answer = async (
+    request: RetrievalRequest,
+    { operation, per }: { operation: 'retrieve_chunks' | 'retrieve_docs'; per: 'chunk' | 'document' },
+    give: (hits: readonly Hit[], lease: Lease) => AsyncIterable<unknown>,
+  ): Promise<AsyncIterable<unknown>> => {
+    const { callerId: userId, startedAtMs, signal } = request;
+    const accounted = { operation, userId, startedAtMs, signal, metadata: searchMetadata(request) };
+    const tokens = countTokens(request.query);
+    const items = await accounting.begin(accounted, async () => {
+      const lease = await memory.reserve(hitsWanted(request));
+      const release = () => {
+        lease.release();
+        return Promise.resolve();
+      };
+      try {
+        return onStreamEnd(give(await search({ ...request, per }), lease), release);
+      } catch (error) {
+        lease.release();
+        throw error;
+      }
     });
-    return accounting.list(operation, released, countTokens(query));
+    return accounting.list(accounted, items, tokens);
   };
 
   return {
     /** Chunks as their records were when the search ended, given out one by one. */
-    chunks: async (request: RetrievalRequest): Promise<AsyncIterable<unknown>> => {
-      const operation = accounted(request, 'retrieve_chunks');
-      const { hits, lease } = await accounting.begin(operation, () => find(request, 'chunk'));
-      const results = hits.map((hit) => toChunkResult(hit, downloadUrl(hit.record, request)));
-      return answer(operation, giveOut(results, lease), { lease, query: request.query });
-    },
+    chunks: (request: RetrievalRequest) =>
+      answer(request, { operation: 'retrieve_chunks', per: 'chunk' }, (hits, lease) => {
+        const results = hits.map((hit) => toChunkResult(hit, downloadUrl(hit.record, request)));
+        return giveOut(results, lease);
+      }),
 
     /** Documents with their whole text are read and given out one by one. */
-    documents: async (request: RetrievalRequest): Promise<AsyncIterable<unknown>> => {
-      const operation = accounted(request, 'retrieve_docs');
-      const { hits, lease } = await accounting.begin(operation, () => find(request, 'document'));
-      const found = hits.flatMap(toFound);
-      lease.resize(found.length * FOUND_BYTES + HELD_TEXT_BYTES);
-      return answer(operation, readFoundDocuments(parts, found, request), { lease, query: request.query });
-    },
+    documents: (request: RetrievalRequest) =>
+      answer(request, { operation: 'retrieve_docs', per: 'document' }, (hits, lease) => {
+        const found = hits.flatMap(toFound);
+        lease.resize(found.length * FOUND_BYTES + HELD_TEXT_BYTES);
+        return readFoundDocuments(parts, found, request);
+      }),
   };
 }
 
