@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { podman } from './podman.js';
+
+const MOST_MEGABYTES = 250;
+const manifest = z.object({ devDependencies: z.record(z.string(), z.string()) });
+
+/** @returns a line about what the image holds. @throws when it holds what it must not */
+export async function inspectImage(image: string, base: string): Promise<string> {
+  const size = async (name: string) =>
+    Number(await podman('image', 'inspect', '--format', '{{.Size}}', name)) / 1e6;
+  const beyond = Math.round((await size(image)) - (await size(base)));
+  if (beyond > MOST_MEGABYTES) throw new Error(`the image is ${String(beyond)} MB larger than its base`);
+  const user = await podman('image', 'inspect', '--format', '{{.User}}', image);
+  if (['', 'root', '0'].includes(user)) throw new Error('the image runs as root');
+  const mount = await podman('image', 'mount', image);
+  try {
+    const installers = ['apt', 'apt-get', 'dpkg', 'npm', 'npx', 'corepack', 'yarn'].join(' -o -name ');
+    const found = await find(mount, ['bin', 'usr/bin', 'usr/local/bin'], installers);
+    const { devDependencies } = manifest.parse(JSON.parse(await readFile('package.json', 'utf8')));
+    const development = await Promise.all(
+      Object.keys(devDependencies).map((name) =>
+        readFile(`${mount}/app/node_modules/${name}/package.json`).then(
+          () => name,
+          () => null,
+        ),
+      ),
+    );
+    const unwanted = [...found, ...development.filter((name) => name !== null)];
+    if (unwanted.length > 0) throw new Error(`the image holds ${unwanted.join(', ')}`);
+  } finally {
+    await podman('image', 'unmount', image);
+  }
+  return `image: ${String(beyond)} MB beyond its base, user ${user}, no package manager, no development packages`;
+}
+
+async function find(mount: string, folders: readonly string[], names: string): Promise<string[]> {
+  const { execFile } = await import('node:child_process');
+  const { promisify } = await import('node:util');
+  const places = folders.map((folder) => `${mount}/${folder}/`);
+  const { stdout } = await promisify(execFile)('find', [
+    ...places,
+    ...['-maxdepth', '1', '(', '-name', ...names.split(' '), ')'],
+  ]);
+  return stdout.split('\n').filter((line) => line !== '');
+}
