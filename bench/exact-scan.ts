@@ -8,12 +8,13 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { createClient } from 'redis';
 import { keys } from '../src/shared/keys.js';
+import { packTerms } from '../src/shared/terms.js';
 import { startTestRedis } from '../test/support/redis.js';
 import type { ScanFigures } from './exact-scan-process.js';
 
 const [chunkCount = 100_000, dimensions = 1_024, chunksADocument = 20] = process.argv.slice(2).map(Number);
-/** Bytes of packed terms of a chunk of 512 tokens. */
-const TERM_BYTES = 900;
+/** Different terms of a chunk of 512 tokens. */
+const TERMS_A_CHUNK = 180;
 
 const redis = await startTestRedis();
 try {
@@ -96,7 +97,7 @@ async function fill(): Promise<void> {
       ...Array.from({ length: count }, (_, number) =>
         client.hSet(keys.chunk(generation, number), {
           vector: randomVector(),
-          terms: Buffer.alloc(TERM_BYTES),
+          terms: randomTerms(),
         }),
       ),
       client.hSet(keys.document(id), Object.fromEntries(fields)),
@@ -111,6 +112,12 @@ function randomVector(): Buffer {
   const vector = Float32Array.from({ length: dimensions }, () => Math.random() - 0.5);
   const norm = Math.hypot(...vector);
   return Buffer.from(vector.map((value) => value / norm).buffer);
+}
+
+function randomTerms(): Buffer {
+  const term = () => Math.floor(Math.random() * 2 ** 32);
+  const counts = new Map(Array.from({ length: TERMS_A_CHUNK }, () => [term(), 1]));
+  return Buffer.from(packTerms({ length: TERMS_A_CHUNK, counts }));
 }
 
 function round(value: number): number {

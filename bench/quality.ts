@@ -17,7 +17,17 @@ type Figures = Awaited<ReturnType<typeof measureQuality>> & {
   readonly collection: string;
 };
 
-/** Retrieval quality of each ranking on each engine that is found, with the builtin embedder. Prints tables as it goes. */
+/** Lets everything through: only to see that what is found is the same as without one. */
+const EVERYTHING = {
+  $and: [{ created_at: { $gt: '2000-01-01' } }, { $not: { filename: 'no such file' } }],
+};
+const FILTERS = { none: null, everything: EVERYTHING };
+type FilterName = keyof typeof FILTERS;
+
+/**
+ * Retrieval quality of each ranking on each engine that is found, with the builtin embedder, without a filter and with one
+ * that lets everything through. Prints tables as it goes.
+ */
 export async function measureRankings(names: readonly string[]): Promise<Figures[]> {
   const collections = names.flatMap((name) => loadCollection(name) ?? []);
   const queryEngine = findQueryEngine();
@@ -63,8 +73,10 @@ async function measureEngine(
       const user = `quality-${collection.name}`;
       const { ids } = await ingestCollection(target, collection, { user });
       for (const ranking of RANKINGS) {
-        const measured = await measureQuality(target, collection, { user, ids, ranking });
-        figures.push({ engine, collection: collection.name, ...measured });
+        for (const filter of ['none', 'everything'] as const) {
+          const measured = await measureQuality(target, collection, { user, ids, ranking, filter });
+          figures.push({ engine, collection: collection.name, ...measured });
+        }
       }
     }
   } finally {
@@ -78,12 +90,14 @@ async function measureEngine(
 async function measureQuality(
   target: Target,
   { queries, relevant }: Collection,
-  { user, ids, ranking }: { user: string; ids: ReadonlyMap<string, string>; ranking: Ranking },
+  asked: { user: string; ids: ReadonlyMap<string, string>; ranking: Ranking; filter: FilterName },
 ) {
+  const { user, ids, ranking, filter } = asked;
+  const filters = FILTERS[filter];
   const client = createBenchClient({ ...target, user });
   const sums = { ndcg: 0, recall10: 0, recall100: 0, bestScore: 0 };
   await eachAtOnce(queries, 4, async ({ id, text }) => {
-    const { status, body } = await client.post('/retrieve/chunks', { query: text, k: 100, ranking });
+    const { status, body } = await client.post('/retrieve/chunks', { query: text, k: 100, ranking, filters });
     if (status !== 200) throw new Error(`search answered ${String(status)}: ${body}`);
     // @NOTE the service's own answer, which its tests hold against its schema
     const hits = JSON.parse(body) as { document_id: string; score: number }[];
@@ -97,7 +111,7 @@ async function measureQuality(
   client.close();
   const mean = (sum: number) => round(sum / queries.length, 4);
   return {
-    ranking,
+    ...{ ranking, filter },
     queries: queries.length,
     ndcg10: mean(sums.ndcg),
     recall10: mean(sums.recall10),
@@ -107,10 +121,10 @@ async function measureQuality(
   };
 }
 
-/** A row for each collection and engine, a column for each ranking. */
+/** A row for each collection, engine and filter, a column for each ranking. */
 function gainTable(figures: readonly Figures[]): Record<string, Record<string, number>> {
   const rows: Record<string, Record<string, number>> = {};
-  for (const { engine, collection, ranking, ndcg10 } of figures)
-    (rows[`${collection}, ${engine}`] ??= {})[ranking] = ndcg10;
+  for (const { engine, collection, filter, ranking, ndcg10 } of figures)
+    (rows[`${collection}, ${engine}, filter: ${filter}`] ??= {})[ranking] = ndcg10;
   return rows;
 }

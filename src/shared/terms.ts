@@ -137,8 +137,13 @@ export function readCounts(packed: Uint8Array, terms: Uint32Array, counts: Uint8
   }
 }
 
+/** Whether these bytes can be read as packed terms. */
+export function isPacked(bytes: Uint8Array): boolean {
+  return bytes[0] === PACKED_VERSION && bytes.length % BYTES_A_TERM === 0;
+}
+
 function packedSize(packed: Uint8Array): number {
-  if (packed[0] !== PACKED_VERSION || packed.length % BYTES_A_TERM !== 0) throw new Error('not packed terms');
+  if (!isPacked(packed)) throw new Error('not packed terms');
   return packed.length / BYTES_A_TERM - 1;
 }
 

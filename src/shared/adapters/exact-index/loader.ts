@@ -1,3 +1,4 @@
+import { isPacked } from '../../terms.js';
 import type { Mirror } from './mirror.js';
 import type { Draft } from './mirrored.js';
 import {
@@ -17,11 +18,18 @@ const BATCH_SIZE = 128;
 
 export type Report = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
+/** What keeps a document's chunks out of the mirror. */
+const REASONS = {
+  missing: 'chunks are missing',
+  terms: 'terms cannot be read',
+  length: 'vectors have another length than the others',
+} as const;
+
 interface Load {
   readonly record: ParsedRecord;
   readonly chunkCount: number;
   readonly draft: Draft;
-  failure: 'missing' | 'length' | null;
+  failure: keyof typeof REASONS | null;
 }
 
 interface Parts {
@@ -152,6 +160,7 @@ function* slices<Item>(items: readonly Item[], size: number): Generator<readonly
 function take(load: Load | undefined, chunk: StoredChunk | null, mirror: Mirror): void {
   if (load?.failure !== null) return;
   if (!chunk) load.failure = 'missing';
+  else if (chunk.terms.length > 0 && !isPacked(chunk.terms)) load.failure = 'terms';
   else if (!mirror.addTo(load.draft, chunk.vector, chunk.terms)) load.failure = 'length';
 }
 
@@ -173,8 +182,7 @@ function settle(
     return [record.document.id];
   }
   mirror.put(record, null);
-  const reason = failure === 'missing' ? 'chunks are missing' : 'vectors have another length than the others';
-  report(`a document is left out of search: ${reason}`, {
+  report(`a document is left out of search: ${REASONS[failure]}`, {
     level: 'error',
     documentId: record.document.id,
     generation,
