@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { FailureCode } from '../shared/errors.js';
 import { cacheJob, cleanJob, embedJob, ingestJob, retagJob, type QueueName } from '../shared/jobs.js';
 import { keys } from '../shared/keys.js';
+import { waitForRedis } from '../shared/open-redis.js';
 import { countTokens } from '../shared/tokens.js';
 import { createUnreferencedObjects } from '../shared/unreferenced-objects.js';
 import { createBuildCache } from './build-cache.js';
@@ -39,7 +40,8 @@ export async function serveQueue(queue: QueueName, context: WorkerContext): Prom
   });
   const beat = () =>
     redis.set(keys.worker(queue), '1', { expiration: { type: 'PX', value: 3 * HEARTBEAT_MS } });
-  await beat();
+  // Redis may have gone away again since the start.
+  await waitForRedis(beat, { logger });
   const heart = setInterval(() => {
     beat().catch((error: unknown) => {
       logger.warn({ queue, err: error }, 'heartbeat failed');
