@@ -22,7 +22,7 @@ import {
 } from '../shared/data-set.js';
 import { createDraftObjects } from '../shared/draft-objects.js';
 import { createEmbedding } from '../shared/embedding.js';
-import { createJobs, QUEUES } from '../shared/jobs.js';
+import { createJobs, LANES } from '../shared/jobs.js';
 import type { Logger } from '../shared/logger.js';
 import { openRedis } from '../shared/open-redis.js';
 import type { Embedder, Index } from '../shared/ports.js';
@@ -75,9 +75,10 @@ export async function createApiContext({ settings, logger, signal, onDataChange 
   const marker = createStorageMarker({ redis, storage, drafts });
   const advice = storageAdvice(settings);
   const announced = await announceStorage({ marker, storage, advice, logger, signal });
-  const jobs = createJobs(bullConnection(settings.redis.url, { failFast: true }), onError);
+  const connection = bullConnection(settings.redis.url, { failFast: true });
+  const jobs = createJobs({ connection, redis, onError });
   // Until its first connection BullMQ waits for Redis, whatever the profile; afterwards it fails fast.
-  await Promise.all(QUEUES.map((name) => jobs.queue(name).waitUntilReady()));
+  await Promise.all(LANES.map((name) => jobs.queue(name).waitUntilReady()));
   const waiter = await createChangeWaiter(redis, onError, signal);
   const [records, chunks, statistics] = [
     createRecords(redis, dataSet.vectors),

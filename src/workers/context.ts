@@ -44,7 +44,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
   const storageMarker = createStorageMarker({ redis, storage, drafts });
   const isEmbeddingRemote = settings.embedder === 'openai';
   const connection = bullConnection(settings.redis.url, { failFast: false });
-  const jobs = createJobs(connection, onError);
+  const jobs = createJobs({ connection, redis, onError });
   const records = createRecords(redis, dataSet.vectors);
   const metrics = createMetricsBuffer(redis, {
     onError: (error) => {
