@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createExactIndex } from '../shared/adapters/exact-index.js';
 import { createPromptCacheEngine } from '../shared/adapters/prompt-cache-engine.js';
 import { createQueryEngineIndex } from '../shared/adapters/query-engine-index.js';
@@ -23,15 +22,15 @@ import {
 } from '../shared/data-set.js';
 import { createDraftObjects } from '../shared/draft-objects.js';
 import { createEmbedding } from '../shared/embedding.js';
-import { UnavailableError } from '../shared/errors.js';
-import { createJobs, QUEUES } from '../shared/jobs.js';
+import { createJobs, LANES } from '../shared/jobs.js';
 import type { Logger } from '../shared/logger.js';
+import { openRedis } from '../shared/open-redis.js';
 import type { Embedder, Index } from '../shared/ports.js';
 import { renderPrefix } from '../shared/prompt.js';
 import { createRankers, type Ranking } from '../shared/ranking.js';
 import { createReadHits } from '../shared/read-hits.js';
 import { createRecords, type Records } from '../shared/records.js';
-import { bullConnection, createRedis, toUnavailable, type Redis } from '../shared/redis.js';
+import { bullConnection, type Redis } from '../shared/redis.js';
 import { createSearch } from '../shared/search.js';
 import type { Settings } from '../shared/settings.js';
 import { createStorageMarker } from '../shared/storage-marker.js';
@@ -66,15 +65,20 @@ export async function createApiContext({ settings, logger, signal, onDataChange 
   const completer = createCompleter(settings);
   const storage = await createObjectStorage(settings, logger);
   const wanted = { model: embedder.model, vectorType: settings.embedding.vectorType };
-  const { redis, dataSet } = await openRedis(settings.redis.url, { wanted, onError, logger, signal });
+  const { redis, data: dataSet } = await openRedis(
+    settings.redis.url,
+    { failFast: true, onError, logger, signal },
+    (opened) => openData(opened, { wanted, logger }),
+  );
   const unwatch = watchRedis(redis, onError);
   const drafts = createDraftObjects(redis);
   const marker = createStorageMarker({ redis, storage, drafts });
   const advice = storageAdvice(settings);
   const announced = await announceStorage({ marker, storage, advice, logger, signal });
-  const jobs = createJobs(bullConnection(settings.redis.url, { failFast: true }), onError);
+  const connection = bullConnection(settings.redis.url, { failFast: true });
+  const jobs = createJobs({ connection, redis, onError });
   // Until its first connection BullMQ waits for Redis, whatever the profile; afterwards it fails fast.
-  await Promise.all(QUEUES.map((name) => jobs.queue(name).waitUntilReady()));
+  await Promise.all(LANES.map((name) => jobs.queue(name).waitUntilReady()));
   const waiter = await createChangeWaiter(redis, onError, signal);
   const [records, chunks, statistics] = [
     createRecords(redis, dataSet.vectors),
@@ -163,41 +167,6 @@ async function createIndex({
   }
 }
 
-const RETRY_MILLISECONDS = 500;
-
-async function openRedis(
-  url: string,
-  {
-    wanted,
-    onError,
-    logger,
-    signal,
-  }: Omit<ContextOptions, 'settings' | 'onDataChange'> & {
-    wanted: WantedData;
-    onError: (error: Error) => void;
-  },
-): Promise<{ redis: Redis; dataSet: DataSet }> {
-  const redis = createRedis(url, { failFast: true, onError });
-  try {
-    // It may have been asked to stop while the storage was looked at.
-    signal.throwIfAborted();
-    await Promise.race([redis.connect(), aborted(signal)]);
-    for (;;) {
-      signal.throwIfAborted();
-      try {
-        return { redis, dataSet: await openData(redis, { wanted, logger }) };
-      } catch (error) {
-        // A server that still loads its data answers with errors until it is done.
-        if (!(toUnavailable(error) instanceof UnavailableError)) throw error;
-        await sleep(RETRY_MILLISECONDS, undefined, { signal });
-      }
-    }
-  } catch (error) {
-    redis.destroy();
-    throw error;
-  }
-}
-
 async function openData(
   redis: Redis,
   { wanted, logger }: { wanted: WantedData; logger: Logger },
@@ -207,16 +176,4 @@ async function openData(
   const dataSet = await openDataSet(redis, wanted);
   for (const warning of warnings) logger.warn({ warning }, 'redis set-up');
   return dataSet;
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener(
-      'abort',
-      () => {
-        reject(signal.reason as Error);
-      },
-      { once: true },
-    );
-  });
 }

@@ -28,6 +28,7 @@ export function handleRoute(route: Route, options: RouteOptions): RequestHandler
     const signal = abortsWhenGone(request, response);
     const caller = admit(route, request, options.authenticate);
     await countRequest(route, caller, request, options);
+    await route.admit?.(caller.id);
     const raw = await readRawBody(route, caller, request, { response, maxBytes: options.maxJsonBytes });
     const parts = parseParts(route, { path: request.params, query: queryOf(request.url), body: raw });
     const apiRequest: ApiRequest<unknown, unknown, unknown> = {

@@ -71,6 +71,8 @@ export interface Route<
   readonly emptyBody?: 'object';
   /** For `open` routes that decide by the body who may pass: runs before the body is validated; undefined if it is unreadable. */
   readonly authorize?: (caller: Caller, body: unknown) => void;
+  /** Runs before the body is read: throws when there is no room now for what the caller asks. */
+  readonly admit?: (callerId: string) => Promise<void>;
   /** Also (or only) takes multipart/form-data; its fields, for the OpenAPI page. */
   readonly upload?: { readonly fields: z.ZodType; readonly alsoJson: boolean };
   /** What `data:` lines hold, when a request may also be answered with 200 and server-sent events. */

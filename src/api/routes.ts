@@ -10,6 +10,7 @@ import { createIngestRoutes } from './routes/ingest.js';
 import { createRetrievalRoutes } from './routes/retrieval.js';
 import { createTokenRoutes } from './routes/tokens.js';
 import { createUsageRoutes } from './routes/usage.js';
+import { createAdmission } from './services/admission.js';
 import { createAccounting } from './services/accounting.js';
 import type { AnswerMemory } from './services/answer-memory.js';
 import { createCacheSelection } from './services/cache-selection.js';
@@ -66,16 +67,21 @@ function documentRoutes(context: RouteContext, links: DownloadLinks): Route[] {
   const change = createChangeDocument(records, jobs);
   const changes = createDocumentChanges({ change, jobs, settle });
   const accounting = createAccounting(context.usage);
+  const admit = createAdmission(context.redis, settings.ingest);
   return [
-    ...createIngestRoutes({ ingest: createIngest({ records, sources, jobs, settle, accounting }), bucket }),
+    ...createIngestRoutes({
+      ingest: createIngest({ records, sources, jobs, settle, accounting }),
+      ...{ admit, bucket },
+    }),
     ...createDocumentRoutes({
       documents: createDocuments({ records, chunks, index, memory: context.answerMemory }),
       changes,
+      admit,
       bucket,
     }),
     ...createContentRoutes({
       contentUpdates: createContentUpdates({ records, sources, change, jobs, settle, accounting }),
-      bucket,
+      ...{ admit, bucket },
     }),
     ...createDownloadRoutes({ openDownload: createDownloads({ records, storage, logger }), links }),
   ];

@@ -119,8 +119,9 @@ export function createCaches(redis: Redis) {
       }
     },
 
-    /** Keys of the caches whose build was asked for before a time, in ms. */
-    building: (before: number): Promise<string[]> => redis.zRangeByScore(keys.cachesBuilding, 0, before),
+    /** A page of the keys of caches whose build was asked for before a time, in ms. */
+    building: (before: number, page: { offset: number; count: number }): Promise<string[]> =>
+      redis.zRange(keys.cachesBuilding, '-inf', before, { BY: 'SCORE', LIMIT: page }),
 
     /** Of what `building` found; null for what is no cache (any more). */
     readBuilding: async (key: string): Promise<CacheRecord | null> => {

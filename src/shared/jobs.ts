@@ -1,10 +1,21 @@
 import { Queue, type ConnectionOptions, type JobsOptions } from 'bullmq';
 import { z } from 'zod';
+import type { DocumentRecord } from './document.js';
+import { createFairOrder } from './fair-order.js';
+import { keys, QUEUE_PREFIX, toMember } from './keys.js';
+import { isQuickContent } from './quick-content.js';
+import type { Redis } from './redis.js';
 import type { Fence } from './transitions.js';
+
+export { QUEUE_PREFIX };
 
 /** Queues by what their jobs cost: processor, provider, model, bookkeeping. */
 export const QUEUES = ['ingestion', 'embedding', 'cache', 'usage', 'maintenance'] as const;
 export type QueueName = (typeof QUEUES)[number];
+
+/** Lanes, each a BullMQ queue: what is read in no time never waits for a place that slow files hold. */
+export const LANES = ['ingestion', 'ingestion-quick', 'embedding', 'cache', 'usage', 'maintenance'] as const;
+export type LaneName = (typeof LANES)[number];
 
 const fence = { documentId: z.string(), version: z.number(), attempt: z.number() };
 const requestId = z.string();
@@ -27,11 +38,9 @@ const defaults: JobsOptions = {
 /** Jobs that the sweeper may have to add again under the same id. */
 const repeatable: JobsOptions = { removeOnComplete: true, removeOnFail: true };
 
-export function openQueue(name: QueueName, connection: ConnectionOptions): Queue {
+export function openQueue(name: LaneName, connection: ConnectionOptions): Queue {
   return new Queue(name, { connection, prefix: QUEUE_PREFIX, defaultJobOptions: defaults });
 }
-
-export const QUEUE_PREFIX = 'quire:queue';
 
 export const jobIds = {
   ingest: ({ documentId, version, attempt }: Fence) =>
@@ -43,12 +52,28 @@ export const jobIds = {
   retag: (documentId: string, mark: number) => `retag-${documentId}-${String(mark)}`,
 };
 
+/** For whom something is done, and after which request. */
+export interface JobOrigin {
+  readonly callerId: string;
+  readonly requestId: string;
+}
+
 export type Jobs = ReturnType<typeof createJobs>;
 
-/** Adds jobs. Adding one that waits or runs already changes nothing: its id says what it does. */
-export function createJobs(connection: ConnectionOptions, onError: (error: Error) => void) {
-  const open = new Map<QueueName, Queue>();
-  const queue = (name: QueueName) => {
+/**
+ * Adds jobs, each in its caller's turn. Adding one that waits or runs already changes nothing: its id says what it does.
+ */
+export function createJobs({
+  connection,
+  redis,
+  onError,
+}: {
+  readonly connection: ConnectionOptions;
+  readonly redis: Redis;
+  readonly onError: (error: Error) => void;
+}) {
+  const open = new Map<LaneName, Queue>();
+  const queue = (name: LaneName) => {
     const known = open.get(name);
     if (known) return known;
     const opened = openQueue(name, connection);
@@ -56,18 +81,38 @@ export function createJobs(connection: ConnectionOptions, onError: (error: Error
     open.set(name, opened);
     return opened;
   };
+  const order = createFairOrder(redis);
+
+  const add = async (lane: LaneName, flow: string, jobs: readonly NewJob[]) => {
+    const costs = jobs.map(({ cost = 1 }) => cost);
+    const priorities = await order.priorities(lane, flow, costs);
+    const placed = jobs.map(({ name, data, opts }, i) => ({
+      ...{ name, data },
+      opts: { ...opts, priority: priorities[i] ?? 1 },
+    }));
+    const [only, ...others] = placed;
+    // A bulk of one costs twice as much as a job.
+    if (only && others.length === 0) await queue(lane).add(only.name, only.data, only.opts);
+    else if (only) await queue(lane).addBulk(placed);
+  };
 
   return {
     queue,
-    addIngest: async (of: Fence, request: string) => {
-      const { documentId, version, attempt } = of;
+    /** @param isPatient nobody waits for it: it goes after what its caller waits for */
+    addIngest: async (
+      record: DocumentRecord,
+      { requestId: request, isPatient = false }: { requestId: string; isPatient?: boolean },
+    ) => {
+      const { id: documentId, version, attempt, pending } = record;
       const data = { documentId, version, attempt, requestId: request } satisfies z.infer<typeof ingestJob>;
-      await queue('ingestion').add('ingest', data, { jobId: jobIds.ingest(of) });
+      const job = { name: 'ingest', data, opts: { jobId: jobIds.ingest(data) }, cost: ingestCost(record) };
+      const lane = pending && isQuickContent(pending) ? 'ingestion-quick' : 'ingestion';
+      await add(lane, flowOf(isPatient ? 'patient' : 'waiting', callerOf(record)), [job]);
     },
     addEmbeds: async (
       of: Fence,
       batches: readonly number[],
-      { total, request }: { total: number; request: string },
+      { total, callerId, requestId: request }: JobOrigin & { total: number },
     ) => {
       const { documentId, version, attempt } = of;
       const jobs = batches.map((batch) => ({
@@ -77,29 +122,60 @@ export function createJobs(connection: ConnectionOptions, onError: (error: Error
         >,
         opts: { jobId: jobIds.embed(of, batch) },
       }));
-      const [only, ...others] = jobs;
-      // Most documents have one batch, and a bulk of one costs twice as much as a job.
-      if (only && others.length === 0) await queue('embedding').add(only.name, only.data, only.opts);
-      else await queue('embedding').addBulk(jobs);
+      await add('embedding', flowOf('embed', callerId), jobs);
     },
-    addCleans: async (generations: readonly string[]) => {
-      await queue('maintenance').addBulk(
-        generations.map((generation) => ({
-          name: 'clean',
-          data: { generation } satisfies z.infer<typeof cleanJob>,
-          opts: { jobId: jobIds.clean(generation), ...repeatable },
-        })),
-      );
+    addCleans: async (generations: readonly string[], callerId: string) => {
+      const jobs = generations.map((generation) => ({
+        name: 'clean',
+        data: { generation } satisfies z.infer<typeof cleanJob>,
+        opts: { jobId: jobIds.clean(generation), ...repeatable },
+      }));
+      if (jobs.length > 0) await add('maintenance', flowOf('clean', callerId), jobs);
     },
-    addRetag: async (documentId: string, mark: number, request: string) => {
+    addRetag: async (documentId: string, mark: number, { callerId, requestId: request }: JobOrigin) => {
       const data = { documentId, mark, requestId: request } satisfies z.infer<typeof retagJob>;
-      await queue('maintenance').add('retag', data, { jobId: jobIds.retag(documentId, mark), ...repeatable });
+      const opts = { jobId: jobIds.retag(documentId, mark), ...repeatable };
+      await add('maintenance', flowOf('retag', callerId), [{ name: 'retag', data, opts }]);
     },
     addCacheBuild: async (data: z.infer<typeof cacheJob>) => {
-      await queue('cache').add('build', data, { jobId: jobIds.cache(data.build), ...repeatable });
+      const opts = { jobId: jobIds.cache(data.build), ...repeatable };
+      await add('cache', flowOf('build', data.ownerId), [{ name: 'build', data, opts }]);
     },
+    /** What of `wanted` waits, runs or will be tried again; asked in one go. */
+    areLive: async (
+      wanted: readonly { readonly lane: LaneName; readonly id: string }[],
+    ): Promise<boolean[]> => {
+      const found = await Promise.all(
+        wanted.map(({ lane, id }) => redis.hmGet(keys.job(lane, id), ['name', 'finishedOn'])),
+      );
+      return found.map(([name, finishedOn]) => name != null && finishedOn == null);
+    },
+    recede: order.recede,
     close: async () => {
       await Promise.all([...open.values()].map((each) => each.close()));
     },
   };
+}
+
+interface NewJob {
+  readonly name: string;
+  readonly data: object;
+  readonly opts: JobsOptions;
+  readonly cost?: number;
+}
+
+/** Each kind has turns of its own, so that no caller waits for himself: for a grant until all is cleaned, say. */
+const flowOf = (kind: 'waiting' | 'patient' | 'embed' | 'clean' | 'retag' | 'build', callerId: string) =>
+  `${kind}:${toMember(callerId)}`;
+
+/** Who asked for what is being ingested. */
+export const callerOf = ({ operation, ownerId }: Pick<DocumentRecord, 'operation' | 'ownerId'>): string =>
+  operation?.userId ?? ownerId;
+
+/** A long document counts as much as so many short ones. */
+const COST_BYTES = 65_536;
+const LARGEST_COST = 1_000;
+
+function ingestCost({ pending }: DocumentRecord): number {
+  return Math.min(LARGEST_COST, 1 + Math.floor((pending?.sizeBytes ?? 0) / COST_BYTES));
 }

@@ -2,6 +2,8 @@ import { escapeInner, escapeLast, unescapePart } from './key-parts.js';
 
 /** Every Redis key of the service (BullMQ's queues aside), in one place. */
 const prefix = 'quire:';
+/** What BullMQ's keys begin with. */
+export const QUEUE_PREFIX = `${prefix}queue`;
 
 /** A key of a kind; `kind` is ours, its parts may be what clients send. No two lists of parts make the same key. */
 function keyOf(kind: string, ...parts: readonly [...inner: string[], last: string]): string {
@@ -24,8 +26,22 @@ export const keys = {
   changes: `${prefix}changes`,
   /** Sorted set deleted document → time in ms: when its entry may leave the change log. */
   tombstones: `${prefix}tombstones`,
-  /** Sorted set document → time in ms of its last step: records the sweeper looks after. */
+  /** Sorted set document → time in ms of its last step, or of the sweeper's last look: records it looks after. */
   unfinished: `${prefix}unfinished`,
+  /** Hash document → caller (as `toMember` writes them) whose ingest of it is not finished; and sorted set caller → how many those are. */
+  ingests: `${prefix}ingests`,
+  ingestsByCaller: `${prefix}ingests:callers`,
+  /** String with a short life: which process sweeps; and one that lives until the next sweep is due. */
+  sweepLease: `${prefix}sweep:lease`,
+  sweepPause: `${prefix}sweep:pause`,
+  /** Sorted set caller (and kind of job) → virtual time at which its last job in a lane ends. */
+  turns: (lane: string) => keyOf('turns', lane),
+  /** String: virtual time of a lane; and what its waiting jobs are being taken back by, while they are. */
+  virtualTime: (lane: string) => keyOf('virtual-time', lane),
+  receding: (lane: string) => keyOf('receding', lane),
+  /** BullMQ's own: sorted set of jobs that wait by priority, and the hash of a job. */
+  prioritizedJobs: (lane: string) => `${QUEUE_PREFIX}:${lane}:prioritized`,
+  job: (lane: string, id: string) => `${QUEUE_PREFIX}:${lane}:${id}`,
   /** Set of generations that searches must not answer from. */
   hidden: `${prefix}hidden`,
   /** Set of generations whose chunks are to be unlinked. */

@@ -60,6 +60,7 @@ export function createRecords(redis: Redis, vectors: VectorSet = FIRST_VECTORS):
       keys: [
         ...[keys.document(id), keys.sequence, keys.changes, keys.tombstones, keys.unfinished, keys.hidden],
         ...[keys.garbage, keys.usageDirty, keys.unreferencedObjects, keys.draftObjects, keys.schema],
+          ...[keys.ingests, keys.ingestsByCaller],
         ...usage.map((event) => keys.usagePending(event.userId)),
         ...touched.map(keys.generation),
       ],
@@ -166,11 +167,16 @@ function commitPayload(id: string, before: DocumentRecord | null, change: Change
     objects: change.discardObjects ?? [],
     referred: change.record?.pending?.storageKey ?? '',
   };
-  if (change.removed) return { ...common, removed: true, set: [], unfinished: false, settled: true };
+  if (change.removed)
+    return { ...common, removed: true, set: [], ingestOf: '', unfinished: false, settled: true };
   return {
     ...common,
     removed: false,
     set: Object.entries(changedFields(before, change.record)).flat(),
+    // Whose ingest it is, as long as it lasts: counted in the same step, so that the count is always exact.
+    ingestOf: isFinal(change.record)
+      ? ''
+      : toMember(change.record.operation?.userId ?? change.record.ownerId),
     unfinished: !isFinal(change.record) || change.record.retag > 0,
     // What somebody may wait for: the end of an ingest, or of a re-tagging.
     settled: isFinal(change.record) || (before !== null && before.retag > change.record.retag),
@@ -188,9 +194,9 @@ const commitScript = defineScript<number>(`
 local change = cjson.decode(ARGV[1])
 local record, sequence, changes, tombstones = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local unfinished, hidden, garbage, dirty, objects = KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]
-local drafts, schema = KEYS[10], KEYS[11]
+local drafts, schema, ingests, callers = KEYS[10], KEYS[11], KEYS[12], KEYS[13]
 local usages, generations = tonumber(ARGV[3]), {}
-for i, generation in ipairs(change.touched) do generations[generation] = KEYS[11 + usages + i] end
+for i, generation in ipairs(change.touched) do generations[generation] = KEYS[13 + usages + i] end
 if change.unhide ~= '' and (redis.call('HGET', schema, 'vectorField') or 'vector') ~= change.vectors then
   return -1
 end
@@ -221,8 +227,19 @@ if #change.objects > 0 then
   for _, object in ipairs(change.objects) do redis.call('ZADD', objects, now, object) end
 end
 for i = 1, usages do
-  redis.call('RPUSH', KEYS[11 + i], ARGV[3 + 2 * i])
+  redis.call('RPUSH', KEYS[13 + i], ARGV[3 + 2 * i])
   redis.call('SADD', dirty, ARGV[2 + 2 * i])
+end
+local ingestOf = redis.call('HGET', ingests, change.id) or ''
+if ingestOf ~= change.ingestOf then
+  if ingestOf ~= '' and tonumber(redis.call('ZINCRBY', callers, -1, ingestOf)) <= 0 then
+    redis.call('ZREM', callers, ingestOf)
+  end
+  if change.ingestOf == '' then redis.call('HDEL', ingests, change.id)
+  else
+    redis.call('HSET', ingests, change.id, change.ingestOf)
+    redis.call('ZINCRBY', callers, 1, change.ingestOf)
+  end
 end
 if change.unfinished then redis.call('ZADD', unfinished, change.now, change.id)
 else redis.call('ZREM', unfinished, change.id) end

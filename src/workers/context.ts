@@ -6,12 +6,13 @@ import { createDraftObjects } from '../shared/draft-objects.js';
 import { createEmbedding } from '../shared/embedding.js';
 import { createJobs } from '../shared/jobs.js';
 import type { Logger } from '../shared/logger.js';
+import { openRedis } from '../shared/open-redis.js';
 import { createPromptCacheEngine } from '../shared/adapters/prompt-cache-engine.js';
 import { renderPrefix } from '../shared/prompt.js';
 import { countTokens } from '../shared/tokens.js';
 import { createMetricsBuffer } from '../shared/metrics.js';
 import { createRecords } from '../shared/records.js';
-import { bullConnection, createRedis } from '../shared/redis.js';
+import { bullConnection } from '../shared/redis.js';
 import type { Settings } from '../shared/settings.js';
 import { createStorageMarker } from '../shared/storage-marker.js';
 import { createTermStatistics } from '../shared/term-statistics.js';
@@ -28,20 +29,22 @@ export type WorkerContext = Awaited<ReturnType<typeof createWorkerContext>>;
 export async function createWorkerContext(settings: Settings, logger: Logger) {
   const onError = (error: Error) => logger.warn({ err: error }, 'redis connection');
   const storage = await createObjectStorage(settings, logger, { blockingReadBytes: LONGEST_SHORT_BYTES });
-  const redis = createRedis(settings.redis.url, { failFast: false, onError });
-  await redis.connect();
-  const { problems } = await inspectServer(redis);
-  if (problems.length > 0) throw new DataSetError(problems.join('; '));
   const embedder = createEmbedder(settings);
-  const dataSet = await openDataSet(redis, {
-    model: embedder.model,
-    vectorType: settings.embedding.vectorType,
-  });
+  const wanted = { model: embedder.model, vectorType: settings.embedding.vectorType };
+  const { redis, data: dataSet } = await openRedis(
+    settings.redis.url,
+    { failFast: false, onError, logger },
+    async (opened) => {
+      const { problems } = await inspectServer(opened);
+      if (problems.length > 0) throw new DataSetError(problems.join('; '));
+      return openDataSet(opened, wanted);
+    },
+  );
   const drafts = createDraftObjects(redis);
   const storageMarker = createStorageMarker({ redis, storage, drafts });
   const isEmbeddingRemote = settings.embedder === 'openai';
   const connection = bullConnection(settings.redis.url, { failFast: false });
-  const jobs = createJobs(connection, onError);
+  const jobs = createJobs({ connection, redis, onError });
   const records = createRecords(redis, dataSet.vectors);
   const metrics = createMetricsBuffer(redis, {
     onError: (error) => {

@@ -18,12 +18,12 @@ export function createFailDocument({
   metrics: Metrics;
 }): FailDocument {
   return async (fence, failure) => {
-    const { changed, discarded } = await records.update(fence.documentId, (each) =>
+    const { record, changed, discarded } = await records.update(fence.documentId, (each) =>
       fail(each, { ...fence, failure }),
     );
     if (!changed) return 'stale';
     metrics.add('quire_document_failures_total', { code: failure.code });
-    await jobs.addCleans(discarded);
+    await jobs.addCleans(discarded, record?.ownerId ?? '');
     return 'failed';
   };
 }

@@ -2,7 +2,7 @@ import type { ChunkAddress, ChunkText } from '../shared/chunk-fields.js';
 import { BATCH_SIZE, batchCount, textHash, type Chunks } from '../shared/chunks.js';
 import { generationId, type Content, type DocumentRecord } from '../shared/document.js';
 import { IngestError } from '../shared/errors.js';
-import type { Jobs } from '../shared/jobs.js';
+import { callerOf, type Jobs } from '../shared/jobs.js';
 import type { Records } from '../shared/records.js';
 import { isCurrent, reportProgress, startAttempt, type Fence } from '../shared/transitions.js';
 import type { FailDocument } from './fail.js';
@@ -13,7 +13,7 @@ import type { Outcome } from './worker.js';
 /** @throws IngestError when the bytes yield no chunks */
 export type ReadContent = (
   content: Content,
-  options: { readonly signal: AbortSignal },
+  options: { readonly callerId: string; readonly signal: AbortSignal },
 ) => Promise<readonly ChunkText[]>;
 
 /** Parses and chunks a document's pending content, then hands its chunks to embedding in batches. */
@@ -42,7 +42,7 @@ export function createIngestJob(parts: {
     let pieces: readonly ChunkText[];
     const watch = watchForOvertaking(records, fence, signal);
     try {
-      pieces = await readContent(record.pending, { signal: watch.signal });
+      pieces = await readContent(record.pending, { callerId: callerOf(record), signal: watch.signal });
     } catch (error) {
       if (watch.signal.aborted && !signal.aborted) return 'stale';
       if (!(error instanceof IngestError)) throw error;
@@ -57,7 +57,7 @@ export function createIngestJob(parts: {
       await records.update(fence.documentId, (each) => reportProgress(each, progress));
     }
     const numbers = Array.from({ length: batches }, (_, batch) => batch);
-    await jobs.addEmbeds(fence, numbers, { total: batches, request: requestId });
+    await jobs.addEmbeds(fence, numbers, { total: batches, callerId: callerOf(record), requestId });
     return 'done';
   };
 }

@@ -22,7 +22,7 @@ export function createPublish({
       metrics.add('quire_ingested_documents_total', {});
       metrics.add('quire_ingested_bytes_total', {}, record.pending?.sizeBytes);
     }
-    if (discarded.length > 0) await jobs.addCleans(discarded);
+    if (discarded.length > 0) await jobs.addCleans(discarded, record.ownerId);
     return changed;
   };
 }

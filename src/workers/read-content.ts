@@ -20,18 +20,18 @@ export function createReadContent({
   storage: ObjectStorage;
   parser: ParserPool;
 }): ReadContent {
-  return async (content, { signal }) => {
+  return async (content, { callerId, signal }) => {
     const source = await storage.open(content.storageKey);
     if (content.kind === 'text') {
       const text = await decode(source);
-      return (await parser.parse({ text, format: 'text', signal })).chunks;
+      return (await parser.parse({ text, format: 'text', callerId, signal })).chunks;
     }
     const format = formatOf(content.contentType);
     if (!format) throw new IngestError('corrupt', `No parser for ${content.contentType}`);
     const path = join(parser.incoming, randomUUID());
     try {
       await pipeline(source, createWriteStream(path), { signal });
-      return (await parser.parse({ path, format, signal })).chunks;
+      return (await parser.parse({ path, format, callerId, signal })).chunks;
     } finally {
       await rm(path, { force: true });
     }

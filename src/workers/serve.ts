@@ -1,8 +1,17 @@
 import type { Job } from 'bullmq';
 import { z } from 'zod';
 import type { FailureCode } from '../shared/errors.js';
-import { cacheJob, cleanJob, embedJob, ingestJob, retagJob, type QueueName } from '../shared/jobs.js';
+import {
+  cacheJob,
+  cleanJob,
+  embedJob,
+  ingestJob,
+  retagJob,
+  type LaneName,
+  type QueueName,
+} from '../shared/jobs.js';
 import { keys } from '../shared/keys.js';
+import { waitForRedis } from '../shared/open-redis.js';
 import { countTokens } from '../shared/tokens.js';
 import { createUnreferencedObjects } from '../shared/unreferenced-objects.js';
 import { createBuildCache } from './build-cache.js';
@@ -16,6 +25,7 @@ import { createReadContent, createReadText } from './read-content.js';
 import { createRemoveObjects } from './remove-objects.js';
 import { createRetagJob } from './retag.js';
 import { createSweep } from './sweep.js';
+import { startSweeper } from './sweeper.js';
 import { createWorker, type JobHandler } from './worker.js';
 
 const HEARTBEAT_MS = 5_000;
@@ -28,18 +38,21 @@ export interface ServedQueue {
 /** Serves one queue until it is closed, and says so in Redis for `/health/ready`. */
 export async function serveQueue(queue: QueueName, context: WorkerContext): Promise<ServedQueue> {
   const { settings, connection, logger, metrics, redis } = context;
-  const { handlers, concurrency, close } = await served(queue, context);
-  const worker = createWorker({
-    ...{ queue, connection, concurrency, handlers, logger },
-    lockMilliseconds: settings.workers.lockSeconds * 1_000,
-    onFinished: ({ seconds, ...labels }) => {
-      metrics.add('quire_jobs_total', labels);
-      metrics.observe('quire_job_duration_seconds', labels, seconds);
-    },
-  });
+  const { lanes, close } = await served(queue, context);
+  const workers = lanes.map(({ lane, handlers, concurrency }) =>
+    createWorker({
+      ...{ queue: lane, connection, concurrency, handlers, logger },
+      lockMilliseconds: settings.workers.lockSeconds * 1_000,
+      onFinished: ({ seconds, ...labels }) => {
+        metrics.add('quire_jobs_total', labels);
+        metrics.observe('quire_job_duration_seconds', labels, seconds);
+      },
+    }),
+  );
   const beat = () =>
     redis.set(keys.worker(queue), '1', { expiration: { type: 'PX', value: 3 * HEARTBEAT_MS } });
-  await beat();
+  // Redis may have gone away again since the start.
+  await waitForRedis(beat, { logger });
   const heart = setInterval(() => {
     beat().catch((error: unknown) => {
       logger.warn({ queue, err: error }, 'heartbeat failed');
@@ -48,15 +61,20 @@ export async function serveQueue(queue: QueueName, context: WorkerContext): Prom
   return {
     close: async (drainMilliseconds) => {
       clearInterval(heart);
-      await worker.close(drainMilliseconds);
+      await Promise.all(workers.map((worker) => worker.close(drainMilliseconds)));
       await close?.();
     },
   };
 }
 
-interface Served {
+interface ServedLane {
+  readonly lane: LaneName;
   readonly handlers: Readonly<Record<string, JobHandler>>;
   readonly concurrency: number;
+}
+
+interface Served {
+  readonly lanes: readonly ServedLane[];
   readonly close?: () => Promise<void>;
 }
 
@@ -92,18 +110,24 @@ async function serveIngestion(context: WorkerContext): Promise<Served> {
     readContent: createReadContent({ storage, parser }),
     ingestShort: createShort(context),
   });
-  return {
-    concurrency: workers.ingestionConcurrency,
-    handlers: {
-      ingest: {
-        isNews: true,
-        run: (job, signal) => {
-          const { requestId, ...fence } = ingestJob.parse(job.data);
-          return run(fence, { requestId, signal });
-        },
-        giveUp: giveUp(context, 'parsing'),
+  const handlers: ServedLane['handlers'] = {
+    ingest: {
+      isNews: true,
+      run: (job, signal) => {
+        const { requestId, ...fence } = ingestJob.parse(job.data);
+        return run(fence, { requestId, signal });
       },
+      giveUp: giveUp(context, 'parsing'),
     },
+  };
+  const concurrency = workers.ingestionConcurrency;
+  // One for each parser and one that follows it: what is taken no longer waits in its caller's turn.
+  const slow = Math.min(concurrency, 2 * ingest.parserProcesses);
+  return {
+    lanes: [
+      { lane: 'ingestion-quick', concurrency, handlers },
+      { lane: 'ingestion', concurrency: slow, handlers },
+    ],
     close: () => parser.close(),
   };
 }
@@ -118,29 +142,27 @@ function createShort(context: WorkerContext): IngestShort | null {
 
 function serveEmbedding(context: WorkerContext): Served {
   const run = createEmbedJob(context);
-  return {
-    concurrency: context.settings.workers.embeddingConcurrency,
-    handlers: {
-      embed: {
-        run: (job, signal) => run(embedJob.parse(job.data), { signal }),
-        giveUp: giveUp(context, 'embedding'),
-      },
+  const handlers: ServedLane['handlers'] = {
+    embed: {
+      run: (job, signal) => run(embedJob.parse(job.data), { signal }),
+      giveUp: giveUp(context, 'embedding'),
     },
+  };
+  return {
+    lanes: [{ lane: 'embedding', concurrency: context.settings.workers.embeddingConcurrency, handlers }],
   };
 }
 
 function serveCache(context: WorkerContext): Served {
   const build = createBuildCache({ ...context, engine: context.cacheEngine });
-  return {
-    concurrency: context.settings.workers.cacheConcurrency,
-    handlers: {
-      build: {
-        isNews: true,
-        run: (job, signal) => build.run(cacheJob.parse(job.data), { signal }),
-        giveUp: (job) => build.giveUp(cacheJob.parse(job.data)),
-      },
+  const handlers: ServedLane['handlers'] = {
+    build: {
+      isNews: true,
+      run: (job, signal) => build.run(cacheJob.parse(job.data), { signal }),
+      giveUp: (job) => build.giveUp(cacheJob.parse(job.data)),
     },
   };
+  return { lanes: [{ lane: 'cache', concurrency: context.settings.workers.cacheConcurrency, handlers }] };
 }
 
 /** What failed five times for no reason of the document's own must not keep its owner waiting. */
@@ -152,46 +174,46 @@ function giveUp({ failDocument }: WorkerContext, stage: string) {
 }
 
 async function serveMaintenance(context: WorkerContext): Promise<Served> {
-  const { settings, jobs, logger } = context;
-  const every = settings.workers.sweepSeconds * 1_000;
+  const { settings, jobs, logger, redis, metrics } = context;
+  const everyMilliseconds = settings.workers.sweepSeconds * 1_000;
   const clean = createCleanJob(context);
   const retag = createRetagJob(context);
   const keepMilliseconds = settings.workers.keepSourcesSeconds * 1_000;
   const objects = createUnreferencedObjects({ ...context, keepMilliseconds });
   const removeObjects = createRemoveObjects({ ...context, objects });
-  const sweep = createSweep({ ...context, removeObjects, graceMs: Math.min(every, 10_000) });
-  await jobs.queue('maintenance').upsertJobScheduler('sweep', { every }, { name: 'sweep', opts: passing });
-  return {
-    concurrency: 4,
-    handlers: {
-      clean: { run: (job) => clean(cleanJob.parse(job.data).generation) },
-      retag: { run: (job) => retag(retagJob.parse(job.data)) },
-      sweep: {
-        run: async () => {
-          const found = await sweep();
-          if (found.requeued > 0) logger.warn(found, 'requeued abandoned documents');
-          return 'done';
-        },
-      },
+  // Of the time when sweeps were jobs.
+  await jobs.queue('maintenance').removeJobScheduler('sweep');
+  const sweeper = startSweeper({
+    ...{ redis, logger, everyMilliseconds },
+    sweep: createSweep({ ...context, removeObjects, graceMs: Math.min(everyMilliseconds, 10_000) }),
+    leaseMilliseconds: 3 * settings.workers.lockSeconds * 1_000,
+    onSwept: ({ outcome, seconds }) => {
+      const labels = { queue: 'maintenance', job: 'sweep', outcome };
+      metrics.add('quire_jobs_total', labels);
+      metrics.observe('quire_job_duration_seconds', labels, seconds);
     },
+  });
+  const handlers: ServedLane['handlers'] = {
+    clean: { run: (job) => clean(cleanJob.parse(job.data).generation) },
+    retag: { run: (job) => retag(retagJob.parse(job.data)) },
+    sweep: { run: () => Promise.resolve('stale') },
   };
+  return { lanes: [{ lane: 'maintenance', concurrency: 4, handlers }], close: () => sweeper.close() };
 }
 
 async function serveUsage({ settings, jobs, aggregateUsage }: WorkerContext): Promise<Served> {
   const template = { name: 'aggregate', opts: passing };
   await jobs.queue('usage').upsertJobScheduler('aggregate', { every: AGGREGATE_EVERY_MS }, template);
   const { keepDays, keepRecords } = settings.usage;
-  return {
-    concurrency: 1,
-    handlers: {
-      aggregate: {
-        run: async () => {
-          await aggregateUsage({ keepDays, keepRecords });
-          return 'done';
-        },
+  const handlers: ServedLane['handlers'] = {
+    aggregate: {
+      run: async () => {
+        await aggregateUsage({ keepDays, keepRecords });
+        return 'done';
       },
     },
   };
+  return { lanes: [{ lane: 'usage', concurrency: 1, handlers }] };
 }
 
 /** Jobs of schedulers come again: none is kept. */

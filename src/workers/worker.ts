@@ -1,7 +1,7 @@
 import { DelayedError, UnrecoverableError, Worker, type ConnectionOptions, type Job } from 'bullmq';
 import { errorCode } from '../shared/error-code.js';
 import { UnavailableError } from '../shared/errors.js';
-import { QUEUE_PREFIX, type QueueName } from '../shared/jobs.js';
+import { QUEUE_PREFIX, type LaneName } from '../shared/jobs.js';
 import type { Logger } from '../shared/logger.js';
 import { toUnavailable } from '../shared/redis.js';
 
@@ -17,7 +17,7 @@ export interface JobHandler {
 }
 
 export interface WorkerOptions {
-  readonly queue: QueueName;
+  readonly queue: LaneName;
   readonly connection: ConnectionOptions;
   readonly concurrency: number;
   readonly lockMilliseconds: number;
@@ -25,7 +25,7 @@ export interface WorkerOptions {
   readonly handlers: Readonly<Record<string, JobHandler>>;
   readonly logger: Logger;
   readonly onFinished?: (finished: {
-    queue: QueueName;
+    queue: LaneName;
     job: string;
     outcome: string;
     seconds: number;

@@ -42,7 +42,7 @@ describe('PATCH /documents/{document_id}', () => {
     expect(answer.status).toBe(202);
     expect(answer.headers.get('location')).toBe(`/documents/${id}/status`);
     expect(await systemOf(id)).toMatchObject({ status: 'completed', stage: 'access' });
-    const [job] = await api.jobs.queue('maintenance').getJobs(['waiting'], 0, 0, false);
+    const [job] = await api.jobs.queue('maintenance').getJobs(['prioritized'], 0, 0, false);
     expect(job?.data).toMatchObject({ documentId: id, mark: expect.any(Number) });
     await playRetag(api, id);
     expect(await systemOf(id)).toMatchObject({ status: 'completed', stage: 'completed' });
@@ -192,7 +192,7 @@ describe('DELETE /documents/{document_id}', () => {
     }
     expect((await own.send('DELETE', `/documents/${id}`)).status).toBe(404);
     expect(idsOf(await own.get('/documents'))).toEqual([]);
-    const jobs = await api.jobs.queue('maintenance').getJobs(['waiting'], 0, -1, false);
+    const jobs = await api.jobs.queue('maintenance').getJobs(['prioritized'], 0, -1, false);
     expect(jobs.map((job): unknown => job.data)).toContainEqual({ generation: `${id}.1.1` });
   });
 

@@ -53,7 +53,7 @@ describe('retry and cancel', () => {
     const answer = await ask(id, 'retry');
     expect(answer.status).toBe(202);
     expect(documentOf(answer).system_metadata).toMatchObject({ status: 'queued', version: 1, error: null });
-    const jobs = await api.jobs.queue('ingestion').getJobs(['waiting'], 0, -1, false);
+    const jobs = await api.jobs.queue('ingestion-quick').getJobs(['prioritized'], 0, -1, false);
     expect(jobs.map((job): unknown => job.data)).toContainEqual(
       expect.objectContaining({ documentId: id, version: 1, attempt: 2 }),
     );

@@ -25,7 +25,7 @@ const itemsOf = (answer: ApiAnswer) =>
     .detail;
 
 /** Removes jobs of earlier tests, so that the next ingest is the only one that waits. */
-const forgetJobs = () => api.jobs.queue('ingestion').drain();
+const forgetJobs = () => api.jobs.queue('ingestion-quick').drain();
 
 describe('POST /ingest/text', () => {
   test('answers at once with 202, the queued document and where its status is, when asked not to wait', async () => {

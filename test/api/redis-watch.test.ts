@@ -9,6 +9,7 @@ import {
   toUnavailable,
   type Redis,
 } from '../../src/shared/redis.js';
+import { makeDocument } from '../support/documents.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { until } from '../support/until.js';
 
@@ -49,9 +50,12 @@ test('a Redis that hangs is unavailable within seconds, and used again when it g
 
 describe('unavailable is', () => {
   test('a Redis that is full, for commands, scripts and jobs alike', async () => {
-    const jobs = createJobs(bullConnection(server.url, { failFast: true }), ignore);
-    await jobs.queue('ingestion').waitUntilReady();
-    const addJob = () => jobs.addIngest({ documentId: 'a', version: 1, attempt: 1 }, 'request');
+    const jobs = createJobs({
+      ...{ connection: bullConnection(server.url, { failFast: true }), redis },
+      onError: ignore,
+    });
+    await jobs.queue('ingestion-quick').waitUntilReady();
+    const addJob = () => jobs.addIngest(makeDocument({ id: 'a' }), { requestId: 'request' });
     await redis.configSet({ maxmemory: '1' });
     expect(await outcome(redis.set('key', 'value'))).toBe('unavailable');
     expect(await outcome(redis.multi().set('key', 'value').exec())).toBe('unavailable');
@@ -63,19 +67,22 @@ describe('unavailable is', () => {
   });
 
   test('a Redis that is down, for commands, scripts and jobs alike', async () => {
-    const jobs = createJobs(bullConnection(server.url, { failFast: true }), ignore);
-    await jobs.queue('ingestion').waitUntilReady();
+    const jobs = createJobs({
+      ...{ connection: bullConnection(server.url, { failFast: true }), redis },
+      onError: ignore,
+    });
+    await jobs.queue('ingestion-quick').waitUntilReady();
     await server.crash();
     for (let times = 0; times < 2; times += 1) {
       expect(await outcome(redis.get('key'))).toBe('unavailable');
       expect(await outcome(redis.multi().get('key').exec())).toBe('unavailable');
       expect(await outcome(set.run(redis, { keys: ['key'], arguments: ['value'] }))).toBe('unavailable');
-      const added = jobs.addIngest({ documentId: 'b', version: 1, attempt: 1 }, 'request');
+      const added = jobs.addIngest(makeDocument({ id: 'b' }), { requestId: 'request' });
       expect(await outcome(added)).toBe('unavailable');
     }
     await server.start();
     await until(async () => (await outcome(redis.get('key'))) === 'done');
-    const addedAgain = () => jobs.addIngest({ documentId: 'b', version: 1, attempt: 2 }, 'request');
+    const addedAgain = () => jobs.addIngest(makeDocument({ id: 'b', attempt: 2 }), { requestId: 'request' });
     await until(async () => (await outcome(addedAgain())) === 'done');
     await jobs.close();
   });

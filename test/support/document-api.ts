@@ -6,6 +6,7 @@ import { createContentRoutes } from '../../src/api/routes/document-content.js';
 import { createDocumentRoutes } from '../../src/api/routes/documents.js';
 import { createDownloadRoutes } from '../../src/api/routes/downloads.js';
 import { createIngestRoutes } from '../../src/api/routes/ingest.js';
+import { createAdmission, type AdmissionLimits } from '../../src/api/services/admission.js';
 import { createAccounting } from '../../src/api/services/accounting.js';
 import { createAnswerMemory } from '../../src/api/services/answer-memory.js';
 import { createChangeDocument } from '../../src/api/services/change-document.js';
@@ -41,6 +42,8 @@ interface Options {
   readonly maxFileBytes?: number;
   readonly waitSeconds?: number;
   readonly downloadSeconds?: number;
+  /** No limits unless the test says so. */
+  readonly limits?: Partial<AdmissionLimits>;
   readonly wrapStorage?: (storage: ObjectStorage) => ObjectStorage;
 }
 
@@ -66,16 +69,21 @@ export async function startDocumentApi(options: Options = {}): Promise<DocumentA
   const accounting = createAccounting(data.usage);
   const { bucket } = storage;
   const memory = createAnswerMemory({ limitBytes: 256 * 1024 ** 2 });
+  const unlimited = { maxWaiting: 1e6, maxWaitingPerCaller: 1e6, maxMemoryShare: 1 };
+  const admit = createAdmission(data.redis, { ...unlimited, ...options.limits });
   const routes = [
-    ...createIngestRoutes({ ingest: createIngest({ records, sources, jobs, settle, accounting }), bucket }),
+    ...createIngestRoutes({
+      ingest: createIngest({ records, sources, jobs, settle, accounting }),
+      ...{ admit, bucket },
+    }),
     ...createDocumentRoutes({
       documents: createDocuments({ records, chunks, index, memory }),
       changes: createDocumentChanges({ change, jobs, settle }),
-      bucket,
+      ...{ admit, bucket },
     }),
     ...createContentRoutes({
       contentUpdates: createContentUpdates({ records, sources, change, jobs, settle, accounting }),
-      bucket,
+      ...{ admit, bucket },
     }),
     ...createDownloadRoutes({
       openDownload: createDownloads({ records, storage, logger }),
@@ -106,7 +114,10 @@ export async function startDocumentApi(options: Options = {}): Promise<DocumentA
 async function openData(url: string) {
   const redis = createRedis(url, { failFast: true, onError: () => undefined });
   await redis.connect();
-  const jobs = createJobs(bullConnection(url, { failFast: true }), () => undefined);
+  const jobs = createJobs({
+    ...{ connection: bullConnection(url, { failFast: true }), redis },
+    onError: () => undefined,
+  });
   return {
     ...{ redis, jobs, records: createRecords(redis), chunks: createChunks(redis), usage: createUsage(redis) },
     links: downloadLinks(60),

@@ -55,7 +55,9 @@ export async function playRetag({ records }: Data, documentId: string): Promise<
 export async function queuedDocument({ jobs }: Pick<DocumentApi, 'jobs'>): Promise<string> {
   let id = '';
   await until(async () => {
-    const [job] = await jobs.queue('ingestion').getJobs(['waiting', 'prioritized'], 0, 0, false);
+    const lanes = (['ingestion-quick', 'ingestion'] as const).map((lane) => jobs.queue(lane));
+    const waiting = await Promise.all(lanes.map((lane) => lane.getJobs(['prioritized'], 0, 0, false)));
+    const [job] = waiting.flat();
     const data: unknown = job?.data;
     if (typeof data === 'object' && data !== null && 'documentId' in data) id = String(data.documentId);
     return id !== '';

@@ -13,7 +13,8 @@ export interface TestRedis {
   readonly pid: number;
   /** Kills the server without letting it save; `start` brings it back with what was fsynced. */
   crash(): Promise<void>;
-  start(): Promise<void>;
+  /** @param until `answering`: it may still be loading its data */
+  start(until?: 'loaded' | 'answering'): Promise<void>;
   /** A copy of what is on its disk now, as a server that loses its last seconds would find it: `putBack` after `crash`. */
   copyData(): Promise<RedisCopy>;
   stop(): Promise<void>;
@@ -47,7 +48,7 @@ export async function startTestRedis(
   const directory = await mkdtemp(join(tmpdir(), 'quire-redis-'));
   const port = await freePort();
   const url = `redis://127.0.0.1:${String(port)}`;
-  const run = async () => {
+  const run = async (wanted: 'loaded' | 'answering' = 'loaded') => {
     const child = spawn(
       program.server ?? process.env['QUIRE_TEST_REDIS_SERVER'] ?? 'redis-server',
       [
@@ -57,7 +58,7 @@ export async function startTestRedis(
       ],
       { stdio: 'ignore' },
     );
-    await untilAnswers(url);
+    await untilAnswers(url, wanted);
     return child;
   };
   let child = await run();
@@ -74,8 +75,8 @@ export async function startTestRedis(
       return child.pid ?? 0;
     },
     crash: () => kill('SIGKILL'),
-    start: async () => {
-      child = await run();
+    start: async (wanted) => {
+      child = await run(wanted);
     },
     copyData: async () => {
       const copy = await mkdtemp(join(tmpdir(), 'quire-redis-copy-'));
@@ -95,7 +96,7 @@ export async function startTestRedis(
   };
 }
 
-async function untilAnswers(url: string): Promise<void> {
+async function untilAnswers(url: string, wanted: 'loaded' | 'answering'): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     const client = createClient({ url, socket: { reconnectStrategy: false } });
     client.on('error', () => undefined);
@@ -104,6 +105,7 @@ async function untilAnswers(url: string): Promise<void> {
       await client.ping();
       return;
     } catch (error) {
+      if (wanted === 'answering' && error instanceof Error && error.message.startsWith('LOADING')) return;
       if (tries >= 200) throw error;
       await sleep(25);
     } finally {

@@ -28,7 +28,10 @@ beforeAll(async () => {
   server = await startTestRedis();
   redis = createRedis(server.url, { failFast: false, onError: () => undefined });
   await redis.connect();
-  jobs = createJobs(bullConnection(server.url, { failFast: false }), () => undefined);
+  jobs = createJobs({
+    ...{ connection: bullConnection(server.url, { failFast: false }), redis },
+    onError: () => undefined,
+  });
   records = createRecords(redis);
   chunks = createChunks(redis);
 });

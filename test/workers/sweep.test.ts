@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { pino } from 'pino';
 import { createCaches } from '../../src/shared/caches.js';
 import { createChunks } from '../../src/shared/chunks.js';
+import { createEachMember } from '../../src/shared/each-member.js';
 import { generationId } from '../../src/shared/document.js';
 import { createJobs, type Jobs } from '../../src/shared/jobs.js';
 import { keys } from '../../src/shared/keys.js';
@@ -19,7 +21,10 @@ beforeAll(async () => {
   server = await startTestRedis();
   redis = createRedis(server.url, { failFast: false, onError: () => undefined });
   await redis.connect();
-  jobs = createJobs(bullConnection(server.url, { failFast: false }), () => undefined);
+  jobs = createJobs({
+    ...{ connection: bullConnection(server.url, { failFast: false }), redis },
+    onError: () => undefined,
+  });
 });
 
 afterAll(async () => {
@@ -28,12 +33,15 @@ afterAll(async () => {
   await server.stop();
 });
 
+const logger = pino({ level: 'silent' });
+const metrics = { add: () => undefined, observe: () => undefined };
+
 async function sweepWith(records: Records): Promise<void> {
   const chunks = createChunks(redis);
   const removeObjects = () => Promise.resolve({ removed: 0, kept: 0, failed: 0 });
   const sweep = createSweep({
-    ...{ redis, jobs, records, chunks, removeObjects },
-    ...{ caches: createCaches(redis), graceMs: 60_000 },
+    ...{ redis, jobs, records, chunks, removeObjects, logger },
+    ...{ caches: createCaches(redis), eachMember: createEachMember({ logger, metrics }), graceMs: 60_000 },
   });
   await sweep();
 }
@@ -66,4 +74,84 @@ test('a hidden generation of a document that is gone is cleaned away', async () 
   await redis.sAdd(keys.hidden, stray);
   await sweepWith(createRecords(redis));
   expect(await redis.sMembers(keys.garbage)).toEqual([stray]);
+});
+
+/** Queued documents of one tenant, each with its job, and all long since touched: as after a large import. */
+async function fillQueue(count: number): Promise<void> {
+  const [{ id: _id, ...document }] = [makeDocument({ ownerId: 'heavy' })];
+  const fields = Object.entries(document).flatMap(([name, value]) => [name, JSON.stringify(value)]);
+  for (let first = 0; first < count; first += 5_000) {
+    await redis.eval(
+      `for i = tonumber(ARGV[1]), tonumber(ARGV[2]) do
+        local id = 'many' .. i
+        redis.call('HSET', ARGV[3] .. id, 'id', cjson.encode(id), unpack(ARGV, 6))
+        redis.call('ZADD', KEYS[1], 1000 + i, id)
+        redis.call('HSET', ARGV[4] .. id .. '-1-1', 'name', 'ingest', 'priority', i)
+        redis.call('ZADD', ARGV[5], i * 4294967296, 'ingest-' .. id .. '-1-1')
+      end`,
+      {
+        keys: [keys.unfinished],
+        arguments: [
+          ...[String(first), String(Math.min(count, first + 5_000) - 1), keys.document('')],
+          ...[keys.job('ingestion-quick', 'ingest-'), keys.prioritizedJobs('ingestion-quick'), ...fields],
+        ],
+      },
+    );
+  }
+}
+
+async function readsOfRedis(): Promise<number> {
+  return Number(/total_reads_processed:(\d+)/.exec(await redis.info('stats'))?.[1]);
+}
+
+test('60,000 documents that wait are looked at in pages, and none of them is queued again', async () => {
+  await redis.flushAll();
+  const COUNT = 60_000;
+  await fillQueue(COUNT);
+  const lost = 'many41234';
+  await redis.del(keys.job('ingestion-quick', `ingest-${lost}-1-1`));
+  await redis.zRem(keys.prioritizedJobs('ingestion-quick'), `ingest-${lost}-1-1`);
+  const began = Date.now();
+  const reads = await readsOfRedis();
+  // One sweep is bounded; together they look at all, the oldest first.
+  for (let sweeps = 1; sweeps <= 3; sweeps += 1) {
+    await sweepWith(createRecords(redis));
+    expect(await redis.zCount(keys.unfinished, began, '+inf')).toBe(sweeps * 20_000);
+  }
+  expect((await readsOfRedis()) - reads).toBeLessThan(COUNT / 20);
+  expect(await redis.zCard(keys.prioritizedJobs('ingestion-quick'))).toBe(COUNT);
+  expect(await redis.hGet(keys.document(lost), 'attempt')).toBe('2');
+  expect(await redis.hGet(keys.document('many41233'), 'attempt')).toBe('1');
+  // All were looked at a moment ago: there is nothing to do.
+  const before = await readsOfRedis();
+  await sweepWith(createRecords(redis));
+  expect((await readsOfRedis()) - before).toBeLessThan(40);
+}, 60_000);
+
+test('a record that cannot be read is passed over, and stops none of the others', async () => {
+  await redis.flushAll();
+  await redis.hSet(keys.document('poison'), { id: '"poison"', status: 'no JSON' });
+  await redis.zAdd(keys.unfinished, { value: 'poison', score: 1 });
+  const records = createRecords(redis);
+  const document = makeDocument();
+  await records.create(document);
+  await redis.zAdd(keys.unfinished, { value: document.id, score: 2 });
+  await redis.set(keys.cache('owner', 'broken'), 'no hash');
+  await redis.zAdd(keys.cachesBuilding, { value: keys.cache('owner', 'broken'), score: 1 });
+  const stray = generationId(makeDocument());
+  await redis.sAdd(keys.hidden, stray);
+  await sweepWith(records);
+  expect(await records.read(document.id)).toMatchObject({ attempt: 2 });
+  expect(await redis.sMembers(keys.garbage)).toEqual([stray]);
+});
+
+test('what is cleaned already is not asked for again', async () => {
+  await redis.flushAll();
+  const [waiting, left] = [generationId(makeDocument()), generationId(makeDocument())];
+  await redis.sAdd(keys.garbage, [waiting, left]);
+  await jobs.addCleans([waiting], 'owner');
+  await sweepWith(createRecords(redis));
+  expect(await redis.zCard(keys.prioritizedJobs('maintenance'))).toBe(2);
+  await sweepWith(createRecords(redis));
+  expect(await redis.zCard(keys.prioritizedJobs('maintenance'))).toBe(2);
 });

@@ -4,7 +4,7 @@ import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { ExpressAdapter } from '@bull-board/express';
 import type { Express } from 'express';
 import { z } from 'zod';
-import { QUEUES, type Jobs } from '../../shared/jobs.js';
+import { LANES, type Jobs } from '../../shared/jobs.js';
 
 export interface BoardOptions {
   readonly jobs: Jobs;
@@ -16,7 +16,7 @@ export interface BoardOptions {
 /** Bull Board over all queues. Shows ids, and nothing that it would have to ask another server for. */
 export function createBoard({ jobs, readOnly, adminPath }: BoardOptions): Express {
   const serverAdapter = new ExpressAdapter().setBasePath(`${adminPath}/queues`);
-  const queues = QUEUES.map((name) => {
+  const queues = LANES.map((name) => {
     const queue = new BullMQAdapter(jobs.queue(name), {
       readOnlyMode: readOnly,
       externalJobUrl: (job) => documentLink(job.data, adminPath),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineRoute, type Route } from '../route.js';
+import type { Admit } from '../services/admission.js';
 import type { ContentUpdates } from '../services/content-updates.js';
 import { isSettled } from '../services/document-view.js';
 import { displayFilename } from '../services/filenames.js';
@@ -16,16 +17,18 @@ const contentFields = z.object({ file: z.string().meta({ format: 'binary' }) }).
 
 export interface ContentRouteDependencies {
   readonly contentUpdates: ContentUpdates;
+  readonly admit: Admit;
   /** Name of the object storage's bucket. */
   readonly bucket: string;
 }
 
-export function createContentRoutes({ contentUpdates, bucket }: ContentRouteDependencies): Route[] {
+export function createContentRoutes({ contentUpdates, admit, bucket }: ContentRouteDependencies): Route[] {
   return [
     defineRoute({
       ...{ method: 'put', path: '/documents/{document_id}/content', tag: 'Documents', permission: 'write' },
       summary: 'Replace the content of a document by a text or a file',
       request: { path: documentPath, body: contentBody },
+      admit,
       upload: { fields: contentFields, alsoJson: true },
       responses: ingestResponses,
       handle: async (request) => {

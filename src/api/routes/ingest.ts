@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { errorBody } from '../responses.js';
 import { defineRoute, type Route } from '../route.js';
+import type { Admit } from '../services/admission.js';
 import { documentView } from '../services/document-view.js';
 import { displayFilename } from '../services/filenames.js';
 import type { Ingest } from '../services/ingest.js';
@@ -38,16 +39,18 @@ export const ingestResponses = {
 
 export interface IngestRouteDependencies {
   readonly ingest: Ingest;
+  readonly admit: Admit;
   /** Name of the object storage's bucket. */
   readonly bucket: string;
 }
 
-export function createIngestRoutes({ ingest, bucket }: IngestRouteDependencies): Route[] {
+export function createIngestRoutes({ ingest, admit, bucket }: IngestRouteDependencies): Route[] {
   return [
     defineRoute({
       ...{ method: 'post', path: '/ingest/text', tag: 'Documents', permission: 'write' },
       summary: 'Ingest a text',
       request: { body: textBody },
+      admit,
       responses: ingestResponses,
       handle: async (request) => {
         const { content, metadata, filename, access_control } = request.body;
@@ -61,6 +64,7 @@ export function createIngestRoutes({ ingest, bucket }: IngestRouteDependencies):
       ...{ method: 'post', path: '/ingest/file', tag: 'Documents', permission: 'write' },
       summary: 'Ingest a file',
       request: {},
+      admit,
       upload: { fields: fileFields, alsoJson: false },
       responses: ingestResponses,
       handle: async (request) => {

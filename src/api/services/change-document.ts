@@ -29,7 +29,7 @@ export function createChangeDocument(records: Records, jobs: JobRequests): Chang
     };
     const result = await records.update(documentId, checked);
     if (!result.record && !result.changed) throw documentNotFound();
-    await jobs.clean(discardedBy(last));
+    await jobs.clean(discardedBy(last), callerId);
     return result;
   };
 }

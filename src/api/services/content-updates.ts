@@ -82,7 +82,7 @@ export function createContentUpdates({
     // What the document has already, but storage no more, is new after all.
     if (lost !== null) ({ record, changed } = await replace({ ...replacement, lost }, context));
     if (!changed) await sources.discard(content.storageKey);
-    else if (record) await jobs.ingest(record, context.requestId);
+    else if (record) await jobs.ingest(record, context);
     return { record: record && (await settle(record, isSettled, context)), changed };
   };
 

@@ -43,18 +43,18 @@ export function createDocumentChanges({
       const asked = request(documentId, context, changes.accessControl ? 'change access' : 'write');
       const isEmpty = Object.keys(fields).length === 0;
       const { record, changed } = await change(asked, (current) => (isEmpty ? null : patch(current, fields)));
-      if (record && changed && record.retag > 0) await jobs.retag(record, context.requestId);
+      if (record && changed && record.retag > 0) await jobs.retag(record, context);
       return record && settle(record, ({ retag }) => retag === 0, context);
     },
 
     retry: async (documentId, context) => {
-      const { caller, startedAtMs, requestId } = context;
+      const { caller, startedAtMs } = context;
       const { record, changed } = await change(request(documentId, context), (current) => {
         const { pending } = current;
         if (!pending) return null;
         return retry(current, newOperation(pending, { documentId, userId: caller.id, startedAtMs }));
       });
-      if (record && changed) await jobs.ingest(record, requestId);
+      if (record && changed) await jobs.ingest(record, context);
       return record && settle(record, isSettled, context);
     },
 

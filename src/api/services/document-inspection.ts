@@ -67,6 +67,7 @@ async function readJobs(jobs: Jobs, record: DocumentRecord, chunkCount: number) 
   const batches = Math.min(batchCount(chunkCount), MOST_EMBED_JOBS);
   const wanted = [
     { queue: 'ingestion', id: jobIds.ingest(fence) } as const,
+    { queue: 'ingestion-quick', id: jobIds.ingest(fence) } as const,
     ...Array.from(
       { length: batches },
       (_, batch) => ({ queue: 'embedding', id: jobIds.embed(fence, batch) }) as const,

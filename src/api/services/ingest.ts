@@ -53,7 +53,7 @@ export function createIngest({
     // The wait listens before a worker can hear of the document.
     const [settled] = await Promise.all([
       settle(record, isSettled, { ...context, isNew: true }),
-      jobs.ingest(record, context.requestId),
+      jobs.ingest(record, context),
     ]);
     return settled;
   };

@@ -2,10 +2,17 @@ import type { DocumentRecord } from '../../shared/document.js';
 import type { Jobs } from '../../shared/jobs.js';
 import type { Logger } from '../../shared/logger.js';
 
+/** Who asks, and whether they wait. An ApiRequest is one. */
+export interface JobRequest {
+  readonly caller: { readonly id: string };
+  readonly requestId: string;
+  readonly prefer: { readonly waitSeconds: number | null; readonly respondAsync: boolean };
+}
+
 export interface JobRequests {
-  ingest(record: DocumentRecord, requestId: string): Promise<void>;
-  retag(record: DocumentRecord, requestId: string): Promise<void>;
-  clean(generations: readonly string[]): Promise<void>;
+  ingest(record: DocumentRecord, request: Pick<JobRequest, 'requestId' | 'prefer'>): Promise<void>;
+  retag(record: DocumentRecord, request: Pick<JobRequest, 'requestId' | 'caller'>): Promise<void>;
+  clean(generations: readonly string[], callerId: string): Promise<void>;
 }
 
 /**
@@ -24,11 +31,14 @@ export function createJobRequests(
     }
   };
   return {
-    ingest: ({ id, version, attempt: number }, requestId) =>
-      attempt('ingest', () => jobs.addIngest({ documentId: id, version, attempt: number }, requestId)),
-    retag: ({ id, retag }, requestId) => attempt('retag', () => jobs.addRetag(id, retag, requestId)),
-    clean: async (generations) => {
-      if (generations.length > 0) await attempt('clean', () => jobs.addCleans(generations));
+    ingest: (record, { requestId, prefer }) => {
+      const isPatient = (prefer.waitSeconds ?? (prefer.respondAsync ? 0 : null)) === 0;
+      return attempt('ingest', () => jobs.addIngest(record, { requestId, isPatient }));
+    },
+    retag: ({ id, retag }, { caller, requestId }) =>
+      attempt('retag', () => jobs.addRetag(id, retag, { callerId: caller.id, requestId })),
+    clean: async (generations, callerId) => {
+      if (generations.length > 0) await attempt('clean', () => jobs.addCleans(generations, callerId));
     },
   };
 }

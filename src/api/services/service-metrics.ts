@@ -1,5 +1,5 @@
 import { renderFamilies, type MetricFamily, type MetricSample } from '../../shared/exposition.js';
-import { QUEUES, type Jobs, type QueueName } from '../../shared/jobs.js';
+import { LANES, QUEUES, type Jobs, type LaneName } from '../../shared/jobs.js';
 import { keys } from '../../shared/keys.js';
 import type { Logger } from '../../shared/logger.js';
 import { readStoredMetrics } from '../../shared/metrics.js';
@@ -9,6 +9,8 @@ import type { Redis } from '../../shared/redis.js';
 
 const CACHED_MILLISECONDS = 1_000;
 const TIMEOUT_MILLISECONDS = 3_000;
+/** Each of so many callers has its oldest job among these. */
+const NEXT_JOBS = 20;
 const STATES = ['waiting', 'active', 'delayed', 'prioritized', 'failed', 'completed'] as const;
 
 export interface ServiceMetricsParts {
@@ -80,7 +82,7 @@ async function indexFamily(index: ServiceMetricsParts['index']): Promise<MetricF
 }
 
 async function readQueues(jobs: Jobs): Promise<MetricFamily[]> {
-  const queues = await Promise.all(QUEUES.map((name) => readQueue(jobs, name)));
+  const queues = await Promise.all(LANES.map((name) => readQueue(jobs, name)));
   return [
     gauge(
       'quire_queue_jobs',
@@ -91,33 +93,46 @@ async function readQueues(jobs: Jobs): Promise<MetricFamily[]> {
     ),
     gauge(
       'quire_queue_oldest_waiting_seconds',
-      'Age of the job that has waited longest for a worker; 0 when none waits.',
+      'Age of the oldest of the jobs that are taken next; 0 when none waits.',
       queues.map(({ queue, oldestSeconds: value }) => ({ labels: { queue }, value })),
     ),
   ];
 }
 
-async function readQueue(jobs: Jobs, queue: QueueName) {
-  const [counts, [oldest]] = await Promise.all([
+async function readQueue(jobs: Jobs, queue: LaneName) {
+  const [counts, returned, placed] = await Promise.all([
     jobs.queue(queue).getJobCounts(...STATES),
     jobs.queue(queue).getWaiting(0, 0),
+    jobs.queue(queue).getPrioritized(0, NEXT_JOBS - 1),
   ]);
   // A job may go between being named and being read.
   // @NOTE bullmq's type does not say so.
-  const waiting: { timestamp: number } | null | undefined = oldest;
-  return { queue, counts, oldestSeconds: waiting ? Math.max(0, Date.now() - waiting.timestamp) / 1_000 : 0 };
+  const next: ({ timestamp: number } | null | undefined)[] = [...returned, ...placed];
+  const ages = next.map((job) => (job ? (Date.now() - job.timestamp) / 1_000 : 0));
+  return { queue, counts, oldestSeconds: Math.max(0, ...ages) };
 }
 
 async function readCounts(redis: Redis): Promise<MetricFamily[]> {
-  const [changed, deleted, unfinished, hidden, ...workers] = await Promise.all([
+  const [ingests, callers, [busiest], ...counts] = await Promise.all([
+    redis.hLen(keys.ingests),
+    redis.zCard(keys.ingestsByCaller),
+    redis.zRangeWithScores(keys.ingestsByCaller, 0, 0, { REV: true }),
     redis.zCard(keys.changes),
     redis.zCard(keys.tombstones),
     redis.zCard(keys.unfinished),
     redis.sCard(keys.hidden),
     ...QUEUES.map((queue) => redis.exists(keys.worker(queue))),
   ]);
+  const [changed = 0, deleted = 0, unfinished = 0, hidden = 0, ...workers] = counts;
   const one = (value: number) => [{ labels: {}, value }];
   return [
+    gauge('quire_ingests_waiting', 'Documents being ingested, of all callers.', one(ingests)),
+    gauge('quire_ingest_callers', 'Callers that they are of.', one(callers)),
+    gauge(
+      'quire_ingests_waiting_most',
+      'How many of them are of the busiest caller.',
+      one(busiest?.score ?? 0),
+    ),
     gauge('quire_documents', 'Documents, whatever their status.', one(Math.max(0, changed - deleted))),
     gauge('quire_documents_unfinished', 'Documents that some job has still to do with.', one(unfinished)),
     gauge('quire_generations_hidden', 'Chunk sets that are being made or await removal.', one(hidden)),

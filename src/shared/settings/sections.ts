@@ -79,6 +79,17 @@ export const ingest = z.strictObject({
   parserProcesses: whole(2, { min: 1, max: 64 }, 'Parser processes of an ingestion worker.'),
   parserUid: whole(nobody, ids, 'User that parser processes run as where the worker is root; 65534: nobody.'),
   parserGid: whole(nobody, ids, 'Group that parser processes run as where the worker is root.'),
+  maxWaiting: whole(
+    100_000,
+    { min: 1, max: 10_000_000 },
+    'Documents that may wait to be ingested, of all callers; more are answered 503.',
+  ),
+  maxWaitingPerCaller: whole(
+    20_000,
+    { min: 1, max: 10_000_000 },
+    'Documents of a caller that may wait to be ingested; more are answered 429.',
+  ),
+  maxMemoryShare: share(0.85, 'Share of the `maxmemory` of Redis from which on ingests are answered 503.'),
 });
 
 export const chunk = z.strictObject({

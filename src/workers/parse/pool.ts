@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileFormat } from '../../shared/file-types.js';
+import { isQuick } from '../../shared/quick-content.js';
 import type { Chunk } from '../chunk.js';
 import { startParserChild, type ParserChild } from './child-process.js';
 import type { Launch } from './launch.js';
@@ -12,9 +13,6 @@ import type { Workspace } from './workspace.js';
 
 /** A longer text goes to the child by way of a file, so that it is in memory there only. */
 const LONGEST_MESSAGE = 1024 * 1024;
-/** Formats that take time by their length alone: up to `QUICK_BYTES` they are read within a second. */
-const LINEAR: ReadonlySet<FileFormat> = new Set<FileFormat>(['text', 'markdown', 'html', 'csv', 'json']);
-const QUICK_BYTES = 1024 * 1024;
 /** Documents after which a child is replaced, whatever it weighs: what libraries leak stays small. */
 const DOCUMENTS_PER_CHILD = 10_000;
 
@@ -34,6 +32,8 @@ export interface ParserPoolOptions {
 
 export interface ParseRequest {
   readonly format: FileFormat;
+  /** Whose document it is: of those who wait, whoever has the fewest children at work goes first. */
+  readonly callerId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -83,9 +83,12 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
     slot.child = isClosed ? null : start();
   };
 
-  const runTask = async (task: Omit<ParseTask, 'id'>, signal: AbortSignal | undefined): Promise<Chunk[]> => {
-    const isQuick = await isQuickTask(task);
-    const slot = await queue.take({ isQuick, signal });
+  const runTask = async (
+    task: Omit<ParseTask, 'id'>,
+    { callerId = '', signal }: Omit<ParseRequest, 'format'>,
+  ): Promise<Chunk[]> => {
+    const quick = await isQuickTask(task);
+    const slot = await queue.take({ isQuick: quick, callerId, signal });
     try {
       throwIfEnded(signal, isClosed);
       if (!slot.child?.isRunning()) {
@@ -106,17 +109,17 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
         options.logger?.warn({ format: task.format, reason: end.error.message }, 'parser process replaced');
       throw end.error;
     } finally {
-      queue.giveBack(slot, { isQuick });
+      queue.giveBack(slot, { isQuick: quick, callerId });
     }
   };
 
   return {
     incoming: options.workspace.incoming,
-    async parse({ format, signal, ...source }) {
+    async parse({ format, callerId, signal, ...source }) {
       throwIfEnded(signal, isClosed);
       const chunk = { ...options.chunk, maxChunks: options.maxChunks };
       const run = withSource(source, options.workspace.incoming, (given) =>
-        runTask({ format, source: given, chunk }, signal),
+        runTask({ format, source: given, chunk }, { callerId, signal }),
       );
       running.add(run);
       try {
@@ -140,9 +143,8 @@ function throwIfEnded(signal: AbortSignal | undefined, isClosed: boolean): void 
 }
 
 async function isQuickTask({ format, source }: Omit<ParseTask, 'id'>): Promise<boolean> {
-  if (!LINEAR.has(format)) return false;
   const size = 'text' in source ? source.text.length : (await stat(source.path)).size;
-  return size <= QUICK_BYTES;
+  return isQuick(format, size);
 }
 
 /** A text that is too long for a message is put into a file as long as `run` takes. */

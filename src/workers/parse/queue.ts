@@ -1,25 +1,31 @@
 interface Taker {
   /** Done in no time: it may have the spare. */
   readonly isQuick: boolean;
+  readonly callerId: string;
   readonly signal: AbortSignal | undefined;
 }
 
 /**
- * Lends out `items`, each to one taker at a time, first come first served. Quick takers need not wait for slow ones:
- * while those hold all items, the quick get the spare.
+ * Lends out `items`, each to one taker at a time, to the caller that holds the fewest first, then in the order of coming.
+ * Quick takers need not wait for slow ones: while those hold all items, the quick get the spare.
  */
 export function createQueue<T>(items: readonly T[], spare: T) {
   const idle = [...items];
-  const waiting: { readonly isQuick: boolean; readonly resolve: (item: T | undefined) => void }[] = [];
+  const waiting: (Omit<Taker, 'signal'> & { readonly resolve: (item: T | undefined) => void })[] = [];
+  const held = new Map<string, number>();
   let slow = 0;
   let isSpareIdle = true;
+
+  const holdings = ({ callerId }: Pick<Taker, 'callerId'>) => held.get(callerId) ?? 0;
 
   const serve = (): void => {
     for (;;) {
       const isSpareOpen = isSpareIdle && slow === items.length;
-      const place = waiting.findIndex(({ isQuick }) => idle.length > 0 || (isQuick && isSpareOpen));
-      const [next] = place < 0 ? [] : waiting.splice(place, 1);
+      const able = waiting.filter(({ isQuick }) => idle.length > 0 || (isQuick && isSpareOpen));
+      const [next] = able.toSorted((a, b) => holdings(a) - holdings(b));
       if (!next) return;
+      waiting.splice(waiting.indexOf(next), 1);
+      held.set(next.callerId, holdings(next) + 1);
       const item = idle.pop() ?? spare;
       if (item === spare) isSpareIdle = false;
       else if (!next.isQuick) slow += 1;
@@ -29,10 +35,10 @@ export function createQueue<T>(items: readonly T[], spare: T) {
 
   return {
     /** @throws the signal's reason when it aborts the wait */
-    async take({ isQuick, signal }: Taker): Promise<T> {
+    async take({ isQuick, callerId, signal }: Taker): Promise<T> {
       let abort = (): void => undefined;
       const item = await new Promise<T | undefined>((resolve) => {
-        const entry = { isQuick, resolve };
+        const entry = { isQuick, callerId, resolve };
         waiting.push(entry);
         abort = () => {
           const place = waiting.indexOf(entry);
@@ -48,7 +54,10 @@ export function createQueue<T>(items: readonly T[], spare: T) {
       signal?.throwIfAborted();
       throw new Error('aborted');
     },
-    giveBack(item: T, { isQuick }: Pick<Taker, 'isQuick'>): void {
+    giveBack(item: T, { isQuick, callerId }: Omit<Taker, 'signal'>): void {
+      const left = holdings({ callerId }) - 1;
+      if (left > 0) held.set(callerId, left);
+      else held.delete(callerId);
       if (item === spare) isSpareIdle = true;
       else {
         idle.push(item);

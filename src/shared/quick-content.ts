@@ -1,0 +1,21 @@
+import { formatOf, type FileFormat } from './file-types.js';
+
+/** Formats that take time by their length alone: up to `QUICK_BYTES` they are read within a second. */
+const LINEAR: ReadonlySet<FileFormat> = new Set<FileFormat>(['text', 'markdown', 'html', 'csv', 'json']);
+const QUICK_BYTES = 1024 * 1024;
+
+/** Whether reading so much of a format takes next to no time, so that it need not wait for what takes long. */
+export function isQuick(format: FileFormat, sizeBytes: number): boolean {
+  return sizeBytes <= QUICK_BYTES && LINEAR.has(format);
+}
+
+export interface SourceSize {
+  readonly kind: 'text' | 'file';
+  readonly contentType: string;
+  readonly sizeBytes: number;
+}
+
+export function isQuickContent({ kind, contentType, sizeBytes }: SourceSize): boolean {
+  const format = kind === 'text' ? 'text' : formatOf(contentType);
+  return format !== undefined && isQuick(format, sizeBytes);
+}

@@ -1,0 +1,45 @@
+import { jobIds } from '../../shared/jobs.js';
+import { keys } from '../../shared/keys.js';
+import { scanSet, type SweepParts, type SweepTask } from './task.js';
+
+const TOMBSTONE_MS = 86_400_000;
+const PAGE = 200;
+
+/** Discarded generations that no job cleans. */
+export const garbageTask = ({ redis, jobs }: SweepParts): SweepTask => ({
+  name: 'garbage',
+  begin: () =>
+    scanSet(redis, keys.garbage, {
+      page: PAGE,
+      work: async (generations) => {
+        const wanted = generations.map((each) => ({ lane: 'maintenance' as const, id: jobIds.clean(each) }));
+        const live = await jobs.areLive(wanted);
+        await jobs.addCleans(
+          generations.filter((_, i) => !live[i]),
+          '',
+        );
+      },
+    }),
+});
+
+/** Source objects that nothing refers to any more, as many as are removed in a while. */
+export const objectsTask = ({ removeObjects }: SweepParts): SweepTask => ({
+  name: 'objects',
+  begin: () => async () => {
+    await removeObjects();
+    return false;
+  },
+});
+
+/** Entries of deleted documents that every mirror has long read. */
+export const tombstonesTask = ({ redis }: SweepParts): SweepTask => ({
+  name: 'tombstones',
+  begin: (now) => async () => {
+    const buried = await redis.zRange(keys.tombstones, '-inf', now - TOMBSTONE_MS, {
+      ...{ BY: 'SCORE', LIMIT: { offset: 0, count: PAGE } },
+    });
+    if (buried.length > 0)
+      await redis.multi().zRem(keys.changes, buried).zRem(keys.tombstones, buried).exec();
+    return buried.length === PAGE;
+  },
+});

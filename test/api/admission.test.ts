@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import { documentView } from '../../src/api/services/document-view.js';
+import { keys } from '../../src/shared/keys.js';
+import { makeToken, type ApiAnswer } from '../support/api.js';
+import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
+import { playFailure, playIngest } from '../support/play-worker.js';
+
+let api: DocumentApi;
+const [alice, bob, carol] = ['alice', 'bob', 'carol'].map((entity_id) => makeToken({ entity_id }));
+
+beforeAll(async () => {
+  api = await startDocumentApi({ limits: { maxWaiting: 5, maxWaitingPerCaller: 3, maxMemoryShare: 0.85 } });
+});
+afterAll(async () => {
+  await api.close();
+});
+
+const send = (method: string, path: string, token: string | undefined, body?: unknown): Promise<ApiAnswer> =>
+  api.request(path, {
+    method,
+    headers: { 'Content-Type': 'application/json', Prefer: 'respond-async' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    token: token ?? '',
+  });
+const ingest = (token: string | undefined) => send('POST', '/ingest/text', token, { content: 'hello' });
+const idOf = (answer: ApiAnswer) => documentView.parse(answer.body).external_id;
+const waiting = async () => ({
+  all: await api.redis.hLen(keys.ingests),
+  ...Object.fromEntries(
+    (await api.redis.zRangeWithScores(keys.ingestsByCaller, 0, -1)).map(({ value, score }) => [value, score]),
+  ),
+});
+
+test('a caller with too many documents waiting is told to come back, and may go on with all else', async () => {
+  const answers = [await ingest(alice), await ingest(alice), await ingest(alice)];
+  expect(answers.map(({ status }) => status)).toEqual([202, 202, 202]);
+  const ids = answers.map(idOf);
+  const [first = '', second = '', third = ''] = ids;
+  const refused = [
+    await ingest(alice),
+    await send('PUT', `/documents/${first}/content`, alice, { content: 'other' }),
+    await send('POST', `/documents/${first}/retry`, alice),
+  ];
+  for (const { status, headers, body } of refused) {
+    expect(status).toBe(429);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(body).toEqual({ detail: 'Too many of your documents are waiting to be ingested' });
+  }
+  expect((await send('GET', `/documents/${first}`, alice)).status).toBe(200);
+  expect((await send('PATCH', `/documents/${first}`, alice, { metadata: { a: 1 } })).status).toBe(202);
+  // Others are not concerned.
+  const [bobs] = [await ingest(bob)];
+  expect(bobs.status).toBe(202);
+  expect(await waiting()).toEqual({ all: 4, alice: 3, bob: 1 });
+  // Whatever ends an ingest makes room.
+  await playIngest(api, first, ['hello']);
+  await playFailure(api, second, 'corrupt');
+  expect(await waiting()).toEqual({ all: 2, alice: 1, bob: 1 });
+  expect((await send('POST', `/documents/${second}/retry`, alice)).status).toBe(202);
+  await send('POST', `/documents/${second}/cancel`, alice);
+  await send('DELETE', `/documents/${third}`, alice);
+  await send('DELETE', `/documents/${idOf(bobs)}`, bob);
+  expect(await waiting()).toEqual({ all: 0 });
+});
+
+test('too many of all callers together are refused with 503, whoever asks', async () => {
+  const answers = [];
+  for (const caller of [alice, alice, bob, bob, carol]) answers.push(await ingest(caller));
+  const refused = await ingest(carol);
+  expect(refused.status).toBe(503);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  for (const answer of answers) await playIngest(api, idOf(answer), ['hello']);
+  expect((await ingest(carol)).status).toBe(202);
+  await api.redis.del([keys.ingests, keys.ingestsByCaller]);
+});
+
+test('a Redis that is nearly full takes no more documents, while all else goes on', async () => {
+  const kept = idOf(await ingest(alice));
+  await playIngest(api, kept, ['hello']);
+  const used = Number(/used_memory:(\d+)/.exec(await api.redis.info('memory'))?.[1]);
+  await api.redis.configSet({ maxmemory: String(Math.ceil(used / 0.9)) });
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  const refused = await ingest(alice);
+  expect(refused.status).toBe(503);
+  expect(refused.headers.get('retry-after')).not.toBeNull();
+  expect((await send('GET', `/documents/${kept}`, alice)).status).toBe(200);
+  expect((await send('PATCH', `/documents/${kept}`, alice, { access_control: { readers: [] } })).status).toBe(
+    202,
+  );
+  expect((await send('DELETE', `/documents/${kept}`, alice)).status).toBe(200);
+  await api.redis.configSet({ maxmemory: '0' });
+});
+
+test('it is decided before the body is read', async () => {
+  await api.redis.zAdd(keys.ingestsByCaller, { value: 'alice', score: 3 });
+  const socket = connect(api.port, '127.0.0.1');
+  socket.write(
+    `POST /ingest/text HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${alice ?? ''}\r\n` +
+      'Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{',
+  );
+  const [answer] = await once(socket, 'data');
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 429 /);
+  socket.destroy();
+  await api.redis.del(keys.ingestsByCaller);
+});
