@@ -6,6 +6,7 @@ import { keys } from '../shared/keys.js';
 import type { Records } from '../shared/records.js';
 import type { Redis } from '../shared/redis.js';
 import { requeue, type Fence } from '../shared/transitions.js';
+import { collectAudiences } from './collect-audiences.js';
 import type { RemoveObjects } from './remove-objects.js';
 
 const TOMBSTONE_MS = 86_400_000;
@@ -33,6 +34,7 @@ export function createSweep(parts: Parts) {
     const found = await sweepDocuments(parts, now - graceMs);
     await sweepCaches(parts, now - graceMs);
     await discardStrays(parts, now);
+    await collectAudiences(redis, now);
     await jobs.addCleans(await redis.sMembers(keys.garbage));
     await removeObjects();
     const buried = await redis.zRangeByScore(keys.tombstones, 0, now - TOMBSTONE_MS);
