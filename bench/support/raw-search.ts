@@ -5,6 +5,7 @@ import {
   wordsQuery,
   type ChunkQuery,
 } from '../../src/shared/adapters/query-engine-index/chunk-query.js';
+import { callerTags } from '../../src/shared/audience.js';
 import { compileClause } from '../../src/shared/adapters/query-engine-index/clause.js';
 import { createLexicalRanker, createSemanticRanker, type Ranking } from '../../src/shared/ranking.js';
 import { createRedis } from '../../src/shared/redis.js';
@@ -34,7 +35,7 @@ export async function createRawSearch(options: {
   const embedder = createBuiltinEmbedder();
   const statistics = createTermStatistics(first);
   const [lexical, semantic] = [createLexicalRanker(), createSemanticRanker()];
-  const within = compileClause(options.owner, null)?.text ?? '';
+  const within = compileClause(callerTags(options.owner, []), null)?.text ?? '';
 
   const compose: Record<Exclude<Ranking, 'hybrid'>, (query: string) => Promise<ChunkQuery>> = {
     lexical: async (query) => {

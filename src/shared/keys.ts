@@ -88,6 +88,17 @@ export const keys = {
   worker: (queue: string) => keyOf('worker', queue),
   /** Counter with a short life: requests of a caller (or a stranger's address) in the running minute. */
   requests: (of: string) => keyOf('requests', of),
+  /** Hash: owner, callers and references of a large audience. */
+  audience: (id: string) => keyOf('audience', id),
+  /** Sorted set (of scores 0) of the large audiences that a caller, known by their token, is in. */
+  audiencesOf: (callerToken: string) => keyOf('audiences-of', callerToken),
+  /** Sorted set audience → time in ms since when no record refers to it. */
+  unreferencedAudiences: `${prefix}unreferenced-audiences`,
+  /** Hash owner's token → their large audiences, and `*` → those of all. */
+  audienceOwners: `${prefix}audience-owners`,
+  /** Set of the owners below; and of callers who ask for all large audiences of an owner, or of all (`*`). */
+  audienceOverflows: `${prefix}audience-overflows`,
+  audienceOverflow: (owner: string) => keyOf('audience-overflow', owner),
   /** Hash: configuration and state of a named cache. */
   cache: (ownerId: string, name: string) => keyOf('cache', ownerId, name),
   /** Set of names of an owner's caches. */

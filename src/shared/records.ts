@@ -1,7 +1,10 @@
 import type { z } from 'zod';
 import { documentSchema, matchableSchema, type DocumentRecord, type MatchableDocument } from './document.js';
 import { UnavailableError } from './errors.js';
-import { accessToken, documentTokens } from './filter-tokens.js';
+import { accessTags, audienceOf } from './audience.js';
+import { REFER_TO_AUDIENCES, REQUIRE_AUDIENCES, UNKNOWN_AUDIENCE } from './audience-scripts.js';
+import { createAudiences } from './audiences.js';
+import { documentTokens } from './filter-tokens.js';
 import { keys, toMember } from './keys.js';
 import { defineScript, type Redis } from './redis.js';
 import { FIRST_VECTORS, type VectorSet } from './vectors.js';
@@ -52,23 +55,33 @@ export function createRecords(redis: Redis, vectors: VectorSet = FIRST_VECTORS):
   const read = async (id: string) =>
     parseFields(documentSchema, FIELDS, await redis.hmGet(keys.document(id), FIELDS));
 
+  const audiences = createAudiences(redis);
+
   const commit = async (id: string, before: DocumentRecord | null, change: Change) => {
     const payload = { ...commitPayload(id, before, change), vectors: vectors.field };
     const touched = [...new Set([change.open, change.unhide, ...(change.discard ?? [])])].filter(isString);
     const usage = change.usage ?? [];
-    const done = await commitScript.run(redis, {
+    const request = {
       keys: [
         ...[keys.document(id), keys.sequence, keys.changes, keys.tombstones, keys.unfinished, keys.hidden],
         ...[keys.garbage, keys.usageDirty, keys.unreferencedObjects, keys.draftObjects, keys.schema],
-          ...[keys.ingests, keys.ingestsByCaller],
+        ...[keys.ingests, keys.ingestsByCaller, keys.unreferencedAudiences],
         ...usage.map((event) => keys.usagePending(event.userId)),
         ...touched.map(keys.generation),
       ],
       arguments: [
         ...[JSON.stringify({ ...payload, touched }), keys.changed, String(usage.length)],
         ...usage.flatMap((event) => [toMember(event.userId), JSON.stringify(event)]),
+        keys.audience(''),
       ],
-    });
+    };
+    let done = await commitScript.run(redis, request);
+    while (done === UNKNOWN_AUDIENCE) {
+      // Its callers must ask for it before a record refers to it.
+      const audience = change.record ? audienceOf(change.record) : null;
+      if (audience) await audiences.register(audience);
+      done = await commitScript.run(redis, request);
+    }
     if (done === REINDEXED) throw new UnavailableError('the index that these vectors are for');
     return done;
   };
@@ -149,9 +162,19 @@ function changedFields(before: DocumentRecord | null, after: DocumentRecord): Re
 }
 
 /** Access and filter tokens of a document, comma-separated, as its record and its published chunks carry them. */
-export function documentTags(document: MatchableDocument): string {
-  const callers = new Set([...document.readers, ...document.writers, ...document.admins]);
-  return [...[...callers].map(accessToken), ...documentTokens(document)].join(',');
+export function documentTags(document: MatchableDocument & Pick<DocumentRecord, 'ownerId'>): string {
+  return [...accessTags(document), ...documentTokens(document)].join(',');
+}
+
+/** The audiences that a record's tags, or its chunks' while they are rewritten, may name; null where they stay. */
+function audiencesOf(
+  before: DocumentRecord | null,
+  after: DocumentRecord,
+  isTagged: boolean,
+): string[] | null {
+  if (!isTagged && before?.retag === after.retag) return null;
+  const audience = audienceOf(after);
+  return audience ? [audience.id] : [];
 }
 
 const isFinal = (record: DocumentRecord) => record.status !== 'queued' && record.status !== 'processing';
@@ -169,10 +192,13 @@ function commitPayload(id: string, before: DocumentRecord | null, change: Change
   };
   if (change.removed)
     return { ...common, removed: true, set: [], ingestOf: '', unfinished: false, settled: true };
+  const fields = changedFields(before, change.record);
   return {
     ...common,
     removed: false,
-    set: Object.entries(changedFields(before, change.record)).flat(),
+    set: Object.entries(fields).flat(),
+    audiences: audiencesOf(before, change.record, 'tags' in fields),
+    keepsAudiences: change.record.retag > 0,
     // Whose ingest it is, as long as it lasts: counted in the same step, so that the count is always exact.
     ingestOf: isFinal(change.record)
       ? ''
@@ -195,18 +221,21 @@ local change = cjson.decode(ARGV[1])
 local record, sequence, changes, tombstones = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local unfinished, hidden, garbage, dirty, objects = KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local drafts, schema, ingests, callers = KEYS[10], KEYS[11], KEYS[12], KEYS[13]
+local unreferenced, audiencePrefix = KEYS[14], ARGV[#ARGV]
 local usages, generations = tonumber(ARGV[3]), {}
-for i, generation in ipairs(change.touched) do generations[generation] = KEYS[13 + usages + i] end
+for i, generation in ipairs(change.touched) do generations[generation] = KEYS[14 + usages + i] end
 if change.unhide ~= '' and (redis.call('HGET', schema, 'vectorField') or 'vector') ~= change.vectors then
   return -1
 end
 if (redis.call('HGET', record, 'revision') or '') ~= change.revision then return 0 end
+${REQUIRE_AUDIENCES}
 if change.removed then
   redis.call('DEL', record)
   redis.call('ZADD', tombstones, change.now, change.id)
 else
   redis.call('HSET', record, unpack(change.set))
 end
+${REFER_TO_AUDIENCES}
 if change.open ~= '' then
   redis.call('SADD', hidden, change.open)
   redis.call('HSET', generations[change.open], 'document', change.id)
@@ -227,7 +256,7 @@ if #change.objects > 0 then
   for _, object in ipairs(change.objects) do redis.call('ZADD', objects, now, object) end
 end
 for i = 1, usages do
-  redis.call('RPUSH', KEYS[13 + i], ARGV[3 + 2 * i])
+  redis.call('RPUSH', KEYS[14 + i], ARGV[3 + 2 * i])
   redis.call('SADD', dirty, ARGV[2 + 2 * i])
 end
 local ingestOf = redis.call('HGET', ingests, change.id) or ''

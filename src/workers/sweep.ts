@@ -1,6 +1,7 @@
 import { UnavailableError } from '../shared/errors.js';
 import { LANES } from '../shared/jobs.js';
 import { toUnavailable } from '../shared/redis.js';
+import { audiencesTask } from './sweep/audiences.js';
 import { cachesTask } from './sweep/caches.js';
 import { documentsTask } from './sweep/documents.js';
 import { straysTask } from './sweep/strays.js';
@@ -57,6 +58,7 @@ function tasksOf(parts: SweepParts, onRequeued: (documents: number) => void): Sw
     straysTask(parts),
     garbageTask(parts),
     tombstonesTask(parts),
+    audiencesTask(parts),
     ...LANES.map((lane): SweepTask => ({
       name: `time of ${lane}`,
       begin: () => () => parts.jobs.recede(lane),

@@ -8,7 +8,7 @@ import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { rejection } from '../support/rejection.js';
 import { until } from '../support/until.js';
 import { openIndexData, parsed, termsOf, unit, type IndexData } from './index-data.js';
-import { CALLERS, createIndexModel, question, step } from './index-model.js';
+import { CALLERS, createIndexModel, crowdOf, question, step } from './index-model.js';
 
 const X = [1, 0, 0, 0];
 const Y = [0, 1, 0, 0];
@@ -194,6 +194,35 @@ export function describeIndexContract(
         expect(current.map(({ number }) => number).sort()).toEqual([0, 1, 2]);
       }
       await replacing;
+    });
+
+    test('a caller finds what they may read throughout, however many others may, and while that changes', async () => {
+      const { id } = await ingest([X, Y], { readers: ['owner', 'alice'] });
+      const sizes = [40, 3, 14, 15, 200, 16, 0];
+      const changes = Array.from({ length: 21 }, (_, i) => [
+        'alice',
+        ...crowdOf(sizes[i % sizes.length] ?? 0),
+      ]);
+      const done = new AbortController();
+      const changing = (async () => {
+        for (const readers of changes) {
+          await data.patch(id, { readers });
+          expect(await list({ callerId: 'alice' })).toEqual([id]);
+        }
+      })().finally(() => {
+        done.abort();
+      });
+      while (!done.signal.aborted) {
+        const found = await search(X, { callerId: 'alice' });
+        expect(found.map(({ number }) => number).sort()).toEqual([0, 1]);
+        expect(await count('alice')).toBe(1);
+        expect(await list({ callerId: 'bob' })).toEqual([]);
+      }
+      await changing;
+      await data.patch(id, { readers: crowdOf(100) });
+      expect([await count('user-99'), await count('user-100'), await count('alice')]).toEqual([1, 0, 0]);
+      expect(await search(X, { callerId: 'user-99' })).toHaveLength(2);
+      expect(await search(X, { callerId: 'user-100' })).toEqual([]);
     });
 
     test('answers as a plain scan over the records does, whatever the documents, callers and filters', async () => {

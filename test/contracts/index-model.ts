@@ -18,6 +18,8 @@ export const step = fc.record({
   target: fc.nat(100),
   vectors: fc.array(vector, { maxLength: 4 }),
   readers: fc.subarray(CALLERS),
+  /** Of others who may read: with many, they are named together. */
+  crowd: fc.constantFrom(0, 0, 13, 14, 15, 16, 40),
   metadata,
 });
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
@@ -29,12 +31,19 @@ export const question = fc.record({
 });
 type Question = typeof question extends fc.Arbitrary<infer Value> ? Value : never;
 
+const readersOf = ({ readers, crowd }: Step) => [...readers, ...crowdOf(crowd)];
+
+/** So many users, who are nobody else. */
+export const crowdOf = (size: number): string[] =>
+  Array.from({ length: size }, (_, i) => `user-${String(i)}`);
+
 /** The same documents twice: in Redis, and here, where they are scanned one by one. */
 export function createIndexModel(data: IndexData) {
   const vectorsOf = new Map<string, Vectors>();
 
-  const create = async ({ metadata: of, readers, vectors }: Step) => {
-    const id = await data.create({ metadata: of, readers });
+  const create = async (each: Step) => {
+    const { vectors } = each;
+    const id = await data.create({ metadata: each.metadata, readers: readersOf(each) });
     if (vectors.length > 0) await data.publish(id, vectors);
     vectorsOf.set(id, vectors);
   };
@@ -64,7 +73,7 @@ export function createIndexModel(data: IndexData) {
       if (each.type === 'create' || id === undefined) await create(each);
       else if (each.type === 'replace') await replace(id, each.vectors);
       else if (each.type === 'patch')
-        await data.patch(id, { metadata: each.metadata, readers: each.readers });
+        await data.patch(id, { metadata: each.metadata, readers: readersOf(each) });
       else await remove(id);
     },
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createAskAs } from '../audiences.js';
 import type { DocumentRecord } from '../document.js';
 import type { CallOptions, Index } from '../ports.js';
 import { UnavailableError } from '../errors.js';
@@ -73,12 +74,14 @@ export async function createQueryEngineIndex(options: QueryEngineOptions): Promi
     ...{ client, onProblem },
     definitions: async () => [await claimed(), documentIndex],
   });
+  const askAs = createAskAs(client);
   const chunkSearch = createChunkSearch(client, {
+    askAs,
     alias: async () => (await chunks()).alias,
     ...{ vectorType: vectors.type, timeoutMilliseconds: options.timeoutMilliseconds },
     effort: effortOf(algorithm, options.efRuntime),
   });
-  const listing = createListing(client, options);
+  const listing = createListing(client, { ...options, askAs });
   const ask = <Answer>(query: () => Promise<Answer>, { signal }: CallOptions) =>
     untilAborted(lifecycle.ask(query), signal);
   return {

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { documentIndex } from '../../../src/shared/adapters/query-engine-index/definition.js';
+import { createAskAs } from '../../../src/shared/audiences.js';
 import { createListing } from '../../../src/shared/adapters/query-engine-index/listing.js';
 import { UnavailableError } from '../../../src/shared/errors.js';
 import { keys } from '../../../src/shared/keys.js';
@@ -157,7 +158,10 @@ describeWithQueryEngine('a Query Engine index in trouble', (engine) => {
     await until(isReady(index));
     const client = await connect(redis);
     const readRecords = () => Promise.resolve([]);
-    const walking = createListing(client, { readRecords, timeoutMilliseconds: 5_000, furthestSkip: 100 });
+    const walking = createListing(client, {
+      ...{ readRecords, askAs: createAskAs(client) },
+      ...{ timeoutMilliseconds: 5_000, furthestSkip: 100 },
+    });
     for (const skip of [0, 100, 101, 499, 500, 501, 1_000, 1_299, 1_300, 10_000_000, 1e21]) {
       const listing = { callerId: 'owner', filter: null, skip, limit: 100 };
       const ids = await walking.list(listing);

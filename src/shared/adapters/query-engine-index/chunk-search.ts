@@ -1,4 +1,6 @@
 import { RESP_TYPES } from 'redis';
+import type { CallerTags } from '../../audience.js';
+import type { AskAs } from '../../audiences.js';
 import { keys } from '../../keys.js';
 import type { Candidate, IndexSearch, WordSearch } from '../../ports.js';
 import type { Redis } from '../../redis.js';
@@ -27,6 +29,7 @@ export interface ChunkSearchOptions {
   readonly vectorType: VectorType;
   readonly effort: SearchEffort;
   readonly timeoutMilliseconds: number;
+  readonly askAs: AskAs;
 }
 
 type Selection = Pick<WordSearch, 'callerId' | 'filter' | 'vector' | 'limit'>;
@@ -73,12 +76,12 @@ export function createChunkSearch(client: Redis, options: ChunkSearchOptions) {
     return reply.candidates;
   };
 
-  const search = async (
-    { callerId, filter, vector, limit }: Selection,
-    mostHidden: number,
-    compose: Compose,
+  const searchAs = async (
+    caller: CallerTags,
+    { filter, vector, limit }: Selection,
+    { mostHidden, compose }: { mostHidden: number; compose: Compose },
   ): Promise<Candidate[]> => {
-    const clause = compileClause(callerId, filter);
+    const clause = compileClause(caller, filter);
     if (!clause) return [];
     const alias = await options.alias();
     const askFor = (most: number, hidden: readonly string[] = []) =>
@@ -106,6 +109,9 @@ export function createChunkSearch(client: Redis, options: ChunkSearchOptions) {
       return isLast || areTooMany ? fill(reply, limit, askFor) : reply.candidates;
     }
   };
+
+  const search = (selection: Selection, mostHidden: number, compose: Compose) =>
+    options.askAs(selection.callerId, (caller) => searchAs(caller, selection, { mostHidden, compose }));
 
   return {
     nearest: (request: IndexSearch) =>

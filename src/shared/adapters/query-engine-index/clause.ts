@@ -1,4 +1,5 @@
-import { accessToken, comparisonTokens, equalsToken, existsToken } from '../../filter-tokens.js';
+import type { CallerTags } from '../../audience.js';
+import { comparisonTokens, equalsToken, existsToken } from '../../filter-tokens.js';
 import type { Filter } from '../../filters.js';
 
 /** What of the documents a query asks for: never less than the filter matches. */
@@ -25,11 +26,12 @@ const MOST_TOKENS = 4_000;
 const TOKENS_OF_RANGE = 76;
 
 /** The documents that a caller may read and a filter matches; null when there can be none. */
-export function compileClause(callerId: string, filter: Filter | null): Clause | null {
-  const access = tagged([accessToken(callerId)]);
-  const { compiled, isExact } = filter
+export function compileClause(caller: CallerTags, filter: Filter | null): Clause | null {
+  const access = tagged(caller.tags);
+  const { compiled, isExact: isFilterExact } = filter
     ? compileConjunct(filter, mostTokensOfLeaf(filter))
     : { compiled: all, isExact: true };
+  const isExact = isFilterExact && caller.areExact;
   switch (compiled.type) {
     case 'none':
       return null;

@@ -1,3 +1,5 @@
+import type { CallerTags } from '../../audience.js';
+import type { AskAs } from '../../audiences.js';
 import type { DocumentRecord } from '../../document.js';
 import { matches } from '../../filter-match.js';
 import type { IndexListing } from '../../ports.js';
@@ -14,6 +16,7 @@ interface ListingOptions {
   readonly readRecords: ReadRecords;
   readonly timeoutMilliseconds: number;
   readonly furthestSkip?: number;
+  readonly askAs: AskAs;
 }
 
 /** Documents held against a filter at a time. */
@@ -30,11 +33,8 @@ const CURSOR_MILLISECONDS = 30_000;
  * Documents by access and filter. Where the engine can ask for exactly what a filter matches, it pages and counts;
  * otherwise what it lets through is held against the filter, from the top.
  */
-export function createListing(
-  client: Redis,
-  options: ListingOptions,
-) {
-  const { readRecords, timeoutMilliseconds, furthestSkip = MOST_SKIPPED } = options;
+export function createListing(client: Redis, options: ListingOptions) {
+  const { readRecords, askAs, timeoutMilliseconds, furthestSkip = MOST_SKIPPED } = options;
   const { alias } = documentIndex;
   const inTurn = createTurns(MOST_WALKS);
   const newestFirst = {
@@ -102,33 +102,36 @@ export function createListing(
     }
   }
 
-  return {
-    list: async (listing: IndexListing): Promise<string[]> => {
-      const { skip, limit } = listing;
-      const clause = compileClause(listing.callerId, listing.filter);
-      if (!clause) return [];
-      if (clause.isExact)
-        return skip > furthestSkip ? farPage(clause.text, skip, limit) : page(clause.text, skip, limit);
-      return inTurn(async () => {
-        const found: string[] = [];
-        for await (const ids of matching(clause.text, listing)) {
-          found.push(...ids);
-          if (found.length >= skip + limit) break;
-        }
-        return found.slice(skip, skip + limit);
-      });
-    },
+  const listAs = async (caller: CallerTags, listing: IndexListing): Promise<string[]> => {
+    const { skip, limit } = listing;
+    const clause = compileClause(caller, listing.filter);
+    if (!clause) return [];
+    if (clause.isExact)
+      return skip > furthestSkip ? farPage(clause.text, skip, limit) : page(clause.text, skip, limit);
+    return inTurn(async () => {
+      const found: string[] = [];
+      for await (const ids of matching(clause.text, listing)) {
+        found.push(...ids);
+        if (found.length >= skip + limit) break;
+      }
+      return found.slice(skip, skip + limit);
+    });
+  };
 
-    count: async (selection: Selection): Promise<number> => {
-      const clause = compileClause(selection.callerId, selection.filter);
-      if (!clause) return 0;
-      if (clause.isExact) return total(clause.text);
-      return inTurn(async () => {
-        let count = 0;
-        for await (const ids of matching(clause.text, selection)) count += ids.length;
-        return count;
-      });
-    },
+  const countAs = async (caller: CallerTags, selection: Selection): Promise<number> => {
+    const clause = compileClause(caller, selection.filter);
+    if (!clause) return 0;
+    if (clause.isExact) return total(clause.text);
+    return inTurn(async () => {
+      let count = 0;
+      for await (const ids of matching(clause.text, selection)) count += ids.length;
+      return count;
+    });
+  };
+
+  return {
+    list: (listing: IndexListing) => askAs(listing.callerId, (caller) => listAs(caller, listing)),
+    count: (selection: Selection) => askAs(selection.callerId, (caller) => countAs(caller, selection)),
   };
 }
 

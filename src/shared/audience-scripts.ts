@@ -1,0 +1,155 @@
+import { defineScript } from './redis.js';
+
+/*
+ * Redis holds of a large audience, in a hash, the token of its owner, the tokens of its callers (24 digits each) and how
+ * many records refer to it; and of each caller, in a sorted set of equal scores, the audiences that they are in, as
+ * `owner:audience`. A caller whose set is full for an owner has `owner:*` in it instead, and `*` where it is full
+ * altogether, so that nobody can make another's queries large. Who has such a mark is noted, for it to be taken away
+ * once no audience is left that it stands for.
+ */
+const PREAMBLE = `
+local TOKEN = 24
+local function part(callers, first, count)
+  local at = first * TOKEN + 1
+  local last = math.min(#callers, at + count * TOKEN - 1)
+  return function()
+    if at > last then return nil end
+    local caller = string.sub(callers, at, at + TOKEN - 1)
+    at = at + TOKEN
+    return caller
+  end, last >= #callers
+end
+`;
+
+/**
+ * Makes an audience known to some of its callers; answers whether these were the last. What registers begins at the
+ * first, which ends a removal; a removal that begins meanwhile makes it begin again (-1). Only an audience that is known
+ * to all of its callers has a number of references, without which no record can refer to it.
+ */
+export const registerScript = defineScript<number>(`${PREAMBLE}
+local audience, unreferenced, owners, overflows = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local id, owner, callers, now = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local start, step = tonumber(ARGV[5]), tonumber(ARGV[6])
+local ofOwner, ofCaller, setPrefix, overflowPrefix = tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9], ARGV[10]
+local references = redis.call('HGET', audience, 'references')
+if references and tonumber(references) > 0 then return 1 end
+redis.call('ZADD', unreferenced, now, id)
+if references then return 1 end
+if start == 0 then
+  redis.call('HDEL', audience, 'collecting')
+elseif redis.call('HEXISTS', audience, 'collecting') == 1 then
+  return -1
+end
+if start == 0 and redis.call('HSETNX', audience, 'callers', callers) == 1 then
+  redis.call('HSET', audience, 'owner', owner)
+  redis.call('HINCRBY', owners, owner, 1)
+  redis.call('HINCRBY', owners, '*', 1)
+end
+callers = redis.call('HGET', audience, 'callers')
+if not callers then return -1 end
+local member, first, last = owner .. ':' .. id, '[' .. owner .. ':', '(' .. owner .. ';'
+local function mark(set, caller, whose, name)
+  redis.call('ZADD', set, 0, name)
+  redis.call('SADD', overflowPrefix .. whose, caller)
+  redis.call('SADD', overflows, whose)
+end
+local each, isLast = part(callers, start, step)
+for caller in each do
+  local set = setPrefix .. caller
+  local size = redis.call('ZCARD', set)
+  if size >= ofOwner and redis.call('ZLEXCOUNT', set, first, last) >= ofOwner then
+    mark(set, caller, owner, owner .. ':*')
+  elseif size >= ofCaller then
+    mark(set, caller, '*', '*')
+  else
+    redis.call('ZADD', set, 0, member)
+  end
+end
+if not isLast then return 0 end
+redis.call('HSET', audience, 'references', '0')
+return 1
+`);
+
+/**
+ * Takes an audience that no record has referred to since the given time from some of its callers; answers whether it is
+ * gone; -1 when it is to stay. From the first step on no record can refer to it before it is registered anew.
+ */
+export const collectScript = defineScript<number>(`${PREAMBLE}
+local audience, unreferenced, owners = KEYS[1], KEYS[2], KEYS[3]
+local id, time, start, step, setPrefix = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
+local since = redis.call('ZSCORE', unreferenced, id)
+if not since or tonumber(since) > tonumber(time) then return -1 end
+local found = redis.call('HMGET', audience, 'owner', 'callers', 'references')
+local owner, callers, references = found[1], found[2], found[3]
+if not callers or (references and tonumber(references) > 0) then
+  redis.call('ZREM', unreferenced, id)
+  return -1
+end
+if start > 0 and redis.call('HEXISTS', audience, 'collecting') == 0 then return -1 end
+redis.call('HSET', audience, 'collecting', '1')
+redis.call('HDEL', audience, 'references')
+local each, isLast = part(callers, start, step)
+for caller in each do redis.call('ZREM', setPrefix .. caller, owner .. ':' .. id) end
+if not isLast then return 0 end
+redis.call('DEL', audience)
+redis.call('ZREM', unreferenced, id)
+for _, whose in ipairs({ owner, '*' }) do
+  if redis.call('HINCRBY', owners, whose, -1) <= 0 then redis.call('HDEL', owners, whose) end
+end
+return 1
+`);
+
+/** Takes marks for which no audience is left from some callers; answers from how many. */
+export const clearScript = defineScript<number>(`
+local owners, overflows = KEYS[2], KEYS[3]
+local owner, step, setPrefix, overflow = ARGV[1], ARGV[2], ARGV[3], ARGV[4] .. ARGV[1]
+if redis.call('HEXISTS', owners, owner) == 1 then return 0 end
+local mark = owner == '*' and '*' or owner .. ':*'
+local callers = redis.call('SPOP', overflow, step)
+for _, caller in ipairs(callers) do redis.call('ZREM', setPrefix .. caller, mark) end
+if redis.call('EXISTS', overflow) == 0 then redis.call('SREM', overflows, owner) end
+return #callers
+`);
+
+/** What the commit script answers for a record with an audience that nobody knows of: it is to be registered first. */
+export const UNKNOWN_AUDIENCE = -2;
+
+/**
+ * Part of the commit script, before anything is written. A record holds the names of the audiences that the tags of its
+ * chunks may name: its own, and while they are being rewritten, those before. `change.audiences` is null where nothing
+ * of that changes.
+ */
+export const REQUIRE_AUDIENCES = `
+local held, referred, isReferenceChange = {}, {}, type(change.audiences) == 'table' or change.removed
+if isReferenceChange then
+  for id in string.gmatch(redis.call('HGET', record, 'audiences') or '', '%x+') do held[id] = true end
+  if not change.removed then
+    for _, id in ipairs(change.audiences) do referred[id] = true end
+    if change.keepsAudiences then for id in pairs(held) do referred[id] = true end end
+  end
+  for id in pairs(referred) do
+    if not held[id] and redis.call('HEXISTS', audiencePrefix .. id, 'references') == 0 then return ${String(UNKNOWN_AUDIENCE)} end
+  end
+end
+`;
+
+/** Part of the commit script, after the record was written or removed. */
+export const REFER_TO_AUDIENCES = `
+if isReferenceChange then
+  local names = {}
+  for id in pairs(referred) do
+    names[#names + 1] = id
+    if not held[id] and redis.call('HINCRBY', audiencePrefix .. id, 'references', 1) == 1 then
+      redis.call('ZREM', unreferenced, id)
+    end
+  end
+  for id in pairs(held) do
+    if not referred[id] and redis.call('HEXISTS', audiencePrefix .. id, 'references') == 1
+      and redis.call('HINCRBY', audiencePrefix .. id, 'references', -1) == 0 then
+      redis.call('ZADD', unreferenced, change.now, id)
+    end
+  end
+  if #names > 0 then redis.call('HSET', record, 'audiences', table.concat(names, ','))
+  elseif not change.removed then redis.call('HDEL', record, 'audiences') end
+end
+`;
