@@ -31,27 +31,30 @@ interface Written {
 const MOST_MILLISECONDS = 50;
 
 const DIMENSIONS = 1_024;
-const WORDS_A_CHUNK = 300;
+/** The most chunks a document may have, and as many with vectors, texts and terms as large as they come. */
+const MANY_CHUNKS = { count: 20_000, dimensions: 4, repeats: 1, words: 3, listed: 1 };
+const LARGE_CHUNKS = { count: 320, dimensions: DIMENSIONS, repeats: 60, words: 300, listed: 1_000 };
+type Shape = typeof MANY_CHUNKS;
+
 const VOCABULARY = 200_000;
 
 let state = 1;
 const below = (limit: number) => (state = (state * 48_271) % 2_147_483_647) % limit;
 
-const someVector = () => Float32Array.from({ length: DIMENSIONS }, () => below(1_000) / 1_000 - 0.5);
-const someTerms = () =>
-  packTerms({
-    length: WORDS_A_CHUNK,
-    counts: new Map(Array.from({ length: WORDS_A_CHUNK }, () => [below(VOCABULARY), 1])),
-  });
-const text = 'A chunk of some five hundred tokens. '.repeat(60);
-/** 1,000 ids of 256 characters. */
-const longList = (name: string) =>
-  Array.from({ length: 1_000 }, (_, n) => `${name}-${String(n)}-`.padEnd(256, 'x'));
+const someVector = ({ dimensions }: Shape) =>
+  Float32Array.from({ length: dimensions }, () => below(1_000) / 1_000 - 0.5);
+const someTerms = ({ words: length }: Shape) =>
+  packTerms({ length, counts: new Map(Array.from({ length }, () => [below(VOCABULARY), 1])) });
+const sentence = 'A chunk of some five hundred tokens. ';
+const text = sentence.repeat(60);
+/** At most 1,000 ids of 256 characters. */
+const longList = (name: string, length = 1_000) =>
+  Array.from({ length }, (_, n) => `${name}-${String(n)}-`.padEnd(256, 'x'));
 /** 16 KiB of JSON in 128 leaves. */
 const longMetadata = () =>
   Object.fromEntries(Array.from({ length: 128 }, (_, n) => [`key-${String(n)}`, 'v'.repeat(112)]));
 
-function limits(chunkCount: number, start: () => Promise<{ server: TestRedis; index: Index | null }>) {
+function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRedis; index: Index | null }>) {
   let server: TestRedis;
   let index: Index | null;
   let redis: Redis;
@@ -78,7 +81,7 @@ function limits(chunkCount: number, start: () => Promise<{ server: TestRedis; in
   });
 
   /** A document as the ingest queue leaves it, its chunks written and handed to embedding. */
-  const write = async (count: number): Promise<Written> => {
+  const write = async ({ count, repeats }: Shape): Promise<Written> => {
     const document = makeDocument({ metadata: longMetadata(), operation: makeOperation() });
     await records.create(document);
     const fence = { documentId: document.id, version: 1, attempt: 1 };
@@ -87,7 +90,13 @@ function limits(chunkCount: number, start: () => Promise<{ server: TestRedis; in
     const tags = documentTags({ ...document, published: document.pending, pending: null });
     for (let first = 0; first < count; first += BATCH_SIZE) {
       const pieces = Array.from({ length: Math.min(BATCH_SIZE, count - first) }, (_, i) => ({
-        ...{ text, tokenCount: 512, overlap: 0, hash: String(first + i), like: null },
+        ...{
+          text: sentence.repeat(repeats),
+          tokenCount: 512,
+          overlap: 0,
+          hash: String(first + i),
+          like: null,
+        },
       }));
       await chunks.writeTexts({ documentId: document.id, generation, first, chunks: pieces, tags });
     }
@@ -97,59 +106,69 @@ function limits(chunkCount: number, start: () => Promise<{ server: TestRedis; in
     return { document, generation, fence };
   };
 
-  const embed = async (document: DocumentRecord, count: number) => {
+  const embed = async (document: DocumentRecord, shape: Shape) => {
+    const { count } = shape;
     const generation = generationId(document);
     for (let batch = 0; batch < batchCount(count); batch += 1) {
       const made = batchNumbers(batch, count).map((number) => ({
-        ...{ number, vector: someVector(), terms: someTerms() },
+        ...{ number, vector: someVector(shape), terms: someTerms(shape) },
       }));
       await chunks.writeEmbedded(generation, { batch, chunks: made, owner: document.ownerId });
       await chunks.finishBatch(generation, { batch, of: batchCount(count) });
     }
   };
 
-  test('a document of the largest size is written, published, patched, deleted and cleaned in short steps', async () => {
-    const clean = createCleanJob({ chunks, statistics });
-    const retag = createRetagJob({ records, chunks, statistics });
-    const steps: Record<string, unknown> = {};
-    const slow = async (name: string, work: () => Promise<unknown>) => {
-      const found = await slowCommands(redis, MOST_MILLISECONDS, work);
-      if (found.length > 0) steps[name] = found;
-    };
-    // A try after the first takes another document where the work can be done but once.
-    const written: Written[] = [];
-    const published: Written[] = [];
-    const writeOne = async () => {
-      const one = await write(chunkCount);
-      await embed(one.document, chunkCount);
-      return one;
-    };
-    const publishOne = async () => {
-      const one = written.pop() ?? (await writeOne());
-      const counts = { ...one.fence, chunkCount, tokenCount: 512 * chunkCount };
-      await records.update(one.document.id, (each) => publish(each, counts));
-      return one;
-    };
-    await slow('write', async () => written.push(await writeOne()));
-    await slow('publish', async () => published.push(await publishOne()));
-    const [{ document, generation } = await publishOne()] = published;
-    const lists = { readers: longList('r'), writers: longList('w'), admins: longList('a') };
-    await slow('patch', async () => {
-      const metadata = { ...longMetadata(), again: below(1_000) };
-      await records.update(document.id, (each) => patch(each, { ...lists, metadata }));
-    });
-    await slow('retag', async () => {
-      await retag({ documentId: document.id, mark: (await records.read(document.id))?.retag ?? 0 });
-    });
-    await slow('delete', async () => {
-      const one = published.pop() ?? (await publishOne());
-      const { discarded } = await records.update(one.document.id, remove);
-      await jobs.addCleans(discarded);
-      for (const each of discarded) expect(await clean(each)).toBe('done');
-    });
-    expect(steps).toEqual({});
-    expect(await chunks.readTexts(generation, 0, 64)).toEqual([]);
-  }, 600_000);
+  test.each(shapes)(
+    'a document of $count chunks goes in, changes and goes away in short steps',
+    async (shape) => {
+      const { count: chunkCount } = shape;
+      const clean = createCleanJob({ chunks, statistics });
+      const retag = createRetagJob({ records, chunks, statistics });
+      const steps: Record<string, unknown> = {};
+      const slow = async (name: string, work: () => Promise<unknown>) => {
+        const found = await slowCommands({ redis, server }, MOST_MILLISECONDS, work);
+        if (found.length > 0) steps[name] = found;
+      };
+      // A try after the first takes another document where the work can be done but once.
+      const written: Written[] = [];
+      const published: Written[] = [];
+      const writeOne = async () => {
+        const one = await write(shape);
+        await embed(one.document, shape);
+        return one;
+      };
+      const publishOne = async () => {
+        const one = written.pop() ?? (await writeOne());
+        const counts = { ...one.fence, chunkCount, tokenCount: 512 * chunkCount };
+        await records.update(one.document.id, (each) => publish(each, counts));
+        return one;
+      };
+      await slow('write', async () => written.push(await writeOne()));
+      await slow('publish', async () => published.push(await publishOne()));
+      const [{ document, generation } = await publishOne()] = published;
+      const lists = {
+        readers: longList('r', shape.listed),
+        writers: longList('w', shape.listed),
+        admins: longList('a', shape.listed),
+      };
+      await slow('patch', async () => {
+        const metadata = { ...longMetadata(), again: below(1_000) };
+        await records.update(document.id, (each) => patch(each, { ...lists, metadata }));
+      });
+      await slow('retag', async () => {
+        await retag({ documentId: document.id, mark: (await records.read(document.id))?.retag ?? 0 });
+      });
+      await slow('delete', async () => {
+        const one = published.pop() ?? (await publishOne());
+        const { discarded } = await records.update(one.document.id, remove);
+        await jobs.addCleans(discarded);
+        for (const each of discarded) expect(await clean(each)).toBe('done');
+      });
+      expect(steps).toEqual({});
+      expect(await chunks.readTexts(generation, 0, 64)).toEqual([]);
+    },
+    600_000,
+  );
 
   test('a thousand hits with the longest metadata and access lists are read in short steps', async () => {
     const readHits = createReadHits(redis);
@@ -165,7 +184,7 @@ function limits(chunkCount: number, start: () => Promise<{ server: TestRedis; in
       ids.push(document.id);
     }
     const addresses = ids.map((id) => ({ generation: `${id}.1.1`, number: 0 }));
-    const slow = await slowCommands(redis, MOST_MILLISECONDS, async () => {
+    const slow = await slowCommands({ redis, server }, MOST_MILLISECONDS, async () => {
       const { contents, records: found } = await readHits(addresses, ids);
       expect(contents).toEqual(ids.map(() => text));
       expect(found.map((record) => record?.id)).toEqual(ids);
@@ -194,7 +213,7 @@ function limits(chunkCount: number, start: () => Promise<{ server: TestRedis; in
       }
       await redis.sAdd(keys.usageDirty, user);
       const all = user === 'new' ? 10_000 : 2_000;
-      const found = await slowCommands(redis, MOST_MILLISECONDS, async () => {
+      const found = await slowCommands({ redis, server }, MOST_MILLISECONDS, async () => {
         await usage.append(event(user, 0));
         expect((await usage.stats(user))['query']).toBeGreaterThan(all);
         expect(await usage.recent(user, { limit: 1_000 })).toHaveLength(1_000);
@@ -204,7 +223,7 @@ function limits(chunkCount: number, start: () => Promise<{ server: TestRedis; in
         expect(await usage.recent(user, { limit: 1_000, status: 'error' })).toEqual([]);
       });
       expect([user, found]).toEqual([user, []]);
-      const trimmed = await slowCommands(redis, MOST_MILLISECONDS, async () => {
+      const trimmed = await slowCommands({ redis, server }, MOST_MILLISECONDS, async () => {
         await usage.append(event(user, 0));
         await aggregate({ keepDays: 0, keepRecords: 10_000 });
       });
@@ -214,19 +233,19 @@ function limits(chunkCount: number, start: () => Promise<{ server: TestRedis; in
 }
 
 describe('on plain Redis', () => {
-  limits(20_000, async () => ({ server: await startTestRedis(), index: null }));
+  limits([MANY_CHUNKS, LARGE_CHUNKS], async () => ({ server: await startTestRedis(), index: null }));
 });
 
 describeWithQueryEngine('with the Query Engine', (engine) => {
   describe('and a flat index', () => {
-    limits(5_000, async () => {
+    limits([LARGE_CHUNKS], async () => {
       const server = await startQueryEngine(engine);
       const dimensions = () => Promise.resolve(DIMENSIONS);
       return { server, index: await openQueryEngineIndex(server.url, { dimensions }) };
     });
   });
   describe('and a graph', () => {
-    limits(1_500, async () => {
+    limits([LARGE_CHUNKS], async () => {
       const server = await startQueryEngine(engine);
       const algorithm = { name: 'hnsw' as const, m: 16, efConstruction: 200 };
       const dimensions = () => Promise.resolve(DIMENSIONS);
