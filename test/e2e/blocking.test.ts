@@ -71,7 +71,11 @@ function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRed
     records = createRecords(redis);
     chunks = createChunks(redis);
     statistics = createTermStatistics(redis);
-    jobs = createJobs(bullConnection(server.url, { failFast: false }), () => undefined);
+    jobs = createJobs({
+      connection: bullConnection(server.url, { failFast: false }),
+      redis,
+      onError: () => undefined,
+    });
   }, 60_000);
   afterAll(async () => {
     await index?.close();
@@ -102,7 +106,7 @@ function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRed
     }
     await chunks.close(generation, { chunks: count, tokens: 512 * count });
     const batches = Array.from({ length: batchCount(count) }, (_, batch) => batch);
-    await jobs.addEmbeds(fence, batches, { total: batches.length, request: 'r' });
+    await jobs.addEmbeds(fence, batches, { total: batches.length, callerId: 'alice', requestId: 'r' });
     return { document, generation, fence };
   };
 
@@ -161,7 +165,7 @@ function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRed
       await slow('delete', async () => {
         const one = published.pop() ?? (await publishOne());
         const { discarded } = await records.update(one.document.id, remove);
-        await jobs.addCleans(discarded);
+        await jobs.addCleans(discarded, 'alice');
         for (const each of discarded) expect(await clean(each)).toBe('done');
       });
       expect(steps).toEqual({});
