@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from './cluster.js';
 import type { Exchange, Outcome, Sent } from './exchange.js';
 import type { History } from './history.js';
@@ -40,14 +41,23 @@ export interface Ask extends Omit<Sent, 'api' | 'caller'> {
   readonly isEcho?: boolean;
 }
 
+const AGAIN_AFTER_MS = 250;
+const MOST_TRIES = 40;
+
 /** Sends a request of an actor to one of the APIs, notes it, and checks that nothing foreign came back. */
 export async function ask(actor: Actor, { about, label, isEcho = false, ...sent }: Ask): Promise<Asked> {
   const { arena, name, random } = actor;
   const { history } = arena;
-  const api = random.whole(0, 1);
   const start = history.tick();
   const startedAt = history.elapsed();
-  const outcome = await arena.exchange({ ...sent, api, caller: name });
+  let api = random.whole(0, 1);
+  let outcome = await arena.exchange({ ...sent, api, caller: name });
+  // Nobody was there to take it: the other may be.
+  for (let tries = 0; outcome.type === 'refused' && tries < MOST_TRIES; tries += 1) {
+    await sleep(AGAIN_AFTER_MS);
+    api = 1 - api;
+    outcome = await arena.exchange({ ...sent, api, caller: name });
+  }
   const end = history.tick();
   history.note(`${name} ${label} by api ${String(api)} (from ${String(startedAt)}): ${tell(outcome)}`, about);
   if (outcome.type === 'answer' && outcome.status < 400 && !isEcho)

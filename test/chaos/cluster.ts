@@ -94,6 +94,7 @@ function supervise(
   start: () => StartedProcess,
 ): Member & { stop(): Promise<void> } {
   let current: StartedProcess | null = null;
+  let ended = Promise.resolve();
   let isOver = false;
   let isAsked = false;
   let downMs = RESTART_MS;
@@ -104,6 +105,7 @@ function supervise(
     current = started;
     isAsked = false;
     downMs = RESTART_MS;
+    ended = new Promise((resolve) => started.child.once('exit', () => resolve()));
     started.child.once('exit', (code, signal) => {
       current = null;
       history.note(`${name} ended: ${signal ?? `code ${String(code)}`}`);
@@ -122,13 +124,9 @@ function supervise(
   };
   run();
 
-  const ended = () =>
-    new Promise<void>((resolve) => {
-      if (current) current.child.once('exit', () => resolve());
-      else resolve();
-    });
   return {
-    ...{ name, url, ended },
+    ...{ name, url },
+    ended: () => ended,
     pid: () => current?.child.pid ?? 0,
     kill: async (signal, down) => {
       if (!current) return;

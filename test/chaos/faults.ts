@@ -50,12 +50,25 @@ export async function letHappen(
     if (wait > 0) await sleep(wait, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) break;
     const target = targetOf(cluster, fault);
-    if (busy.has(target)) continue;
+    if (busy.has(target) || !(await isWorthIt(cluster, fault))) continue;
     busy.add(target);
     history.note(`fault: ${fault.kind} (${target}) for ${String(fault.forMs)} ms`);
     happening.push(inflict(cluster, fault).finally(() => busy.delete(target)));
   }
   await Promise.all(happening);
+}
+
+/** Mostly one API is left to be asked: when all are away, little happens. */
+async function isWorthIt(cluster: Cluster, fault: Fault): Promise<boolean> {
+  if (!['kill api', 'stop api'].includes(fault.kind) || fault.place > 3) return true;
+  const others = cluster.apis.filter((each) => each !== memberOf(cluster, fault));
+  const answers = others.map(({ url }) =>
+    fetch(`${url}/health`, { signal: AbortSignal.timeout(500) }).then(
+      async (response) => (await response.arrayBuffer()).byteLength > 0 && response.status === 200,
+      () => false,
+    ),
+  );
+  return (await Promise.all(answers)).includes(true);
 }
 
 function memberOf({ apis, workers }: Cluster, { kind, place }: Fault): Member {

@@ -30,13 +30,14 @@ for (const [index, start] of INDEXES) {
   console.info(`chaos on ${index}, seed ${String(seed)}, ${String(seconds)} s`);
   const redis = await start();
   try {
-    const { report, violations, documents, requests, faults } = await runChaos({
+    const { report, talk, violations, documents, requests, faults } = await runChaos({
       seed,
       seconds,
       redis,
       index,
     });
     console.info(`${String(documents)} documents, ${String(requests)} requests, ${String(faults)} faults`);
+    console.info(talk);
     console.info(report);
     if (violations.length > 0) process.exitCode = 1;
   } finally {

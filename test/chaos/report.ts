@@ -37,4 +37,17 @@ function historyOf({ history, world }: Arena, { about, at }: Violation): string[
     .map((entry) => `  ${String(entry.at).padStart(7)} ${entry.what}`);
 }
 
+/** How often each doing came to which end, the most frequent first: what the run was about. */
+export function describeTalk({ history }: Arena): string {
+  const counts = new Map<string, number>();
+  for (const { what } of history.entries) {
+    const [, doing, status] = /^\w+ (\w+).* by api \d \(from \d+\): (\w+)/.exec(what) ?? [];
+    if (doing === undefined || status === undefined) continue;
+    const name = `${doing} ${status}`;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  const sorted = [...counts].sort(([, some], [, other]) => other - some);
+  return sorted.map(([name, count]) => `${name} ×${String(count)}`).join(', ');
+}
+
 const isTalk = (what: string) => / by api \d/.test(what);

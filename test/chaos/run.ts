@@ -14,7 +14,7 @@ import { adoptLost, readAllRecords } from './oracle/records.js';
 import { checkStatistics } from './oracle/statistics.js';
 import { checkUsage } from './oracle/usage.js';
 import { createRandom } from './random.js';
-import { describeViolations } from './report.js';
+import { describeTalk, describeViolations } from './report.js';
 import { settleAll } from './settle.js';
 import { withRedis } from './with-redis.js';
 import { createWorld } from './world.js';
@@ -30,6 +30,8 @@ export interface ChaosResult {
   readonly violations: readonly Violation[];
   /** The first violation with its history. */
   readonly report: string;
+  /** What was done and how it was answered. */
+  readonly talk: string;
   readonly documents: number;
   readonly requests: number;
   readonly faults: number;
@@ -54,7 +56,12 @@ export async function runChaos({ seed, seconds, redis, index }: ChaosOptions): P
     await judge(arena);
     const faults = history.entries.filter(({ what }) => what.startsWith('fault:')).length;
     return {
-      ...{ violations: history.violations, report: describeViolations(arena), faults },
+      ...{
+        violations: history.violations,
+        report: describeViolations(arena),
+        talk: describeTalk(arena),
+        faults,
+      },
       ...{ documents: arena.world.documents.size, requests: history.entries.length },
     };
   } finally {

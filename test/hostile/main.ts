@@ -6,9 +6,10 @@ const { values } = parseArgs({
   options: { short: { type: 'boolean', default: false }, only: { type: 'string', default: '.' } },
 });
 
-const show = ({ attack, answer, canaryMilliseconds, memory, wrong }: Result) => {
+const show = ({ attack, answer, canaryMilliseconds, loopMilliseconds, memory, wrong }: Result) => {
   console.info(`${wrong === null ? 'ok   ' : 'WRONG'} ${attack}`);
-  console.info(`      answer: ${answer}; canary at most ${String(canaryMilliseconds)} ms; MB: ${memory}`);
+  const waits = `canary at most ${String(canaryMilliseconds)} ms, loop p99 ${String(loopMilliseconds)} ms`;
+  console.info(`      answer: ${answer}; ${waits}; MB: ${memory}`);
   if (wrong !== null) console.info(`      ${wrong}`);
 };
 const results = await runHostile({

@@ -9,6 +9,7 @@ import { patternAttacks } from './attacks/patterns.js';
 import { queueAttacks } from './attacks/queues.js';
 import { searchAttacks } from './attacks/searches.js';
 import { startCanary, type Song } from './canary.js';
+import { eventLoopDelay } from './event-loop.js';
 import { watchMemory, type Peak } from './memory.js';
 
 /** Last those after which the service has the most to do. */
@@ -19,6 +20,8 @@ const ATTACKS: readonly Attack[] = [
 
 /** Whoever else asks is served within this. */
 const SERVED_WITHIN_MS = 1_000;
+/** A single hold-up shows at the canary; this many are a service that stumbles. */
+const LOOP_WITHIN_MS = 500;
 const GROWTH_MEGABYTES = 300;
 /** An attack that takes longer than this hangs, unless it says otherwise. */
 const PATIENCE_SECONDS = 60;
@@ -27,6 +30,8 @@ export interface Result {
   readonly attack: string;
   readonly answer: string;
   readonly canaryMilliseconds: number;
+  /** 99th percentile of the delays of the API's event loop meanwhile; null when it could not be asked. */
+  readonly loopMilliseconds: number | null;
   /** Peak by process, as `name before→peak`. */
   readonly memory: string;
   /** Everything that is wrong; null for nothing. */
@@ -66,6 +71,7 @@ export async function runHostile({
     const as = (user: string, permissions?: readonly string[]) =>
       createClient(service.url, user, permissions);
     const bystander = as('bystander');
+    const operator = as('operator', ['admin']);
     await bystander.ingestText('A canary sings.');
     const canary = await startCanary(service.url, bystander);
     const target: Target = {
@@ -76,10 +82,14 @@ export async function runHostile({
       for (const attack of ATTACKS.filter((each) => only.test(each.name))) {
         const memory = await watchMemory(service);
         await canary.take();
+        await eventLoopDelay(service.url, operator.authorization);
         const observed = await attempt(attack, target);
+        const song = await canary.take();
+        const loop = await eventLoopDelay(service.url, operator.authorization);
         const result = judge(attack, {
           observed,
-          song: await canary.take(),
+          song,
+          loop,
           peaks: await memory.stop(),
           slowness,
         });
@@ -100,7 +110,7 @@ export async function runHostile({
         : failures > 0
           ? `${String(failures)} answers of 500 in the log`
           : null;
-    results.push({ attack: 'after all of this', answer: '', canaryMilliseconds: 0, memory: '', wrong });
+    results.push({ ...NOTHING, wrong });
     return results;
   } finally {
     await service.stop();
@@ -118,6 +128,10 @@ async function revive(service: Service): Promise<void> {
   await service.untilReady();
 }
 
+const NOTHING = {
+  ...{ attack: 'after all of this', answer: '', canaryMilliseconds: 0, loopMilliseconds: null, memory: '' },
+};
+
 async function attempt(attack: Attack, target: Target): Promise<Observed> {
   const late = AbortSignal.timeout((attack.patienceSeconds ?? PATIENCE_SECONDS) * 1_000);
   const hung = new Promise<Observed>((resolve) => {
@@ -130,15 +144,16 @@ async function attempt(attack: Attack, target: Target): Promise<Observed> {
   return Promise.race([done, hung]);
 }
 
-function judge(
-  { name, growth = GROWTH_MEGABYTES }: Attack,
-  {
-    observed,
-    song,
-    peaks,
-    slowness,
-  }: { observed: Observed; song: Song; peaks: readonly Peak[]; slowness: number },
-): Result {
+interface Seen {
+  readonly observed: Observed;
+  readonly song: Song;
+  readonly loop: number | null;
+  readonly peaks: readonly Peak[];
+  readonly slowness: number;
+}
+
+function judge({ name, growth = GROWTH_MEGABYTES }: Attack, seen: Seen): Result {
+  const { observed, song, loop, peaks, slowness } = seen;
   const { worstMilliseconds, failures } = song;
   const grown = peaks.filter(({ before, peak }) => peak - before > growth);
   const wrong = [
@@ -146,11 +161,13 @@ function judge(
     worstMilliseconds > SERVED_WITHIN_MS * slowness
       ? `another caller waited ${String(worstMilliseconds)} ms`
       : null,
+    (loop ?? 0) > LOOP_WITHIN_MS * slowness ? `the event loop was held up ${String(loop)} ms` : null,
     failures.length > 0 ? `another caller got ${[...new Set(failures)].join(', ')}` : null,
     ...grown.map((each) => `${each.name} grew by ${String(each.peak - each.before)} MB`),
   ].filter((each) => each !== null);
   return {
     ...{ attack: name, answer: observed.answer, canaryMilliseconds: worstMilliseconds },
+    loopMilliseconds: loop,
     memory: peaks.map((each) => `${each.name} ${String(each.before)}→${String(each.peak)}`).join(', '),
     wrong: wrong.length > 0 ? wrong.join('; ') : null,
   };
