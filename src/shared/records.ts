@@ -60,7 +60,7 @@ export function createRecords(redis: Redis, vectors: VectorSet = FIRST_VECTORS):
       keys: [
         ...[keys.document(id), keys.sequence, keys.changes, keys.tombstones, keys.unfinished, keys.hidden],
         ...[keys.garbage, keys.usageDirty, keys.unreferencedObjects, keys.draftObjects, keys.schema],
-          ...[keys.ingests, keys.ingestsByCaller],
+        ...[keys.ingests, keys.ingestsByCaller],
         ...usage.map((event) => keys.usagePending(event.userId)),
         ...touched.map(keys.generation),
       ],

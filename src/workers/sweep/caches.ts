@@ -26,7 +26,9 @@ export const cachesTask = ({ caches, jobs, eachMember, graceMs }: SweepParts): S
       const wanted = found.map(({ build }) => ({ lane: 'cache' as const, id: jobIds.cache(build) }));
       const live = await jobs.areLive(wanted);
       const left = found.filter((_, i) => !live[i]);
-      await allAtOnce(eachMember, 'caches', left, ({ ownerId, name, build }) => add({ ownerId, name, build }));
+      await allAtOnce(eachMember, 'caches', left, ({ ownerId, name, build }) =>
+        add({ ownerId, name, build }),
+      );
       return members.length === PAGE;
     };
   },

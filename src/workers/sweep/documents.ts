@@ -47,7 +47,9 @@ export function documentsTask(parts: SweepParts, onRequeued: (documents: number)
         const running = views.filter(({ status }) => status === 'queued' || status === 'processing');
         await countOlderIngests(redis, running);
         const abandoned = await findAbandoned(parts, running);
-        const requeued = await allAtOnce(eachMember, 'unfinished', abandoned, (view) => requeueDocument(parts, view));
+        const requeued = await allAtOnce(eachMember, 'unfinished', abandoned, (view) =>
+          requeueDocument(parts, view),
+        );
         if (requeued.length > 0) onRequeued(requeued.length);
         looked += ids.length;
         return ids.length === PAGE && looked < MOST_DOCUMENTS;
