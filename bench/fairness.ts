@@ -117,8 +117,8 @@ const addFile = (number: number) => {
 };
 
 async function compare(add: (number: number) => Promise<unknown>, count: number) {
-  // A quarter of them tells how fast it goes.
-  const alone = await importAll(add, Math.ceil(count / 4), () => undefined);
+  // A quarter of many tells how fast it goes.
+  const alone = await importAll(add, Math.min(count, Math.max(30, Math.ceil(count / 4))), () => undefined);
   let isOver = false;
   let watching: Promise<Figures> = Promise.resolve({});
   const together = await importAll(add, count, () => {

@@ -47,6 +47,7 @@ describe('who may see /admin', () => {
       'cache',
       'embedding',
       'ingestion',
+      'ingestion-quick',
       'maintenance',
       'usage',
     ]);
