@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { createClient, type Client, type WireDocument } from '../support/client.js';
-import { startTestRedis, type RedisCopy, type TestRedis } from '../support/redis.js';
+import { describeOnEachIndex } from '../support/each-index.js';
+import type { RedisCopy } from '../support/redis.js';
 import { startTestS3 } from '../support/s3.js';
 import { startService, type Service } from '../support/service.js';
 import { storedSources } from '../support/stored-sources.js';
@@ -14,31 +15,27 @@ interface DocumentHit {
 const FIRST = 'The heron stands in the reeds and waits for fish.';
 const OTHER = 'The heron of another text stands elsewhere.';
 
-let redis: TestRedis;
 let service: Service;
 let client: Client;
 let copy: RedisCopy;
 
-beforeEach(async () => {
-  redis = await startTestRedis();
-});
 afterEach(async () => {
   await service.stop();
-  await redis.stop();
   await copy.discard();
 });
 
-async function start(env: Record<string, string>): Promise<void> {
-  service = await startService({ redis, env });
+async function start(starting: Promise<Service>): Promise<void> {
+  service = await starting;
   client = createClient(service.url, 'alice');
 }
 
 /** Redis loses everything since the copy: it comes back as it would after a crash with `appendfsync everysec`. */
 async function rollBack(): Promise<void> {
+  const { redis } = service;
   await redis.crash();
   await copy.putBack();
   await redis.start();
-  await until(async () => (await client.get('/documents')).status === 200, 20);
+  await until(async () => (await client.get('/documents')).status === 200, 40);
 }
 
 async function download(path: string) {
@@ -54,14 +51,14 @@ async function forgetNewVersion(isSwept: () => Promise<boolean>): Promise<{ text
   const text = (await client.ingestText(FIRST)).body.external_id;
   const file = (await client.ingestFile(Buffer.from(FIRST), 'heron.txt')).body.external_id;
   await client.ingestText(OTHER);
-  copy = await redis.copyData();
+  copy = await service.redis.copyData();
   for (const id of [text, file]) {
     const replaced = await client.put<WireDocument>(`/documents/${id}/content`, {
       content: 'A crane dances.',
     });
     expect(replaced).toMatchObject({ status: 200, body: { system_metadata: { published_version: 2 } } });
   }
-  await until(isSwept, 20);
+  await until(isSwept, 40);
   await rollBack();
   return { text, file };
 }
@@ -72,9 +69,9 @@ async function someSweeps(): Promise<boolean> {
   return true;
 }
 
-describe('Redis that comes back without its last seconds', () => {
-  test('has lost no byte that was acknowledged before them', async () => {
-    await start({ QUIRE_WORKERS_KEEP_SOURCES_SECONDS: '3600' });
+describeOnEachIndex((startOn) => {
+  test('Redis that comes back without its last seconds has lost no byte that was acknowledged before them', async () => {
+    await start(startOn({ env: { QUIRE_WORKERS_KEEP_SOURCES_SECONDS: '3600' } }));
     const { text, file } = await forgetNewVersion(someSweeps);
     for (const id of [text, file]) {
       const { body } = await client.get<WireDocument>(`/documents/${id}`);
@@ -88,8 +85,8 @@ describe('Redis that comes back without its last seconds', () => {
     expect(hits).toHaveLength(3);
   }, 90_000);
 
-  test('after longer than sources are kept costs the sources alone, and says so', async () => {
-    await start({ QUIRE_WORKERS_KEEP_SOURCES_SECONDS: '0' });
+  test('one that comes back after longer than sources are kept costs the sources alone, and says so', async () => {
+    await start(startOn({ env: { QUIRE_WORKERS_KEEP_SOURCES_SECONDS: '0' } }));
     // Five were stored; those of the first versions of two are removed.
     const { text, file } = await forgetNewVersion(
       async () => (await storedSources(service.dataDirectory)).length === 3,
@@ -117,7 +114,8 @@ describe('Redis that comes back without its last seconds', () => {
 test('in S3, too, what is kept survives and what is missing is told from what is away', async () => {
   const s3 = await startTestS3();
   try {
-    await start({ ...s3.env, QUIRE_S3_TIMEOUT_SECONDS: '3', QUIRE_WORKERS_KEEP_SOURCES_SECONDS: '0' });
+    const env = { QUIRE_S3_TIMEOUT_SECONDS: '3', QUIRE_WORKERS_KEEP_SOURCES_SECONDS: '0' };
+    await start(startService({ env: { ...s3.env, ...env } }));
     const sources = async () => (await s3.keys()).filter((key) => !key.startsWith('markers/'));
     const { text } = await forgetNewVersion(async () => (await sources()).length === 3);
     expect((await download(`/documents/${text}/download`)).status).toBe(404);
