@@ -2,7 +2,7 @@ import type { Json } from '../../src/shared/document.js';
 import type { SearchWorld } from './search-world.js';
 
 /** Numbers of a generator of its own, so that every run has the same data (Park and Miller 1988). */
-export function createNumbers(seed: number) {
+function createNumbers(seed: number) {
   let state = seed;
   const below = (limit: number) => (state = (state * 48_271) % 2_147_483_647) % limit;
   return {
@@ -35,8 +35,7 @@ export const QUERIES = RANKS.map((ranks) => ranks.map(wordAt).join(' '));
 /** Owns most; the others own some, or nothing and read what lists let them. */
 export const OWNER = 'owner';
 export const OTHERS = ['partner', 'reader'];
-const DOCUMENTS = 340;
-const CHUNKS_EACH = 20;
+const THOUSANDS = { documents: 340, chunksEach: 20 };
 const COLOURS = ['red', 'green', 'blue', 'black'];
 
 type Numbers = ReturnType<typeof createNumbers>;
@@ -56,9 +55,12 @@ function makeMetadata(n: number, { below }: Numbers): Record<string, Json> {
 }
 
 /** Documents of two owners, most of them read by a third caller, too. */
-export async function fillWorld(world: SearchWorld): Promise<void> {
+export async function fillWorld(
+  world: SearchWorld,
+  { documents, chunksEach } = THOUSANDS,
+): Promise<void> {
   const numbers = createNumbers(11);
-  for (let n = 0; n < DOCUMENTS; n += 1) {
+  for (let n = 0; n < documents; n += 1) {
     const ownerId = n % 4 === 3 ? 'partner' : OWNER;
     const lists = [ownerId, ...(n % 3 === 0 ? [] : ['reader'])];
     const id = await world.create({
@@ -67,7 +69,7 @@ export async function fillWorld(world: SearchWorld): Promise<void> {
     });
     await world.publish(
       id,
-      Array.from({ length: CHUNKS_EACH }, () => makeText(numbers)),
+      Array.from({ length: chunksEach }, () => makeText(numbers)),
     );
   }
 }
