@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { wordsQuery } from '../../../src/shared/adapters/query-engine-index/chunk-query.js';
 import { compileClause } from '../../../src/shared/adapters/query-engine-index/clause.js';
 import { chunkIndex } from '../../../src/shared/adapters/query-engine-index/definition.js';
+import { callerTags } from '../../../src/shared/audience.js';
 import type { Index } from '../../../src/shared/ports.js';
 import { noStatistics, weighQuery } from '../../../src/shared/query-words.js';
 import { termToken } from '../../../src/shared/term-tokens.js';
@@ -67,7 +68,7 @@ describeWithQueryEngine('the scores of chunks that are found by words', (engine)
   });
 
   test.each(FILTERS)('are those of the words, whatever the filter: %s', async (_name, filter) => {
-    const clause = compileClause(OWNER, filter && parsed(filter));
+    const clause = compileClause(callerTags(OWNER, []), filter && parsed(filter));
     for (const without of hidden) {
       const { least, most, count, scores } = await factors(`${clause?.text ?? ''}${without}`);
       expect(count).toBeGreaterThan(20);
