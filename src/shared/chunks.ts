@@ -32,7 +32,7 @@ export const BATCH_SIZE = 64;
  * Chunks whose vectors go into an index, change there or leave it in one step: in an HNSW graph each takes Redis one or
  * two milliseconds.
  */
-export const INDEXED_AT_ONCE = 16;
+export const INDEXED_AT_ONCE = 8;
 
 /** A generation of one batch. */
 export interface WholeGeneration extends Omit<TextBatch, 'first' | 'chunks'> {

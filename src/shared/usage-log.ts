@@ -6,8 +6,9 @@ import { defineScript, type Redis } from './redis.js';
  * that stays while it is moved: the counter `moved` is the number of the first that waits.
  */
 
-/** Events that are read, or moved, in one step. */
+/** Events that are read, or moved, in one step; fewer when they have so many bytes, which data of earlier versions has. */
 export const USAGE_PAGE = 200;
+const ENOUGH_BYTES = 2 ** 20;
 
 /** Field of a user's counters, beside those of the operations. */
 export const MOVED_FIELD = 'moved';
@@ -15,7 +16,7 @@ export const MOVED_FIELD = 'moved';
 export interface UsagePage {
   /** Number of the first event. */
   readonly first: number;
-  /** Oldest first. */
+  /** Newest first. */
   readonly events: readonly string[];
 }
 
@@ -23,7 +24,7 @@ export interface UsagePage {
 export async function readUsagePage(redis: Redis, userId: string, before: number | null): Promise<UsagePage> {
   const [first, events] = await pageScript.run(redis, {
     keys: [keys.usagePending(userId), keys.usageRecords(userId), keys.usageCounters(userId)],
-    arguments: [String(USAGE_PAGE), MOVED_FIELD, before === null ? '' : String(before)],
+    arguments: [String(USAGE_PAGE), MOVED_FIELD, before === null ? '' : String(before), String(ENOUGH_BYTES)],
   });
   return { first: Number(first), events };
 }
@@ -39,7 +40,12 @@ export interface WaitingUsage {
 export async function readUsageFromStart(redis: Redis, userId: string, from?: number): Promise<WaitingUsage> {
   const [moved, events, fields] = await startScript.run(redis, {
     keys: [keys.usagePending(userId), keys.usageCounters(userId)],
-    arguments: [String(USAGE_PAGE), MOVED_FIELD, from === undefined ? '' : String(from)],
+    arguments: [
+      String(USAGE_PAGE),
+      MOVED_FIELD,
+      from === undefined ? '' : String(from),
+      String(ENOUGH_BYTES),
+    ],
   });
   const counters: Record<string, string> = {};
   for (let i = 0; i + 1 < fields.length; i += 2) counters[fields[i] ?? ''] = fields[i + 1] ?? '';
@@ -51,14 +57,20 @@ local pending, records, counters, count = KEYS[1], KEYS[2], KEYS[3], tonumber(AR
 local moved = tonumber(redis.call('HGET', counters, ARGV[2]) or '0')
 local oldest = moved - redis.call('LLEN', records)
 local last = ARGV[3] == '' and moved + redis.call('LLEN', pending) or tonumber(ARGV[3])
-local first = math.max(last - count, oldest)
+local first, end_, bytes, enough = last, math.max(last - count, oldest), 0, tonumber(ARGV[4])
 local events = {}
-if first < moved and first < last then
-  events = redis.call('LRANGE', records, first - oldest, math.min(last, moved) - 1 - oldest)
+local function take(list, from, to)
+  local some = redis.call('LRANGE', list, from, to)
+  for i = #some, 1, -1 do
+    events[#events + 1] = some[i]
+    bytes = bytes + #some[i]
+  end
 end
-if last > moved then
-  local waiting = redis.call('LRANGE', pending, math.max(first, moved) - moved, last - 1 - moved)
-  for _, event in ipairs(waiting) do events[#events + 1] = event end
+while first > end_ and bytes < enough do
+  local from = math.max(first - 10, end_)
+  if first > moved then take(pending, math.max(from, moved) - moved, first - 1 - moved) end
+  if from < moved then take(records, from - oldest, math.min(first, moved) - 1 - oldest) end
+  first = from
 end
 return { tostring(first), events }
 `);
@@ -69,6 +81,15 @@ local moved = tonumber(redis.call('HGET', counters, ARGV[2]) or '0')
 local from = ARGV[3] == '' and moved or tonumber(ARGV[3])
 local events, fields = {}, {}
 if ARGV[3] == '' then fields = redis.call('HGETALL', counters) end
-if from >= moved then events = redis.call('LRANGE', pending, from - moved, from - moved + count - 1) end
+local bytes, enough = 0, tonumber(ARGV[4])
+while from >= moved and #events < count and bytes < enough do
+  local at = from - moved + #events
+  local some = redis.call('LRANGE', pending, at, at + math.min(10, count - #events) - 1)
+  if #some == 0 then break end
+  for _, event in ipairs(some) do
+    events[#events + 1] = event
+    bytes = bytes + #event
+  end
+end
 return { tostring(moved), events, fields }
 `);

@@ -114,7 +114,7 @@ export function createUsage(redis: Redis): Usage {
       const found: UsageEvent[] = [];
       for (let before: number | null = null; ;) {
         const { first, events } = await readUsagePage(redis, userId, before);
-        for (const text of events.toReversed()) {
+        for (const text of events) {
           const event = parseUsageEvent(text);
           if (event && isAsked(event, request)) found.push(event);
           if (found.length >= request.limit) return found;
