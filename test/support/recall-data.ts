@@ -55,10 +55,7 @@ function makeMetadata(n: number, { below }: Numbers): Record<string, Json> {
 }
 
 /** Documents of two owners, most of them read by a third caller, too. */
-export async function fillWorld(
-  world: SearchWorld,
-  { documents, chunksEach } = THOUSANDS,
-): Promise<void> {
+export async function fillWorld(world: SearchWorld, { documents, chunksEach } = THOUSANDS): Promise<void> {
   const numbers = createNumbers(11);
   for (let n = 0; n < documents; n += 1) {
     const ownerId = n % 4 === 3 ? 'partner' : OWNER;
