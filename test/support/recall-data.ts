@@ -73,11 +73,12 @@ export async function fillWorld(world: SearchWorld, { documents, chunksEach } = 
 
 /** What is written and not published yet, and would come before all else: new documents and new versions. */
 export async function hideInWorld(world: SearchWorld, generations: number): Promise<void> {
-  const texts = QUERIES.flatMap((query) => [query, `${query} ${query}`]);
   const published = [...world.documents.values()].filter((each) => each.texts.length > 0);
   for (let n = 0; n < generations; n += 1) {
-    const known = published[n * 7];
-    if (n % 4 === 0 && known) {
+    const query = QUERIES[n % QUERIES.length] ?? '';
+    const texts = [query, `${query} ${query}`];
+    const known = published[n % published.length];
+    if (n % 5 === 0 && known) {
       await world.abandon(known.record.id, texts, false);
       continue;
     }
