@@ -49,7 +49,7 @@ export function describeRecall(
       await fillWorld(world);
       indexes = await openIndexes(redis.url);
       for (const index of Object.values(indexes))
-        await until(async () => (await index.state()) === 'ready', 60);
+        await until(async () => (await index.state()) === 'ready', 300);
     }, 10 * MINUTES);
     afterAll(async () => {
       await Promise.all(Object.values(indexes).map((index) => index.close()));

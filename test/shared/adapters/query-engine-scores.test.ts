@@ -32,7 +32,7 @@ describeWithQueryEngine('the scores of chunks that are found by words', (engine)
     await fillWorld(world, { documents: 90, chunksEach: 5 });
     const { model, dimensions } = WORLD_MODEL;
     index = await openQueryEngineIndex(redis.url, { model, dimensions: () => Promise.resolve(dimensions) });
-    await until(async () => (await index.state()) === 'ready', 60);
+    await until(async () => (await index.state()) === 'ready', 300);
     const vectors = { field: 'vector', type: 'float32' } as const;
     ({ alias } = chunkIndex({ model, dimensions, vectors, algorithm: { name: 'flat' } }));
   }, 120_000);
