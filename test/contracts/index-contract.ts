@@ -145,7 +145,17 @@ export function describeIndexContract(
 
     test('a page beyond the last is empty, however far beyond', async () => {
       await ingest([X]);
-      const far = [2, 10_000, 1_000_000, 10_000_000, 2 ** 31, 2 ** 32 + 1, Number.MAX_SAFE_INTEGER, 2 ** 53, 1e21];
+      const far = [
+        2,
+        10_000,
+        1_000_000,
+        10_000_000,
+        2 ** 31,
+        2 ** 32 + 1,
+        Number.MAX_SAFE_INTEGER,
+        2 ** 53,
+        1e21,
+      ];
       const some = parsed({ created_at: { $gt: '2020-01-01' } });
       for (const skip of far) {
         for (const filter of [null, some]) {

@@ -49,8 +49,8 @@ export function describeRecall(
       await fillWorld(world);
       indexes = await openIndexes(redis.url);
       for (const index of Object.values(indexes))
-        await until(async () => (await index.state()) === 'ready', 60);
-    }, 5 * MINUTES);
+        await until(async () => (await index.state()) === 'ready', 300);
+    }, 10 * MINUTES);
     afterAll(async () => {
       await Promise.all(Object.values(indexes).map((index) => index.close()));
       world.close();
@@ -121,16 +121,16 @@ export function describeRecall(
     test.each(rankings)(
       '%s: the best are found with every kind of filter',
       (ranking) => expectRecall(ranking, FILTERS),
-      5 * MINUTES,
+      10 * MINUTES,
     );
 
     describe.each([12, 80, 1_050])('while %d generations are written', (generations) => {
       const some = FILTERS.filter((_, i) => i % 6 === 1 || i === 0);
-      beforeAll(() => hide(generations), 5 * MINUTES);
+      beforeAll(() => hide(generations), 10 * MINUTES);
       test.each(rankings)(
         '%s: the best of what is published are found',
         (ranking) => expectRecall(ranking, some),
-        5 * MINUTES,
+        10 * MINUTES,
       );
     });
   });

@@ -55,10 +55,7 @@ function makeMetadata(n: number, { below }: Numbers): Record<string, Json> {
 }
 
 /** Documents of two owners, most of them read by a third caller, too. */
-export async function fillWorld(
-  world: SearchWorld,
-  { documents, chunksEach } = THOUSANDS,
-): Promise<void> {
+export async function fillWorld(world: SearchWorld, { documents, chunksEach } = THOUSANDS): Promise<void> {
   const numbers = createNumbers(11);
   for (let n = 0; n < documents; n += 1) {
     const ownerId = n % 4 === 3 ? 'partner' : OWNER;
@@ -76,11 +73,12 @@ export async function fillWorld(
 
 /** What is written and not published yet, and would come before all else: new documents and new versions. */
 export async function hideInWorld(world: SearchWorld, generations: number): Promise<void> {
-  const texts = QUERIES.flatMap((query) => [query, `${query} ${query}`]);
   const published = [...world.documents.values()].filter((each) => each.texts.length > 0);
   for (let n = 0; n < generations; n += 1) {
-    const known = published[n * 7];
-    if (n % 4 === 0 && known) {
+    const query = QUERIES[n % QUERIES.length] ?? '';
+    const texts = [query, `${query} ${query}`];
+    const known = published[n % published.length];
+    if (n % 5 === 0 && known) {
       await world.abandon(known.record.id, texts, false);
       continue;
     }

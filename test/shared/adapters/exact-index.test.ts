@@ -154,25 +154,6 @@ describe('the exact index', () => {
     ]);
   });
 
-  test('a document whose terms cannot be read is left out and reported, all others are found', async () => {
-    await ingest([X]);
-    const { id, generation } = await ingest([X]);
-    await search(unit(X));
-    await data.redis.hSet(keys.chunk(generation, 0), 'terms', 'no terms');
-    const told: unknown[] = [];
-    const other = await createExactIndex({
-      redisUrl: redis.url,
-      onProblem: (message, fields) => told.push({ message, fields }),
-    });
-    await until(async () => (await other.state()) === 'ready');
-    const found = await other.search({ vector: unit(X), callerId: 'owner', filter: null, limit: 10 });
-    await other.close();
-    expect(found).toHaveLength(1);
-    expect(told).toEqual([
-      { message: expect.stringContaining('terms'), fields: expect.objectContaining({ documentId: id }) },
-    ]);
-  });
-
   test('a malformed record is left out and reported, all others are found', async () => {
     const { id } = await ingest([X]);
     await ingest([X]);

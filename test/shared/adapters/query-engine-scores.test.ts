@@ -32,7 +32,7 @@ describeWithQueryEngine('the scores of chunks that are found by words', (engine)
     await fillWorld(world, { documents: 90, chunksEach: 5 });
     const { model, dimensions } = WORLD_MODEL;
     index = await openQueryEngineIndex(redis.url, { model, dimensions: () => Promise.resolve(dimensions) });
-    await until(async () => (await index.state()) === 'ready', 60);
+    await until(async () => (await index.state()) === 'ready', 300);
     const vectors = { field: 'vector', type: 'float32' } as const;
     ({ alias } = chunkIndex({ model, dimensions, vectors, algorithm: { name: 'flat' } }));
   }, 120_000);
@@ -63,7 +63,10 @@ describeWithQueryEngine('the scores of chunks that are found by words', (engine)
 
   /** What a query leaves out: nothing, a few generations, as many as are left out a word. */
   const hidden = [0, 2, 50].map((count) => {
-    const ids = Array.from({ length: count }, (_, i) => String.raw`0193f2a4\-0000\-7000\-8000\-${String(i)}\.1\.1`);
+    const ids = Array.from(
+      { length: count },
+      (_, i) => String.raw`0193f2a4\-0000\-7000\-8000\-${String(i)}\.1\.1`,
+    );
     return count === 0 ? '' : ` -@generation:{${ids.join('|')}}`;
   });
 
@@ -79,9 +82,7 @@ describeWithQueryEngine('the scores of chunks that are found by words', (engine)
   });
 
   test('that are all 0 are refused, since then nothing was ranked', async () => {
-    const { readChunkReply } = await import(
-      '../../../src/shared/adapters/query-engine-index/chunk-reply.js'
-    );
+    const { readChunkReply } = await import('../../../src/shared/adapters/query-engine-index/chunk-reply.js');
     const text = Buffer.from.bind(Buffer);
     const row = (score: number) => [
       ...[text('id'), text('quire:chunk:d.1.1:0'), text('score'), score],
