@@ -49,7 +49,6 @@ export interface CallerTags {
 
 /** In a caller's set: every large audience of the owner may name them. */
 const ANY = '*';
-export const audienceMember = (owner: string, id: string): string => `${owner}:${id}`;
 
 /** @param members of the caller's set: `owner:audience`, `owner:*`, or `*` */
 export function callerTags(callerId: string, members: readonly string[]): CallerTags {
