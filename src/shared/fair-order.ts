@@ -1,4 +1,4 @@
-import { keys } from './keys.js';
+import { keys, queueKeys } from './keys.js';
 import { defineScript, type Redis } from './redis.js';
 
 /** The largest priority of a BullMQ job; the smallest is served first. */
@@ -31,7 +31,7 @@ export function createFairOrder(redis: Redis) {
     recede: async (lane: string): Promise<boolean> => {
       const left = await recedeScript.run(redis, {
         keys: [...keysOf(lane)],
-        arguments: [String(LATE), String(MOVED_AT_ONCE), keys.job(lane, '')],
+        arguments: [String(LATE), String(MOVED_AT_ONCE), queueKeys.job(lane, '')],
       });
       return left === 1;
     },
@@ -39,7 +39,7 @@ export function createFairOrder(redis: Redis) {
 }
 
 const keysOf = (lane: string): string[] => [
-  keys.prioritizedJobs(lane),
+  queueKeys.prioritizedJobs(lane),
   keys.turns(lane),
   keys.virtualTime(lane),
   keys.receding(lane),

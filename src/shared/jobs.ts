@@ -2,7 +2,7 @@ import { Queue, type ConnectionOptions, type JobsOptions } from 'bullmq';
 import { z } from 'zod';
 import type { DocumentRecord } from './document.js';
 import { createFairOrder } from './fair-order.js';
-import { keys, QUEUE_PREFIX, toMember } from './keys.js';
+import { queueKeys, QUEUE_PREFIX, toMember } from './keys.js';
 import { isQuickContent } from './quick-content.js';
 import type { Redis } from './redis.js';
 import type { Fence } from './transitions.js';
@@ -146,7 +146,7 @@ export function createJobs({
       wanted: readonly { readonly lane: LaneName; readonly id: string }[],
     ): Promise<boolean[]> => {
       const found = await Promise.all(
-        wanted.map(({ lane, id }) => redis.hmGet(keys.job(lane, id), ['name', 'finishedOn'])),
+        wanted.map(({ lane, id }) => redis.hmGet(queueKeys.job(lane, id), ['name', 'finishedOn'])),
       );
       return found.map(([name, finishedOn]) => name != null && finishedOn == null);
     },

@@ -39,9 +39,6 @@ export const keys = {
   /** String: virtual time of a lane; and what its waiting jobs are being taken back by, while they are. */
   virtualTime: (lane: string) => keyOf('virtual-time', lane),
   receding: (lane: string) => keyOf('receding', lane),
-  /** BullMQ's own: sorted set of jobs that wait by priority, and the hash of a job. */
-  prioritizedJobs: (lane: string) => `${QUEUE_PREFIX}:${lane}:prioritized`,
-  job: (lane: string, id: string) => `${QUEUE_PREFIX}:${lane}:${id}`,
   /** Set of generations that searches must not answer from. */
   hidden: `${prefix}hidden`,
   /** Set of generations whose chunks are to be unlinked. */
@@ -113,3 +110,9 @@ export const keys = {
 export const toMember = escapeLast;
 /** The id that `toMember` wrote. */
 export const fromMember = unescapePart;
+
+/** BullMQ's own: the sorted set of jobs that wait in a lane by priority, and the hash of a job. */
+export const queueKeys = {
+  prioritizedJobs: (lane: string) => `${QUEUE_PREFIX}:${lane}:prioritized`,
+  job: (lane: string, id: string) => `${QUEUE_PREFIX}:${lane}:${id}`,
+} as const;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createJobs, type Jobs } from '../../src/shared/jobs.js';
-import { keys } from '../../src/shared/keys.js';
+import { keys, queueKeys } from '../../src/shared/keys.js';
 import { bullConnection, createRedis, type Redis } from '../../src/shared/redis.js';
 import { makeContent, makeDocument } from '../support/documents.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
@@ -47,7 +47,7 @@ async function add(caller: string, from: number, to: number, by = jobs, sizeByte
 
 /** What a worker would take next, of `count` jobs, as BullMQ takes them. */
 async function take(count: number): Promise<string[]> {
-  const taken = await redis.zPopMinCount(keys.prioritizedJobs(LANE), count);
+  const taken = await redis.zPopMinCount(queueKeys.prioritizedJobs(LANE), count);
   return taken.map(({ value }) => value.replace(/^ingest-(\w+)-1-1$/, '$1'));
 }
 
@@ -106,15 +106,18 @@ test('what nobody waits for goes after what its caller waits for, and starves no
 
 test('a virtual time that becomes late begins anew, in the same order, and within what BullMQ takes', async () => {
   await redis.set(keys.virtualTime(LANE), String(2 ** 20 + 5));
-  await redis.zAdd(keys.prioritizedJobs(LANE), { value: 'ingest-first-1-1', score: (2 ** 20 + 5) * 2 ** 32 });
+  await redis.zAdd(queueKeys.prioritizedJobs(LANE), {
+    value: 'ingest-first-1-1',
+    score: (2 ** 20 + 5) * 2 ** 32,
+  });
   await add('h', 1, 700);
   await add('l', 1, 3);
-  const before = await redis.zRange(keys.prioritizedJobs(LANE), 0, -1);
+  const before = await redis.zRange(queueKeys.prioritizedJobs(LANE), 0, -1);
   expect(await jobs.recede(LANE)).toBe(true);
   // In the midst of it somebody comes: not behind what has not been moved yet.
   await add('m', 1, 1);
   while (await jobs.recede(LANE));
-  const after = await redis.zRangeWithScores(keys.prioritizedJobs(LANE), 0, -1);
+  const after = await redis.zRangeWithScores(queueKeys.prioritizedJobs(LANE), 0, -1);
   expect(after.map(({ value }) => value).filter((id) => !id.includes('-m'))).toEqual(before);
   expect(after.findIndex(({ value }) => value === 'ingest-m1-1-1')).toBeLessThan(5);
   expect(Math.floor((after[0]?.score ?? 0) / 2 ** 32)).toBe(1);
@@ -128,7 +131,7 @@ test('a virtual time that becomes late begins anew, in the same order, and withi
 
 test('a job that comes back with a priority of before goes next', async () => {
   await add('h', 1, 50);
-  await redis.zAdd(keys.prioritizedJobs(LANE), { value: 'ingest-back-1-1', score: 1_500_000 * 2 ** 32 });
+  await redis.zAdd(queueKeys.prioritizedJobs(LANE), { value: 'ingest-back-1-1', score: 1_500_000 * 2 ** 32 });
   expect(await jobs.recede(LANE)).toBe(false);
   expect((await take(2)).includes('back')).toBe(true);
 });

@@ -5,7 +5,7 @@ import { createChunks } from '../../src/shared/chunks.js';
 import { createEachMember } from '../../src/shared/each-member.js';
 import { generationId } from '../../src/shared/document.js';
 import { createJobs, type Jobs } from '../../src/shared/jobs.js';
-import { keys } from '../../src/shared/keys.js';
+import { keys, queueKeys } from '../../src/shared/keys.js';
 import { createRecords, type Records } from '../../src/shared/records.js';
 import { bullConnection, createRedis, type Redis } from '../../src/shared/redis.js';
 import { publish, startAttempt } from '../../src/shared/transitions.js';
@@ -18,7 +18,7 @@ let redis: Redis;
 let jobs: Jobs;
 
 beforeAll(async () => {
-  server = await startTestRedis();
+  server = await startTestRedis({ arguments: ['--appendonly', 'no'] });
   redis = createRedis(server.url, { failFast: false, onError: () => undefined });
   await redis.connect();
   jobs = createJobs({
@@ -93,7 +93,11 @@ async function fillQueue(count: number): Promise<void> {
         keys: [keys.unfinished],
         arguments: [
           ...[String(first), String(Math.min(count, first + 5_000) - 1), keys.document('')],
-          ...[keys.job('ingestion-quick', 'ingest-'), keys.prioritizedJobs('ingestion-quick'), ...fields],
+          ...[
+            queueKeys.job('ingestion-quick', 'ingest-'),
+            queueKeys.prioritizedJobs('ingestion-quick'),
+            ...fields,
+          ],
         ],
       },
     );
@@ -109,8 +113,8 @@ test('60,000 documents that wait are looked at in pages, and none of them is que
   const COUNT = 60_000;
   await fillQueue(COUNT);
   const lost = 'many41234';
-  await redis.del(keys.job('ingestion-quick', `ingest-${lost}-1-1`));
-  await redis.zRem(keys.prioritizedJobs('ingestion-quick'), `ingest-${lost}-1-1`);
+  await redis.del(queueKeys.job('ingestion-quick', `ingest-${lost}-1-1`));
+  await redis.zRem(queueKeys.prioritizedJobs('ingestion-quick'), `ingest-${lost}-1-1`);
   const began = Date.now();
   const reads = await readsOfRedis();
   // One sweep is bounded; together they look at all, the oldest first.
@@ -119,14 +123,14 @@ test('60,000 documents that wait are looked at in pages, and none of them is que
     expect(await redis.zCount(keys.unfinished, began, '+inf')).toBe(sweeps * 20_000);
   }
   expect((await readsOfRedis()) - reads).toBeLessThan(COUNT / 20);
-  expect(await redis.zCard(keys.prioritizedJobs('ingestion-quick'))).toBe(COUNT);
+  expect(await redis.zCard(queueKeys.prioritizedJobs('ingestion-quick'))).toBe(COUNT);
   expect(await redis.hGet(keys.document(lost), 'attempt')).toBe('2');
   expect(await redis.hGet(keys.document('many41233'), 'attempt')).toBe('1');
   // All were looked at a moment ago: there is nothing to do.
   const before = await readsOfRedis();
   await sweepWith(createRecords(redis));
   expect((await readsOfRedis()) - before).toBeLessThan(40);
-}, 60_000);
+}, 300_000);
 
 test('a record that cannot be read is passed over, and stops none of the others', async () => {
   await redis.flushAll();
@@ -151,7 +155,7 @@ test('what is cleaned already is not asked for again', async () => {
   await redis.sAdd(keys.garbage, [waiting, left]);
   await jobs.addCleans([waiting], 'owner');
   await sweepWith(createRecords(redis));
-  expect(await redis.zCard(keys.prioritizedJobs('maintenance'))).toBe(2);
+  expect(await redis.zCard(queueKeys.prioritizedJobs('maintenance'))).toBe(2);
   await sweepWith(createRecords(redis));
-  expect(await redis.zCard(keys.prioritizedJobs('maintenance'))).toBe(2);
+  expect(await redis.zCard(queueKeys.prioritizedJobs('maintenance'))).toBe(2);
 });
