@@ -60,18 +60,18 @@ export const queryFilters = z
   .meta({ description: `JSON, or what Python prints for a dict. ${bounds}` });
 
 function toRequestFilter(json: unknown, context: z.RefinementCtx): RequestFilter {
-  if (!holdsWholeCharacters(json)) {
+  const parsed = parseFilter(json);
+  if ('filter' in parsed) {
+    // Looked at last, when the filter is known to be within its bounds: a refused one may hold a million values.
+    if (holdsWholeCharacters(json)) return { filter: parsed.filter, json };
     addItem(context, { loc: [], msg: MESSAGES.surrogate, type: SURROGATE });
     return z.NEVER;
   }
-  const parsed = parseFilter(json);
-  if ('filter' in parsed) return { filter: parsed.filter, json };
   // The schema sits at `filters` already.
   for (const item of parsed.errors) addItem(context, { ...item, loc: item.loc.slice(1) });
   return z.NEVER;
 }
 
-/** Without recursion: a filter's depth is counted only when it is parsed. */
 function holdsWholeCharacters(json: unknown): boolean {
   const waiting: unknown[] = [json];
   while (waiting.length > 0) {

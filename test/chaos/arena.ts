@@ -65,7 +65,7 @@ export async function ask(actor: Actor, { about, label, isEcho = false, ...sent 
   return { outcome, start, end };
 }
 
-export function tell(outcome: Outcome): string {
+function tell(outcome: Outcome): string {
   if (outcome.type !== 'answer') return outcome.type;
   const { status, text } = outcome;
   return status < 400 ? String(status) : `${String(status)} ${text.slice(0, 160)}`;

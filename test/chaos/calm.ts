@@ -5,7 +5,7 @@ import type { Outcome, Sent } from './exchange.js';
 
 export type Answer = Extract<Outcome, { readonly type: 'answer' }>;
 
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 
 /** Asks a service that nothing happens to any more: it has to answer. What comes is checked for foreign texts. */
 export async function askCalmly(arena: Arena, caller: string, sent: Omit<Sent, 'caller'>): Promise<Answer> {

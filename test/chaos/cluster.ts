@@ -78,7 +78,7 @@ export async function startCluster({ redis, history, env }: ClusterOptions): Pro
 }
 
 async function untilReady(url: string, name: string): Promise<void> {
-  for (let tries = 0; tries < 1_200; tries += 1) {
+  for (let tries = 0; tries < 3_600; tries += 1) {
     const response = await fetch(`${url}/health/ready`).catch(() => null);
     await response?.arrayBuffer().catch(() => null);
     if (response?.status === 200) return;

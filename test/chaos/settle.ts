@@ -4,7 +4,7 @@ import type { Redis } from '../../src/shared/redis.js';
 import type { Arena } from './arena.js';
 import { withRedis } from './with-redis.js';
 
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 240_000;
 
 /** Waits until the service has nothing to do any more; what never gets done is a broken promise. */
 export async function settleAll(arena: Arena): Promise<void> {

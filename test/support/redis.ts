@@ -106,7 +106,7 @@ async function untilAnswers(url: string, wanted: 'loaded' | 'answering'): Promis
       return;
     } catch (error) {
       if (wanted === 'answering' && error instanceof Error && error.message.startsWith('LOADING')) return;
-      if (tries >= 200) throw error;
+      if (tries >= 1_200) throw error;
       await sleep(25);
     } finally {
       client.destroy();
