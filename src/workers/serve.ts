@@ -25,7 +25,7 @@ import { createReadContent, createReadText } from './read-content.js';
 import { createRemoveObjects } from './remove-objects.js';
 import { createRetagJob } from './retag.js';
 import { createSweep } from './sweep.js';
-import { startSweeper } from './sweeper.js';
+import { startSweeper, type Sweeper } from './sweeper.js';
 import { createWorker, type JobHandler } from './worker.js';
 
 const HEARTBEAT_MS = 5_000;
@@ -38,7 +38,7 @@ export interface ServedQueue {
 /** Serves one queue until it is closed, and says so in Redis for `/health/ready`. */
 export async function serveQueue(queue: QueueName, context: WorkerContext): Promise<ServedQueue> {
   const { settings, connection, logger, metrics, redis } = context;
-  const { lanes, close } = await served(queue, context);
+  const { lanes, sweeper, close } = await served(queue, context);
   const workers = lanes.map(({ lane, handlers, concurrency }) =>
     createWorker({
       ...{ queue: lane, connection, concurrency, handlers, logger },
@@ -61,7 +61,7 @@ export async function serveQueue(queue: QueueName, context: WorkerContext): Prom
   return {
     close: async (drainMilliseconds) => {
       clearInterval(heart);
-      await Promise.all(workers.map((worker) => worker.close(drainMilliseconds)));
+      await Promise.all([sweeper?.close(), ...workers.map((worker) => worker.close(drainMilliseconds))]);
       await close?.();
     },
   };
@@ -75,6 +75,8 @@ interface ServedLane {
 
 interface Served {
   readonly lanes: readonly ServedLane[];
+  readonly sweeper?: Sweeper;
+  /** Called once no job runs any more. */
   readonly close?: () => Promise<void>;
 }
 
@@ -198,7 +200,7 @@ async function serveMaintenance(context: WorkerContext): Promise<Served> {
     retag: { run: (job) => retag(retagJob.parse(job.data)) },
     sweep: { run: () => Promise.resolve('stale') },
   };
-  return { lanes: [{ lane: 'maintenance', concurrency: 4, handlers }], close: () => sweeper.close() };
+  return { lanes: [{ lane: 'maintenance', concurrency: 4, handlers }], sweeper };
 }
 
 async function serveUsage({ settings, jobs, aggregateUsage }: WorkerContext): Promise<Served> {

@@ -100,8 +100,8 @@ test('it is decided before the body is read', async () => {
     `POST /ingest/text HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${alice ?? ''}\r\n` +
       'Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{',
   );
-  const [answer] = await once(socket, 'data');
-  expect(String(answer)).toMatch(/^HTTP\/1\.1 429 /);
+  const answer: unknown[] = await once(socket, 'data');
+  expect(String(answer[0])).toMatch(/^HTTP\/1\.1 429 /);
   socket.destroy();
   await api.redis.del(keys.ingestsByCaller);
 });

@@ -37,7 +37,12 @@ afterAll(async () => {
 });
 
 /** Documents of a caller, named after them and their number. */
-async function add(caller: string, from: number, to: number, by = jobs, sizeBytes = 30): Promise<void> {
+async function add(
+  caller: string,
+  from: number,
+  to: number,
+  { by = jobs, sizeBytes = 30 } = {},
+): Promise<void> {
   for (let n = from; n <= to; n += 1) {
     const pending = makeContent({ sizeBytes });
     const document = makeDocument({ id: `${caller}${String(n)}`, ownerId: caller, operation: null, pending });
@@ -55,10 +60,10 @@ const callers = (names: readonly string[]) => names.map((name) => name.replace(/
 
 test("a caller's n-th waiting document never goes before another's first", async () => {
   await add('h', 1, 300);
-  await add('l', 1, 2, others);
+  await add('l', 1, 2, { by: others });
   await add('m', 1, 1);
   expect(await take(4)).toEqual(['h1', 'l1', 'm1', 'h2']);
-  await add('k', 1, 3, others);
+  await add('k', 1, 3, { by: others });
   // Whose first it is goes at the place of everybody's next.
   expect(callers((await take(5)).toSorted())).toBe('hhklk'.split('').toSorted().join(''));
   expect(callers(await take(300))).toMatch(/^[hk]{1,3}h+$/);
@@ -90,7 +95,7 @@ test('who was away has saved up nothing, and who was busy owes nothing', async (
 });
 
 test('a large document takes as much of its caller’s turn as many small ones', async () => {
-  await add('h', 1, 10, jobs, 640_000);
+  await add('h', 1, 10, { sizeBytes: 640_000 });
   await add('l', 1, 50);
   expect(callers(await take(23)).match(/h/g)?.length).toBe(3);
 });
@@ -140,7 +145,7 @@ test('nothing asks BullMQ for a priority that it does not take, however much one
   await redis.set(keys.virtualTime(LANE), String(2 ** 20));
   await add('h', 1, 1);
   await redis.zAdd(keys.turns(LANE), { value: 'waiting:h', score: LARGEST_PRIORITY - 2 });
-  await add('h', 2, 6, jobs, 1_000_000);
+  await add('h', 2, 6, { sizeBytes: 1_000_000 });
   await add('l', 1, 1);
   expect(await take(2)).toEqual(['h1', 'l1']);
   expect((await take(10)).length).toBe(5);

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { countOlderIngests } from '../../src/shared/ingest-counts.js';
 import { keys } from '../../src/shared/keys.js';
-import { createRecords, type Records, type Transition } from '../../src/shared/records.js';
+import { createRecords, type Records } from '../../src/shared/records.js';
 import { createRedis, type Redis } from '../../src/shared/redis.js';
 import * as transitions from '../../src/shared/transitions.js';
 import { createUsage, type Usage } from '../../src/shared/usage.js';
@@ -206,69 +205,4 @@ test('a document whose owner is no well-formed text is published, counted and de
   expect(Object.keys(await usage.stats(owner))).toHaveLength(1);
   expect(await usage.stats('half \ud801: %3A')).toEqual({});
   expect((await records.update(document.id, transitions.remove)).changed).toBe(true);
-});
-
-describe('ingests that are not finished are counted', () => {
-  const recount = async () => {
-    const found: Record<string, number> = {};
-    for (const key of await redis.keys(`${keys.documentPrefix}*`)) {
-      const record = await records.read(key.slice(keys.documentPrefix.length));
-      if (record?.status !== 'queued' && record?.status !== 'processing') continue;
-      const caller = record.operation?.userId ?? record.ownerId;
-      found[caller] = (found[caller] ?? 0) + 1;
-    }
-    return found;
-  };
-  const counted = async () =>
-    Object.fromEntries(
-      (await redis.zRangeWithScores(keys.ingestsByCaller, 0, -1)).map(({ value, score }) => [value, score]),
-    );
-
-  test('by caller and in all, exactly, whatever becomes of them', async () => {
-    const documents = Array.from({ length: 12 }, (_, i) =>
-      makeDocument({ operation: makeOperation({ userId: `caller${String(i % 3)}` }) }),
-    );
-    await Promise.all(documents.map((document) => records.create(document)));
-    const failure = { code: 'timeout', message: 'too slow', stage: 'parsing' } as const;
-    const steps: Transition[] = [
-      (each) => transitions.startAttempt(each, fenceOf(each)),
-      (each) => transitions.publish(each, { ...fenceOf(each), chunkCount: 1, tokenCount: 1 }),
-      (each) => transitions.fail(each, { ...fenceOf(each), failure }),
-      transitions.requeue,
-      transitions.cancel,
-      transitions.remove,
-      (each) => transitions.patch(each, { metadata: { a: 1 } }),
-      (each) => transitions.retry(each, makeOperation({ userId: 'retrier' })),
-      (each) => {
-        const operation = makeOperation({ userId: 'writer' });
-        return transitions.replaceContent(each, { content: makeContent(), operation });
-      },
-    ];
-    let seed = 7;
-    const random = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below;
-    for (let round = 0; round < 40; round += 1) {
-      await Promise.all(
-        documents.map(({ id }) => {
-          const step = steps[random(steps.length)];
-          return step && records.update(id, step);
-        }),
-      );
-      expect(await counted()).toEqual(await recount());
-      const all = Object.values(await recount()).reduce((sum, each) => sum + each, 0);
-      expect(await redis.hLen(keys.ingests)).toBe(all);
-    }
-  });
-
-  test('also those that an older version began', async () => {
-    const document = makeDocument({ ownerId: 'older' });
-    await records.create(document);
-    await redis.hDel(keys.ingests, document.id);
-    await redis.zRem(keys.ingestsByCaller, 'older');
-    const done = await published({ ownerId: 'older' });
-    for (let times = 0; times < 2; times += 1)
-      await countOlderIngests(redis, [document, { id: done.id, ownerId: 'older' }]);
-    expect(await counted()).toMatchObject({ older: 1 });
-    await records.update(document.id, transitions.cancel);
-    expect(await counted()).toEqual(await recount());
-  });
 });
