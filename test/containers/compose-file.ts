@@ -51,11 +51,11 @@ function interpolate(value: unknown, variables: Record<string, string>): unknown
 function fill(text: string, variables: Record<string, string>): string {
   return text.replace(
     /\$(?:\$|\{(\w+)(?::([-?])([^}]*))?\})/g,
-    (_, name?: string, operator?: string, rest = '') => {
+    (_, name?: string, operator?: string, rest?: string) => {
       if (name === undefined) return '$';
       const value = variables[name] ?? '';
-      if (value === '' && operator === '?') throw new Error(`${name}: ${rest}`);
-      return value === '' && operator === '-' ? rest : value;
+      if (value === '' && operator === '?') throw new Error(`${name}: ${rest ?? ''}`);
+      return value === '' ? (rest ?? '') : value;
     },
   );
 }

@@ -22,6 +22,6 @@ export async function succeeds(...args: string[]): Promise<boolean> {
 /** Runs a command whose output is for whoever looks on. */
 export async function show(command: string, args: readonly string[], cwd?: string): Promise<void> {
   const child = spawn(command, args, { stdio: ['ignore', 2, 2], ...(cwd === undefined ? {} : { cwd }) });
-  const [code] = await once(child, 'exit');
-  if (code !== 0) throw new Error(`${command} ${args.join(' ')} failed`);
+  await once(child, 'exit');
+  if (child.exitCode !== 0) throw new Error(`${command} ${args.join(' ')} failed`);
 }

@@ -6,6 +6,8 @@ import { podman, succeeds } from './podman.js';
 import type { ComposeFile, Service } from './compose-file.js';
 
 const PROJECT = 'quire-try';
+/** Compose would wait for its health check's own number of failures; a busy machine needs longer. */
+const HEALTHY_MILLISECONDS = 300_000;
 
 export type Stack = Awaited<ReturnType<typeof createStack>>;
 
@@ -24,7 +26,7 @@ export async function createStack(file: ComposeFile, images: Readonly<Record<str
 
   const untilHealthy = async (service: string, names = namesOf(service)): Promise<void> => {
     const [, ...test] = serviceOf(service).healthcheck.test;
-    const end = Date.now() + 180_000;
+    const end = Date.now() + HEALTHY_MILLISECONDS;
     for (const name of names)
       while (!(await succeeds('exec', name, ...test))) {
         if (Date.now() > end)
