@@ -44,7 +44,7 @@ async function rollUnderLoad(stack: Stack, customer: Customer): Promise<void> {
   const { asked, failures } = await load.stop();
   if (failures.length > 0)
     throw new Error(
-      `${String(failures.length)} of ${String(asked)} requests failed: ${failures.slice(0, 5).join('; ')}`,
+      `${String(failures.length)} of ${String(asked)} requests failed: ${[...new Set(failures)].slice(0, 5).join('; ')}`,
     );
   say(`restarted one by one: ${String(asked)} requests meanwhile, none failed`);
 }
