@@ -1,5 +1,5 @@
-# Tried: see docs/verification.md. `npm run try:containers` builds it on a stand-in for the base image and runs the
-# whole docker-compose.yml with it.
+# Built and run on a stand-in for the base image, not on the image itself: `npm run try:containers`, and
+# docs/verification.md.
 ARG NODE_IMAGE=node:24-slim
 
 FROM ${NODE_IMAGE} AS build

@@ -80,7 +80,6 @@ async function work(stack: Stack, origin: string): Promise<void> {
   await stack.scale('worker-ingestion', 2);
   await customer.checkAll();
   say('API and workers are scaled out, workers in again');
-  await rollUnderLoad(stack, customer);
   await killEach(stack, customer);
   await stack.stopAll();
   await stack.startAll();
@@ -91,6 +90,7 @@ async function work(stack: Stack, origin: string): Promise<void> {
       .split('\n')
       .find((line) => line.includes('parser processes')) ?? '',
   );
+  await rollUnderLoad(stack, customer);
 }
 
 const reason = missing();
