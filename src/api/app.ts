@@ -2,6 +2,7 @@ import express, { type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import { AppError } from '../shared/errors.js';
 import type { Logger } from '../shared/logger.js';
+import type { TrustedProxies } from '../shared/settings/trusted-proxies.js';
 import { createAccessLog } from './access-log.js';
 import type { Authenticate } from './auth.js';
 import { createCors } from './cors.js';
@@ -24,7 +25,8 @@ export interface AppOptions {
   /** Further names that this service may be asked by in dev mode. */
   readonly hostNames: readonly string[];
   readonly corsOrigins: readonly string[];
-  readonly trustProxy: boolean;
+  /** Proxies whose X-Forwarded-* headers are believed: how many, or their networks. */
+  readonly trustProxy: TrustedProxies;
   /** Empty: as requested. */
   readonly publicUrl: string;
   readonly maxJsonBytes: number;

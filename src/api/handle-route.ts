@@ -1,4 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
+import { addressOf } from './address.js';
 import { anonymous, notAuthenticated, requirePermission, type Authenticate, type Caller } from './auth.js';
 import { continueBody } from './expect-continue.js';
 import { baseUrlOf } from './host.js';
@@ -27,7 +28,7 @@ export function handleRoute(route: Route, options: RouteOptions): RequestHandler
     const startedAtMs = Date.now();
     const signal = abortsWhenGone(request, response);
     const caller = admit(route, request, options.authenticate);
-    await countRequest(route, caller, request, options);
+    if (caller !== anonymous) await options.rateLimit?.(caller.id);
     await route.admit?.(caller.id);
     const raw = await readRawBody(route, caller, request, { response, maxBytes: options.maxJsonBytes });
     const parts = parseParts(route, { path: request.params, query: queryOf(request.url), body: raw });
@@ -58,17 +59,6 @@ function holdFor(
       : Promise.resolve(memory.hold({ callerId, bytes }));
 }
 
-/** Strangers are counted, by their address, only where they could try passwords. */
-async function countRequest(
-  route: Route,
-  caller: Caller,
-  request: Request,
-  { rateLimit }: RouteOptions,
-): Promise<void> {
-  if (caller !== anonymous) await rateLimit?.(`caller:${caller.id}`);
-  else if (route.authorize) await rateLimit?.(`address:${request.ip ?? ''}`);
-}
-
 function admit(route: Route, request: Request, authenticate: Authenticate): Caller {
   const facts = requestFacts(request);
   facts.route = route.path;
@@ -87,17 +77,23 @@ async function readRawBody(
   request: Request,
   { response, maxBytes }: { response: Response; maxBytes: number },
 ): Promise<RawBody> {
+  const mayPass = route.authorize?.byCaller(caller) ?? true;
+  const decide = async (value: unknown) => {
+    if (!mayPass) await route.authorize?.byBody(caller, value, addressOf(request));
+  };
   const onReading = () => {
     continueBody(request, response);
   };
+  let body: RawBody;
   try {
-    const body = await readBody(request, route, { maxBytes, onReading });
-    route.authorize?.(caller, body.type === 'json' || body.type === 'form' ? body.value : undefined);
-    return body;
+    body = await readBody(request, route, { maxBytes, onReading });
   } catch (error) {
-    route.authorize?.(caller, undefined);
+    // Who may not pass is not told what is wrong with the body.
+    await decide(undefined);
     throw error;
   }
+  await decide(body.type === 'json' || body.type === 'form' ? body.value : undefined);
+  return body;
 }
 
 function receiveUpload(request: Request, response: Response): ReceiveUpload {

@@ -6,9 +6,11 @@ import { EXIT_DATA_CHANGED, EXIT_WRONG_SETTINGS } from '../shared/exit-codes.js'
 import { createLogger, type Logger } from '../shared/logger.js';
 import { loadOrCreateSecret } from '../shared/secret.js';
 import type { Settings } from '../shared/settings.js';
+import { parseTrustedProxies } from '../shared/settings/trusted-proxies.js';
 import { createApp, type AppOptions } from './app.js';
 import { createAuthentication } from './auth.js';
 import { createApiContext } from './context.js';
+import { createGuesses } from './guesses.js';
 import { createMounts } from './mounts.js';
 import { createProcessMetrics } from './process-metrics.js';
 import { createRateLimit } from './rate-limit.js';
@@ -17,6 +19,7 @@ import { createHealthRoutes } from './routes/health.js';
 import { createApiServer } from './server.js';
 import { createAnswerMemory } from './services/answer-memory.js';
 import { listen, PortError, stopServer } from './serving.js';
+import { createWindows } from './windows.js';
 
 const MEGABYTE = 1024 ** 2;
 
@@ -56,14 +59,16 @@ async function main(): Promise<void> {
   });
   try {
     const context = await starting;
-    const mounts = createMounts(context, { secrets, processMetrics });
+    const windows = createWindows(context.redis);
+    const guesses = createGuesses(windows);
+    const mounts = createMounts(context, { secrets, processMetrics, guesses });
     const { rateLimitPerMinute: perMinute } = settings.api;
-    const rateLimit = perMinute > 0 ? createRateLimit(context.redis, { perMinute }) : null;
+    const rateLimit = perMinute > 0 ? createRateLimit(windows, { perMinute }) : null;
     listener = createApp({
       ...appOptions,
       mounts,
       rateLimit,
-      routes: createRoutes({ ...context, answerMemory }, secrets),
+      routes: createRoutes({ ...context, answerMemory }, { secrets, guesses }),
     });
     logger.info('api serves');
   } catch (error) {
@@ -86,7 +91,8 @@ function optionsOf(
   secrets: Secrets,
   logger: Logger,
 ): Omit<AppOptions, 'routes' | 'answerMemory'> {
-  const { corsOrigins, trustProxy, publicUrl, maxJsonBytes } = api;
+  const { corsOrigins, publicUrl, maxJsonBytes } = api;
+  const trustProxy = parseTrustedProxies(api.trustProxy) ?? 0;
   const publicNames = publicUrl === '' ? [] : [new URL(publicUrl).hostname];
   return {
     authenticate: createAuthentication({ secrets, devMode }),

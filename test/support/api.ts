@@ -91,7 +91,7 @@ export async function startApi({
   const app = createApp({
     authenticate: createAuthentication({ secrets: [SECRET], devMode }),
     logger: pino({ level: onLog ? 'debug' : 'silent' }, destination),
-    ...{ devMode, allowRemoteDevMode: false, hostNames: [], corsOrigins: [], trustProxy: false },
+    ...{ devMode, allowRemoteDevMode: false, hostNames: [], corsOrigins: [], trustProxy: 0 },
     ...{ publicUrl: '', maxJsonBytes: 8_388_608 },
     answerMemory: createAnswerMemory({ limitBytes: mostUnsentBytes }),
     ...options,

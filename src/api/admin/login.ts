@@ -2,13 +2,14 @@ import { Router, type Request, type Response } from 'express';
 import jsonwebtoken from 'jsonwebtoken';
 import { z } from 'zod';
 import { AppError } from '../../shared/errors.js';
+import { addressOf } from '../address.js';
 import { mediaTypeOf } from '../body.js';
 import type { Authenticate, Caller } from '../auth.js';
 import { continueBody } from '../expect-continue.js';
 import { readForm } from '../form.js';
+import type { Guesses } from '../guesses.js';
 import { requestFacts } from '../request-facts.js';
 import { html, sendPage, type Html } from './html.js';
-import type { LoginAttempts } from './login-attempts.js';
 import type { Visit, Visits } from './visit.js';
 
 const MAX_FORM_BYTES = 32 * 1024;
@@ -17,13 +18,13 @@ export interface LoginOptions {
   readonly visits: Visits;
   /** Knows tokens only: in dev mode, too, nobody is anybody without one. */
   readonly authenticate: Authenticate;
-  readonly attempts: LoginAttempts;
+  readonly guesses: Guesses;
   readonly adminPath: string;
   readonly devMode: boolean;
 }
 
 /** A page that turns an admin token into a session, and shows and ends the session there is. */
-export function createLogin({ visits, authenticate, attempts, adminPath, devMode }: LoginOptions): Router {
+export function createLogin({ visits, authenticate, guesses, adminPath, devMode }: LoginOptions): Router {
   const router = Router({ caseSensitive: true, strict: true });
   const queues = `${adminPath}/queues`;
 
@@ -46,17 +47,16 @@ export function createLogin({ visits, authenticate, attempts, adminPath, devMode
     const visit = await visits.read(request);
     const form = await readSmallForm(request, response);
     visits.requireOwnPage(request, { ...visit, isByToken: false }, form['csrf'] ?? '');
-    await attempts.take(request.ip ?? '');
     const token = (form['token'] ?? '').trim();
     const next = form['next'] ?? '';
     const caller = authenticate(`Bearer ${token}`);
     const refusal = refusalOf(caller);
+    if (!caller) await guesses.countWrong({ kind: 'signed-token', address: addressOf(request) });
     if (!caller || refusal) {
       show(request, response, visit, { ...refusal, next });
       return;
     }
     requestFacts(request).callerId = caller.id;
-    await attempts.forget(request.ip ?? '');
     visits.login(request, response, caller, expiryOf(token));
     response.redirect(303, safeTarget(next, adminPath) ?? queues);
   });

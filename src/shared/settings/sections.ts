@@ -12,6 +12,7 @@ import {
   text,
   whole,
 } from './notes.js';
+import { trustProxy } from './trusted-proxies.js';
 
 const hour = 3600;
 const day = 24 * hour;
@@ -55,7 +56,7 @@ export const api = z.strictObject({
     { min: 16, max: 1_048_576 },
     'Memory for answers that clients have not taken yet; beyond it large ones wait, then are a 503.',
   ),
-  trustProxy: flag(false, 'Whether X-Forwarded-* headers of a reverse proxy are believed.'),
+  trustProxy,
 });
 
 export const redis = z.strictObject({
