@@ -5,6 +5,7 @@ import type { Logger } from '../shared/logger.js';
 import type { TrustedProxies } from '../shared/settings/trusted-proxies.js';
 import { createAccessLog } from './access-log.js';
 import type { Authenticate } from './auth.js';
+import type { BodyBudget } from './body-budget.js';
 import { createCors } from './cors.js';
 import { createDocsPage } from './docs-page.js';
 import { handleError } from './error-handler.js';
@@ -31,6 +32,8 @@ export interface AppOptions {
   readonly publicUrl: string;
   readonly maxJsonBytes: number;
   readonly answerMemory: AnswerMemory;
+  readonly bodies: BodyBudget;
+  readonly bodyGraceSeconds: number;
   readonly rateLimit?: RateLimit | null;
   /** Sees every request first, to time it. */
   readonly measure?: RequestHandler;
@@ -40,6 +43,7 @@ export interface AppOptions {
 
 export function createApp(options: AppOptions): Express {
   const { routes, logger, devMode, maxJsonBytes, publicUrl, authenticate, answerMemory } = options;
+  const { bodies, bodyGraceSeconds } = options;
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing');
   app.set('query parser', false).set('trust proxy', options.trustProxy);
@@ -55,7 +59,10 @@ export function createApp(options: AppOptions): Express {
   for (const route of [...routes].sort(byParameters)) {
     app[route.method](
       expressPath(route.path),
-      handleRoute(route, { authenticate, rateLimit, maxJsonBytes, publicUrl, answerMemory }),
+      handleRoute(route, {
+        ...{ authenticate, rateLimit, maxJsonBytes, publicUrl, answerMemory },
+        ...{ bodies, bodyGraceSeconds },
+      }),
     );
   }
   for (const { path, handler } of options.mounts ?? []) app.use(path, handler);

@@ -9,6 +9,7 @@ import type { Settings } from '../shared/settings.js';
 import { parseTrustedProxies } from '../shared/settings/trusted-proxies.js';
 import { createApp, type AppOptions } from './app.js';
 import { createAuthentication } from './auth.js';
+import { createBodyBudget, type BodyBudgetOptions } from './body-budget.js';
 import { createApiContext } from './context.js';
 import { createGuesses } from './guesses.js';
 import { createMounts } from './mounts.js';
@@ -61,7 +62,7 @@ async function main(): Promise<void> {
     const context = await starting;
     const windows = createWindows(context.redis);
     const guesses = createGuesses(windows);
-    const mounts = createMounts(context, { secrets, processMetrics, guesses });
+    const mounts = createMounts(context, { secrets, processMetrics, guesses, bodies: appOptions.bodies });
     const { rateLimitPerMinute: perMinute } = settings.api;
     const rateLimit = perMinute > 0 ? createRateLimit(windows, { perMinute }) : null;
     listener = createApp({
@@ -97,8 +98,16 @@ function optionsOf(
   return {
     authenticate: createAuthentication({ secrets, devMode }),
     ...{ logger, devMode, allowRemoteDevMode, corsOrigins, trustProxy, publicUrl, maxJsonBytes },
+    bodies: createBodyBudget(bodyBudgetOf(api)),
+    bodyGraceSeconds: api.slowBodySeconds,
     hostNames: [api.host, ...publicNames],
   };
+}
+
+/** A quarter each, or a largest body where that is more. */
+function bodyBudgetOf({ bodyMemoryMegabytes, maxJsonBytes }: Settings['api']): BodyBudgetOptions {
+  const maxBytes = bodyMemoryMegabytes * 1024 ** 2;
+  return { maxBytes, shareBytes: Math.max(maxBytes / 4, maxJsonBytes + 1024 ** 2) };
 }
 
 /** Lives and says so; everything else is asked to come again. */

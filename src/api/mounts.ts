@@ -1,6 +1,7 @@
 import { createAdmin } from './admin/router.js';
 import type { AppOptions } from './app.js';
 import { createAuthentication } from './auth.js';
+import type { BodyBudget } from './body-budget.js';
 import type { ApiContext } from './context.js';
 import type { Guesses } from './guesses.js';
 import { createMetricsPage } from './metrics-page.js';
@@ -13,12 +14,13 @@ interface MountOptions {
   readonly secrets: Secrets;
   readonly processMetrics: ProcessMetrics;
   readonly guesses: Guesses;
+  readonly bodies: BodyBudget;
 }
 
 /** What operators use, and what is no JSON route: pages and metrics. */
 export function createMounts(
   context: ApiContext,
-  { secrets, processMetrics, guesses }: MountOptions,
+  { secrets, processMetrics, guesses, bodies }: MountOptions,
 ): NonNullable<AppOptions['mounts']> {
   const { settings, redis, jobs, index, logger, records, chunks } = context;
   const { devMode } = settings;
@@ -37,6 +39,7 @@ export function createMounts(
       path: '/admin',
       handler: createAdmin({
         ...{ redis, jobs, secrets, devMode, authenticateToken, guesses },
+        ...{ bodies, bodyGraceSeconds: settings.api.slowBodySeconds },
         inspect: createDocumentInspection({ records, chunks, jobs }),
         authenticate: createAuthentication({ secrets, devMode }),
         sessionMinutes: settings.admin.sessionMinutes,

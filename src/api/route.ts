@@ -75,6 +75,8 @@ export interface Route<
     /** Fields that the query string may hold where the JSON body leaves them out or null; its values are strings. */
     readonly fromQuery?: z.ZodObject;
   };
+  /** Largest JSON or form body that it can mean anything by, if that is less than `api.max_json_bytes`. */
+  readonly maxBodyBytes?: number;
   /** `object`: an empty body, and one of two quote characters, count as `{}`. */
   readonly emptyBody?: 'object';
   readonly authorize?: Authorize;

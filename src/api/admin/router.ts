@@ -5,6 +5,7 @@ import type { Jobs } from '../../shared/jobs.js';
 import type { Redis } from '../../shared/redis.js';
 import { notAuthenticated, requirePermission, type Authenticate } from '../auth.js';
 import { continueBody } from '../expect-continue.js';
+import type { BodyBudget } from '../body-budget.js';
 import type { Guesses } from '../guesses.js';
 import { withoutSlashes } from '../host.js';
 import { requestFacts } from '../request-facts.js';
@@ -25,6 +26,8 @@ export interface AdminOptions {
   /** Knows tokens only: in dev mode, too, nobody is anybody without one. */
   readonly authenticateToken: Authenticate;
   readonly guesses: Guesses;
+  readonly bodies: BodyBudget;
+  readonly bodyGraceSeconds: number;
   readonly sessionMinutes: number;
   readonly queuesReadOnly: boolean;
   readonly devMode: boolean;
@@ -54,6 +57,8 @@ export function createAdmin(options: AdminOptions): Router {
     createLogin({
       visits,
       guesses: options.guesses,
+      bodies: options.bodies,
+      bodyGraceSeconds: options.bodyGraceSeconds,
       adminPath,
       devMode,
       authenticate: options.authenticateToken,

@@ -51,6 +51,7 @@ export function createTokenRoutes({
       permission: 'open',
       request: { body, form },
       emptyBody: 'object',
+      maxBodyBytes: 16 * 1024,
       authorize,
       responses: { 200: z.object({ uri: z.string() }), 401: errorBody, 403: errorBody },
       handle: ({ body: { name: owner, expiry_days: expiry }, baseUrl }) =>

@@ -27,6 +27,16 @@ export const api = z.strictObject({
     'Address that clients know the API by, for links; empty: as requested.',
   ),
   maxJsonBytes: whole(8_388_608, { min: 1024, max: gigabyte }, 'Largest JSON body, in bytes.'),
+  bodyMemoryMegabytes: whole(
+    128,
+    { min: 16, max: 1_048_576 },
+    'Most request bodies that an API process holds at once; a caller has a quarter of it. More is a 503.',
+  ),
+  slowBodySeconds: whole(
+    20,
+    { min: 1, max: hour },
+    'After this time a body has to come at 500 bytes a second on average; a slower one is a 408.',
+  ),
   corsOrigins: origins,
   uriScheme: text(
     'databridge',
