@@ -2,8 +2,10 @@ import express, { type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import { AppError } from '../shared/errors.js';
 import type { Logger } from '../shared/logger.js';
+import type { TrustedProxies } from '../shared/settings/trusted-proxies.js';
 import { createAccessLog } from './access-log.js';
 import type { Authenticate } from './auth.js';
+import type { BodyBudget } from './body-budget.js';
 import { createCors } from './cors.js';
 import { createDocsPage } from './docs-page.js';
 import { handleError } from './error-handler.js';
@@ -24,11 +26,14 @@ export interface AppOptions {
   /** Further names that this service may be asked by in dev mode. */
   readonly hostNames: readonly string[];
   readonly corsOrigins: readonly string[];
-  readonly trustProxy: boolean;
+  /** Proxies whose X-Forwarded-* headers are believed: how many, or their networks. */
+  readonly trustProxy: TrustedProxies;
   /** Empty: as requested. */
   readonly publicUrl: string;
   readonly maxJsonBytes: number;
   readonly answerMemory: AnswerMemory;
+  readonly bodies: BodyBudget;
+  readonly bodyGraceSeconds: number;
   readonly rateLimit?: RateLimit | null;
   /** Sees every request first, to time it. */
   readonly measure?: RequestHandler;
@@ -38,6 +43,7 @@ export interface AppOptions {
 
 export function createApp(options: AppOptions): Express {
   const { routes, logger, devMode, maxJsonBytes, publicUrl, authenticate, answerMemory } = options;
+  const { bodies, bodyGraceSeconds } = options;
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing');
   app.set('query parser', false).set('trust proxy', options.trustProxy);
@@ -53,7 +59,10 @@ export function createApp(options: AppOptions): Express {
   for (const route of [...routes].sort(byParameters)) {
     app[route.method](
       expressPath(route.path),
-      handleRoute(route, { authenticate, rateLimit, maxJsonBytes, publicUrl, answerMemory }),
+      handleRoute(route, {
+        ...{ authenticate, rateLimit, maxJsonBytes, publicUrl, answerMemory },
+        ...{ bodies, bodyGraceSeconds },
+      }),
     );
   }
   for (const { path, handler } of options.mounts ?? []) app.use(path, handler);

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../shared/errors.js';
+import type { BodyClaim } from './body-budget.js';
+import { watchProgress } from './body-progress.js';
 
 /** The client went away while we read: nobody is there to be answered. */
 export class ClientGoneError extends Error {
@@ -35,13 +37,17 @@ export interface BodyOptions {
   readonly maxBytes: number;
   /** Called when nothing is left to refuse before the bytes come. */
   readonly onReading: () => void;
+  /** Grows with what arrives; whoever made it releases it. */
+  readonly claim: BodyClaim;
+  readonly graceSeconds: number;
 }
 
 /**
- * Bytes of the body. It stops at the first byte over the limit and leaves the rest unread.
- * @throws AppError 413; ClientGoneError
+ * Bytes of the body. It stops at the first byte over a limit and leaves the rest unread.
+ * @throws AppError 408, 413, 503; ClientGoneError
  */
-export function readBytes(request: IncomingMessage, { maxBytes, onReading }: BodyOptions): Promise<Buffer> {
+export function readBytes(request: IncomingMessage, options: BodyOptions): Promise<Buffer> {
+  const { maxBytes, onReading, claim, graceSeconds } = options;
   if (Number(request.headers['content-length'] ?? 0) > maxBytes)
     return Promise.reject(tooLargeBody(maxBytes));
   onReading();
@@ -49,15 +55,28 @@ export function readBytes(request: IncomingMessage, { maxBytes, onReading }: Bod
     const parts: Buffer[] = [];
     let size = 0;
     const stop = () => {
+      endWatch();
       request.off('data', take).off('end', finish).off('error', goneWith).off('close', gone);
+    };
+    const refuse = (error: unknown) => {
+      stop();
+      request.pause();
+      // What it holds goes at once: the answer waits until a slow client has taken it.
+      parts.length = 0;
+      reject(toError(error));
     };
     const take = (part: Buffer) => {
       size += part.length;
-      parts.push(part);
-      if (size <= maxBytes) return;
-      stop();
-      request.pause();
-      reject(tooLargeBody(maxBytes));
+      if (size > maxBytes) {
+        refuse(tooLargeBody(maxBytes));
+        return;
+      }
+      try {
+        claim.grow(size);
+        parts.push(part);
+      } catch (error) {
+        refuse(error);
+      }
     };
     const finish = () => {
       stop();
@@ -70,9 +89,13 @@ export function readBytes(request: IncomingMessage, { maxBytes, onReading }: Bod
     const gone = () => {
       goneWith(undefined);
     };
+    const endWatch = watchProgress(request, graceSeconds, refuse);
     request.on('data', take).on('end', finish).on('error', goneWith).on('close', gone);
   });
 }
+
+const toError = (thrown: unknown): Error =>
+  thrown instanceof Error ? thrown : new Error('the body was refused', { cause: thrown });
 
 /** @throws AppError 415 when the body is encoded in a way that is not read here */
 export function checkEncoding(request: IncomingMessage): void {

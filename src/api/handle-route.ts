@@ -1,22 +1,27 @@
 import type { Request, RequestHandler, Response } from 'express';
+import { addressOf } from './address.js';
 import { anonymous, notAuthenticated, requirePermission, type Authenticate, type Caller } from './auth.js';
+import type { BodyBudget, BodyClaim } from './body-budget.js';
+import type { BodyOptions } from './body.js';
 import { continueBody } from './expect-continue.js';
 import { baseUrlOf } from './host.js';
 import { parsePrefer } from './prefer.js';
 import type { RateLimit } from './rate-limit.js';
 import { requestFacts } from './request-facts.js';
 import { parseParts, queryOf, readBody, type RawBody } from './request-parts.js';
-import type { ApiRequest, Route } from './route.js';
+import type { ApiReply, ApiRequest, Route } from './route.js';
 import { sendReply, type Exchange } from './send-reply.js';
 import type { AnswerMemory } from './services/answer-memory.js';
 import { reasonOfEnd } from './watch-sending.js';
-import { createUploadReceiver, type ReceiveUpload } from './upload.js';
+import { createUploadReceiver } from './upload.js';
 
 export interface RouteOptions {
   readonly authenticate: Authenticate;
   /** null: callers may ask as often as they like. */
   readonly rateLimit: RateLimit | null;
   readonly maxJsonBytes: number;
+  readonly bodies: BodyBudget;
+  readonly bodyGraceSeconds: number;
   readonly publicUrl: string;
   readonly answerMemory: AnswerMemory;
 }
@@ -27,23 +32,47 @@ export function handleRoute(route: Route, options: RouteOptions): RequestHandler
     const startedAtMs = Date.now();
     const signal = abortsWhenGone(request, response);
     const caller = admit(route, request, options.authenticate);
-    await countRequest(route, caller, request, options);
+    if (caller !== anonymous) await options.rateLimit?.(caller.id);
     await route.admit?.(caller.id);
-    const raw = await readRawBody(route, caller, request, { response, maxBytes: options.maxJsonBytes });
-    const parts = parseParts(route, { path: request.params, query: queryOf(request.url), body: raw });
-    const apiRequest: ApiRequest<unknown, unknown, unknown> = {
-      caller,
-      ...parts,
-      receiveUpload: raw.type === 'upload' ? receiveUpload(request, response) : null,
-      prefer: parsePrefer(request.headers['prefer']),
-      requestId: response.get('X-Request-Id') ?? '',
-      baseUrl: baseUrlOf(request, options.publicUrl),
-      startedAtMs,
-      signal,
-    };
-    const answer = await route.handle(apiRequest);
+    const claim = options.bodies.claim(caller.id);
+    let answer: ApiReply;
+    try {
+      const reading = readingOf(route, { request, response, claim }, options);
+      const raw = await readRawBody(route, { caller, request }, reading);
+      const parts = parseParts(route, { path: request.params, query: queryOf(request.url), body: raw });
+      const apiRequest: ApiRequest<unknown, unknown, unknown> = {
+        caller,
+        ...parts,
+        receiveUpload: raw.type === 'upload' ? createUploadReceiver(request, reading) : null,
+        prefer: parsePrefer(request.headers['prefer']),
+        requestId: response.get('X-Request-Id') ?? '',
+        baseUrl: baseUrlOf(request, options.publicUrl),
+        startedAtMs,
+        signal,
+      };
+      answer = await route.handle(apiRequest);
+    } finally {
+      claim.release();
+    }
     const hold = holdFor(options.answerMemory, { callerId: caller.id, request, signal });
     await sendReply({ request, response, signal, hold }, answer);
+  };
+}
+
+interface Asking {
+  readonly request: Request;
+  readonly response: Response;
+  readonly claim: BodyClaim;
+}
+
+function readingOf(route: Route, { request, response, claim }: Asking, options: RouteOptions): BodyOptions {
+  return {
+    maxBytes: Math.min(options.maxJsonBytes, route.maxBodyBytes ?? Infinity),
+    onReading: () => {
+      continueBody(request, response);
+    },
+    claim,
+    graceSeconds: options.bodyGraceSeconds,
   };
 }
 
@@ -56,17 +85,6 @@ function holdFor(
     request.method === 'GET'
       ? memory.reserve({ callerId, bytes, signal })
       : Promise.resolve(memory.hold({ callerId, bytes }));
-}
-
-/** Strangers are counted, by their address, only where they could try passwords. */
-async function countRequest(
-  route: Route,
-  caller: Caller,
-  request: Request,
-  { rateLimit }: RouteOptions,
-): Promise<void> {
-  if (caller !== anonymous) await rateLimit?.(`caller:${caller.id}`);
-  else if (route.authorize) await rateLimit?.(`address:${request.ip ?? ''}`);
 }
 
 function admit(route: Route, request: Request, authenticate: Authenticate): Caller {
@@ -83,27 +101,23 @@ function admit(route: Route, request: Request, authenticate: Authenticate): Call
 /** Reads the body only after all that can be refused without it. */
 async function readRawBody(
   route: Route,
-  caller: Caller,
-  request: Request,
-  { response, maxBytes }: { response: Response; maxBytes: number },
+  { caller, request }: { caller: Caller; request: Request },
+  reading: BodyOptions,
 ): Promise<RawBody> {
-  const onReading = () => {
-    continueBody(request, response);
+  const mayPass = route.authorize?.byCaller(caller) ?? true;
+  const decide = async (value: unknown) => {
+    if (!mayPass) await route.authorize?.byBody(caller, value, addressOf(request));
   };
+  let body: RawBody;
   try {
-    const body = await readBody(request, route, { maxBytes, onReading });
-    route.authorize?.(caller, body.type === 'json' || body.type === 'form' ? body.value : undefined);
-    return body;
+    body = await readBody(request, route, reading);
   } catch (error) {
-    route.authorize?.(caller, undefined);
+    // Who may not pass is not told what is wrong with the body.
+    await decide(undefined);
     throw error;
   }
-}
-
-function receiveUpload(request: Request, response: Response): ReceiveUpload {
-  return createUploadReceiver(request, () => {
-    continueBody(request, response);
-  });
+  await decide(body.type === 'json' || body.type === 'form' ? body.value : undefined);
+  return body;
 }
 
 /** Its reason is an AbandonedError. */

@@ -6,9 +6,12 @@ import { EXIT_DATA_CHANGED, EXIT_WRONG_SETTINGS } from '../shared/exit-codes.js'
 import { createLogger, type Logger } from '../shared/logger.js';
 import { loadOrCreateSecret } from '../shared/secret.js';
 import type { Settings } from '../shared/settings.js';
+import { parseTrustedProxies } from '../shared/settings/trusted-proxies.js';
 import { createApp, type AppOptions } from './app.js';
 import { createAuthentication } from './auth.js';
+import { createBodyBudget, type BodyBudgetOptions } from './body-budget.js';
 import { createApiContext } from './context.js';
+import { createGuesses } from './guesses.js';
 import { createMounts } from './mounts.js';
 import { createProcessMetrics } from './process-metrics.js';
 import { createRateLimit } from './rate-limit.js';
@@ -17,6 +20,7 @@ import { createHealthRoutes } from './routes/health.js';
 import { createApiServer } from './server.js';
 import { createAnswerMemory } from './services/answer-memory.js';
 import { listen, PortError, stopServer } from './serving.js';
+import { createWindows } from './windows.js';
 
 const MEGABYTE = 1024 ** 2;
 
@@ -56,14 +60,16 @@ async function main(): Promise<void> {
   });
   try {
     const context = await starting;
-    const mounts = createMounts(context, { secrets, processMetrics });
+    const windows = createWindows(context.redis);
+    const guesses = createGuesses(windows);
+    const mounts = createMounts(context, { secrets, processMetrics, guesses, bodies: appOptions.bodies });
     const { rateLimitPerMinute: perMinute } = settings.api;
-    const rateLimit = perMinute > 0 ? createRateLimit(context.redis, { perMinute }) : null;
+    const rateLimit = perMinute > 0 ? createRateLimit(windows, { perMinute }) : null;
     listener = createApp({
       ...appOptions,
       mounts,
       rateLimit,
-      routes: createRoutes({ ...context, answerMemory }, secrets),
+      routes: createRoutes({ ...context, answerMemory }, { secrets, guesses }),
     });
     logger.info('api serves');
   } catch (error) {
@@ -86,13 +92,22 @@ function optionsOf(
   secrets: Secrets,
   logger: Logger,
 ): Omit<AppOptions, 'routes' | 'answerMemory'> {
-  const { corsOrigins, trustProxy, publicUrl, maxJsonBytes } = api;
+  const { corsOrigins, publicUrl, maxJsonBytes } = api;
+  const trustProxy = parseTrustedProxies(api.trustProxy) ?? 0;
   const publicNames = publicUrl === '' ? [] : [new URL(publicUrl).hostname];
   return {
     authenticate: createAuthentication({ secrets, devMode }),
     ...{ logger, devMode, allowRemoteDevMode, corsOrigins, trustProxy, publicUrl, maxJsonBytes },
+    bodies: createBodyBudget(bodyBudgetOf(api)),
+    bodyGraceSeconds: api.slowBodySeconds,
     hostNames: [api.host, ...publicNames],
   };
+}
+
+/** A quarter each, or a largest body where that is more. */
+function bodyBudgetOf({ bodyMemoryMegabytes, maxJsonBytes }: Settings['api']): BodyBudgetOptions {
+  const maxBytes = bodyMemoryMegabytes * 1024 ** 2;
+  return { maxBytes, shareBytes: Math.max(maxBytes / 4, maxJsonBytes + 1024 ** 2) };
 }
 
 /** Lives and says so; everything else is asked to come again. */

@@ -2,7 +2,9 @@ import type { Request, RequestHandler } from 'express';
 import { Registry } from 'prom-client';
 import { AppError } from '../shared/errors.js';
 import { isLoopbackHost } from '../shared/loopback.js';
+import { addressOf } from './address.js';
 import { isSamePassword, notAuthenticated, requirePermission, type Authenticate } from './auth.js';
+import type { Guesses } from './guesses.js';
 import { requestFacts } from './request-facts.js';
 
 export interface MetricsPageOptions {
@@ -13,6 +15,7 @@ export interface MetricsPageOptions {
   /** What scrapers show; empty: admin tokens only. */
   readonly token: string;
   readonly devMode: boolean;
+  readonly guesses: Guesses;
 }
 
 /** What Prometheus scrapes. */
@@ -24,7 +27,7 @@ export function createMetricsPage(options: MetricsPageOptions): RequestHandler {
       return;
     }
     requestFacts(request).route = '/metrics';
-    admit(request, options);
+    await admit(request, options);
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       throw new AppError(405, 'Method Not Allowed', { headers: { Allow: 'GET, HEAD' } });
     }
@@ -35,16 +38,22 @@ export function createMetricsPage(options: MetricsPageOptions): RequestHandler {
   };
 }
 
-/** @throws AppError 401, or 403 for a token that lacks `admin` */
-function admit(request: Request, { authenticate, token, devMode }: MetricsPageOptions): void {
+/** @throws AppError 401, 403 for a token that lacks `admin`, or 429 */
+async function admit(request: Request, options: MetricsPageOptions): Promise<void> {
+  const { authenticate, devMode } = options;
   const { authorization } = request.headers;
-  const given = /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1];
-  if (given !== undefined && token !== '' && isSamePassword(given, token)) return;
   if (devMode && isLocal(request)) return;
   const caller = authenticate(authorization);
   requestFacts(request).callerId = caller?.id ?? null;
-  if (!caller) throw notAuthenticated();
-  requirePermission(caller, 'admin');
+  if (caller) requirePermission(caller, 'admin');
+  else if (!(await isScraper(request, options))) throw notAuthenticated();
+}
+
+async function isScraper(request: Request, { token, guesses }: MetricsPageOptions): Promise<boolean> {
+  const given = /^Bearer +([^\s]+) *$/i.exec(request.headers.authorization ?? '')?.[1];
+  if (given === undefined || token === '') return false;
+  const guess = { kind: 'scrape-token', address: addressOf(request) } as const;
+  return guesses.check(guess, () => isSamePassword(given, token));
 }
 
 /** Asked from this machine itself, and not by way of a proxy on it. */

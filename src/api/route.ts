@@ -26,6 +26,14 @@ export interface Prefer {
   readonly respondAsync: boolean;
 }
 
+/** For `open` routes that decide by themselves who may pass. Both throw what refuses. */
+export interface Authorize {
+  /** By what is known before the body is read: true may pass, false has to show something in the body. */
+  readonly byCaller: (caller: Caller) => boolean;
+  /** Before the body is validated; undefined if it is unreadable. `address`: who tries, for limits. */
+  readonly byBody: (caller: Caller, body: unknown, address: string) => Promise<void>;
+}
+
 interface Headers {
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -67,10 +75,11 @@ export interface Route<
     /** Fields that the query string may hold where the JSON body leaves them out or null; its values are strings. */
     readonly fromQuery?: z.ZodObject;
   };
+  /** Largest JSON or form body that it can mean anything by, if that is less than `api.max_json_bytes`. */
+  readonly maxBodyBytes?: number;
   /** `object`: an empty body, and one of two quote characters, count as `{}`. */
   readonly emptyBody?: 'object';
-  /** For `open` routes that decide by the body who may pass: runs before the body is validated; undefined if it is unreadable. */
-  readonly authorize?: (caller: Caller, body: unknown) => void;
+  readonly authorize?: Authorize;
   /** Runs before the body is read: throws when there is no room now for what the caller asks. */
   readonly admit?: (callerId: string) => Promise<void>;
   /** Also (or only) takes multipart/form-data; its fields, for the OpenAPI page. */

@@ -1,6 +1,7 @@
 import { QUEUES } from '../shared/jobs.js';
 import type { ApiContext } from './context.js';
 import type { Route } from './route.js';
+import type { Guesses } from './guesses.js';
 import { createCacheRoutes } from './routes/caches.js';
 import { createContentRoutes } from './routes/document-content.js';
 import { createDocumentRoutes } from './routes/documents.js';
@@ -37,8 +38,13 @@ interface RouteContext extends ApiContext {
   readonly answerMemory: AnswerMemory;
 }
 
+interface RouteParts {
+  readonly secrets: Secrets;
+  readonly guesses: Guesses;
+}
+
 /** Every route of the API over what the context holds. */
-export function createRoutes(context: RouteContext, secrets: Secrets): Route[] {
+export function createRoutes(context: RouteContext, { secrets, guesses }: RouteParts): Route[] {
   const { settings, redis, index, storage, usage } = context;
   const links = createDownloadLinks({ secrets, validSeconds: settings.api.downloadUrlSeconds });
   const { uriScheme: scheme, uriHost: host, uriPort: port } = settings.api;
@@ -48,7 +54,7 @@ export function createRoutes(context: RouteContext, secrets: Secrets): Route[] {
     }),
     ...createTokenRoutes({
       makeUri: createUriMaker({ secret: secrets[0], scheme, host, port }),
-      devMode: settings.devMode,
+      ...{ devMode: settings.devMode, guesses },
       password: settings.localUriPassword,
     }),
     ...documentRoutes(context, links),

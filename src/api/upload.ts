@@ -1,6 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import busboy, { type Busboy } from 'busboy';
 import { AppError } from '../shared/errors.js';
+import type { BodyClaim } from './body-budget.js';
+import { watchProgress } from './body-progress.js';
+import type { BodyOptions } from './body.js';
 
 /** The part named `file`, as it comes in. */
 export interface IncomingFile {
@@ -42,26 +45,26 @@ export const tooLarge = (maxFileBytes: number): AppError =>
 
 const malformed = (cause?: unknown): AppError => new AppError(400, 'Malformed multipart body', { cause });
 
-/** `onReading` is told when nothing speaks against reading the body. What is refused is left unread. */
-export function createUploadReceiver(
-  request: IncomingMessage,
-  onReading: () => void = () => undefined,
-): ReceiveUpload {
+export type UploadReading = Pick<BodyOptions, 'onReading' | 'claim' | 'graceSeconds'>;
+
+/** What is refused is left unread; what is not passed on as the file counts as held. */
+export function createUploadReceiver(request: IncomingMessage, reading: UploadReading): ReceiveUpload {
   const announced = Number(request.headers['content-length'] ?? 0);
   return async (target) => {
     if (announced > target.maxFileBytes + OVERHEAD_BYTES) throw tooLarge(target.maxFileBytes);
-    onReading();
-    return receive(request, target);
+    reading.onReading();
+    return receive(request, target, reading);
   };
 }
 
 async function receive<Stored>(
   request: IncomingMessage,
   target: UploadTarget<Stored>,
+  { claim, graceSeconds }: UploadReading,
 ): Promise<Stored | null> {
   const parser = createParser(request);
   const reading: Reading<Stored> = {
-    ...{ stored: null, fields: [], failure: null },
+    ...{ stored: null, fields: [], failure: null, passedBytes: 0 },
     stop: (error) => {
       reading.failure ??= { error };
       request.unpipe(parser);
@@ -76,11 +79,13 @@ async function receive<Stored>(
   });
   takeFields(parser, target, reading);
   takeFiles(parser, target, reading);
-  const letGo = watchRequest(request, target, reading);
+  const letGo = watchRequest(request, target, { reading, claim });
+  const endWatch = watchProgress(request, graceSeconds, reading.stop);
   if (!reading.failure) request.pipe(parser);
   await closed;
   const [outcome] = await Promise.allSettled([reading.stored, ...reading.fields]);
   letGo();
+  endWatch();
   if (reading.failure) throw reading.failure.error;
   if (outcome.status === 'rejected') throw outcome.reason;
   return outcome.value;
@@ -92,6 +97,8 @@ interface Reading<Stored> {
   readonly fields: Promise<void>[];
   failure: { readonly error: unknown } | null;
   readonly stop: (error: unknown) => void;
+  /** Bytes of files that are no longer here: stored, or not wanted. */
+  passedBytes: number;
 }
 
 function createParser(request: IncomingMessage): Busboy {
@@ -107,12 +114,18 @@ function createParser(request: IncomingMessage): Busboy {
 function watchRequest(
   request: IncomingMessage,
   { maxFileBytes }: UploadTarget<unknown>,
-  { stop }: Reading<unknown>,
+  { reading, claim }: { reading: Reading<unknown>; claim: BodyClaim },
 ): () => void {
+  const { stop } = reading;
   let received = 0;
   const count = (bytes: Uint8Array) => {
     received += bytes.length;
     if (received > maxFileBytes + OVERHEAD_BYTES) stop(tooLarge(maxFileBytes));
+    try {
+      claim.grow(received - reading.passedBytes);
+    } catch (error) {
+      stop(error);
+    }
   };
   const breakOff = (error?: unknown) => {
     if (!request.complete) stop(malformed(error));
@@ -158,11 +171,20 @@ function takeFiles<Stored>(parser: Busboy, target: UploadTarget<Stored>, reading
     // Without a listener the error of a part that breaks off would end the process; who reads it gets it too.
     bytes.on('error', () => undefined);
     const most = fieldLimit(target, name);
+    const drop = () => {
+      bytes.on('data', (part: Buffer) => {
+        reading.passedBytes += part.length;
+      });
+    };
     // The parser finishes the chunk at hand even when it was stopped.
-    if (reading.failure) bytes.resume();
+    if (reading.failure) drop();
     else if (name === 'file' && reading.stored) reading.stop(secondFile());
     else if (name === 'file') {
-      const file = { filename: filename === '' ? null : filename, declaredType: mimeType, bytes };
+      const file = {
+        filename: filename === '' ? null : filename,
+        declaredType: mimeType,
+        bytes: passing(bytes, reading),
+      };
       reading.stored = target.storeFile(file);
       reading.stored.catch(reading.stop);
     } else if (name !== undefined && most !== null) {
@@ -171,8 +193,18 @@ function takeFiles<Stored>(parser: Busboy, target: UploadTarget<Stored>, reading
       });
       taken.catch(reading.stop);
       reading.fields.push(taken);
-    } else bytes.resume();
+    } else drop();
   });
+}
+
+async function* passing(
+  bytes: AsyncIterable<Uint8Array>,
+  reading: Reading<unknown>,
+): AsyncGenerator<Uint8Array> {
+  for await (const part of bytes) {
+    reading.passedBytes += part.length;
+    yield part;
+  }
 }
 
 /** Null for a field that is not wanted. */

@@ -168,9 +168,13 @@ function parseLeaves(
 }
 
 function shortSecrets(env: Environment): Problem[] {
-  return ['JWT_SECRET_KEY', 'JWT_SECRET_KEY_PREVIOUS']
+  const keys = ['JWT_SECRET_KEY', 'JWT_SECRET_KEY_PREVIOUS']
     .filter((name) => Buffer.byteLength(variable(env, name) ?? ' '.repeat(32)) < 32)
     .map((name) => ({ setting: name, value: '(not shown)', allowed: 'allowed: at least 32 bytes' }));
+  const password = variable(env, 'LOCAL_URI_PASSWORD');
+  if (password === null || [...password].length >= 16) return keys;
+  const allowed = 'allowed: at least 16 characters, or empty';
+  return [...keys, { setting: 'LOCAL_URI_PASSWORD', value: '(not shown)', allowed }];
 }
 
 export interface SettingsSource {

@@ -77,14 +77,14 @@ export const keys = {
   metrics: `${prefix}metrics`,
   /** String: number of the last batch of a worker that was added to them. */
   metricsBatch: (worker: string) => keyOf('metrics:batch', worker),
-  /** Counter with a short life: attempts at logging in from an address. */
-  loginAttempts: (address: string) => keyOf('login-attempts', address),
+  /** Counter with a short life: tries at a kind of secret from an address, or from `all`. */
+  guesses: (kind: string, address: string) => keyOf('guesses', kind, address),
   /** String that lives as long as the session would have: it was logged out. */
   endedSession: (id: string) => keyOf('ended-session', id),
   /** String with a short life, renewed while a worker serves the queue. */
   worker: (queue: string) => keyOf('worker', queue),
-  /** Counter with a short life: requests of a caller (or a stranger's address) in the running minute. */
-  requests: (of: string) => keyOf('requests', of),
+  /** Counter with a short life: requests of a caller in the running minute. */
+  requests: (callerId: string) => keyOf('requests', callerId),
   /** Hash: owner, callers and references of a large audience. */
   audience: (id: string) => keyOf('audience', id),
   /** Sorted set (of scores 0) of the large audiences that a caller, known by their token, is in. */

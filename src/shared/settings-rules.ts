@@ -42,6 +42,15 @@ export const settingsRules: readonly Rule[] = [
     }),
   },
   {
+    names: ['api.max_json_bytes', 'api.body_memory_megabytes'],
+    broken: ({ api }) => api.maxJsonBytes > api.bodyMemoryMegabytes * 1024 ** 2 - 1024 ** 2,
+    problem: ({ api }) => ({
+      setting: 'api.max_json_bytes',
+      value: String(api.maxJsonBytes),
+      allowed: `allowed: at least 1 MiB less than api.body_memory_megabytes, which is ${String(api.bodyMemoryMegabytes)}`,
+    }),
+  },
+  {
     names: ['completion.context_window', 'completion.max_tokens'],
     broken: ({ completion }) => completion.maxTokens >= completion.contextWindow,
     problem: ({ completion }) => ({

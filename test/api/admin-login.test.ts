@@ -200,14 +200,13 @@ describe('the login', () => {
     });
   });
 
-  test('can be tried ten times in five minutes', async () => {
-    const address = '127.0.0.1';
-    await redis.del(keys.loginAttempts(address));
+  test('can be tried ten times in a minute, and a right token never is one time too many', async () => {
+    await redis.del(keys.guesses('signed-token', '127.0.0.1'));
     for (let attempt = 0; attempt < 10; attempt += 1)
       expect((await loginWith('guess')).answer.status).toBe(401);
-    const refused = (await loginWith(adminToken())).answer;
+    const refused = (await loginWith('guess')).answer;
     expect(refused.status).toBe(429);
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(200);
-    await redis.del(keys.loginAttempts(address));
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await loginWith(adminToken())).answer.status).toBe(303);
   });
 });

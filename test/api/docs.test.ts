@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { defineRoute, reply } from '../../src/api/route.js';
 import { errorBody } from '../../src/api/responses.js';
 import { createTokenRoutes } from '../../src/api/routes/tokens.js';
+import { unlimitedGuesses } from '../support/guesses.js';
 import { createUsageRoutes } from '../../src/api/routes/usage.js';
 import { jsonInteger, nonBlankString, optionalNullOr, queryInteger } from '../../src/api/validation.js';
 import { startApi, type ApiClient } from '../support/api.js';
@@ -27,7 +28,7 @@ const routes = [
     responses: { 200: thing, 404: errorBody },
     handle: unused,
   }),
-  ...createTokenRoutes({ makeUri: () => '', devMode: false, password: null }),
+  ...createTokenRoutes({ makeUri: () => '', devMode: false, guesses: unlimitedGuesses, password: null }),
   ...createUsageRoutes({
     usage: { stats: () => Promise.resolve({}), recent: () => Promise.resolve([]) },
   }),

@@ -74,7 +74,7 @@ describe('the address of the service', () => {
   });
 
   test('is what a trusted proxy says', async () => {
-    const api = await startApi({ routes: createTestRoutes(), trustProxy: true });
+    const api = await startApi({ routes: createTestRoutes(), trustProxy: 1 });
     const forwarded = { 'X-Forwarded-Host': 'docs.example.com', 'X-Forwarded-Proto': 'https' };
     expect(JSON.parse((await askAs(api.port, 'inner:8000', forwarded)).body)).toMatchObject({
       baseUrl: 'https://docs.example.com',

@@ -1,11 +1,12 @@
 import jsonwebtoken from 'jsonwebtoken';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createTokenRoutes } from '../../src/api/routes/tokens.js';
+import { unlimitedGuesses } from '../support/guesses.js';
 import { createUriMaker } from '../../src/api/services/tokens.js';
 import { createUsageRoutes } from '../../src/api/routes/usage.js';
 import { jsonBody, makeToken, SECRET, startApi, type ApiAnswer, type ApiClient } from '../support/api.js';
 
-const PASSWORD = 'open sesame';
+const PASSWORD = 'open sesame, and close again';
 
 function start({
   devMode = false,
@@ -13,9 +14,13 @@ function start({
   host = '',
   port = 0,
 } = {}): Promise<ApiClient> {
+  const guesses = unlimitedGuesses;
   const makeUri = createUriMaker({ secret: SECRET, scheme: 'databridge', host, port });
   const usage = { stats: () => Promise.resolve({}), recent: () => Promise.resolve([]) };
-  const routes = [...createTokenRoutes({ makeUri, devMode, password }), ...createUsageRoutes({ usage })];
+  const routes = [
+    ...createTokenRoutes({ makeUri, devMode, guesses, password }),
+    ...createUsageRoutes({ usage }),
+  ];
   return startApi({ routes, devMode });
 }
 

@@ -7,7 +7,7 @@ import { openRaw } from '../support/raw-http.js';
 import { startService, type Service } from '../support/service.js';
 
 const PREVIOUS_SECRET = 'the secret of the days before, quite as long';
-const PASSWORD = 'open sesame';
+const PASSWORD = 'open sesame, and close again';
 const REFUSED = { detail: 'Invalid authentication credentials' };
 
 let service: Service;

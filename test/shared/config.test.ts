@@ -55,7 +55,7 @@ describe('reading settings', () => {
     };
     expect(accepted({ env })).toMatchObject({
       devMode: true,
-      api: { trustProxy: true, corsOrigins: ['https://one.example', 'http://localhost:3000'] },
+      api: { trustProxy: '1', corsOrigins: ['https://one.example', 'http://localhost:3000'] },
       admin: { queuesReadOnly: false },
       ingest: { waitSeconds: 0 },
       search: { hybridWeight: 0.25, ranking: 'auto' },

@@ -2,28 +2,35 @@ import { Router, type Request, type Response } from 'express';
 import jsonwebtoken from 'jsonwebtoken';
 import { z } from 'zod';
 import { AppError } from '../../shared/errors.js';
+import { addressOf } from '../address.js';
+import type { BodyBudget } from '../body-budget.js';
 import { mediaTypeOf } from '../body.js';
-import type { Authenticate, Caller } from '../auth.js';
+import { anonymous, type Authenticate, type Caller } from '../auth.js';
 import { continueBody } from '../expect-continue.js';
 import { readForm } from '../form.js';
+import type { Guesses } from '../guesses.js';
 import { requestFacts } from '../request-facts.js';
 import { html, sendPage, type Html } from './html.js';
-import type { LoginAttempts } from './login-attempts.js';
 import type { Visit, Visits } from './visit.js';
 
 const MAX_FORM_BYTES = 32 * 1024;
+/** Whoever logs in is nobody yet. */
+const STRANGERS = anonymous.id;
 
 export interface LoginOptions {
   readonly visits: Visits;
   /** Knows tokens only: in dev mode, too, nobody is anybody without one. */
   readonly authenticate: Authenticate;
-  readonly attempts: LoginAttempts;
+  readonly guesses: Guesses;
+  readonly bodies: BodyBudget;
+  readonly bodyGraceSeconds: number;
   readonly adminPath: string;
   readonly devMode: boolean;
 }
 
 /** A page that turns an admin token into a session, and shows and ends the session there is. */
-export function createLogin({ visits, authenticate, attempts, adminPath, devMode }: LoginOptions): Router {
+export function createLogin(options: LoginOptions): Router {
+  const { visits, authenticate, guesses, adminPath, devMode } = options;
   const router = Router({ caseSensitive: true, strict: true });
   const queues = `${adminPath}/queues`;
 
@@ -44,19 +51,18 @@ export function createLogin({ visits, authenticate, attempts, adminPath, devMode
   router.post('/login', async (request, response) => {
     requestFacts(request).route = '/admin/login';
     const visit = await visits.read(request);
-    const form = await readSmallForm(request, response);
+    const form = await readSmallForm(request, response, options);
     visits.requireOwnPage(request, { ...visit, isByToken: false }, form['csrf'] ?? '');
-    await attempts.take(request.ip ?? '');
     const token = (form['token'] ?? '').trim();
     const next = form['next'] ?? '';
     const caller = authenticate(`Bearer ${token}`);
     const refusal = refusalOf(caller);
+    if (!caller) await guesses.countWrong({ kind: 'signed-token', address: addressOf(request) });
     if (!caller || refusal) {
       show(request, response, visit, { ...refusal, next });
       return;
     }
     requestFacts(request).callerId = caller.id;
-    await attempts.forget(request.ip ?? '');
     visits.login(request, response, caller, expiryOf(token));
     response.redirect(303, safeTarget(next, adminPath) ?? queues);
   });
@@ -64,7 +70,7 @@ export function createLogin({ visits, authenticate, attempts, adminPath, devMode
   router.post('/logout', async (request, response) => {
     requestFacts(request).route = '/admin/logout';
     const visit = await visits.read(request);
-    const form = await readSmallForm(request, response);
+    const form = await readSmallForm(request, response, options);
     visits.requireOwnPage(request, visit, form['csrf'] ?? '');
     await visits.logout(request, response, visit);
     response.redirect(303, `${adminPath}/login`);
@@ -93,18 +99,25 @@ function refusalOf(caller: Caller | null): Pick<Shown, 'status' | 'problem'> | n
   return { status: 403, problem: 'This token lacks the admin permission.' };
 }
 
-async function readSmallForm(request: Request, response: Response): Promise<Record<string, string>> {
+async function readSmallForm(
+  request: Request,
+  response: Response,
+  { bodies, bodyGraceSeconds: graceSeconds }: Pick<LoginOptions, 'bodies' | 'bodyGraceSeconds'>,
+): Promise<Record<string, string>> {
   if (mediaTypeOf(request) !== 'application/x-www-form-urlencoded') {
     throw new AppError(415, 'Expected a form');
   }
   const onReading = () => {
     continueBody(request, response);
   };
+  const claim = bodies.claim(STRANGERS);
   try {
-    return await readForm(request, { maxBytes: MAX_FORM_BYTES, onReading });
+    return await readForm(request, { maxBytes: MAX_FORM_BYTES, onReading, claim, graceSeconds });
   } catch (error) {
     if (error instanceof AppError && error.status === 413) throw new AppError(413, 'The form is too large');
     throw error;
+  } finally {
+    claim.release();
   }
 }
 

@@ -5,12 +5,13 @@ import type { Jobs } from '../../shared/jobs.js';
 import type { Redis } from '../../shared/redis.js';
 import { notAuthenticated, requirePermission, type Authenticate } from '../auth.js';
 import { continueBody } from '../expect-continue.js';
+import type { BodyBudget } from '../body-budget.js';
+import type { Guesses } from '../guesses.js';
 import { withoutSlashes } from '../host.js';
 import { requestFacts } from '../request-facts.js';
 import type { InspectDocument } from '../services/document-inspection.js';
 import { createBoard } from './board.js';
 import { createDocumentPage } from './document-page.js';
-import { createLoginAttempts } from './login-attempts.js';
 import { createLogin } from './login.js';
 import { createSessions } from './sessions.js';
 import { createVisits, type Visit } from './visit.js';
@@ -24,6 +25,9 @@ export interface AdminOptions {
   readonly authenticate: Authenticate;
   /** Knows tokens only: in dev mode, too, nobody is anybody without one. */
   readonly authenticateToken: Authenticate;
+  readonly guesses: Guesses;
+  readonly bodies: BodyBudget;
+  readonly bodyGraceSeconds: number;
   readonly sessionMinutes: number;
   readonly queuesReadOnly: boolean;
   readonly devMode: boolean;
@@ -49,8 +53,17 @@ export function createAdmin(options: AdminOptions): Router {
     response.set({ 'Referrer-Policy': 'same-origin', 'Cache-Control': 'no-store' });
     next();
   });
-  const attempts = createLoginAttempts(redis);
-  router.use(createLogin({ visits, attempts, adminPath, devMode, authenticate: options.authenticateToken }));
+  router.use(
+    createLogin({
+      visits,
+      guesses: options.guesses,
+      bodies: options.bodies,
+      bodyGraceSeconds: options.bodyGraceSeconds,
+      adminPath,
+      devMode,
+      authenticate: options.authenticateToken,
+    }),
+  );
   const known = new WeakMap<Request, Visit>();
   router.use(async (request, response, next) => {
     const visit = await visits.read(request);

@@ -6,13 +6,16 @@ import { defineRoute, reply, type ApiReply, type ApiRequest, type Route } from '
 import { shownConfig, type BuildResult, type CacheRequest, type CacheService } from '../services/caches.js';
 import { list, nonBlankString, optionalNull, queryFloat, queryInteger } from '../validation.js';
 import { preferenceApplied } from './document-replies.js';
-import { completionOptions, MAX_QUERY_CHARACTERS, usageCounts } from './retrieval.js';
+import { completionOptions, MAX_QUERY_CHARACTERS, QUERY_BODY_BYTES, usageCounts } from './retrieval.js';
 
 const name = z.string().regex(CACHE_NAME);
 /** Names that no cache can have are unknown, not wrong, where one is only asked for. */
 const anyName = z.object({ name: z.string() });
 const modelName = nonBlankString({ max: 256 });
-const docs = list(z.string(), { max: 100_000 });
+const MOST_DOCS = 100_000;
+const docs = list(z.string(), { max: MOST_DOCS });
+/** Ids in quotes with comma and blank, and filters of 64 lists of 1,000 ids. */
+const DOCS_BODY_BYTES = 40 * MOST_DOCS + 4 * 1024 * 1024;
 
 const createBody = z.object({
   name,
@@ -67,6 +70,7 @@ export function createCacheRoutes(parts: {
   return [
     defineRoute({
       ...{ method: 'post', path: '/cache/create', tag, permission: 'write', emptyBody: 'object' },
+      maxBodyBytes: DOCS_BODY_BYTES,
       summary: 'Makes a named cache of documents',
       request: {
         body: createBody,
@@ -111,6 +115,7 @@ export function createCacheRoutes(parts: {
     }),
     defineRoute({
       ...{ method: 'post', path: '/cache/{name}/add_docs', tag, permission: 'write', emptyBody: 'object' },
+      maxBodyBytes: DOCS_BODY_BYTES,
       summary: 'Adds documents to a cache',
       request: { path: anyName, body: z.object({ docs }) },
       responses: { 200: changed, 202: changed, 400: errorBody, 404: errorBody, 409: errorBody },
@@ -119,6 +124,7 @@ export function createCacheRoutes(parts: {
     }),
     defineRoute({
       ...{ method: 'post', path: '/cache/{name}/query', tag, permission: 'read', emptyBody: 'object' },
+      maxBodyBytes: QUERY_BODY_BYTES,
       summary: 'A completion over the documents of a cache',
       request: {
         path: anyName,

@@ -15,7 +15,7 @@ import {
 } from '../services/document-view.js';
 import type { Documents } from '../services/documents.js';
 import { displayFilename } from '../services/filenames.js';
-import { compact } from '../services/upload-fields.js';
+import { compact, LIMITS } from '../services/upload-fields.js';
 import {
   accessControlChange,
   metadata,
@@ -41,6 +41,9 @@ const patchBody = z
     access_control: optionalNull(accessControlChange),
   })
   .meta({ id: 'DocumentPatch' });
+
+/** What the fields beside an upload may have, and room for the file name. */
+const PATCH_BODY_BYTES = LIMITS.metadata + LIMITS.access_control + 64 * 1024;
 
 const chunkView = z
   .object({ chunk_number: z.int().min(0), content: z.string(), token_count: z.int().min(0) })
@@ -113,6 +116,7 @@ function changingRoutes({ changes, admit, bucket }: DocumentRouteDependencies): 
   return [
     defineRoute({
       ...{ ...common, method: 'patch', path: '/documents/{document_id}' },
+      maxBodyBytes: PATCH_BODY_BYTES,
       summary: 'Change metadata, file name or access of a document',
       request: { path: documentPath, body: patchBody },
       responses: { 200: documentView, 202: documentView, 404: errorBody },

@@ -7,6 +7,10 @@ import type { Retrieval, RetrievalRequest } from '../services/retrieval.js';
 import { jsonFloat, jsonInteger, nonBlankString, optionalNull, optionalNullOr } from '../validation.js';
 
 export const MAX_QUERY_CHARACTERS = 32_768;
+/** A query whose every character is written as two escapes of six bytes, and room for the other fields. */
+export const QUERY_BODY_BYTES = 12 * MAX_QUERY_CHARACTERS + 64 * 1024;
+/** And filters of 64 lists of 1,000 ids. */
+const SEARCH_BODY_BYTES = QUERY_BODY_BYTES + 3 * 1024 * 1024;
 
 const RANKING_DESCRIPTION =
   'What the score is: `semantic`, the cosine similarity of query and chunk, clamped to 0 and above; `lexical`, the share ' +
@@ -90,7 +94,12 @@ export function createRetrievalRoutes({
   retrieval: Retrieval;
   query: QueryService;
 }): Route[] {
-  const common = { method: 'post', tag: 'Retrieval', permission: 'read' } as const;
+  const common = {
+    method: 'post',
+    tag: 'Retrieval',
+    permission: 'read',
+    maxBodyBytes: SEARCH_BODY_BYTES,
+  } as const;
   return [
     defineRoute({
       ...common,

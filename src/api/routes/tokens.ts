@@ -2,13 +2,15 @@ import { z } from 'zod';
 import { entityIdOf } from '../../shared/access-token.js';
 import { anonymous, isSamePassword, notAuthenticated, requirePermission, type Caller } from '../auth.js';
 import { errorBody } from '../responses.js';
-import { defineRoute, reply, type Route } from '../route.js';
+import type { Guesses } from '../guesses.js';
+import { defineRoute, reply, type Authorize, type Route } from '../route.js';
 import type { UriRequest } from '../services/tokens.js';
 import { jsonInteger, optionalNullOr, optionalOr, queryInteger } from '../validation.js';
 
 export interface TokenRouteOptions {
   readonly makeUri: (request: UriRequest) => string;
   readonly devMode: boolean;
+  readonly guesses: Guesses;
   /** What `password_token` must be; null: no password opens this. */
   readonly password: string | null;
 }
@@ -33,12 +35,13 @@ const form = z.object({
   password_token: password,
 });
 
-export function createTokenRoutes({ makeUri, devMode, password: expected }: TokenRouteOptions): Route[] {
-  const authorize = (caller: Caller, given: unknown) => {
-    if (devMode || caller.permissions.has('admin') || opensWith(given, expected)) return;
-    if (caller === anonymous) throw notAuthenticated();
-    requirePermission(caller, 'admin');
-  };
+export function createTokenRoutes({
+  makeUri,
+  devMode,
+  guesses,
+  password: expected,
+}: TokenRouteOptions): Route[] {
+  const authorize = createAuthorize({ devMode, guesses, expected: expected ?? '' });
   return [
     defineRoute({
       method: 'post',
@@ -48,6 +51,7 @@ export function createTokenRoutes({ makeUri, devMode, password: expected }: Toke
       permission: 'open',
       request: { body, form },
       emptyBody: 'object',
+      maxBodyBytes: 16 * 1024,
       authorize,
       responses: { 200: z.object({ uri: z.string() }), 401: errorBody, 403: errorBody },
       handle: ({ body: { name: owner, expiry_days: expiry }, baseUrl }) =>
@@ -58,12 +62,25 @@ export function createTokenRoutes({ makeUri, devMode, password: expected }: Toke
 
 const withPassword = z.object({ password_token: z.string() });
 
-function opensWith(given: unknown, expected: string | null): boolean {
-  const parsed = withPassword.safeParse(given);
-  return (
-    expected !== null &&
-    expected !== '' &&
-    parsed.success &&
-    isSamePassword(parsed.data.password_token, expected)
-  );
+interface AuthorizeOptions extends Pick<TokenRouteOptions, 'devMode' | 'guesses'> {
+  /** Empty: no password opens this. */
+  readonly expected: string;
+}
+
+function createAuthorize({ devMode, guesses, expected }: AuthorizeOptions): Authorize {
+  const refuse = (caller: Caller): never => {
+    if (caller !== anonymous) requirePermission(caller, 'admin');
+    throw notAuthenticated();
+  };
+  return {
+    byCaller: (caller) => {
+      if (devMode || caller.permissions.has('admin')) return true;
+      return expected === '' ? refuse(caller) : false;
+    },
+    byBody: async (caller, body, address) => {
+      const given = withPassword.safeParse(body).data?.password_token ?? '';
+      const isRight = () => isSamePassword(given, expected);
+      if (given === '' || !(await guesses.check({ kind: 'password', address }, isRight))) refuse(caller);
+    },
+  };
 }

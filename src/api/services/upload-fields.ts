@@ -5,7 +5,7 @@ import { AppError } from '../../shared/errors.js';
 import { accessControl, metadata, optionalNull, optionalNullOr, parseRequest } from '../validation.js';
 
 /** Raw bytes of JSON, white space and escapes included; what it holds is bounded by the schemas. */
-const LIMITS = { metadata: 128 * 1024, access_control: 4 * 1024 * 1024 } as const;
+export const LIMITS = { metadata: 128 * 1024, access_control: 4 * 1024 * 1024 } as const;
 
 const fieldsSchema = z.object({
   metadata: optionalNullOr(metadata, {}),

@@ -12,6 +12,7 @@ import {
   text,
   whole,
 } from './notes.js';
+import { trustProxy } from './trusted-proxies.js';
 
 const hour = 3600;
 const day = 24 * hour;
@@ -26,6 +27,16 @@ export const api = z.strictObject({
     'Address that clients know the API by, for links; empty: as requested.',
   ),
   maxJsonBytes: whole(8_388_608, { min: 1024, max: gigabyte }, 'Largest JSON body, in bytes.'),
+  bodyMemoryMegabytes: whole(
+    128,
+    { min: 16, max: 1_048_576 },
+    'Most request bodies that an API process holds at once; a caller has a quarter of it. More is a 503.',
+  ),
+  slowBodySeconds: whole(
+    20,
+    { min: 1, max: hour },
+    'After this time a body has to come at 500 bytes a second on average; a slower one is a 408.',
+  ),
   corsOrigins: origins,
   uriScheme: text(
     'databridge',
@@ -55,7 +66,7 @@ export const api = z.strictObject({
     { min: 16, max: 1_048_576 },
     'Memory for answers that clients have not taken yet; beyond it large ones wait, then are a 503.',
   ),
-  trustProxy: flag(false, 'Whether X-Forwarded-* headers of a reverse proxy are believed.'),
+  trustProxy,
 });
 
 export const redis = z.strictObject({

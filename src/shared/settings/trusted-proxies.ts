@@ -1,0 +1,44 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { settingNotes } from './notes.js';
+
+const MOST_HOPS = 16;
+
+/** Proxies whose X-Forwarded-* headers are believed: so many before this service, or those within networks. */
+export type TrustedProxies = number | readonly string[];
+
+/** null for what is neither; a network of everybody is refused, since a header that anybody may write proves nothing. */
+export function parseTrustedProxies(text: string): TrustedProxies | null {
+  const trimmed = text.trim();
+  if (/^\d{1,2}$/.test(trimmed)) return Number(trimmed) <= MOST_HOPS ? Number(trimmed) : null;
+  const networks = trimmed.split(',').map((network) => network.trim());
+  return networks.every(isNetwork) ? networks : null;
+}
+
+function isNetwork(network: string): boolean {
+  const [address = '', prefix, ...more] = network.split('/');
+  const bits = new Map([
+    [4, 32],
+    [6, 128],
+  ]).get(isIP(address));
+  if (bits === undefined || address.includes('%') || more.length > 0) return false;
+  if (prefix === undefined) return true;
+  return /^\d{1,3}$/.test(prefix) && Number(prefix) >= 1 && Number(prefix) <= bits;
+}
+
+/** A number may stand without quotes; `false` is what earlier settings files say for none. */
+const written = (value: unknown) =>
+  typeof value === 'number' || value === false ? String(Number(value)) : value;
+
+export const trustProxy = z
+  .preprocess(
+    (value) => (value === 'false' ? '0' : written(value)),
+    z.string().refine((text) => parseTrustedProxies(text) !== null),
+  )
+  .default('0')
+  .register(settingNotes, {
+    kind: 'text',
+    description:
+      'Reverse proxies before this service, whose X-Forwarded-* headers are believed: how many, or their networks.',
+    allowed: `a number from 0 to ${String(MOST_HOPS)}, or addresses and networks such as "10.0.0.0/8, ::1"; not true: it would believe what anybody writes`,
+  });
