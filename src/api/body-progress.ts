@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { AppError } from '../shared/errors.js';
 
 /** After its grace, a body has to come at this rate on average (the default of Apache's mod_reqtimeout). */
-export const LEAST_BYTES_PER_SECOND = 500;
+const LEAST_BYTES_PER_SECOND = 500;
 const TICK_MILLISECONDS = 250;
 
 /**

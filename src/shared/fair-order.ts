@@ -8,8 +8,6 @@ const LATE = 1_048_576;
 /** Jobs that a step of `recede` moves: some milliseconds of Redis. */
 const MOVED_AT_ONCE = 500;
 
-export type FairOrder = ReturnType<typeof createFairOrder>;
-
 /**
  * Who goes next among the jobs of a lane: start-time fair queueing (Goyal, Vin and Cheng 1996). The virtual time is the
  * smallest priority that waits; a job starts at that, or where its caller's last one ended, and ends its cost later. So a

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { limitIndexTime } from '../../src/api/index-deadline.js';
 import { UnavailableError } from '../../src/shared/errors.js';
 import type { Filter } from '../../src/shared/filters.js';
 import type { Index } from '../../src/shared/ports.js';
@@ -8,6 +7,7 @@ import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { rejection } from '../support/rejection.js';
 import { until } from '../support/until.js';
 import { openIndexData, parsed, termsOf, unit, type IndexData } from './index-data.js';
+import { expectGivenUpWhileHung } from './index-hang.js';
 import { CALLERS, createIndexModel, crowdOf, question, step } from './index-model.js';
 
 const X = [1, 0, 0, 0];
@@ -15,11 +15,6 @@ const Y = [0, 1, 0, 0];
 const Z = [0, 0, 1, 0];
 /** More than any of these tests has chunks or documents. */
 const ALL = 1_000;
-
-/** What asks the engine. */
-type Asking = Exclude<keyof Index, 'name' | 'scansWords' | 'state' | 'close'>;
-const isDone = () => true;
-const isFailed = () => false;
 
 /** What every Index must do. */
 export function describeIndexContract(
@@ -32,13 +27,11 @@ export function describeIndexContract(
     let index: Index;
     let data: IndexData;
 
-    const untilReady = () => until(async () => (await index.state()) === 'ready');
-
     beforeAll(async () => {
       redis = await startRedis();
       index = await makeIndex(redis.url);
       data = await openIndexData(redis.url);
-      await untilReady();
+      await until(async () => (await index.state()) === 'ready');
     });
     beforeEach(async () => {
       for (const caller of CALLERS) {
@@ -263,28 +256,7 @@ export function describeIndexContract(
 
     test('whatever is asked of it is given up in time while Redis hangs, and answered again afterwards', async () => {
       await ingest([X]);
-      const limited = limitIndexTime(index, { milliseconds: 500 });
-      const selection = { callerId: 'owner', filter: null, limit: ALL };
-      const words = { terms: Uint32Array.of(1), weights: Float64Array.of(1), averageLength: 1 };
-      // By the port's own type: a method that it gets one day has to stand here.
-      const ask: Readonly<Record<Asking, () => Promise<unknown>>> = {
-        search: () => limited.search({ ...selection, vector: unit(X) }),
-        searchWords: () => limited.searchWords({ ...selection, words }),
-        list: () => limited.list({ ...selection, skip: 0 }),
-        count: () => limited.count(selection),
-      };
-      for (const each of Object.values(ask)) await each();
-      process.kill(redis.pid, 'SIGSTOP');
-      try {
-        for (const each of Object.values(ask)) {
-          const started = performance.now();
-          expect(await rejection(each())).toBeInstanceOf(UnavailableError);
-          expect(performance.now() - started).toBeLessThan(4_000);
-        }
-      } finally {
-        process.kill(redis.pid, 'SIGCONT');
-      }
-      for (const each of Object.values(ask)) await until(() => each().then(isDone, isFailed), 30);
+      await expectGivenUpWhileHung(index, { pid: redis.pid, vector: unit(X) });
       expect(await search(X)).toHaveLength(1);
     }, 60_000);
 
@@ -292,9 +264,8 @@ export function describeIndexContract(
       await ingest([X]);
       expect(await search(X)).toHaveLength(1);
       await redis.crash();
-      expect(await rejection(search(X))).toBeInstanceOf(UnavailableError);
-      expect(await rejection(list())).toBeInstanceOf(UnavailableError);
-      expect(await rejection(count())).toBeInstanceOf(UnavailableError);
+      for (const ask of [() => search(X), () => list(), () => count()])
+        expect(await rejection(ask())).toBeInstanceOf(UnavailableError);
       await redis.start();
       await until(async () => (await search(X).catch(() => [])).length === 1);
       await ingest([Y]);

@@ -20,7 +20,9 @@ function patternsOf(file: string): string[] {
   return found;
 }
 
-const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((name) =>
+  name.endsWith('.ts'),
+);
 const patterns = [...new Set(files.flatMap((name) => patternsOf(join(source, name))))];
 
 const toPattern = (literal: string): RegExp => {

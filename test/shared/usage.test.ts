@@ -101,15 +101,7 @@ describe('one that is poisoned', () => {
 
   test('stops neither its own events nor those of other users, whatever is wrong with it', async () => {
     await redis.flushAll();
-    const users = [
-      `half ${HALF}`,
-      `half \ud801`,
-      'ann',
-      'broken json',
-      'wrong type',
-      'urn:user%3A1',
-      'zoe',
-    ];
+    const users = [`half ${HALF}`, `half \ud801`, 'ann', 'broken json', 'wrong type', 'urn:user%3A1', 'zoe'];
     for (const user of users) {
       if (user === 'broken json') {
         await redis.rPush(keys.usagePending(user), ['{"id":', 'null', '{"at":"\\ud800"}']);

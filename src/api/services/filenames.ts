@@ -8,9 +8,7 @@ const MAX_CHARACTERS = 255;
  */
 export function displayFilename(name: string | null | undefined): string | null {
   const base = (name ?? '').replace(/^.*[/\\]/s, '');
-  const visible = toWellFormed(
-    base.replace(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, ''),
-  );
+  const visible = toWellFormed(base.replace(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, ''));
   const trimmed = visible.trim();
   return trimmed === '' || trimmed === '.' || trimmed === '..' ? null : shorten(trimmed);
 }

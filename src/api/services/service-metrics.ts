@@ -123,7 +123,7 @@ async function readCounts(redis: Redis): Promise<MetricFamily[]> {
     redis.sCard(keys.hidden),
     ...QUEUES.map((queue) => redis.exists(keys.worker(queue))),
   ]);
-  const [changed = 0, deleted = 0, unfinished = 0, hidden = 0, ...workers] = counts;
+  const [changed, deleted, unfinished, hidden, ...workers] = counts;
   const one = (value: number) => [{ labels: {}, value }];
   return [
     gauge('quire_ingests_waiting', 'Documents being ingested, of all callers.', one(ingests)),

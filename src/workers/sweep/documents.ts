@@ -115,7 +115,7 @@ async function isBeingEmbedded({ chunks, jobs }: SweepParts, view: View): Promis
     Promise.all(numbers.map((batch) => chunks.isFinished(generation, batch))),
     jobs.areLive(numbers.map((batch) => ({ lane: 'embedding', id: jobIds.embed(fenceOf(view), batch) }))),
   ]);
-  return numbers.every((batch) => finished[batch] || live[batch]) && live.some(Boolean);
+  return numbers.every((batch) => finished[batch] === true || live[batch] === true) && live.some(Boolean);
 }
 
 async function requeueDocument({ records, jobs }: SweepParts, found: View): Promise<void> {

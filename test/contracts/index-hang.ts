@@ -1,0 +1,40 @@
+import { expect } from '@jest/globals';
+import { limitIndexTime } from '../../src/api/index-deadline.js';
+import { UnavailableError } from '../../src/shared/errors.js';
+import type { Index } from '../../src/shared/ports.js';
+import { rejection } from '../support/rejection.js';
+import { until } from '../support/until.js';
+
+/** What asks the engine. */
+type Asking = Exclude<keyof Index, 'name' | 'scansWords' | 'state' | 'close'>;
+const isDone = () => true;
+const isFailed = () => false;
+
+/** Freezes the Redis under an index: every method is given up in time, and answers again once Redis goes on. */
+export async function expectGivenUpWhileHung(
+  index: Index,
+  { pid, vector }: { pid: number; vector: Float32Array },
+): Promise<void> {
+  const limited = limitIndexTime(index, { milliseconds: 500 });
+  const selection = { callerId: 'owner', filter: null, limit: 1_000 };
+  const words = { terms: Uint32Array.of(1), weights: Float64Array.of(1), averageLength: 1 };
+  // By the port's own type: a method that it gets one day has to stand here.
+  const ask: Readonly<Record<Asking, () => Promise<unknown>>> = {
+    search: () => limited.search({ ...selection, vector }),
+    searchWords: () => limited.searchWords({ ...selection, words }),
+    list: () => limited.list({ ...selection, skip: 0 }),
+    count: () => limited.count(selection),
+  };
+  for (const each of Object.values(ask)) await each();
+  process.kill(pid, 'SIGSTOP');
+  try {
+    for (const each of Object.values(ask)) {
+      const started = performance.now();
+      expect(await rejection(each())).toBeInstanceOf(UnavailableError);
+      expect(performance.now() - started).toBeLessThan(4_000);
+    }
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+  for (const each of Object.values(ask)) await until(() => each().then(isDone, isFailed), 30);
+}
