@@ -71,9 +71,9 @@ function documentRoutes(context: RouteContext, links: DownloadLinks): Route[] {
   const settle = createSettling({ records, waiter, logger, waitSeconds });
   const sources = createSources({ storage, drafts, maxFileBytes, logger });
   const change = createChangeDocument(records, jobs);
-  const changes = createDocumentChanges({ change, jobs, settle });
-  const accounting = createAccounting(context.usage);
   const admit = createAdmission(context.redis, settings.ingest);
+  const changes = createDocumentChanges({ change, admit, jobs, settle });
+  const accounting = createAccounting(context.usage);
   return [
     ...createIngestRoutes({
       ingest: createIngest({ records, sources, jobs, settle, accounting }),
@@ -82,7 +82,6 @@ function documentRoutes(context: RouteContext, links: DownloadLinks): Route[] {
     ...createDocumentRoutes({
       documents: createDocuments({ records, chunks, index, memory: context.answerMemory }),
       changes,
-      admit,
       bucket,
     }),
     ...createContentRoutes({

@@ -78,8 +78,8 @@ export async function startDocumentApi(options: Options = {}): Promise<DocumentA
     }),
     ...createDocumentRoutes({
       documents: createDocuments({ records, chunks, index, memory }),
-      changes: createDocumentChanges({ change, jobs, settle }),
-      ...{ admit, bucket },
+      changes: createDocumentChanges({ change, admit, jobs, settle }),
+      bucket,
     }),
     ...createContentRoutes({
       contentUpdates: createContentUpdates({ records, sources, change, jobs, settle, accounting }),

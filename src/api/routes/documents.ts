@@ -5,7 +5,6 @@ import { defineRoute, reply, type Route } from '../route.js';
 import type { StoredChunk } from '../../shared/chunk-fields.js';
 import type { DocumentRecord } from '../../shared/document.js';
 import type { DocumentChanges } from '../services/document-changes.js';
-import type { Admit } from '../services/admission.js';
 import {
   documentStatusView,
   documentView,
@@ -52,7 +51,6 @@ const chunkView = z
 export interface DocumentRouteDependencies {
   readonly documents: Documents;
   readonly changes: DocumentChanges;
-  readonly admit: Admit;
   /** Name of the object storage's bucket. */
   readonly bucket: string;
 }
@@ -111,7 +109,7 @@ function readingRoutes({ documents, bucket }: DocumentRouteDependencies): Route[
   ];
 }
 
-function changingRoutes({ changes, admit, bucket }: DocumentRouteDependencies): Route[] {
+function changingRoutes({ changes, bucket }: DocumentRouteDependencies): Route[] {
   const common = { tag: 'Documents', permission: 'write' } as const;
   return [
     defineRoute({
@@ -144,7 +142,6 @@ function changingRoutes({ changes, admit, bucket }: DocumentRouteDependencies): 
       ...{ ...common, method: 'post', path: '/documents/{document_id}/retry' },
       summary: 'Ingest again what failed or was cancelled',
       request: { path: documentPath },
-      admit,
       responses: { 200: documentView, 202: documentView, 404: errorBody },
       handle: async (request) => {
         const record = await changes.retry(request.path.document_id, request);

@@ -1,6 +1,7 @@
 import type { AccessLists } from '../../shared/access.js';
 import type { DocumentRecord, Metadata } from '../../shared/document.js';
 import { cancel, patch, remove, retry, type Patch } from '../../shared/transitions.js';
+import type { Admit } from './admission.js';
 import type { ChangeDocument } from './change-document.js';
 import { documentNotFound, type DocumentRight } from './document-access.js';
 import { isSettled } from './document-view.js';
@@ -26,10 +27,12 @@ export interface DocumentChanges {
 
 export function createDocumentChanges({
   change,
+  admit,
   jobs,
   settle,
 }: {
   readonly change: ChangeDocument;
+  readonly admit: Admit;
   readonly jobs: JobRequests;
   readonly settle: Settle;
 }): DocumentChanges {
@@ -49,11 +52,16 @@ export function createDocumentChanges({
 
     retry: async (documentId, context) => {
       const { caller, startedAtMs } = context;
-      const { record, changed } = await change(request(documentId, context), (current) => {
+      const asked = request(documentId, context);
+      const again = (current: DocumentRecord) => {
         const { pending } = current;
         if (!pending) return null;
         return retry(current, newOperation(pending, { documentId, userId: caller.id, startedAtMs }));
-      });
+      };
+      // Where nothing is to be done, nothing has to wait: the document is answered as it is, however full the queues.
+      const { record: known } = await change(asked, () => null);
+      if (known && again(known)) await admit(caller.id);
+      const { record, changed } = await change(asked, again);
       if (record && changed) await jobs.ingest(record, context);
       return record && settle(record, isSettled, context);
     },
