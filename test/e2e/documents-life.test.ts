@@ -88,6 +88,7 @@ describeOnEachIndex((start) => {
       }
       expect((await pager.get<unknown[]>(`${path}skip=0`)).body).toHaveLength(1);
     }
+    expect((await pager.delete(`/documents/${body.external_id}`)).status).toBe(200);
   });
 
   test('a new version that fails leaves the published one as it was, in all that is shown', async () => {
