@@ -126,7 +126,7 @@ describe('/metrics', () => {
     await until(async () => (await documents()) >= before + 1);
     const all = await documents();
     const runs = 'quire_job_duration_seconds';
-    const ingested = 'queue="ingestion",job="ingest",outcome="published"';
+    const ingested = 'queue="ingestion-quick",job="ingest",outcome="published"';
     expect(await value(`quire_jobs_total{${ingested}}`)).toBe(all);
     expect(await value(`${runs}_count{${ingested}}`)).toBe(all);
     expect(await value(`${runs}_bucket{${ingested},le="+Inf"}`)).toBe(all);
@@ -134,7 +134,7 @@ describe('/metrics', () => {
     expect(await value('quire_embedded_chunks_total')).toBe(all);
     expect(await value('quire_embedded_tokens_total')).toBeGreaterThanOrEqual(4 * all);
     expect(await value('quire_ingested_bytes_total')).toBeGreaterThan(20 * all);
-    expect(await value('quire_jobs_total{queue="ingestion",job="ingest",outcome="failed"}')).toBe(1);
+    expect(await value('quire_jobs_total{queue="ingestion-quick",job="ingest",outcome="failed"}')).toBe(1);
     await until(async () => {
       const usage = 'quire_usage_operations_total';
       const done = await value(`${usage}{operation="ingest_text",status="success"}`);

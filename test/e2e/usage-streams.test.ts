@@ -55,10 +55,10 @@ const untilOutcomes = async (client: Client, operation: string, expected: readon
 };
 
 /** A caller of a few texts that together are more than the buffers of a connection hold. */
-async function callerOfLargeTexts(name: string): Promise<Client> {
+async function callerOfLargeTexts(name: string, { texts = 4, sentences = 60_000 } = {}): Promise<Client> {
   const client = createClient(service.url, name);
-  const text = 'The heron stands in the reeds and waits for fish. '.repeat(60_000);
-  for (let n = 0; n < 4; n += 1) {
+  const text = 'The heron stands in the reeds and waits for fish. '.repeat(sentences);
+  for (let n = 0; n < texts; n += 1) {
     const { status } = await client.ingestText(`${String(n)} ${text}`, {}, { Prefer: 'wait=100' });
     expect(status).toBe(200);
   }
@@ -118,7 +118,8 @@ describe('an answer of /retrieve/docs', () => {
 });
 
 test('a text that its reader takes slowly is cut off once it may no longer be read', async () => {
-  const client = await callerOfLargeTexts('revoked');
+  // More than the buffers between the two hold: 8 MB, nearly as large as a text can be.
+  const client = await callerOfLargeTexts('revoked', { texts: 1, sentences: 160_000 });
   const { body: documents } = await client.get<WireDocument[]>('/documents');
   const connection = await post(client, '/retrieve/docs', SEARCH);
   await connection.until(/200 OK/);
