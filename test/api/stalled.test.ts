@@ -93,9 +93,9 @@ test('a client that takes little by little, in time, is not', async () => {
 test('of many clients that take nothing, those that have waited longest make way for the others', async () => {
   await start({ stalledMilliseconds: 60_000, mostUnsentBytes: 2 ** 20 });
   const many = await Promise.all(Array.from({ length: 30 }, () => askAndPause('list')));
-  // Each holds a piece of 54 or 64 KiB: between 16 and 19 of them are a mebibyte.
+  // Each holds a piece of 54 or 64 KiB, some a little more: between 13 and 19 of them are a mebibyte.
   await until(() => left.length >= 11, 30);
   await sleep(2_500);
-  expect(left.length).toBeLessThanOrEqual(14);
+  expect(left.length).toBeLessThanOrEqual(17);
   for (const { socket } of many) socket.destroy();
 }, 60_000);
