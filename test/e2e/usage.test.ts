@@ -125,7 +125,10 @@ describe('each operation', () => {
   test('is counted whatever its texts hold, and holds up nobody else', async () => {
     const [client, neighbour] = [user('strange'), user('strange-neighbour')];
     const strange = ['\ud800 half a pair', '\udc00', 'nul \u0000 <|endoftext|>', '\ud83d\ude00 \\ud800 "\\'];
-    await client.ingestText('Something.', { filename: 'half \ud800.txt', metadata: { whole: '\ud83d\ude00' } });
+    await client.ingestText('Something.', {
+      filename: 'half \ud800.txt',
+      metadata: { whole: '\ud83d\ude00' },
+    });
     for (const query of strange) expect((await client.searchChunks(query)).status).toBe(200);
     for (const query of strange) expect((await client.post('/query', { query })).status).toBe(200);
     await neighbour.ingestText('Something else.');
