@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import { sendEvents } from './event-stream.js';
 import { jsonPieces } from './json-pieces.js';
 import { leaveStream } from './leave-stream.js';
+import { toWellFormed } from '../shared/well-formed.js';
 import { requestLog } from './request-log.js';
 import type { ApiReply } from './route.js';
 import { sendText, startJson } from './send-json.js';
@@ -147,14 +148,11 @@ async function sendDownload(
   }
 }
 
-/** Without halves of surrogate pairs, which cannot be encoded. */
-const wellFormed = (text: string) => Buffer.from(text).toString();
-
 /** `Content-Disposition` with any file name (RFC 6266, RFC 8187): plain letters for old clients, then all of it. */
 function attachment(filename: string): string {
   const name = filename.replace(/^.*[/\\]/s, '').replace(/\p{Cc}/gu, '') || 'download';
   const plain = name.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%]/g, '_');
-  const encoded = encodeURIComponent(wellFormed(name)).replace(
+  const encoded = encodeURIComponent(toWellFormed(name)).replace(
     /['()*]/g,
     (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,
   );

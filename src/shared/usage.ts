@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { metadataSchema, type IngestOperation, type Metadata } from './document.js';
 import { keys, toMember } from './keys.js';
 import { defineScript, type Redis } from './redis.js';
+import { toWellFormed } from './well-formed.js';
 import { readUsageFromStart, readUsagePage, type WaitingUsage } from './usage-log.js';
 
 export const OPERATIONS = [
@@ -69,7 +70,7 @@ function wellFormed(metadata: Metadata): Metadata {
   return Object.fromEntries(
     Object.entries(metadata).map(([name, value]) => [
       name,
-      typeof value === 'string' ? Buffer.from(value).toString() : value,
+      typeof value === 'string' ? toWellFormed(value) : value,
     ]),
   );
 }
