@@ -160,7 +160,9 @@ function looksBinary(head: Uint8Array): boolean {
   const startsWide = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
   const zerosAt = [0, 0, 0, 0];
   let controls = 0;
-  for (const [index, byte] of head.entries()) {
+  // By index: an iterator builds a pair for each byte wherever the compiler does not take it apart.
+  for (let index = 0; index < head.length; index += 1) {
+    const byte = head[index] ?? 0;
     if (byte === 0) zerosAt[index % 4] = (zerosAt[index % 4] ?? 0) + 1;
     else if (byte < 0x20 && !ALLOWED_CONTROLS.has(byte)) controls += 1;
   }
