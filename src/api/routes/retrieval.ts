@@ -15,7 +15,7 @@ const SEARCH_BODY_BYTES = QUERY_BODY_BYTES + 3 * 1024 * 1024;
 const RANKING_DESCRIPTION =
   'What the score is: `semantic`, the cosine similarity of query and chunk, clamped to 0 and above; `lexical`, the share ' +
   "of the query's informative weight whose words the chunk holds (normalised BM25); `hybrid`, a weighted sum of both. " +
-  'All three score the chunks whose vectors are nearest. Unless given, the setting `search.ranking` decides.';
+  '`lexical` and `hybrid` find chunks by the words that they hold, too. Unless given, the setting `search.ranking` decides.';
 
 const search = {
   query: nonBlankString({ max: MAX_QUERY_CHARACTERS }),

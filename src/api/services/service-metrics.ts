@@ -21,8 +21,8 @@ export interface ServiceMetricsParts {
 }
 
 /**
- * Prometheus text of what the whole service has in common, read from Redis at most once a second: some fifty commands,
- * however much is stored. Without Redis it says just that.
+ * Prometheus text of what the whole service has in common, read from Redis at most once a second: some 150 commands at
+ * most, however much is stored. Without Redis it says just that.
  */
 export function createServiceMetrics(parts: ServiceMetricsParts): () => Promise<string> {
   let last: { readonly at: number; readonly text: Promise<string> } | null = null;
