@@ -57,7 +57,7 @@ test('a server that is away ends the run, one member that only looks like it doe
   const members = Array.from({ length: 20 }, (_, n) => n);
   expect(
     await eachMember(
-      'garbage_objects',
+      'hidden',
       members,
       work((n) => n % 4 === 1),
     ),
@@ -66,7 +66,7 @@ test('a server that is away ends the run, one member that only looks like it doe
   done.length = 0;
   await expect(
     eachMember(
-      'garbage_objects',
+      'hidden',
       members,
       work((n) => n > 9),
     ),

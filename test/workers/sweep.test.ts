@@ -56,10 +56,10 @@ test('what is published while the sweeper looks around is not swept away', async
   // The sweeper has read which generations are hidden; before it reads their documents, this one is published.
   const publishing: Records = {
     ...records,
-    readMany: async (ids) => {
+    read: async (id) => {
       const counts = { chunkCount: 1, tokenCount: 1 };
       await records.update(document.id, (each) => publish(each, { ...fence, ...counts }));
-      return records.readMany(ids);
+      return records.read(id);
     },
   };
   await sweepWith(publishing);
@@ -144,7 +144,7 @@ test('a record that cannot be read is passed over, and stops none of the others'
   await redis.set(keys.cache('owner', 'broken'), 'no hash');
   await redis.zAdd(keys.cachesBuilding, { value: keys.cache('owner', 'broken'), score: 1 });
   const stray = generationId(makeDocument());
-  await redis.sAdd(keys.hidden, stray);
+  await redis.sAdd(keys.hidden, ['poison.1.1', stray]);
   await sweepWith(records);
   expect(await records.read(document.id)).toMatchObject({ attempt: 2 });
   expect(await redis.sMembers(keys.garbage)).toEqual([stray]);

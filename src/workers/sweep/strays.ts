@@ -1,5 +1,5 @@
 import { keys } from '../../shared/keys.js';
-import { scanSet, type SweepParts, type SweepTask } from './task.js';
+import { allAtOnce, scanSet, type SweepParts, type SweepTask } from './task.js';
 
 const PAGE = 100;
 
@@ -7,29 +7,26 @@ const PAGE = 100;
 export const straysTask = (parts: SweepParts): SweepTask => ({
   name: 'strays',
   begin: (now) => {
-    const work = (page: string[]) => discardStrays(parts, page, now);
+    const work = (page: string[]) =>
+      allAtOnce(parts.eachMember, 'hidden', page, (generation) => discardIfStray(parts, generation, now));
     return scanSet(parts.redis, keys.hidden, { page: PAGE, work });
   },
 });
 
-async function discardStrays({ redis, records }: SweepParts, page: string[], now: number): Promise<void> {
-  const garbage = await Promise.all(page.map((generation) => redis.sIsMember(keys.garbage, generation)));
-  const hidden = page.filter((_, i) => !garbage[i]);
-  const owners = await records.readMany(hidden.map((generation) => generation.split('.')[0] ?? ''));
-  const strays = hidden.filter((generation, i) => {
-    const record = owners[i];
-    const [, version] = generation.split('.').map(Number);
-    if (record?.version === version && record?.pending) return false;
-    // Published since the page was read: no stray at all.
-    return record?.published?.generation !== generation;
-  });
-  await Promise.all(
-    strays.map((generation) =>
-      redis
-        .multi()
-        .sAdd(keys.garbage, generation)
-        .hSet(keys.generation(generation), { discarded: String(now) })
-        .exec(),
-    ),
-  );
+async function discardIfStray(
+  { redis, records }: SweepParts,
+  generation: string,
+  now: number,
+): Promise<void> {
+  if ((await redis.sIsMember(keys.garbage, generation)) === 1) return;
+  const [id = '', version] = generation.split('.');
+  const record = await records.read(id);
+  if (record?.version === Number(version) && record.pending) return;
+  // Published since the page was read: no stray at all.
+  if (record?.published?.generation === generation) return;
+  await redis
+    .multi()
+    .sAdd(keys.garbage, generation)
+    .hSet(keys.generation(generation), { discarded: String(now) })
+    .exec();
 }
