@@ -50,9 +50,9 @@ function bodyPart(parts: Record<string, Uint8Array>): string {
   const relations = parts['_rels/.rels'];
   const markup = relations ? decodeText(relations) : '';
   const relation =
-    markup.split('<Relationship ').find((rest) => tagOf(rest).includes('officeDocument"')) ?? '';
+    markup.split(/<Relationship(?=\s)/).find((rest) => tagOf(rest).includes('officeDocument"')) ?? '';
   const target = /Target="\/?([^"]+)"/.exec(tagOf(relation))?.[1] ?? '';
-  return target in parts ? target : 'word/document.xml';
+  return Object.hasOwn(parts, target) ? target : 'word/document.xml';
 }
 
 /** Undefined where mammoth gives up: the paragraphs of the XML are still there. */

@@ -188,6 +188,23 @@ describe('Word', () => {
     expect(hits).toBe(0);
   });
 
+  test('finds its main part as the package names it, however that is written', async () => {
+    const parts = unzipSync(word(paragraph('text')));
+    const { 'word/document.xml': body, ...others } = parts;
+    const relation = (space: string, target: string) => ({
+      '_rels/.rels': strToU8(
+        `<Relationships><Relationship${space}Type="http://x/officeDocument" Target="${target}"/></Relationships>`,
+      ),
+    });
+    const elsewhere = { ...others, 'other/main.xml': body ?? new Uint8Array() };
+    for (const space of [' ', '\n', '\t'])
+      expect(await textOf(zipSync({ ...elsewhere, ...relation(space, '/other/main.xml') }), 'docx')).toBe(
+        'text',
+      );
+    // Names of what every object has are no parts.
+    expect(await textOf(zipSync({ ...parts, ...relation(' ', 'constructor') }), 'docx')).toBe('text');
+  });
+
   test('fails as corrupt where it is none', async () => {
     await expect(textOf('PK\x03\x04 something', 'docx')).rejects.toMatchObject({ code: 'corrupt' });
     await expect(textOf(zipSync({ 'a.xml': strToU8('<a/>') }), 'docx')).rejects.toMatchObject({
