@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, realpath, rm } from 'node:fs/promises';
-import { connect, createServer, type Server } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { errorCode } from '../shared/error-code.js';
+import { isListening } from '../shared/is-listening.js';
 import { UserError } from './report.js';
 
 async function listen(path: string): Promise<Server> {
@@ -12,19 +13,6 @@ async function listen(path: string): Promise<Server> {
   server.listen(path);
   await once(server, 'listening');
   return server.unref();
-}
-
-async function isListening(path: string): Promise<boolean> {
-  const socket = connect(path);
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch (error) {
-    if (errorCode(error) === 'ECONNREFUSED' || errorCode(error) === 'ENOENT') return false;
-    throw error;
-  } finally {
-    socket.destroy();
-  }
 }
 
 /**

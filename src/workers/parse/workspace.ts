@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { chmod, lstat, mkdir, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { errorCode } from '../../shared/error-code.js';
+import { isListening } from '../../shared/is-listening.js';
 import type { User } from './launch.js';
 import { createParserFolder, removeParserFolder, type ParserFolder } from './parser-folder.js';
 
@@ -76,7 +77,7 @@ async function abandoned(parent: string): Promise<string[]> {
     const stats = await lstat(path).catch(() => null);
     if (!stats?.isDirectory() || stats.uid !== process.getuid?.()) continue;
     if (isStarting && Date.now() - stats.mtimeMs < STARTING_MILLISECONDS) continue;
-    if (!(await isListening(path))) found.push(path);
+    if (!(await isInUse(path))) found.push(path);
   }
   return found;
 }
@@ -93,17 +94,11 @@ async function listenIn(folder: string): Promise<() => Promise<void>> {
   };
 }
 
-async function isListening(folder: string): Promise<boolean> {
+async function isInUse(folder: string): Promise<boolean> {
   const { path, close } = await socketIn(folder);
-  const socket = connect(path);
   try {
-    await once(socket, 'connect');
-    return true;
-  } catch (error) {
-    if (errorCode(error) === 'ECONNREFUSED' || errorCode(error) === 'ENOENT') return false;
-    throw error;
+    return await isListening(path);
   } finally {
-    socket.destroy();
     await close();
   }
 }
