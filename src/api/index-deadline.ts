@@ -21,7 +21,7 @@ export function limitIndexTime(index: Index, { milliseconds }: { milliseconds: n
     };
   return {
     name: index.name,
-    scansWords: index.scansWords,
+    seeksAllWords: index.seeksAllWords,
     search: inTime((request) => index.search(request)),
     searchWords: inTime((request) => index.searchWords(request)),
     list: inTime((request) => index.list(request)),

@@ -9,8 +9,13 @@
  * - chunk: piece of a document's text, numbered from 0 within its generation
  * - term: normalised word (or character pair) that lexical ranking counts, known by a 32-bit hash
  * - caller: who asks, after authentication: an entity id and permissions
+ * - audience: the readers of a document, where they are so many that its chunks name them by one tag
  * - filter: parsed condition on a document's metadata
  * - job, queue, worker: a unit of background work, where it waits, and the process that runs it
+ * - lane: the BullMQ queue that jobs of a kind wait in; the queue `ingestion` has two, the others one
+ * - turn: a caller's place in a lane
+ * - sweep: one look at what no job looks after any more
+ * - lease: what is held for a while and given back: room in memory, or the right to sweep
  * - named cache: a caller's chosen set of documents, prepared so that questions can be completed over it
  */
 import type { Filter } from './filters.js';
@@ -107,8 +112,8 @@ export interface Index {
   search(request: IndexSearch): Promise<Candidate[]>;
   /** Candidates by the words that they hold. */
   searchWords(request: WordSearch): Promise<Candidate[]>;
-  /** Whether it reads every chunk for words, so that nothing is gained by looking for fewer. */
-  readonly scansWords: boolean;
+  /** Whether it is asked for all words at once: leaving out the commonest at first would gain too little. */
+  readonly seeksAllWords: boolean;
   /** Ids of readable documents that match, newest first, ties by id. */
   list(request: IndexListing): Promise<string[]>;
   count(request: Omit<IndexListing, 'skip' | 'limit'>): Promise<number>;

@@ -86,7 +86,7 @@ function proposeByWords(
     ask: async () => {
       if (limit === 0) {
         const known = await statistics;
-        rounds = candidates.queries(query, known).slice(index.scansWords ? -1 : 0);
+        rounds = candidates.queries(query, known).slice(index.seeksAllWords ? -1 : 0);
         limit = candidates.candidateCount(k, known);
       }
       const vector = readsSimilarity ? { vector: await embed() } : {};

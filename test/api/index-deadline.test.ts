@@ -6,7 +6,7 @@ import type { Index } from '../../src/shared/ports.js';
 /** An index that answers only when it is told to give up. */
 const slow: Index = {
   name: 'slow',
-  scansWords: true,
+  seeksAllWords: true,
   search: ({ signal }) => hang(signal),
   searchWords: ({ signal }) => hang(signal),
   list: ({ signal }) => hang(signal),
@@ -39,7 +39,7 @@ test('an answer in time, and what the index is, are handed through', async () =>
   const index = limitIndexTime({ ...slow, count: () => Promise.resolve(3) }, { milliseconds: 20_000 });
   expect(await index.count(request)).toBe(3);
   expect(await index.state()).toBe('ready');
-  expect([index.name, index.scansWords]).toEqual(['slow', true]);
+  expect([index.name, index.seeksAllWords]).toEqual(['slow', true]);
 });
 
 test("the caller's own abort stays what it is", async () => {

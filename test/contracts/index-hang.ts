@@ -6,7 +6,7 @@ import { rejection } from '../support/rejection.js';
 import { until } from '../support/until.js';
 
 /** What asks the engine. */
-type Asking = Exclude<keyof Index, 'name' | 'scansWords' | 'state' | 'close'>;
+type Asking = Exclude<keyof Index, 'name' | 'seeksAllWords' | 'state' | 'close'>;
 const isDone = () => true;
 const isFailed = () => false;
 

@@ -148,7 +148,7 @@ export function describeWordSearch(
           return looks;
         };
         // The second look asks for both: what an index found meanwhile stays found.
-        expect(await looksFor(0)).toBe(index.scansWords ? 1 : 3);
+        expect(await looksFor(0)).toBe(index.seeksAllWords ? 1 : 3);
         expect(await looksFor(0.2)).toBe(1);
       });
 

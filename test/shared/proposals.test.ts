@@ -16,8 +16,8 @@ const numbers = (found: readonly Candidate[]) => found.map(({ number }) => numbe
 /** An index that has so many chunks by vector, and by words what it is told. */
 function stubIndex(byVector: number, byWords: (asked: WordSearch) => readonly Candidate[]) {
   const asked: string[] = [];
-  const index: Pick<Index, 'search' | 'searchWords' | 'scansWords'> = {
-    scansWords: false,
+  const index: Pick<Index, 'search' | 'searchWords' | 'seeksAllWords'> = {
+    seeksAllWords: false,
     search: ({ limit }) => {
       asked.push(`vector ${String(limit)}`);
       return Promise.resolve(chunks(0, Math.min(limit, byVector)));

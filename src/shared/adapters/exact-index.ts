@@ -20,7 +20,7 @@ export function createExactIndex({
   const thread = startMirrorThread({ redisUrl, vectors, onProblem });
   return Promise.resolve({
     name: 'exact',
-    scansWords: true,
+    seeksAllWords: true,
     search: async ({ vector, callerId, filter, limit, signal }) => {
       // A copy of its own: sending a view would send all that it is a view of.
       const question = { type: 'search', vector: vector.slice(), callerId, filter, limit } as const;

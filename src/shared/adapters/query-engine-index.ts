@@ -86,7 +86,7 @@ export async function createQueryEngineIndex(options: QueryEngineOptions): Promi
     untilAborted(lifecycle.ask(query), signal);
   return {
     name: 'query-engine',
-    scansWords: false,
+    seeksAllWords: false,
     search: (request) => ask(() => chunkSearch.nearest(request), request),
     searchWords: (request) => ask(() => chunkSearch.byWords(request), request),
     list: (request) => ask(() => listing.list(request), request),
