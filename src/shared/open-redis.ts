@@ -84,6 +84,7 @@ function createNotice(logger: Waiting['logger']): (error: unknown) => void {
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const end = () => {
+      // @NOTE a reason is whatever the caller aborted with; it goes back as it came
       reject(signal.reason as Error);
     };
     signal.addEventListener('abort', end, { once: true });

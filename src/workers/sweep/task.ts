@@ -42,6 +42,7 @@ export async function allAtOnce<Member>(
 ): Promise<Member[]> {
   const ends = await Promise.allSettled(members.map(async (member) => work(member)));
   await eachMember(set, ends, (end) =>
+    // @NOTE a reason is whatever the work threw; it goes on as it came
     end.status === 'fulfilled' ? Promise.resolve() : Promise.reject(end.reason as Error),
   );
   return members.filter((_, i) => ends[i]?.status === 'fulfilled');
