@@ -148,7 +148,11 @@ export const search = z.strictObject({
 
 const concurrency = { min: 1, max: 256 };
 export const workers = z.strictObject({
-  ingestionConcurrency: whole(8, concurrency, 'Documents that an ingestion worker handles at once.'),
+  ingestionConcurrency: whole(
+    8,
+    concurrency,
+    'Quick documents that an ingestion worker handles at once; of others as many, but two a parser process at most.',
+  ),
   embeddingConcurrency: whole(8, concurrency, 'Batches that an embedding worker handles at once.'),
   cacheConcurrency: whole(2, concurrency, 'Caches that a cache worker builds at once.'),
   lockSeconds: whole(
