@@ -83,6 +83,8 @@ test('too many of all callers together are refused with 503, whoever asks', asyn
 test('a Redis that is nearly full takes no more documents, while all else goes on', async () => {
   const kept = idOf(await ingest(alice));
   await playIngest(api, kept, ['hello']);
+  // So much that what connections take and give back on the way is nothing beside it.
+  await api.redis.setRange('filler', 50_000_000, 'x');
   const used = Number(/used_memory:(\d+)/.exec(await api.redis.info('memory'))?.[1]);
   await api.redis.configSet({ maxmemory: String(Math.ceil(used / 0.9)) });
   await new Promise((resolve) => setTimeout(resolve, 1_100));
@@ -95,6 +97,7 @@ test('a Redis that is nearly full takes no more documents, while all else goes o
   );
   expect((await send('DELETE', `/documents/${kept}`, alice)).status).toBe(200);
   await api.redis.configSet({ maxmemory: '0' });
+  await api.redis.del('filler');
 });
 
 test('it is decided before the body is read', async () => {

@@ -35,8 +35,10 @@ async function startInstallation() {
     process.exit(runWithoutServices({ command: ${JSON.stringify(manager)}, args: [], env: process.env, policy: ${JSON.stringify(policy)} }) ? 0 : 1);`;
   const installer = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: 'ignore' });
   const exit = once(installer, 'exit');
-  await until(async () => (await readdir(folder)).includes('pid'));
-  return { installer, exit, manager: Number(await readFile(join(folder, 'pid'), 'utf8')) };
+  // The file is there a moment before there is a number in it; process 0 would be all of ours.
+  const pid = () => readFile(join(folder, 'pid'), 'utf8').catch(() => '');
+  await until(async () => (await pid()).endsWith('\n'));
+  return { installer, exit, manager: Number(await pid()) };
 }
 
 describe('while a package is installed', () => {

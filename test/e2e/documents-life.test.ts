@@ -147,7 +147,8 @@ describeOnEachIndex((start) => {
     const started = performance.now();
     const next = await client.ingestFile(pagesPdf([['A page of its own.']]), 'next.pdf');
     expect(next.status).toBe(200);
-    expect(performance.now() - started).toBeLessThan(8_000);
+    // A parser that went on with them would have twenty.
+    expect(performance.now() - started).toBeLessThan(15_000);
   }, 60_000);
 
   test('a new version of the same content changes nothing', async () => {

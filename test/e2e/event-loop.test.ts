@@ -14,6 +14,9 @@ afterAll(async () => {
   await service.stop();
 });
 
+/** Where time grew by squares, or without end, this was six seconds and more; the machine that runs tests is slow. */
+const LONGEST_MILLISECONDS = 4_000;
+
 /** Asks `/health` until `work` is done: the longest that one answer took, in milliseconds. */
 async function longestSilence(work: Promise<unknown>): Promise<number> {
   const state = { isDone: false };
@@ -23,7 +26,7 @@ async function longestSilence(work: Promise<unknown>): Promise<number> {
   });
   do {
     const start = performance.now();
-    const response = await fetch(`${service.url}/health`, { signal: AbortSignal.timeout(5_000) });
+    const response = await fetch(`${service.url}/health`, { signal: AbortSignal.timeout(20_000) });
     expect(response.status).toBe(200);
     await response.text();
     longest = Math.max(longest, performance.now() - start);
@@ -39,7 +42,7 @@ describe('while a stranger answers for his bytes, others are served:', () => {
     ['declarations without end', '<?xml '.repeat(10_000)],
   ])('an upload of %s', async (_name, text) => {
     const upload = client.ingestFile(Buffer.from(text), 'a.txt');
-    expect(await longestSilence(upload)).toBeLessThan(1_000);
+    expect(await longestSilence(upload)).toBeLessThan(LONGEST_MILLISECONDS);
     // Without white space behind its name, an XML declaration is none.
     expect((await upload).status).toBe(text.startsWith('<?xml') ? 415 : 202);
   });
@@ -47,7 +50,7 @@ describe('while a stranger answers for his bytes, others are served:', () => {
   test('forty requests with a Prefer of 15,000 blanks', async () => {
     const headers = { prefer: `wait${' '.repeat(15_000)}x` };
     const asking = Array.from({ length: 40 }, () => fetch(`${service.url}/usage/stats`, { headers }));
-    expect(await longestSilence(Promise.all(asking))).toBeLessThan(1_000);
+    expect(await longestSilence(Promise.all(asking))).toBeLessThan(LONGEST_MILLISECONDS);
     for (const answer of await Promise.all(asking)) expect(answer.status).toBe(200);
   });
 });

@@ -89,7 +89,7 @@ test.each(['/retrieve/chunks', '/retrieve/docs'])(
     expect(most.resident - before).toBeLessThan(5 * MEMORY_MEGABYTES * MEGABYTE);
     // All of them but those that a busy machine held up itself.
     const slow = most.canaries.filter((milliseconds) => milliseconds > 1_000);
-    expect(slow.length).toBeLessThanOrEqual(Math.floor(most.canaries.length / 20));
+    expect(slow.length).toBeLessThanOrEqual(Math.max(2, most.canaries.length / 10));
 
     for (const { socket } of connections) socket.resume();
     const answers = await Promise.all(connections.map((connection) => connection.closed()));

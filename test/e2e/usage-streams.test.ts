@@ -8,7 +8,7 @@ import { postRaw } from '../support/post-raw.js';
 import { startService, type Service } from '../support/service.js';
 import { until } from '../support/until.js';
 
-const STALLED_SECONDS = 2;
+const STALLED_SECONDS = 6;
 
 let provider: FakeOpenAI;
 let service: Service;
@@ -50,7 +50,7 @@ async function outcomes(client: Client, operation: string): Promise<string[]> {
 }
 
 const untilOutcomes = async (client: Client, operation: string, expected: readonly string[]) => {
-  await until(async () => (await outcomes(client, operation)).length >= expected.length, 10);
+  await until(async () => (await outcomes(client, operation)).length >= expected.length, 30);
   expect(await outcomes(client, operation)).toEqual(expected);
 };
 

@@ -75,6 +75,7 @@ interface TestApiOptions extends Partial<AppOptions> {
   readonly requestTimeoutSeconds?: number;
   readonly stalledMilliseconds?: number;
   readonly mostUnsentBytes?: number;
+  readonly onCutOff?: () => void;
   /** Gets every log line. */
   readonly onLog?: (line: Record<string, unknown>) => void;
 }
@@ -84,6 +85,7 @@ export async function startApi({
   requestTimeoutSeconds = 30,
   stalledMilliseconds = 30_000,
   mostUnsentBytes = 256 * 1024 ** 2,
+  onCutOff = () => undefined,
   onLog,
   ...options
 }: TestApiOptions): Promise<ApiClient> {
@@ -98,7 +100,8 @@ export async function startApi({
     answerMemory: createAnswerMemory({ limitBytes: mostUnsentBytes }),
     ...options,
   });
-  const server = createApiServer(app, { requestTimeoutSeconds, stalledMilliseconds, mostUnsentBytes });
+  const sending = { stalledMilliseconds, mostUnsentBytes, onCutOff };
+  const server = createApiServer(app, { requestTimeoutSeconds, ...sending });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const logger = pino({ level: 'silent' });
 
-function sweeperOf(sweep: Sweep, { every = 20, lease = 1_000 } = {}) {
+function sweeperOf(sweep: Sweep, { every = 20, lease = 10_000 } = {}) {
   return startSweeper({ redis, sweep, logger, everyMilliseconds: every, leaseMilliseconds: lease });
 }
 
@@ -67,13 +67,13 @@ test('a sweep whose process died is followed by another, and goes no further sho
     milliseconds: 300,
   };
   const died = await takeLease(redis, options);
+  const renewedAt = performance.now();
   expect(await died?.renew()).toBe(true);
-  let sweeps = 0;
-  const sweeper = sweeperOf(() => Promise.resolve({ requeued: (sweeps += 1) * 0 }));
-  await sleep(100);
-  expect(sweeps).toBe(0);
-  await until(() => sweeps > 0);
+  const sweeps: number[] = [];
+  const sweeper = sweeperOf(() => Promise.resolve({ requeued: sweeps.push(performance.now()) * 0 }));
+  await until(() => sweeps.length > 0);
   await sweeper.close();
+  expect((sweeps[0] ?? 0) - renewedAt).toBeGreaterThanOrEqual(options.milliseconds);
   expect(await died?.renew()).toBe(false);
   await died?.release();
 });

@@ -14,6 +14,12 @@ function parse(json: unknown): Filter | null {
   return parsed.filter;
 }
 
+/** Of this process: what others on the machine take does not count. */
+function processorMilliseconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
 function mirrored(slot: number, metadata: DocumentRecord['metadata'], readers = ['alice']): MirroredDocument {
   const document = matchable(metadata, { readers, writers: ['mallory'], admins: [] });
   const lists = { readers, writers: ['mallory'], admins: [] };
@@ -105,9 +111,9 @@ describe('masks', () => {
     let slices = 0;
     let isOver = false;
     let longest = 0;
-    let last = performance.now();
+    let last = processorMilliseconds();
     const watch = () => {
-      const now = performance.now();
+      const now = processorMilliseconds();
       longest = Math.max(longest, now - last);
       last = now;
       slices += 1;
@@ -129,7 +135,7 @@ describe('masks', () => {
       isOver = true;
     }
     expect(slices).toBeGreaterThan(30);
-    // A slice is of four milliseconds; the machine that runs tests is busy.
+    // A slice is of four milliseconds, and what is compiled and collected on the way comes on top.
     expect(longest).toBeLessThan(250);
   }, 60_000);
 
