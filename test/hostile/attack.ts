@@ -1,6 +1,9 @@
 import type { Client } from '../support/client.js';
 import type { Service } from '../support/service.js';
 
+/** `api.stalled_seconds` of the service under attack. */
+export const STALLED_SECONDS = 10;
+
 /** What an attack may use. */
 export interface Target {
   readonly service: Service;
@@ -12,6 +15,8 @@ export interface Target {
   readonly as: (user: string, permissions?: readonly string[]) => Client;
   /** Short: a few in place of thousands. */
   readonly isShort: boolean;
+  /** Times as long as elsewhere may something take: for machines that are shared. */
+  readonly slowness: number;
 }
 
 /** What came of it: told in the table; `wrong` is what the contract does not allow, null for nothing. */

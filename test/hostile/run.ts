@@ -1,6 +1,6 @@
 import { createClient } from '../support/client.js';
 import { startService, type Service } from '../support/service.js';
-import type { Attack, Observed, Target } from './attack.js';
+import { STALLED_SECONDS, type Attack, type Observed, type Target } from './attack.js';
 import { bodyAttacks } from './attacks/bodies.js';
 import { fileAttacks } from './attacks/files.js';
 import { identityAttacks } from './attacks/identity.js';
@@ -64,6 +64,7 @@ export async function runHostile({
         QUIRE_API_REQUEST_TIMEOUT_SECONDS: '30',
       },
       QUIRE_INGEST_PARSE_MEMORY_MEGABYTES: '1536',
+      QUIRE_API_STALLED_SECONDS: String(STALLED_SECONDS),
     },
   });
   const results: Result[] = [];
@@ -75,7 +76,7 @@ export async function runHostile({
     await bystander.ingestText('A canary sings.');
     const canary = await startCanary(service.url, bystander);
     const target: Target = {
-      ...{ service, url: service.url, port: Number(new URL(service.url).port), as, isShort },
+      ...{ service, url: service.url, port: Number(new URL(service.url).port), as, isShort, slowness },
       attacker: as('attacker'),
     };
     try {

@@ -141,7 +141,9 @@ export const bodyAttacks: readonly Attack[] = [
         () => connections.forEach(({ socket }) => socket.writable && socket.write('a')),
         1_000,
       );
-      await sleep(20_000);
+      // Headers have fifteen seconds.
+      const end = performance.now() + 40_000;
+      while (performance.now() < end && !connections.every(({ socket }) => socket.closed)) await sleep(100);
       clearInterval(drip);
       const statuses = connections.map(({ socket, received }) =>
         socket.closed ? statusLine(received()) : 'open',

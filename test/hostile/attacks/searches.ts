@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openRaw } from '../../support/raw-http.js';
-import { observed, oneOf, statusOf, type Attack, type Target } from '../attack.js';
+import { observed, oneOf, STALLED_SECONDS, statusOf, type Attack, type Target } from '../attack.js';
 
 /** A document of some 1,000 chunks (`chunk.size` 16) with metadata of nearly 16 KiB: each hit repeats it. */
 async function ingestHeavy({ attacker }: Target): Promise<void> {
@@ -18,15 +18,18 @@ async function ingestHeavy({ attacker }: Target): Promise<void> {
 
 export const searchAttacks: readonly Attack[] = [
   {
-    name: 'filters of a million values, one after the other',
+    name: 'filters of as many values as a search may hold, and of more, one after the other',
     growth: 400,
     run: async ({ attacker, isShort }) => {
+      const ask = (length: number, from: number) => {
+        const values = Array.from({ length }, (_, i) => i + from);
+        return statusOf(attacker.searchChunks('x', { filters: { n: { $in: values } } }));
+      };
       const statuses: (number | string)[] = [];
-      for (let n = 0; n < (isShort ? 3 : 20); n += 1) {
-        const values = Array.from({ length: 900_000 }, (_, i) => i + n);
-        statuses.push(await statusOf(attacker.searchChunks('x', { filters: { n: { $in: values } } })));
-      }
-      return observed(statuses, oneOf(413, 422));
+      for (let n = 0; n < (isShort ? 3 : 20); n += 1) statuses.push(await ask(450_000, n));
+      const refused = observed([await ask(900_000, 0)], oneOf(413));
+      const { answer, wrong } = observed(statuses, oneOf(422));
+      return { answer: `${answer}; ${refused.answer}`, wrong: wrong ?? refused.wrong };
     },
   },
   {
@@ -68,23 +71,26 @@ export const searchAttacks: readonly Attack[] = [
       await ingestHeavy(target);
       const count = target.isShort ? 15 : 40;
       const body = JSON.stringify({ query: 'heavy', k: 1000 });
-      const head = `POST /retrieve/chunks HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${target.attacker.authorization}\r\nContent-Type: application/json\r\nContent-Length: ${String(body.length)}\r\n\r\n`;
+      const head = `POST /retrieve/chunks HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: ${target.attacker.authorization}\r\nContent-Type: application/json\r\nContent-Length: ${String(body.length)}\r\n\r\n`;
       const connections = await Promise.all(Array.from({ length: count }, () => openRaw(target.port)));
       for (const { socket } of connections) {
         socket.write(head + body);
         socket.pause();
       }
-      await sleep(target.isShort ? 8_000 : 60_000);
+      // What waits for memory has five seconds more.
+      await sleep((STALLED_SECONDS + 10) * 1_000);
       // A reader who has stopped reading learns of the end only by reading on.
       for (const { socket } of connections) socket.resume();
-      await sleep(2_000);
-      const lengths = connections.map(({ received }) => received().length);
-      const isCut = connections.map(({ socket }) => socket.closed);
+      const isOpen = () => connections.some(({ socket }) => !socket.closed);
+      for (let tries = 0; tries < 100 && isOpen(); tries += 1) await sleep(100);
+      const texts = connections.map(({ received }) => received());
+      const whole = texts.filter((text) => /^HTTP\/1\.1 200[^]*\r\n0\r\n\r\n$/.test(text)).length;
+      const refused = texts.filter((text) => text.startsWith('HTTP/1.1 503')).length;
+      const wrong = isOpen() ? 'stalled connections are still open' : null;
       for (const { socket } of connections) socket.destroy();
-      const answer = `${String(isCut.filter(Boolean).length)} of ${String(count)} ended, ${String(Math.round(Math.max(...lengths) / 1e6))} MB at most`;
       return {
-        answer,
-        wrong: target.isShort || isCut.every(Boolean) ? null : 'stalled connections are still open',
+        answer: `${String(count - whole - refused)} of ${String(count)} cut off, ${String(refused)} × 503`,
+        wrong: wrong ?? (whole > 0 ? `${String(whole)} got whole answers that they did not take` : null),
       };
     },
   },
