@@ -5,7 +5,13 @@ import { generationId, type Content, type DocumentRecord } from '../shared/docum
 import { IngestError } from '../shared/errors.js';
 import { callerOf, type Jobs } from '../shared/jobs.js';
 import type { Records } from '../shared/records.js';
-import { isCurrent, reportProgress, startAttempt, type Fence } from '../shared/transitions.js';
+import {
+  isCurrent,
+  latestAttempts,
+  reportProgress,
+  startAttempt,
+  type Fence,
+} from '../shared/transitions.js';
 import type { FailDocument } from './fail.js';
 import type { IngestShort } from './ingest-short.js';
 import { tagsWhenPublished, writeAllTags } from './tags.js';
@@ -139,11 +145,9 @@ async function writeChunks(
 
 /** Texts of the document's earlier generations, published or abandoned: their vectors need not be made again. */
 async function knownTexts(chunks: Chunks, record: DocumentRecord): Promise<Map<string, ChunkAddress>> {
-  const earlier = Array.from({ length: record.attempt - 1 }, (_, i) =>
-    generationId({ ...record, attempt: i + 1 }),
-  );
+  const earlier = latestAttempts(record).slice(0, -1);
   const known = new Map<string, ChunkAddress>();
-  for (const generation of [record.published?.generation, ...earlier.slice(-3)]) {
+  for (const generation of [record.published?.generation, ...earlier]) {
     const info = generation ? await chunks.generation(generation) : null;
     if (!generation || !info) continue;
     for (const [hash, address] of await chunks.readHashes(generation, info.chunks)) known.set(hash, address);

@@ -1,3 +1,4 @@
+import { latestAttempts } from '../../shared/transitions.js';
 import { keys } from '../../shared/keys.js';
 import { scanSet, type SweepParts, type SweepTask } from './task.js';
 
@@ -18,8 +19,7 @@ async function discardStrays({ redis, records }: SweepParts, page: string[], now
   const owners = await records.readMany(hidden.map((generation) => generation.split('.')[0] ?? ''));
   const strays = hidden.filter((generation, i) => {
     const record = owners[i];
-    const [, version] = generation.split('.').map(Number);
-    if (record?.version === version && record?.pending) return false;
+    if (record?.pending && latestAttempts(record).includes(generation)) return false;
     // Published since the page was read: no stray at all.
     return record?.published?.generation !== generation;
   });
