@@ -1,6 +1,6 @@
 import { Queue, type ConnectionOptions, type JobsOptions } from 'bullmq';
 import { z } from 'zod';
-import type { DocumentRecord } from './document.js';
+import type { Content, DocumentRecord } from './document.js';
 import { createFairOrder } from './fair-order.js';
 import { queueKeys, QUEUE_PREFIX, toMember } from './keys.js';
 import { isQuickContent } from './quick-content.js';
@@ -106,8 +106,12 @@ export function createJobs({
       const { id: documentId, version, attempt, pending } = record;
       const data = { documentId, version, attempt, requestId: request } satisfies z.infer<typeof ingestJob>;
       const job = { name: 'ingest', data, opts: { jobId: jobIds.ingest(data) }, cost: ingestCost(record) };
-      const lane = pending && isQuickContent(pending) ? 'ingestion-quick' : 'ingestion';
+      const lane = ingestLane(pending);
       await add(lane, flowOf(isPatient ? 'patient' : 'waiting', callerOf(record)), [job]);
+    },
+    /** Takes the job of an attempt that is over out of its lane; one that runs already finds that out by itself. */
+    removeIngest: async ({ id: documentId, version, attempt, pending }: DocumentRecord) => {
+      await queue(ingestLane(pending)).remove(jobIds.ingest({ documentId, version, attempt }));
     },
     addEmbeds: async (
       of: Fence,
@@ -163,6 +167,9 @@ interface NewJob {
   readonly opts: JobsOptions;
   readonly cost?: number;
 }
+
+const ingestLane = (content: Content | null): LaneName =>
+  content && isQuickContent(content) ? 'ingestion-quick' : 'ingestion';
 
 /** Each kind has turns of its own, so that no caller waits for himself: for a grant until all is cleaned, say. */
 const flowOf = (kind: 'waiting' | 'patient' | 'embed' | 'clean' | 'retag' | 'build', callerId: string) =>

@@ -1,6 +1,7 @@
 import { canRead } from './access.js';
 import {
   generationId,
+  laterRevision,
   type Content,
   type DocumentRecord,
   type Failure,
@@ -14,13 +15,23 @@ export interface Fence {
   readonly documentId: string;
   readonly version: number;
   readonly attempt: number;
+  /**
+   * Of a run that has read its record: Redis may come back with older data, in which version and attempt are given again
+   * to other content.
+   */
+  readonly generation?: string;
 }
+
+/** Attempts whose generations are looked at again: the newest, and those whose vectors it may take. */
+const ATTEMPTS_KEPT = 4;
 
 const now = () => new Date().toISOString();
 
 export function isCurrent(record: DocumentRecord, fence: Fence): boolean {
   const running = record.status === 'queued' || record.status === 'processing';
-  return running && record.version === fence.version && record.attempt === fence.attempt;
+  const isAttempt = record.version === fence.version && record.attempt === fence.attempt;
+  const isSame = fence.generation === undefined || fence.generation === generationId(record);
+  return running && isAttempt && isSame;
 }
 
 export function startAttempt(record: DocumentRecord, fence: Fence): Change | null {
@@ -47,7 +58,7 @@ export function publish(
   if (!isCurrent(record, fence) || !record.pending) return null;
   const generation = generationId(record);
   const published: Content = { ...record.pending, generation, chunkCount, tokenCount };
-  const earlier = attempts(record).filter((each) => each !== generation);
+  const earlier = latestAttempts(record).filter((each) => each !== generation);
   return {
     record: { ...finished(record, 'completed'), published, pending: null, error: null, progress: 1 },
     unhide: generation,
@@ -64,7 +75,7 @@ export function fail(
   if (!isCurrent(record, fence)) return null;
   return {
     record: { ...finished(record, 'failed'), error: failure },
-    discard: attempts(record),
+    discard: latestAttempts(record),
     usage: endOperation(record, { tokens: 0, code: failure.code }),
   };
 }
@@ -89,7 +100,7 @@ export function replaceContent(
       operation,
       updatedAt: now(),
     },
-    discard: record.pending ? attempts(record) : [],
+    discard: record.pending ? latestAttempts(record) : [],
     discardObjects: objectsOf(record.pending),
     usage: endOperation(record, { tokens: 0, code: 'superseded' }),
   };
@@ -107,7 +118,7 @@ export function cancel(record: DocumentRecord): Change | null {
   if (record.status !== 'queued' && record.status !== 'processing') return null;
   return {
     record: finished(record, 'cancelled'),
-    discard: attempts(record),
+    discard: latestAttempts(record),
     usage: endOperation(record, { tokens: 0, code: 'cancelled' }),
   };
 }
@@ -126,7 +137,7 @@ export function patch(record: DocumentRecord, { filename, ...fields }: Patch): C
       ...fields,
       published: rename(record.published),
       pending: rename(record.pending),
-      retag: record.revision + 1,
+      retag: laterRevision(record.revision),
       updatedAt: now(),
     },
   };
@@ -140,7 +151,7 @@ export function finishRetag(record: DocumentRecord, mark: number): Change | null
 export function remove(record: DocumentRecord): Change {
   return {
     removed: true,
-    discard: [...new Set([...attempts(record), ...generationOf(record.published)])],
+    discard: [...new Set([...latestAttempts(record), ...generationOf(record.published)])],
     discardObjects: [...objectsOf(record.pending), ...objectsOf(record.published)],
     usage: endOperation(record, { tokens: 0, code: 'deleted' }),
   };
@@ -165,7 +176,13 @@ function endOperation(
 const objectsOf = (content: Content | null) => (content ? [content.storageKey] : []);
 const generationOf = (content: Content | null) => (content?.generation ? [content.generation] : []);
 
-/** Generations of all attempts at the newest version. */
-function attempts(record: DocumentRecord): string[] {
-  return Array.from({ length: record.attempt }, (_, i) => generationId({ ...record, attempt: i + 1 }));
+/**
+ * Generations of the latest attempts at the newest version. What an earlier one left is swept as a stray, so that the
+ * work of a cancel does not grow with the number of those before it.
+ */
+export function latestAttempts(record: DocumentRecord): string[] {
+  const first = Math.max(1, record.attempt + 1 - ATTEMPTS_KEPT);
+  return Array.from({ length: record.attempt + 1 - first }, (_, i) =>
+    generationId({ ...record, attempt: first + i }),
+  );
 }

@@ -76,6 +76,17 @@ test('a hidden generation of a document that is gone is cleaned away', async () 
   expect(await redis.sMembers(keys.garbage)).toEqual([stray]);
 });
 
+test('so is that of an attempt of long ago, while the newest ones stay', async () => {
+  const records = createRecords(redis);
+  const document = makeDocument({ attempt: 9, status: 'processing' });
+  await records.create(document);
+  const of = (attempt: number) => generationId({ ...document, attempt });
+  await redis.sAdd(keys.hidden, [of(2), of(8), of(9)]);
+  await sweepWith(records);
+  const swept = await redis.smIsMember(keys.garbage, [of(2), of(8), of(9)]);
+  expect(swept.map(Boolean)).toEqual([true, false, false]);
+});
+
 /** Queued documents of one tenant, each with its job, and all long since touched: as after a large import. */
 async function fillQueue(count: number): Promise<void> {
   const [{ id: _id, ...document }] = [makeDocument({ ownerId: 'heavy' })];

@@ -1,5 +1,6 @@
-import type { Change, Records, Transition } from '../../shared/records.js';
+import type { Records, Transition } from '../../shared/records.js';
 import type { DocumentRecord } from '../../shared/document.js';
+import { isCurrent } from '../../shared/transitions.js';
 import { requireRight, documentNotFound, type DocumentRight } from './document-access.js';
 import type { JobRequests } from './job-requests.js';
 
@@ -21,17 +22,22 @@ export type ChangeDocument = (
  */
 export function createChangeDocument(records: Records, jobs: JobRequests): ChangeDocument {
   return async ({ documentId, callerId, right }, transition) => {
-    let last: Change | null = null;
+    const last: { before: DocumentRecord | null } = { before: null };
     const checked: Transition = (record) => {
       requireRight(record, callerId, right);
-      last = transition(record);
-      return last;
+      last.before = record;
+      return transition(record);
     };
     const result = await records.update(documentId, checked);
     if (!result.record && !result.changed) throw documentNotFound();
-    await jobs.clean(discardedBy(last), callerId);
+    await Promise.all([
+      jobs.clean(result.discarded, callerId),
+      last.before && endsAttempt(last.before, result.record) ? jobs.forgetIngest(last.before) : null,
+    ]);
     return result;
   };
 }
 
-const discardedBy = (change: Change | null): readonly string[] => change?.discard ?? [];
+/** Whether an attempt whose job still waits is over by a change. */
+const endsAttempt = (before: DocumentRecord, after: DocumentRecord | null): boolean =>
+  before.status === 'queued' && (!after || !isCurrent(after, { ...before, documentId: before.id }));

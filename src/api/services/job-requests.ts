@@ -11,6 +11,8 @@ export interface JobRequest {
 
 export interface JobRequests {
   ingest(record: DocumentRecord, request: Pick<JobRequest, 'requestId' | 'prefer'>): Promise<void>;
+  /** The attempt is over before its job had its turn: jobs nobody needs must not pile up. */
+  forgetIngest(record: DocumentRecord): Promise<void>;
   retag(record: DocumentRecord, request: Pick<JobRequest, 'requestId' | 'caller'>): Promise<void>;
   clean(generations: readonly string[], callerId: string): Promise<void>;
 }
@@ -20,7 +22,7 @@ export interface JobRequests {
  * that cannot be added is logged and fails nothing.
  */
 export function createJobRequests(
-  jobs: Pick<Jobs, 'addIngest' | 'addRetag' | 'addCleans'>,
+  jobs: Pick<Jobs, 'addIngest' | 'removeIngest' | 'addRetag' | 'addCleans'>,
   logger: Logger,
 ): JobRequests {
   const attempt = async (job: string, add: () => Promise<void>) => {
@@ -35,6 +37,7 @@ export function createJobRequests(
       const isPatient = (prefer.waitSeconds ?? (prefer.respondAsync ? 0 : null)) === 0;
       return attempt('ingest', () => jobs.addIngest(record, { requestId, isPatient }));
     },
+    forgetIngest: (record) => attempt('forget', () => jobs.removeIngest(record)),
     retag: ({ id, retag }, { caller, requestId }) =>
       attempt('retag', () => jobs.addRetag(id, retag, { callerId: caller.id, requestId })),
     clean: async (generations, callerId) => {

@@ -1,4 +1,5 @@
 import { keys } from '../../shared/keys.js';
+import { latestAttempts } from '../../shared/transitions.js';
 import { allAtOnce, scanSet, type SweepParts, type SweepTask } from './task.js';
 
 const PAGE = 100;
@@ -19,9 +20,8 @@ async function discardIfStray(
   now: number,
 ): Promise<void> {
   if ((await redis.sIsMember(keys.garbage, generation)) === 1) return;
-  const [id = '', version] = generation.split('.');
-  const record = await records.read(id);
-  if (record?.version === Number(version) && record.pending) return;
+  const record = await records.read(generation.split('.')[0] ?? '');
+  if (record?.pending && latestAttempts(record).includes(generation)) return;
   // Published since the page was read: no stray at all.
   if (record?.published?.generation === generation) return;
   await redis
