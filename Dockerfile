@@ -1,5 +1,5 @@
-# Built and run on a stand-in for the base image, not on the image itself: `npm run try:containers`, and
-# docs/verification.md.
+# Tried on 2026-11-22 with buildah and podman, on a stand-in for the base image (Debian 12, Node.js 24.21), not with Docker
+# nor on the image itself: `npm run try:containers`, and docs/verification.md.
 ARG NODE_IMAGE=node:24-slim
 
 FROM ${NODE_IMAGE} AS build

@@ -5,7 +5,7 @@ import { requestFacts } from './request-facts.js';
 import { requestIdOf } from './request-id.js';
 import { giveLog } from './request-log.js';
 
-const QUIET_PATHS = ['/health', '/health/ready', '/metrics'];
+const QUIET_PATHS = ['/health', '/health/ready', '/health/serving', '/metrics'];
 
 /**
  * Gives each request its id (also on the response) and a logger, and logs a line when it is over: no query strings. By

@@ -50,12 +50,15 @@ interface ContextOptions {
   readonly logger: Logger;
   /** The process stops: ends the wait for a Redis that does not come, and requests' waits for their documents. */
   readonly signal: AbortSignal;
+  /** There is a Redis to wait for. */
+  readonly onRedisAway: () => void;
   /** The data was reindexed: this process's settings are old. */
   readonly onDataChange: () => void;
 }
 
 /** Everything that routes need, wired once. Waits for Redis; refuses one that would lose or mix data. */
-export async function createApiContext({ settings, logger, signal, onDataChange }: ContextOptions) {
+export async function createApiContext(options: ContextOptions) {
+  const { settings, logger, signal, onRedisAway, onDataChange } = options;
   // The tokenizer loads its table at first use, which takes a second that no request should wait for.
   countTokens('warm');
   const onError = (error: Error) => {
@@ -67,7 +70,7 @@ export async function createApiContext({ settings, logger, signal, onDataChange 
   const wanted = { model: embedder.model, vectorType: settings.embedding.vectorType };
   const { redis, data: dataSet } = await openRedis(
     settings.redis.url,
-    { failFast: true, onError, logger, signal },
+    { failFast: true, onError, onAway: onRedisAway, logger, signal },
     (opened) => openData(opened, { wanted, logger }),
   );
   const unwatch = watchRedis(redis, onError);

@@ -2,6 +2,7 @@ import { QUEUES } from '../shared/jobs.js';
 import type { ApiContext } from './context.js';
 import type { Route } from './route.js';
 import type { Guesses } from './guesses.js';
+import type { Phase } from './phase.js';
 import { createCacheRoutes } from './routes/caches.js';
 import { createContentRoutes } from './routes/document-content.js';
 import { createDocumentRoutes } from './routes/documents.js';
@@ -21,7 +22,7 @@ import { createContentUpdates } from './services/content-updates.js';
 import { createDocumentChanges } from './services/document-changes.js';
 import { createDocuments } from './services/documents.js';
 import { createDownloadLinks, createDownloads, type DownloadLinks } from './services/downloads.js';
-import { createReadiness, readinessChecks } from './services/health.js';
+import { createReadiness, readinessChecks, untilStopping } from './services/health.js';
 import { createIngest } from './services/ingest.js';
 import { createJobRequests } from './services/job-requests.js';
 import { createQuery } from './services/query.js';
@@ -41,17 +42,17 @@ interface RouteContext extends ApiContext {
 interface RouteParts {
   readonly secrets: Secrets;
   readonly guesses: Guesses;
+  readonly phase: () => Phase;
 }
 
 /** Every route of the API over what the context holds. */
-export function createRoutes(context: RouteContext, { secrets, guesses }: RouteParts): Route[] {
+export function createRoutes(context: RouteContext, { secrets, guesses, phase }: RouteParts): Route[] {
   const { settings, redis, index, storage, usage } = context;
   const links = createDownloadLinks({ secrets, validSeconds: settings.api.downloadUrlSeconds });
   const { uriScheme: scheme, uriHost: host, uriPort: port } = settings.api;
+  const readiness = createReadiness(readinessChecks({ redis, index, storage, queues: QUEUES }));
   return [
-    ...createHealthRoutes({
-      readiness: createReadiness(readinessChecks({ redis, index, storage, queues: QUEUES })),
-    }),
+    ...createHealthRoutes({ readiness: untilStopping(readiness, phase), phase }),
     ...createTokenRoutes({
       makeUri: createUriMaker({ secret: secrets[0], scheme, host, port }),
       ...{ devMode: settings.devMode, guesses },

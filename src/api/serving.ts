@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export class PortError extends Error {
   override readonly name = 'PortError';
@@ -27,15 +28,37 @@ export async function listen(server: Server, { host, port }: { host: string; por
 }
 
 const SWEEP_MILLISECONDS = 100;
+const MOST_TURNS = 1_000;
+
+/**
+ * Lets the server take the connections that the system has made for it already: they would be reset with their requests.
+ * A turn of the event loop takes one of them (libuv from 1.45 on), and reads what came over the others.
+ */
+async function takeWaitingConnections(server: Server): Promise<void> {
+  let hasTaken = true;
+  const note = () => {
+    hasTaken = true;
+  };
+  server.on('connection', note);
+  for (let turns = 0; hasTaken && turns < MOST_TURNS; turns += 1) {
+    hasTaken = false;
+    await nextTurn();
+  }
+  server.off('connection', note);
+}
 
 /** Takes no new connections, lets requests finish for a while, then cuts off the rest. */
 export async function stopServer(server: Server, { drainSeconds }: { drainSeconds: number }): Promise<void> {
   if (!server.listening) return;
+  await takeWaitingConnections(server);
   const closed = once(server, 'close');
   server.close();
   // Connections that are kept alive become idle one after the other.
   const sweep = setInterval(() => {
-    server.closeIdleConnections();
+    // After what came over them was read.
+    setImmediate(() => {
+      server.closeIdleConnections();
+    });
   }, SWEEP_MILLISECONDS);
   const cut = setTimeout(() => {
     server.closeAllConnections();

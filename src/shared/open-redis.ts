@@ -44,15 +44,21 @@ interface OpenOptions extends Waiting {
   readonly failFast: boolean;
   /** Told of what breaks once it is open. */
   readonly onError: (error: Error) => void;
+  /** Told when it turns out that there is something to wait for. */
+  readonly onAway?: () => void;
 }
 
 /** Connects, and reads with `read` what only a server that serves can answer; waits for both as long as it takes. */
 export async function openRedis<Data>(
   url: string,
-  { failFast, onError, logger, signal }: OpenOptions,
+  { failFast, onError, onAway, logger, signal }: OpenOptions,
   read: (redis: Redis) => Promise<Data>,
 ): Promise<{ redis: Redis; data: Data }> {
-  const tell = createNotice(logger);
+  const notice = createNotice(logger);
+  const tell = (error: unknown) => {
+    notice(error);
+    onAway?.();
+  };
   let isOpen = false;
   const onTrouble = (error: Error) => {
     if (isOpen) onError(error);

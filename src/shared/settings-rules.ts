@@ -51,6 +51,15 @@ export const settingsRules: readonly Rule[] = [
     }),
   },
   {
+    names: ['api.shutdown_delay_seconds', 'workers.drain_seconds'],
+    broken: ({ api, workers }) => api.shutdownDelaySeconds >= workers.drainSeconds,
+    problem: ({ api, workers }) => ({
+      setting: 'api.shutdown_delay_seconds',
+      value: String(api.shutdownDelaySeconds),
+      allowed: `allowed: less than workers.drain_seconds, which is ${String(workers.drainSeconds)}`,
+    }),
+  },
+  {
     names: ['completion.context_window', 'completion.max_tokens'],
     broken: ({ completion }) => completion.maxTokens >= completion.contextWindow,
     problem: ({ completion }) => ({

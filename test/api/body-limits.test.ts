@@ -45,7 +45,10 @@ beforeAll(async () => {
       guesses: unlimitedGuesses,
       password: 'x'.repeat(16),
     }),
-    ...createHealthRoutes({ readiness: () => Promise.resolve({ ready: true, components: {} }) }),
+    ...createHealthRoutes({
+      readiness: () => Promise.resolve({ ready: true, components: {} }),
+      phase: () => 'serving',
+    }),
   ];
   api = await startApi({ routes, bodies, bodyGraceSeconds: 1, maxJsonBytes: MOST });
 });

@@ -1,18 +1,21 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { createHealthRoutes } from '../../src/api/routes/health.js';
-import { createReadiness, readinessChecks } from '../../src/api/services/health.js';
+import type { Phase } from '../../src/api/phase.js';
+import { createReadiness, readinessChecks, untilStopping } from '../../src/api/services/health.js';
 import { keys } from '../../src/shared/keys.js';
 import { createRedis } from '../../src/shared/redis.js';
 import { startApi, type ApiClient } from '../support/api.js';
 import { startTestRedis } from '../support/redis.js';
 import { until } from '../support/until.js';
 
+const phase = () => 'serving' as const;
+
 let api: ApiClient;
 afterEach(() => api.close());
 
 test('/health tells that the process lives, and asks for no token', async () => {
   api = await startApi({
-    routes: createHealthRoutes({ readiness: () => Promise.reject(new Error('unused')) }),
+    routes: createHealthRoutes({ readiness: () => Promise.reject(new Error('unused')), phase }),
   });
   expect(await api.request('/health')).toMatchObject({ status: 200, body: { status: 'ok' } });
 });
@@ -31,7 +34,10 @@ test('/health/ready is 200 only while Redis, index, storage and every kind of wo
   };
   const queues = ['ingestion', 'embedding'] as const;
   api = await startApi({
-    routes: createHealthRoutes({ readiness: createReadiness(readinessChecks({ ...parts, redis, queues })) }),
+    routes: createHealthRoutes({
+      readiness: createReadiness(readinessChecks({ ...parts, redis, queues })),
+      phase,
+    }),
   });
   const becomes = async (status: number, components: Record<string, string>) => {
     const name = status === 200 ? 'ready' : 'not_ready';
@@ -84,11 +90,40 @@ test('a check that hangs counts as unavailable, and is not asked by everyone who
       return new Promise(() => undefined);
     },
   });
-  api = await startApi({ routes: createHealthRoutes({ readiness }) });
+  api = await startApi({ routes: createHealthRoutes({ readiness, phase }) });
   const answers = await Promise.all([api.request('/health/ready'), api.request('/health/ready')]);
   for (const { status, body } of answers) {
     expect(status).toBe(503);
     expect(body).toEqual({ status: 'not_ready', components: { slow: 'unavailable' } });
   }
   expect(asked).toBe(1);
+});
+
+test('/health/serving is 200 only between start and stop, and asks for no token', async () => {
+  let current: Phase = 'starting';
+  const unused = () => Promise.reject(new Error('unused'));
+  api = await startApi({ routes: createHealthRoutes({ readiness: unused, phase: () => current }) });
+  for (const [next, status] of [
+    ['starting', 503],
+    ['serving', 200],
+    ['stopping', 503],
+  ] as const) {
+    current = next;
+    const answer = await api.request('/health/serving');
+    expect(answer).toMatchObject({ status, body: { status: next } });
+    expect(answer.headers.get('retry-after')).toBe(status === 200 ? null : '2');
+  }
+});
+
+test('/health/ready is 503 in a process that stops, however well everything is', async () => {
+  let current: Phase = 'serving';
+  const all = createReadiness({ redis: () => Promise.resolve('ready' as const) });
+  const readiness = untilStopping(all, () => current);
+  api = await startApi({ routes: createHealthRoutes({ readiness, phase: () => current }) });
+  expect(await api.request('/health/ready')).toMatchObject({ status: 200 });
+  current = 'stopping';
+  expect(await api.request('/health/ready')).toMatchObject({
+    status: 503,
+    body: { status: 'not_ready', components: { redis: 'ready', api: 'unavailable' } },
+  });
 });

@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { freePort, startTestRedis, type TestRedis } from '../support/redis.js';
 import { openRaw } from '../support/raw-http.js';
+
+jest.setTimeout(90_000);
 
 let directory: string;
 let server: TestRedis;
@@ -67,10 +69,10 @@ async function ask(url: string): Promise<{ status: number; text: string; headers
   return { status: response.status, text: await response.text(), headers: response.headers };
 }
 
-/** Fifteen seconds: a process of its own takes a while to start on a busy machine. */
+/** A process of its own takes a while to start on a busy machine. */
 async function comes(url: string, status: number, pattern = /./) {
   let last: unknown;
-  for (const until = Date.now() + 15_000; Date.now() < until;) {
+  for (const until = Date.now() + 60_000; Date.now() < until;) {
     try {
       const answer = await ask(url);
       if (answer.status === status && pattern.test(answer.text)) return answer;
@@ -98,6 +100,57 @@ test('it serves, finishes what it has begun when asked to stop, and exits with 0
   expect(await until(/200 OK[^]*databridge:\/\/bob:/)).toBeTruthy();
   await closed();
   expect(await api.exited).toBe(0);
+});
+
+test('it takes no connection before it can serve', async () => {
+  const api = await startProcess();
+  for (const end = Date.now() + 60_000; Date.now() < end;) {
+    const status = await fetch(`${api.url}/usage/stats`).then(
+      (response) => response.status,
+      () => null,
+    );
+    if (status === null) {
+      await new Promise((wake) => setTimeout(wake, 20));
+      continue;
+    }
+    expect(status).toBe(200);
+    expect(await ask(`${api.url}/health/serving`)).toMatchObject({
+      status: 200,
+      text: '{"status":"serving"}',
+    });
+    return;
+  }
+  throw new Error('it never took a connection');
+});
+
+test('asked to stop, it goes on for the delay that is set, says that it leaves, and lets go of connections', async () => {
+  const api = await startProcess({
+    QUIRE_API_SHUTDOWN_DELAY_SECONDS: '3',
+    QUIRE_WORKERS_DRAIN_SECONDS: '10',
+  });
+  await comes(`${api.url}/health/serving`, 200);
+  const kept = await openRaw(api.port);
+  const get = 'GET /usage/stats HTTP/1.1\r\nHost: localhost\r\n\r\n';
+  kept.socket.write(get);
+  expect(await kept.until(/200 OK[^]*\}$/)).toMatch(/^Connection: keep-alive\r$/m);
+  const begun = await openRaw(api.port);
+  begun.socket.write(
+    'POST /local/generate_uri HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 14\r\n\r\n{"name":',
+  );
+  await new Promise((wake) => setTimeout(wake, 100));
+
+  const asked = Date.now();
+  api.child.kill('SIGTERM');
+  await comes(`${api.url}/health/serving`, 503, /"stopping"/);
+  expect((await ask(`${api.url}/health/ready`)).text).toMatch(/"not_ready".*"api":"unavailable"/);
+  expect((await ask(`${api.url}/usage/stats`)).status).toBe(200);
+  // On a kept connection, and for what had begun before: each with its last answer.
+  kept.socket.write(get);
+  expect(await kept.closed()).toMatch(/200 OK[^]*200 OK[^]*Connection: close\r\n/);
+  begun.socket.write('"bob"}');
+  expect(await begun.closed()).toMatch(/200 OK[^]*Connection: close\r\n[^]*databridge:\/\/bob:/);
+  expect(await api.exited).toBe(0);
+  expect(Date.now() - asked).toBeGreaterThan(2_900);
 });
 
 test('it comes up without Redis, says so, and serves as soon as Redis is there', async () => {

@@ -16,7 +16,10 @@ beforeAll(async () => {
   await redis.connect();
   const routes = [
     ...createUsageRoutes({ usage: { stats: () => Promise.resolve({}), recent: () => Promise.resolve([]) } }),
-    ...createHealthRoutes({ readiness: () => Promise.resolve({ ready: true, components: {} }) }),
+    ...createHealthRoutes({
+      readiness: () => Promise.resolve({ ready: true, components: {} }),
+      phase: () => 'serving',
+    }),
   ];
   api = await startApi({ routes, rateLimit: createRateLimit(createWindows(redis), { perMinute: 3 }) });
 });

@@ -12,6 +12,7 @@ const serviceSchema = z.object({
   init: z.boolean().default(false),
   read_only: z.boolean().default(false),
   restart: z.string().default('no'),
+  stop_signal: z.string().default('SIGTERM'),
   stop_grace_period: z.string().default('10s'),
   tmpfs: list,
   volumes: list,

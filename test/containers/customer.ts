@@ -12,9 +12,9 @@ export function createCustomer(origin: string, token: string) {
   const acknowledged = new Map<string, string>();
   let count = 0;
 
-  const ask = async (path: string, body: string | FormData, headers: Record<string, string> = {}) => {
+  const ask = async (path: string, body: string | FormData | null, headers: Record<string, string> = {}) => {
     const response = await fetch(`${origin}${path}`, {
-      method: 'POST',
+      method: body === null ? 'GET' : 'POST',
       body,
       headers: {
         authorization: `Bearer ${token}`,
@@ -71,8 +71,12 @@ export function createCustomer(origin: string, token: string) {
           await sleep(50);
         }
       };
+      const list = () => ask('/documents', null);
       const search = () => ask('/retrieve/chunks', JSON.stringify({ query: 'folded leaves', k: 3 }));
-      const running = [run(search), run(search), run(() => ingest('under load', 'respond-async'))];
+      const running = [
+        ...[run(search), run(search), run(list)],
+        ...[run(() => ingest('under load', 'respond-async')), run(() => ingest('waited for', 'wait=10'))],
+      ];
       return {
         async stop() {
           isOver = true;

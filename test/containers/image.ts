@@ -1,9 +1,15 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { z } from 'zod';
 import { podman } from './podman.js';
 
 const MOST_MEGABYTES = 250;
-const manifest = z.object({ devDependencies: z.record(z.string(), z.string()) });
+const lockSchema = z.object({
+  packages: z.record(z.string(), z.object({ dev: z.boolean().default(false) })),
+});
 
 /** @returns a line about what the image holds. @throws when it holds what it must not */
 export async function inspectImage(image: string, base: string): Promise<string> {
@@ -17,16 +23,11 @@ export async function inspectImage(image: string, base: string): Promise<string>
   try {
     const installers = ['apt', 'apt-get', 'dpkg', 'npm', 'npx', 'corepack', 'yarn'].join(' -o -name ');
     const found = await find(mount, ['bin', 'usr/bin', 'usr/local/bin'], installers);
-    const { devDependencies } = manifest.parse(JSON.parse(await readFile('package.json', 'utf8')));
-    const development = await Promise.all(
-      Object.keys(devDependencies).map((name) =>
-        readFile(`${mount}/app/node_modules/${name}/package.json`).then(
-          () => name,
-          () => null,
-        ),
-      ),
+    const { packages } = lockSchema.parse(JSON.parse(await readFile('package-lock.json', 'utf8')));
+    const development = Object.keys(packages).filter(
+      (path) => packages[path]?.dev === true && existsSync(join(mount, 'app', path)),
     );
-    const unwanted = [...found, ...development.filter((name) => name !== null)];
+    const unwanted = [...found, ...development];
     if (unwanted.length > 0) throw new Error(`the image holds ${unwanted.join(', ')}`);
   } finally {
     await podman('image', 'unmount', image);
@@ -35,8 +36,6 @@ export async function inspectImage(image: string, base: string): Promise<string>
 }
 
 async function find(mount: string, folders: readonly string[], names: string): Promise<string[]> {
-  const { execFile } = await import('node:child_process');
-  const { promisify } = await import('node:util');
   const places = folders.map((folder) => `${mount}/${folder}/`);
   const { stdout } = await promisify(execFile)('find', [
     ...places,

@@ -34,6 +34,18 @@ export async function createStack(file: ComposeFile, images: Readonly<Record<str
         await sleep(300);
       }
   };
+  /** That it runs as nobody of weight, on files that it cannot change. */
+  const checkConfinement = async (service: string): Promise<void> => {
+    if (!serviceOf(service).read_only) return;
+    for (const name of namesOf(service)) {
+      const status = await podman('exec', name, 'cat', '/proc/1/status');
+      if (/^Uid:\s+0\b/m.test(status)) throw new Error(`${name} runs as root`);
+      if (!/^CapEff:\s+0+$/m.test(status)) throw new Error(`${name} has capabilities`);
+      for (const path of ['/app/x', '/usr/local/x', '/etc/x'])
+        if (await succeeds('exec', '--user', '0', name, 'sh', '-c', `: > ${path}`))
+          throw new Error(`${name} can write ${path}`);
+    }
+  };
   const scale = async (service: string, count: number): Promise<void> => {
     const before = replicas.get(service) ?? 0;
     for (let number = before + 1; number <= count; number += 1)
@@ -56,6 +68,7 @@ export async function createStack(file: ComposeFile, images: Readonly<Record<str
       // What runc may not set in every sandbox.
       ...['--ulimit', 'nofile=1024:1024', '--ulimit', 'nproc=1024:1024'],
       ...['--log-driver', 'k8s-file', '--memory', service.deploy.resources.limits.memory],
+      ...['--stop-signal', service.stop_signal],
       ...['--restart', service.restart, ...(service.init ? ['--init'] : [])],
       ...(service.read_only ? ['--read-only', '--read-only-tmpfs=false'] : []),
       ...flag('--tmpfs', service.tmpfs),
@@ -87,6 +100,9 @@ export async function createStack(file: ComposeFile, images: Readonly<Record<str
     services: () => [...replicas.keys()],
     scale,
     untilHealthy,
+    async checkConfinement(): Promise<void> {
+      for (const service of replicas.keys()) await checkConfinement(service);
+    },
     /** All services, each when those it depends on are healthy. */
     async up(): Promise<void> {
       await podman('network', 'create', PROJECT);

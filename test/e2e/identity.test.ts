@@ -66,6 +66,7 @@ describe('outside dev mode', () => {
         '/downloads/00000000-0000-4000-8000-000000000000',
         '/health',
         '/health/ready',
+        '/health/serving',
         '/local/generate_uri',
       ],
     ]);

@@ -130,6 +130,18 @@ describe('reading settings', () => {
     expect(new SettingsError(problems).message).not.toContain('hush');
   });
 
+  test('a process that is asked to stop must have time left after it has let balancers notice', () => {
+    const env = { QUIRE_API_SHUTDOWN_DELAY_SECONDS: '25' };
+    expect(problemsOf({ env })).toEqual([
+      {
+        setting: 'api.shutdown_delay_seconds',
+        value: '25',
+        allowed: 'allowed: less than workers.drain_seconds, which is 25',
+      },
+    ]);
+    expect(namesOf({ env: { ...env, QUIRE_WORKERS_DRAIN_SECONDS: '26' } })).toEqual([]);
+  });
+
   test('the overlap of chunks must be smaller than chunks', () => {
     expect(namesOf({ toml: '[chunk]\nsize = 64' })).toEqual(['chunk.overlap']);
     expect(namesOf({ toml: '[chunk]\nsize = 65' })).toEqual([]);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineRoute, reply, type Route } from '../route.js';
+import type { Phase } from '../phase.js';
 import type { Readiness } from '../services/health.js';
 
 const health = z.object({ status: z.literal('ok') });
@@ -10,7 +11,15 @@ const readiness = z
   })
   .meta({ id: 'Readiness' });
 
-export function createHealthRoutes({ readiness: read }: { readiness: () => Promise<Readiness> }): Route[] {
+const serving = z.object({ status: z.enum(['starting', 'serving', 'stopping']) }).meta({ id: 'Serving' });
+const COME_AGAIN = { 'Retry-After': '2' };
+
+export interface HealthOptions {
+  readonly readiness: () => Promise<Readiness>;
+  readonly phase: () => Phase;
+}
+
+export function createHealthRoutes({ readiness: read, phase }: HealthOptions): Route[] {
   return [
     defineRoute({
       method: 'get',
@@ -33,7 +42,22 @@ export function createHealthRoutes({ readiness: read }: { readiness: () => Promi
       handle: async () => {
         const { ready, components } = await read();
         const body = { status: ready ? 'ready' : 'not_ready', components };
-        return reply.json(ready ? 200 : 503, body, ready ? {} : { 'Retry-After': '2' });
+        return reply.json(ready ? 200 : 503, body, ready ? {} : COME_AGAIN);
+      },
+    }),
+    // What all processes share (Redis, workers) does not count here: its absence would take all of them out at once.
+    defineRoute({
+      method: 'get',
+      path: '/health/serving',
+      summary: 'Tell balancers whether to send requests to this process',
+      tag: 'Health',
+      permission: 'open',
+      request: {},
+      responses: { 200: serving, 503: serving },
+      handle: () => {
+        const status = phase();
+        const isServing = status === 'serving';
+        return Promise.resolve(reply.json(isServing ? 200 : 503, { status }, isServing ? {} : COME_AGAIN));
       },
     }),
   ];

@@ -2,6 +2,7 @@ import type { QueueName } from '../../shared/jobs.js';
 import { keys } from '../../shared/keys.js';
 import type { Index, ObjectStorage } from '../../shared/ports.js';
 import type { Redis } from '../../shared/redis.js';
+import type { Phase } from '../phase.js';
 
 export type ComponentState = 'ready' | 'loading' | 'unavailable';
 
@@ -47,6 +48,16 @@ async function stateWithin(check: Check): Promise<ComponentState> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** The same, but never ready in a process that is about to end. */
+export function untilStopping(read: () => Promise<Readiness>, phase: () => Phase): () => Promise<Readiness> {
+  return async () => {
+    const { ready, components } = await read();
+    return phase() === 'stopping'
+      ? { ready: false, components: { api: 'unavailable', ...components } }
+      : { ready, components };
+  };
 }
 
 export interface HealthParts {

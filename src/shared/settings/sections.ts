@@ -66,6 +66,11 @@ export const api = z.strictObject({
     { min: 16, max: 1_048_576 },
     'Memory for answers that clients have not taken yet; beyond it large ones wait, then are a 503.',
   ),
+  shutdownDelaySeconds: whole(
+    0,
+    { min: 0, max: 299 },
+    'How long an API process that is asked to stop goes on serving, for balancers to notice; less than workers.drain_seconds, which it counts towards.',
+  ),
   trustProxy,
 });
 

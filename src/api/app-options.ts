@@ -1,0 +1,31 @@
+import type { Logger } from '../shared/logger.js';
+import type { Settings } from '../shared/settings.js';
+import { parseTrustedProxies } from '../shared/settings/trusted-proxies.js';
+import type { AppOptions } from './app.js';
+import { createAuthentication } from './auth.js';
+import { createBodyBudget, type BodyBudgetOptions } from './body-budget.js';
+import type { Secrets } from './routes.js';
+
+/** What an app needs of the settings, whatever it serves. */
+export function appOptionsOf(
+  { devMode, allowRemoteDevMode, api }: Settings,
+  secrets: Secrets,
+  logger: Logger,
+): Omit<AppOptions, 'routes' | 'answerMemory'> {
+  const { corsOrigins, publicUrl, maxJsonBytes } = api;
+  const trustProxy = parseTrustedProxies(api.trustProxy) ?? 0;
+  const publicNames = publicUrl === '' ? [] : [new URL(publicUrl).hostname];
+  return {
+    authenticate: createAuthentication({ secrets, devMode }),
+    ...{ logger, devMode, allowRemoteDevMode, corsOrigins, trustProxy, publicUrl, maxJsonBytes },
+    bodies: createBodyBudget(bodyBudgetOf(api)),
+    bodyGraceSeconds: api.slowBodySeconds,
+    hostNames: [api.host, ...publicNames],
+  };
+}
+
+/** A quarter each, or a largest body where that is more. */
+function bodyBudgetOf({ bodyMemoryMegabytes, maxJsonBytes }: Settings['api']): BodyBudgetOptions {
+  const maxBytes = bodyMemoryMegabytes * 1024 ** 2;
+  return { maxBytes, shareBytes: Math.max(maxBytes / 4, maxJsonBytes + 1024 ** 2) };
+}
