@@ -40,22 +40,26 @@ export function createSeed(
     const record = makeDocument({ ownerId: owner, readers: [owner], writers: [owner], admins: [owner] });
     await records.create(record);
     const fence = { documentId: record.id, version: 1, attempt: 1 };
-    await records.update(record.id, (each) => startAttempt(each, fence));
+    const started = await records.update(record.id, (each) => startAttempt(each, fence));
     const generation = generationId(record);
     const { vectors } = await embedder.embedDocuments(texts);
-    await chunks.writeTexts({
-      ...{ documentId: record.id, generation, first: 0, tags: documentTags(record) },
-      chunks: texts.map((text) => ({ text, tokenCount: 100, overlap: 0, hash: randomUUID(), like: null })),
-    });
-    const terms = texts.map((text) => packTerms(analyzeText(text)));
-    await chunks.writeVectors(
-      generation,
-      texts.flatMap((_, number) => {
-        const [vector, packed] = [vectors[number], terms[number]];
-        return vector && packed ? [{ number, vector, terms: packed }] : [];
-      }),
+    const { revision = 0 } = started.record ?? {};
+    await chunks.writeTexts(
+      {
+        ...{ documentId: record.id, generation, first: 0, tags: documentTags(record) },
+        chunks: texts.map((text) => ({ text, tokenCount: 100, overlap: 0, hash: randomUUID(), like: null })),
+      },
+      revision,
     );
-    await statistics.count({ generation, batch: 0, terms }, owner);
+    const made = texts.flatMap((text, number) => {
+      const vector = vectors[number];
+      return vector ? [{ number, vector, terms: packTerms(analyzeText(text)) }] : [];
+    });
+    await chunks.writeVectors(generation, made);
+    await statistics.settle(
+      { generation, batch: 0, chunks: made },
+      { documentId: record.id, revision, owner },
+    );
     await chunks.close(generation, { chunks: texts.length, tokens: 100 * texts.length });
     await records.update(record.id, (each) =>
       publish(each, { ...fence, chunkCount: texts.length, tokenCount: 100 * texts.length }),

@@ -1,4 +1,5 @@
-import { batchCount, batchNumbers, createChunks } from '../shared/chunks.js';
+import { batchCount, batchNumbers } from '../shared/batches.js';
+import { createChunks } from '../shared/chunks.js';
 import { keys } from '../shared/keys.js';
 import type { Records } from '../shared/records.js';
 import type { Redis } from '../shared/redis.js';

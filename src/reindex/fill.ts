@@ -1,4 +1,5 @@
-import { BATCH_SIZE, batchCount, batchNumbers, type Chunks } from '../shared/chunks.js';
+import { BATCH_SIZE, batchCount, batchNumbers } from '../shared/batches.js';
+import type { Chunks } from '../shared/chunks.js';
 import type { Embedding } from '../shared/embedding.js';
 import { keys } from '../shared/keys.js';
 import type { Records } from '../shared/records.js';

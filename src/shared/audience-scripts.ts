@@ -114,6 +114,11 @@ return #callers
 /** What the commit script answers for a record with an audience that nobody knows of: it is to be registered first. */
 export const UNKNOWN_AUDIENCE = -2;
 
+/** What it answers for one audience more than chunks that are being re-tagged may name: nothing was changed. */
+export const TOO_MANY_AUDIENCES = -4;
+/** A list of 3,000 ids takes 72 KB, and changes may come faster than chunks are re-tagged. */
+const MOST_AUDIENCES = 32;
+
 /**
  * Part of the commit script, before anything is written. A record holds the names of the audiences that the tags of its
  * chunks may name: its own, and while they are being rewritten, those before. `change.audiences` is null where nothing
@@ -127,6 +132,12 @@ if isReferenceChange then
     for _, id in ipairs(change.audiences) do referred[id] = true end
     if change.keepsAudiences then for id in pairs(held) do referred[id] = true end end
   end
+  local names, isNew = 0, false
+  for id in pairs(referred) do
+    names = names + 1
+    if not held[id] then isNew = true end
+  end
+  if isNew and names > ${String(MOST_AUDIENCES)} then return ${String(TOO_MANY_AUDIENCES)} end
   for id in pairs(referred) do
     if not held[id] and redis.call('HEXISTS', audiencePrefix .. id, 'references') == 0 then return ${String(UNKNOWN_AUDIENCE)} end
   end

@@ -1,6 +1,7 @@
 import { canRead } from './access.js';
 import type { CacheMember } from './caches.js';
-import { BATCH_SIZE, type Chunks } from './chunks.js';
+import { BATCH_SIZE } from './batches.js';
+import type { Chunks } from './chunks.js';
 import type { Passage } from './ports.js';
 import type { Records } from './records.js';
 

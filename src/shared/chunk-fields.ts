@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { termTokens } from './term-tokens.js';
-import { encodeVector, type VectorSet } from './vectors.js';
+import { encodeVector, FIRST_VECTORS, type VectorSet } from './vectors.js';
 
 export interface ChunkText {
   readonly text: string;
@@ -48,6 +49,19 @@ export function textFields(
     ...['tokens', String(tokenCount), 'overlap', String(overlap), 'hash', hash, 'tags', tags],
     ...['like', like ? `${like.generation}:${String(like.number)}` : ''],
   ];
+}
+
+/** Field of a generation: how many of its batches are embedded; with a batch's number, that it is. */
+export const embeddedField = ({ field }: VectorSet, batch = ''): string =>
+  `embedded${batch}${field === FIRST_VECTORS.field ? '' : `:${field}`}`;
+
+/** What a generation says of the tags of its first `count` chunks; tags may be long, their name is not. */
+export const tagsName = (tags: string): string => textHash(tags);
+export const taggedValue = (tags: string, count: number): string => `${tagsName(tags)}:${String(count)}`;
+
+/** The digest by which a later attempt finds the vector of a text again. */
+export function textHash(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }
 
 /** What embedding adds. */

@@ -1,8 +1,10 @@
-import { createHash } from 'node:crypto';
 import { RESP_TYPES } from 'redis';
 import {
+  embeddedField,
   storedChunk,
   STORED_FIELDS,
+  taggedValue,
+  tagsName,
   textFields,
   vectorFields,
   type ChunkAddress,
@@ -11,28 +13,22 @@ import {
   type TextBatch,
   type WholeChunk,
 } from './chunk-fields.js';
+import { BATCH_SIZE, inGroups } from './batches.js';
+import { createChunkRemoval } from './chunk-removal.js';
 import {
+  closeScript,
   countedScript,
   finishScript,
-  forgetScript,
-  setScript,
-  unlinkScript,
   wholeScript,
   writeScript,
+  writeTagsScript,
+  writeTextsScript,
 } from './chunk-scripts.js';
-import { countArguments } from './count-scripts.js';
+import { countFields, stepArguments } from './count-scripts.js';
 import { keys } from './keys.js';
 import type { Redis } from './redis.js';
+import { settleStep, sumTerms } from './term-parts.js';
 import { decodeVector, FIRST_VECTORS, type VectorSet } from './vectors.js';
-
-/** Chunks are written, embedded, counted, re-tagged and unlinked in batches of this many. */
-export const BATCH_SIZE = 64;
-
-/**
- * Chunks whose vectors go into an index, change there or leave it in one step: in an HNSW graph each takes Redis one or
- * two milliseconds.
- */
-export const INDEXED_AT_ONCE = 8;
 
 /** A generation of one batch. */
 export interface WholeGeneration extends Omit<TextBatch, 'first' | 'chunks'> {
@@ -51,19 +47,16 @@ export interface EmbeddedBatch {
   readonly owner: string | null;
 }
 
-/** The digest by which a later attempt finds the vector of a text again. */
-export function textHash(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
-}
+/**
+ * `refused`: the generation was discarded. `overtaken`: the record is no longer at the revision that was asked for, or
+ * what was written before is not there.
+ */
+export type Write = 'written' | 'refused' | 'overtaken';
 
-export function batchCount(chunkCount: number): number {
-  return Math.ceil(chunkCount / BATCH_SIZE);
-}
-
-/** Numbers of the chunks in a batch. */
-export function batchNumbers(batch: number, chunkCount: number): number[] {
-  const first = batch * BATCH_SIZE;
-  return Array.from({ length: Math.max(0, Math.min(BATCH_SIZE, chunkCount - first)) }, (_, i) => first + i);
+/** What tags were made of. */
+export interface RecordState {
+  readonly documentId: string;
+  readonly revision: number;
 }
 
 export type Chunks = ReturnType<typeof createChunks>;
@@ -72,9 +65,11 @@ export type Chunks = ReturnType<typeof createChunks>;
 export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS) {
   const binary = redis.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
 
-  const suffix = vectors.field === FIRST_VECTORS.field ? '' : `:${vectors.field}`;
   /** A batch's mark and their number. Each set of vectors has its own: what is embedded for another is not for this one. */
-  const finishedFields = (batch: number) => [`embedded:${String(batch)}${suffix}`, `embedded${suffix}`];
+  const finishedFields = (batch: number) => [
+    embeddedField(vectors, `:${String(batch)}`),
+    embeddedField(vectors),
+  ];
 
   const write = async (generation: string, entries: readonly (readonly [number, (string | Buffer)[]])[]) => {
     const written = await writeScript.run(redis, {
@@ -91,15 +86,25 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS) {
     );
 
   return {
-    writeTexts: ({ first, chunks, ...batch }: TextBatch): Promise<boolean> =>
-      write(
-        batch.generation,
-        chunks.map((chunk, i) => [first + i, textFields(batch, { ...chunk, number: first + i })]),
-      ),
+    /** In a row from 0, with tags of the record at `revision`. */
+    writeTexts: async ({ first, chunks, ...batch }: TextBatch, revision: number): Promise<Write> => {
+      const rows = chunks.map((chunk, i) => textFields(batch, { ...chunk, number: first + i }));
+      const done = await writeTextsScript.run(redis, {
+        keys: [
+          ...[keys.generation(batch.generation), keys.document(batch.documentId)],
+          ...chunks.map((_, i) => keys.chunk(batch.generation, first + i)),
+        ],
+        arguments: [
+          ...[String(revision), String(first), tagsName(batch.tags)],
+          ...rows.flatMap((fields) => [String(fields.length), ...fields]),
+        ],
+      });
+      return outcomeOf(done);
+    },
 
     /**
      * Writes a generation's only batch with its vectors, counted, embedded and closed, if the document's record is at
-     * `revision`; answers whether it is. The generation is hidden until it is published.
+     * `revision`; answers whether it is. The generation is hidden until it is published. Its terms must fit one step.
      */
     writeWhole: async (whole: WholeGeneration, revision: number): Promise<boolean> => {
       const { chunks, tokens, owner, ...batch } = whole;
@@ -112,7 +117,7 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS) {
         ],
         arguments: [
           ...[String(revision), generation, documentId, String(chunks.length), String(tokens)],
-          ...finishedFields(0),
+          ...[...finishedFields(0), taggedValue(batch.tags, chunks.length)],
           ...counting({ batch: 0, chunks, owner }),
           ...rows.flatMap((fields) => [String(fields.length), ...fields]),
         ],
@@ -120,7 +125,7 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS) {
       return written === 1;
     },
 
-    /** Writes what embedding makes of a batch, and counts its terms in the same step as the last of them. */
+    /** Writes what embedding makes of a batch; the step that writes the last of it begins to count its terms. */
     writeEmbedded: async (generation: string, batch: EmbeddedBatch): Promise<boolean> => {
       const keyOf = ({ number }: ChunkVector) => keys.chunk(generation, number);
       const [last = [], ...others] = inGroups(batch.chunks).reverse();
@@ -146,26 +151,41 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS) {
       return true;
     },
 
-    /** One small script after the other: an engine indexes each vector anew, and searches must get their turns. */
-    writeTags: async (generation: string, numbers: readonly number[], tags: string): Promise<boolean> => {
+    /** How many chunks, from 0 on, have these tags. */
+    taggedUpTo: async (generation: string, tags: string): Promise<number> => {
+      const [name, count] = ((await redis.hGet(keys.generation(generation), 'tagged')) ?? '').split(':');
+      return name === tagsName(tags) ? Number(count) : 0;
+    },
+
+    /**
+     * Tags of the record in a state that it must still be in, to chunks in a row that come after others with them. One small script after the other: an engine indexes each
+     * vector anew, and searches must get their turns.
+     */
+    writeTags: async (
+      generation: string,
+      { numbers, tags, of }: { numbers: readonly number[]; tags: string; of: RecordState },
+    ): Promise<Write> => {
       for (const group of inGroups(numbers)) {
-        const written = await write(
-          generation,
-          group.map((number) => [number, ['tags', tags]]),
-        );
-        if (!written) return false;
+        const done = await writeTagsScript.run(redis, {
+          keys: [
+            ...[keys.generation(generation), keys.document(of.documentId)],
+            ...group.map((number) => keys.chunk(generation, number)),
+          ],
+          arguments: [String(of.revision), tags, tagsName(tags), String(group[0] ?? 0)],
+        });
+        if (done !== 1) return outcomeOf(done);
       }
-      return true;
+      return 'written';
     },
 
     /** Sets how many chunks the generation has, once all their texts are written. */
-    close: (generation: string, counts: { chunks: number; tokens: number }): Promise<boolean> =>
-      setScript
-        .run(redis, {
-          keys: [keys.generation(generation)],
-          arguments: ['chunks', String(counts.chunks), 'tokens', String(counts.tokens)],
-        })
-        .then((done) => done === 1),
+    close: async (generation: string, counts: { chunks: number; tokens: number }): Promise<boolean> => {
+      const done = await closeScript.run(redis, {
+        keys: [keys.generation(generation)],
+        arguments: [String(counts.chunks), String(counts.tokens)],
+      });
+      return done === 1;
+    },
 
     /** Null when there is no such generation. Counts are 0 until it is closed. */
     generation: async (generation: string) => {
@@ -203,9 +223,17 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS) {
       return rows.map((bytes) => (bytes instanceof Buffer ? decodeVector(bytes, vectors.type) : null));
     },
 
-    readTerms: async (generation: string, numbers: readonly number[]): Promise<(Uint8Array | null)[]> => {
+    /** Packed terms of the chunks; none at all unless all have them. */
+    readTerms: async (
+      generation: string,
+      numbers: readonly number[],
+    ): Promise<{ number: number; terms: Uint8Array }[]> => {
       const rows = await Promise.all(numbers.map((n) => binary.hGet(keys.chunk(generation, n), 'terms')));
-      return rows.map((bytes) => (bytes instanceof Buffer ? bytes : null));
+      const found = numbers.flatMap((number, i) => {
+        const terms = rows[i];
+        return terms instanceof Buffer ? [{ number, terms }] : [];
+      });
+      return found.length === numbers.length ? found : [];
     },
 
     /** Takes the vectors of a set that nothing uses any more out of the hashes. */
@@ -213,30 +241,9 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS) {
       await Promise.all(numbers.map((number) => redis.hDel(keys.chunk(generation, number), vectors.field)));
     },
 
-    /** Whether the generation is to be cleaned away. */
-    isGarbage: async (generation: string): Promise<boolean> =>
-      (await redis.sIsMember(keys.garbage, generation)) === 1,
-
     /**
-     * Unlinks chunks of a generation that is to be cleaned away; answers how many of them there were, or null when it is
-     * not: a Redis that came back with older data may serve from it again.
-     */
-    unlink: async (generation: string, numbers: readonly number[]): Promise<number | null> => {
-      let removed = 0;
-      for (const group of inGroups(numbers)) {
-        const done = await unlinkScript.run(redis, {
-          keys: [keys.garbage, ...group.map((number) => keys.chunk(generation, number))],
-          arguments: [generation],
-        });
-        if (done < 0) return null;
-        removed += done;
-      }
-      return removed;
-    },
-
-    /**
-     * Marks a batch as embedded, if its vectors are there; answers how many batches still are not, or null for a
-     * discarded generation.
+     * Marks a batch as embedded, if its vectors are there and it is settled whose statistics hold it; answers how many
+     * batches still are not, or null for a discarded generation.
      */
     finishBatch: async (
       generation: string,
@@ -244,7 +251,7 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS) {
     ): Promise<number | null> => {
       const done = await finishScript.run(redis, {
         keys: [keys.generation(generation), keys.chunk(generation, batch * BATCH_SIZE)],
-        arguments: [...finishedFields(batch), vectors.field],
+        arguments: [...finishedFields(batch), vectors.field, ...countFields(batch)],
       });
       return done < 0 ? null : of - done;
     },
@@ -252,25 +259,15 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS) {
     isFinished: async (generation: string, batch: number): Promise<boolean> =>
       (await redis.hExists(keys.generation(generation), finishedFields(batch)[0] ?? '')) === 1,
 
-    /** The last trace of a generation, after its chunks are unlinked. */
-    forget: async (generation: string): Promise<void> => {
-      await forgetScript.run(redis, {
-        keys: [keys.garbage, keys.generation(generation), keys.hidden],
-        arguments: [generation],
-      });
-    },
+    ...createChunkRemoval(redis),
   };
 }
 
-/** How many arguments are for the term statistics, and those. */
-function counting({ batch, chunks, owner }: EmbeddedBatch): string[] {
-  const counted =
-    owner === null ? [] : countArguments({ batch, terms: chunks.map((each) => each.terms) }, owner);
-  return [String(counted.length), ...counted];
-}
+const outcomeOf = (done: number): Write => (done === 1 ? 'written' : done === -1 ? 'refused' : 'overtaken');
 
-function inGroups<Item>(items: readonly Item[]): Item[][] {
-  return Array.from({ length: Math.ceil(items.length / INDEXED_AT_ONCE) }, (_, i) =>
-    items.slice(i * INDEXED_AT_ONCE, (i + 1) * INDEXED_AT_ONCE),
-  );
+/** How many arguments are the first part of the count, and those. */
+function counting({ batch, chunks, owner }: EmbeddedBatch): string[] {
+  const step = settleStep(sumTerms(chunks.map((each) => each.terms)), { kind: 'none' }, owner);
+  const counted = step ? stepArguments(batch, step) : [];
+  return [String(counted.length), ...counted];
 }

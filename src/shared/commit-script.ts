@@ -4,6 +4,9 @@ import { defineScript } from './redis.js';
 /** What the script answers to a process that has not noticed yet that searches use other vectors than it makes. */
 export const REINDEXED = -1;
 
+/** What the script answers where a generation lacks what it had: Redis came back without its last writes. */
+export const NOT_WHOLE = -3;
+
 /**
  * The one way a record changes: compare its revision, write what changed, tell the change log, hide and unhide
  * generations, append usage events. Its work does not grow with the number of chunks.
@@ -20,6 +23,9 @@ if change.unhide ~= '' and (redis.call('HGET', schema, 'vectorField') or 'vector
   return -1
 end
 if (redis.call('HGET', record, 'revision') or '') ~= change.revision then return 0 end
+for _, expected in ipairs(change.expected) do
+  if redis.call('HGET', generations[expected[1]], expected[2]) ~= expected[3] then return ${String(NOT_WHOLE)} end
+end
 ${REQUIRE_AUDIENCES}
 if change.removed then
   redis.call('DEL', record)

@@ -1,58 +1,87 @@
-import { toMember } from './keys.js';
-import { packedLength, packedTerms } from './terms.js';
+import { fromMember, toMember } from './keys.js';
+import { defineScript } from './redis.js';
+import type { CountState, CountStep } from './term-parts.js';
 
 /** Redis passes a script's values to a command on a stack of a few thousand. */
 const LARGEST_GROUP = 1_000;
 
-/** Field of a generation that says whose term statistics hold a batch of its chunks. */
-export const countedField = (batch: number): string => `counted:${String(batch)}`;
+/**
+ * Fields of a generation about a batch of its chunks: whose term statistics hold all of it; and how far a count has come
+ * that is under way (`+below:owner`, `-below:owner`), or that it is settled that nobody's do.
+ */
+export const countFields = (batch: number): [counted: string, part: string] => [
+  `counted:${String(batch)}`,
+  `counting:${String(batch)}`,
+];
 
-/** What the functions below take of `ARGV`: the batch, whose it is, chunks, length, and the terms in groups. */
-export function countArguments(
-  { batch, terms }: { readonly batch: number; readonly terms: readonly Uint8Array[] },
-  owner: string,
-): string[] {
-  const length = terms.reduce((sum, packed) => sum + packedLength(packed), 0);
+const NOBODY = 'nobody';
+
+/** A state as the two fields hold it; empty for a field that is not there. */
+function writeState(state: CountState): [counted: string, part: string] {
+  switch (state.kind) {
+    case 'none':
+      return ['', ''];
+    case 'nobody':
+      return ['', NOBODY];
+    case 'counted':
+      return [toMember(state.owner), ''];
+    case 'counting':
+    case 'forgetting':
+      return ['', `${state.kind === 'counting' ? '+' : '-'}${String(state.below)}:${toMember(state.owner)}`];
+  }
+}
+
+/** What the generation says once a batch is settled for an owner, or for nobody: a field and its value. */
+export function settledField(batch: number, owner: string | null): { field: string; value: string } {
+  const [counted, part] = countFields(batch);
+  return owner === null ? { field: part, value: NOBODY } : { field: counted, value: toMember(owner) };
+}
+
+export function readState([counted, part]: readonly (string | null | undefined)[]): CountState {
+  if (counted != null) return { kind: 'counted', owner: fromMember(counted) };
+  if (part == null) return { kind: 'none' };
+  if (part === NOBODY) return { kind: 'nobody' };
+  const colon = part.indexOf(':');
+  const owner = fromMember(part.slice(colon + 1));
+  const below = Number(part.slice(1, colon));
+  return { kind: part.startsWith('+') ? 'counting' : 'forgetting', owner, below };
+}
+
+/** What the function below takes of `ARGV`: fields, state before and after, and what changes, terms in groups. */
+export function stepArguments(batch: number, step: CountStep): string[] {
   return [
-    ...[countedField(batch), toMember(owner), String(terms.length), String(length)],
-    ...groupTerms(terms),
+    ...[...countFields(batch), ...writeState(step.from), ...writeState(step.to)],
+    ...[String(step.sign), String(step.chunks), String(step.length)],
+    ...groupTerms(step),
   ];
 }
 
 /** Terms by how many chunks hold them: for each group that number, the group's size, and the terms. */
-function groupTerms(chunks: readonly Uint8Array[]): string[] {
-  // Most documents are one chunk.
-  const [only, ...others] = chunks;
-  if (only && others.length === 0) return inGroups(1, packedTerms(only).map(String));
-  const frequencies = new Map<number, number>();
-  for (const packed of chunks)
-    for (const term of packedTerms(packed)) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
+function groupTerms({ terms, frequencies }: CountStep): string[] {
   const groups = new Map<number, string[]>();
-  for (const [term, count] of frequencies) {
-    const group = groups.get(count);
+  terms.forEach((term, i) => {
+    const frequency = frequencies[i] ?? 0;
+    const group = groups.get(frequency);
     if (group) group.push(String(term));
-    else groups.set(count, [String(term)]);
-  }
-  return [...groups].flatMap(([count, terms]) => inGroups(count, terms));
+    else groups.set(frequency, [String(term)]);
+  });
+  return [...groups].flatMap(([frequency, members]) => inGroups(frequency, members));
 }
 
-function inGroups(count: number, terms: readonly string[]): string[] {
+function inGroups(frequency: number, terms: readonly string[]): string[] {
   const parts = Array.from({ length: Math.ceil(terms.length / LARGEST_GROUP) }, (_, i) =>
     terms.slice(i * LARGEST_GROUP, (i + 1) * LARGEST_GROUP),
   );
-  return parts.flatMap((part) => [String(count), String(part.length), ...part]);
+  return parts.flatMap((part) => [String(frequency), String(part.length), ...part]);
 }
 
 /**
- * Lua functions for the scripts that count. A generation remembers which of its batches are counted and for whom:
- * counting one twice, or forgetting what was never counted, changes nothing. A group is read and written as one: a
- * command for each term costs more, here and in the append-only file.
+ * A Lua function for the scripts that count or forget a part of a batch: nothing happens unless the generation is in the
+ * state that the part begins at, so that no part is ever done twice, whoever dies or comes second. A group of terms is
+ * read and written as one: a command for each term costs more, here and in the append-only file.
  */
-export const COUNT_FUNCTIONS = `
-local function add(statistics, sign, at, last)
-  redis.call('HINCRBY', statistics, 'chunks', sign * ARGV[at])
-  redis.call('HINCRBY', statistics, 'length', sign * ARGV[at + 1])
-  at = at + 2
+export const COUNT_FUNCTION = `
+local function change(statistics, sign, at, last)
   while at < last do
     local by, first, final = sign * ARGV[at], at + 2, at + 1 + ARGV[at + 1]
     local counts = redis.call('HMGET', statistics, unpack(ARGV, first, final))
@@ -69,15 +98,40 @@ local function add(statistics, sign, at, last)
     at = final + 1
   end
 end
-local function count(generation, statistics, at, last)
-  if redis.call('HSETNX', generation, ARGV[at], ARGV[at + 1]) == 0 then return 0 end
-  add(statistics, 1, at + 2, last)
-  return 1
+local function put(generation, field, value)
+  if value == '' then redis.call('HDEL', generation, field) else redis.call('HSET', generation, field, value) end
 end
-local function forget(generation, statistics, at, last)
-  if redis.call('HGET', generation, ARGV[at]) ~= ARGV[at + 1] then return 0 end
-  redis.call('HDEL', generation, ARGV[at])
-  add(statistics, -1, at + 2, last)
+local function step(generation, statistics, at, last)
+  local held = redis.call('HMGET', generation, ARGV[at], ARGV[at + 1])
+  if (held[1] or '') ~= ARGV[at + 2] or (held[2] or '') ~= ARGV[at + 3] then return 0 end
+  put(generation, ARGV[at], ARGV[at + 4])
+  put(generation, ARGV[at + 1], ARGV[at + 5])
+  local sign = ARGV[at + 6]
+  if ARGV[at + 7] ~= '0' then
+    redis.call('HINCRBY', statistics, 'chunks', sign * ARGV[at + 7])
+    redis.call('HINCRBY', statistics, 'length', sign * ARGV[at + 8])
+  end
+  change(statistics, sign, at + 9, last)
   return 1
 end
 `;
+
+/**
+ * What a part begins with may be refused: where the generation was discarded or never opened, or chunks have no terms
+ * yet (-1); and where the record changed since it was read (-2), since whoever changed its access lists then looks here
+ * once more, and must not be followed by one who knows less. What was begun goes on in any case.
+ */
+export const settleStepScript = defineScript<number>(`${COUNT_FUNCTION}
+if ARGV[3] == 'begin' then
+  if redis.call('HEXISTS', KEYS[1], 'document') == 0 or redis.call('HEXISTS', KEYS[1], 'discarded') == 1 then return -1 end
+  for i = 4, #KEYS do
+    if redis.call('HEXISTS', KEYS[i], 'terms') == 0 then return -1 end
+  end
+  if ARGV[2] ~= '' and redis.call('HGET', KEYS[3], 'revision') ~= ARGV[2] then return -2 end
+end
+return step(KEYS[1], KEYS[2], 4, #ARGV)`);
+
+/** Of a generation that is still to be cleaned away; -1 when it is not (any more). */
+export const forgetStepScript = defineScript<number>(`${COUNT_FUNCTION}
+if redis.call('SISMEMBER', KEYS[3], ARGV[1]) == 0 then return -1 end
+return step(KEYS[1], KEYS[2], 2, #ARGV)`);

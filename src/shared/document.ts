@@ -1,3 +1,4 @@
+import { createHash, randomInt } from 'node:crypto';
 import { z } from 'zod';
 import { FAILURE_CODES } from './errors.js';
 
@@ -65,9 +66,9 @@ export const documentSchema = z.object({
   published: contentSchema.nullable(),
   pending: contentSchema.nullable(),
   operation: operationSchema.nullable(),
-  /** The revision whose tags the chunks must still get; 0 when they fit the record. */
+  /** Names the change whose tags the chunks must still get; 0 when they fit the record. */
   retag: z.number().int(),
-  /** Raised by every change of the record; the commit script compares it. */
+  /** Raised by every change of the record; the commit script compares it, see `laterRevision`. */
   revision: z.number().int(),
 });
 export type DocumentRecord = z.infer<typeof documentSchema>;
@@ -86,6 +87,26 @@ export function shownContent(document: Pick<DocumentRecord, 'published' | 'pendi
   return content;
 }
 
-export function generationId(document: Pick<DocumentRecord, 'id' | 'version' | 'attempt'>): string {
-  return `${document.id}.${String(document.version)}.${String(document.attempt)}`;
+/** What of a record names the generation of its newest attempt. */
+interface Attempt extends Pick<DocumentRecord, 'id' | 'version' | 'attempt'> {
+  readonly pending: Pick<Content, 'storageKey'> | null;
+  readonly published: Pick<Content, 'storageKey'> | null;
 }
+
+/**
+ * The newest content's source has a random name, of which the generation has a digest: a Redis that comes back without
+ * its last seconds gives version and attempt again, to other content, and what is still being written must not meet it.
+ */
+export function generationId({ id, version, attempt, pending, published }: Attempt): string {
+  const source = (pending ?? published)?.storageKey ?? '';
+  const digest = createHash('sha256').update(source).digest('hex').slice(0, 8);
+  return `${id}.${String(version)}.${String(attempt)}.${digest}`;
+}
+
+const LARGEST_STEP = 2 ** 24;
+
+/**
+ * By a random step, so that a Redis that comes back without its last changes does not give their revisions again: what
+ * was made of those would pass for made of others. Half a billion changes of a record fit a number.
+ */
+export const laterRevision = (revision: number): number => revision + randomInt(1, LARGEST_STEP);

@@ -1,21 +1,36 @@
 import type { z } from 'zod';
-import { documentSchema, matchableSchema, type DocumentRecord, type MatchableDocument } from './document.js';
-import { UnavailableError } from './errors.js';
+import {
+  documentSchema,
+  laterRevision,
+  matchableSchema,
+  type DocumentRecord,
+  type MatchableDocument,
+} from './document.js';
+import { AppError, UnavailableError } from './errors.js';
 import { accessTags, audienceOf } from './audience.js';
-import { UNKNOWN_AUDIENCE } from './audience-scripts.js';
+import { TOO_MANY_AUDIENCES, UNKNOWN_AUDIENCE } from './audience-scripts.js';
 import { createAudiences } from './audiences.js';
-import { commitScript, REINDEXED } from './commit-script.js';
+import { commitScript, NOT_WHOLE, REINDEXED } from './commit-script.js';
 import { documentTokens } from './filter-tokens.js';
 import { keys, toMember } from './keys.js';
 import type { Redis } from './redis.js';
 import { FIRST_VECTORS, type VectorSet } from './vectors.js';
 import type { UsageEvent } from './usage.js';
 
+/** What the hash of a generation holds in a field. */
+export interface ExpectedField {
+  readonly generation: string;
+  readonly field: string;
+  readonly value: string;
+}
+
 /** What a change of a record brings with it; all of it happens in the same script, or nothing does. */
 export interface Effects {
   /** Generation whose chunks may be written from now on; hidden until it is published. */
   readonly open?: string;
   readonly unhide?: string;
+  /** What must be done by now: Redis may have come back without the last of it. */
+  readonly expected?: readonly ExpectedField[];
   /** Generations that nothing refers to any more: hidden, then unlinked in batches. */
   readonly discard?: readonly string[];
   /** Source objects that nothing refers to any more. */
@@ -59,8 +74,17 @@ export function createRecords(redis: Redis, vectors: VectorSet = FIRST_VECTORS):
   const audiences = createAudiences(redis);
 
   const commit = async (id: string, before: DocumentRecord | null, change: Change) => {
-    const payload = { ...commitPayload(id, before, change), vectors: vectors.field };
-    const touched = [...new Set([change.open, change.unhide, ...(change.discard ?? [])])].filter(isString);
+    const payload = {
+      ...commitPayload(id, before, change),
+      vectors: vectors.field,
+      expected: (change.expected ?? []).map(({ generation, field, value }) => [generation, field, value]),
+    };
+    const touched = [
+      ...new Set([
+        ...[change.open, change.unhide, ...(change.discard ?? [])],
+        ...(change.expected ?? []).map(({ generation }) => generation),
+      ]),
+    ].filter(isString);
     const usage = change.usage ?? [];
     const request = {
       keys: [
@@ -83,6 +107,9 @@ export function createRecords(redis: Redis, vectors: VectorSet = FIRST_VECTORS):
       if (audience) await audiences.register(audience);
       done = await commitScript.run(redis, request);
     }
+    if (done === NOT_WHOLE)
+      throw new UnavailableError('a part of the generation that Redis came back without');
+    if (done === TOO_MANY_AUDIENCES) throw tooManyChanges();
     if (done === REINDEXED) throw new UnavailableError('the index that these vectors are for');
     return done;
   };
@@ -102,13 +129,16 @@ export function createRecords(redis: Redis, vectors: VectorSet = FIRST_VECTORS):
         // What was known may be old: only the record as it is can say that there is nothing to do.
         if (!change && guess) continue;
         if (!change) return { record, changed: false, discarded: [] };
-        const next = change.removed ? null : { ...change.record, revision: record.revision + 1 };
+        const next = change.removed ? null : { ...change.record, revision: laterRevision(record.revision) };
         const done = await commit(id, record, next ? { ...change, removed: false, record: next } : change);
         if (done === 1) return { record: next, changed: true, discarded: change.discard ?? [] };
       }
     },
   };
 }
+
+const tooManyChanges = () =>
+  new AppError(429, 'Too many changes of access are still being made', { headers: { 'Retry-After': '2' } });
 
 const isString = (value: string | undefined): value is string => value !== undefined;
 

@@ -1,6 +1,7 @@
 import { canRead } from './access.js';
 import {
   generationId,
+  laterRevision,
   type Content,
   type DocumentRecord,
   type Failure,
@@ -14,13 +15,20 @@ export interface Fence {
   readonly documentId: string;
   readonly version: number;
   readonly attempt: number;
+  /**
+   * Of a run that has read its record: Redis may come back with older data, in which version and attempt are given again
+   * to other content.
+   */
+  readonly generation?: string;
 }
 
 const now = () => new Date().toISOString();
 
 export function isCurrent(record: DocumentRecord, fence: Fence): boolean {
   const running = record.status === 'queued' || record.status === 'processing';
-  return running && record.version === fence.version && record.attempt === fence.attempt;
+  const isAttempt = record.version === fence.version && record.attempt === fence.attempt;
+  const isSame = fence.generation === undefined || fence.generation === generationId(record);
+  return running && isAttempt && isSame;
 }
 
 export function startAttempt(record: DocumentRecord, fence: Fence): Change | null {
@@ -126,7 +134,7 @@ export function patch(record: DocumentRecord, { filename, ...fields }: Patch): C
       ...fields,
       published: rename(record.published),
       pending: rename(record.pending),
-      retag: record.revision + 1,
+      retag: laterRevision(record.revision),
       updatedAt: now(),
     },
   };

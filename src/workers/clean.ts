@@ -1,31 +1,49 @@
-import { BATCH_SIZE, batchCount, batchNumbers, type Chunks } from '../shared/chunks.js';
+import { BATCH_SIZE, batchNumbers } from '../shared/batches.js';
+import type { Chunks } from '../shared/chunks.js';
+import { isHeld } from '../shared/term-parts.js';
 import type { TermStatisticsStore } from '../shared/term-statistics.js';
 import type { Outcome } from './worker.js';
 
+interface Parts {
+  readonly chunks: Chunks;
+  readonly statistics: TermStatisticsStore;
+}
+
 /**
- * Takes a discarded generation out of its owner's term statistics and unlinks its chunks, batch by batch. Before each it
- * asks whether that is still wanted: Redis may have come back with older data, in which the generation serves.
+ * Takes a discarded generation out of its owner's term statistics and unlinks its chunks, batch by batch. Each step asks
+ * whether that is still wanted, and how far it has come is noted in the generation: Redis may come back with older data,
+ * in which the generation serves, or is whole again.
  */
-export function createCleanJob({ chunks, statistics }: { chunks: Chunks; statistics: TermStatisticsStore }) {
+export function createCleanJob(parts: Parts) {
+  const { chunks } = parts;
   return async (generation: string): Promise<Outcome> => {
-    const known = await chunks.generation(generation);
-    const batches = batchCount(known?.chunks ?? 0);
-    const counted = await statistics.countedFor(generation, batches);
-    // An attempt that died while writing has no count: its chunks lie in a row from 0.
-    for (let batch = 0, removed = 1; batch < batches || removed > 0; batch += 1) {
-      if (!(await chunks.isGarbage(generation))) return 'stale';
-      const numbers = Array.from({ length: BATCH_SIZE }, (_, i) => batch * BATCH_SIZE + i);
-      const owner = counted[batch];
-      if (owner) {
-        const held = batchNumbers(batch, known?.chunks ?? 0);
-        const terms = (await chunks.readTerms(generation, held)).filter((packed) => packed !== null);
-        if (!(await statistics.forgetGarbage({ generation, batch, terms }, owner))) return 'stale';
+    for (;;) {
+      const { cleaned, batches, chunks: count } = await chunks.cleaning(generation);
+      if (cleaned < batches) {
+        if (!(await cleanBatch(parts, generation, { batch: cleaned, count }))) return 'stale';
+        continue;
       }
-      const unlinked = await chunks.unlink(generation, numbers);
-      if (unlinked === null) return 'stale';
-      removed = unlinked;
+      // What an earlier version of this program left unfinished says nothing of its texts, which lie in a row from 0.
+      const left = await chunks.unlink(generation, batchNumbers(cleaned, (cleaned + 1) * BATCH_SIZE));
+      if (left === null) return 'stale';
+      if (left > 0) await chunks.noteCleaned(generation, cleaned);
+      else if (await chunks.forget(generation, cleaned)) return 'done';
     }
-    await chunks.forget(generation);
-    return 'done';
   };
+}
+
+/** @returns false for a generation that is not to be cleaned away (any more) */
+async function cleanBatch(
+  { chunks, statistics }: Parts,
+  generation: string,
+  { batch, count }: { readonly batch: number; readonly count: number },
+): Promise<boolean> {
+  if (isHeld(await statistics.state({ generation, batch }))) {
+    const counted = await chunks.readTerms(generation, batchNumbers(batch, count));
+    if (!(await statistics.forget({ generation, batch, chunks: counted }))) return false;
+  }
+  const numbers = batchNumbers(batch, (batch + 1) * BATCH_SIZE);
+  if ((await chunks.unlink(generation, numbers)) === null) return false;
+  await chunks.noteCleaned(generation, batch);
+  return true;
 }

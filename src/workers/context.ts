@@ -74,7 +74,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     drafts,
     cacheEngine: createPromptCacheEngine({ completer: createCompleter(settings), countTokens, renderPrefix }),
     failDocument: createFailDocument({ records, jobs, metrics }),
-    publish: createPublish({ records, jobs, metrics }),
+    publish: createPublish({ records, jobs, metrics, vectors: dataSet.vectors }),
     checkDimensions: rememberSuccess((dimensions: number) => checkDimensions(redis, dimensions)),
     close: async () => {
       await metrics.close();

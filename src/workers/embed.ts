@@ -1,5 +1,6 @@
 import type { StoredChunk } from '../shared/chunk-fields.js';
-import { batchNumbers, type Chunks } from '../shared/chunks.js';
+import { batchNumbers } from '../shared/batches.js';
+import type { Chunks } from '../shared/chunks.js';
 import { generationId, type DocumentRecord } from '../shared/document.js';
 import type { Embedding } from '../shared/embedding.js';
 import { IngestError } from '../shared/errors.js';
@@ -11,6 +12,7 @@ import { countedFor, isCurrent, publish, reportProgress, type Fence } from '../s
 import { settleCount } from './settle-count.js';
 import type { FailDocument } from './fail.js';
 import type { Publish } from './publish.js';
+import { tagsWhenPublished, writeAllTags } from './tags.js';
 import type { Outcome } from './worker.js';
 
 interface Batch extends Fence {
@@ -35,30 +37,34 @@ export function createEmbedJob(parts: Parts) {
   const { records, chunks, statistics, failDocument, checkDimensions } = parts;
 
   return async (job: Batch, { signal }: { signal: AbortSignal }): Promise<Outcome> => {
-    const generation = generationId({ ...job, id: job.documentId });
-    const [record, info] = await Promise.all([records.read(job.documentId), chunks.generation(generation)]);
-    if (!record || !info || !isCurrent(record, job)) return 'stale';
+    const record = await records.read(job.documentId);
+    if (!record || !isCurrent(record, job)) return 'stale';
+    const generation = generationId(record);
+    const info = await chunks.generation(generation);
+    if (!info) return 'stale';
+    const run = { ...job, generation };
     const [first = 0, ...others] = batchNumbers(job.batch, info.chunks);
     const texts = await chunks.readTexts(generation, first, 1 + others.length);
+    // Nothing is published with a hole in it: once this job has given up, the sweeper begins another attempt.
+    if (texts.length <= others.length) throw new Error('texts of a batch are missing');
     let vectors: readonly Float32Array[];
     try {
       vectors = await embedTexts(parts, texts, signal);
     } catch (error) {
       if (!(error instanceof IngestError)) throw error;
-      return failDocument(job, { code: error.code, message: error.message, stage: 'embedding' });
+      return failDocument(run, { code: error.code, message: error.message, stage: 'embedding' });
     }
     if (vectors[0]) await checkDimensions(vectors[0].length);
-    const terms = texts.map(({ text }) => packTerms(analyzeText(text)));
-    const rows = texts.flatMap(({ number }, i) => {
-      const [vector, packed] = [vectors[i], terms[i]];
-      return vector && packed ? [{ number, vector, terms: packed }] : [];
+    const rows = texts.flatMap(({ number, text }, i) => {
+      const vector = vectors[i];
+      return vector ? [{ number, vector, terms: packTerms(analyzeText(text)) }] : [];
     });
     const written = { batch: job.batch, chunks: rows, owner: countedFor(record) };
     if (!(await chunks.writeEmbedded(generation, written))) return 'stale';
-    await settleCount({ records, statistics }, job.documentId, { generation, batch: job.batch, terms });
+    await settleCount({ records, statistics }, run, () => Promise.resolve(rows));
     const left = await chunks.finishBatch(generation, { batch: job.batch, of: job.batches });
     if (left === null) return 'stale';
-    return left === 0 ? publishGeneration(parts, record, info) : progress(records, job, left);
+    return left === 0 ? publishGeneration(parts, record, info) : progress(records, run, left);
   };
 }
 
@@ -70,11 +76,16 @@ async function progress(records: Records, job: Batch, left: number): Promise<Out
 }
 
 async function publishGeneration(
-  { publish: commit }: Parts,
+  { records, chunks, publish: commit }: Parts,
   record: DocumentRecord,
   { chunks: chunkCount, tokens: tokenCount }: { chunks: number; tokens: number },
 ): Promise<Outcome> {
-  const fence = { documentId: record.id, version: record.version, attempt: record.attempt };
+  const { id: documentId, version, attempt } = record;
+  const generation = generationId(record);
+  const fence = { documentId, version, attempt, generation };
+  // Mostly they are there; a re-tagging that came before the texts were written may have left that to the end.
+  const tags = { generation, count: chunkCount, tagsOf: tagsWhenPublished };
+  if (!(await writeAllTags({ records, chunks }, record, tags))) return 'stale';
   const isPublished = await commit(record, (each) => publish(each, { ...fence, chunkCount, tokenCount }));
   return isPublished ? 'published' : 'stale';
 }

@@ -1,10 +1,12 @@
-import type { ChunkText, WholeChunk } from '../shared/chunk-fields.js';
-import { INDEXED_AT_ONCE, textHash, type Chunks } from '../shared/chunks.js';
+import { textHash, type ChunkText, type WholeChunk } from '../shared/chunk-fields.js';
+import { INDEXED_AT_ONCE } from '../shared/batches.js';
+import type { Chunks } from '../shared/chunks.js';
 import { generationId, type Content, type DocumentRecord } from '../shared/document.js';
 import type { Embedding } from '../shared/embedding.js';
 import { IngestError } from '../shared/errors.js';
 import type { Metrics } from '../shared/metrics.js';
 import type { Records } from '../shared/records.js';
+import { sumTerms, TERMS_AT_ONCE } from '../shared/term-parts.js';
 import { analyzeText, packTerms } from '../shared/terms.js';
 import { countedFor, isCurrent, publish, type Fence } from '../shared/transitions.js';
 import type { FailDocument } from './fail.js';
@@ -46,6 +48,7 @@ export function createIngestShort(parts: Parts) {
     const content = known.pending;
     if (!content || !isCurrent(known, fence)) return 'stale';
     if (content.kind !== 'text' || content.sizeBytes > LONGEST_SHORT_BYTES) return null;
+    const run = { ...fence, generation: generationId(known) };
     let stage = 'parsing';
     let whole: readonly WholeChunk[];
     try {
@@ -55,10 +58,12 @@ export function createIngestShort(parts: Parts) {
       whole = await embedPieces(parts, pieces, signal);
     } catch (error) {
       if (!(error instanceof IngestError)) throw error;
-      return failDocument(fence, { code: error.code, message: error.message, stage });
+      return failDocument(run, { code: error.code, message: error.message, stage });
     }
+    // What is counted in parts takes the long way, where each part is a step of its own.
+    if (sumTerms(whole.map(({ terms }) => terms)).terms.length > TERMS_AT_ONCE) return null;
     for (let record: DocumentRecord | null = known; ; record = await records.read(fence.documentId)) {
-      if (!record || !isCurrent(record, fence)) return 'stale';
+      if (!record || !isCurrent(record, run)) return 'stale';
       if (record.status !== 'queued') return null;
       // Otherwise it was changed meanwhile, its access or metadata: its tags are made anew.
       if (await writeAndPublish(parts, record, whole)) return 'published';

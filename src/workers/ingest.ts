@@ -1,5 +1,6 @@
-import type { ChunkAddress, ChunkText } from '../shared/chunk-fields.js';
-import { BATCH_SIZE, batchCount, textHash, type Chunks } from '../shared/chunks.js';
+import { textHash, type ChunkAddress, type ChunkText } from '../shared/chunk-fields.js';
+import { BATCH_SIZE, batchCount } from '../shared/batches.js';
+import type { Chunks } from '../shared/chunks.js';
 import { generationId, type Content, type DocumentRecord } from '../shared/document.js';
 import { IngestError } from '../shared/errors.js';
 import { callerOf, type Jobs } from '../shared/jobs.js';
@@ -39,21 +40,22 @@ export function createIngestJob(parts: {
     const start = (each: DocumentRecord) => startAttempt(each, fence);
     const { record, changed } = await records.update(fence.documentId, start, known);
     if (!record?.pending || !changed) return 'stale';
+    const run = { ...fence, generation: generationId(record) };
     let pieces: readonly ChunkText[];
-    const watch = watchForOvertaking(records, fence, signal);
+    const watch = watchForOvertaking(records, run, signal);
     try {
       pieces = await readContent(record.pending, { callerId: callerOf(record), signal: watch.signal });
     } catch (error) {
       if (watch.signal.aborted && !signal.aborted) return 'stale';
       if (!(error instanceof IngestError)) throw error;
-      return await failDocument(fence, { code: error.code, message: error.message, stage: 'parsing' });
+      return await failDocument(run, { code: error.code, message: error.message, stage: 'parsing' });
     } finally {
       watch.stop();
     }
-    if (!(await writeChunks(parts, record, pieces))) return 'stale';
+    if (!(await writeChunks(parts, record, { run, pieces }))) return 'stale';
     const batches = batchCount(pieces.length);
     if (batches > 1) {
-      const progress = { ...fence, stage: 'embedding', progress: 0.1 };
+      const progress = { ...run, stage: 'embedding', progress: 0.1 };
       await records.update(fence.documentId, (each) => reportProgress(each, progress));
     }
     const numbers = Array.from({ length: batches }, (_, batch) => batch);
@@ -96,31 +98,43 @@ function watchForOvertaking(records: Records, fence: Fence, stopping: AbortSigna
 /** @returns false when the attempt was overtaken meanwhile */
 async function writeChunks(
   { records, chunks }: { records: Records; chunks: Chunks },
-  record: DocumentRecord,
-  pieces: readonly ChunkText[],
+  known: DocumentRecord,
+  { run, pieces }: { run: Fence & { generation: string }; pieces: readonly ChunkText[] },
 ): Promise<boolean> {
-  const generation = generationId(record);
-  const known = await knownTexts(chunks, record);
+  const { generation } = run;
+  const likes = await knownTexts(chunks, known);
   const hashed = pieces.map((piece) => {
     const hash = textHash(piece.text);
-    return { ...piece, hash, like: known.get(hash) ?? null };
+    return { ...piece, hash, like: likes.get(hash) ?? null };
   });
-  const tags = tagsWhenPublished(record);
-  for (let first = 0; first < hashed.length; first += BATCH_SIZE) {
-    const batch = hashed.slice(first, first + BATCH_SIZE);
-    if (!(await chunks.writeTexts({ documentId: record.id, generation, first, chunks: batch, tags })))
-      return false;
+  let record = known;
+  for (let first = 0; first < hashed.length;) {
+    const batch = {
+      documentId: record.id,
+      generation,
+      first,
+      chunks: hashed.slice(first, first + BATCH_SIZE),
+    };
+    const tags = tagsWhenPublished(record);
+    const done = await chunks.writeTexts({ ...batch, tags }, record.revision);
+    if (done === 'refused') return false;
+    if (done === 'written') {
+      first += BATCH_SIZE;
+      continue;
+    }
+    // Somebody changed the record: what is written from here on has its newest tags.
+    const current = await records.read(record.id);
+    if (!current || !isCurrent(current, run)) return false;
+    record = current;
   }
   const tokens = pieces.reduce((sum, { tokenCount }) => sum + tokenCount, 0);
   // From here on a re-tagging finds the generation closed and does it; one that came before is made up for here.
   if (!(await chunks.close(generation, { chunks: pieces.length, tokens }))) return false;
-  for (let written = record; ;) {
-    const current = await records.read(record.id);
-    if (current === null || current.revision === written.revision) return true;
-    const wanted = tagsWhenPublished(current);
-    await writeAllTags(chunks, { generation, count: pieces.length, tags: wanted });
-    written = current;
-  }
+  const current = await records.read(known.id);
+  if (current === null || current.revision === known.revision) return true;
+  return writeAllTags({ records, chunks }, current, {
+    ...{ generation, count: pieces.length, tagsOf: tagsWhenPublished },
+  });
 }
 
 /** Texts of the document's earlier generations, published or abandoned: their vectors need not be made again. */

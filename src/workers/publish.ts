@@ -1,7 +1,11 @@
+import { batchCount } from '../shared/batches.js';
+import { embeddedField } from '../shared/chunk-fields.js';
 import type { DocumentRecord } from '../shared/document.js';
 import type { Jobs } from '../shared/jobs.js';
 import type { Metrics } from '../shared/metrics.js';
-import type { Records, Transition } from '../shared/records.js';
+import { documentTags, type Records, type Transition } from '../shared/records.js';
+import type { VectorSet } from '../shared/vectors.js';
+import { expectedTags } from './tags.js';
 
 /** Commits a transition to the published state; answers whether it took place. */
 export type Publish = (record: DocumentRecord, transition: Transition) => Promise<boolean>;
@@ -11,13 +15,16 @@ export function createPublish({
   records,
   jobs,
   metrics,
+  vectors,
 }: {
   readonly records: Records;
   readonly jobs: Jobs;
   readonly metrics: Metrics;
+  /** That searches use: those that what is published must have. */
+  readonly vectors: VectorSet;
 }): Publish {
   return async (record, transition) => {
-    const { changed, discarded } = await records.update(record.id, transition, record);
+    const { changed, discarded } = await records.update(record.id, onlyWhole(transition, vectors), record);
     if (changed) {
       metrics.add('quire_ingested_documents_total', {});
       metrics.add('quire_ingested_bytes_total', {}, record.pending?.sizeBytes);
@@ -26,3 +33,21 @@ export function createPublish({
     return changed;
   };
 }
+
+/**
+ * Publishes only what has all its chunks, embedded, counted and with its tags: Redis may have come back without the last
+ * of them between their step and this one. Tags that are marked to be rewritten are what that is for.
+ */
+const onlyWhole =
+  (transition: Transition, vectors: VectorSet): Transition =>
+  (record) => {
+    const change = transition(record);
+    const { generation = null, chunkCount = 0 } = change?.record?.published ?? {};
+    if (!change?.record || generation === null) return change;
+    const expected = [
+      { generation, field: 'chunks', value: String(chunkCount) },
+      { generation, field: embeddedField(vectors), value: String(batchCount(chunkCount)) },
+    ];
+    const tags = expectedTags(generation, documentTags(change.record), chunkCount);
+    return { ...change, expected: change.record.retag > 0 ? expected : [...expected, tags] };
+  };

@@ -1,23 +1,29 @@
 import type { Records } from '../shared/records.js';
-import type { CountedBatch, TermStatisticsStore } from '../shared/term-statistics.js';
+import type { BatchName, CountedBatch, TermStatisticsStore } from '../shared/term-statistics.js';
+import { isSettled } from '../shared/term-parts.js';
 import { countedFor } from '../shared/transitions.js';
 
 /**
- * Brings it up to a document's access lists whose term statistics hold a batch of its chunks. A change of the lists may
- * come at any time, and the job that follows it may have looked here too early: whoever writes last looks again.
+ * Brings it up to a document's access lists whose term statistics hold a batch of its chunks, all of it. A change of the
+ * lists may come at any time: what is begun by the lists of before is refused, and they are read again.
+ * @returns false where it is not to be counted (yet)
+ * @param readChunks asked only where something is to be done
  */
 export async function settleCount(
   { records, statistics }: { records: Pick<Records, 'read'>; statistics: TermStatisticsStore },
-  documentId: string,
-  counted: CountedBatch,
-): Promise<void> {
+  batch: BatchName & { readonly documentId: string },
+  readChunks: () => Promise<CountedBatch['chunks']>,
+): Promise<boolean> {
+  const { documentId } = batch;
   for (;;) {
-    const record = await records.read(documentId);
-    if (!record) return;
-    const owner = await statistics.ownerOf(counted.generation, counted.batch);
-    const wanted = countedFor(record);
-    if (owner === wanted) return;
-    if (owner !== null) await statistics.forget(counted, owner);
-    if (wanted !== null && !(await statistics.count(counted, wanted))) return;
+    const [record, state] = await Promise.all([records.read(documentId), statistics.state(batch)]);
+    if (!record) return false;
+    const owner = countedFor(record);
+    if (isSettled(state, owner)) return true;
+    const chunks = await readChunks();
+    // What is not embedded yet is counted by whoever embeds it.
+    if (chunks.length === 0) return false;
+    const wanted = { documentId, revision: record.revision, owner };
+    if ((await statistics.settle({ ...batch, chunks }, wanted)) === 'refused') return false;
   }
 }

@@ -163,7 +163,7 @@ describe('the page of a document', () => {
       ...{ status: 'completed', stage: 'completed', error: null },
       ...{ version: 1, published_version: 1, attempt: 1, pending: null },
       published: { version: 1, chunk_count: 1, token_count: expect.any(Number) },
-      generations: [{ id: `${id}.1.1`, chunk_count: 1 }],
+      generations: [{ id: expect.stringMatching(`^${id}\\.1\\.1\\.[0-9a-f]{8}$`), chunk_count: 1 }],
       jobs: [
         // What is read in no time has a lane of its own.
         { queue: 'ingestion-quick', id: `ingest-${id}-1-1`, state: 'completed' },

@@ -34,7 +34,7 @@ export async function openIndexData(url: string) {
   const publishVectors = async (id: string, vectors: readonly (readonly number[])[]): Promise<string> => {
     const queued = await current(id);
     const fence = { documentId: id, version: queued.version, attempt: queued.attempt };
-    await records.update(id, (record) => startAttempt(record, fence));
+    const started = await records.update(id, (record) => startAttempt(record, fence));
     const generation = generationId(queued);
     const texts = vectors.map(() => ({
       text: 'text',
@@ -43,13 +43,8 @@ export async function openIndexData(url: string) {
       hash: randomUUID(),
       like: null,
     }));
-    await chunks.writeTexts({
-      documentId: id,
-      generation,
-      first: 0,
-      chunks: texts,
-      tags: documentTags(queued),
-    });
+    const batch = { documentId: id, generation, first: 0, chunks: texts, tags: documentTags(queued) };
+    await chunks.writeTexts(batch, started.record?.revision ?? 0);
     const rows = vectors.map((vector, number) => ({
       number,
       vector: unit(vector),
@@ -87,7 +82,10 @@ export async function openIndexData(url: string) {
       const { record } = await records.update(id, (before) => patch(before, changes));
       const { generation = null, chunkCount = 0 } = record?.published ?? {};
       if (!record) return;
-      if (generation !== null) await chunks.writeTags(generation, range(chunkCount), documentTags(record));
+      const of = { documentId: id, revision: record.revision };
+      if (generation !== null) {
+        await chunks.writeTags(generation, { numbers: range(chunkCount), tags: documentTags(record), of });
+      }
       await records.update(id, (patched) => finishRetag(patched, record.retag));
     },
     remove: async (id: string): Promise<void> => {

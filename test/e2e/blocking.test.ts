@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createChunks, BATCH_SIZE, batchCount, batchNumbers, type Chunks } from '../../src/shared/chunks.js';
+import { BATCH_SIZE, batchCount, batchNumbers } from '../../src/shared/batches.js';
+import { createChunks, type Chunks } from '../../src/shared/chunks.js';
 import { generationId, type DocumentRecord } from '../../src/shared/document.js';
 import { createJobs, type Jobs } from '../../src/shared/jobs.js';
 import { keys } from '../../src/shared/keys.js';
@@ -89,7 +90,7 @@ function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRed
     const document = makeDocument({ metadata: longMetadata(), operation: makeOperation() });
     await records.create(document);
     const fence = { documentId: document.id, version: 1, attempt: 1 };
-    await records.update(document.id, (each) => startAttempt(each, fence));
+    const started = await records.update(document.id, (each) => startAttempt(each, fence));
     const generation = generationId(document);
     const tags = documentTags({ ...document, published: document.pending, pending: null });
     for (let first = 0; first < count; first += BATCH_SIZE) {
@@ -102,7 +103,8 @@ function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRed
           like: null,
         },
       }));
-      await chunks.writeTexts({ documentId: document.id, generation, first, chunks: pieces, tags });
+      const batch = { documentId: document.id, generation, first, chunks: pieces, tags };
+      await chunks.writeTexts(batch, started.record?.revision ?? 0);
     }
     await chunks.close(generation, { chunks: count, tokens: 512 * count });
     const batches = Array.from({ length: batchCount(count) }, (_, batch) => batch);

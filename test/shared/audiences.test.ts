@@ -86,6 +86,21 @@ describe('an audience of many readers', () => {
     expect(await redis.keys('quire:*audience*')).toEqual([]);
   });
 
+  test('is refused while a record refers to more than 32 of before, until its chunks have their tags', async () => {
+    const { id } = await createShared(users(20));
+    let finish = () => Promise.resolve<unknown>(null);
+    for (let n = 1; n < 32; n += 1) finish = await share(id, users(20 + n));
+    await expect(share(id, users(60))).rejects.toMatchObject({
+      ...{ status: 429, headers: { 'Retry-After': '2' } },
+    });
+    // One that is referred to already, or none, is no more.
+    await share(id, users(25));
+    finish = await share(id, users(3));
+    await finish();
+    await share(id, users(60));
+    expect(await reaches('user-59', id)).toBe(true);
+  });
+
   test('leaves its callers only after its grace', async () => {
     const { id } = await createShared(users(20));
     const started = Date.now();

@@ -11,14 +11,15 @@ async function begin({ records }: Data, documentId: string) {
   const record = await records.read(documentId);
   if (!record) throw new Error('no such document');
   const fence = { documentId, version: record.version, attempt: record.attempt };
-  await records.update(documentId, (each) => startAttempt(each, fence));
-  return { fence, generation: generationId(record) };
+  const started = await records.update(documentId, (each) => startAttempt(each, fence));
+  const revision = started.record?.revision ?? 0;
+  return { fence, generation: generationId(record), revision };
 }
 
 /** What workers do to a queued document whose text falls into `texts`, each of three tokens. */
 export async function playIngest(data: Data, documentId: string, texts: readonly string[]): Promise<void> {
   const { records, chunks } = data;
-  const { fence, generation } = await begin(data, documentId);
+  const { fence, generation, revision } = await begin(data, documentId);
   const pieces = texts.map((text, number) => ({
     text,
     tokenCount: 3,
@@ -30,7 +31,7 @@ export async function playIngest(data: Data, documentId: string, texts: readonly
   const vectors = texts.map((_, number) => ({ number, vector: Float32Array.of(1, 0, 0, 0), terms }));
   for (let first = 0; first < texts.length; first += 500) {
     const batch = { documentId, generation, first, chunks: pieces.slice(first, first + 500), tags: '' };
-    await chunks.writeTexts(batch);
+    await chunks.writeTexts(batch, revision);
     await chunks.writeVectors(generation, vectors.slice(first, first + 500));
   }
   const counts = { chunks: texts.length, tokens: texts.length * 3 };

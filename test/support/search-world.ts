@@ -81,29 +81,35 @@ export async function openSearchWorld(url: string, vectors: VectorSet = FIRST_VE
   const write = async (id: string, texts: readonly string[], embedded = texts.length) => {
     const queued = await current(id);
     const fence = { documentId: id, version: queued.version, attempt: queued.attempt };
-    await records.update(id, (record) => startAttempt(record, fence));
+    const started = await records.update(id, (record) => startAttempt(record, fence));
     const generation = generationId(queued);
     const tags = documentTags({ ...queued, published: queued.pending, pending: null });
-    await chunks.writeTexts({
-      ...{ documentId: id, generation, first: 0, tags },
-      chunks: texts.map((text, i) => ({ text, tokenCount: 1, overlap: 0, hash: String(i), like: null })),
-    });
+    await chunks.writeTexts(
+      {
+        ...{ documentId: id, generation, first: 0, tags },
+        chunks: texts.map((text, i) => ({ text, tokenCount: 1, overlap: 0, hash: String(i), like: null })),
+      },
+      started.record?.revision ?? 0,
+    );
     const made = await Promise.all(texts.map(analyse));
     await chunks.writeVectors(
       generation,
       made.slice(0, embedded).map((each, number) => ({ ...each, number })),
     );
-    return { generation, fence, terms: made.map(({ terms }) => terms) };
+    return { generation, fence, counted: made.map(({ terms }, number) => ({ terms, number })) };
   };
 
   const publishTexts = async (id: string, texts: readonly string[], isCleaned: boolean) => {
-    const { generation, fence, terms } = await write(id, texts);
+    const { generation, fence, counted } = await write(id, texts);
     const counts = { chunks: texts.length, tokens: texts.length };
     await chunks.close(generation, counts);
     const { record, discarded } = await records.update(id, (each) =>
       publish(each, { ...fence, chunkCount: counts.chunks, tokenCount: counts.tokens }),
     );
-    if (record) await statistics.count({ generation, batch: 0, terms }, record.ownerId);
+    if (record) {
+      const wanted = { documentId: id, revision: record.revision, owner: record.ownerId };
+      await statistics.settle({ generation, batch: 0, chunks: counted }, wanted);
+    }
     await remember(id, texts);
     if (isCleaned) await cleanAll(discarded);
   };

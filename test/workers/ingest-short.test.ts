@@ -11,6 +11,7 @@ import { createRecords, documentTags, type Records } from '../../src/shared/reco
 import { bullConnection, createRedis, type Redis } from '../../src/shared/redis.js';
 import { createTermStatistics } from '../../src/shared/term-statistics.js';
 import { patch, remove, startAttempt } from '../../src/shared/transitions.js';
+import { FIRST_VECTORS } from '../../src/shared/vectors.js';
 import { createFailDocument } from '../../src/workers/fail.js';
 import { createIngestShort } from '../../src/workers/ingest-short.js';
 import { createPublish } from '../../src/workers/publish.js';
@@ -58,7 +59,7 @@ async function ingest(meanwhile: () => Promise<unknown> = () => Promise.resolve(
     ...{ records, chunks, metrics, statistics: createTermStatistics(redis) },
     embedding: createEmbedding(createBuiltinEmbedder(), { maxWaitMilliseconds: 0 }),
     failDocument: createFailDocument({ records, jobs, metrics }),
-    publish: createPublish({ records, jobs, metrics }),
+    publish: createPublish({ records, jobs, metrics, vectors: FIRST_VECTORS }),
     checkDimensions: () => Promise.resolve(),
     readText: async () => {
       await meanwhile();

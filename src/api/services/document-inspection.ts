@@ -1,4 +1,5 @@
-import { batchCount, type Chunks } from '../../shared/chunks.js';
+import { batchCount } from '../../shared/batches.js';
+import type { Chunks } from '../../shared/chunks.js';
 import { generationId, type Content, type DocumentRecord } from '../../shared/document.js';
 import { jobIds, type Jobs } from '../../shared/jobs.js';
 import type { Records } from '../../shared/records.js';

@@ -1,5 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
-import { BATCH_SIZE, type Chunks } from '../../shared/chunks.js';
+import { BATCH_SIZE } from '../../shared/batches.js';
+import type { Chunks } from '../../shared/chunks.js';
 import type { Content } from '../../shared/document.js';
 import type { Logger } from '../../shared/logger.js';
 import { MissingObjectError, type ObjectStorage } from '../../shared/ports.js';

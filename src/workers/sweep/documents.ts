@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { batchCount } from '../../shared/chunks.js';
+import { batchCount } from '../../shared/batches.js';
 import { DOCUMENT_STATUSES, generationId } from '../../shared/document.js';
 import { countOlderIngests } from '../../shared/ingest-counts.js';
 import { jobIds } from '../../shared/jobs.js';
@@ -20,6 +20,8 @@ const viewSchema = z.object({
   status: z.enum(DOCUMENT_STATUSES),
   retag: z.number(),
   revision: z.number(),
+  pending: z.object({ storageKey: z.string() }).nullable(),
+  published: z.object({ storageKey: z.string() }).nullable(),
 });
 type View = z.infer<typeof viewSchema>;
 const FIELDS = Object.keys(viewSchema.shape);

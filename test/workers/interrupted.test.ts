@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin-embedder.js';
+import { createChunks } from '../../src/shared/chunks.js';
+import type { DocumentRecord } from '../../src/shared/document.js';
+import { createEmbedding } from '../../src/shared/embedding.js';
+import { createJobs, type Jobs } from '../../src/shared/jobs.js';
+import { keys } from '../../src/shared/keys.js';
+import { createMetricsBuffer } from '../../src/shared/metrics.js';
+import { createRecords, documentTags } from '../../src/shared/records.js';
+import { bullConnection, createRedis, type Redis } from '../../src/shared/redis.js';
+import { createTermStatistics } from '../../src/shared/term-statistics.js';
+import { patch, publish, replaceContent, requeue } from '../../src/shared/transitions.js';
+import { FIRST_VECTORS } from '../../src/shared/vectors.js';
+import { createCleanJob } from '../../src/workers/clean.js';
+import { createEmbedJob } from '../../src/workers/embed.js';
+import { createFailDocument } from '../../src/workers/fail.js';
+import { createIngestJob } from '../../src/workers/ingest.js';
+import { createIngestShort } from '../../src/workers/ingest-short.js';
+import { createPublish } from '../../src/workers/publish.js';
+import { createRetagJob } from '../../src/workers/retag.js';
+import { makeContent, makeDocument, makeOperation } from '../support/documents.js';
+import { dying, forgetful } from '../support/dying.js';
+import { isAtRest, statisticsDifferences } from '../support/recount-statistics.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+
+let server: TestRedis;
+let redis: Redis;
+let jobs: Jobs;
+
+beforeAll(async () => {
+  server = await startTestRedis();
+  redis = createRedis(server.url, { failFast: false, onError: () => undefined });
+  await redis.connect();
+  jobs = createJobs({
+    ...{ connection: bullConnection(server.url, { failFast: false }), redis },
+    onError: () => undefined,
+  });
+});
+afterAll(async () => {
+  await jobs.close();
+  redis.destroy();
+  await server.stop();
+});
+
+const { signal } = new AbortController();
+
+/** Chunks of words that occur nowhere else, so that a batch of 64 is counted in several parts. */
+const textsOf = (count: number, name: string) =>
+  Array.from({ length: count }, (_, n) => ({
+    text: Array.from({ length: 80 }, (_word, i) => `${name}${String(n)}x${String(i)}`).join(' '),
+    tokenCount: 80,
+    overlap: 0,
+  }));
+type Texts = ReturnType<typeof textsOf>;
+
+/** A worker's jobs, run here, over Redis as `seen`; what they add to queues is kept. */
+function openWorker(seen: Redis, texts: Texts, isShort: boolean) {
+  const [records, chunks, statistics] = [createRecords(seen), createChunks(seen), createTermStatistics(seen)];
+  const metrics = createMetricsBuffer(redis, { onError: () => undefined });
+  const embeds: number[] = [];
+  const kept: Jobs = {
+    ...jobs,
+    addCleans: () => Promise.resolve(),
+    addEmbeds: (_fence, batches) => Promise.resolve(void embeds.push(...batches)),
+  };
+  const embedding = createEmbedding(createBuiltinEmbedder(), { maxWaitMilliseconds: 0 });
+  const failDocument = createFailDocument({ records, jobs: kept, metrics });
+  const common = {
+    ...{ records, chunks, statistics, embedding, failDocument, metrics },
+    publish: createPublish({ records, jobs: kept, metrics, vectors: FIRST_VECTORS }),
+    checkDimensions: () => Promise.resolve(),
+  };
+  const readText = () => Promise.resolve(texts);
+  const ingest = createIngestJob({
+    ...{ records, chunks, failDocument, jobs: kept, readContent: readText },
+    ingestShort: isShort ? createIngestShort({ ...common, readText }) : null,
+  });
+  return {
+    records,
+    ingest,
+    embed: createEmbedJob(common),
+    clean: createCleanJob({ chunks, statistics }),
+    retag: createRetagJob({ records, chunks, statistics }),
+    takeEmbeds: () => embeds.splice(0),
+    close: () => metrics.close(),
+  };
+}
+type Worker = ReturnType<typeof openWorker>;
+
+const fenceOf = ({ id, version, attempt }: DocumentRecord) => ({ documentId: id, version, attempt });
+
+/** One run of what there is to do; false where nothing was left. */
+async function work(worker: Worker, id: string): Promise<boolean> {
+  const record = await worker.records.read(id);
+  if (record?.pending) {
+    if (record.status === 'processing') await worker.records.update(id, requeue);
+    const current = (await worker.records.read(id)) ?? record;
+    worker.takeEmbeds();
+    await worker.ingest(fenceOf(current), { requestId: 'r', signal });
+    const batches = worker.takeEmbeds();
+    for (const batch of batches)
+      await worker.embed({ ...fenceOf(current), batch, batches: batches.length }, { signal });
+    return true;
+  }
+  if (record && record.retag > 0) {
+    await worker.retag({ documentId: id, mark: record.retag });
+    return true;
+  }
+  const [stray] = await redis.sDiff([keys.hidden, keys.garbage]);
+  if (stray !== undefined) {
+    // As the sweeper does.
+    await redis.multi().sAdd(keys.garbage, stray).hSet(keys.generation(stray), { discarded: '1' }).exec();
+  }
+  const [generation] = await redis.sMembers(keys.garbage);
+  if (generation === undefined) return false;
+  await worker.clean(generation);
+  return true;
+}
+
+/** What a killed process, or a Redis that has lost something, may throw. */
+const PASSING = /a script|are missing|has no vectors|is not counted|came back without/;
+
+/** Works until nothing is left, through `faulty` at first and calmly once it has failed or is done. */
+async function finish(faulty: Worker, calm: Worker, id: string): Promise<void> {
+  let worker = faulty;
+  for (let runs = 0; ; runs += 1) {
+    if (runs > 50) throw new Error('there is no end to it');
+    try {
+      if (!(await work(worker, id))) {
+        if (worker === calm) return;
+        worker = calm;
+      }
+    } catch (error) {
+      if (!(error instanceof Error) || !PASSING.test(error.message)) throw error;
+      worker = calm;
+    }
+  }
+}
+
+/** Nothing is missing, nothing too much. */
+async function expectWhole(id: string, texts: Texts): Promise<void> {
+  const record = await createRecords(redis).read(id);
+  if (!record?.published?.generation) throw new Error('not published');
+  expect(record).toMatchObject({ status: 'completed', retag: 0, published: { chunkCount: texts.length } });
+  const { generation } = record.published;
+  const there = await redis.keys(`${keys.chunkPrefix}*`);
+  expect(there.sort()).toEqual(texts.map((_, n) => keys.chunk(generation, n)).sort());
+  const tags = documentTags(record);
+  for (const [n, { text }] of texts.entries()) {
+    const key = keys.chunk(generation, n);
+    expect(await redis.hmGet(key, ['content', 'tags'])).toEqual([text, tags]);
+    expect(await redis.hExists(key, 'vector')).toBe(1);
+  }
+  expect(await redis.keys(`${keys.generation('')}*`)).toEqual([keys.generation(generation)]);
+  expect(await statisticsDifferences(redis)).toEqual([]);
+  expect(await isAtRest(redis)).toBe(true);
+}
+
+/** A published document that gets new content, and then loses and gets back its owner as a reader. */
+async function live(
+  seen: (scripts: number) => Redis,
+  { old, texts }: { old: Texts; texts: Texts },
+): Promise<string> {
+  await redis.flushAll();
+  const document = makeDocument();
+  const records = createRecords(redis);
+  await records.create(document);
+  const calmOld = openWorker(redis, old, old.length < 4);
+  await finish(calmOld, calmOld, document.id);
+  const content = makeContent({ storageKey: 'a/2' });
+  await records.update(document.id, (each) =>
+    replaceContent(each, { content, operation: makeOperation({ userId: document.ownerId }) }),
+  );
+  const [faulty, calm] = [openWorker(seen(0), texts, texts.length < 4), openWorker(redis, texts, false)];
+  await finish(faulty, calm, document.id);
+  for (const readers of [['eve'], [document.ownerId]]) {
+    const lists = { readers, writers: ['eve'], admins: ['eve'] };
+    await records.update(document.id, (each) => patch(each, lists));
+    await finish(openWorker(seen(0), texts, false), calm, document.id);
+  }
+  await calm.close();
+  return document.id;
+}
+
+describe.each([
+  ['a long text', { old: textsOf(70, 'a'), texts: textsOf(130, 'b') }],
+  ['a short text', { old: textsOf(2, 'a'), texts: textsOf(3, 'b') }],
+])('%s', (_name, contents) => {
+  test('that is replaced and re-tagged is whole and counted once, wherever its worker dies', async () => {
+    const isLong = contents.texts.length > 4;
+    for (let at = 1; at < (isLong ? 75 : 12); at += isLong ? 4 : 1) {
+      let scripts = 0;
+      const id = await live(() => dying(redis, () => (scripts += 1) % at === at - 1), contents);
+      await expectWhole(id, contents.texts);
+    }
+  }, 300_000);
+
+  test('that is replaced and re-tagged is whole and counted once, whatever Redis loses meanwhile', async () => {
+    const isLong = contents.texts.length > 4;
+    for (let at = 2; at < (isLong ? 75 : 12); at += isLong ? 4 : 1) {
+      const lost = Math.min(at - 1, 1 + (at % 7));
+      const id = await live(() => forgetful(redis, { from: at - lost, to: at }), contents);
+      await expectWhole(id, contents.texts);
+    }
+  }, 300_000);
+});
+
+test('what was made of a version that Redis has forgotten does not meet other content of that number', async () => {
+  await redis.flushAll();
+  const document = makeDocument();
+  const records = createRecords(redis);
+  await records.create(document);
+  const worker = openWorker(redis, textsOf(3, 'a'), true);
+  await finish(worker, worker, document.id);
+  const before = await records.read(document.id);
+  if (!before) throw new Error('no record');
+  const replaceBy = (storageKey: string) =>
+    records.update(document.id, (each) =>
+      replaceContent(each, { content: makeContent({ storageKey }), operation: makeOperation() }),
+    );
+  const { takeSnapshot } = await import('../support/snapshot.js');
+  const putBack = await takeSnapshot(redis);
+  const { record: lost } = await replaceBy('a/lost');
+  await putBack();
+  const { record: kept } = await replaceBy('a/kept');
+  expect([lost?.version, lost?.attempt]).toEqual([kept?.version, kept?.attempt]);
+  expect(lost?.revision).not.toBe(kept?.revision);
+  if (!lost || !kept) throw new Error('not replaced');
+
+  // The worker that read the lost content goes on with what it knows.
+  const chunks = createChunks(redis);
+  const { generationId } = await import('../../src/shared/document.js');
+  const run = { ...fenceOf(lost), generation: generationId(lost) };
+  const publishLost = (each: DocumentRecord) => publish(each, { ...run, chunkCount: 1, tokenCount: 1 });
+  expect((await records.update(document.id, publishLost, lost)).changed).toBe(false);
+  const text = { text: 'lost', tokenCount: 1, overlap: 0, hash: 'h', like: null };
+  const lostTexts = {
+    documentId: document.id,
+    generation: run.generation,
+    first: 0,
+    chunks: [text],
+    tags: '',
+  };
+  expect(await chunks.writeTexts(lostTexts, lost.revision)).toBe('refused');
+  expect(await worker.ingest(fenceOf(kept), { requestId: 'r', signal })).toBe('published');
+  expect((await records.read(document.id))?.published?.storageKey).toBe('a/kept');
+});
