@@ -225,7 +225,6 @@ function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRed
           const events = Array.from({ length: 100 }, (_, n) =>
             JSON.stringify({ ...event(user, first + n), metadata: { query: '\u4e2d'.repeat(length) } }),
           );
-          // In pieces that are small themselves.
           for (let at = 0; at < events.length; at += 10)
             await redis.rPush(keys.usagePending(user), events.slice(at, at + 10));
         }
@@ -238,7 +237,6 @@ function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRed
         expect((await usage.stats(user))['query']).toBeGreaterThan(all);
         const recent = await usage.recent(user, { limit: 1_000 });
         expect(recent.length).toBeGreaterThanOrEqual(Math.min(1_000, all + 1));
-        expect(await usage.recent(user, { limit: 1_000, status: 'error' })).toEqual([]);
         while ((await aggregate({ keepDays: 90, keepRecords: 10_000 })) > 0);
         expect(await usage.recent(user, { limit: 1_000 })).toHaveLength(recent.length);
         expect(await usage.recent(user, { limit: 1_000, status: 'error' })).toEqual([]);
