@@ -50,7 +50,6 @@ const someTerms = ({ words: length }: Shape) =>
   packTerms({ length, counts: new Map(Array.from({ length }, () => [below(VOCABULARY), 1])) });
 const sentence = 'A chunk of some five hundred tokens. ';
 const text = sentence.repeat(60);
-/** At most 1,000 ids of 256 characters. */
 const longList = (name: string, length = 1_000) =>
   Array.from({ length }, (_, n) => `${name}-${String(n)}-`.padEnd(256, 'x'));
 /** 16 KiB of JSON in 128 leaves. */
