@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createExactIndex } from '../../src/shared/adapters/exact-index.js';
+import { accessToken } from '../../src/shared/filter-tokens.js';
+import { createAskAs, createAudiences } from '../../src/shared/audiences.js';
+import { createCaches } from '../../src/shared/caches.js';
+import { createChunks } from '../../src/shared/chunks.js';
+import { createEachMember } from '../../src/shared/each-member.js';
+import { createJobs, type Jobs } from '../../src/shared/jobs.js';
+import { keys } from '../../src/shared/keys.js';
+import { createLogger } from '../../src/shared/logger.js';
+import type { Index } from '../../src/shared/ports.js';
+import { createRecords } from '../../src/shared/records.js';
+import { bullConnection, createRedis, type Redis } from '../../src/shared/redis.js';
+import { usageEvent } from '../../src/shared/usage.js';
+import { createSweep } from '../../src/workers/sweep.js';
+import { aggregateUsage } from '../support/aggregate-usage.js';
+import { makeContent, makeDocument } from '../support/documents.js';
+import { describeWithQueryEngine, openQueryEngineIndex } from '../support/query-engine.js';
+import { startQueryEngine } from '../support/query-engine-server.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { slowCommands } from '../support/slow-commands.js';
+import { until } from '../support/until.js';
+
+/** No command of ours holds Redis up for longer, however much there is of everything. */
+const MOST_MILLISECONDS = 50;
+const DOCUMENTS = 100_000;
+/** Of what the sweeper looks after, and of a caller's caches. */
+const MANY = 5_000;
+const CACHES = 20_000;
+const PAGE = 1_000;
+
+function many(start: () => Promise<{ server: TestRedis; open: () => Promise<Index> }>) {
+  let server: TestRedis;
+  let openIndex: () => Promise<Index>;
+  let redis: Redis;
+  let jobs: Jobs;
+
+  beforeAll(async () => {
+    ({ server, open: openIndex } = await start());
+    redis = createRedis(server.url, { failFast: false, onError: () => undefined });
+    await redis.connect();
+    jobs = createJobs({
+      ...{ connection: bullConnection(server.url, { failFast: false }), redis },
+      onError: () => undefined,
+    });
+    await fill(redis);
+  }, 300_000);
+  afterAll(async () => {
+    await jobs.close();
+    redis.destroy();
+    await server.stop();
+  });
+
+  const slow = (work: () => Promise<unknown>) => slowCommands({ redis, server }, MOST_MILLISECONDS, work);
+
+  test('a change log of 100,000 documents is read, listed and counted in short steps', async () => {
+    const records = createRecords(redis);
+    const filter = null;
+    const found = await slow(async () => {
+      const index = await openIndex();
+      await until(async () => (await index.state()) === 'ready', 120);
+      for (const skip of [0, 50_000, 99_900]) {
+        const ids = await index.list({ callerId: 'owner', filter, skip, limit: 100 });
+        expect(ids).toHaveLength(100);
+        expect(await records.readMany(ids)).toHaveLength(100);
+      }
+      await index.close();
+    });
+    expect(found).toEqual([]);
+  }, 300_000);
+
+  test('a sweep of thousands of everything goes in short steps', async () => {
+    const logger = createLogger({ level: 'silent', process: 'test' });
+    const eachMember = createEachMember({
+      logger,
+      metrics: { add: () => undefined, observe: () => undefined },
+    });
+    const sweep = createSweep({
+      ...{ redis, jobs, eachMember, logger, graceMs: 0 },
+      ...{ records: createRecords(redis), chunks: createChunks(redis), caches: createCaches(redis) },
+      removeObjects: () => Promise.resolve({ removed: 0, kept: 0, failed: 0 }),
+    });
+    const found = await slow(async () => {
+      await leaveBehind(redis);
+      await sweep();
+    });
+    expect(found).toEqual([]);
+  }, 300_000);
+
+  test('thousands of caches, audiences and callers with usage are looked through in short steps', async () => {
+    const caches = createCaches(redis);
+    const audiences = createAudiences(redis);
+    const askAs = createAskAs(redis);
+    const found = await slow(async () => {
+      expect(await caches.list('hoarder')).toHaveLength(CACHES);
+      await audiences.collect(Date.now());
+      expect(await askAs('member', ({ tags }) => Promise.resolve(tags.length))).toBeGreaterThan(500);
+      await dirty(redis);
+      await aggregateUsage(redis)({ keepDays: 90, keepRecords: 10_000 });
+    });
+    expect(found).toEqual([]);
+  }, 300_000);
+}
+
+/** In pages, as pipelines: each command is small. */
+async function inPages(count: number, put: (n: number) => Promise<unknown>): Promise<void> {
+  for (let first = 0; first < count; first += PAGE)
+    await Promise.all(Array.from({ length: Math.min(PAGE, count - first) }, (_, i) => put(first + i)));
+}
+
+async function fill(redis: Redis): Promise<void> {
+  const records = createRecords(redis);
+  const like = makeDocument({
+    ...{ published: makeContent({ generation: null, chunkCount: 0 }), pending: null, status: 'completed' },
+    metadata: { colour: 'red' },
+  });
+  await records.create(like);
+  const fields = await redis.hGetAll(keys.document(like.id));
+  await inPages(DOCUMENTS - 1, (n) => {
+    const id = randomUUID();
+    return Promise.all([
+      redis.hSet(keys.document(id), { ...fields, id: JSON.stringify(id) }),
+      redis.zAdd(keys.changes, { value: id, score: n + 10 }),
+    ]);
+  });
+  await redis.set(keys.sequence, String(DOCUMENTS + 10));
+  const cache = {
+    ...{ ownerId: 'hoarder', ready: null, building: null, failure: null, revision: 1 },
+  };
+  await inPages(CACHES, (n) => {
+    const name = `cache-${String(n)}`;
+    return Promise.all([
+      redis.sAdd(keys.caches('hoarder'), name),
+      redis.hSet(keys.cache('hoarder', name), { json: JSON.stringify({ ...cache, name }), revision: '1' }),
+    ]);
+  });
+  const member = keys.audiencesOf(accessToken('member'));
+  await inPages(512, (n) => redis.zAdd(member, { score: 0, value: `${String(n)}:a` }));
+  await inPages(CACHES, (n) => redis.sAdd(keys.audienceOverflows, `owner-${String(n)}`));
+}
+
+/** Documents without a job, generations without a document, tombstones, garbage. */
+async function leaveBehind(redis: Redis): Promise<void> {
+  const records = createRecords(redis);
+  await inPages(MANY, (n) =>
+    Promise.all([
+      n % 10 === 0 ? records.create(makeDocument()) : null,
+      redis.sAdd(keys.hidden, `${randomUUID()}.1.1`),
+      redis.sAdd(keys.garbage, `${randomUUID()}.1.1`),
+      redis.zAdd(keys.tombstones, { value: randomUUID(), score: n }),
+    ]),
+  );
+}
+
+async function dirty(redis: Redis): Promise<void> {
+  await inPages(CACHES, (n) => {
+    const userId = `user-${String(n)}`;
+    const event = usageEvent({
+      ...{ operation: 'query', userId, status: 'success', tokens: n, startedAtMs: Date.now(), metadata: {} },
+    });
+    return Promise.all([
+      n % 20 === 0 ? redis.rPush(keys.usagePending(userId), JSON.stringify(event)) : null,
+      redis.sAdd(keys.usageDirty, userId),
+    ]);
+  });
+}
+
+describe('on plain Redis', () => {
+  many(async () => {
+    const server = await startTestRedis({ arguments: ['--appendfsync', 'everysec'] });
+    return { server, open: () => Promise.resolve(createExactIndex({ redisUrl: server.url })) };
+  });
+});
+
+describeWithQueryEngine('with the Query Engine', (engine) => {
+  many(async () => {
+    const server = await startQueryEngine(engine, { server: ['--appendfsync', 'everysec'] });
+    return { server, open: () => openQueryEngineIndex(server.url) };
+  });
+});
