@@ -11,6 +11,7 @@ import { createDocsPage } from './docs-page.js';
 import { handleError } from './error-handler.js';
 import { handleRoute } from './handle-route.js';
 import { createHostGuard } from './host.js';
+import { createJsonReader } from './json-reader.js';
 import { createOpenApi } from './openapi.js';
 import type { RateLimit } from './rate-limit.js';
 import type { Route } from './route.js';
@@ -56,12 +57,13 @@ export function createApp(options: AppOptions): Express {
   );
   app.use(createCors({ origins: options.corsOrigins, devMode }));
   const rateLimit = options.rateLimit ?? null;
+  const readJson = createJsonReader();
   for (const route of [...routes].sort(byParameters)) {
     app[route.method](
       expressPath(route.path),
       handleRoute(route, {
         ...{ authenticate, rateLimit, maxJsonBytes, publicUrl, answerMemory },
-        ...{ bodies, bodyGraceSeconds },
+        ...{ bodies, bodyGraceSeconds, readJson },
       }),
     );
   }

@@ -4,12 +4,14 @@ import { AppError } from '../shared/errors.js';
 export interface BodyClaim {
   /** Holds so many bytes in all from now on. @throws AppError 503 when they do not fit */
   grow(bytes: number): void;
+  /** Holds no more than so many bytes from now on. */
+  shrink(bytes: number): void;
   /** On every way out; more than once is the same. */
   release(): void;
 }
 
 /**
- * Bytes of request bodies that this process holds at once, until their requests are handled. Claims grow with what has
+ * Bytes of request bodies that this process holds at once, until what they say is stored. Claims grow with what has
  * arrived, not with what was announced, and nobody waits for room: so nothing can lock, and announcing costs nothing.
  */
 export interface BodyBudget {
@@ -42,16 +44,20 @@ export function createBodyBudget({ maxBytes, shareBytes }: BodyBudgetOptions): B
     heldBytes: () => held,
     claim: (holder) => {
       let claimed = 0;
+      const set = (bytes: number) => {
+        add(holder, bytes - claimed);
+        claimed = bytes;
+      };
       return {
         grow: (bytes) => {
           const wanted = Math.ceil(bytes / STEP_BYTES) * STEP_BYTES;
-          if (wanted <= claimed) return;
-          add(holder, wanted - claimed);
-          claimed = wanted;
+          if (wanted > claimed) set(wanted);
+        },
+        shrink: (bytes) => {
+          if (bytes < claimed) set(bytes);
         },
         release: () => {
-          add(holder, -claimed);
-          claimed = 0;
+          set(0);
         },
       };
     },

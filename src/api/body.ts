@@ -8,10 +8,6 @@ export class ClientGoneError extends Error {
   override readonly name = 'ClientGoneError';
 }
 
-const MAX_DEPTH = 200;
-/** Far more than any request has; half a million take seconds to make objects of, and as long to look at. */
-const MAX_KEYS = 10_000;
-
 export function hasBody(request: IncomingMessage): boolean {
   const { 'transfer-encoding': encoding, 'content-length': length } = request.headers;
   return encoding !== undefined || Number(length ?? 0) > 0;
@@ -105,46 +101,4 @@ export function checkEncoding(request: IncomingMessage): void {
   const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(type)?.[1]?.toLowerCase() ?? 'utf-8';
   if (!['utf-8', 'utf8', 'us-ascii'].includes(charset))
     throw new AppError(415, 'The body must be encoded in UTF-8');
-}
-
-/** @throws AppError 422 in the shape of pydantic 1 */
-export function parseJson(bytes: Buffer): unknown {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    if (isExcessive(bytes)) throw new SyntaxError('too deep, or too many keys');
-    return JSON.parse(text);
-  } catch (cause) {
-    const item = { loc: ['body'], msg: 'Invalid JSON', type: 'value_error.jsondecode' };
-    throw new AppError(422, [item], { cause });
-  }
-}
-
-/**
- * What recurses over a value later must not run out of stack, and no value may hold up the process, so depth and keys
- * are counted before it is parsed.
- */
-function isExcessive(bytes: Buffer): boolean {
-  let depth = 0;
-  let keys = 0;
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (byte === QUOTE) at = endOfString(bytes, at);
-    else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth += 1;
-    else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) depth -= 1;
-    else if (byte === COLON) keys += 1;
-    if (depth > MAX_DEPTH || keys > MAX_KEYS) return true;
-  }
-  return false;
-}
-
-const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a];
-const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY] = [0x7b, 0x7d, 0x5b, 0x5d];
-
-function endOfString(bytes: Buffer, start: number): number {
-  for (let end = bytes.indexOf(QUOTE, start + 1); end !== -1; end = bytes.indexOf(QUOTE, end + 1)) {
-    let slashes = 0;
-    while (bytes[end - 1 - slashes] === BACKSLASH) slashes += 1;
-    if (slashes % 2 === 0) return end;
-  }
-  return bytes.length;
 }

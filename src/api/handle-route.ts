@@ -2,14 +2,14 @@ import type { Request, RequestHandler, Response } from 'express';
 import { addressOf } from './address.js';
 import { anonymous, notAuthenticated, requirePermission, type Authenticate, type Caller } from './auth.js';
 import type { BodyBudget, BodyClaim } from './body-budget.js';
-import type { BodyOptions } from './body.js';
 import { continueBody } from './expect-continue.js';
 import { baseUrlOf } from './host.js';
 import { parsePrefer } from './prefer.js';
+import type { ReadJson } from './json-reader.js';
 import type { RateLimit } from './rate-limit.js';
 import { requestFacts } from './request-facts.js';
-import { parseParts, queryOf, readBody, type RawBody } from './request-parts.js';
-import type { ApiReply, ApiRequest, Route } from './route.js';
+import { parseParts, queryOf, readBody, type BodyReading, type RawBody } from './request-parts.js';
+import type { ApiReply, ApiRequest, PendingReply, Route } from './route.js';
 import { sendReply, type Exchange } from './send-reply.js';
 import type { AnswerMemory } from './services/answer-memory.js';
 import { reasonOfEnd } from './watch-sending.js';
@@ -21,6 +21,7 @@ export interface RouteOptions {
   readonly rateLimit: RateLimit | null;
   readonly maxJsonBytes: number;
   readonly bodies: BodyBudget;
+  readonly readJson: ReadJson;
   readonly bodyGraceSeconds: number;
   readonly publicUrl: string;
   readonly answerMemory: AnswerMemory;
@@ -33,24 +34,13 @@ export function handleRoute(route: Route, options: RouteOptions): RequestHandler
     const signal = abortsWhenGone(request, response);
     const caller = admit(route, request, options.authenticate);
     if (caller !== anonymous) await options.rateLimit?.(caller.id);
-    await route.admit?.(caller.id);
     const claim = options.bodies.claim(caller.id);
     let answer: ApiReply;
     try {
-      const reading = readingOf(route, { request, response, claim }, options);
-      const raw = await readRawBody(route, { caller, request }, reading);
-      const parts = parseParts(route, { path: request.params, query: queryOf(request.url), body: raw });
-      const apiRequest: ApiRequest<unknown, unknown, unknown> = {
-        caller,
-        ...parts,
-        receiveUpload: raw.type === 'upload' ? createUploadReceiver(request, reading) : null,
-        prefer: parsePrefer(request.headers['prefer']),
-        requestId: response.get('X-Request-Id') ?? '',
-        baseUrl: baseUrlOf(request, options.publicUrl),
-        startedAtMs,
-        signal,
-      };
-      answer = await route.handle(apiRequest);
+      const asking = { ...{ request, response, claim, caller }, startedAtMs, signal };
+      const begun = await begin(route, asking, options);
+      if (begun.type === 'pending') claim.shrink(begun.heldBytes);
+      answer = begun.type === 'pending' ? await begun.settled : begun;
     } finally {
       claim.release();
     }
@@ -63,10 +53,37 @@ interface Asking {
   readonly request: Request;
   readonly response: Response;
   readonly claim: BodyClaim;
+  readonly caller: Caller;
+  readonly startedAtMs: number;
+  readonly signal: AbortSignal;
 }
 
-function readingOf(route: Route, { request, response, claim }: Asking, options: RouteOptions): BodyOptions {
+/** Reads and handles the request. What it holds of the body is gone when it returns. */
+async function begin(route: Route, asking: Asking, options: RouteOptions): Promise<ApiReply | PendingReply> {
+  const { request, response, caller, startedAtMs, signal } = asking;
+  const leave = await route.admit?.(caller.id);
+  try {
+    const reading = readingOf(route, asking, options);
+    const raw = await readRawBody(route, { caller, request }, reading);
+    const parts = parseParts(route, { path: request.params, query: queryOf(request.url), body: raw });
+    const apiRequest: ApiRequest<unknown, unknown, unknown> = {
+      caller,
+      ...parts,
+      receiveUpload: raw.type === 'upload' ? createUploadReceiver(request, reading) : null,
+      prefer: parsePrefer(request.headers['prefer']),
+      requestId: response.get('X-Request-Id') ?? '',
+      baseUrl: baseUrlOf(request, options.publicUrl),
+      ...{ startedAtMs, signal },
+    };
+    return await route.handle(apiRequest);
+  } finally {
+    leave?.();
+  }
+}
+
+function readingOf(route: Route, { request, response, claim }: Asking, options: RouteOptions): BodyReading {
   return {
+    readJson: options.readJson,
     maxBytes: Math.min(options.maxJsonBytes, route.maxBodyBytes ?? Infinity),
     onReading: () => {
       continueBody(request, response);
@@ -102,7 +119,7 @@ function admit(route: Route, request: Request, authenticate: Authenticate): Call
 async function readRawBody(
   route: Route,
   { caller, request }: { caller: Caller; request: Request },
-  reading: BodyOptions,
+  reading: BodyReading,
 ): Promise<RawBody> {
   const mayPass = route.authorize?.byCaller(caller) ?? true;
   const decide = async (value: unknown) => {

@@ -1,16 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { AppError, type ValidationItem } from '../shared/errors.js';
-import {
-  checkEncoding,
-  hasBody,
-  isJson,
-  mediaTypeOf,
-  parseJson,
-  readBytes,
-  type BodyOptions,
-} from './body.js';
+import { checkEncoding, hasBody, isJson, mediaTypeOf, readBytes, type BodyOptions } from './body.js';
 import { readForm } from './form.js';
+import type { ReadJson } from './json-reader.js';
 import type { Route } from './route.js';
 import { isMultipart } from './upload.js';
 import { parseRequest } from './validation.js';
@@ -19,11 +12,15 @@ import { parseRequest } from './validation.js';
 export type RawBody =
   { readonly type: 'none' | 'upload' } | { readonly type: 'json' | 'form'; readonly value: unknown };
 
+export interface BodyReading extends BodyOptions {
+  readonly readJson: ReadJson;
+}
+
 /** @throws AppError 413, 415, 422 (no JSON) */
 export async function readBody(
   request: IncomingMessage,
   route: Route,
-  options: BodyOptions,
+  options: BodyReading,
 ): Promise<RawBody> {
   if (route.upload && isMultipart(request)) {
     checkEncoding(request);
@@ -46,7 +43,7 @@ export async function readBody(
   if (text === '' || (text === '""' && route.emptyBody !== undefined))
     return { type: 'json', value: emptyValue(route) };
   if (!isJson(mediaTypeOf(request))) throw unsupported(route);
-  return { type: 'json', value: parseJson(bytes) };
+  return { type: 'json', value: await options.readJson(bytes) };
 }
 
 const emptyValue = (route: Route): unknown => (route.emptyBody === undefined ? undefined : {});

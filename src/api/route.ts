@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Caller, Permission } from './auth.js';
 import { mapStream } from './leave-stream.js';
+import type { Admit } from './services/admission.js';
 import type { ReceiveUpload } from './upload.js';
 
 /** What a handler gets: everything validated, nothing of express. */
@@ -54,6 +55,15 @@ export type ApiReply = Headers &
       }
   );
 
+/** What is left to wait for when a request's body is needed no more: while it waits, nothing of that is held. */
+export interface PendingReply {
+  readonly type: 'pending';
+  /** Of memory, for what is waited for. */
+  readonly heldBytes: number;
+  /** Must hold on to no part of the request's body. */
+  readonly settled: Promise<ApiReply>;
+}
+
 export interface Route<
   Path extends z.ZodType = z.ZodType,
   Query extends z.ZodType = z.ZodType,
@@ -81,14 +91,16 @@ export interface Route<
   readonly emptyBody?: 'object';
   readonly authorize?: Authorize;
   /** Runs before the body is read: throws when there is no room now for what the caller asks. */
-  readonly admit?: (callerId: string) => Promise<void>;
+  readonly admit?: Admit;
   /** Also (or only) takes multipart/form-data; its fields, for the OpenAPI page. */
   readonly upload?: { readonly fields: z.ZodType; readonly alsoJson: boolean };
   /** What `data:` lines hold, when a request may also be answered with 200 and server-sent events. */
   readonly events?: z.ZodType;
   /** Bodies by status, from which the OpenAPI page is made and against which tests hold every response. */
   readonly responses: Readonly<Record<number, z.ZodType | 'download' | 'events'>>;
-  readonly handle: (request: ApiRequest<z.infer<Path>, z.infer<Query>, z.infer<Body>>) => Promise<ApiReply>;
+  readonly handle: (
+    request: ApiRequest<z.infer<Path>, z.infer<Query>, z.infer<Body>>,
+  ) => Promise<ApiReply | PendingReply>;
 }
 
 /**
@@ -101,10 +113,24 @@ export function defineRoute<Path extends z.ZodType, Query extends z.ZodType, Bod
   return route;
 }
 
+/** What is waited for, and what it holds meanwhile. */
+interface Waiting<Value> {
+  readonly heldBytes: number;
+  readonly settled: Promise<Value>;
+}
+
 export const reply = {
   json: (status: number, body: unknown, headers: Record<string, string> = {}): ApiReply => ({
     type: 'json',
     ...{ status, body, headers },
+  }),
+  /** Must be made where `view` can reach nothing of the body. */
+  pending: <Value>(
+    { heldBytes, settled }: Waiting<Value>,
+    view: (value: Value) => ApiReply,
+  ): PendingReply => ({
+    type: 'pending',
+    ...{ heldBytes, settled: settled.then(view) },
   }),
   /** A JSON array of what `view` makes of each item, as it is sent. */
   items: <Item>(items: AsyncIterable<Item>, view: (item: Item) => unknown): ApiReply => ({

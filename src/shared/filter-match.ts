@@ -2,10 +2,12 @@ import { canRead } from './access.js';
 import type { Json, MatchableDocument } from './document.js';
 import { createPathReader } from './filter-paths.js';
 import type { Comparison, Filter, Operand, Scalar } from './filters.js';
-import { parseInstant } from './instants.js';
+import { createInstantMemo } from './instant-memo.js';
 
 export type DocumentPredicate = (document: MatchableDocument) => boolean;
 type ValuePredicate = (value: Json | undefined) => boolean;
+
+const instantsOf = createInstantMemo();
 
 /** Whether a search may answer with this document: the check above every index. */
 export function matches(document: MatchableDocument, callerId: string, filter: Filter | null): boolean {
@@ -44,7 +46,7 @@ export function compileFilter(filter: Filter): DocumentPredicate {
     case 'equals':
       return someElement(filter.path, isOneOf(filter.values));
     case 'compare':
-      return someElement(filter.path, compareWith(filter.comparison, filter.operand));
+      return compareWith(filter.path, filter.comparison, filter.operand);
   }
 }
 
@@ -63,12 +65,22 @@ function isOneOf(values: readonly Scalar[]): ValuePredicate {
   return (value) => set.has(value);
 }
 
-function compareWith(comparison: Comparison, { type, value: bound }: Operand): ValuePredicate {
+function compareWith(
+  path: string,
+  comparison: Comparison,
+  { type, value: bound }: Operand,
+): DocumentPredicate {
   const holds = COMPARISONS[comparison];
-  if (type === 'number') return (value) => typeof value === 'number' && holds(value, bound);
-  return (value) => {
-    const instant = typeof value === 'string' ? parseInstant(value) : null;
-    return instant !== null && holds(instant, bound);
+  if (type === 'number')
+    return someElement(path, (value) => typeof value === 'number' && holds(value, bound));
+  const read = createPathReader(path);
+  return (document) => {
+    const value = read(document);
+    if (Array.isArray(value))
+      return instantsOf(document)
+        .ofList(value)
+        .some((each) => holds(each, bound));
+    return typeof value === 'string' && holds(instantsOf(document).ofText(value), bound);
   };
 }
 

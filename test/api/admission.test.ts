@@ -6,6 +6,8 @@ import { keys } from '../../src/shared/keys.js';
 import { makeToken, type ApiAnswer } from '../support/api.js';
 import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
 import { playFailure, playIngest } from '../support/play-worker.js';
+import { openRaw } from '../support/raw-http.js';
+import { until } from '../support/until.js';
 
 let api: DocumentApi;
 const [alice, bob, carol] = ['alice', 'bob', 'carol'].map((entity_id) => makeToken({ entity_id }));
@@ -77,6 +79,30 @@ test('too many of all callers together are refused with 503, whoever asks', asyn
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   for (const answer of answers) await playIngest(api, idOf(answer), ['hello']);
   expect((await ingest(carol)).status).toBe(202);
+  await api.redis.del([keys.ingests, keys.ingestsByCaller]);
+});
+
+test('what arrives at the same moment, and uploads that are still under way, do not get past a limit', async () => {
+  const answers = await Promise.all(Array.from({ length: 12 }, () => ingest(alice)));
+  const statuses = answers.map(({ status }) => status);
+  expect(statuses.filter((status) => status === 202)).toHaveLength(3);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(9);
+  for (const answer of answers) if (answer.status === 202) await playIngest(api, idOf(answer), ['hello']);
+
+  const uploads = await Promise.all([1, 2, 3].map(() => openRaw(api.port)));
+  for (const { socket, until: hear } of uploads) {
+    socket.write(
+      `POST /ingest/file HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${alice ?? ''}\r\n` +
+        'Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n',
+    );
+    await hear(/^HTTP\/1.1 100 /);
+  }
+  expect((await ingest(alice)).status).toBe(429);
+  expect((await ingest(bob)).status).toBe(202);
+  for (const { socket } of uploads) socket.destroy();
+  await api.redis.del([keys.ingests, keys.ingestsByCaller]);
+  // Their places are free again.
+  await until(async () => (await ingest(alice)).status === 202);
   await api.redis.del([keys.ingests, keys.ingestsByCaller]);
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { parseJson } from '../../src/api/body.js';
+import { parseJson } from '../../src/api/json.js';
 
 const withKeys = (count: number) =>
   Buffer.from(`{"metadata":{${Array.from({ length: count }, (_, i) => `"k${String(i)}":1`).join()}}}`);

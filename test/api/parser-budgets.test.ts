@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseCookie } from 'cookie';
 import { createAuthentication } from '../../src/api/auth.js';
-import { isJson, parseJson } from '../../src/api/body.js';
+import { isJson } from '../../src/api/body.js';
 import { bodyFilters, parseFilterText } from '../../src/api/filter-query.js';
 import { queryInstant } from '../../src/api/instant.js';
+import { parseJson } from '../../src/api/json.js';
 import { parsePrefer } from '../../src/api/prefer.js';
 import { parsePythonDict } from '../../src/api/python-literal.js';
 import { requestIdOf } from '../../src/api/request-id.js';

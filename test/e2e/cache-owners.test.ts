@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { keys } from '../../src/shared/keys.js';
+import { withRedis } from '../chaos/with-redis.js';
 import { createCache, ingestText, type CacheConfiguration } from '../support/cache-client.js';
 import { createClient } from '../support/client.js';
 import { startService, type Service } from '../support/service.js';
@@ -90,4 +92,15 @@ describe('caches and what is counted', () => {
       expect(await answers('eve', name, [id])).toEqual(waysTo(name, [id]).map(({ expected }) => expected));
     },
   );
+
+  test('nor is one known that lies under such a name, from before names were looked at', async () => {
+    const fred = user('fred');
+    const id = await ingestText(fred, 'Some text.');
+    expect((await createCache(fred, 'deals', { docs: [id] })).status).toBe(200);
+    const name = 'de als';
+    await withRedis(service.redis.url, (redis) =>
+      redis.copy(keys.cache('fred', 'deals'), keys.cache('fred', name)),
+    );
+    expect(await answers('fred', name, [id])).toEqual(waysTo(name, [id]).map(({ expected }) => expected));
+  });
 });

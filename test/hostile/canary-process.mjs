@@ -2,27 +2,35 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-// A caller in a process of its own, so that what it measures is the service and not who attacks it.
-const [url, authorization] = process.argv.slice(2);
+// A caller in a process of its own, so that what it measures is the service and not who attacks it. It asks at a steady
+// pace, whether it has been answered or not: whatever lasts is met more than once.
+const [url, authorization, control] = process.argv.slice(2);
 const PATIENCE_MS = 20_000;
+const EVERY_MS = 200;
+const underWay = new Set();
 
-async function timed(kind, path, init) {
-  const start = performance.now();
+async function timed(kind, address, init) {
+  const startedAt = performance.now();
+  underWay.add(startedAt);
   let status = 0;
   try {
-    const response = await fetch(url + path, { ...init, signal: AbortSignal.timeout(PATIENCE_MS) });
+    const response = await fetch(address, { ...init, signal: AbortSignal.timeout(PATIENCE_MS) });
     await response.arrayBuffer();
     status = response.status;
   } catch {
     // No answer at all: status 0.
   }
-  process.send({ kind, status, milliseconds: performance.now() - start });
+  underWay.delete(startedAt);
+  const milliseconds = performance.now() - startedAt;
+  const oldest = Math.min(...underWay, performance.now());
+  process.send({ kind, status, startedAt, milliseconds, oldest });
 }
 
 const headers = { authorization, 'content-type': 'application/json' };
 const body = JSON.stringify({ query: 'canary', k: 1 });
 for (;;) {
-  await timed('health', '/health', {});
-  await timed('search', '/retrieve/chunks', { method: 'POST', headers, body });
-  await sleep(50);
+  void timed('health', `${url}/health`, {});
+  void timed('search', `${url}/retrieve/chunks`, { method: 'POST', headers, body });
+  void timed('control', control, {});
+  await sleep(EVERY_MS);
 }

@@ -1,44 +1,54 @@
-import { fork } from 'node:child_process';
+import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { z } from 'zod';
 import type { Client } from '../support/client.js';
+import { listen, type Beat } from './song.js';
 
-const beat = z.object({ kind: z.string(), status: z.number(), milliseconds: z.number() });
+const beatSchema = z.object({
+  kind: z.enum(['health', 'search', 'control']),
+  status: z.number(),
+  startedAt: z.number(),
+  milliseconds: z.number(),
+  /** When the oldest request began that has no answer yet; by the clock of that process, as `startedAt`. */
+  oldest: z.number(),
+});
 
-/** What the canary met since it was asked last. */
-export interface Song {
-  readonly worstMilliseconds: number;
-  /** Answers other than 200. */
-  readonly failures: readonly string[];
-}
-
-/** Another caller, who searches and asks for health all the time. */
+/** Another caller, who searches and asks for health all the time, and a service without Quire beside. */
 export async function startCanary(url: string, client: Client) {
-  const child = fork(new URL('canary-process.mjs', import.meta.url), [url, client.authorization], {
-    execArgv: [],
-  });
-  let worst = 0;
-  let failures: string[] = [];
+  const control = start('control-process.mjs', []);
+  const first: unknown[] = await once(control, 'message');
+  const address = `http://127.0.0.1:${String(first[0])}`;
+  const child = start('canary-process.mjs', [url, client.authorization, address]);
+  let beats: Beat[] = [];
+  let last: z.infer<typeof beatSchema> | null = null;
   child.on('message', (message) => {
-    const { kind, status, milliseconds } = beat.parse(message);
-    worst = Math.max(worst, milliseconds);
-    if (status !== 200) failures.push(`${kind} ${String(status)}`);
+    last = beatSchema.parse(message);
+    beats.push(last);
   });
   await once(child, 'message');
   return {
-    /** Waits for a whole round that began after it was called, so that what goes on when it is called is heard. */
-    take: async (): Promise<Song> => {
-      // What is under way, and one of each after it.
-      for (let beats = 0; beats < 4; beats += 1) await once(child, 'message');
-      const song = { worstMilliseconds: Math.round(worst), failures };
-      worst = 0;
-      failures = [];
+    /** Waits for all that was under way when it was called, and a round after it; then tells what was met meanwhile. */
+    take: async () => {
+      const called = Math.max(0, ...beats.map(({ startedAt }) => startedAt));
+      const isHeard = (kind: Beat['kind']) =>
+        beats.some((each) => each.kind === kind && each.startedAt > called);
+      while (!isHeard('health') || !isHeard('search') || (last?.oldest ?? 0) <= called)
+        await once(child, 'message');
+      const song = listen(beats);
+      beats = [];
       return song;
     },
     stop: async (): Promise<void> => {
-      const exited = once(child, 'exit');
-      child.kill('SIGKILL');
-      await exited;
+      await Promise.all([child, control].map(end));
     },
   };
+}
+
+const start = (file: string, args: string[]): ChildProcess =>
+  fork(new URL(file, import.meta.url), args, { execArgv: [] });
+
+async function end(child: ChildProcess): Promise<void> {
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
 }

@@ -185,6 +185,18 @@ describe('reading settings', () => {
     expect(namesOf({ needs: ['secret'], env: { QUIRE_DEV_MODE: 'true' } })).toEqual([]);
   });
 
+  test('what can be guessed has at least 16 characters, or is not there', () => {
+    const allowed = 'allowed: at least 16 characters, or empty';
+    const problem = { setting: 'LOCAL_URI_PASSWORD', value: '(not shown)', allowed };
+    const tried = (password: string) => problemsOf({ env: { LOCAL_URI_PASSWORD: password } });
+    expect(tried('p'.repeat(15))).toEqual([problem]);
+    // Characters, not bytes or units: a short one in another script is as short.
+    expect(tried('\u{1f600}'.repeat(15))).toEqual([problem]);
+    expect([tried('p'.repeat(16)), tried('\u{1f600}'.repeat(16)), tried('')]).toEqual([[], [], []]);
+    expect(namesOf({ env: { QUIRE_METRICS_TOKEN: 't'.repeat(15) } })).toEqual(['QUIRE_METRICS_TOKEN']);
+    expect(namesOf({ env: { QUIRE_METRICS_TOKEN: 't'.repeat(16) } })).toEqual([]);
+  });
+
   test('a process that needs Redis must be told its address', () => {
     expect(namesOf({ needs: ['redis'] })).toEqual(['REDIS_URL']);
     expect(namesOf({ needs: ['redis'], env: { REDIS_URL: 'redis://127.0.0.1:6379' } })).toEqual([]);

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import type { BodyBudget } from '../../src/api/body-budget.js';
 import { createContentRoutes } from '../../src/api/routes/document-content.js';
 import { createDocumentRoutes } from '../../src/api/routes/documents.js';
 import { createDownloadRoutes } from '../../src/api/routes/downloads.js';
@@ -44,6 +45,7 @@ interface Options {
   readonly downloadSeconds?: number;
   /** No limits unless the test says so. */
   readonly limits?: Partial<AdmissionLimits>;
+  readonly bodies?: BodyBudget;
   readonly wrapStorage?: (storage: ObjectStorage) => ObjectStorage;
 }
 
@@ -90,7 +92,7 @@ export async function startDocumentApi(options: Options = {}): Promise<DocumentA
       links: downloadLinks(downloadSeconds),
     }),
   ];
-  const api = await startApi({ routes });
+  const api = await startApi({ routes, ...(options.bodies && { bodies: options.bodies }) });
   await until(async () => (await index.state()) === 'ready');
   return {
     ...api,

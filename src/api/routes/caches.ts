@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CACHE_NAME, type CacheRecord } from '../../shared/caches.js';
+import { MAX_FILTER_BYTES } from '../../shared/filter-place.js';
 import { bodyFilters, queryFilters } from '../filter-query.js';
 import { errorBody } from '../responses.js';
 import { defineRoute, reply, type ApiReply, type ApiRequest, type Route } from '../route.js';
@@ -14,8 +15,8 @@ const anyName = z.object({ name: z.string() });
 const modelName = nonBlankString({ max: 256 });
 const MOST_DOCS = 100_000;
 const docs = list(z.string(), { max: MOST_DOCS });
-/** Ids in quotes with comma and blank, and filters of 64 lists of 1,000 ids. */
-const DOCS_BODY_BYTES = 40 * MOST_DOCS + 4 * 1024 * 1024;
+/** Ids in quotes with comma and blank, the largest filter with each byte as an escape of six, and room for the rest. */
+const DOCS_BODY_BYTES = 40 * MOST_DOCS + 6 * MAX_FILTER_BYTES + 64 * 1024;
 
 const createBody = z.object({
   name,

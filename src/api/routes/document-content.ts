@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineRoute, type Route } from '../route.js';
+import { defineRoute, reply, type Route } from '../route.js';
 import type { Admit } from '../services/admission.js';
 import type { ContentUpdates } from '../services/content-updates.js';
 import { isSettled } from '../services/document-view.js';
@@ -33,12 +33,14 @@ export function createContentRoutes({ contentUpdates, admit, bucket }: ContentRo
       responses: ingestResponses,
       handle: async (request) => {
         const { path, receiveUpload, prefer } = request;
-        const { record, changed } = receiveUpload
+        const { changed, ...settling } = receiveUpload
           ? await contentUpdates.putFile(path.document_id, receiveUpload, request)
           : await contentUpdates.putText(path.document_id, textOf(request.body), request);
-        const isUnchanged = !changed && record !== null && isSettled(record);
         const context = { bucket, prefer };
-        return isUnchanged ? replyDocument(record, true, context) : replyIngest(record, context);
+        return reply.pending(settling, (record) => {
+          const isUnchanged = !changed && record !== null && isSettled(record);
+          return isUnchanged ? replyDocument(record, true, context) : replyIngest(record, context);
+        });
       },
     }),
   ];

@@ -125,8 +125,11 @@ function changingRoutes({ changes, bucket }: DocumentRouteDependencies): Route[]
           filename: displayFilename(filename) ?? undefined,
           accessControl: access_control && compact(access_control),
         };
-        const record = await changes.patch(request.path.document_id, patch, request);
-        return replyDocument(record, record?.retag === 0, { bucket, prefer: request.prefer });
+        const { prefer } = request;
+        const settling = await changes.patch(request.path.document_id, patch, request);
+        return reply.pending(settling, (record) =>
+          replyDocument(record, record?.retag === 0, { bucket, prefer }),
+        );
       },
     }),
     defineRoute({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { errorBody } from '../responses.js';
-import { defineRoute, type Route } from '../route.js';
+import { defineRoute, reply, type Route } from '../route.js';
 import type { Admit } from '../services/admission.js';
 import { documentView } from '../services/document-view.js';
 import { displayFilename } from '../services/filenames.js';
@@ -57,7 +57,8 @@ export function createIngestRoutes({ ingest, admit, bucket }: IngestRouteDepende
         const accessControl = compact(access_control ?? {});
         const text = { content, metadata, filename: displayFilename(filename), accessControl };
         const { prefer } = request;
-        return replyIngest(await ingest.ingestText(text, request), { bucket, prefer });
+        const settling = await ingest.ingestText(text, request);
+        return reply.pending(settling, (record) => replyIngest(record, { bucket, prefer }));
       },
     }),
     defineRoute({
@@ -70,7 +71,8 @@ export function createIngestRoutes({ ingest, admit, bucket }: IngestRouteDepende
       handle: async (request) => {
         const { receiveUpload, prefer } = request;
         if (!receiveUpload) throw missingFile();
-        return replyIngest(await ingest.ingestFile(receiveUpload, request), { bucket, prefer });
+        const settling = await ingest.ingestFile(receiveUpload, request);
+        return reply.pending(settling, (record) => replyIngest(record, { bucket, prefer }));
       },
     }),
   ];

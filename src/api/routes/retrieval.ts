@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_FILTER_BYTES } from '../../shared/filter-place.js';
 import { RANKINGS } from '../../shared/ranking.js';
 import { bodyFilters } from '../filter-query.js';
 import { defineRoute, reply, type ApiRequest, type Route } from '../route.js';
@@ -9,8 +10,8 @@ import { jsonFloat, jsonInteger, nonBlankString, optionalNull, optionalNullOr } 
 export const MAX_QUERY_CHARACTERS = 32_768;
 /** A query whose every character is written as two escapes of six bytes, and room for the other fields. */
 export const QUERY_BODY_BYTES = 12 * MAX_QUERY_CHARACTERS + 64 * 1024;
-/** And filters of 64 lists of 1,000 ids. */
-const SEARCH_BODY_BYTES = QUERY_BODY_BYTES + 3 * 1024 * 1024;
+/** And the largest filter, each byte of it written as an escape of six. */
+const SEARCH_BODY_BYTES = QUERY_BODY_BYTES + 6 * MAX_FILTER_BYTES;
 
 const RANKING_DESCRIPTION =
   'What the score is: `semantic`, the cosine similarity of query and chunk, clamped to 0 and above; `lexical`, the share ' +

@@ -2,8 +2,11 @@ import { AppError } from '../../shared/errors.js';
 import { keys, toMember } from '../../shared/keys.js';
 import type { Redis } from '../../shared/redis.js';
 
-/** Lets a caller's next ingest in. @throws AppError 429 or 503 with Retry-After */
-export type Admit = (callerId: string) => Promise<void>;
+/**
+ * Lets a caller's next ingest in. @returns what gives its place back: once its record is written, that is counted
+ * @throws AppError 429 or 503 with Retry-After
+ */
+export type Admit = (callerId: string) => Promise<() => void>;
 
 export interface AdmissionLimits {
   /** Documents being ingested, of all callers together, and of one. */
@@ -13,27 +16,65 @@ export interface AdmissionLimits {
   readonly maxMemoryShare: number;
 }
 
-/** Long enough for a full service to get some of its work done. */
+/**
+ * Long enough for a full service to get some of its work done; far less than it takes to get the thousands done that wait
+ * then, so that nobody's coming back late leaves it idle. No process knows the pace at which all workers go on.
+ */
 const RETRY_AFTER_SECONDS = 30;
 const MEMORY_KNOWN_MILLISECONDS = 1_000;
 
 /**
  * Refuses what could only be put at the end of a queue that is too long already, or into a Redis that is nearly full:
- * what is searched, deleted or closed to somebody must still find room. The counts are exact; requests that are let in
- * at the same moment may go past the limit by their number.
+ * what is searched, deleted or closed to somebody must still find room. The counts are exact, and what this process has
+ * let in counts until it is among them; other processes may let in as many at the same moment.
  */
 export function createAdmission(redis: Redis, limits: AdmissionLimits): Admit {
   const isFull = createMemoryWatch(redis, limits.maxMemoryShare);
+  const arriving = createArriving();
   return async (callerId) => {
-    const [all, own, full] = await Promise.all([
-      redis.hLen(keys.ingests),
-      redis.zScore(keys.ingestsByCaller, toMember(callerId)),
-      isFull(),
-    ]);
-    if ((own ?? 0) >= limits.maxWaitingPerCaller)
-      throw refusal(429, 'Too many of your documents are waiting to be ingested');
-    if (all >= limits.maxWaiting) throw refusal(503, 'Too many documents are waiting to be ingested');
-    if (full) throw refusal(503, 'There is no room for more documents');
+    // Before the counts are read: whoever came first is counted here or there.
+    const before = arriving.figures(callerId);
+    const leave = arriving.enter(callerId);
+    try {
+      const [all, own, full] = await Promise.all([
+        redis.hLen(keys.ingests),
+        redis.zScore(keys.ingestsByCaller, toMember(callerId)),
+        isFull(),
+      ]);
+      if ((own ?? 0) + before.own >= limits.maxWaitingPerCaller)
+        throw refusal(429, 'Too many of your documents are waiting to be ingested');
+      if (all + before.all >= limits.maxWaiting)
+        throw refusal(503, 'Too many documents are waiting to be ingested');
+      if (full) throw refusal(503, 'There is no room for more documents');
+      return leave;
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  };
+}
+
+/** Counts requests that were let in and are not written yet: an upload may take minutes. */
+function createArriving() {
+  const byCaller = new Map<string, number>();
+  let all = 0;
+  const add = (callerId: string, by: number) => {
+    all += by;
+    const own = (byCaller.get(callerId) ?? 0) + by;
+    if (own === 0) byCaller.delete(callerId);
+    else byCaller.set(callerId, own);
+  };
+  return {
+    figures: (callerId: string) => ({ all, own: byCaller.get(callerId) ?? 0 }),
+    /** @returns what ends it; again is the same */
+    enter: (callerId: string): (() => void) => {
+      let isIn = true;
+      add(callerId, 1);
+      return () => {
+        if (isIn) add(callerId, -1);
+        isIn = false;
+      };
+    },
   };
 }
 

@@ -9,7 +9,7 @@ import { readDocument } from './document-access.js';
 import { isSettled } from './document-view.js';
 import { begunOperation, newOperation, type IngestContext } from './ingest.js';
 import type { JobRequests } from './job-requests.js';
-import type { Settle } from './settling.js';
+import { beginSettling, patienceOf, type Settle, type Settling } from './settling.js';
 import type { Sources } from './sources.js';
 
 export interface TextUpdate {
@@ -18,9 +18,8 @@ export interface TextUpdate {
   readonly filename: string | undefined;
 }
 
-/** `changed` is false for content that the document has already; `record` is null when it was deleted meanwhile. */
-export interface ContentUpdate {
-  readonly record: DocumentRecord | null;
+/** `changed` is false for content that the document has already; the record is null when it was deleted meanwhile. */
+export interface ContentUpdate extends Settling {
   readonly changed: boolean;
 }
 
@@ -83,7 +82,8 @@ export function createContentUpdates({
     if (lost !== null) ({ record, changed } = await replace({ ...replacement, lost }, context));
     if (!changed) await sources.discard(content.storageKey);
     else if (record) await jobs.ingest(record, context);
-    return { record: record && (await settle(record, isSettled, context)), changed };
+    const settling = beginSettling(settle, record, { isDone: isSettled, ...patienceOf(context) });
+    return { ...settling, changed };
   };
 
   const findLost = async (record: DocumentRecord) => {

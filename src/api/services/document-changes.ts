@@ -7,7 +7,7 @@ import { documentNotFound, type DocumentRight } from './document-access.js';
 import { isSettled } from './document-view.js';
 import { newOperation, type IngestContext } from './ingest.js';
 import type { JobRequests } from './job-requests.js';
-import type { Settle } from './settling.js';
+import { beginSettling, patienceOf, type Settle, type Settling } from './settling.js';
 
 /** What is undefined stays as it is. */
 export interface DocumentPatch {
@@ -18,8 +18,8 @@ export interface DocumentPatch {
 
 /** All resolve with the document as it then stands, null when it was deleted meanwhile; all throw AppError 403, 404. */
 export interface DocumentChanges {
-  /** Waits until searches see the change. */
-  patch(documentId: string, changes: DocumentPatch, context: IngestContext): Promise<DocumentRecord | null>;
+  /** The wait is for searches to see the change. */
+  patch(documentId: string, changes: DocumentPatch, context: IngestContext): Promise<Settling>;
   retry(documentId: string, context: IngestContext): Promise<DocumentRecord | null>;
   cancel(documentId: string, context: IngestContext): Promise<DocumentRecord | null>;
   remove(documentId: string, context: IngestContext): Promise<void>;
@@ -47,7 +47,7 @@ export function createDocumentChanges({
       const isEmpty = Object.keys(fields).length === 0;
       const { record, changed } = await change(asked, (current) => (isEmpty ? null : patch(current, fields)));
       if (record && changed && record.retag > 0) await jobs.retag(record, context);
-      return record && settle(record, ({ retag }) => retag === 0, context);
+      return beginSettling(settle, record, { isDone: isRetagged, ...patienceOf(context) });
     },
 
     retry: async (documentId, context) => {
@@ -60,8 +60,8 @@ export function createDocumentChanges({
       };
       // Where nothing is to be done, nothing has to wait: the document is answered as it is, however full the queues.
       const { record: known } = await change(asked, () => null);
-      if (known && again(known)) await admit(caller.id);
-      const { record, changed } = await change(asked, again);
+      const leave = known && again(known) ? await admit(caller.id) : null;
+      const { record, changed } = await change(asked, again).finally(() => leave?.());
       if (record && changed) await jobs.ingest(record, context);
       return record && settle(record, isSettled, context);
     },
@@ -74,6 +74,8 @@ export function createDocumentChanges({
     },
   };
 }
+
+const isRetagged = ({ retag }: DocumentRecord): boolean => retag === 0;
 
 /** A patch without the fields that stay. */
 function definedFields({ metadata, filename, accessControl }: DocumentPatch): Patch {

@@ -7,7 +7,7 @@ import type { Index } from '../../shared/ports.js';
 import type { Records } from '../../shared/records.js';
 import type { AnswerMemory, Lease } from './answer-memory.js';
 import { readDocument, type DocumentRequest } from './document-access.js';
-import { heldSize } from './held-size.js';
+import { heldByRecord, heldSize } from './held-size.js';
 import { onStreamEnd } from './stream-end.js';
 
 export interface Page {
@@ -125,10 +125,8 @@ async function* eachOf<Item>(items: readonly Item[]): AsyncGenerator<Item> {
   for (const item of items) yield await Promise.resolve(item);
 }
 
-/** Access lists hold ids of some fifty letters. */
 function recordSize(record: DocumentRecord | null): number {
   if (!record) return 0;
-  const ids = record.readers.length + record.writers.length + record.admins.length;
   const chunkIds = (record.published ?? record.pending)?.chunkCount ?? 0;
-  return heldSize(record.metadata) + 100 * ids + CHUNK_ID_BYTES * chunkIds + 2_000;
+  return heldByRecord(record) + CHUNK_ID_BYTES * chunkIds;
 }

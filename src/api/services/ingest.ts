@@ -5,7 +5,7 @@ import type { Records } from '../../shared/records.js';
 import type { ReceiveUpload } from '../upload.js';
 import type { AccountedRequest, Accounting } from './accounting.js';
 import type { JobRequests } from './job-requests.js';
-import type { Patience, Settle } from './settling.js';
+import { beginSettling, patienceOf, type Patience, type Settle, type Settling } from './settling.js';
 import type { Sources } from './sources.js';
 import { createUploadFields } from './upload-fields.js';
 import { isSettled } from './document-view.js';
@@ -25,9 +25,9 @@ export interface TextIngest {
 }
 
 export interface Ingest {
-  /** Resolves with the document as it stands when it is final or the wait is over; null when it was deleted. */
-  ingestText(text: TextIngest, context: IngestContext): Promise<DocumentRecord | null>;
-  ingestFile(receiveUpload: ReceiveUpload, context: IngestContext): Promise<DocumentRecord | null>;
+  /** The wait is for the document to be final; null when it was deleted. */
+  ingestText(text: TextIngest, context: IngestContext): Promise<Settling>;
+  ingestFile(receiveUpload: ReceiveUpload, context: IngestContext): Promise<Settling>;
 }
 
 export function createIngest({
@@ -51,11 +51,12 @@ export function createIngest({
     const record = newRecord(content, asked, context);
     await create(record, content);
     // The wait listens before a worker can hear of the document.
-    const [settled] = await Promise.all([
-      settle(record, isSettled, { ...context, isNew: true }),
-      jobs.ingest(record, context),
-    ]);
-    return settled;
+    const settling = beginSettling(settle, record, {
+      ...patienceOf(context),
+      ...{ isDone: isSettled, isNew: true },
+    });
+    await jobs.ingest(record, context);
+    return settling;
   };
 
   const create = async (record: DocumentRecord, content: Content) => {

@@ -2,6 +2,7 @@ import type { DocumentRecord } from '../../shared/document.js';
 import type { Logger } from '../../shared/logger.js';
 import type { Records } from '../../shared/records.js';
 import type { Prefer } from '../route.js';
+import { heldByRecord } from './held-size.js';
 import type { ChangeWaiter } from './waiting.js';
 
 /** How long a request is ready to wait for what it asked; an ApiRequest is one. */
@@ -21,6 +22,26 @@ export type Settle = (
   isDone: (record: DocumentRecord) => boolean,
   options: SettleOptions,
 ) => Promise<DocumentRecord | null>;
+
+/** What waits for a document that is written. It holds on to the record, and to nothing else of the request. */
+export interface Settling {
+  /** Of memory, meanwhile. */
+  readonly heldBytes: number;
+  readonly settled: Promise<DocumentRecord | null>;
+}
+
+/** Begins to wait, if there is (still) a record; never rejects. */
+export function beginSettling(
+  settle: Settle,
+  record: DocumentRecord | null,
+  { isDone, ...options }: SettleOptions & { readonly isDone: (record: DocumentRecord) => boolean },
+): Settling {
+  if (!record) return { heldBytes: 0, settled: Promise.resolve(null) };
+  return { heldBytes: heldByRecord(record), settled: settle(record, isDone, options) };
+}
+
+/** Of a request: it would hold on to its body. */
+export const patienceOf = ({ prefer, signal }: Patience): Patience => ({ prefer, signal });
 
 export function createSettling({
   records,

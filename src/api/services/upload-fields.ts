@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { AccessLists } from '../../shared/access.js';
 import type { Metadata } from '../../shared/document.js';
 import { AppError } from '../../shared/errors.js';
+import { parseJson } from '../json.js';
 import { accessControl, metadata, optionalNull, optionalNullOr, parseRequest } from '../validation.js';
 
 /** Raw bytes of JSON, white space and escapes included; what it holds is bounded by the schemas. */
@@ -46,9 +47,9 @@ function parseObject(name: string, text: string): unknown {
 
 function attemptJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(Buffer.from(text));
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
+    if (error instanceof AppError) return undefined;
     throw error;
   }
 }

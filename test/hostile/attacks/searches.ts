@@ -26,7 +26,7 @@ export const searchAttacks: readonly Attack[] = [
         return statusOf(attacker.searchChunks('x', { filters: { n: { $in: values } } }));
       };
       const statuses: (number | string)[] = [];
-      for (let n = 0; n < (isShort ? 3 : 20); n += 1) statuses.push(await ask(450_000, n));
+      for (let n = 0; n < (isShort ? 3 : 20); n += 1) statuses.push(await ask(199_000, n));
       const refused = observed([await ask(900_000, 0)], oneOf(413));
       const { answer, wrong } = observed(statuses, oneOf(422));
       return { answer: `${answer}; ${refused.answer}`, wrong: wrong ?? refused.wrong };

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { chmod, cp, mkdir, open, readdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { as, createParserWorkers, statusOf, untilReady } from '../../support/parser-workers.js';
@@ -51,6 +52,10 @@ async function listenOnLoopback(): Promise<number> {
 const ENVIRONMENT = ['LANG', 'MALLOC_ARENA_MAX', 'PWD', 'TMPDIR', 'UV_THREADPOOL_SIZE'];
 
 describe('parser processes of a worker that is root', () => {
+  asRoot('are nicer than what answers requests', async () => {
+    for (const id of await untilReady(workers.start({}))) await until(() => getPriority(id) === 10);
+  });
+
   asRoot('are nobody, without groups, privileges, environment, network or open files', async () => {
     const leak = await open(join(workers.folder, 'leak'), 'w');
     const worker = workers.start({ inherited: leak.fd });

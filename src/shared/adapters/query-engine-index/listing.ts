@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CallerTags } from '../../audience.js';
 import type { AskAs } from '../../audiences.js';
 import type { DocumentRecord } from '../../document.js';
@@ -19,8 +20,12 @@ interface ListingOptions {
   readonly askAs: AskAs;
 }
 
-/** Documents held against a filter at a time. */
+/** Ids that the engine answers at a time. */
 const PAGE_SIZE = 500;
+/** Documents read, and held against a filter, at a time: their lists and metadata may be large. */
+const READ_SIZE = 100;
+/** How long documents are held against a filter before others get the event loop. */
+const SLICE_MILLISECONDS = 10;
 /** More than a Redis holds; without a limit the engine sorts out ten. */
 const MOST_DOCUMENTS = 100_000_000;
 /** The furthest that the engine skips to: what lies beyond is walked to. */
@@ -96,9 +101,19 @@ export function createListing(client: Redis, options: ListingOptions) {
   /** Of what the query lets through, what matches, in pages. */
   async function* matching(text: string, { callerId, filter, signal }: Selection): AsyncGenerator<string[]> {
     for await (const ids of pages(text)) {
-      signal?.throwIfAborted();
-      const records = await readRecords(ids);
-      yield records.flatMap((record) => (record && matches(record, callerId, filter) ? [record.id] : []));
+      for (let start = 0; start < ids.length; start += READ_SIZE) {
+        signal?.throwIfAborted();
+        const records = await readRecords(ids.slice(start, start + READ_SIZE));
+        const found: string[] = [];
+        let sliceEnd = performance.now() + SLICE_MILLISECONDS;
+        for (const record of records) {
+          if (record && matches(record, callerId, filter)) found.push(record.id);
+          if (performance.now() < sliceEnd) continue;
+          await nextTurn();
+          sliceEnd = performance.now() + SLICE_MILLISECONDS;
+        }
+        yield found;
+      }
     }
   }
 

@@ -1,0 +1,24 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { z } from 'zod';
+import type { StartedProcess } from './service.js';
+
+/** Where the kernel tells the processor time of a thread. */
+export const canMeterTurns = existsSync('/proc/thread-self/schedstat');
+
+/** Options of node for a process whose turns are measured. */
+export const METERED = canMeterTurns ? ['--import', new URL('turn-meter.mjs', import.meta.url).href] : [];
+
+const reply = z.object({ longestTurn: z.number() });
+
+/**
+ * Milliseconds of processor time that the longest turn of a process's event loop took since this was asked last; 0 where
+ * that cannot be known.
+ */
+export async function longestTurn({ child }: StartedProcess): Promise<number> {
+  if (!canMeterTurns) return 0;
+  const answer = once(child, 'message');
+  child.send('longest turn?');
+  const messages: unknown[] = await answer;
+  return reply.parse(messages[0]).longestTurn;
+}
