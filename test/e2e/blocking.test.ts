@@ -114,16 +114,15 @@ function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRed
   };
 
   const embed = async (document: DocumentRecord, shape: Shape) => {
-    const { count } = shape;
     const generation = generationId(document);
-    for (let batch = 0; batch < batchCount(count); batch += 1) {
-      const made = batchNumbers(batch, count).map((number) => ({
+    for (let batch = 0; batch < batchCount(shape.count); batch += 1) {
+      const made = batchNumbers(batch, shape.count).map((number) => ({
         ...{ number, vector: someVector(shape), terms: someTerms(shape) },
       }));
       await chunks.writeEmbedded(generation, { batch, chunks: made, owner: document.ownerId });
       const counted = { documentId: document.id, generation, batch };
       expect(await settleCount({ records, statistics }, counted, () => Promise.resolve(made))).toBe(true);
-      await chunks.finishBatch(generation, { batch, of: batchCount(count) });
+      await chunks.finishBatch(generation, { batch, of: batchCount(shape.count) });
     }
   };
 
