@@ -24,7 +24,7 @@ import { createDraftObjects } from '../shared/draft-objects.js';
 import { createEmbedding } from '../shared/embedding.js';
 import { createJobs, LANES } from '../shared/jobs.js';
 import type { Logger } from '../shared/logger.js';
-import { openRedis } from '../shared/open-redis.js';
+import { openRedis, waitForRedis } from '../shared/open-redis.js';
 import type { Embedder, Index } from '../shared/ports.js';
 import { renderPrefix } from '../shared/prompt.js';
 import { createRankers, type Ranking } from '../shared/ranking.js';
@@ -93,7 +93,7 @@ export async function createApiContext(options: ContextOptions) {
     await claimIndex(redis, name, dataSet.vectors);
     serving = name;
   };
-  const engine = await createIndex({ settings, logger, redis, embedder, dataSet, records, claim });
+  const engine = await createIndex({ settings, logger, signal, redis, embedder, dataSet, records, claim });
   const unwatchData = watchDataSet(redis, dataSet, { index: () => serving, onChange: onDataChange });
   const index = limitIndexTime(engine, { milliseconds: settings.search.timeoutSeconds * 1_000 });
   const embedding = createEmbedding(embedder, {
@@ -129,6 +129,7 @@ function standardRanking({ search, embedder }: Settings): Ranking {
 interface IndexParts {
   readonly settings: Settings;
   readonly logger: Logger;
+  readonly signal: AbortSignal | undefined;
   readonly redis: Redis;
   readonly embedder: Embedder;
   readonly dataSet: DataSet;
@@ -140,13 +141,15 @@ interface IndexParts {
 async function createIndex({
   settings,
   logger,
+  signal,
   redis,
   embedder,
   dataSet,
   records,
   claim,
 }: IndexParts): Promise<Index> {
-  const { name, reason } = await chooseIndex(redis, settings.index);
+  // Redis may go away again since it was opened.
+  const { name, reason } = await waitForRedis(() => chooseIndex(redis, settings.index), { logger, signal });
   logger.info({ index: name, reason }, 'index chosen');
   const onProblem = (message: string, fields: Readonly<Record<string, unknown>>) => {
     logger[fields['level'] === 'error' ? 'error' : 'warn'](fields, message);
