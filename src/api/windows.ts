@@ -47,7 +47,7 @@ for _, key in ipairs(KEYS) do
   if redis.call('INCR', key) == 1 then redis.call('PEXPIRE', key, ARGV[1]) end
 end
 return 0
-`);
+`, { evenWhenFull: true });
 
 const giveBackScript = defineScript<null>(`
 for _, key in ipairs(KEYS) do

@@ -135,7 +135,7 @@ if count > 0 then
 end
 if redis.call('EXISTS', pending) == 0 then redis.call('SREM', dirty, ARGV[1]) end
 return count
-`);
+`, { evenWhenFull: true });
 
 const forgetScript = defineScript<number>(`
 if redis.call('LINDEX', KEYS[1], 0) ~= ARGV[1] then return 0 end
