@@ -98,7 +98,8 @@ return 1
  * Takes an audience that no record has referred to since the given time from some of its callers; answers whether it is
  * gone; -1 when it is to stay. From the first step on no record can refer to it before it is registered anew.
  */
-export const collectScript = defineScript<number>(`${PREAMBLE}${LEAVE}
+export const collectScript = defineScript<number>(
+  `${PREAMBLE}${LEAVE}
 local audience, unreferenced, owners, waiting = KEYS[1], KEYS[2], KEYS[3], KEYS[5]
 local id, time, start, step, setPrefix = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
 local since = redis.call('ZSCORE', unreferenced, id)
@@ -121,7 +122,9 @@ for _, whose in ipairs({ owner, '*' }) do
   if redis.call('HINCRBY', owners, whose, -1) <= 0 then redis.call('HDEL', owners, whose) end
 end
 return 1
-`, { evenWhenFull: true });
+`,
+  { evenWhenFull: true },
+);
 
 /** Takes marks for which no audience is left from some callers; answers from how many. */
 export const clearScript = defineScript<number>(`

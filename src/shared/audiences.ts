@@ -84,9 +84,13 @@ export function createAudiences(redis: Redis) {
 const RETRY_AFTER_SECONDS = 60;
 
 const tooManyLists = () =>
-  new AppError(429, 'access_control: too many lists of more than 16 users were changed within the last minutes', {
-    headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
-  });
+  new AppError(
+    429,
+    'access_control: too many lists of more than 16 users were changed within the last minutes',
+    {
+      headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
+    },
+  );
 
 /** Asks by what a caller may read. */
 export type AskAs = <Answer>(

@@ -7,7 +7,11 @@ import { createContentRoutes } from '../../src/api/routes/document-content.js';
 import { createDocumentRoutes } from '../../src/api/routes/documents.js';
 import { createDownloadRoutes } from '../../src/api/routes/downloads.js';
 import { createIngestRoutes } from '../../src/api/routes/ingest.js';
-import { createAdmission, createRequireRoom, type AdmissionLimits } from '../../src/api/services/admission.js';
+import {
+  createAdmission,
+  createRequireRoom,
+  type AdmissionLimits,
+} from '../../src/api/services/admission.js';
 import { createAccounting } from '../../src/api/services/accounting.js';
 import { createAnswerMemory } from '../../src/api/services/answer-memory.js';
 import { createChangeDocument } from '../../src/api/services/change-document.js';

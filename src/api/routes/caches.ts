@@ -60,7 +60,10 @@ export function createCacheRoutes(parts: {
   waitSeconds: number;
 }): Route[] {
   const { caches, room, engine, waitSeconds } = parts;
-  const admit = () => room.forGrowth('caches');
+  const admit = async () => {
+    await room.forGrowth('caches');
+    return () => undefined;
+  };
   const tag = 'Caches';
   const view = (cache: CacheRecord) => toConfiguration(cache, engine);
   const toRequest = (cacheName: string, request: ApiRequest<unknown, unknown, unknown>): CacheRequest => {

@@ -45,7 +45,8 @@ async function parseFile(
   const proportion = MOST_TEXT_PER_BYTE * bytes.length + TEXT_ALLOWANCE;
   for await (const part of parse(bytes)) {
     length += part.length;
-    if (length > Math.min(limit, proportion)) throw new IngestError('too_large', 'The document holds too much text.');
+    if (length > Math.min(limit, proportion))
+      throw new IngestError('too_large', 'The document holds too much text.');
     parts.push(part);
   }
   return cleanText(parts.join(''));
