@@ -24,6 +24,7 @@ import { createDraftObjects } from '../shared/draft-objects.js';
 import { createEmbedding } from '../shared/embedding.js';
 import { createJobs, LANES } from '../shared/jobs.js';
 import type { Logger } from '../shared/logger.js';
+import { createMemoryWatch } from '../shared/memory.js';
 import { openRedis, waitForRedis } from '../shared/open-redis.js';
 import type { Embedder, Index } from '../shared/ports.js';
 import { renderPrefix } from '../shared/prompt.js';
@@ -103,6 +104,7 @@ export async function createApiContext(options: ContextOptions) {
   const chooseRanker = createRankers({ standard: standardRanking(settings), hybridWeight });
   return {
     ...{ settings, logger, redis, jobs, waiter, index, records, chunks, completer, countTokens },
+    memory: createMemoryWatch(redis, settings.ingest.maxMemoryShare),
     usage: createUsage(redis),
     caches: createCaches(redis),
     drafts,

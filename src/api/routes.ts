@@ -12,7 +12,7 @@ import { createIngestRoutes } from './routes/ingest.js';
 import { createRetrievalRoutes } from './routes/retrieval.js';
 import { createTokenRoutes } from './routes/tokens.js';
 import { createUsageRoutes } from './routes/usage.js';
-import { createAdmission } from './services/admission.js';
+import { createAdmission, createRequireRoom } from './services/admission.js';
 import { createAccounting } from './services/accounting.js';
 import type { AnswerMemory } from './services/answer-memory.js';
 import { createCacheSelection } from './services/cache-selection.js';
@@ -72,8 +72,9 @@ function documentRoutes(context: RouteContext, links: DownloadLinks): Route[] {
   const settle = createSettling({ records, waiter, logger, waitSeconds });
   const sources = createSources({ storage, drafts, maxFileBytes, logger });
   const change = createChangeDocument(records, jobs);
-  const admit = createAdmission(context.redis, settings.ingest);
-  const changes = createDocumentChanges({ change, admit, jobs, settle });
+  const admit = createAdmission(context.redis, settings.ingest, context.memory);
+  const room = createRequireRoom(context.memory);
+  const changes = createDocumentChanges({ change, admit, room, jobs, settle });
   const accounting = createAccounting(context.usage);
   return [
     ...createIngestRoutes({
@@ -116,6 +117,7 @@ function searchRoutes(context: RouteContext, links: DownloadLinks): Route[] {
       caches: createCacheService({
         ...{ caches, selection, records, chunks, jobs, waiter, engine, accounting, defaultMaxTokens, logger },
       }),
+      room: createRequireRoom(context.memory),
       engine: name,
       waitSeconds: settings.ingest.waitSeconds,
     }),

@@ -37,7 +37,8 @@ export function createWindows(redis: Redis): Windows {
 export const secondsUntil = (milliseconds: number): string =>
   String(Math.max(1, Math.ceil(milliseconds / 1_000)));
 
-const takeScript = defineScript<number>(`
+const takeScript = defineScript<number>(
+  `
 for index, key in ipairs(KEYS) do
   if tonumber(redis.call('GET', key) or '0') >= tonumber(ARGV[index + 1]) then
     return math.max(1, redis.call('PTTL', key))
@@ -47,7 +48,9 @@ for _, key in ipairs(KEYS) do
   if redis.call('INCR', key) == 1 then redis.call('PEXPIRE', key, ARGV[1]) end
 end
 return 0
-`);
+`,
+  { evenWhenFull: true },
+);
 
 const giveBackScript = defineScript<null>(`
 for _, key in ipairs(KEYS) do

@@ -117,7 +117,8 @@ async function forgetOld(redis: Redis, userId: string, { keepDays }: UsageLimits
   }
 }
 
-const moveScript = defineScript<number>(`
+const moveScript = defineScript<number>(
+  `
 local pending, counters, records, dirty, totals = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local moved, count = ARGV[3], tonumber(ARGV[4])
 if (redis.call('HGET', counters, ARGV[2]) or '0') ~= moved then return 0 end
@@ -135,7 +136,9 @@ if count > 0 then
 end
 if redis.call('EXISTS', pending) == 0 then redis.call('SREM', dirty, ARGV[1]) end
 return count
-`);
+`,
+  { evenWhenFull: true },
+);
 
 const forgetScript = defineScript<number>(`
 if redis.call('LINDEX', KEYS[1], 0) ~= ARGV[1] then return 0 end

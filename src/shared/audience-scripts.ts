@@ -22,18 +22,42 @@ end
 `;
 
 /**
+ * Callers of an owner's audiences that no record refers to (yet, or any more); 200 bytes each, until the sweeper comes.
+ */
+const MOST_WAITING = 100_000;
+/** What the script answers to an owner of so many. */
+export const TOO_MANY_WAITING = -5;
+
+/** An audience leaves the unreferenced ones, and its owner's number of their callers. */
+const LEAVE = `
+local function leave(unreferenced, waiting, audience, id)
+  if redis.call('ZREM', unreferenced, id) == 0 then return end
+  local found = redis.call('HMGET', audience, 'owner', 'callers')
+  if not found[1] then return end
+  local left = redis.call('HINCRBY', waiting, found[1], -#(found[2] or '') / 24)
+  if left <= 0 then redis.call('HDEL', waiting, found[1]) end
+end
+`;
+
+/**
  * Makes an audience known to some of its callers; answers whether these were the last. What registers begins at the
  * first, which ends a removal; a removal that begins meanwhile makes it begin again (-1). Only an audience that is known
  * to all of its callers has a number of references, without which no record can refer to it.
  */
 export const registerScript = defineScript<number>(`${PREAMBLE}
-local audience, unreferenced, owners, overflows = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local audience, unreferenced, owners, overflows, waiting = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local id, owner, callers, now = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local start, step = tonumber(ARGV[5]), tonumber(ARGV[6])
 local ofOwner, ofCaller, setPrefix, overflowPrefix = tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9], ARGV[10]
 local references = redis.call('HGET', audience, 'references')
 if references and tonumber(references) > 0 then return 1 end
-redis.call('ZADD', unreferenced, now, id)
+if not references and start == 0 and redis.call('HEXISTS', audience, 'callers') == 0
+  and tonumber(redis.call('HGET', waiting, owner) or '0') >= ${String(MOST_WAITING)} then
+  return ${String(TOO_MANY_WAITING)}
+end
+if redis.call('ZADD', unreferenced, now, id) == 1 then
+  redis.call('HINCRBY', waiting, owner, #(redis.call('HGET', audience, 'callers') or callers) / TOKEN)
+end
 if references then return 1 end
 if start == 0 then
   redis.call('HDEL', audience, 'collecting')
@@ -74,15 +98,16 @@ return 1
  * Takes an audience that no record has referred to since the given time from some of its callers; answers whether it is
  * gone; -1 when it is to stay. From the first step on no record can refer to it before it is registered anew.
  */
-export const collectScript = defineScript<number>(`${PREAMBLE}
-local audience, unreferenced, owners = KEYS[1], KEYS[2], KEYS[3]
+export const collectScript = defineScript<number>(
+  `${PREAMBLE}${LEAVE}
+local audience, unreferenced, owners, waiting = KEYS[1], KEYS[2], KEYS[3], KEYS[5]
 local id, time, start, step, setPrefix = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
 local since = redis.call('ZSCORE', unreferenced, id)
 if not since or tonumber(since) > tonumber(time) then return -1 end
 local found = redis.call('HMGET', audience, 'owner', 'callers', 'references')
 local owner, callers, references = found[1], found[2], found[3]
 if not callers or (references and tonumber(references) > 0) then
-  redis.call('ZREM', unreferenced, id)
+  leave(unreferenced, waiting, audience, id)
   return -1
 end
 if start > 0 and redis.call('HEXISTS', audience, 'collecting') == 0 then return -1 end
@@ -91,13 +116,15 @@ redis.call('HDEL', audience, 'references')
 local each, isLast = part(callers, start, step)
 for caller in each do redis.call('ZREM', setPrefix .. caller, owner .. ':' .. id) end
 if not isLast then return 0 end
+leave(unreferenced, waiting, audience, id)
 redis.call('DEL', audience)
-redis.call('ZREM', unreferenced, id)
 for _, whose in ipairs({ owner, '*' }) do
   if redis.call('HINCRBY', owners, whose, -1) <= 0 then redis.call('HDEL', owners, whose) end
 end
 return 1
-`);
+`,
+  { evenWhenFull: true },
+);
 
 /** Takes marks for which no audience is left from some callers; answers from how many. */
 export const clearScript = defineScript<number>(`
@@ -145,19 +172,22 @@ end
 `;
 
 /** Part of the commit script, after the record was written or removed. */
-export const REFER_TO_AUDIENCES = `
+export const REFER_TO_AUDIENCES = `${LEAVE}
 if isReferenceChange then
   local names = {}
   for id in pairs(referred) do
     names[#names + 1] = id
     if not held[id] and redis.call('HINCRBY', audiencePrefix .. id, 'references', 1) == 1 then
-      redis.call('ZREM', unreferenced, id)
+      leave(unreferenced, waiting, audiencePrefix .. id, id)
     end
   end
   for id in pairs(held) do
     if not referred[id] and redis.call('HEXISTS', audiencePrefix .. id, 'references') == 1
       and redis.call('HINCRBY', audiencePrefix .. id, 'references', -1) == 0 then
-      redis.call('ZADD', unreferenced, change.now, id)
+      local found = redis.call('HMGET', audiencePrefix .. id, 'owner', 'callers')
+      if redis.call('ZADD', unreferenced, change.now, id) == 1 and found[1] then
+        redis.call('HINCRBY', waiting, found[1], #found[2] / 24)
+      end
     end
   end
   if #names > 0 then redis.call('HSET', record, 'audiences', table.concat(names, ','))

@@ -1,5 +1,6 @@
 import { callerTags, type Audience, type CallerTags } from './audience.js';
-import { clearScript, collectScript, registerScript } from './audience-scripts.js';
+import { clearScript, collectScript, registerScript, TOO_MANY_WAITING } from './audience-scripts.js';
+import { AppError } from './errors.js';
 import { accessToken } from './filter-tokens.js';
 import { keys } from './keys.js';
 import type { Redis } from './redis.js';
@@ -17,7 +18,9 @@ export type Audiences = ReturnType<typeof createAudiences>;
 
 /** The large audiences in Redis, and what each caller asks for. */
 export function createAudiences(redis: Redis) {
-  const scriptKeys = [keys.unreferencedAudiences, keys.audienceOwners, keys.audienceOverflows];
+  const scriptKeys = [
+    ...[keys.unreferencedAudiences, keys.audienceOwners, keys.audienceOverflows, keys.audiencesWaiting],
+  ];
   const prefixes = [keys.audiencesOf(''), keys.audienceOverflow('')];
 
   const clearOverflow = async (owner: string): Promise<void> => {
@@ -42,6 +45,7 @@ export function createAudiences(redis: Redis) {
           ...[String(MOST_OF_OWNER), String(MOST_OF_CALLER), ...prefixes],
         ],
       });
+      if (done === TOO_MANY_WAITING) throw tooManyLists();
       if (done !== 0) return done > 0;
     }
   };
@@ -57,7 +61,10 @@ export function createAudiences(redis: Redis) {
   };
 
   return {
-    /** From now on its callers ask for it. It goes again unless a record refers to it within the sweeper's grace. */
+    /**
+     * From now on its callers ask for it. It goes again unless a record refers to it within the sweeper's grace.
+     * @throws AppError 429 when its owner has too many that no record refers to
+     */
     register: async (audience: Audience): Promise<void> => {
       while (!(await tryToRegister(audience)));
     },
@@ -73,6 +80,17 @@ export function createAudiences(redis: Redis) {
     },
   };
 }
+
+const RETRY_AFTER_SECONDS = 60;
+
+const tooManyLists = () =>
+  new AppError(
+    429,
+    'access_control: too many lists of more than 16 users were changed within the last minutes',
+    {
+      headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
+    },
+  );
 
 /** Asks by what a caller may read. */
 export type AskAs = <Answer>(

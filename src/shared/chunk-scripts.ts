@@ -136,7 +136,8 @@ return redis.call('UNLINK', unpack(KEYS, 3))
  * Notes that the next batch of a generation is cleaned away: neither a chunk nor a count of it is left. Answers 0 where
  * that is not so (any more), since Redis came back with older data: it is to be done again from what is noted.
  */
-export const cleanedScript = defineScript<number>(`${IS_HELD}
+export const cleanedScript = defineScript<number>(
+  `${IS_HELD}
 local batch = tonumber(ARGV[2])
 if redis.call('SISMEMBER', KEYS[1], ARGV[1]) == 0 then return -1 end
 if (redis.call('HGET', KEYS[2], 'cleaned') or '0') ~= ARGV[2] then return 0 end
@@ -144,7 +145,9 @@ if isHeld(KEYS[2], ARGV[3], ARGV[4]) then return 0 end
 if redis.call('EXISTS', unpack(KEYS, 3)) > 0 then return 0 end
 redis.call('HSET', KEYS[2], 'cleaned', batch + 1)
 return 1
-`);
+`,
+  { evenWhenFull: true },
+);
 
 /** Ends a generation of which so many batches are noted as cleaned away. */
 export const forgetScript = defineScript<number>(`

@@ -1,5 +1,5 @@
 import { REFER_TO_AUDIENCES, REQUIRE_AUDIENCES } from './audience-scripts.js';
-import { defineScript } from './redis.js';
+import { defineScript, EVEN_WHEN_FULL } from './redis.js';
 
 /** What the script answers to a process that has not noticed yet that searches use other vectors than it makes. */
 export const REINDEXED = -1;
@@ -16,9 +16,9 @@ local change = cjson.decode(ARGV[1])
 local record, sequence, changes, tombstones = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local unfinished, hidden, garbage, dirty, objects = KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local drafts, schema, ingests, callers = KEYS[10], KEYS[11], KEYS[12], KEYS[13]
-local unreferenced, audiencePrefix = KEYS[14], ARGV[#ARGV]
+local unreferenced, waiting, audiencePrefix = KEYS[14], KEYS[15], ARGV[#ARGV]
 local usages, generations = tonumber(ARGV[3]), {}
-for i, generation in ipairs(change.touched) do generations[generation] = KEYS[14 + usages + i] end
+for i, generation in ipairs(change.touched) do generations[generation] = KEYS[15 + usages + i] end
 if change.unhide ~= '' and (redis.call('HGET', schema, 'vectorField') or 'vector') ~= change.vectors then
   return -1
 end
@@ -27,6 +27,7 @@ for _, expected in ipairs(change.expected) do
   if redis.call('HGET', generations[expected[1]], expected[2]) ~= expected[3] then return ${String(NOT_WHOLE)} end
 end
 ${REQUIRE_AUDIENCES}
+if change.removed or change.evenWhenFull then ${EVEN_WHEN_FULL} end
 if change.removed then
   redis.call('DEL', record)
   redis.call('ZADD', tombstones, change.now, change.id)
@@ -54,7 +55,7 @@ if #change.objects > 0 then
   for _, object in ipairs(change.objects) do redis.call('ZADD', objects, now, object) end
 end
 for i = 1, usages do
-  redis.call('RPUSH', KEYS[14 + i], ARGV[3 + 2 * i])
+  redis.call('RPUSH', KEYS[15 + i], ARGV[3 + 2 * i])
   redis.call('SADD', dirty, ARGV[2 + 2 * i])
 end
 local ingestOf = redis.call('HGET', ingests, change.id) or ''

@@ -132,6 +132,9 @@ end
 return step(KEYS[1], KEYS[2], 4, #ARGV)`);
 
 /** Of a generation that is still to be cleaned away; -1 when it is not (any more). */
-export const forgetStepScript = defineScript<number>(`${COUNT_FUNCTION}
+export const forgetStepScript = defineScript<number>(
+  `${COUNT_FUNCTION}
 if redis.call('SISMEMBER', KEYS[3], ARGV[1]) == 0 then return -1 end
-return step(KEYS[1], KEYS[2], 2, #ARGV)`);
+return step(KEYS[1], KEYS[2], 2, #ARGV)`,
+  { evenWhenFull: true },
+);

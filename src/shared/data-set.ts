@@ -63,7 +63,8 @@ export async function openDataSet(redis: Redis, { model, vectorType }: WantedDat
     const mark = { version: KEY_SCHEMA_VERSION, model, vectorType };
     if (!isOurs) await redis.multi().del(keys.schema).hSet(keys.schema, mark).exec();
   }
-  await redis.set(keys.epoch, randomUUID(), { condition: 'NX' });
+  // Asked first: a process has to start on a full Redis, too, for what removes.
+  if ((await redis.exists(keys.epoch)) === 0) await redis.set(keys.epoch, randomUUID(), { condition: 'NX' });
   const found = await readDataSet(redis);
   if (!found) throw new DataSetError('the data in Redis does not say what key layout it has');
   if (found.model !== model) {
@@ -100,8 +101,11 @@ export async function claimIndex(redis: Redis, name: string, vectors: VectorSet)
   if (data && data.vectors.field !== vectors.field) {
     throw new DataSetError('the data was reindexed: this process must start again');
   }
-  await redis.hSetNX(keys.schema, 'index', name);
-  const serving = await redis.hGet(keys.schema, 'index');
+  let serving = await redis.hGet(keys.schema, 'index');
+  if (serving === null) {
+    await redis.hSetNX(keys.schema, 'index', name);
+    serving = await redis.hGet(keys.schema, 'index');
+  }
   if (serving !== name) {
     throw new DataSetError(
       `the data is served by the index ${serving ?? 'unknown'}, but the settings ask for ${name} (query_engine.*): ` +
@@ -128,6 +132,9 @@ interface ServerReport {
   readonly warnings: readonly string[];
 }
 
+const NO_MAXMEMORY =
+  'Redis has no maxmemory: nothing is refused or put off for want of memory (ingest.max_memory_share), until the machine has none left';
+
 /** Reads the server's version, eviction policy and durability. */
 export async function inspectServer(redis: Redis): Promise<ServerReport> {
   const info = await redis.info('server');
@@ -137,9 +144,14 @@ export async function inspectServer(redis: Redis): Promise<ServerReport> {
   const [major, minor] = [Number(version?.[1] ?? 0), Number(version?.[2] ?? 0)];
   if (major < 6 || (major === 6 && minor < 2))
     problems.push(`Redis ${String(major)}.${String(minor)} is older than 6.2`);
+  // Of INFO, since managed servers forbid CONFIG.
+  if (/^maxmemory:0\r?$/m.test(await redis.info('memory'))) warnings.push(NO_MAXMEMORY);
   const settings = await readServerSettings(redis);
   if (!settings)
-    return { problems, warnings: ['Redis does not show its settings: set maxmemory-policy noeviction'] };
+    return {
+      problems,
+      warnings: [...warnings, 'Redis does not show its settings: set maxmemory-policy noeviction'],
+    };
   if (settings['maxmemory'] !== '0' && settings['maxmemory-policy'] !== 'noeviction') {
     problems.push(
       `Redis would evict data (maxmemory-policy ${settings['maxmemory-policy'] ?? ''}): set noeviction`,

@@ -5,7 +5,7 @@ import type { Metrics } from './metrics.js';
 import { toUnavailable } from './redis.js';
 
 /** What is worked off member by member; the label of the metric. */
-export type WorkedSet = 'usage' | 'unfinished' | 'caches' | 'hidden';
+export type WorkedSet = 'usage' | 'unfinished' | 'caches' | 'hidden' | 'garbage';
 
 /** After so many in a row that failed because a server is away, the others would, too. */
 const MOST_UNAVAILABLE = 5;

@@ -31,6 +31,8 @@ export const keys = {
   /** Hash document → caller (as `toMember` writes them) whose ingest of it is not finished; and sorted set caller → how many those are. */
   ingests: `${prefix}ingests`,
   ingestsByCaller: `${prefix}ingests:callers`,
+  /** Bytes that long documents being ingested will take, by document. */
+  reservedRoom: `${prefix}reserved-room`,
   /** String with a short life: which process sweeps; and one that lives until the next sweep is due. */
   sweepLease: `${prefix}sweep:lease`,
   sweepPause: `${prefix}sweep:pause`,
@@ -91,6 +93,8 @@ export const keys = {
   audiencesOf: (callerToken: string) => keyOf('audiences-of', callerToken),
   /** Sorted set audience → time in ms since when no record refers to it. */
   unreferencedAudiences: `${prefix}unreferenced-audiences`,
+  /** Hash owner's token → callers of their large audiences that no record refers to. */
+  audiencesWaiting: `${prefix}audiences-waiting`,
   /** Hash owner's token → their large audiences, and `*` → those of all. */
   audienceOwners: `${prefix}audience-owners`,
   /** Set of the owners below; and of callers who ask for all large audiences of an owner, or of all (`*`). */

@@ -42,12 +42,15 @@ export async function takeLease(redis: Redis, options: LeaseOptions): Promise<Le
   };
 }
 
-const takeScript = defineScript<number>(`
+const takeScript = defineScript<number>(
+  `
 if redis.call('EXISTS', KEYS[1], KEYS[2]) > 0 then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 redis.call('SET', KEYS[2], '1', 'PX', ARGV[3])
 return 1
-`);
+`,
+  { evenWhenFull: true },
+);
 
 const renewScript = defineScript<number>(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end

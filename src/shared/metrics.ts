@@ -42,6 +42,11 @@ const definitions = {
     help: 'Document versions that failed, by code.',
     labels: ['code'],
   },
+  quire_queue_holds_total: {
+    type: 'counter',
+    help: 'Times that a worker took no jobs of a queue any more because Redis was nearly full.',
+    labels: ['queue'],
+  },
   quire_members_failed_total: {
     type: 'counter',
     help: 'Members of a set that failed in a run over it, and are tried again in the next.',

@@ -36,6 +36,8 @@ export interface Effects {
   /** Source objects that nothing refers to any more. */
   readonly discardObjects?: readonly string[];
   readonly usage?: readonly UsageEvent[];
+  /** It takes something away, so that it has to go on when Redis is full. A removal always does. */
+  readonly evenWhenFull?: boolean;
 }
 
 export type Change = (
@@ -90,7 +92,7 @@ export function createRecords(redis: Redis, vectors: VectorSet = FIRST_VECTORS):
       keys: [
         ...[keys.document(id), keys.sequence, keys.changes, keys.tombstones, keys.unfinished, keys.hidden],
         ...[keys.garbage, keys.usageDirty, keys.unreferencedObjects, keys.draftObjects, keys.schema],
-        ...[keys.ingests, keys.ingestsByCaller, keys.unreferencedAudiences],
+        ...[keys.ingests, keys.ingestsByCaller, keys.unreferencedAudiences, keys.audiencesWaiting],
         ...usage.map((event) => keys.usagePending(event.userId)),
         ...touched.map(keys.generation),
       ],
@@ -220,6 +222,7 @@ function commitPayload(id: string, before: DocumentRecord | null, change: Change
     discard: change.discard ?? [],
     objects: change.discardObjects ?? [],
     referred: change.record?.pending?.storageKey ?? '',
+    evenWhenFull: change.evenWhenFull ?? false,
   };
   if (change.removed)
     return { ...common, removed: true, set: [], ingestOf: '', unfinished: false, settled: true };

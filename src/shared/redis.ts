@@ -58,14 +58,24 @@ interface ScriptCall {
 }
 
 /**
+ * First line of a script that has to run when Redis is full. Redis refuses a script the first command that may need
+ * memory unless it has written before, and deleting what is not there is a write that needs none. Unlike the flag
+ * `allow-oom` of Redis 7 this can depend on arguments, and holds from 6.2 on.
+ */
+export const EVEN_WHEN_FULL = `redis.call('DEL', 'quire:nothing')`;
+
+/**
  * A Lua script, always sent whole: one sent by its digest is sent again after a server that has forgotten it, and comes
  * behind what was sent after it. Redis takes half a microsecond more for it, a connection one or two kilobytes.
+ *
+ * @param options.evenWhenFull it removes more than it writes, or writes so little that it has to be done at `maxmemory`
  */
-export function defineScript<Reply>(source: string) {
+export function defineScript<Reply>(source: string, options: { readonly evenWhenFull?: true } = {}) {
+  const script = options.evenWhenFull ? `${EVEN_WHEN_FULL}\n${source}` : source;
   return {
     run: async (redis: Redis, call: ScriptCall): Promise<Reply> =>
       // @NOTE the reply's type is what the script above returns; Redis does not tell.
-      (await redis.eval(source, call)) as Reply,
+      (await redis.eval(script, call)) as Reply,
   };
 }
 

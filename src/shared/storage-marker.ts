@@ -3,6 +3,7 @@ import type { DraftObjects } from './draft-objects.js';
 import { keys } from './keys.js';
 import { MissingObjectError, type ObjectStorage } from './ports.js';
 import { defineScript, type Redis } from './redis.js';
+import { giveSignOfLife } from './sign-of-life.js';
 
 /** How often an API says that it is there, and when it is taken for gone. */
 export const ANNOUNCE_EVERY_MILLISECONDS = 5_000;
@@ -65,8 +66,7 @@ export function createStorageMarker({
     },
     /** Says that an API that sees the marker lives. */
     announce: async (marker: string): Promise<void> => {
-      const expiration = { type: 'PX', value: ANNOUNCED_MILLISECONDS } as const;
-      await redis.set(keys.storageMarkerAnnounced, '1', { expiration });
+      await giveSignOfLife(redis, keys.storageMarkerAnnounced, ANNOUNCED_MILLISECONDS);
       // No record refers to a marker: the sweeper removes those that nobody has announced for days.
       await drafts.announce(marker);
     },

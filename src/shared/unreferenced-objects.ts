@@ -80,9 +80,12 @@ local before = string.format('%d', now - tonumber(ARGV[1]))
 return redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', before, 'LIMIT', 0, ARGV[2])
 `);
 
-const postponeScript = defineScript<number>(`${NOW}
+const postponeScript = defineScript<number>(
+  `${NOW}
 return redis.call('ZADD', KEYS[1], 'XX', string.format('%d', now - tonumber(ARGV[2])), ARGV[1])
-`);
+`,
+  { evenWhenFull: true },
+);
 
 const adoptScript = defineScript<number>(`${NOW}
 local found = redis.call('SPOP', KEYS[1], ARGV[1])

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { metadataSchema, type IngestOperation, type Metadata } from './document.js';
 import { keys, toMember } from './keys.js';
-import { defineScript, type Redis } from './redis.js';
+import { defineScript, EVEN_WHEN_FULL, type Redis } from './redis.js';
 import { toWellFormed } from './well-formed.js';
 import { readUsageFromStart, readUsagePage, type WaitingUsage } from './usage-log.js';
 
@@ -167,8 +167,12 @@ function isAsked(event: UsageEvent, { operation, status, sinceMs }: RecentUsage)
   );
 }
 
+/** Waiting events of a user that a full Redis still takes: what only reads goes on there, and is counted. */
+const MOST_WHEN_FULL = 10_000;
+
 /** Two commands in one: of a transaction, the client handles four commands and their replies. */
 const appendScript = defineScript<number>(`
+if redis.call('LLEN', KEYS[1]) < ${String(MOST_WHEN_FULL)} then ${EVEN_WHEN_FULL} end
 redis.call('RPUSH', KEYS[1], ARGV[1])
 return redis.call('SADD', KEYS[2], ARGV[2])
 `);

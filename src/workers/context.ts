@@ -10,6 +10,7 @@ import { openRedis } from '../shared/open-redis.js';
 import { createPromptCacheEngine } from '../shared/adapters/prompt-cache-engine.js';
 import { renderPrefix } from '../shared/prompt.js';
 import { countTokens } from '../shared/tokens.js';
+import { createMemoryWatch } from '../shared/memory.js';
 import { createMetricsBuffer } from '../shared/metrics.js';
 import { createRecords } from '../shared/records.js';
 import { bullConnection } from '../shared/redis.js';
@@ -70,6 +71,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     embedding: createEmbedding(embedder, { maxWaitMilliseconds: isEmbeddingRemote ? 20 : 0 }),
     /** Whether embedding can take long, or be away for a while. */
     isEmbeddingRemote,
+    memory: createMemoryWatch(redis, settings.ingest.maxMemoryShare),
     caches: createCaches(redis),
     drafts,
     cacheEngine: createPromptCacheEngine({ completer: createCompleter(settings), countTokens, renderPrefix }),

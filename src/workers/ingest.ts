@@ -14,6 +14,7 @@ import {
 } from '../shared/transitions.js';
 import type { FailDocument } from './fail.js';
 import type { IngestShort } from './ingest-short.js';
+import type { ReserveRoom } from './room.js';
 import { tagsWhenPublished, writeAllTags } from './tags.js';
 import type { Outcome } from './worker.js';
 
@@ -29,11 +30,12 @@ export function createIngestJob(parts: {
   readonly chunks: Chunks;
   readonly jobs: Jobs;
   readonly readContent: ReadContent;
+  readonly reserveRoom: ReserveRoom;
   readonly failDocument: FailDocument;
   /** Null where embedding may take its time, or fail for a while. */
   readonly ingestShort: IngestShort | null;
 }) {
-  const { records, jobs, readContent, failDocument, ingestShort } = parts;
+  const { records, jobs, readContent, reserveRoom, failDocument, ingestShort } = parts;
 
   return async (
     fence: Fence,
@@ -51,6 +53,7 @@ export function createIngestJob(parts: {
     const watch = watchForOvertaking(records, run, signal);
     try {
       pieces = await readContent(record.pending, { callerId: callerOf(record), signal: watch.signal });
+      await reserveRoom(record, pieces);
     } catch (error) {
       if (watch.signal.aborted && !signal.aborted) return 'stale';
       if (!(error instanceof IngestError)) throw error;

@@ -12,6 +12,7 @@ import {
 } from '../shared/jobs.js';
 import { keys } from '../shared/keys.js';
 import { waitForRedis } from '../shared/open-redis.js';
+import { giveSignOfLife } from '../shared/sign-of-life.js';
 import { countTokens } from '../shared/tokens.js';
 import { createUnreferencedObjects } from '../shared/unreferenced-objects.js';
 import { createBuildCache } from './build-cache.js';
@@ -20,10 +21,12 @@ import type { WorkerContext } from './context.js';
 import { createEmbedJob } from './embed.js';
 import { createIngestJob } from './ingest.js';
 import { createIngestShort, type IngestShort } from './ingest-short.js';
+import { holdWhileShort } from './hold-lanes.js';
 import { startParserPool } from './parse/start-pool.js';
 import { createReadContent, createReadText } from './read-content.js';
 import { createRemoveObjects } from './remove-objects.js';
-import { createRetagJob } from './retag.js';
+import { createRetagInRoom } from './retag-in-room.js';
+import { createReserveRoom, withRoom } from './room.js';
 import { createSweep } from './sweep.js';
 import { startSweeper, type Sweeper } from './sweeper.js';
 import { createWorker, type JobHandler } from './worker.js';
@@ -37,7 +40,7 @@ export interface ServedQueue {
 
 /** Serves one queue until it is closed, and says so in Redis for `/health/ready`. */
 export async function serveQueue(queue: QueueName, context: WorkerContext): Promise<ServedQueue> {
-  const { settings, connection, logger, metrics, redis } = context;
+  const { settings, connection, logger, metrics, redis, memory } = context;
   const { lanes, sweeper, close } = await served(queue, context);
   const workers = lanes.map(({ lane, handlers, concurrency }) =>
     createWorker({
@@ -49,8 +52,15 @@ export async function serveQueue(queue: QueueName, context: WorkerContext): Prom
       },
     }),
   );
-  const beat = () =>
-    redis.set(keys.worker(queue), '1', { expiration: { type: 'PX', value: 3 * HEARTBEAT_MS } });
+  const holder = GROWING.includes(queue)
+    ? holdWhileShort({
+        ...{ queue, memory, lanes: workers, logger },
+        onHeld: () => {
+          metrics.add('quire_queue_holds_total', { queue });
+        },
+      })
+    : null;
+  const beat = () => giveSignOfLife(redis, keys.worker(queue), 3 * HEARTBEAT_MS);
   // Redis may have gone away again since the start.
   await waitForRedis(beat, { logger });
   const heart = setInterval(() => {
@@ -61,11 +71,15 @@ export async function serveQueue(queue: QueueName, context: WorkerContext): Prom
   return {
     close: async (drainMilliseconds) => {
       clearInterval(heart);
+      holder?.close();
       await Promise.all([sweeper?.close(), ...workers.map((worker) => worker.close(drainMilliseconds))]);
       await close?.();
     },
   };
 }
+
+/** Queues whose jobs make Redis grow; of `maintenance` some do, and look for themselves. */
+const GROWING: readonly QueueName[] = ['ingestion', 'embedding', 'cache'];
 
 interface ServedLane {
   readonly lane: LaneName;
@@ -109,6 +123,8 @@ async function serveIngestion(context: WorkerContext): Promise<Served> {
   });
   const run = createIngestJob({
     ...context,
+    chunks: withRoom(context.chunks, context.memory),
+    reserveRoom: createReserveRoom({ ...context, vectorBytes: await vectorBytes(context) }),
     readContent: createReadContent({ storage, parser }),
     ingestShort: createShort(context),
   });
@@ -134,16 +150,26 @@ async function serveIngestion(context: WorkerContext): Promise<Served> {
   };
 }
 
+/** What a model answers whose name says nothing of it, before the first vector is there. */
+const LIKELY_DIMENSIONS = 1_536;
+
+async function vectorBytes({ settings, dataSet, embedding, isEmbeddingRemote }: WorkerContext) {
+  const { dimensions, vectorType } = settings.embedding;
+  const unknown = isEmbeddingRemote ? dimensions || LIKELY_DIMENSIONS : await embedding.dimensions();
+  return (dataSet.dimensions ?? unknown) * (vectorType === 'float16' ? 2 : 4);
+}
+
 function createShort(context: WorkerContext): IngestShort | null {
   const { settings, storage, isEmbeddingRemote } = context;
   if (isEmbeddingRemote) return null;
   countTokens('Load the encoder before the first document.');
   const chunk = { ...settings.chunk, maxChunks: settings.ingest.maxChunks };
-  return createIngestShort({ ...context, readText: createReadText({ storage, chunk }) });
+  const chunks = withRoom(context.chunks, context.memory);
+  return createIngestShort({ ...context, chunks, readText: createReadText({ storage, chunk }) });
 }
 
 function serveEmbedding(context: WorkerContext): Served {
-  const run = createEmbedJob(context);
+  const run = createEmbedJob({ ...context, chunks: withRoom(context.chunks, context.memory) });
   const handlers: ServedLane['handlers'] = {
     embed: {
       run: (job, signal) => run(embedJob.parse(job.data), { signal }),
@@ -175,19 +201,23 @@ function giveUp({ failDocument }: WorkerContext, stage: string) {
     failDocument(fence.parse(job.data), { code, message: 'The document could not be processed', stage });
 }
 
+const KEEPS_NO_SOURCES =
+  'workers.keep_sources_seconds is 0: a Redis that comes back without its last seconds may refer to sources that are gone';
+
 async function serveMaintenance(context: WorkerContext): Promise<Served> {
   const { settings, jobs, logger, redis, metrics } = context;
   const everyMilliseconds = settings.workers.sweepSeconds * 1_000;
   const clean = createCleanJob(context);
-  const retag = createRetagJob(context);
+  const retag = createRetagInRoom(context);
   const keepMilliseconds = settings.workers.keepSourcesSeconds * 1_000;
   const objects = createUnreferencedObjects({ ...context, keepMilliseconds });
   const removeObjects = createRemoveObjects({ ...context, objects });
+  if (keepMilliseconds === 0) logger.warn(KEEPS_NO_SOURCES);
   // Of the time when sweeps were jobs.
   await jobs.queue('maintenance').removeJobScheduler('sweep');
   const sweeper = startSweeper({
     ...{ redis, logger, everyMilliseconds },
-    sweep: createSweep({ ...context, removeObjects, graceMs: Math.min(everyMilliseconds, 10_000) }),
+    sweep: createSweep({ ...context, removeObjects, clean, graceMs: Math.min(everyMilliseconds, 10_000) }),
     leaseMilliseconds: 3 * settings.workers.lockSeconds * 1_000,
     onSwept: ({ outcome, seconds }) => {
       const labels = { queue: 'maintenance', job: 'sweep', outcome };

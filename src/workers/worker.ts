@@ -89,6 +89,9 @@ export function createWorker(options: WorkerOptions) {
   worker.on('error', (error) => logger.warn({ queue, err: error }, 'queue connection'));
 
   return {
+    /** Takes no job until it may go on; running ones finish. */
+    hold: (): Promise<void> => worker.pause(true),
+    goOn: (): Promise<void> => worker.resume(),
     /** Takes no new job, lets running ones finish for a while, then interrupts them: they go back to the queue. */
     close: async (drainMilliseconds: number): Promise<void> => {
       const timer = setTimeout(() => stopping.abort(), drainMilliseconds);

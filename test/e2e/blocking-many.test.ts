@@ -10,6 +10,7 @@ import { createJobs, type Jobs } from '../../src/shared/jobs.js';
 import { keys } from '../../src/shared/keys.js';
 import { createLogger } from '../../src/shared/logger.js';
 import type { Index } from '../../src/shared/ports.js';
+import { createMemoryWatch } from '../../src/shared/memory.js';
 import { createRecords } from '../../src/shared/records.js';
 import { bullConnection, createRedis, type Redis } from '../../src/shared/redis.js';
 import { usageEvent } from '../../src/shared/usage.js';
@@ -80,6 +81,7 @@ function many(start: () => Promise<{ server: TestRedis; open: () => Promise<Inde
       ...{ redis, jobs, eachMember, logger, graceMs: 0 },
       ...{ records: createRecords(redis), chunks: createChunks(redis), caches: createCaches(redis) },
       removeObjects: () => Promise.resolve({ removed: 0, kept: 0, failed: 0 }),
+      ...{ memory: createMemoryWatch(redis, 0.85), clean: () => Promise.resolve() },
     });
     const found = await slow(async () => {
       await leaveBehind(redis);

@@ -7,7 +7,11 @@ import { createContentRoutes } from '../../src/api/routes/document-content.js';
 import { createDocumentRoutes } from '../../src/api/routes/documents.js';
 import { createDownloadRoutes } from '../../src/api/routes/downloads.js';
 import { createIngestRoutes } from '../../src/api/routes/ingest.js';
-import { createAdmission, type AdmissionLimits } from '../../src/api/services/admission.js';
+import {
+  createAdmission,
+  createRequireRoom,
+  type AdmissionLimits,
+} from '../../src/api/services/admission.js';
 import { createAccounting } from '../../src/api/services/accounting.js';
 import { createAnswerMemory } from '../../src/api/services/answer-memory.js';
 import { createChangeDocument } from '../../src/api/services/change-document.js';
@@ -25,6 +29,7 @@ import { createDiskStorage } from '../../src/shared/adapters/disk-storage.js';
 import { createExactIndex } from '../../src/shared/adapters/exact-index.js';
 import { createChunks } from '../../src/shared/chunks.js';
 import { createJobs } from '../../src/shared/jobs.js';
+import { createMemoryWatch } from '../../src/shared/memory.js';
 import type { ObjectStorage } from '../../src/shared/ports.js';
 import { createRecords } from '../../src/shared/records.js';
 import { bullConnection, createRedis } from '../../src/shared/redis.js';
@@ -44,7 +49,7 @@ interface Options {
   readonly waitSeconds?: number;
   readonly downloadSeconds?: number;
   /** No limits unless the test says so. */
-  readonly limits?: Partial<AdmissionLimits>;
+  readonly limits?: Partial<AdmissionLimits & { readonly maxMemoryShare: number }>;
   readonly bodies?: BodyBudget;
   readonly wrapStorage?: (storage: ObjectStorage) => ObjectStorage;
 }
@@ -72,7 +77,10 @@ export async function startDocumentApi(options: Options = {}): Promise<DocumentA
   const { bucket } = storage;
   const memory = createAnswerMemory({ limitBytes: 256 * 1024 ** 2 });
   const unlimited = { maxWaiting: 1e6, maxWaitingPerCaller: 1e6, maxMemoryShare: 1 };
-  const admit = createAdmission(data.redis, { ...unlimited, ...options.limits });
+  const limits = { ...unlimited, ...options.limits };
+  const watch = createMemoryWatch(data.redis, limits.maxMemoryShare);
+  const admit = createAdmission(data.redis, limits, watch);
+  const room = createRequireRoom(watch);
   const routes = [
     ...createIngestRoutes({
       ingest: createIngest({ records, sources, jobs, settle, accounting }),
@@ -80,7 +88,7 @@ export async function startDocumentApi(options: Options = {}): Promise<DocumentA
     }),
     ...createDocumentRoutes({
       documents: createDocuments({ records, chunks, index, memory }),
-      changes: createDocumentChanges({ change, admit, jobs, settle }),
+      changes: createDocumentChanges({ change, admit, room, jobs, settle }),
       bucket,
     }),
     ...createContentRoutes({

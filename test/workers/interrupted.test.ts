@@ -73,6 +73,7 @@ function openWorker(seen: Redis, texts: Texts, isShort: boolean) {
   const readText = () => Promise.resolve(texts);
   const ingest = createIngestJob({
     ...{ records, chunks, failDocument, jobs: kept, readContent: readText },
+    reserveRoom: () => Promise.resolve(),
     ingestShort: isShort ? createIngestShort({ ...common, readText }) : null,
   });
   return {

@@ -6,6 +6,7 @@ import { createEachMember } from '../../src/shared/each-member.js';
 import { generationId } from '../../src/shared/document.js';
 import { createJobs, type Jobs } from '../../src/shared/jobs.js';
 import { keys, queueKeys } from '../../src/shared/keys.js';
+import { createMemoryWatch } from '../../src/shared/memory.js';
 import { createRecords, type Records } from '../../src/shared/records.js';
 import { bullConnection, createRedis, type Redis } from '../../src/shared/redis.js';
 import { publish, startAttempt } from '../../src/shared/transitions.js';
@@ -40,7 +41,8 @@ async function sweepWith(records: Records): Promise<void> {
   const chunks = createChunks(redis);
   const removeObjects = () => Promise.resolve({ removed: 0, kept: 0, failed: 0 });
   const sweep = createSweep({
-    ...{ redis, jobs, records, chunks, removeObjects, logger },
+    ...{ redis, jobs, records, chunks, removeObjects, logger, clean: () => Promise.resolve() },
+    memory: createMemoryWatch(redis, 0.85),
     ...{ caches: createCaches(redis), eachMember: createEachMember({ logger, metrics }), graceMs: 60_000 },
   });
   await sweep();

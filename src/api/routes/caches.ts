@@ -4,6 +4,7 @@ import { MAX_FILTER_BYTES } from '../../shared/filter-place.js';
 import { bodyFilters, queryFilters } from '../filter-query.js';
 import { errorBody } from '../responses.js';
 import { defineRoute, reply, type ApiReply, type ApiRequest, type Route } from '../route.js';
+import type { RequireRoom } from '../services/admission.js';
 import { shownConfig, type BuildResult, type CacheRequest, type CacheService } from '../services/caches.js';
 import { list, nonBlankString, optionalNull, queryFloat, queryInteger } from '../validation.js';
 import { preferenceApplied } from './document-replies.js';
@@ -54,10 +55,15 @@ const answer = z
 
 export function createCacheRoutes(parts: {
   caches: CacheService;
+  room: RequireRoom;
   engine: string;
   waitSeconds: number;
 }): Route[] {
-  const { caches, engine, waitSeconds } = parts;
+  const { caches, room, engine, waitSeconds } = parts;
+  const admit = async () => {
+    await room.forGrowth('caches');
+    return () => undefined;
+  };
   const tag = 'Caches';
   const view = (cache: CacheRecord) => toConfiguration(cache, engine);
   const toRequest = (cacheName: string, request: ApiRequest<unknown, unknown, unknown>): CacheRequest => {
@@ -71,7 +77,7 @@ export function createCacheRoutes(parts: {
   return [
     defineRoute({
       ...{ method: 'post', path: '/cache/create', tag, permission: 'write', emptyBody: 'object' },
-      maxBodyBytes: DOCS_BODY_BYTES,
+      ...{ maxBodyBytes: DOCS_BODY_BYTES, admit },
       summary: 'Makes a named cache of documents',
       request: {
         body: createBody,
@@ -109,6 +115,7 @@ export function createCacheRoutes(parts: {
     }),
     defineRoute({
       ...{ method: 'post', path: '/cache/{name}/update', tag, permission: 'write', emptyBody: 'object' },
+      admit,
       summary: 'Adds new documents that match the filters of the cache, and the new text of changed ones',
       request: { path: anyName },
       responses: { 200: changed, 202: changed, 400: errorBody, 404: errorBody, 409: errorBody },
@@ -116,7 +123,7 @@ export function createCacheRoutes(parts: {
     }),
     defineRoute({
       ...{ method: 'post', path: '/cache/{name}/add_docs', tag, permission: 'write', emptyBody: 'object' },
-      maxBodyBytes: DOCS_BODY_BYTES,
+      ...{ maxBodyBytes: DOCS_BODY_BYTES, admit },
       summary: 'Adds documents to a cache',
       request: { path: anyName, body: z.object({ docs }) },
       responses: { 200: changed, 202: changed, 400: errorBody, 404: errorBody, 409: errorBody },

@@ -1,5 +1,6 @@
 import { AppError } from '../../shared/errors.js';
 import { keys, toMember } from '../../shared/keys.js';
+import type { MemoryWatch } from '../../shared/memory.js';
 import type { Redis } from '../../shared/redis.js';
 
 /**
@@ -12,8 +13,6 @@ export interface AdmissionLimits {
   /** Documents being ingested, of all callers together, and of one. */
   readonly maxWaiting: number;
   readonly maxWaitingPerCaller: number;
-  /** Of Redis's `maxmemory`. */
-  readonly maxMemoryShare: number;
 }
 
 /**
@@ -21,15 +20,13 @@ export interface AdmissionLimits {
  * then, so that nobody's coming back late leaves it idle. No process knows the pace at which all workers go on.
  */
 const RETRY_AFTER_SECONDS = 30;
-const MEMORY_KNOWN_MILLISECONDS = 1_000;
 
 /**
  * Refuses what could only be put at the end of a queue that is too long already, or into a Redis that is nearly full:
  * what is searched, deleted or closed to somebody must still find room. The counts are exact, and what this process has
  * let in counts until it is among them; other processes may let in as many at the same moment.
  */
-export function createAdmission(redis: Redis, limits: AdmissionLimits): Admit {
-  const isFull = createMemoryWatch(redis, limits.maxMemoryShare);
+export function createAdmission(redis: Redis, limits: AdmissionLimits, memory: MemoryWatch): Admit {
   const arriving = createArriving();
   return async (callerId) => {
     // Before the counts are read: whoever came first is counted here or there.
@@ -39,7 +36,7 @@ export function createAdmission(redis: Redis, limits: AdmissionLimits): Admit {
       const [all, own, full] = await Promise.all([
         redis.hLen(keys.ingests),
         redis.zScore(keys.ingestsByCaller, toMember(callerId)),
-        isFull(),
+        memory.isShort(),
       ]);
       if ((own ?? 0) + before.own >= limits.maxWaitingPerCaller)
         throw refusal(429, 'Too many of your documents are waiting to be ingested');
@@ -78,26 +75,30 @@ function createArriving() {
   };
 }
 
+/** Of what is left above the share, so much may be taken by what takes rights away and needs some room for it. */
+const REVOCATION_RESERVE = 2 / 3;
+
+/** What is not an ingest and makes Redis grow all the same. @throws AppError 503 with Retry-After */
+export interface RequireRoom {
+  /** @param what there is no room for, in the words of the caller */
+  forGrowth(what: string): Promise<void>;
+  /** For lists that got smaller, and are many ids still: they are stored anew before the old ones can go. */
+  forRevocation(): Promise<void>;
+}
+
+export function createRequireRoom(memory: MemoryWatch): RequireRoom {
+  return {
+    forGrowth: async (what) => {
+      if (await memory.isShort()) throw refusal(503, `There is no room for ${what}`);
+    },
+    forRevocation: async () => {
+      const { used, share, most } = await memory.state();
+      if (used >= share + REVOCATION_RESERVE * (most - share))
+        throw refusal(503, 'There is no room for access lists of more than 16 users');
+    },
+  };
+}
+
 function refusal(status: 429 | 503, detail: string): AppError {
   return new AppError(status, detail, { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } });
-}
-
-/** Asks at most once a second, however many ask. */
-function createMemoryWatch(redis: Redis, maxShare: number): () => Promise<boolean> {
-  let last: { readonly at: number; readonly isFull: Promise<boolean> } | null = null;
-  const look = async () => {
-    const info = await redis.info('memory');
-    const [used, most] = [figure(info, 'used_memory'), figure(info, 'maxmemory')];
-    return most > 0 && used >= maxShare * most;
-  };
-  return () => {
-    const now = performance.now();
-    if (!last || now - last.at >= MEMORY_KNOWN_MILLISECONDS) last = { at: now, isFull: look() };
-    return last.isFull;
-  };
-}
-
-function figure(info: string, name: string): number {
-  const line = info.split('\r\n').find((each) => each.startsWith(`${name}:`));
-  return Number(line?.slice(name.length + 1) ?? 0);
 }

@@ -1,10 +1,12 @@
 import type { AccessLists } from '../../shared/access.js';
 import type { DocumentRecord, Metadata } from '../../shared/document.js';
+import type { Change } from '../../shared/records.js';
 import { cancel, patch, remove, retry, type Patch } from '../../shared/transitions.js';
-import type { Admit } from './admission.js';
+import type { Admit, RequireRoom } from './admission.js';
 import type { ChangeDocument } from './change-document.js';
 import { documentNotFound, type DocumentRight } from './document-access.js';
 import { isSettled } from './document-view.js';
+import { grows, requireRoomFor } from './growth.js';
 import { newOperation, type IngestContext } from './ingest.js';
 import type { JobRequests } from './job-requests.js';
 import { beginSettling, patienceOf, type Settle, type Settling } from './settling.js';
@@ -28,11 +30,13 @@ export interface DocumentChanges {
 export function createDocumentChanges({
   change,
   admit,
+  room,
   jobs,
   settle,
 }: {
   readonly change: ChangeDocument;
   readonly admit: Admit;
+  readonly room: RequireRoom;
   readonly jobs: JobRequests;
   readonly settle: Settle;
 }): DocumentChanges {
@@ -45,7 +49,10 @@ export function createDocumentChanges({
       const fields = definedFields(changes);
       const asked = request(documentId, context, changes.accessControl ? 'change access' : 'write');
       const isEmpty = Object.keys(fields).length === 0;
-      const { record, changed } = await change(asked, (current) => (isEmpty ? null : patch(current, fields)));
+      // Who may not change it is told that, however full Redis is.
+      const { record: known } = await change(asked, () => null);
+      if (known && !isEmpty) await requireRoomFor(room, known, patchedBy(fields)(known).record ?? known);
+      const { record, changed } = await change(asked, isEmpty ? () => null : patchedBy(fields));
       if (record && changed && record.retag > 0) await jobs.retag(record, context);
       return beginSettling(settle, record, { isDone: isRetagged, ...patienceOf(context) });
     },
@@ -66,7 +73,13 @@ export function createDocumentChanges({
       return record && settle(record, isSettled, context);
     },
 
-    cancel: async (documentId, context) => (await change(request(documentId, context), cancel)).record,
+    cancel: async (documentId, context) => {
+      const cancelled = (current: DocumentRecord) => {
+        const cancelling = cancel(current);
+        return cancelling && { ...cancelling, evenWhenFull: true };
+      };
+      return (await change(request(documentId, context), cancelled)).record;
+    },
 
     remove: async (documentId, context) => {
       const { changed } = await change(request(documentId, context), remove);
@@ -76,6 +89,14 @@ export function createDocumentChanges({
 }
 
 const isRetagged = ({ retag }: DocumentRecord): boolean => retag === 0;
+
+/** What only takes away goes on when Redis is full. */
+const patchedBy =
+  (fields: Patch) =>
+  (current: DocumentRecord): Change => {
+    const change = patch(current, fields);
+    return { ...change, evenWhenFull: !grows(current, change.record ?? current) };
+  };
 
 /** A patch without the fields that stay. */
 function definedFields({ metadata, filename, accessControl }: DocumentPatch): Patch {

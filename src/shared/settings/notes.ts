@@ -33,9 +33,10 @@ export function whole(value: number, { min, max }: Bounds, description: string, 
   return schema.register(settingNotes, { kind: 'integer', description, allowed, ...extra });
 }
 
-export function share(value: number, description: string) {
-  const schema = z.number().min(0).max(1).default(value);
-  return schema.register(settingNotes, { kind: 'number', description, allowed: 'a number from 0 to 1' });
+export function share(value: number, description: string, { min, max }: Bounds = { min: 0, max: 1 }) {
+  const schema = z.number().min(min).max(max).default(value);
+  const allowed = `a number from ${String(min)} to ${String(max)}`;
+  return schema.register(settingNotes, { kind: 'number', description, allowed });
 }
 
 export function choice<const Values extends readonly [string, ...string[]]>(

@@ -105,7 +105,11 @@ export const ingest = z.strictObject({
     { min: 1, max: 10_000_000 },
     'Documents of a caller that may wait to be ingested; more are answered 429.',
   ),
-  maxMemoryShare: share(0.85, 'Share of the `maxmemory` of Redis from which on ingests are answered 503.'),
+  maxMemoryShare: share(
+    0.85,
+    'Share of the `maxmemory` of Redis from which on what makes it grow is answered 503, and what waits is put off.',
+    { min: 0.1, max: 0.95 },
+  ),
 });
 
 export const chunk = z.strictObject({

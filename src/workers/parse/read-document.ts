@@ -10,6 +10,13 @@ const PLAIN = new Set(['text', 'markdown', 'csv', 'json', 'html']);
 /** No token of cl100k_base is longer. */
 const LONGEST_TOKEN = 128;
 
+/**
+ * Most text that a file may hold for its size, lest a small one (a table whose headings come again in each row) takes all
+ * memory there is: compressed formats hold some four times their size.
+ */
+const MOST_TEXT_PER_BYTE = 8;
+const TEXT_ALLOWANCE = 1024 * 1024;
+
 /** Chunks of a document. @throws IngestError when it can never be read */
 export async function readDocument({ format, source, chunk }: Omit<ParseTask, 'id'>): Promise<Chunk[]> {
   const text =
@@ -35,9 +42,11 @@ async function parseFile(
   const parse = await loadParser(format);
   const parts: string[] = [];
   let length = 0;
+  const proportion = MOST_TEXT_PER_BYTE * bytes.length + TEXT_ALLOWANCE;
   for await (const part of parse(bytes)) {
     length += part.length;
-    if (length > limit) throw new IngestError('too_large', 'The document holds too much text.');
+    if (length > Math.min(limit, proportion))
+      throw new IngestError('too_large', 'The document holds too much text.');
     parts.push(part);
   }
   return cleanText(parts.join(''));

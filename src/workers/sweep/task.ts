@@ -3,6 +3,7 @@ import type { Chunks } from '../../shared/chunks.js';
 import type { EachMember, WorkedSet } from '../../shared/each-member.js';
 import type { Jobs } from '../../shared/jobs.js';
 import type { Logger } from '../../shared/logger.js';
+import type { MemoryWatch } from '../../shared/memory.js';
 import type { Records } from '../../shared/records.js';
 import type { Redis } from '../../shared/redis.js';
 import type { RemoveObjects } from '../remove-objects.js';
@@ -14,6 +15,9 @@ export interface SweepParts {
   readonly jobs: Jobs;
   readonly caches: Caches;
   readonly removeObjects: RemoveObjects;
+  readonly memory: MemoryWatch;
+  /** What a job does, done here where no queue moves. */
+  readonly clean: (generation: string) => Promise<unknown>;
   readonly eachMember: EachMember;
   readonly logger: Pick<Logger, 'warn' | 'error'>;
   /** A record is left alone this long after its last change: its next job may be on its way. */

@@ -5,13 +5,17 @@ import { scanSet, type SweepParts, type SweepTask } from './task.js';
 const TOMBSTONE_MS = 86_400_000;
 const PAGE = 200;
 
-/** Discarded generations that no job cleans. */
-export const garbageTask = ({ redis, jobs }: SweepParts): SweepTask => ({
+/** Discarded generations that no job cleans; all of them here while Redis is full, and no queue moves for that. */
+export const garbageTask = ({ redis, jobs, memory, clean, eachMember }: SweepParts): SweepTask => ({
   name: 'garbage',
   begin: () =>
     scanSet(redis, keys.garbage, {
       page: PAGE,
       work: async (generations) => {
+        if (await memory.isFull()) {
+          await eachMember('garbage', generations, clean);
+          return;
+        }
         const wanted = generations.map((each) => ({ lane: 'maintenance' as const, id: jobIds.clean(each) }));
         const live = await jobs.areLive(wanted);
         await jobs.addCleans(
@@ -22,12 +26,15 @@ export const garbageTask = ({ redis, jobs }: SweepParts): SweepTask => ({
     }),
 });
 
-/** Source objects that nothing refers to any more, as many as are removed in a while. */
+/** After this long the next sweep, which follows at once, goes on with them. */
+const LONGEST_REMOVAL_MS = 60_000;
+
+/** Source objects that nothing refers to any more: as long as there are more, lest replacing outruns removing. */
 export const objectsTask = ({ removeObjects }: SweepParts): SweepTask => ({
   name: 'objects',
-  begin: () => async () => {
-    await removeObjects();
-    return false;
+  begin: (now) => async () => {
+    const { removed, kept } = await removeObjects();
+    return removed + kept > 0 && Date.now() - now < LONGEST_REMOVAL_MS;
   },
 });
 

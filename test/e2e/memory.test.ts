@@ -1,0 +1,181 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { keys } from '../../src/shared/keys.js';
+import { createRedis, type Redis } from '../../src/shared/redis.js';
+import { createClient, type Client, type Reply, type WireDocument } from '../support/client.js';
+import { describeOnEachIndex } from '../support/each-index.js';
+import type { Service } from '../support/service.js';
+import { until } from '../support/until.js';
+
+const MEGABYTE = 1024 ** 2;
+
+describeOnEachIndex((start) => {
+  let service: Service;
+  let redis: Redis;
+  let stranger: Client;
+  /** Of the stranger; `eve` may read it. */
+  let opened: string;
+
+  beforeEach(async () => {
+    service = await start({ env: { QUIRE_DEV_MODE: 'false' } });
+    redis = createRedis(service.redis.url, { failFast: false, onError: () => undefined });
+    await redis.connect();
+    stranger = createClient(service.url, 'stranger');
+    const { status, body } = await stranger.ingestText('A canary sings.', {
+      access_control: { readers: ['eve'] },
+    });
+    expect(status).toBe(200);
+    opened = body.external_id;
+  });
+
+  afterEach(async () => {
+    redis.destroy();
+    await service.stop();
+  });
+
+  const figure = async (name: string) =>
+    Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(await redis.info('memory'))?.[1]);
+
+  /** So much more may Redis take than it has now. */
+  const leaveRoom = async (bytes: number): Promise<number> => {
+    const most = (await figure('used_memory')) + bytes;
+    await redis.configSet('maxmemory', String(most));
+    return most;
+  };
+
+  const statusOf = async (client: Client, id: string) =>
+    (await client.get<WireDocument>(`/documents/${id}`)).body.system_metadata.status;
+
+  const changeAccess = (client: Client, id: string, lists: object) =>
+    client.send('PATCH', `/documents/${id}`, {
+      body: JSON.stringify({ access_control: lists }),
+      headers: { 'content-type': 'application/json', prefer: 'respond-async' },
+    });
+
+  /** What goes on however full Redis is. */
+  async function expectStrangerServed(): Promise<void> {
+    const eve = createClient(service.url, 'eve');
+    expect((await eve.searchChunks('canary')).body[0]?.document_id).toBe(opened);
+    const own = await stranger.get<WireDocument[]>('/documents');
+    expect([own.status, own.body.map(({ external_id: id }) => id)]).toEqual([200, [opened]]);
+    const revoked = await changeAccess(stranger, opened, { readers: [] });
+    expect({ status: revoked.status, body: revoked.body }).toMatchObject({ status: 202 });
+    expect(await eve.searchChunks('canary')).toMatchObject({ status: 200, body: [] });
+    expect((await stranger.searchChunks('canary')).body[0]?.document_id).toBe(opened);
+    expect((await stranger.delete(`/documents/${opened}`)).status).toBe(200);
+    expect(await stranger.searchChunks('canary')).toMatchObject({ status: 200, body: [] });
+  }
+
+  function expectRefused({ status, headers, body }: Reply<unknown>): void {
+    expect({ status, body }).toEqual({ status: 503, body: { detail: expect.stringMatching(/no room/) } });
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  }
+
+  test('changes of access by a few callers do not fill Redis, nor take anything from others', async () => {
+    const attackers = ['a', 'b', 'c', 'd'].map((name) => createClient(service.url, name));
+    const own = await Promise.all(
+      attackers.map(async (each) => (await each.ingestText('mine')).body.external_id),
+    );
+    const most = await leaveRoom(40 * MEGABYTE);
+    let number = 0;
+    const fresh = (count: number) => Array.from({ length: count }, () => (number += 1).toString(36));
+    const last: Reply<unknown>[] = [];
+    for (const [i, attacker] of attackers.entries()) {
+      for (let patches = 0; patches < 100; patches += 1) {
+        const lists = {
+          readers: fresh(1_000),
+          writers: fresh(1_000),
+          admins: ['a', 'b', 'c', 'd', ...fresh(996)],
+        };
+        const reply = await changeAccess(attacker, own[i] ?? '', lists);
+        last[i] = reply;
+        if (reply.status !== 202) break;
+      }
+    }
+    expect(last[0]?.status).toBe(429);
+    expect(last[0]?.body).toEqual({ detail: expect.stringMatching(/^access_control/) });
+    expectRefused(last[3] ?? raise());
+    expect(await figure('used_memory')).toBeLessThan(0.95 * most);
+    await expectStrangerServed();
+    expectRefused(await stranger.ingestText('One more.'));
+    expectRefused(await stranger.post('/cache/create', { name: 'x', model: 'm', gguf_file: 'f' }));
+  }, 120_000);
+
+  test('a small file whose text is out of all proportion fails, and says so', async () => {
+    const head = Array.from(
+      { length: 200 },
+      (_, i) => `the ${'very '.repeat(6)}long name of column ${String(i)}`,
+    );
+    const row = `${Array.from({ length: 200 }, () => '1').join(',')}\n`;
+    const csv = Buffer.from(`${head.join(',')}\n${row.repeat(1_250)}`);
+    const { status, body } = await stranger.ingestFile(csv, 'wide.csv');
+    expect({ status, body }).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringMatching(/too much text/) },
+    });
+  }, 60_000);
+
+  test('documents that there is no room for wait without taking any, and go on by themselves', async () => {
+    const most = await leaveRoom(20 * MEGABYTE);
+    const heavy = createClient(service.url, 'heavy');
+    const ids: string[] = [];
+    for (let number = 0; number < 12; number += 1) {
+      const text = Array.from(
+        { length: 9_000 },
+        (_, i) => `Sentence ${String(i)} of ${String(number)} is about plum${String(number)}.`,
+      ).join(' ');
+      const { status, body } = await heavy.ingestFile(Buffer.from(text), 'plums.txt', {
+        prefer: 'respond-async',
+      });
+      expect(status).toBe(202);
+      ids.push(body.external_id);
+    }
+    const states = () => Promise.all(ids.map((id) => statusOf(heavy, id)));
+    const isDone = (state: string) => state === 'completed';
+    await until(async () => (await states()).some(isDone), 60);
+    // Until nothing moves any more.
+    for (let before = ''; ;) {
+      const now = JSON.stringify(await states());
+      if (now === before) break;
+      before = now;
+      await sleep(4_000);
+    }
+    const waiting = (await states()).filter((state) => state === 'queued' || state === 'processing');
+    expect(waiting.length).toBeGreaterThan(0);
+    expect((await states()).filter(isDone).length + waiting.length).toBe(12);
+    expect(await figure('used_memory')).toBeLessThan(0.95 * most);
+    await expectStrangerServed();
+
+    const rest = [...ids];
+    await until(async () => {
+      for (const id of [...rest]) {
+        if (!isDone(await statusOf(heavy, id))) continue;
+        rest.splice(rest.indexOf(id), 1);
+        expect((await heavy.searchChunks(`plum${String(ids.indexOf(id))}`)).body[0]?.document_id).toBe(id);
+        expect((await heavy.delete(`/documents/${id}`)).status).toBe(200);
+      }
+      return rest.length === 0;
+    }, 150);
+  }, 300_000);
+
+  test('a Redis without any memory left is read, closed to somebody, and emptied', async () => {
+    const heavy = createClient(service.url, 'heavy');
+    const words = Array.from({ length: 3_000 }, (_, i) => `word${String(i)}`).join(' ');
+    const { body } = await heavy.ingestFile(Buffer.from(words), 'words.txt');
+    expect(body.system_metadata.status).toBe('completed');
+    await redis.configSet('maxmemory', '1');
+    await sleep(500);
+    await expectStrangerServed();
+    expect((await heavy.delete(`/documents/${body.external_id}`)).status).toBe(200);
+    const rest = async () => (await redis.sCard(keys.garbage)) + (await redis.sCard(keys.hidden));
+    await until(async () => (await rest()) === 0, 30);
+    expect(await redis.keys(keys.chunk('*', 0))).toEqual([]);
+    expectRefused(await stranger.ingestText('One more.'));
+    await redis.configSet('maxmemory', '0');
+    await until(async () => (await stranger.ingestText('One more.')).status === 200, 30);
+  }, 120_000);
+});
+
+function raise(): never {
+  throw new Error('no answer');
+}
