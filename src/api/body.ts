@@ -25,7 +25,7 @@ export function isJson(mediaType: string): boolean {
 function tooLargeBody(maxBytes: number): AppError {
   return new AppError(
     413,
-    `The JSON body is larger than ${String(maxBytes)} bytes: send large documents to /ingest/file`,
+    `The JSON body is larger than the ${String(maxBytes)} bytes of this route; large documents go to /ingest/file`,
   );
 }
 

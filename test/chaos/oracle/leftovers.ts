@@ -15,6 +15,7 @@ export async function checkLeftovers(
   await checkChunks(arena, redis, records);
   await checkGenerations(arena, redis, records);
   await checkSources(arena, redis, records);
+  await checkCounts(arena, redis);
   const living = new Set(records.map(({ id }) => id));
   const buried = new Set(await redis.zRange(keys.tombstones, 0, -1));
   for (const id of await redis.zRange(keys.changes, 0, -1)) {
@@ -69,6 +70,18 @@ async function checkSources(arena: Arena, redis: Redis, records: readonly Docume
   for (const file of files) {
     if (!file.startsWith('markers/') && !drafts.has(file))
       history.violate('no stray source is left', file, /\/([0-9a-f-]{36})-/.exec(file)?.[1] ?? null);
+  }
+}
+
+/** At rest nothing is being ingested, nobody has anything waiting, and no room is set apart. */
+async function checkCounts({ history }: Arena, redis: Redis): Promise<void> {
+  const left = {
+    ingests: await redis.hLen(keys.ingests),
+    'ingests by caller': await redis.zCard(keys.ingestsByCaller),
+    unfinished: await redis.zCard(keys.unfinished),
+  };
+  for (const [name, count] of Object.entries(left)) {
+    if (count > 0) history.violate('nothing counts as being ingested at rest', `${name}: ${String(count)}`);
   }
 }
 
