@@ -156,7 +156,9 @@ const LIKELY_DIMENSIONS = 1_536;
 async function vectorBytes({ settings, dataSet, embedding, isEmbeddingRemote }: WorkerContext) {
   const { dimensions, vectorType } = settings.embedding;
   const unknown = isEmbeddingRemote ? dimensions || LIKELY_DIMENSIONS : await embedding.dimensions();
-  return (dataSet.dimensions ?? unknown) * (vectorType === 'float16' ? 2 : 4);
+  // The Query Engine keeps a copy of its own.
+  const copies = dataSet.index === null ? 1 : 2;
+  return copies * (dataSet.dimensions ?? unknown) * (vectorType === 'float16' ? 2 : 4);
 }
 
 function createShort(context: WorkerContext): IngestShort | null {
