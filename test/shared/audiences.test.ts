@@ -8,6 +8,7 @@ import { createRecords, documentTags, type Records } from '../../src/shared/reco
 import { createRedis, type Redis } from '../../src/shared/redis.js';
 import { finishRetag, patch, remove } from '../../src/shared/transitions.js';
 import { makeDocument } from '../support/documents.js';
+import { rejection } from '../support/rejection.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { slowCommands } from '../support/slow-commands.js';
 
@@ -112,7 +113,12 @@ describe('an audience of many readers', () => {
 
   test('that was registered by a process that died before its change goes, and comes back with the next', async () => {
     const { id } = await createShared(users(20));
-    await audiences.register({ id: 'a'.repeat(24), owner: 'b'.repeat(24), callers: [accessToken('user-1')] });
+    await audiences.register({
+      id: 'a'.repeat(24),
+      owner: 'b'.repeat(24),
+      ownCaller: null,
+      callers: [accessToken('user-1')],
+    });
     expect(await membersOf('user-1')).toHaveLength(2);
     await audiences.collect(LATER);
     expect(await membersOf('user-1')).toHaveLength(1);
@@ -196,34 +202,67 @@ describe('an audience of many readers', () => {
     return document;
   }
 
-  test('cannot make another caller’s queries large: of one owner 64, of all 512, and then what stands for all', async () => {
-    const list = (of: string, n: number) => ['victim', ...users(17, `${of}-${String(n)}`)];
+  const listed = (of: string, n: number) => ['victim', ...users(17, `${of}-${String(n)}`)];
+
+  test('cannot make another caller’s queries large: whose owner named them in 256 is refused, and nobody else', async () => {
     const ids: string[] = [];
-    for (let n = 0; n < 100; n += 1) ids.push((await createShared(list('x', n), 'hostile')).id);
-    const { id: fair } = await createShared(list('fair', 0), 'friend');
-    let asked = await tagsOf('victim');
-    // The hostile owner's are asked for by one tag, the friend's by name.
-    expect(asked.tags).toHaveLength(3);
-    expect(asked.areExact).toBe(false);
-    for (const id of [...ids, fair]) expect(await reaches('victim', id)).toBe(true);
-    expect(await reaches('fair-0-1', ids[0] ?? '')).toBe(false);
+    for (let n = 0; n < 256; n += 1) ids.push((await createShared(listed('x', n), 'hostile')).id);
+    for (let n = 0; n < 10; n += 1) {
+      const error = await rejection(createShared(listed('more', n), 'hostile'));
+      expect(error).toMatchObject({ status: 422, detail: [{ loc: ['body', 'access_control'] }] });
+    }
+    // What was refused left nothing with anybody.
+    expect(await membersOf('more-3-5')).toEqual([]);
+    const { id: fair } = await createShared(listed('fair', 0), 'friend');
+    ids.push(fair, (await createShared(listed('x', 5), 'hostile')).id);
+    const asked = await tagsOf('victim');
+    expect(asked.tags).toHaveLength(1 + 256 + 1);
+    expect(asked.areExact).toBe(true);
+    for (const id of ids) expect(await reaches('victim', id)).toBe(true);
+    const { id: closed } = await createShared(users(30, 'someone'), 'hostile');
+    expect(await reaches('victim', closed)).toBe(false);
+    // The owner is named in all of them.
+    expect(await reaches('hostile', closed)).toBe(true);
+    expect((await tagsOf('hostile')).tags).toHaveLength(1);
 
-    for (let owner = 0; owner < 12; owner += 1)
-      for (let n = 0; n < 60; n += 1)
-        ids.push((await createShared(list(String(owner), n), `owner-${String(owner)}`)).id);
-    asked = await tagsOf('victim');
-    expect(asked.tags).toHaveLength(2);
-    expect((await membersOf('victim')).length).toBeLessThanOrEqual(522);
-    for (const id of [...ids, fair]) expect(await reaches('victim', id)).toBe(true);
-
-    // Marks go with the last that they stand for.
-    for (const id of ids.slice(0, 100)) await records.update(id, remove);
-    await audiences.collect(LATER);
-    expect(await membersOf('victim')).not.toContainEqual(expect.stringMatching(/^[0-9a-f]{24}:\*$/));
-    for (const id of [...ids.slice(100), fair]) await records.update(id, remove);
+    for (const id of [...ids, closed]) await records.update(id, remove);
     while ((await audiences.collect(LATER)) > 0);
     expect(await redis.keys('quire:*audience*')).toEqual([]);
   }, 60_000);
+
+  test('that no record refers to any more makes room at once for another of its owner', async () => {
+    const { id } = await createShared(listed('x', 0));
+    for (let n = 1; n < 400; n += 1) await (await share(id, listed('x', n)))();
+    expect(await reaches('victim', id)).toBe(true);
+    expect(await reaches('x-399-16', id)).toBe(true);
+    expect((await membersOf('victim')).length).toBeLessThanOrEqual(256);
+  }, 60_000);
+
+  test('of earlier versions is told to all whom a mark made ask for more than names them', async () => {
+    const first = await createShared(listed('x', 0), 'hostile');
+    const { id: other } = await createShared(users(30, 'someone'), 'hostile');
+    const set = keys.audiencesOf(accessToken('victim'));
+    const [member = ''] = await membersOf('victim');
+    const [owner = ''] = member.split(':');
+    // What the version before left of an audience beyond the limit.
+    await redis.zRem(set, member);
+    await redis.zAdd(set, [
+      { score: 0, value: `${owner}:*` },
+      { score: 0, value: '*' },
+    ]);
+    for (const whose of [owner, '*']) {
+      await redis.sAdd(keys.audienceOverflow(whose), accessToken('victim'));
+      await redis.sAdd(keys.audienceOverflows, whose);
+    }
+    expect((await tagsOf('victim')).areExact).toBe(false);
+    expect(await reaches('victim', first.id)).toBe(true);
+    await audiences.collect(0);
+    expect(await membersOf('victim')).toEqual([member]);
+    expect((await tagsOf('victim')).areExact).toBe(true);
+    expect(await reaches('victim', first.id)).toBe(true);
+    expect(await reaches('victim', other)).toBe(false);
+    expect(await redis.keys('quire:audience-overflow*')).toEqual([]);
+  });
 
   test('holds up Redis for less than 50 ms, at 3,000 ids of 256 characters', async () => {
     const slow = await slowCommands({ redis, server }, 50, async () => {
