@@ -83,8 +83,7 @@ export function createTurns(
         },
         refuse: (error) => {
           settle();
-          // @NOTE a reason is whatever the caller aborted with; it goes back as it came
-          reject(error as Error);
+          reject(error instanceof Error ? error : new Error('aborted', { cause: error }));
         },
       };
       const abort = () => {
