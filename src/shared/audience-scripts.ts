@@ -3,9 +3,9 @@ import { defineScript } from './redis.js';
 /*
  * Redis holds of a large audience, in a hash, the token of its owner, the tokens of its callers (24 digits each) and how
  * many records refer to it; and of each caller, in a sorted set of equal scores, the audiences that they are in, as
- * `owner:audience`. A caller whose set is full for an owner has `owner:*` in it instead, and `*` where it is full
- * altogether, so that nobody can make another's queries large. Who has such a mark is noted, for it to be taken away
- * once no audience is left that it stands for.
+ * `owner:audience`. Of one owner these are so many at most, and whoever would add more is refused: nobody can make
+ * another's queries large. Data of earlier versions may have `owner:*` or `*` there, for all of an owner and all that
+ * there are, until every audience is told to all of its callers.
  */
 const PREAMBLE = `
 local TOKEN = 24
@@ -41,14 +41,15 @@ end
 
 /**
  * Makes an audience known to some of its callers; answers whether these were the last. What registers begins at the
- * first, which ends a removal; a removal that begins meanwhile makes it begin again (-1). Only an audience that is known
- * to all of its callers has a number of references, without which no record can refer to it.
+ * first, which ends a removal; a removal that begins meanwhile makes it begin again (-1). A caller who is in as many of
+ * the owner as may be stops it there: -100 for the first caller, -101 for the second. Only an audience that is known to all
+ * of its callers has a number of references, without which no record can refer to it.
  */
 export const registerScript = defineScript<number>(`${PREAMBLE}
-local audience, unreferenced, owners, overflows, waiting = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local audience, unreferenced, owners, waiting = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, owner, callers, now = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local start, step = tonumber(ARGV[5]), tonumber(ARGV[6])
-local ofOwner, ofCaller, setPrefix, overflowPrefix = tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9], ARGV[10]
+local most, setPrefix, ownCaller = tonumber(ARGV[7]), ARGV[8], ARGV[9]
 local references = redis.call('HGET', audience, 'references')
 if references and tonumber(references) > 0 then return 1 end
 if not references and start == 0 and redis.call('HEXISTS', audience, 'callers') == 0
@@ -72,22 +73,16 @@ end
 callers = redis.call('HGET', audience, 'callers')
 if not callers then return -1 end
 local member, first, last = owner .. ':' .. id, '[' .. owner .. ':', '(' .. owner .. ';'
-local function mark(set, caller, whose, name)
-  redis.call('ZADD', set, 0, name)
-  redis.call('SADD', overflowPrefix .. whose, caller)
-  redis.call('SADD', overflows, whose)
-end
 local each, isLast = part(callers, start, step)
+local at = start
 for caller in each do
   local set = setPrefix .. caller
-  local size = redis.call('ZCARD', set)
-  if size >= ofOwner and redis.call('ZLEXCOUNT', set, first, last) >= ofOwner then
-    mark(set, caller, owner, owner .. ':*')
-  elseif size >= ofCaller then
-    mark(set, caller, '*', '*')
-  else
+  if caller ~= ownCaller then
+    if redis.call('ZCARD', set) >= most and not redis.call('ZSCORE', set, member)
+      and redis.call('ZLEXCOUNT', set, first, last) >= most then return -100 - at end
     redis.call('ZADD', set, 0, member)
   end
+  at = at + 1
 end
 if not isLast then return 0 end
 redis.call('HSET', audience, 'references', '0')
@@ -100,7 +95,7 @@ return 1
  */
 export const collectScript = defineScript<number>(
   `${PREAMBLE}${LEAVE}
-local audience, unreferenced, owners, waiting = KEYS[1], KEYS[2], KEYS[3], KEYS[5]
+local audience, unreferenced, owners, waiting = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, time, start, step, setPrefix = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
 local since = redis.call('ZSCORE', unreferenced, id)
 if not since or tonumber(since) > tonumber(time) then return -1 end
@@ -126,11 +121,19 @@ return 1
   { evenWhenFull: true },
 );
 
-/** Takes marks for which no audience is left from some callers; answers from how many. */
+/** Tells an audience of an earlier version to some of its callers, however many they are in; answers whether these were the last. */
+export const tellScript = defineScript<number>(`${PREAMBLE}
+local audience, start, step, setPrefix = KEYS[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+local found = redis.call('HMGET', audience, 'owner', 'callers', 'references')
+if not found[2] or not found[3] then return 1 end
+local each, isLast = part(found[2], start, step)
+for caller in each do redis.call('ZADD', setPrefix .. caller, 0, found[1] .. ':' .. ARGV[1]) end
+return isLast and 1 or 0
+`);
+
+/** Takes the marks of an owner, or of all (`*`), from some callers; answers from how many. */
 export const clearScript = defineScript<number>(`
-local owners, overflows = KEYS[2], KEYS[3]
-local owner, step, setPrefix, overflow = ARGV[1], ARGV[2], ARGV[3], ARGV[4] .. ARGV[1]
-if redis.call('HEXISTS', owners, owner) == 1 then return 0 end
+local overflow, overflows, owner, step, setPrefix = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3]
 local mark = owner == '*' and '*' or owner .. ':*'
 local callers = redis.call('SPOP', overflow, step)
 for _, caller in ipairs(callers) do redis.call('ZREM', setPrefix .. caller, mark) end

@@ -14,6 +14,8 @@ export interface Audience {
   readonly id: string;
   /** The tag of its owner's large audiences. */
   readonly owner: string;
+  /** The token of its owner, who is named beside it, however many lists they make: null where they are no reader. */
+  readonly ownCaller: string | null;
   /** The tokens of the readers, in order. */
   readonly callers: readonly string[];
 }
@@ -26,14 +28,16 @@ export function audienceOf(document: Readable): Audience | null {
   if (ids.size <= MOST_DIRECT) return null;
   const callers = Array.from(ids, accessToken).sort();
   const owner = ownerToken(document.ownerId);
-  return { id: audienceToken(owner, callers), owner, callers };
+  const ownCaller = ids.has(document.ownerId) ? accessToken(document.ownerId) : null;
+  return { id: audienceToken(owner, callers), owner, ownCaller, callers };
 }
 
 /** The tags by which a document's readers find it. */
 export function accessTags(document: Readable): string[] {
   const audience = audienceOf(document);
   if (!audience) return Array.from(readersOf(document), accessToken);
-  return [audience.id, audience.owner, largeAudienceToken];
+  const { id, owner, ownCaller } = audience;
+  return [id, owner, largeAudienceToken, ...(ownCaller === null ? [] : [ownCaller])];
 }
 
 function readersOf({ readers, writers, admins }: AccessLists): ReadonlySet<string> {
@@ -47,7 +51,7 @@ export interface CallerTags {
   readonly areExact: boolean;
 }
 
-/** In a caller's set: every large audience of the owner may name them. */
+/** In a caller's set, of earlier versions, until the sweeper replaced it: every large audience of the owner may name them. */
 const ANY = '*';
 
 /** @param members of the caller's set: `owner:audience`, `owner:*`, or `*` */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { metadataSchema } from './document.js';
+import { AppError } from './errors.js';
 import { keys, toMember } from './keys.js';
 import { defineScript, type Redis } from './redis.js';
 import { usageEvent, type UsageEvent } from './usage.js';
@@ -8,7 +9,7 @@ const configSchema = z.object({
   model: z.string(),
   ggufFile: z.string(),
   /** As the client sent them; null when the cache was made of listed documents alone. */
-  filters: z.json(),
+  filters: z.custom<z.infer<ReturnType<typeof z.json>>>((value) => value !== undefined),
 });
 export type CacheConfig = z.infer<typeof configSchema>;
 
@@ -71,6 +72,10 @@ export interface CacheChange {
 /** From the cache as it is, or null, to what it becomes; a null result leaves it alone. */
 export type CacheTransition = (cache: CacheRecord | null) => CacheChange | null;
 
+/** What the script answers where an owner has as many caches as they may. */
+const TOO_MANY = -1;
+const MOST_OF_OWNER = 100;
+
 export type Caches = ReturnType<typeof createCaches>;
 
 export function createCaches(redis: Redis) {
@@ -84,11 +89,12 @@ export function createCaches(redis: Redis) {
   return {
     read,
 
-    /** Caches of an owner, by name. */
-    list: async (ownerId: string): Promise<CacheRecord[]> => {
-      const names = (await redis.sMembers(keys.caches(ownerId))).sort();
-      const found = await Promise.all(names.map((name) => read(ownerId, name)));
-      return found.filter((cache) => cache !== null);
+    /** Caches of an owner, by name, read one after the other: each may name 100,000 documents. */
+    async *list(ownerId: string): AsyncGenerator<CacheRecord> {
+      for (const name of (await redis.sMembers(keys.caches(ownerId))).sort()) {
+        const cache = await read(ownerId, name);
+        if (cache) yield cache;
+      }
     },
 
     /** Applies a transition atomically, again on the newer state when another process came between. */
@@ -113,8 +119,10 @@ export function createCaches(redis: Redis) {
             ],
             ...[name, next?.building ? String(Date.now()) : '', keys.changed, toMember(ownerId)],
             ...change.usage.map((event) => JSON.stringify(event)),
+            String(MOST_OF_OWNER),
           ],
         });
+        if (done === TOO_MANY) throw tooManyCaches();
         if (done === 1) return { cache: next, changed: true };
       }
     },
@@ -135,6 +143,9 @@ export function createCaches(redis: Redis) {
     },
   };
 }
+
+const tooManyCaches = () =>
+  new AppError(409, `You have ${String(MOST_OF_OWNER)} caches already: delete one first`);
 
 export function startBuild(
   cache: CacheRecord | null,
@@ -181,6 +192,7 @@ const commitScript = defineScript<number>(`
 local cache, names, building, dirty, pending = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local expected, revision, json, name, since = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 if (redis.call('HGET', cache, 'revision') or '') ~= expected then return 0 end
+if json ~= '' and expected == '' and redis.call('SCARD', names) >= tonumber(ARGV[#ARGV]) then return ${String(TOO_MANY)} end
 if json == '' then
   redis.call('DEL', cache)
   redis.call('SREM', names, name)
@@ -189,7 +201,7 @@ else
   redis.call('SADD', names, name)
 end
 if since ~= '' then redis.call('ZADD', building, since, cache) else redis.call('ZREM', building, cache) end
-for i = 8, #ARGV do
+for i = 8, #ARGV - 1 do
   redis.call('RPUSH', pending, ARGV[i])
   redis.call('SADD', dirty, ARGV[7])
 end

@@ -111,7 +111,7 @@ export function createCacheRoutes(parts: {
       summary: 'Named caches of the caller',
       request: {},
       responses: { 200: z.array(configuration) },
-      handle: async ({ caller }) => reply.json(200, (await caches.list(caller.id)).map(view)),
+      handle: ({ caller }) => Promise.resolve(reply.items(caches.list(caller.id), view)),
     }),
     defineRoute({
       ...{ method: 'post', path: '/cache/{name}/update', tag, permission: 'write', emptyBody: 'object' },

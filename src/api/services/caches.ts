@@ -54,6 +54,19 @@ export interface BuildResult {
 
 const jsonSchema = z.json();
 
+/** Of the filters of a cache as JSON: they are stored, and shown in every list. */
+const MOST_FILTER_CHARACTERS = 16_384;
+
+const filtersTooLong = () =>
+  new AppError(422, [
+    {
+      loc: ['body', 'filters'],
+      msg: `ensure this value has at most ${String(MOST_FILTER_CHARACTERS)} characters as JSON`,
+      type: 'value_error.any_str.max_length',
+      ctx: { limit_value: MOST_FILTER_CHARACTERS },
+    },
+  ]);
+
 export type CacheService = ReturnType<typeof createCacheService>;
 
 export function createCacheService(parts: {
@@ -83,6 +96,8 @@ export function createCacheService(parts: {
       request: CacheRequest,
       { docs, filters, ...config }: CacheSpecification,
     ): Promise<BuildResult> => {
+      if (filters.json !== null && JSON.stringify(filters.json).length > MOST_FILTER_CHARACTERS)
+        throw filtersTooLong();
       const filter = filters.json === null ? undefined : filters.filter;
       const documentIds = await selection.select(request.ownerId, { docs, filter });
       if (documentIds.length === 0) throw new AppError(400, 'No documents to add to cache');
@@ -104,7 +119,7 @@ export function createCacheService(parts: {
 
     find: (ownerId: string, name: string): Promise<CacheRecord | null> => caches.read(ownerId, name),
 
-    list: (ownerId: string): Promise<CacheRecord[]> => caches.list(ownerId),
+    list: (ownerId: string): AsyncIterable<CacheRecord> => caches.list(ownerId),
 
     remove: async (ownerId: string, name: string): Promise<void> => {
       const { ready } = await known(ownerId, name);

@@ -1,6 +1,13 @@
 import type { Index } from '../ports.js';
+import { createTurns } from '../turns.js';
 import { FIRST_VECTORS, type VectorSet } from '../vectors.js';
+import type { Question } from './exact-index/protocol.js';
 import { startMirrorThread, type OnProblem } from './exact-index/mirror-thread.js';
+
+/** Questions that the thread has before it: enough to keep it busy, few enough to stand before another's. */
+const MOST_AT_ONCE = 4;
+/** Of a process, of all callers together. */
+const MOST_WAITING = 1_000;
 
 /**
  * Scans all vectors, or all terms, in a thread of its own that mirrors records, vectors and terms in memory. Made at
@@ -18,26 +25,29 @@ export function createExactIndex({
   readonly onProblem?: OnProblem;
 }): Promise<Index> {
   const thread = startMirrorThread({ redisUrl, vectors, onProblem });
+  const turns = createTurns(MOST_AT_ONCE, { mostWaiting: MOST_WAITING, name: 'index' });
+  const ask = (question: Question, signal: AbortSignal | undefined) =>
+    turns.run(() => thread.ask(question, signal), { by: question.callerId, signal });
   return Promise.resolve({
     name: 'exact',
     seeksAllWords: true,
     search: async ({ vector, callerId, filter, limit, signal }) => {
       // A copy of its own: sending a view would send all that it is a view of.
       const question = { type: 'search', vector: vector.slice(), callerId, filter, limit } as const;
-      const answer = await thread.ask(question, signal);
+      const answer = await ask(question, signal);
       return answer.type === 'search' ? answer.candidates : mismatch();
     },
     searchWords: async ({ words, vector, callerId, filter, limit, signal }) => {
       const question = { type: 'words', words, callerId, filter, limit } as const;
-      const answer = await thread.ask(vector ? { ...question, vector: vector.slice() } : question, signal);
+      const answer = await ask(vector ? { ...question, vector: vector.slice() } : question, signal);
       return answer.type === 'search' ? answer.candidates : mismatch();
     },
     list: async ({ callerId, filter, skip, limit, signal }) => {
-      const answer = await thread.ask({ type: 'list', callerId, filter, skip, limit }, signal);
+      const answer = await ask({ type: 'list', callerId, filter, skip, limit }, signal);
       return answer.type === 'list' ? [...answer.documentIds] : mismatch();
     },
     count: async ({ callerId, filter, signal }) => {
-      const answer = await thread.ask({ type: 'count', callerId, filter }, signal);
+      const answer = await ask({ type: 'count', callerId, filter }, signal);
       return answer.type === 'count' ? answer.count : mismatch();
     },
     state: () => Promise.resolve(thread.state),

@@ -4,6 +4,7 @@ import type { DocumentRecord } from '../document.js';
 import type { CallOptions, Index } from '../ports.js';
 import { UnavailableError } from '../errors.js';
 import { createRedis } from '../redis.js';
+import { createTurns } from '../turns.js';
 import type { SearchEffort } from './query-engine-index/chunk-query.js';
 import { createChunkSearch } from './query-engine-index/chunk-search.js';
 import {
@@ -35,6 +36,15 @@ export interface QueryEngineOptions extends Omit<VectorSpace, 'dimensions'> {
   readonly readRecords: (ids: readonly string[]) => Promise<(DocumentRecord | null)[]>;
   /** Told of what keeps documents from being found; `fields.level` is `warn` or `error`. */
   readonly onProblem?: OnProblem;
+}
+
+/** Questions that the engine has before it: enough to keep it busy, few enough to stand before another's. */
+const MOST_AT_ONCE = 8;
+/** Of a process, of all callers together. */
+const MOST_WAITING = 1_000;
+
+interface Asked extends CallOptions {
+  readonly callerId: string;
 }
 
 /** What a provider gets to tell its dimensions before the index is opened without: a start must not hang with it. */
@@ -82,8 +92,13 @@ export async function createQueryEngineIndex(options: QueryEngineOptions): Promi
     effort: effortOf(algorithm, options.efRuntime),
   });
   const listing = createListing(client, { ...options, askAs });
-  const ask = <Answer>(query: () => Promise<Answer>, { signal }: CallOptions) =>
-    untilAborted(lifecycle.ask(query), signal);
+  const turns = createTurns(MOST_AT_ONCE, { mostWaiting: MOST_WAITING, name: 'index' });
+  // The engine goes on with a question whose asker has left, and so does its turn.
+  const ask = <Answer>(query: () => Promise<Answer>, { callerId: by, signal }: Asked) =>
+    untilAborted(
+      turns.run(() => lifecycle.ask(query), { by, signal }),
+      signal,
+    );
   return {
     name: 'query-engine',
     seeksAllWords: false,

@@ -5,10 +5,10 @@ import type { DocumentRecord } from '../../document.js';
 import { matches } from '../../filter-match.js';
 import type { IndexListing } from '../../ports.js';
 import type { Redis } from '../../redis.js';
+import { createTurns } from '../../turns.js';
 import { compileClause } from './clause.js';
 import { documentIndex } from './definition.js';
 import { refuseWarnings } from './engine.js';
-import { createTurns } from './turns.js';
 
 type ReadRecords = (ids: readonly string[]) => Promise<(DocumentRecord | null)[]>;
 type Selection = Pick<IndexListing, 'callerId' | 'filter' | 'signal'>;
@@ -41,7 +41,7 @@ const CURSOR_MILLISECONDS = 30_000;
 export function createListing(client: Redis, options: ListingOptions) {
   const { readRecords, askAs, timeoutMilliseconds, furthestSkip = MOST_SKIPPED } = options;
   const { alias } = documentIndex;
-  const inTurn = createTurns(MOST_WALKS);
+  const walks = createTurns(MOST_WALKS, { name: 'index' });
   const newestFirst = {
     type: 'SORTBY' as const,
     BY: [
@@ -84,18 +84,20 @@ export function createListing(client: Redis, options: ListingOptions) {
   }
 
   /** A page beyond what the engine skips to: mostly there is nothing, which counting tells. */
-  const farPage = async (text: string, from: number, size: number): Promise<string[]> => {
+  const farPage = async (text: string, listing: IndexListing): Promise<string[]> => {
+    const { skip: from, limit: size, signal } = listing;
     if ((await total(text)) <= from) return [];
-    return inTurn(async () => {
+    return walks.run(async () => {
       const found: string[] = [];
       let seen = 0;
       for await (const ids of pages(text)) {
+        signal?.throwIfAborted();
         found.push(...ids.slice(Math.max(0, from - seen)));
         seen += ids.length;
         if (found.length >= size) break;
       }
       return found.slice(0, size);
-    });
+    }, turnOf(listing));
   };
 
   /** Of what the query lets through, what matches, in pages. */
@@ -122,26 +124,26 @@ export function createListing(client: Redis, options: ListingOptions) {
     const clause = compileClause(caller, listing.filter);
     if (!clause) return [];
     if (clause.isExact)
-      return skip > furthestSkip ? farPage(clause.text, skip, limit) : page(clause.text, skip, limit);
-    return inTurn(async () => {
+      return skip > furthestSkip ? farPage(clause.text, listing) : page(clause.text, skip, limit);
+    return walks.run(async () => {
       const found: string[] = [];
       for await (const ids of matching(clause.text, listing)) {
         found.push(...ids);
         if (found.length >= skip + limit) break;
       }
       return found.slice(skip, skip + limit);
-    });
+    }, turnOf(listing));
   };
 
   const countAs = async (caller: CallerTags, selection: Selection): Promise<number> => {
     const clause = compileClause(caller, selection.filter);
     if (!clause) return 0;
     if (clause.isExact) return total(clause.text);
-    return inTurn(async () => {
+    return walks.run(async () => {
       let count = 0;
       for await (const ids of matching(clause.text, selection)) count += ids.length;
       return count;
-    });
+    }, turnOf(selection));
   };
 
   return {
@@ -149,6 +151,8 @@ export function createListing(client: Redis, options: ListingOptions) {
     count: (selection: Selection) => askAs(selection.callerId, (caller) => countAs(caller, selection)),
   };
 }
+
+const turnOf = ({ callerId, signal }: Selection) => ({ by: callerId, signal });
 
 /** The record holds its fields as JSON; one that was deleted since it was found has none. */
 function idsOf(rows: readonly Readonly<Record<string, unknown>>[]): string[] {
