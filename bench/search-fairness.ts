@@ -47,15 +47,21 @@ try {
       answered += 1;
     }
   });
+  const pace = async (during: () => Promise<unknown>) => {
+    const [started, before] = [performance.now(), answered];
+    await during();
+    return round(((answered - before) * 1_000) / (performance.now() - started), 0);
+  };
   await sleep(2_000);
-  const started = performance.now();
-  const before = answered;
-  const beside = await measure();
-  const heavyPerSecond = round(((answered - before) * 1_000) / (performance.now() - started), 0);
+  const heavyAlonePerSecond = await pace(() => sleep(3_000));
+  let beside = alone;
+  const heavyPerSecond = await pace(async () => {
+    beside = await measure();
+  });
   isOver = true;
   await Promise.all(lanes);
   console.table({ alone, beside });
-  console.log(JSON.stringify({ alone, beside, heavyPerSecond, refused }));
+  console.log(JSON.stringify({ alone, beside, heavyAlonePerSecond, heavyPerSecond, refused }));
   heavy.close();
   light.close();
 } finally {

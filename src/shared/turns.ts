@@ -21,16 +21,29 @@ interface Waiter {
   readonly refuse: (error: unknown) => void;
 }
 
+interface TurnLimits {
+  /** As long as nobody else comes, one may have so many at once; and whoever has none goes before the limit of the others. */
+  readonly mostAlone?: number;
+  readonly mostWaiting?: number;
+  readonly name?: string;
+}
+
+/** So long after somebody else came, one is not alone. */
+const COMPANY_MILLISECONDS = 1_000;
+
 /**
  * Lets in at most `most` at once; the others wait, and whoever asked for them comes in turn. Where more than
  * `mostWaiting` wait, the newest of the one who has the most of them is refused, so that nobody fills the queue of others.
  */
 export function createTurns(
   most: number,
-  { mostWaiting = Infinity, name = 'queue' }: { mostWaiting?: number; name?: string } = {},
+  { mostAlone = most, mostWaiting = Infinity, name = 'queue' }: TurnLimits = {},
 ): Turns {
   let running = 0;
   let waiting = 0;
+  let latest: string | null = null;
+  let companyUntil = 0;
+  const runningOf = new Map<string, number>();
   // The first is whose turn it is next: a map keeps the order of insertion.
   const lines = new Map<string, Set<Waiter>>();
 
@@ -41,17 +54,33 @@ export function createTurns(
     if (line.size === 0) lines.delete(by);
   };
 
+  const mayEnter = (by: string) => {
+    if (running < most) return true;
+    if (mostAlone === most) return false;
+    if (!runningOf.has(by)) return running < mostAlone + most;
+    return running < mostAlone && performance.now() > companyUntil;
+  };
+
+  const count = (by: string, change: 1 | -1) => {
+    running += change;
+    const left = (runningOf.get(by) ?? 0) + change;
+    if (left > 0) runningOf.set(by, left);
+    else runningOf.delete(by);
+  };
+
   const letNextIn = () => {
     for (const [by, line] of lines) {
+      if (!mayEnter(by)) continue;
       for (const waiter of line) {
         leaveLine(by, waiter);
         // To the end: the others come first now.
         if (lines.delete(by)) lines.set(by, line);
+        count(by, 1);
         waiter.enter();
-        return;
+        return true;
       }
     }
-    running -= 1;
+    return false;
   };
 
   const refuseNewest = () => {
@@ -63,11 +92,14 @@ export function createTurns(
     newest.refuse(new UnavailableError(name));
   };
 
-  const leaveOnce = () => {
+  const leaveOnce = (by: string) => {
     let isOver = false;
     return () => {
-      if (!isOver) letNextIn();
+      if (isOver) return;
       isOver = true;
+      count(by, -1);
+      // More than one, where somebody has become alone.
+      while (letNextIn());
     };
   };
 
@@ -99,10 +131,13 @@ export function createTurns(
 
   const enter = async (request: TurnRequest = {}) => {
     request.signal?.throwIfAborted();
-    // Whoever ends passes its place on.
-    if (running < most) running += 1;
+    const { by = '' } = request;
+    if (latest !== null && latest !== by) companyUntil = performance.now() + COMPANY_MILLISECONDS;
+    latest = by;
+    // Who waits comes first: whoever ends passes its place on.
+    if (!lines.has(by) && mayEnter(by)) count(by, 1);
     else await wait(request);
-    return leaveOnce();
+    return leaveOnce(by);
   };
 
   return {

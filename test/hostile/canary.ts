@@ -28,13 +28,13 @@ export async function startCanary(url: string, client: Client) {
   await once(child, 'message');
   return {
     /** Waits for all that was under way when it was called, and a round after it; then tells what was met meanwhile. */
-    take: async () => {
+    take: async ({ withinMilliseconds }: { withinMilliseconds: number }) => {
       const called = Math.max(0, ...beats.map(({ startedAt }) => startedAt));
       const isHeard = (kind: Beat['kind']) =>
         beats.some((each) => each.kind === kind && each.startedAt > called);
       while (!isHeard('health') || !isHeard('search') || (last?.oldest ?? 0) <= called)
         await once(child, 'message');
-      const song = listen(beats);
+      const song = listen(beats, withinMilliseconds);
       beats = [];
       return song;
     },

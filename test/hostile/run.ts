@@ -15,7 +15,7 @@ import { queueAttacks } from './attacks/queues.js';
 import { searchAttacks } from './attacks/searches.js';
 import { startCanary } from './canary.js';
 import { watchMemory, type Peak } from './memory.js';
-import type { Song } from './song.js';
+import { SERVED_WITHIN_MS, type Song } from './song.js';
 
 /** Last those after which the service has the most to do. */
 const ATTACKS: readonly Attack[] = [
@@ -56,7 +56,7 @@ export interface HostileOptions {
   /** Of names; only those attacks. */
   readonly only?: RegExp;
   readonly onResult?: (result: Result) => void;
-  /** Times as long as elsewhere may what attacks wait for themselves take: for machines that are shared. */
+  /** Times as long as elsewhere may others wait, and attacks for what they ask: for machines that are shared. */
   readonly slowness?: number;
 }
 
@@ -90,6 +90,7 @@ export async function runHostile({
       createClient(service.url, user, permissions);
     const bystander = as('bystander');
     await bystander.ingestText('A canary sings.');
+    const served = { withinMilliseconds: slowness * SERVED_WITHIN_MS };
     const canary = await startCanary(service.url, bystander);
     const target: Target = {
       ...{ service, url: service.url, port: Number(new URL(service.url).port), as, isShort, slowness },
@@ -98,10 +99,10 @@ export async function runHostile({
     try {
       for (const attack of ATTACKS.filter((each) => only.test(each.name))) {
         const memory = await watchMemory(service);
-        await canary.take();
+        await canary.take(served);
         await turnOf(service);
         const observed = await attempt(attack, target);
-        const song = await canary.take();
+        const song = await canary.take(served);
         const turn = await turnOf(service);
         const result = judge(attack, { observed, song, turn, peaks: await memory.stop() });
         results.push(result);

@@ -71,3 +71,24 @@ test('a full queue refuses the newest of whoever has the most in it, and nobody 
   expect(answers.filter((answer) => answer === 'done')).toHaveLength(7);
   expect(answers.filter((answer) => answer instanceof UnavailableError)).toHaveLength(23);
 });
+
+test('one who is alone has more at once; another has a turn at once, and takes turns from then on', async () => {
+  const turns = createTurns(2, { mostAlone: 10 });
+  const heavy = Array.from({ length: 30 }, () => turns.enter({ by: 'heavy' }));
+  const leaveHeavy = await Promise.all(heavy.slice(0, 10));
+  expect(turns.figures()).toEqual({ running: 10, waiting: 20 });
+  const leaveLight = await turns.enter({ by: 'light' });
+  expect(turns.figures()).toEqual({ running: 11, waiting: 20 });
+  // Somebody else was here a moment ago: the heavy one gets places of the common number only.
+  for (const leave of leaveHeavy.slice(0, 8)) leave();
+  expect(turns.figures()).toEqual({ running: 3, waiting: 20 });
+  const second = turns.enter({ by: 'light' });
+  leaveHeavy[8]?.();
+  expect(turns.figures()).toEqual({ running: 2, waiting: 21 });
+  leaveHeavy[9]?.();
+  expect(turns.figures()).toEqual({ running: 2, waiting: 20 });
+  leaveLight();
+  (await second)();
+  for (const entered of heavy.slice(10)) (await entered)();
+  expect(turns.figures()).toEqual({ running: 0, waiting: 0 });
+});

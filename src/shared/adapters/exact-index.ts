@@ -4,8 +4,10 @@ import { FIRST_VECTORS, type VectorSet } from '../vectors.js';
 import type { Question } from './exact-index/protocol.js';
 import { startMirrorThread, type OnProblem } from './exact-index/mirror-thread.js';
 
-/** Questions that the thread has before it: enough to keep it busy, few enough to stand before another's. */
+/** Questions of several callers that the thread has before it: few enough to stand before another's. */
 const MOST_AT_ONCE = 4;
+/** Of one caller, while nobody else asks: enough to keep the thread busy. */
+const MOST_ALONE = 128;
 /** Of a process, of all callers together. */
 const MOST_WAITING = 1_000;
 
@@ -25,7 +27,11 @@ export function createExactIndex({
   readonly onProblem?: OnProblem;
 }): Promise<Index> {
   const thread = startMirrorThread({ redisUrl, vectors, onProblem });
-  const turns = createTurns(MOST_AT_ONCE, { mostWaiting: MOST_WAITING, name: 'index' });
+  const turns = createTurns(MOST_AT_ONCE, {
+    mostAlone: MOST_ALONE,
+    mostWaiting: MOST_WAITING,
+    name: 'index',
+  });
   const ask = (question: Question, signal: AbortSignal | undefined) =>
     turns.run(() => thread.ask(question, signal), { by: question.callerId, signal });
   return Promise.resolve({

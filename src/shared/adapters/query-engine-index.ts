@@ -38,8 +38,10 @@ export interface QueryEngineOptions extends Omit<VectorSpace, 'dimensions'> {
   readonly onProblem?: OnProblem;
 }
 
-/** Questions that the engine has before it: enough to keep it busy, few enough to stand before another's. */
+/** Questions of several callers that the engine has before it: few enough to stand before another's. */
 const MOST_AT_ONCE = 8;
+/** Of one caller, while nobody else asks: enough to keep the engine busy. */
+const MOST_ALONE = 128;
 /** Of a process, of all callers together. */
 const MOST_WAITING = 1_000;
 
@@ -92,7 +94,11 @@ export async function createQueryEngineIndex(options: QueryEngineOptions): Promi
     effort: effortOf(algorithm, options.efRuntime),
   });
   const listing = createListing(client, { ...options, askAs });
-  const turns = createTurns(MOST_AT_ONCE, { mostWaiting: MOST_WAITING, name: 'index' });
+  const turns = createTurns(MOST_AT_ONCE, {
+    mostAlone: MOST_ALONE,
+    mostWaiting: MOST_WAITING,
+    name: 'index',
+  });
   // The engine goes on with a question whose asker has left, and so does its turn.
   const ask = <Answer>(query: () => Promise<Answer>, { callerId: by, signal }: Asked) =>
     untilAborted(
