@@ -15,7 +15,7 @@ const STEP_WAITS_SECONDS = 5;
 const LEAST_RESERVED = 64;
 
 /** @throws UnavailableError as long as Redis is short of memory: the job is put off */
-export async function requireRoom(memory: MemoryWatch): Promise<void> {
+async function requireRoom(memory: MemoryWatch): Promise<void> {
   if (await memory.isShort())
     throw new UnavailableError('room in Redis', { retryAfterSeconds: STEP_WAITS_SECONDS });
 }
