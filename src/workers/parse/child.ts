@@ -1,4 +1,4 @@
-import { constants, setPriority } from 'node:os';
+import { constants, getPriority, setPriority } from 'node:os';
 import { IngestError } from '../../shared/errors.js';
 import type { Chunk } from '../chunk.js';
 import { countTokens } from '../../shared/tokens.js';
@@ -6,7 +6,9 @@ import type { ChildMessage, ParseTask } from './protocol.js';
 import { readDocument } from './read-document.js';
 
 // Reading a file can wait for the processor, whoever searches cannot: where there is too little of it, they go first.
-setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+// Only downwards: a service that is nicer than that already may not come up again.
+if (getPriority() < constants.priority.PRIORITY_BELOW_NORMAL)
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 /** Text in one message to the pool, in UTF-16 units: small enough not to hold up the pool's event loop. */
 const BATCH_LENGTH = 256 * 1024;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { chmod, cp, mkdir, open, readdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
-import { getPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { as, createParserWorkers, statusOf, untilReady } from '../../support/parser-workers.js';
@@ -54,6 +54,16 @@ const ENVIRONMENT = ['LANG', 'MALLOC_ARENA_MAX', 'PWD', 'TMPDIR', 'UV_THREADPOOL
 describe('parser processes of a worker that is root', () => {
   asRoot('are nicer than what answers requests', async () => {
     for (const id of await untilReady(workers.start({}))) await until(() => getPriority(id) === 10);
+  });
+
+  asRoot('start where the worker itself is nicer than that', async () => {
+    const own = getPriority();
+    setPriority(15);
+    try {
+      for (const id of await untilReady(workers.start({}))) expect(getPriority(id)).toBe(15);
+    } finally {
+      setPriority(own);
+    }
   });
 
   asRoot('are nobody, without groups, privileges, environment, network or open files', async () => {
