@@ -158,8 +158,8 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS) {
     },
 
     /**
-     * Tags of the record in a state that it must still be in, to chunks in a row that come after others with them. One small script after the other: an engine indexes each
-     * vector anew, and searches must get their turns.
+     * Tags of the record in a state that it must still be in, to chunks in a row that come after others with them. One
+     * small script after the other: an engine indexes each vector anew, and searches must get their turns.
      */
     writeTags: async (
       generation: string,

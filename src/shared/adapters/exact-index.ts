@@ -6,8 +6,8 @@ import { startMirrorThread, type OnProblem } from './exact-index/mirror-thread.j
 
 /** Questions of several callers that the thread has before it: few enough to stand before another's. */
 const MOST_AT_ONCE = 4;
-/** Of one caller, while nobody else asks: enough to keep the thread busy. */
-const MOST_ALONE = 128;
+/** Of one caller, while nobody else asks: enough to keep the thread busy, few enough for whoever comes next. */
+const MOST_ALONE = 32;
 /** Of a process, of all callers together. */
 const MOST_WAITING = 1_000;
 

@@ -41,7 +41,7 @@ export interface QueryEngineOptions extends Omit<VectorSpace, 'dimensions'> {
 /** Questions of several callers that the engine has before it: few enough to stand before another's. */
 const MOST_AT_ONCE = 8;
 /** Of one caller, while nobody else asks: enough to keep the engine busy. */
-const MOST_ALONE = 128;
+const MOST_ALONE = 32;
 /** Of a process, of all callers together. */
 const MOST_WAITING = 1_000;
 
