@@ -1,8 +1,12 @@
 // Tests import from src/ for its types and run what ships: the compiled files in dist/.
-export default {
+import { availableParallelism } from 'node:os';
+import { sortTests } from './test/support/jest/sort-tests.mjs';
+
+const files = sortTests();
+
+const common = {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
-  testMatch: ['**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022' }, module: { type: 'es6' } }] },
   moduleNameMapper: {
@@ -10,5 +14,23 @@ export default {
     '^(\\.{1,2}/(?!.*dist/).*)\\.js$': '$1',
   },
   modulePathIgnorePatterns: ['<rootDir>/.quire/'],
+};
+
+/** One Redis for each worker, while tests that need one run. */
+const redis = {
+  globalSetup: '<rootDir>/test/support/jest/redis-servers.mjs',
+  globalTeardown: '<rootDir>/test/support/jest/stop-redis-servers.mjs',
+};
+
+export default {
+  // Most of the time of the long ones is waiting, so that two make sense on two cores.
+  maxWorkers: Math.max(2, availableParallelism() - 1),
+  // Jest takes this from here alone: in a project it says nothing and changes nothing.
   testTimeout: 30_000,
+  projects: [
+    { ...common, displayName: 'pure', testMatch: files.pure },
+    { ...common, ...redis, displayName: 'redis', testMatch: files.redis },
+    { ...common, ...redis, displayName: 'long', testMatch: files.long },
+    { ...common, displayName: 'e2e', testMatch: files.e2e },
+  ],
 };

@@ -1,5 +1,5 @@
 import { get_encoding } from 'tiktoken';
-import { chunkText } from '../src/workers/chunk.js';
+import { chunkText } from '../src/workers/chunking/chunk.js';
 import { round } from './support/client.js';
 import type { Collection } from './support/collections.js';
 

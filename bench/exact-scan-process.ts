@@ -2,9 +2,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, RESP_TYPES } from 'redis';
-import { keys } from '../src/shared/keys.js';
-import type * as source from '../src/shared/adapters/exact-index.js';
+import type * as source from '../src/shared/adapters/exact-index/exact-index.js';
 import type { Candidate } from '../src/shared/ports.js';
+import { keys } from '../src/shared/redis/keys.js';
 import { createRawScan } from './raw-scan.js';
 
 export interface ScanFigures {
@@ -39,7 +39,7 @@ const [chunkCount = 0, dimensions = 0] = sizes.map(Number);
 
 // @NOTE the thread's program exists only compiled: the compiled index is measured, under its source's type.
 const { createExactIndex } = (await import(
-  new URL('../dist/shared/adapters/exact-index.js', import.meta.url).href
+  new URL('../dist/shared/adapters/exact-index/exact-index.js', import.meta.url).href
 )) as typeof source;
 
 const delay = monitorEventLoopDelay({ resolution: 1 });
@@ -61,7 +61,11 @@ const compared =
   chunkCount > 0 ? await compare() : { rawScanMs: 0, besideRawMs: 0, largestError: 0, recall: 1 };
 await index.close();
 const figures: ScanFigures = {
-  ...{ readySeconds, readyCpuSeconds, rssBytes, longestBlockMs, searches },
+  readySeconds,
+  readyCpuSeconds,
+  rssBytes,
+  longestBlockMs,
+  searches,
   ...compared,
 };
 process.send?.(figures);

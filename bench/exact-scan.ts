@@ -7,8 +7,8 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { createClient } from 'redis';
-import { keys } from '../src/shared/keys.js';
-import { packTerms } from '../src/shared/terms.js';
+import { keys } from '../src/shared/redis/keys.js';
+import { packTerms } from '../src/shared/text/terms.js';
 import { startTestRedis } from '../test/support/redis.js';
 import type { ScanFigures } from './exact-scan-process.js';
 
@@ -24,11 +24,15 @@ try {
   const full = await measure(chunkCount);
   const vectorBytes = chunkCount * dimensions * 4;
   const figures = {
-    ...{ chunks: chunkCount, chunksADocument, dimensions },
-    ...{ readySeconds: full.readySeconds, readyCpuSeconds: full.readyCpuSeconds },
+    chunks: chunkCount,
+    chunksADocument,
+    dimensions,
+    readySeconds: full.readySeconds,
+    readyCpuSeconds: full.readyCpuSeconds,
     memoryOverVectors: round((full.rssBytes - empty.rssBytes) / vectorBytes),
     longestBlockMs: full.longestBlockMs,
-    ...{ rawScanMs: full.rawScanMs, besideRawMs: full.besideRawMs },
+    rawScanMs: full.rawScanMs,
+    besideRawMs: full.besideRawMs,
     denseOverRaw: round(full.besideRawMs / full.rawScanMs),
     searches: full.searches,
     largestError: full.largestError,
@@ -64,30 +68,28 @@ async function fill(): Promise<void> {
     const generation = `${id}.1.1`;
     const count = Math.min(chunksADocument, chunkCount - first);
     const content = {
-      ...{
-        version: 1,
-        kind: 'text',
-        contentType: 'text/plain',
-        filename: null,
-        storageKey: `documents/${id}/1`,
-      },
-      ...{
-        sizeBytes: 1,
-        sha256: '0'.repeat(64),
-        createdAt: now,
-        generation,
-        chunkCount: count,
-        tokenCount: 1,
-      },
+      version: 1,
+      kind: 'text',
+      contentType: 'text/plain',
+      filename: null,
+      storageKey: `documents/${id}/1`,
+      sizeBytes: 1,
+      sha256: '0'.repeat(64),
+      createdAt: now,
+      generation,
+      chunkCount: count,
+      tokenCount: 1,
     };
     const record = {
-      ...{ id, createdAt: now, readers: ['reader'], writers: ['reader'], admins: ['reader'] },
-      ...{
-        metadata: { number: sequence, even: sequence % 2 === 0 },
-        published: content,
-        pending: null,
-        revision: 1,
-      },
+      id,
+      createdAt: now,
+      readers: ['reader'],
+      writers: ['reader'],
+      admins: ['reader'],
+      metadata: { number: sequence, even: sequence % 2 === 0 },
+      published: content,
+      pending: null,
+      revision: 1,
     };
     const fields = Object.entries(record).map(([name, value]): [string, string] => [
       name,

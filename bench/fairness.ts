@@ -21,8 +21,11 @@ console.table(machine);
 const service = await startService({
   workers: QUEUES,
   env: {
-    ...{ JWT_SECRET_KEY: secret, QUIRE_LOG_LEVEL: 'error', QUIRE_INDEX: 'exact' },
-    ...{ QUIRE_WORKERS_LOCK_SECONDS: '10', QUIRE_WORKERS_SWEEP_SECONDS: '15' },
+    JWT_SECRET_KEY: secret,
+    QUIRE_LOG_LEVEL: 'error',
+    QUIRE_INDEX: 'exact',
+    QUIRE_WORKERS_LOCK_SECONDS: '10',
+    QUIRE_WORKERS_SWEEP_SECONDS: '15',
   },
 });
 const redis = createClient({ url: service.redis.url });
@@ -35,7 +38,8 @@ function callerOf(user: string) {
   return async (method: string, path: string, body?: string | FormData, prefer = 'wait=120') => {
     const type = typeof body === 'string' ? { 'content-type': 'application/json' } : {};
     const response = await fetch(`${service.url}${path}`, {
-      ...{ method, ...(body === undefined ? {} : { body }) },
+      method,
+      ...(body === undefined ? {} : { body }),
       headers: { authorization: `Bearer ${token}`, prefer, ...type },
     });
     const text = await response.text();

@@ -28,7 +28,9 @@ export async function ingestCollection(
   client.close();
   const bytes = documents.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
   const figures = {
-    ...{ documents: documents.length, clients, seconds: round(seconds) },
+    documents: documents.length,
+    clients,
+    seconds: round(seconds),
     documentsPerSecond: round(documents.length / seconds, 1),
     megabytesPerSecond: round(bytes / 1e6 / seconds, 3),
     p50Ms: round(percentile(milliseconds, 0.5), 1),

@@ -1,14 +1,14 @@
 /**
  * Retrieval quality of the builtin embedder and the lexical ranker over the shared test collections, without a server:
- * `npx tsx bench/quality-offline.ts [collection…]`. Pages are how many candidates the vectors propose to the ranker.
+ * `npx tsx bench/quality-offline.ts [collection…]`. Pages are how many of the nearest by vector the ranker gets as candidates.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createBuiltinEmbedder } from '../src/shared/adapters/builtin-embedder.js';
-import { noStatistics, type TermStatistics } from '../src/shared/query-words.js';
-import { createLexicalRanker } from '../src/shared/ranking.js';
-import { analyzeText, packTerms } from '../src/shared/terms.js';
-import { chunkText } from '../src/workers/chunk.js';
+import { createBuiltinEmbedder } from '../src/shared/adapters/builtin/embedder.js';
+import { noStatistics, type TermStatistics } from '../src/shared/search/query-terms.js';
+import { createLexicalRanker } from '../src/shared/search/ranking.js';
+import { analyzeText, packTerms } from '../src/shared/text/terms.js';
+import { chunkText } from '../src/workers/chunking/chunk.js';
 
 const PAGES = [200, 400, 1000];
 const CHUNKS = { size: 512, overlap: 64 };
@@ -115,10 +115,10 @@ async function measure(name: string): Promise<Record<string, number>> {
       const found = all.slice(0, page);
       const ranked = order(found, ranker.rank(text, found, collection.statistics));
       add(`page ${String(page)}`, gainAt10(ranked, relevant));
-      const proposed = new Set(ranked);
+      const candidates = new Set(ranked);
       add(
         `best 10 in ${String(page)}`,
-        best.slice(0, 10).filter((document) => proposed.has(document)).length / 10,
+        best.slice(0, 10).filter((document) => candidates.has(document)).length / 10,
       );
       if (page === 400) add('R@100', recallAt(ranked, relevant, 100));
     }

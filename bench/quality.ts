@@ -1,4 +1,4 @@
-import { RANKINGS, type Ranking } from '../src/shared/ranking.js';
+import { RANKINGS, type Ranking } from '../src/shared/search/ranking.js';
 import { findQueryEngine, startQueryEngine } from '../test/support/query-engine-server.js';
 import { startTestRedis, type TestRedis } from '../test/support/redis.js';
 import { startService } from '../test/support/service.js';
@@ -62,7 +62,9 @@ async function measureEngine(
     redis,
     workers: ['ingestion', 'embedding,cache,usage,maintenance'],
     env: {
-      ...{ JWT_SECRET_KEY: secret, QUIRE_LOG_LEVEL: 'warn', QUIRE_INDEX: engine },
+      JWT_SECRET_KEY: secret,
+      QUIRE_LOG_LEVEL: 'warn',
+      QUIRE_INDEX: engine,
       QUIRE_WORKERS_LOCK_SECONDS: '30',
     },
   });
@@ -111,7 +113,8 @@ async function measureQuality(
   client.close();
   const mean = (sum: number) => round(sum / queries.length, 4);
   return {
-    ...{ ranking, filter },
+    ranking,
+    filter,
     queries: queries.length,
     ndcg10: mean(sums.ndcg),
     recall10: mean(sums.recall10),

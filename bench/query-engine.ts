@@ -7,8 +7,8 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { createLexicalRanker, createSemanticRanker, type Ranking } from '../src/shared/ranking.js';
-import { createRedis } from '../src/shared/redis.js';
+import { createRedis } from '../src/shared/redis/client.js';
+import { createLexicalRanker, createSemanticRanker, type Ranking } from '../src/shared/search/ranking.js';
 import { findQueryEngine, startQueryEngine } from '../test/support/query-engine-server.js';
 import { startService } from '../test/support/service.js';
 import { alternate, throughput } from './support/alternate.js';
@@ -24,9 +24,9 @@ const ROUNDS = 300;
 const CLIENTS = 32;
 const SECONDS = 8;
 /** Building an index anew takes as long as loading it. */
-const MOST_REBUILT = 10_000;
+const MAX_REBUILT = 10_000;
 /** Ranking all chunks for each query takes as many reads. */
-const MOST_SCANNED = 100_000;
+const MAX_SCANNED = 100_000;
 const RECALLED = 50;
 const secret = 'a secret of the benchmark, long enough for HS256';
 const sizes = process.argv.slice(2).map(Number);
@@ -47,8 +47,10 @@ const server = await startQueryEngine(engine, { server: ['--appendonly', 'no'] }
 const service = await startService({
   redis: server,
   env: {
-    ...{ JWT_SECRET_KEY: secret, QUIRE_LOG_LEVEL: 'warn' },
-    ...{ QUIRE_INDEX: 'query-engine', QUIRE_QUERY_ENGINE_ALGORITHM: algorithm },
+    JWT_SECRET_KEY: secret,
+    QUIRE_LOG_LEVEL: 'warn',
+    QUIRE_INDEX: 'query-engine',
+    QUIRE_QUERY_ENGINE_ALGORITHM: algorithm,
     QUIRE_EMBEDDING_VECTOR_TYPE: vectorType,
   },
 }).catch(async (error: unknown) => {
@@ -64,8 +66,11 @@ const bareUrl = `http://127.0.0.1:${String(z.object({ port: z.number() }).parse(
 const queries = collections.flatMap((each) => each.queries).map(({ text }) => text);
 const queryAt = (at: number) => queries[at % queries.length] ?? '';
 const raw = await createRawSearch({
-  ...{ redisUrl: server.url, owner: OWNER, connections: CLIENTS },
-  ...{ algorithm, vectorType },
+  redisUrl: server.url,
+  owner: OWNER,
+  connections: CLIENTS,
+  algorithm,
+  vectorType,
 });
 const overHttp = (url: string) => createBenchClient({ url, secret, user: OWNER });
 const [api, bareApi] = [overHttp(service.url), overHttp(bareUrl)];
@@ -90,9 +95,9 @@ try {
     const chunksPerSecond = round(added / ((performance.now() - begun) / 1_000), 0);
     const bytesPerChunk = Math.round(((await memory()) - before) / added);
     console.table({ algorithm, vectorType, chunks, chunksPerSecond, bytesPerChunk });
-    const figures = await measureRankings(size <= MOST_SCANNED);
+    const figures = await measureRankings(size <= MAX_SCANNED);
     console.table(figures);
-    const rebuildSeconds = size <= MOST_REBUILT ? await rebuild() : null;
+    const rebuildSeconds = size <= MAX_REBUILT ? await rebuild() : null;
     const about = { algorithm, vectorType, chunks, chunksPerSecond, bytesPerChunk, rebuildSeconds };
     console.log(JSON.stringify({ ...about, figures }));
   }
@@ -122,7 +127,10 @@ async function measureRankings(isScanned: boolean) {
     const recall =
       stored &&
       (await measureRecall(redis, {
-        ...{ chunks: stored, queries: queries.slice(0, RECALLED), owner: OWNER, vectorType },
+        chunks: stored,
+        queries: queries.slice(0, RECALLED),
+        owner: OWNER,
+        vectorType,
         ranker: rankers[ranking],
         ask: async (query) =>
           z
@@ -131,13 +139,14 @@ async function measureRankings(isScanned: boolean) {
             .map(({ score }) => score),
       }));
     figures[ranking] = {
-      ...{
-        rawP50: latency.raw.p50,
-        apiP50: latency.api.p50,
-        rawP95: latency.raw.p95,
-        apiP95: latency.api.p95,
-      },
-      ...{ rawPerSecond, barePerSecond, apiPerSecond, recall },
+      rawP50: latency.raw.p50,
+      apiP50: latency.api.p50,
+      rawP95: latency.raw.p95,
+      apiP95: latency.api.p95,
+      rawPerSecond,
+      barePerSecond,
+      apiPerSecond,
+      recall,
     };
   }
   return figures;

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { prepare, root } from './prepare.mjs';
 
 prepare();
@@ -13,12 +14,26 @@ try {
 }
 
 const jest = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'];
-const child = spawn(process.execPath, [...jest, ...process.argv.slice(2)], {
-  cwd: root,
-  stdio: 'inherit',
-  env: { ...process.env, QUIRE_TEST_REDIS_SERVER: server },
-});
+const [mode, ...named] = process.argv.slice(2);
+const child = spawn(
+  process.execPath,
+  [...jest, ...(mode === '--watch' ? await watch(named) : process.argv.slice(2))],
+  {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, QUIRE_TEST_REDIS_SERVER: server },
+  },
+);
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => {
   process.exitCode = signal === null ? code : 1;
 });
+
+/** Compiles what changes in src/; Jest runs the named files again, or those that were changed since the last commit. */
+async function watch(names) {
+  const { compileOnChange } = await import('./dev/compile-on-change.mjs');
+  compileOnChange(root);
+  const roots = ['test', 'dist'].map((folder) => `--roots=${join(root, folder)}`);
+  // The roots first: what follows an option that takes several values is one of them.
+  return [...roots, names.length > 0 ? '--watchAll' : '--watch', ...names];
+}

@@ -27,7 +27,9 @@ export function createBenchClient({
   return {
     post: async (path, content, headers = {}) => {
       const { statusCode: status, body } = await pool.request({
-        ...{ path, method: 'POST', body: JSON.stringify(content) },
+        path,
+        method: 'POST',
+        body: JSON.stringify(content),
         headers: { authorization, 'content-type': 'application/json', ...headers },
       });
       return { status, body: await body.text() };

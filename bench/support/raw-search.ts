@@ -1,19 +1,22 @@
 import { RESP_TYPES } from 'redis';
-import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin-embedder.js';
+import { callerTags } from '../../src/shared/access/audience.js';
+import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedder.js';
 import {
   nearestQuery,
   wordsQuery,
   type ChunkQuery,
 } from '../../src/shared/adapters/query-engine-index/chunk-query.js';
-import { callerTags } from '../../src/shared/audience.js';
 import { compileClause } from '../../src/shared/adapters/query-engine-index/clause.js';
-import { createLexicalRanker, createSemanticRanker, type Ranking } from '../../src/shared/ranking.js';
-import { createRedis } from '../../src/shared/redis.js';
-import { createTermStatistics } from '../../src/shared/term-statistics.js';
-import type { VectorType } from '../../src/shared/vectors.js';
+import { at } from '../../src/shared/at.js';
+import type { VectorType } from '../../src/shared/data-set/vectors.js';
+import { createRedis } from '../../src/shared/redis/client.js';
+import { planPasses } from '../../src/shared/search/passes.js';
+import { noStatistics } from '../../src/shared/search/query-terms.js';
+import { createLexicalRanker, createSemanticRanker, type Ranking } from '../../src/shared/search/ranking.js';
+import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
 
-const K = 10;
-const NO_WORDS = { terms: new Uint32Array(), weights: new Float64Array(), averageLength: 0 };
+/** What a search of the service asks for by default. */
+const PAGE = { k: 10, minScore: 0, seeksAllWords: false };
 
 /** FT.SEARCH as the service sends it for ten hits, without the service. */
 export async function createRawSearch(options: {
@@ -40,18 +43,18 @@ export async function createRawSearch(options: {
   const compose: Record<Exclude<Ranking, 'hybrid'>, (query: string) => Promise<ChunkQuery>> = {
     lexical: async (query) => {
       const known = await statistics.read(options.owner, lexical.queryTerms(query));
-      const [first] = lexical.byWords?.queries(query, known) ?? [];
-      return wordsQuery(within, {
-        words: first?.words ?? NO_WORDS,
-        limit: lexical.byWords?.candidateCount(K, known) ?? 0,
-      });
+      const [first] = planPasses('lexical', { query, ...PAGE }, known);
+      if (first?.kind !== 'terms') throw new Error(`There is no term in the query ${query}.`);
+      return wordsQuery(within, { words: first.terms, limit: first.limit });
     },
     semantic: async (query) => {
       const { vectors } = await embedder.embedQuery(query);
+      const nearest = at(planPasses('semantic', { query, ...PAGE }, noStatistics), 0);
       return nearestQuery(
         within,
         {
-          ...{ vector: vectors[0] ?? new Float32Array(), limit: semantic.candidateCount(K) },
+          vector: vectors[0] ?? new Float32Array(),
+          limit: nearest.limit,
           reads: semantic.reads,
         },
         { vectorType: options.vectorType, effort: { type: options.algorithm === 'hnsw' ? 'all' : 'flat' } },
@@ -63,10 +66,15 @@ export async function createRawSearch(options: {
     /** Queries as the engine gets them: what is put together before is not timed. */
     prepare: async (ranking: keyof typeof compose, queries: readonly string[]) => {
       const prepared = await Promise.all(queries.map(compose[ranking]));
-      return (client: number, at: number) =>
+      return (client: number, round: number) =>
         asking[client]?.sendCommand([
-          ...['FT.SEARCH', index, ...(prepared[at % prepared.length] ?? [])],
-          ...['TIMEOUT', '10000', 'DIALECT', '2'],
+          'FT.SEARCH',
+          index,
+          ...(prepared[round % prepared.length] ?? []),
+          'TIMEOUT',
+          '10000',
+          'DIALECT',
+          '2',
         ]);
     },
     close: () => {

@@ -1,24 +1,24 @@
 import { RESP_TYPES } from 'redis';
-import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin-embedder.js';
-import { keys } from '../../src/shared/keys.js';
-import type { RankedCandidate, Ranker } from '../../src/shared/ranking.js';
-import type { Redis } from '../../src/shared/redis.js';
-import { createTermStatistics } from '../../src/shared/term-statistics.js';
-import { decodeVector, innerProduct, type VectorType } from '../../src/shared/vectors.js';
+import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedder.js';
+import { decodeVector, innerProduct, type VectorType } from '../../src/shared/data-set/vectors.js';
+import type { Redis } from '../../src/shared/redis/client.js';
+import { keys } from '../../src/shared/redis/keys.js';
+import type { RankedCandidate, Ranker } from '../../src/shared/search/ranking.js';
+import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
 
 const K = 10;
 /** Scores come with the rounding of the engine and, as float16, of the vectors. */
 const TOLERANCE: Record<VectorType, number> = { float32: 1e-6, float16: 1e-3 };
 
-interface StoredChunk {
+interface ChunkWithVector {
   readonly vector: Float32Array;
   readonly terms: Uint8Array;
 }
 
 /** Every chunk of the data, to rank all of them. */
-export async function readChunks(redis: Redis, vectorType: VectorType): Promise<StoredChunk[]> {
+export async function readChunks(redis: Redis, vectorType: VectorType): Promise<ChunkWithVector[]> {
   const binary = redis.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
-  const chunks: StoredChunk[] = [];
+  const chunks: ChunkWithVector[] = [];
   for await (const page of redis.scanIterator({ MATCH: `${keys.chunkPrefix}*`, COUNT: 1_000 })) {
     const found = await Promise.all(page.map((key) => binary.hmGet(key, ['vector', 'terms'])));
     for (const [vector, terms] of found) {
@@ -33,7 +33,7 @@ export async function readChunks(redis: Redis, vectorType: VectorType): Promise<
 export async function measureRecall(
   redis: Redis,
   of: {
-    readonly chunks: readonly StoredChunk[];
+    readonly chunks: readonly ChunkWithVector[];
     readonly queries: readonly string[];
     readonly owner: string;
     readonly ranker: Ranker;

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin-embedder.js';
-import { createChunks } from '../../src/shared/chunks.js';
+import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedder.js';
+import { createChunks } from '../../src/shared/chunks/chunks.js';
+import type { VectorSet } from '../../src/shared/data-set/vectors.js';
 import { generationId } from '../../src/shared/document.js';
-import { createRecords, documentTags } from '../../src/shared/records.js';
-import type { Redis } from '../../src/shared/redis.js';
-import { createTermStatistics } from '../../src/shared/term-statistics.js';
-import { analyzeText, packTerms } from '../../src/shared/terms.js';
-import { publish, startAttempt } from '../../src/shared/transitions.js';
-import type { VectorSet } from '../../src/shared/vectors.js';
+import { documentTags } from '../../src/shared/documents/document-tags.js';
+import { createRecords } from '../../src/shared/documents/records.js';
+import { publish, startAttempt } from '../../src/shared/documents/transitions.js';
+import type { Redis } from '../../src/shared/redis/client.js';
+import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
+import { analyzeText, packTerms } from '../../src/shared/text/terms.js';
 import { makeDocument } from '../../test/support/documents.js';
 import { eachAtOnce } from './client.js';
 import type { Collection } from './collections.js';
@@ -46,7 +47,10 @@ export function createSeed(
     const { revision = 0 } = started.record ?? {};
     await chunks.writeTexts(
       {
-        ...{ documentId: record.id, generation, first: 0, tags: documentTags(record) },
+        documentId: record.id,
+        generation,
+        first: 0,
+        tags: documentTags(record),
         chunks: texts.map((text) => ({ text, tokenCount: 100, overlap: 0, hash: randomUUID(), like: null })),
       },
       revision,

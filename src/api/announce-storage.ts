@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DataSetError } from '../shared/data-set.js';
+import { IncompatibleDataError } from '../shared/data-set/data-set.js';
 import { UnavailableError } from '../shared/errors.js';
-import type { Logger } from '../shared/logger.js';
+import type { Logger } from '../shared/observability/logger.js';
 import type { ObjectStorage } from '../shared/ports.js';
-import { toUnavailable } from '../shared/redis.js';
+import { toUnavailable } from '../shared/redis/client.js';
 import { repeat } from '../shared/repeat.js';
 import {
   ANNOUNCE_EVERY_MILLISECONDS,
   PATIENCE_MILLISECONDS,
   type StorageMarker,
-} from '../shared/storage-marker.js';
+} from '../shared/storage/marker.js';
 
 interface Parts {
   readonly marker: StorageMarker;
@@ -25,7 +25,7 @@ const AGAIN_MILLISECONDS = 500;
 /**
  * Marks our storage as the one that source files are in, for workers and other APIs to see. Returns the storage, whose
  * check now also tells when a living API has another, and what ends the announcing.
- * @throws DataSetError when another API lives that keeps source files elsewhere
+ * @throws IncompatibleDataError when another API lives that keeps source files elsewhere
  */
 export async function announceStorage({ marker, storage, advice, logger, signal }: Parts) {
   const step = createSteps(marker, logger);
@@ -33,7 +33,7 @@ export async function announceStorage({ marker, storage, advice, logger, signal 
   const since = performance.now();
   let isOurs = await step();
   while (isOurs === false) {
-    if (performance.now() - since > PATIENCE_MILLISECONDS) throw new DataSetError(message);
+    if (performance.now() - since > PATIENCE_MILLISECONDS) throw new IncompatibleDataError(message);
     await sleep(AGAIN_MILLISECONDS, undefined, { signal });
     isOurs = await step();
   }

@@ -1,9 +1,9 @@
-import type { Logger } from '../shared/logger.js';
-import type { Settings } from '../shared/settings.js';
+import type { Logger } from '../shared/observability/logger.js';
+import type { Settings } from '../shared/settings/schema.js';
 import { parseTrustedProxies } from '../shared/settings/trusted-proxies.js';
 import type { AppOptions } from './app.js';
-import { createAuthentication } from './auth.js';
-import { createBodyBudget, type BodyBudgetOptions } from './body-budget.js';
+import { createAuthentication } from './auth/auth.js';
+import { createBodyBudget, type BodyBudgetOptions } from './http/request/body-budget.js';
 import type { Secrets } from './routes.js';
 
 /** What an app needs of the settings, whatever it serves. */
@@ -17,7 +17,13 @@ export function appOptionsOf(
   const publicNames = publicUrl === '' ? [] : [new URL(publicUrl).hostname];
   return {
     authenticate: createAuthentication({ secrets, devMode }),
-    ...{ logger, devMode, allowRemoteDevMode, corsOrigins, trustProxy, publicUrl, maxJsonBytes },
+    logger,
+    devMode,
+    allowRemoteDevMode,
+    corsOrigins,
+    trustProxy,
+    publicUrl,
+    maxJsonBytes,
     bodies: createBodyBudget(bodyBudgetOf(api)),
     bodyGraceSeconds: api.slowBodySeconds,
     hostNames: [api.host, ...publicNames],

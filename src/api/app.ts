@@ -1,22 +1,22 @@
 import express, { type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
-import { AppError } from '../shared/errors.js';
-import type { Logger } from '../shared/logger.js';
+import type { Logger } from '../shared/observability/logger.js';
 import type { TrustedProxies } from '../shared/settings/trusted-proxies.js';
-import { createAccessLog } from './access-log.js';
-import type { Authenticate } from './auth.js';
-import type { BodyBudget } from './body-budget.js';
-import { createCors } from './cors.js';
-import { createDocsPage } from './docs-page.js';
-import { handleError } from './error-handler.js';
-import { handleRoute } from './handle-route.js';
-import { createHostGuard } from './host.js';
-import { createJsonReader } from './json-reader.js';
-import { createOpenApi } from './openapi.js';
-import type { RateLimit } from './rate-limit.js';
-import type { Route } from './route.js';
-import { sendText } from './send-json.js';
-import type { AnswerMemory } from './services/answer-memory.js';
+import type { Authenticate } from './auth/auth.js';
+import type { RateLimit } from './auth/rate-limit.js';
+import { createAccessLog } from './http/access-log.js';
+import { createCors } from './http/cors.js';
+import { handleError } from './http/error-handler.js';
+import { handleRoute } from './http/handle-route.js';
+import { createHostGuard } from './http/host.js';
+import { HttpError } from './http/http-error.js';
+import { createJsonReader } from './http/json/reader.js';
+import { sendText } from './http/reply/send-json.js';
+import type { BodyBudget } from './http/request/body-budget.js';
+import type { Route } from './http/route.js';
+import { createDocsPage } from './pages/docs-page.js';
+import { createOpenApi } from './pages/openapi.js';
+import type { AnswerMemory } from './services/retrieval/answer-memory.js';
 
 export interface AppOptions {
   readonly routes: readonly Route[];
@@ -39,7 +39,7 @@ export interface AppOptions {
   /** Sees every request first, to time it. */
   readonly measure?: RequestHandler;
   /** What is no JSON route: pages and metrics, by the path they live under. */
-  readonly mounts?: readonly { readonly path: string; readonly handler: RequestHandler }[];
+  readonly pages?: readonly { readonly path: string; readonly handler: RequestHandler }[];
 }
 
 export function createApp(options: AppOptions): Express {
@@ -62,12 +62,18 @@ export function createApp(options: AppOptions): Express {
     app[route.method](
       expressPath(route.path),
       handleRoute(route, {
-        ...{ authenticate, rateLimit, maxJsonBytes, publicUrl, answerMemory },
-        ...{ bodies, bodyGraceSeconds, readJson },
+        authenticate,
+        rateLimit,
+        maxJsonBytes,
+        publicUrl,
+        answerMemory,
+        bodies,
+        bodyGraceSeconds,
+        readJson,
       }),
     );
   }
-  for (const { path, handler } of options.mounts ?? []) app.use(path, handler);
+  for (const { path, handler } of options.pages ?? []) app.use(path, handler);
   const openApi = createOpenApi(routes);
   // The same bytes for everybody, however many clients do not take them.
   const openApiBytes = Buffer.from(JSON.stringify(openApi));
@@ -75,9 +81,13 @@ export function createApp(options: AppOptions): Express {
     sendText(response, 200, openApiBytes);
   });
   app.use('/docs', createDocsPage(openApi));
+  app.get('/', (_request, response) => {
+    // Relative, so that it holds behind a proxy that adds a prefix, too.
+    response.redirect(302, 'docs');
+  });
   app.use(refuseMethod(routes));
   app.use(() => {
-    throw new AppError(404, 'Not Found');
+    throw new HttpError(404, 'Not Found');
   });
   app.use(handleError);
   return app;
@@ -96,7 +106,10 @@ function expressPath(path: string): string {
 /** Answers requests for a path that we have, by a method that it does not take. */
 function refuseMethod(routes: readonly Route[]): express.Router {
   const router = express.Router({ caseSensitive: true });
-  const taken = new Map<string, Set<string>>([['/openapi.json', new Set(['GET', 'HEAD'])]]);
+  const taken = new Map<string, Set<string>>([
+    ['/', new Set(['GET', 'HEAD'])],
+    ['/openapi.json', new Set(['GET', 'HEAD'])],
+  ]);
   for (const { path, method } of routes) {
     const methods = taken.get(expressPath(path)) ?? new Set();
     taken.set(expressPath(path), methods.add(method.toUpperCase()));
@@ -117,7 +130,7 @@ function refuseMethod(routes: readonly Route[]): express.Router {
     }
     const allow = [...methods, 'OPTIONS'].join(', ');
     if (request.method !== 'OPTIONS')
-      throw new AppError(405, 'Method Not Allowed', { headers: { Allow: allow } });
+      throw new HttpError(405, 'Method Not Allowed', { headers: { Allow: allow } });
     response.set('Allow', allow).status(204).end();
   });
   return router;

@@ -1,15 +1,15 @@
 import type { RequestListener } from 'node:http';
 import { UnavailableError } from '../shared/errors.js';
 import { createApp, type AppOptions } from './app.js';
+import { createGuesses } from './auth/guesses.js';
+import { createRateLimit } from './auth/rate-limit.js';
+import { createWindows } from './auth/windows.js';
 import type { ApiContext } from './context.js';
-import { createGuesses } from './guesses.js';
-import { createMounts } from './mounts.js';
+import { createOperatorPages } from './operator-pages.js';
+import type { ProcessMetrics } from './pages/process-metrics.js';
 import type { Phase } from './phase.js';
-import type { ProcessMetrics } from './process-metrics.js';
-import { createRateLimit } from './rate-limit.js';
 import { createRoutes, type Secrets } from './routes.js';
 import { createHealthRoutes } from './routes/health.js';
-import { createWindows } from './windows.js';
 
 type Options = Omit<AppOptions, 'routes'>;
 
@@ -20,7 +20,7 @@ export function createStartingApp(options: Options, phase: () => Phase): Request
     throw new UnavailableError('redis');
   };
   const routes = createHealthRoutes({ readiness, phase });
-  return createApp({ ...options, routes, mounts: [{ path: '/', handler: refuse }] });
+  return createApp({ ...options, routes, pages: [{ path: '/', handler: refuse }] });
 }
 
 interface ServingParts {
@@ -41,7 +41,7 @@ export function createServingApp(
   const { rateLimitPerMinute: perMinute } = context.settings.api;
   return createApp({
     ...options,
-    mounts: createMounts(context, { secrets, processMetrics, guesses, bodies }),
+    pages: createOperatorPages(context, { secrets, processMetrics, guesses, bodies }),
     rateLimit: perMinute > 0 ? createRateLimit(windows, { perMinute }) : null,
     routes: createRoutes({ ...context, answerMemory }, { secrets, guesses, phase }),
   });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Index } from '../shared/ports.js';
 
 const POLL_MILLISECONDS = 50;
-const LONGEST_SILENCE_MILLISECONDS = 20_000;
+const MAX_SILENCE_MILLISECONDS = 20_000;
 
 /** Resolves when the index has been read once. */
 export async function untilIndexIsRead(index: Pick<Index, 'state'>, signal: AbortSignal): Promise<void> {
@@ -22,7 +22,7 @@ interface Beginning {
  */
 export async function untilWorthListening({ serving, redisAway, signal }: Beginning): Promise<void> {
   const late = new AbortController();
-  const silence = sleep(LONGEST_SILENCE_MILLISECONDS, undefined, {
+  const silence = sleep(MAX_SILENCE_MILLISECONDS, undefined, {
     signal: AbortSignal.any([signal, late.signal]),
   });
   try {

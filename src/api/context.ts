@@ -1,48 +1,48 @@
-import { createExactIndex } from '../shared/adapters/exact-index.js';
+import { createExactIndex } from '../shared/adapters/exact-index/exact-index.js';
 import { createPromptCacheEngine } from '../shared/adapters/prompt-cache-engine.js';
-import { createQueryEngineIndex } from '../shared/adapters/query-engine-index.js';
-import { createCaches } from '../shared/caches.js';
-import { chooseIndex } from '../shared/choose-index.js';
-import { createChunks } from '../shared/chunks.js';
+import { createQueryEngineIndex } from '../shared/adapters/query-engine-index/query-engine-index.js';
+import { createCaches } from '../shared/caches/caches.js';
+import { createChunks } from '../shared/chunks/chunks.js';
 import {
   algorithmOf,
   createCompleter,
   createEmbedder,
   createObjectStorage,
   storageAdvice,
-} from '../shared/context.js';
+} from '../shared/create-adapters.js';
+import { chooseIndex } from '../shared/data-set/choose-index.js';
 import {
   claimIndex,
-  DataSetError,
+  IncompatibleDataError,
   inspectServer,
   openDataSet,
   readDataSet,
   type DataSet,
   type WantedData,
-} from '../shared/data-set.js';
-import { createDraftObjects } from '../shared/draft-objects.js';
-import { createEmbedding } from '../shared/embedding.js';
-import { createJobs, LANES } from '../shared/jobs.js';
-import type { Logger } from '../shared/logger.js';
-import { createMemoryWatch } from '../shared/memory.js';
-import { openRedis, waitForRedis } from '../shared/open-redis.js';
+} from '../shared/data-set/data-set.js';
+import { watchDataSet } from '../shared/data-set/watch.js';
+import { createRecords, type Records } from '../shared/documents/records.js';
+import { createEmbedding } from '../shared/models/embedding.js';
+import { renderPrefix } from '../shared/models/prompt.js';
+import type { Logger } from '../shared/observability/logger.js';
 import type { Embedder, Index } from '../shared/ports.js';
-import { renderPrefix } from '../shared/prompt.js';
-import { createRankers, type Ranking } from '../shared/ranking.js';
-import { createReadHits } from '../shared/read-hits.js';
-import { createRecords, type Records } from '../shared/records.js';
-import { bullConnection, type Redis } from '../shared/redis.js';
-import { createSearch } from '../shared/search.js';
-import type { Settings } from '../shared/settings.js';
-import { createStorageMarker } from '../shared/storage-marker.js';
-import { createTermStatistics } from '../shared/term-statistics.js';
-import { countTokens } from '../shared/tokens.js';
-import { createUsage } from '../shared/usage.js';
-import { watchDataSet } from '../shared/watch-data-set.js';
+import { openJobs } from '../shared/queues/open-jobs.js';
+import { bullConnection, type Redis } from '../shared/redis/client.js';
+import { createMemoryWatch } from '../shared/redis/memory.js';
+import { openRedis, waitForRedis } from '../shared/redis/open.js';
+import { createRankers, type Ranking } from '../shared/search/ranking.js';
+import { createReadHits } from '../shared/search/read-hits.js';
+import { createSearch, type Search } from '../shared/search/search.js';
+import type { Settings } from '../shared/settings/schema.js';
+import { createDraftObjects } from '../shared/storage/draft-objects.js';
+import { createStorageMarker } from '../shared/storage/marker.js';
+import { createTermStatistics } from '../shared/term-statistics/term-statistics.js';
+import { countTokens } from '../shared/text/token-count.js';
+import { createUsage } from '../shared/usage/usage.js';
 import { announceStorage } from './announce-storage.js';
 import { limitIndexTime } from './index-deadline.js';
 import { watchRedis } from './redis-watch.js';
-import { createChangeWaiter } from './services/waiting.js';
+import { createChangeWaiter } from './services/ingest/waiting.js';
 
 export type ApiContext = Awaited<ReturnType<typeof createApiContext>>;
 
@@ -76,19 +76,13 @@ export async function createApiContext(options: ContextOptions) {
   );
   const unwatch = watchRedis(redis, onError);
   const drafts = createDraftObjects(redis);
-  const marker = createStorageMarker({ redis, storage, drafts });
-  const advice = storageAdvice(settings);
-  const announced = await announceStorage({ marker, storage, advice, logger, signal });
+  const kept = { marker: createStorageMarker({ redis, storage, drafts }), storage };
+  const announced = await announceStorage({ ...kept, advice: storageAdvice(settings), logger, signal });
   const connection = bullConnection(settings.redis.url, { failFast: true });
-  const jobs = createJobs({ connection, redis, onError });
-  // Until its first connection BullMQ waits for Redis, whatever the profile; afterwards it fails fast.
-  await Promise.all(LANES.map((name) => jobs.queue(name).waitUntilReady()));
+  const jobs = await openJobs({ connection, redis, onError }, { logger, signal });
   const waiter = await createChangeWaiter(redis, onError, signal);
-  const [records, chunks, statistics] = [
-    createRecords(redis, dataSet.vectors),
-    createChunks(redis, dataSet.vectors),
-    createTermStatistics(redis),
-  ];
+  const records = createRecords(redis, dataSet.vectors);
+  const chunks = createChunks(redis, dataSet.vectors);
   let serving: string | null = null;
   const claim = async (name: string) => {
     await claimIndex(redis, name, dataSet.vectors);
@@ -97,20 +91,24 @@ export async function createApiContext(options: ContextOptions) {
   const engine = await createIndex({ settings, logger, signal, redis, embedder, dataSet, records, claim });
   const unwatchData = watchDataSet(redis, dataSet, { index: () => serving, onChange: onDataChange });
   const index = limitIndexTime(engine, { milliseconds: settings.search.timeoutSeconds * 1_000 });
-  const embedding = createEmbedding(embedder, {
-    maxWaitMilliseconds: settings.embedder === 'openai' ? 20 : 0,
-  });
-  const { hybridWeight } = settings.search;
-  const chooseRanker = createRankers({ standard: standardRanking(settings), hybridWeight });
   return {
-    ...{ settings, logger, redis, jobs, waiter, index, records, chunks, completer, countTokens },
+    settings,
+    logger,
+    redis,
+    jobs,
+    waiter,
+    index,
+    records,
+    chunks,
+    completer,
+    countTokens,
     memory: createMemoryWatch(redis, settings.ingest.maxMemoryShare),
     usage: createUsage(redis),
     caches: createCaches(redis),
     drafts,
     cacheEngine: createPromptCacheEngine({ completer, countTokens, renderPrefix }),
     storage: announced.storage,
-    search: createSearch({ index, embedding, chooseRanker, readHits: createReadHits(redis), statistics }),
+    search: openSearch({ settings, redis, index, embedder }),
     close: async () => {
       unwatch();
       unwatchData();
@@ -120,6 +118,25 @@ export async function createApiContext(options: ContextOptions) {
       redis.destroy();
     },
   };
+}
+
+interface SearchParts {
+  readonly settings: Settings;
+  readonly redis: Redis;
+  readonly index: Index;
+  readonly embedder: Embedder;
+}
+
+function openSearch({ settings, redis, index, embedder }: SearchParts): Search {
+  const maxWaitMilliseconds = settings.embedder === 'openai' ? 20 : 0;
+  const { hybridWeight } = settings.search;
+  return createSearch({
+    index,
+    embedding: createEmbedding(embedder, { maxWaitMilliseconds }),
+    chooseRanker: createRankers({ standard: standardRanking(settings), hybridWeight }),
+    readHits: createReadHits(redis),
+    statistics: createTermStatistics(redis),
+  });
 }
 
 /** The builtin embedder's vectors hold nothing but words, which counting them ranks better. */
@@ -139,7 +156,7 @@ interface IndexParts {
   readonly claim: (index: string) => Promise<void>;
 }
 
-/** @throws DataSetError when the server or the data does not have what the settings ask for */
+/** @throws IncompatibleDataError when the server or the data does not have what the settings ask for */
 async function createIndex({
   settings,
   logger,
@@ -163,7 +180,10 @@ async function createIndex({
       return createExactIndex({ redisUrl, vectors, onProblem });
     case 'query-engine':
       return createQueryEngineIndex({
-        ...{ redisUrl, onProblem, vectors, model: embedder.model },
+        redisUrl,
+        onProblem,
+        vectors,
+        model: embedder.model,
         algorithm: algorithmOf(settings.queryEngine),
         // Of the builtin embedder's vectors, which are nearly orthogonal, a graph finds three in four.
         efRuntime: settings.embedder === 'builtin' ? null : settings.queryEngine.hnswEfRuntime,
@@ -180,7 +200,7 @@ async function openData(
   { wanted, logger }: { wanted: WantedData; logger: Logger },
 ): Promise<DataSet> {
   const { problems, warnings } = await inspectServer(redis);
-  if (problems.length > 0) throw new DataSetError(problems.join('; '));
+  if (problems.length > 0) throw new IncompatibleDataError(problems.join('; '));
   const dataSet = await openDataSet(redis, wanted);
   for (const warning of warnings) logger.warn({ warning }, 'redis set-up');
   return dataSet;

@@ -1,8 +1,8 @@
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createFarewell } from './farewell.js';
+import { createFarewell } from './http/farewell.js';
+import { stopServer } from './http/serving.js';
 import type { Phase } from './phase.js';
-import { stopServer } from './serving.js';
 
 export interface Life {
   readonly phase: () => Phase;

@@ -1,20 +1,21 @@
 import type { RequestListener } from 'node:http';
-import { loadSettings, SettingsError } from '../shared/config.js';
-import { DataSetError } from '../shared/data-set.js';
+import { IncompatibleDataError } from '../shared/data-set/data-set.js';
 import { EXIT_DATA_CHANGED, EXIT_WRONG_SETTINGS } from '../shared/exit-codes.js';
-import { createLogger, type Logger } from '../shared/logger.js';
-import { loadOrCreateSecret } from '../shared/secret.js';
-import type { Settings } from '../shared/settings.js';
+import { createLogger, type Logger } from '../shared/observability/logger.js';
+import { loadSettings, SettingsError } from '../shared/settings/load.js';
+import type { Settings } from '../shared/settings/schema.js';
+import { loadOrCreateSecret } from '../shared/settings/secret.js';
+import { stopOnSignals } from '../shared/stop-process.js';
 import { appOptionsOf } from './app-options.js';
 import { createServingApp, createStartingApp } from './apps.js';
 import { untilIndexIsRead, untilWorthListening } from './begin-serving.js';
 import { createApiContext } from './context.js';
+import { createApiServer } from './http/server.js';
+import { listen, PortError } from './http/serving.js';
 import { createLife, type Life } from './life.js';
-import { createProcessMetrics } from './process-metrics.js';
+import { createProcessMetrics } from './pages/process-metrics.js';
 import type { Secrets } from './routes.js';
-import { createApiServer } from './server.js';
-import { createAnswerMemory } from './services/answer-memory.js';
-import { listen, PortError } from './serving.js';
+import { createAnswerMemory } from './services/retrieval/answer-memory.js';
 
 const MEGABYTE = 1024 ** 2;
 
@@ -27,7 +28,9 @@ async function main(): Promise<void> {
   const answerMemory = createAnswerMemory({ limitBytes });
   processMetrics.showAnswerMemory(answerMemory);
   const options = {
-    ...{ ...appOptionsOf(settings, secrets, logger), measure: processMetrics.measure, answerMemory },
+    ...appOptionsOf(settings, secrets, logger),
+    measure: processMetrics.measure,
+    answerMemory,
   };
 
   let listener: RequestListener;
@@ -63,18 +66,27 @@ async function main(): Promise<void> {
 /** Makes what routes need; a signal or other data end it, and the process. */
 function startContext(settings: Settings, logger: Logger, life: Life) {
   const { drainSeconds } = settings.workers;
-  const stop = stopOnSignals(logger, settings, async (delaySeconds) => {
-    await life.end({ delaySeconds, drainSeconds });
-    const [started] = await Promise.allSettled([starting]);
-    if (started.status === 'fulfilled') await started.value.close();
+  const { stop } = stopOnSignals({
+    logger,
+    message: 'api stops',
+    drainSeconds,
+    delaySeconds: settings.api.shutdownDelaySeconds,
+    close: async (delaySeconds) => {
+      await life.end({ delaySeconds, drainSeconds });
+      const [started] = await Promise.allSettled([starting]);
+      if (started.status === 'fulfilled') await started.value.close();
+    },
   });
   let onRedisAway: () => void = () => undefined;
   const redisAway = new Promise<void>((resolve) => {
     onRedisAway = resolve;
   });
   const starting = createApiContext({
-    ...{ settings, logger, signal: life.ending, onRedisAway },
-    onDataChange: () => stop('the data was reindexed', { code: EXIT_DATA_CHANGED, delaySeconds: 0 }),
+    settings,
+    logger,
+    signal: life.ending,
+    onRedisAway,
+    onDataChange: () => stop('the data was reindexed', EXIT_DATA_CHANGED),
   });
   return { starting, redisAway };
 }
@@ -89,43 +101,9 @@ async function readSecrets({
   return jwtSecretKeyPrevious === null ? [current] : [current, jwtSecretKeyPrevious];
 }
 
-interface Stop {
-  readonly code: number;
-  readonly delaySeconds: number;
-}
-
-/** A stop that takes too long ends the process as it is. */
-function stopOnSignals(
-  logger: Logger,
-  { workers, api }: Settings,
-  close: (delaySeconds: number) => Promise<void>,
-) {
-  let isStopping = false;
-  const stop = (reason: string, { code, delaySeconds }: Stop) => {
-    // A terminal's Ctrl-C may come with the parent's SIGTERM.
-    if (isStopping) return;
-    isStopping = true;
-    logger.info({ reason }, 'api stops');
-    setTimeout(() => process.exit(1), (workers.drainSeconds + 4) * 1_000).unref();
-    close(delaySeconds).then(
-      () => process.exit(code),
-      (error: unknown) => {
-        logger.error({ err: error }, 'api did not stop cleanly');
-        process.exit(1);
-      },
-    );
-  };
-  for (const signal of ['SIGTERM', 'SIGINT', 'disconnect'] as const) {
-    // What supervises processes behind a balancer sends this one; a terminal and a parent that is gone wait for nothing.
-    const delaySeconds = signal === 'SIGTERM' ? api.shutdownDelaySeconds : 0;
-    process.on(signal, () => stop(signal, { code: 0, delaySeconds }));
-  }
-  return stop;
-}
-
 main().catch((error: unknown) => {
   const isOurs =
-    error instanceof SettingsError || error instanceof DataSetError || error instanceof PortError;
+    error instanceof SettingsError || error instanceof IncompatibleDataError || error instanceof PortError;
   process.stderr.write(`${isOurs ? error.message : describe(error)}\n`);
   process.exit(isOurs ? EXIT_WRONG_SETTINGS : 1);
 });

@@ -1,4 +1,4 @@
-import type { Redis } from '../shared/redis.js';
+import type { Redis } from '../shared/redis/client.js';
 
 const INTERVAL_MILLISECONDS = 1_000;
 /** Ticks without an answer after which a connection is given up, and those after which a new one is not waited for. */

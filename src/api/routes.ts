@@ -1,7 +1,8 @@
-import { QUEUES } from '../shared/jobs.js';
+import { QUEUES } from '../shared/queues/jobs.js';
+import type { Settings } from '../shared/settings/schema.js';
+import type { Guesses } from './auth/guesses.js';
 import type { ApiContext } from './context.js';
-import type { Route } from './route.js';
-import type { Guesses } from './guesses.js';
+import type { Route } from './http/route.js';
 import type { Phase } from './phase.js';
 import { createCacheRoutes } from './routes/caches.js';
 import { createContentRoutes } from './routes/document-content.js';
@@ -12,24 +13,24 @@ import { createIngestRoutes } from './routes/ingest.js';
 import { createRetrievalRoutes } from './routes/retrieval.js';
 import { createTokenRoutes } from './routes/tokens.js';
 import { createUsageRoutes } from './routes/usage.js';
-import { createAdmission, createRequireRoom } from './services/admission.js';
 import { createAccounting } from './services/accounting.js';
-import type { AnswerMemory } from './services/answer-memory.js';
-import { createCacheSelection } from './services/cache-selection.js';
-import { createCacheService } from './services/caches.js';
-import { createChangeDocument } from './services/change-document.js';
-import { createContentUpdates } from './services/content-updates.js';
-import { createDocumentChanges } from './services/document-changes.js';
-import { createDocuments } from './services/documents.js';
-import { createDownloadLinks, createDownloads, type DownloadLinks } from './services/downloads.js';
+import { createCacheSelection } from './services/caches/cache-selection.js';
+import { createCacheService } from './services/caches/caches.js';
+import { createChangeDocument } from './services/documents/change-document.js';
+import { createDocumentChanges } from './services/documents/document-changes.js';
+import { createDocuments } from './services/documents/documents.js';
+import { createDownloadLinks, createDownloads, type DownloadLinks } from './services/documents/downloads.js';
+import { createSourceTexts } from './services/documents/source-text.js';
 import { createReadiness, readinessChecks, untilStopping } from './services/health.js';
-import { createIngest } from './services/ingest.js';
-import { createJobRequests } from './services/job-requests.js';
-import { createQuery } from './services/query.js';
-import { createRetrieval } from './services/retrieval.js';
-import { createSettling } from './services/settling.js';
-import { createSourceTexts } from './services/source-text.js';
-import { createSources } from './services/sources.js';
+import { createAdmission, createRequireRoom } from './services/ingest/admission.js';
+import { createContentUpdates } from './services/ingest/content-updates.js';
+import { createIngest } from './services/ingest/ingest.js';
+import { createJobRequests } from './services/ingest/job-requests.js';
+import { createSources } from './services/ingest/sources.js';
+import { createWaitForDocument } from './services/ingest/wait-for-document.js';
+import type { AnswerMemory } from './services/retrieval/answer-memory.js';
+import { createQuery } from './services/retrieval/query.js';
+import { createRetrieval } from './services/retrieval/retrieval.js';
 import { createUriMaker } from './services/tokens.js';
 
 /** The current secret, then the previous one while it is being changed. */
@@ -55,31 +56,57 @@ export function createRoutes(context: RouteContext, { secrets, guesses, phase }:
     ...createHealthRoutes({ readiness: untilStopping(readiness, phase), phase }),
     ...createTokenRoutes({
       makeUri: createUriMaker({ secret: secrets[0], scheme, host, port }),
-      ...{ devMode: settings.devMode, guesses },
+      devMode: settings.devMode,
+      guesses,
       password: settings.localUriPassword,
     }),
-    ...documentRoutes(context, links),
+    ...createDocumentsRoutes(context, links),
     ...searchRoutes(context, links),
     ...createUsageRoutes({ usage }),
   ];
 }
 
-function documentRoutes(context: RouteContext, links: DownloadLinks): Route[] {
+/** What the routes of documents need of the context. */
+export interface DocumentRouteContext extends Pick<
+  RouteContext,
+  | 'logger'
+  | 'redis'
+  | 'jobs'
+  | 'records'
+  | 'chunks'
+  | 'index'
+  | 'storage'
+  | 'drafts'
+  | 'waiter'
+  | 'memory'
+  | 'answerMemory'
+  | 'usage'
+> {
+  readonly settings: {
+    readonly ingest: Pick<
+      Settings['ingest'],
+      'maxFileBytes' | 'waitSeconds' | 'maxWaiting' | 'maxWaitingPerCaller'
+    >;
+  };
+}
+
+export function createDocumentsRoutes(context: DocumentRouteContext, links: DownloadLinks): Route[] {
   const { settings, logger, records, chunks, index, storage, drafts, waiter } = context;
   const { bucket } = storage;
   const { waitSeconds, maxFileBytes } = settings.ingest;
   const jobs = createJobRequests(context.jobs, logger);
-  const settle = createSettling({ records, waiter, logger, waitSeconds });
+  const waitForDocument = createWaitForDocument({ records, waiter, logger, waitSeconds });
   const sources = createSources({ storage, drafts, maxFileBytes, logger });
   const change = createChangeDocument(records, jobs);
   const admit = createAdmission(context.redis, settings.ingest, context.memory);
   const room = createRequireRoom(context.memory);
-  const changes = createDocumentChanges({ change, admit, room, jobs, settle });
+  const changes = createDocumentChanges({ change, admit, room, jobs, waitForDocument });
   const accounting = createAccounting(context.usage);
   return [
     ...createIngestRoutes({
-      ingest: createIngest({ records, sources, jobs, settle, accounting }),
-      ...{ admit, bucket },
+      ingest: createIngest({ records, sources, jobs, waitForDocument, accounting }),
+      admit,
+      bucket,
     }),
     ...createDocumentRoutes({
       documents: createDocuments({ records, chunks, index, memory: context.answerMemory }),
@@ -87,8 +114,9 @@ function documentRoutes(context: RouteContext, links: DownloadLinks): Route[] {
       bucket,
     }),
     ...createContentRoutes({
-      contentUpdates: createContentUpdates({ records, sources, change, jobs, settle, accounting }),
-      ...{ admit, bucket },
+      contentUpdates: createContentUpdates({ records, sources, change, jobs, waitForDocument, accounting }),
+      admit,
+      bucket,
     }),
     ...createDownloadRoutes({ openDownload: createDownloads({ records, storage, logger }), links }),
   ];
@@ -105,7 +133,9 @@ function searchRoutes(context: RouteContext, links: DownloadLinks): Route[] {
   return [
     ...createRetrievalRoutes({
       retrieval: createRetrieval({
-        ...{ search, accounting, memory },
+        search,
+        accounting,
+        memory,
         records,
         texts: createSourceTexts({ storage, chunks, logger }),
         countTokens,
@@ -115,11 +145,20 @@ function searchRoutes(context: RouteContext, links: DownloadLinks): Route[] {
     }),
     ...createCacheRoutes({
       caches: createCacheService({
-        ...{ caches, selection, records, chunks, jobs, waiter, engine, accounting, defaultMaxTokens, logger },
+        caches,
+        selection,
+        records,
+        chunks,
+        jobs,
+        waiter,
+        engine,
+        accounting,
+        defaultMaxTokens,
+        waitSeconds: settings.ingest.waitSeconds,
+        logger,
       }),
       room: createRequireRoom(context.memory),
       engine: name,
-      waitSeconds: settings.ingest.waitSeconds,
     }),
   ];
 }

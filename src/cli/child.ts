@@ -1,12 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
-import { say } from './report.js';
 import { EXIT_WRONG_SETTINGS } from '../shared/exit-codes.js';
+import { say } from './report.js';
 
-const firstPauseMs = 500;
-const longestPauseMs = 30_000;
-const steadyAfterMs = 60_000;
+const FIRST_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 30_000;
+const STEADY_AFTER_MS = 60_000;
 /** A process that fails this often without ever having been steady will not get better. */
-const hopelessAfter = 5;
+const HOPELESS_AFTER_FAILURES = 5;
 
 export interface ChildOptions {
   readonly name: string;
@@ -28,69 +28,91 @@ function hasEnded(child: ChildProcess): boolean {
 
 /** Keeps one process running: starts it again when it ends, after pauses that double while it keeps failing. */
 export function superviseChild({ name, start, onHopeless }: ChildOptions): Child {
-  let stopping = false;
-  let pauseMs = firstPauseMs;
-  let failures = 0;
-  let wasSteady = false;
+  const failures = createFailures();
+  let isStopping = false;
   let restart: NodeJS.Timeout | undefined;
   let current = run();
 
   function run(): ChildProcess {
     const child = start();
     const startedAt = Date.now();
-    let over = false;
-    const ended = (reason: string, code: number | null) => {
-      if (over || stopping) return;
-      over = true;
-      if (code === EXIT_WRONG_SETTINGS) {
-        onHopeless(`${name} cannot run with these settings and data`);
-        return;
+    onceEnded(child, (reason, code) => {
+      if (isStopping) return;
+      const pauseMs = failures.pauseAfter(Date.now() - startedAt);
+      if (code === EXIT_WRONG_SETTINGS) onHopeless(`${name} cannot run with these settings and data`);
+      else if (pauseMs === null) onHopeless(`${name} keeps ending (${reason})`);
+      else {
+        say(`${name} ended (${reason}); starting it again in ${String(pauseMs / 1000)} s`);
+        restart = setTimeout(() => (current = run()), pauseMs);
       }
-      if (Date.now() - startedAt > steadyAfterMs) {
-        pauseMs = firstPauseMs;
-        wasSteady = true;
-      }
-      failures += 1;
-      if (failures >= hopelessAfter && !wasSteady) {
-        onHopeless(`${name} keeps ending (${reason})`);
-        return;
-      }
-      say(`${name} ended (${reason}); starting it again in ${String(pauseMs / 1000)} s`);
-      restart = setTimeout(() => (current = run()), pauseMs);
-      pauseMs = Math.min(pauseMs * 2, longestPauseMs);
-    };
-    child.on('error', (error) => {
-      ended(error.message, null);
-    });
-    child.on('exit', (code, signal) => {
-      ended(signal ?? `code ${String(code)}`, code);
     });
     return child;
   }
+  const startNoMore = () => {
+    isStopping = true;
+    clearTimeout(restart);
+  };
 
   return {
     name,
     stop: async (patienceMs) => {
-      stopping = true;
-      clearTimeout(restart);
-      const child = current;
-      if (hasEnded(child)) return;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(() => {
-          say(`${name} did not end in time; killing it`);
-          child.kill('SIGKILL');
-        }, patienceMs);
-        child.once('exit', () => {
-          clearTimeout(timer);
-          resolve();
-        });
-        child.kill('SIGTERM');
-      });
+      startNoMore();
+      if (!hasEnded(current)) await stopProcess(current, name, patienceMs);
     },
     kill: () => {
-      stopping = true;
-      clearTimeout(restart);
+      startNoMore();
       if (!hasEnded(current)) current.kill('SIGKILL');
     },
   };
+}
+
+/** How long to wait before the next start, by how the ones before went. */
+function createFailures() {
+  let nextPauseMs = FIRST_PAUSE_MS;
+  let failures = 0;
+  let wasSteady = false;
+  return {
+    /** Null when another start is of no use. */
+    pauseAfter: (ranForMs: number): number | null => {
+      if (ranForMs > STEADY_AFTER_MS) {
+        nextPauseMs = FIRST_PAUSE_MS;
+        wasSteady = true;
+      }
+      failures += 1;
+      if (failures >= HOPELESS_AFTER_FAILURES && !wasSteady) return null;
+      const pauseMs = nextPauseMs;
+      nextPauseMs = Math.min(nextPauseMs * 2, MAX_PAUSE_MS);
+      return pauseMs;
+    },
+  };
+}
+
+/** Calls `ended` once, whether the process ran and exited or could not be started. */
+function onceEnded(child: ChildProcess, ended: (reason: string, code: number | null) => void): void {
+  let isOver = false;
+  const end = (reason: string, code: number | null) => {
+    if (isOver) return;
+    isOver = true;
+    ended(reason, code);
+  };
+  child.on('error', (error) => {
+    end(error.message, null);
+  });
+  child.on('exit', (code, signal) => {
+    end(signal ?? `code ${String(code)}`, code);
+  });
+}
+
+async function stopProcess(child: ChildProcess, name: string, patienceMs: number): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(() => {
+      say(`${name} did not end in time; killing it`);
+      child.kill('SIGKILL');
+    }, patienceMs);
+    child.once('exit', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    child.kill('SIGTERM');
+  });
 }

@@ -1,24 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, realpathSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { onPath, type Environment } from './executables.js';
 import { installRedis } from './install-redis.js';
 import { UserError } from './report.js';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-export function onPath(name: string, env: Environment): string | null {
-  const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
-  return folders.map((folder) => join(folder, name)).find(isExecutable) ?? null;
-}
 
 /** The server that `redis-stack-server`, a shell script, would start with fixed options. */
 function stackServer(env: Environment): string | null {

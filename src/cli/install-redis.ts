@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { onPath, type Environment } from './find-redis.js';
+import { onPath, type Environment } from './executables.js';
 import { say, UserError } from './report.js';
 import { runWithoutServices } from './service-policy.js';
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
-import { SettingsError } from '../shared/config.js';
+import { SettingsError } from '../shared/settings/load.js';
 import { reindex } from './reindex.js';
 import { say, UserError } from './report.js';
 import { settingsFile, settingsTable } from './settings.js';

@@ -5,8 +5,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from 'redis';
-import { superviseChild, type Child } from './child.js';
 import { errorCode } from '../shared/error-code.js';
+import { superviseChild, type Child } from './child.js';
 import { say } from './report.js';
 
 async function freePort(): Promise<number> {
@@ -103,6 +103,31 @@ function dyingWithUs(server: string): readonly [string, ...string[]] {
   return probe.status === 0 ? ['setpriv', '--pdeathsig', 'TERM', server] : [server];
 }
 
+function serverOptions(port: number, directory: string): string[] {
+  return [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--dir',
+    directory,
+    '--daemonize',
+    'no',
+    '--save',
+    '',
+    '--appendonly',
+    'yes',
+    '--appendfsync',
+    'always',
+    '--maxmemory-policy',
+    'noeviction',
+    '--loglevel',
+    'warning',
+    '--logfile',
+    'redis.log',
+  ];
+}
+
 export interface OwnRedis {
   readonly url: string;
   readonly child: Child;
@@ -129,11 +154,7 @@ export async function startOwnRedis({
   const port = await freePort();
   await writeFile(portFile, String(port));
   const [command, ...prefix] = dyingWithUs(server);
-  const options = [
-    ...['--port', String(port), '--bind', '127.0.0.1', '--dir', directory, '--daemonize', 'no', '--save', ''],
-    ...['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'],
-    ...['--loglevel', 'warning', '--logfile', 'redis.log'],
-  ];
+  const options = serverOptions(port, directory);
   const start = (): ChildProcess =>
     // A group of its own: Ctrl-C in a terminal must reach Redis last, and through us.
     spawn(command, [...prefix, ...options], { detached: true, stdio: ['ignore', 2, 2] });

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { loadSettings, type Environment, type Settings } from '../shared/config.js';
+import { loadSettings, type Environment, type Settings } from '../shared/settings/load.js';
 import type { Child } from './child.js';
 import { findOrInstallRedisServer } from './find-redis.js';
 import { lockDataDirectory } from './lock.js';
@@ -39,7 +39,8 @@ async function reachRedis(settings: Settings, env: Environment): Promise<{ url: 
   const server = findOrInstallRedisServer(env);
   const hopeless = new AbortController();
   const own = await startOwnRedis({
-    ...{ server, dataDirectory },
+    server,
+    dataDirectory,
     onHopeless: (reason) => {
       say(reason);
       hopeless.abort(new UserError(reason));

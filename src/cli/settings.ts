@@ -1,4 +1,4 @@
-import { fileSettingsSchema, leaves, type Leaf } from '../shared/settings.js';
+import { fileSettingsSchema, leaves, type Leaf } from '../shared/settings/schema.js';
 
 /** What the shipped settings file says otherwise than the defaults: `npm start` is for trying it out. */
 const shippedValues = new Map<string, unknown>([['dev_mode', true]]);
@@ -15,7 +15,7 @@ function row(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
 
-/** The README's settings table, in Markdown. */
+/** The table of `docs/settings.md`, in Markdown. */
 export function settingsTable(): string {
   const rows = leaves.map((leaf) =>
     row([

@@ -5,9 +5,9 @@ import {
   TOKEN_TYPES,
   type Permission,
   type TokenType,
-} from '../shared/access-token.js';
-import { loadSettings, type Environment } from '../shared/config.js';
-import { loadOrCreateSecret } from '../shared/secret.js';
+} from '../shared/access/access-token.js';
+import { loadSettings, type Environment } from '../shared/settings/load.js';
+import { loadOrCreateSecret } from '../shared/settings/secret.js';
 import { UserError } from './report.js';
 
 export interface TokenRequest {

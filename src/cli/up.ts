@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { loadSettings, type Environment, type Settings } from '../shared/config.js';
+import { loadSettings, type Environment, type Settings } from '../shared/settings/load.js';
 import { superviseChild, type Child } from './child.js';
 import { findOrInstallRedisServer } from './find-redis.js';
 import { lockDataDirectory } from './lock.js';

@@ -1,8 +1,8 @@
 import { batchCount, batchNumbers } from '../shared/batches.js';
-import { createChunks } from '../shared/chunks.js';
-import { keys } from '../shared/keys.js';
-import type { Records } from '../shared/records.js';
-import type { Redis } from '../shared/redis.js';
+import { createChunks } from '../shared/chunks/chunks.js';
+import type { Records } from '../shared/documents/records.js';
+import type { Redis } from '../shared/redis/client.js';
+import { keys } from '../shared/redis/keys.js';
 
 /**
  * Takes vectors that nothing uses any more out of the published chunks. What was discarded is unlinked by the workers.

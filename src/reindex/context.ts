@@ -1,12 +1,12 @@
 import { createIndexBuilder } from '../shared/adapters/query-engine-index/build.js';
-import { chooseIndex } from '../shared/choose-index.js';
-import { algorithmOf, createEmbedder } from '../shared/context.js';
-import { DataSetError, inspectServer } from '../shared/data-set.js';
-import { createEmbedding } from '../shared/embedding.js';
-import { createRecords } from '../shared/records.js';
-import { createRedis } from '../shared/redis.js';
-import type { Settings } from '../shared/settings.js';
-import type { VectorSet } from '../shared/vectors.js';
+import { algorithmOf, createEmbedder } from '../shared/create-adapters.js';
+import { chooseIndex } from '../shared/data-set/choose-index.js';
+import { IncompatibleDataError, inspectServer } from '../shared/data-set/data-set.js';
+import type { VectorSet } from '../shared/data-set/vectors.js';
+import { createRecords } from '../shared/documents/records.js';
+import { createEmbedding } from '../shared/models/embedding.js';
+import { createRedis } from '../shared/redis/client.js';
+import type { Settings } from '../shared/settings/schema.js';
 import type { Say } from './report.js';
 
 export type ReindexContext = Awaited<ReturnType<typeof createReindexContext>>;
@@ -36,13 +36,14 @@ export async function createReindexContext(settings: Settings, { say, onLost }: 
   });
   await redis.connect();
   const { problems } = await inspectServer(redis);
-  if (problems.length > 0) throw new DataSetError(problems.join('; '));
+  if (problems.length > 0) throw new IncompatibleDataError(problems.join('; '));
   const embedder = createEmbedder(settings);
   const engine = await chooseIndex(redis, settings.index);
   const builder = createIndexBuilder(redis);
   const algorithm = algorithmOf(settings.queryEngine);
   return {
-    ...{ redis, say },
+    redis,
+    say,
     records: createRecords(redis),
     embedding: createEmbedding(embedder, { maxWaitMilliseconds: settings.embedder === 'openai' ? 20 : 0 }),
     target: { model: embedder.model, vectorType: settings.embedding.vectorType },

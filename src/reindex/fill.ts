@@ -1,9 +1,10 @@
+import { at } from '../shared/at.js';
 import { BATCH_SIZE, batchCount, batchNumbers } from '../shared/batches.js';
-import type { Chunks } from '../shared/chunks.js';
-import type { Embedding } from '../shared/embedding.js';
-import { keys } from '../shared/keys.js';
-import type { Records } from '../shared/records.js';
-import type { Redis } from '../shared/redis.js';
+import type { Chunks } from '../shared/chunks/chunks.js';
+import type { Records } from '../shared/documents/records.js';
+import type { Embedding } from '../shared/models/embedding.js';
+import type { Redis } from '../shared/redis/client.js';
+import { keys } from '../shared/redis/keys.js';
 import type { Plan } from './plan.js';
 
 /** Documents that are filled at a time; their texts share the requests to a provider. */
@@ -72,7 +73,7 @@ async function makeVectors(
     const vectors = await serving.readVectors(numbers.map((number) => ({ generation, number })));
     return pairs(numbers, vectors);
   }
-  const texts = await serving.readTexts(generation, numbers[0] ?? 0, BATCH_SIZE);
+  const texts = await serving.readTexts(generation, at(numbers, 0), BATCH_SIZE);
   const wanted = texts.filter(({ number }) => numbers.includes(number));
   if (wanted.length === 0) return [];
   const { vectors } = await embedding.embedDocuments(

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { DataSetError } from '../shared/data-set.js';
-import { keys } from '../shared/keys.js';
-import { defineScript, type Redis } from '../shared/redis.js';
-import type { VectorSet } from '../shared/vectors.js';
+import { IncompatibleDataError } from '../shared/data-set/data-set.js';
+import type { VectorSet } from '../shared/data-set/vectors.js';
+import { defineScript, type Redis } from '../shared/redis/client.js';
+import { keys } from '../shared/redis/keys.js';
 
 export interface Flip {
   readonly model: string;
@@ -19,18 +19,24 @@ export interface Flip {
 
 /**
  * Makes the new vectors serve, at once for all; false when documents changed since `sequence`.
- * @throws DataSetError when another run has let other vectors serve meanwhile
+ * @throws IncompatibleDataError when another run has let other vectors serve meanwhile
  */
 export async function flip(redis: Redis, to: Flip): Promise<boolean> {
   const done = await flipScript.run(redis, {
     keys: [keys.sequence, keys.schema, keys.epoch, keys.reindexing, keys.garbageVectors],
     arguments: [
-      ...[String(to.sequence), to.model, to.vectors.field, to.vectors.type],
-      ...[to.dimensions === null ? '' : String(to.dimensions), to.index ?? ''],
-      ...[randomUUID(), to.before.field],
+      String(to.sequence),
+      to.model,
+      to.vectors.field,
+      to.vectors.type,
+      to.dimensions === null ? '' : String(to.dimensions),
+      to.index ?? '',
+      randomUUID(),
+      to.before.field,
     ],
   });
-  if (done === OVERTAKEN) throw new DataSetError('another reindexing came first: run it again if need be');
+  if (done === OVERTAKEN)
+    throw new IncompatibleDataError('another reindexing came first: run it again if need be');
   return done === 1;
 }
 

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
-import { loadSettings, SettingsError } from '../shared/config.js';
-import { DataSetError } from '../shared/data-set.js';
+import { IncompatibleDataError } from '../shared/data-set/data-set.js';
 import { IngestError, UnavailableError } from '../shared/errors.js';
 import { EXIT_WRONG_SETTINGS } from '../shared/exit-codes.js';
+import { loadSettings, SettingsError } from '../shared/settings/load.js';
 import { createReindexContext } from './context.js';
 import { createSay } from './report.js';
 import { reindex } from './run.js';
@@ -36,7 +36,7 @@ main().then(
       process.stderr.write(`Stopped. ${GOES_ON}\n`);
       process.exit(130);
     }
-    const isWrong = error instanceof SettingsError || error instanceof DataSetError;
+    const isWrong = error instanceof SettingsError || error instanceof IncompatibleDataError;
     const isKnown = isWrong || error instanceof UnavailableError || error instanceof IngestError;
     process.stderr.write(`${isKnown ? error.message : inspect(error)}\n`);
     process.exit(isWrong ? EXIT_WRONG_SETTINGS : 1);

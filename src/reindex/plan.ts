@@ -1,6 +1,6 @@
-import type { DataSet } from '../shared/data-set.js';
-import type { Reindexing } from '../shared/reindexing.js';
-import { FIRST_VECTORS, type VectorSet, type VectorType } from '../shared/vectors.js';
+import type { DataSet } from '../shared/data-set/data-set.js';
+import type { Reindexing } from '../shared/data-set/reindexing.js';
+import { FIRST_VECTORS, type VectorSet, type VectorType } from '../shared/data-set/vectors.js';
 
 /** What the settings ask the data to be. */
 export interface Target {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createChunks } from '../shared/chunks.js';
-import { DataSetError, readDataSet, type DataSet } from '../shared/data-set.js';
+import { createChunks } from '../shared/chunks/chunks.js';
+import { IncompatibleDataError, readDataSet, type DataSet } from '../shared/data-set/data-set.js';
+import { readReindexing, writeReindexing, type Reindexing } from '../shared/data-set/reindexing.js';
 import { UnavailableError } from '../shared/errors.js';
-import { keys } from '../shared/keys.js';
-import { readReindexing, writeReindexing, type Reindexing } from '../shared/reindexing.js';
+import { keys } from '../shared/redis/keys.js';
 import { removeGarbageVectors } from './clean.js';
 import type { ReindexContext } from './context.js';
 import { fillPage } from './fill.js';
@@ -28,7 +28,7 @@ interface Run {
 export async function reindex(context: ReindexContext, signal: AbortSignal): Promise<void> {
   const { redis, records, target, say } = context;
   const data = await readDataSet(redis);
-  if (!data) throw new DataSetError('there is no data yet: nothing to reindex');
+  if (!data) throw new IncompatibleDataError('there is no data yet: nothing to reindex');
   const unfinished = await readReindexing(redis);
   const plan = planReindex(data, target, unfinished);
   const dimensions =
@@ -54,7 +54,8 @@ async function makeServe(context: ReindexContext, run: Run, signal: AbortSignal)
   const { data, plan, dimensions, index } = run;
   const fillNext = await createFilling(context, run, signal);
   for (;;) {
-    const sequence = Number((await redis.get(keys.sequence)) ?? 0);
+    // Before the first change there is no sequence number: 0.
+    const sequence = Number(await redis.get(keys.sequence));
     if (await fillNext()) continue;
     if (index !== null) {
       await context.untilIndexed(index, {
@@ -78,27 +79,26 @@ async function createFilling(
   const total = await redis.zCard(keys.changes);
   let state = await begin(context, plan);
   const parts = {
-    ...{ redis, records, embedding, source: plan.source },
+    redis,
+    records,
+    embedding,
+    source: plan.source,
     serving: createChunks(redis, data.vectors),
     coming: createChunks(redis, plan.vectors),
-    checkDimensions: (found: number) => {
-      if (found === dimensions) return;
-      throw new Error(`the model answers vectors of ${String(found)}, before of ${String(dimensions)}`);
-    },
+    checkDimensions: requireDimensions(dimensions),
   };
   return async () => {
     try {
-      const { documents, chunks, last } = await fillPage(parts, state.since, signal);
-      if (last === null) return false;
+      const filled = await fillPage(parts, state.since, signal);
+      if (filled.last === null) return false;
       state = {
-        ...{ ...state, since: last },
-        ...{ documents: state.documents + documents, chunks: state.chunks + chunks },
+        ...state,
+        since: filled.last,
+        documents: state.documents + filled.documents,
+        chunks: state.chunks + filled.chunks,
       };
       await writeReindexing(redis, state);
-      say(
-        `${String(state.documents)} of ${String(Math.max(total, state.documents))} documents, ${String(state.chunks)} chunks`,
-        { often: true },
-      );
+      say(progressLine(state, total), { often: true });
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
       say(`${error.message}: trying again in ${String(error.retryAfterSeconds)} s`);
@@ -107,6 +107,15 @@ async function createFilling(
     return true;
   };
 }
+
+/** The model must go on answering vectors of the length that the new index was made for. */
+const requireDimensions = (dimensions: number | null) => (found: number) => {
+  if (found === dimensions) return;
+  throw new Error(`the model answers vectors of ${String(found)}, before of ${String(dimensions)}`);
+};
+
+const progressLine = ({ documents, chunks }: Reindexing, total: number): string =>
+  `${String(documents)} of ${String(Math.max(total, documents))} documents, ${String(chunks)} chunks`;
 
 async function begin({ redis, say }: ReindexContext, { model, vectors }: Plan): Promise<Reindexing> {
   const unfinished = await readReindexing(redis);

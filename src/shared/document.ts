@@ -1,15 +1,14 @@
 import { createHash, randomInt } from 'node:crypto';
 import { z } from 'zod';
 import { FAILURE_CODES } from './errors.js';
+import { isPlainObject } from './is-plain-object.js';
 
 export const DOCUMENT_STATUSES = ['queued', 'processing', 'completed', 'failed', 'cancelled'] as const;
 
 export type Json = z.infer<ReturnType<typeof z.json>>;
 export type Metadata = Record<string, Json>;
 /** Checked when it came in; a record of zod would drop a key named `__proto__`, and walk every value at every read. */
-export const metadataSchema = z.custom<Metadata>(
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-);
+export const metadataSchema = z.custom<Metadata>(isPlainObject);
 
 const failureSchema = z.object({ code: z.enum(FAILURE_CODES), message: z.string(), stage: z.string() });
 export type Failure = z.infer<typeof failureSchema>;
@@ -75,8 +74,14 @@ export type DocumentRecord = z.infer<typeof documentSchema>;
 
 /** The fields that access and filters look at: a record, or an index's copy of one. */
 export const matchableSchema = documentSchema.pick({
-  ...{ id: true, createdAt: true, readers: true, writers: true, admins: true },
-  ...{ metadata: true, published: true, pending: true },
+  id: true,
+  createdAt: true,
+  readers: true,
+  writers: true,
+  admins: true,
+  metadata: true,
+  published: true,
+  pending: true,
 });
 export type MatchableDocument = z.infer<typeof matchableSchema>;
 
@@ -87,7 +92,15 @@ export function shownContent(document: Pick<DocumentRecord, 'published' | 'pendi
   return content;
 }
 
-/** What of a record names the generation of its newest attempt. */
+/** Whether the ingest of the newest content has ended, well or not. */
+export const isFinal = ({ status }: Pick<DocumentRecord, 'status'>): boolean =>
+  status !== 'queued' && status !== 'processing';
+
+/** The user who asked for what is being ingested. */
+export const callerOf = ({ operation, ownerId }: Pick<DocumentRecord, 'operation' | 'ownerId'>): string =>
+  operation?.userId ?? ownerId;
+
+/** The fields of a record that name the generation of its newest attempt. */
 interface Attempt extends Pick<DocumentRecord, 'id' | 'version' | 'attempt'> {
   readonly pending: Pick<Content, 'storageKey'> | null;
   readonly published: Pick<Content, 'storageKey'> | null;
@@ -98,15 +111,16 @@ interface Attempt extends Pick<DocumentRecord, 'id' | 'version' | 'attempt'> {
  * its last seconds gives version and attempt again, to other content, and what is still being written must not meet it.
  */
 export function generationId({ id, version, attempt, pending, published }: Attempt): string {
-  const source = (pending ?? published)?.storageKey ?? '';
-  const digest = createHash('sha256').update(source).digest('hex').slice(0, 8);
+  const content = pending ?? published;
+  if (!content) throw new Error('document record without content');
+  const digest = createHash('sha256').update(content.storageKey).digest('hex').slice(0, 8);
   return `${id}.${String(version)}.${String(attempt)}.${digest}`;
 }
 
-const LARGEST_STEP = 2 ** 24;
+const MAX_STEP = 2 ** 24;
 
 /**
- * By a random step, so that a Redis that comes back without its last changes does not give their revisions again: what
+ * Revisions rise by a random step, so that a Redis that comes back without its last changes does not give their revisions again: what
  * was made of those would pass for made of others. Half a billion changes of a record fit a number.
  */
-export const laterRevision = (revision: number): number => revision + randomInt(1, LARGEST_STEP);
+export const laterRevision = (revision: number): number => revision + randomInt(1, MAX_STEP);

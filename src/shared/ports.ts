@@ -8,17 +8,24 @@
  * - generation: physical set of chunks that one attempt wrote; a document serves from one at a time
  * - chunk: piece of a document's text, numbered from 0 within its generation
  * - term: normalised word (or character pair) that lexical ranking counts, known by a 32-bit hash
+ * - term weight: a term's share of what a query says, by its inverse document frequency
+ * - postings: the chunks that hold a term, which an index reads to find chunks by terms
+ * - candidate: a chunk that an index names because it may be a hit
+ * - pass: one way of asking an index for candidates; a search plans several and runs as few as it can
+ * - upper bound: a score that no chunk reaches which the passes so far left out
+ * - top k: the best hits, as many as were asked for; with `document` in `per`, one of each document
+ * - hit: a candidate that the caller may read and that its document serves, with its score
  * - caller: who asks, after authentication: an entity id and permissions
  * - audience: the readers of a document, where they are so many that its chunks name them by one tag
  * - filter: parsed condition on a document's metadata
  * - job, queue, worker: a unit of background work, where it waits, and the process that runs it
  * - lane: the BullMQ queue that jobs of a kind wait in; the queue `ingestion` has two, the others one
- * - turn: a caller's place in a lane
+ * - turn: a caller's place in a lane, or before an index
  * - sweep: one look at what no job looks after any more
  * - lease: what is held for a while and given back: room in memory, or the right to sweep
  * - named cache: a caller's chosen set of documents, prepared so that questions can be completed over it
  */
-import type { Filter } from './filters.js';
+import type { Filter } from './filters/parse.js';
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
@@ -47,7 +54,7 @@ export interface Embeddings {
   readonly tokens: number | null;
 }
 
-/** A chunk the index proposes; it may be stale or unreadable: whoever asks checks it against the record. */
+/** A chunk that may be a hit. It may be stale or unreadable: the search checks it against the document's record. */
 export interface Candidate {
   readonly documentId: string;
   readonly generation: string;
@@ -71,13 +78,13 @@ export interface IndexSearch extends CallOptions {
   readonly reads?: readonly CandidatePart[];
 }
 
-/** What a chunk's words are scored by. */
-export interface WeightedWords {
+/** What the terms of a chunk are scored by. */
+export interface TermWeights {
   /** Terms as `terms.ts` hashes them, ascending. */
   readonly terms: Uint32Array;
-  /** Their shares of their weight together. */
+  /** The share of each in the weight of all. */
   readonly weights: Float64Array;
-  /** Of the chunks that these weights come from, in terms. */
+  /** The length of the chunks that these weights come from, in terms. */
   readonly averageLength: number;
 }
 
@@ -85,7 +92,7 @@ export interface WordSearch extends CallOptions {
   readonly callerId: string;
   readonly filter: Filter | null;
   /** A chunk holds at least one of them; there is one or more. */
-  readonly words: WeightedWords;
+  readonly words: TermWeights;
   /**
    * Candidates to return, those that score highest, by these weights or by the engine's own; more where some of them are
    * known to be stale.

@@ -1,16 +1,10 @@
-import { canRead } from '../shared/access.js';
-import { readCachePassages } from '../shared/cache-passages.js';
-import {
-  failBuild,
-  finishBuild,
-  type CacheBuild,
-  type CacheFailure,
-  type CacheMember,
-  type Caches,
-} from '../shared/caches.js';
-import type { Chunks } from '../shared/chunks.js';
+import { canRead } from '../shared/access/access.js';
+import type { CacheBuild, CacheFailure, CacheMember, Caches } from '../shared/caches/caches.js';
+import { readCachePassages } from '../shared/caches/passages.js';
+import { failBuild, finishBuild } from '../shared/caches/transitions.js';
+import type { Chunks } from '../shared/chunks/chunks.js';
+import type { Records } from '../shared/documents/records.js';
 import type { CacheEngine } from '../shared/ports.js';
-import type { Records } from '../shared/records.js';
 import type { Outcome } from './worker.js';
 
 interface BuildRequest {
@@ -19,47 +13,50 @@ interface BuildRequest {
   readonly build: string;
 }
 
-/** Prepares a named cache's texts and puts it in the place of the one before, if it fits the model's window. */
-export function createBuildCache(parts: {
+interface BuildParts {
   readonly caches: Caches;
   readonly records: Records;
   readonly chunks: Chunks;
   readonly engine: CacheEngine;
-}) {
-  const { caches, engine } = parts;
+}
 
-  const fail = async (
-    { ownerId, name, build }: BuildRequest,
-    code: CacheFailure['code'],
-    message: string,
-  ): Promise<Outcome> => {
-    const failure = { build, code, message };
-    const { changed } = await caches.update(ownerId, name, (each) => failBuild(each, failure));
-    return changed ? 'failed' : 'stale';
-  };
-
+/** Prepares a named cache's texts and puts it in the place of the one before, if it fits the model's window. */
+export function createBuildCache(parts: BuildParts) {
+  const { caches } = parts;
   return {
-    run: async (request: BuildRequest, { signal }: { signal: AbortSignal }): Promise<Outcome> => {
-      const { ownerId, name, build } = request;
-      const before = await caches.read(ownerId, name);
-      const wanted = before?.building;
-      if (wanted?.build !== build) return 'stale';
-      const { members, passages } = await readWanted(parts, ownerId, wanted);
-      if (passages.length === 0) return fail(request, 'empty', 'No documents to add to cache');
-      const { tokenCount } = await engine.prepare(build, passages, { signal });
-      if (tokenCount > engine.contextWindow) {
-        return fail(request, 'too_large', tooLarge(tokenCount, engine.contextWindow));
-      }
-      const ready = { build, tokenCount, config: wanted.config, members };
-      const { changed, cache } = await caches.update(ownerId, name, (each) => finishBuild(each, ready));
-      // A twin of this job may have finished the build: what it prepared is then in use.
-      if (changed && before?.ready) await engine.remove(before.ready.build);
-      if (!changed && cache?.ready?.build !== build) await engine.remove(build);
-      return changed ? 'done' : 'stale';
-    },
-
-    giveUp: (request: BuildRequest) => fail(request, 'internal', 'The cache could not be built'),
+    run: (request: BuildRequest, { signal }: { signal: AbortSignal }) => buildCache(parts, request, signal),
+    giveUp: (request: BuildRequest) => fail(caches, request, 'internal', 'The cache could not be built'),
   };
+}
+
+async function buildCache(parts: BuildParts, request: BuildRequest, signal: AbortSignal): Promise<Outcome> {
+  const { caches, engine } = parts;
+  const { ownerId, name, build } = request;
+  const before = await caches.read(ownerId, name);
+  const wanted = before?.building;
+  if (wanted?.build !== build) return 'stale';
+  const { members, passages } = await readWanted(parts, ownerId, wanted);
+  if (passages.length === 0) return fail(caches, request, 'empty', 'No documents to add to cache');
+  const { tokenCount } = await engine.prepare(build, passages, { signal });
+  if (tokenCount > engine.contextWindow)
+    return fail(caches, request, 'too_large', tooLarge(tokenCount, engine.contextWindow));
+  const ready = { build, tokenCount, config: wanted.config, members };
+  const { changed, cache } = await caches.update(ownerId, name, (each) => finishBuild(each, ready));
+  // A twin of this job may have finished the build: what it prepared is then in use.
+  if (changed && before?.ready) await engine.remove(before.ready.build);
+  if (!changed && cache?.ready?.build !== build) await engine.remove(build);
+  return changed ? 'done' : 'stale';
+}
+
+async function fail(
+  caches: Caches,
+  { ownerId, name, build }: BuildRequest,
+  code: CacheFailure['code'],
+  message: string,
+): Promise<Outcome> {
+  const failure = { build, code, message };
+  const { changed } = await caches.update(ownerId, name, (each) => failBuild(each, failure));
+  return changed ? 'failed' : 'stale';
 }
 
 function tooLarge(tokens: number, window: number): string {

@@ -1,51 +1,46 @@
-import { createCaches } from '../shared/caches.js';
-import { createChunks } from '../shared/chunks.js';
-import { createCompleter, createEmbedder, createObjectStorage } from '../shared/context.js';
-import { checkDimensions, inspectServer, openDataSet, DataSetError } from '../shared/data-set.js';
-import { createDraftObjects } from '../shared/draft-objects.js';
-import { createEmbedding } from '../shared/embedding.js';
-import { createJobs } from '../shared/jobs.js';
-import type { Logger } from '../shared/logger.js';
-import { openRedis } from '../shared/open-redis.js';
 import { createPromptCacheEngine } from '../shared/adapters/prompt-cache-engine.js';
-import { renderPrefix } from '../shared/prompt.js';
-import { countTokens } from '../shared/tokens.js';
-import { createMemoryWatch } from '../shared/memory.js';
-import { createMetricsBuffer } from '../shared/metrics.js';
-import { createRecords } from '../shared/records.js';
-import { bullConnection } from '../shared/redis.js';
-import type { Settings } from '../shared/settings.js';
-import { createStorageMarker } from '../shared/storage-marker.js';
-import { createTermStatistics } from '../shared/term-statistics.js';
-import { createAggregateUsage } from '../shared/aggregate-usage.js';
-import { createEachMember } from '../shared/each-member.js';
-import { createFailDocument } from './fail.js';
+import { createCaches } from '../shared/caches/caches.js';
+import { createChunks } from '../shared/chunks/chunks.js';
+import { createCompleter, createEmbedder, createObjectStorage } from '../shared/create-adapters.js';
+import {
+  checkDimensions,
+  IncompatibleDataError,
+  inspectServer,
+  openDataSet,
+  type WantedData,
+} from '../shared/data-set/data-set.js';
+import { createRecords } from '../shared/documents/records.js';
+import { createEmbedding } from '../shared/models/embedding.js';
+import { renderPrefix } from '../shared/models/prompt.js';
+import type { Logger } from '../shared/observability/logger.js';
+import { createMetricsBuffer } from '../shared/observability/metrics-buffer.js';
+import { createJobs } from '../shared/queues/jobs.js';
+import { bullConnection } from '../shared/redis/client.js';
+import { createEachMember } from '../shared/redis/each-member.js';
+import { createMemoryWatch } from '../shared/redis/memory.js';
+import { openRedis } from '../shared/redis/open.js';
+import type { Settings } from '../shared/settings/schema.js';
+import { createDraftObjects } from '../shared/storage/draft-objects.js';
+import { createStorageMarker } from '../shared/storage/marker.js';
+import { createTermStatistics } from '../shared/term-statistics/term-statistics.js';
+import { countTokens } from '../shared/text/token-count.js';
+import { createAggregateUsage } from '../shared/usage/aggregate.js';
 import { knowMissing } from './find-storage.js';
-import { LONGEST_SHORT_BYTES } from './ingest-short.js';
-import { createPublish } from './publish.js';
+import { createFailDocument } from './ingestion/fail.js';
+import { MAX_SHORT_BYTES } from './ingestion/ingest-short.js';
+import { createPublish } from './ingestion/publish.js';
 
 export type WorkerContext = Awaited<ReturnType<typeof createWorkerContext>>;
 
 /** Everything that any worker needs, wired once. Waits for Redis; refuses one that would lose or mix data. */
 export async function createWorkerContext(settings: Settings, logger: Logger) {
-  const onError = (error: Error) => logger.warn({ err: error }, 'redis connection');
-  const storage = await createObjectStorage(settings, logger, { blockingReadBytes: LONGEST_SHORT_BYTES });
+  const storage = await createObjectStorage(settings, logger, { blockingReadBytes: MAX_SHORT_BYTES });
   const embedder = createEmbedder(settings);
   const wanted = { model: embedder.model, vectorType: settings.embedding.vectorType };
-  const { redis, data: dataSet } = await openRedis(
-    settings.redis.url,
-    { failFast: false, onError, logger },
-    async (opened) => {
-      const { problems } = await inspectServer(opened);
-      if (problems.length > 0) throw new DataSetError(problems.join('; '));
-      return openDataSet(opened, wanted);
-    },
-  );
+  const { redis, dataSet, connection, jobs } = await connect(settings.redis.url, wanted, logger);
   const drafts = createDraftObjects(redis);
   const storageMarker = createStorageMarker({ redis, storage, drafts });
   const isEmbeddingRemote = settings.embedder === 'openai';
-  const connection = bullConnection(settings.redis.url, { failFast: false });
-  const jobs = createJobs({ connection, redis, onError });
   const records = createRecords(redis, dataSet.vectors);
   const metrics = createMetricsBuffer(redis, {
     onError: (error) => {
@@ -84,6 +79,22 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
       await redis.close();
     },
   };
+}
+
+/** The connections to a Redis that holds what is wanted, and the queues there. */
+async function connect(url: string, wanted: WantedData, logger: Logger) {
+  const onError = (error: Error) => logger.warn({ err: error }, 'redis connection');
+  const { redis, data: dataSet } = await openRedis(
+    url,
+    { failFast: false, onError, logger },
+    async (opened) => {
+      const { problems } = await inspectServer(opened);
+      if (problems.length > 0) throw new IncompatibleDataError(problems.join('; '));
+      return openDataSet(opened, wanted);
+    },
+  );
+  const connection = bullConnection(url, { failFast: false });
+  return { redis, dataSet, connection, jobs: createJobs({ connection, redis, onError }) };
 }
 
 /** Asks again only for another value, or after a failure. */

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DataSetError } from '../shared/data-set.js';
+import { IncompatibleDataError } from '../shared/data-set/data-set.js';
 import { UnavailableError } from '../shared/errors.js';
-import type { Logger } from '../shared/logger.js';
+import type { Logger } from '../shared/observability/logger.js';
 import { MissingObjectError, type ObjectStorage } from '../shared/ports.js';
-import { toUnavailable } from '../shared/redis.js';
+import { toUnavailable } from '../shared/redis/client.js';
 import { repeat } from '../shared/repeat.js';
 import {
   ANNOUNCE_EVERY_MILLISECONDS,
   PATIENCE_MILLISECONDS,
   type StorageMarker,
-} from '../shared/storage-marker.js';
+} from '../shared/storage/marker.js';
 
 const AGAIN_MILLISECONDS = 200;
 /** An API that starts at the same time takes less. */
@@ -44,15 +44,15 @@ export interface FoundStorage {
 
 /**
  * Waits until this worker sees the API's marker in its storage, and watches from then on that it does.
- * @param onLost called with a DataSetError when the API has moved to a storage that is not ours
- * @throws DataSetError when a living API's marker is not there
+ * @param onLost called with an IncompatibleDataError when the API has moved to a storage that is not ours
+ * @throws IncompatibleDataError when a living API's marker is not there
  */
 export async function findStorage(
   { marker, advice, logger }: Parts,
-  onLost: (error: DataSetError) => void,
+  onLost: (error: IncompatibleDataError) => void,
 ): Promise<FoundStorage> {
   const { look, isElsewhere } = createWatch(marker, logger);
-  const misplaced = () => new DataSetError(`the API keeps source files elsewhere: ${advice}`);
+  const misplaced = () => new IncompatibleDataError(`the API keeps source files elsewhere: ${advice}`);
   const since = performance.now();
   for (let told = false; !(await look());) {
     if (isElsewhere()) throw misplaced();

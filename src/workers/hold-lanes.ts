@@ -1,5 +1,5 @@
-import type { Logger } from '../shared/logger.js';
-import type { MemoryWatch } from '../shared/memory.js';
+import type { Logger } from '../shared/observability/logger.js';
+import type { MemoryWatch } from '../shared/redis/memory.js';
 
 const LOOK_EVERY_MILLISECONDS = 500;
 

@@ -1,12 +1,13 @@
 import { inspect, parseArgs } from 'node:util';
 import { z } from 'zod';
-import { loadSettings, SettingsError } from '../shared/config.js';
-import { storageAdvice } from '../shared/context.js';
-import { DataSetError } from '../shared/data-set.js';
+import { storageAdvice } from '../shared/create-adapters.js';
+import { IncompatibleDataError } from '../shared/data-set/data-set.js';
+import { watchDataSet } from '../shared/data-set/watch.js';
 import { EXIT_DATA_CHANGED, EXIT_WRONG_SETTINGS } from '../shared/exit-codes.js';
-import { QUEUES, type QueueName } from '../shared/jobs.js';
-import { createLogger, type Logger } from '../shared/logger.js';
-import { watchDataSet } from '../shared/watch-data-set.js';
+import { createLogger } from '../shared/observability/logger.js';
+import { QUEUES, type QueueName } from '../shared/queues/jobs.js';
+import { loadSettings, SettingsError } from '../shared/settings/load.js';
+import { stopOnSignals } from '../shared/stop-process.js';
 import { createWorkerContext } from './context.js';
 import { findStorage } from './find-storage.js';
 import { serveQueue } from './serve.js';
@@ -14,12 +15,21 @@ import { serveQueue } from './serve.js';
 const { values } = parseArgs({ options: { queues: { type: 'string', default: QUEUES.join(',') } } });
 const queues = z.array(z.enum(QUEUES)).safeParse(values.queues.split(','));
 
+let hasBeenStopped = () => false;
+
 async function main(): Promise<void> {
   if (!queues.success) throw new Error(`--queues takes a list of ${QUEUES.join(', ')}`);
   const settings = loadSettings(process.env, ['redis']);
   const logger = createLogger({ level: settings.log.level, process: `worker-${values.queues}` });
   let close = () => Promise.resolve();
-  const stop = createStop(logger, settings.workers.drainSeconds, () => close());
+  const { drainSeconds } = settings.workers;
+  const { stop, isStopping } = stopOnSignals({
+    logger,
+    message: 'worker stopping',
+    drainSeconds,
+    close: () => close(),
+  });
+  hasBeenStopped = isStopping;
   const context = await createWorkerContext(settings, logger);
   close = context.close;
   const storage = queues.data.some((queue) => STORAGE_QUEUES.includes(queue))
@@ -39,7 +49,7 @@ async function main(): Promise<void> {
   close = async () => {
     storage?.close();
     unwatch();
-    await Promise.all(served.map((each) => each.close(settings.workers.drainSeconds * 1_000)));
+    await Promise.all(served.map((each) => each.close(drainSeconds * 1_000)));
     await context.close();
   };
   logger.info({ queues: queues.data }, 'worker started');
@@ -48,36 +58,10 @@ async function main(): Promise<void> {
 /** Queues whose jobs read or remove source files. */
 const STORAGE_QUEUES: readonly QueueName[] = ['ingestion', 'maintenance'];
 
-let isStopping = false;
-
-/** Ends the process, at once or a while after it was asked to; signals ask for it too. */
-function createStop(logger: Logger, drainSeconds: number, close: () => Promise<void>) {
-  const stop = (reason: string, code: number) => {
-    if (isStopping) return;
-    isStopping = true;
-    logger.info({ reason }, 'worker stopping');
-    // Even a Redis that never answers again must not keep the process alive.
-    setTimeout(() => process.exit(1), (drainSeconds + 4) * 1_000).unref();
-    close().then(
-      () => process.exit(code),
-      (error: unknown) => {
-        logger.error({ err: error }, 'worker did not stop cleanly');
-        process.exit(1);
-      },
-    );
-  };
-  for (const signal of ['SIGTERM', 'SIGINT', 'disconnect'] as const) {
-    process.on(signal, () => {
-      stop(signal, 0);
-    });
-  }
-  return stop;
-}
-
 main().catch((error: unknown) => {
   // What was being started fails when it is closed.
-  if (isStopping) return;
-  const isOurs = error instanceof SettingsError || error instanceof DataSetError;
+  if (hasBeenStopped()) return;
+  const isOurs = error instanceof SettingsError || error instanceof IncompatibleDataError;
   process.stderr.write(`${isOurs ? error.message : inspect(error)}\n`);
   process.exit(isOurs ? EXIT_WRONG_SETTINGS : 1);
 });

@@ -1,34 +1,27 @@
 import type { Job } from 'bullmq';
 import { z } from 'zod';
 import type { FailureCode } from '../shared/errors.js';
-import {
-  cacheJob,
-  cleanJob,
-  embedJob,
-  ingestJob,
-  retagJob,
-  type LaneName,
-  type QueueName,
-} from '../shared/jobs.js';
-import { keys } from '../shared/keys.js';
-import { waitForRedis } from '../shared/open-redis.js';
-import { giveSignOfLife } from '../shared/sign-of-life.js';
-import { countTokens } from '../shared/tokens.js';
-import { createUnreferencedObjects } from '../shared/unreferenced-objects.js';
+import type { LaneName, QueueName } from '../shared/queues/jobs.js';
+import { cacheJob, cleanJob, embedJob, ingestJob, retagJob } from '../shared/queues/payloads.js';
+import { keys } from '../shared/redis/keys.js';
+import { waitForRedis } from '../shared/redis/open.js';
+import { giveSignOfLife } from '../shared/redis/sign-of-life.js';
+import { createUnreferencedObjects } from '../shared/storage/unreferenced-objects.js';
+import { countTokens } from '../shared/text/token-count.js';
 import { createBuildCache } from './build-cache.js';
-import { createCleanJob } from './clean.js';
 import type { WorkerContext } from './context.js';
-import { createEmbedJob } from './embed.js';
-import { createIngestJob } from './ingest.js';
-import { createIngestShort, type IngestShort } from './ingest-short.js';
 import { holdWhileShort } from './hold-lanes.js';
+import { createEmbedJob } from './ingestion/embed.js';
+import { createIngestShort, type IngestShort } from './ingestion/ingest-short.js';
+import { createIngestJob } from './ingestion/ingest.js';
+import { createReadContent, createReadText } from './ingestion/read-content.js';
+import { createReserveRoom, withRoom } from './ingestion/room.js';
+import { createCleanJob } from './maintenance/clean.js';
+import { createRemoveObjects } from './maintenance/remove-objects.js';
+import { createRetagInRoom } from './maintenance/retag-in-room.js';
+import { createSweep } from './maintenance/sweep/sweep.js';
+import { startSweeper, type Sweeper } from './maintenance/sweeper.js';
 import { startParserPool } from './parse/start-pool.js';
-import { createReadContent, createReadText } from './read-content.js';
-import { createRemoveObjects } from './remove-objects.js';
-import { createRetagInRoom } from './retag-in-room.js';
-import { createReserveRoom, withRoom } from './room.js';
-import { createSweep } from './sweep.js';
-import { startSweeper, type Sweeper } from './sweeper.js';
 import { createWorker, type JobHandler } from './worker.js';
 
 const HEARTBEAT_MS = 5_000;
@@ -40,11 +33,15 @@ export interface ServedQueue {
 
 /** Serves one queue until it is closed, and says so in Redis for `/health/ready`. */
 export async function serveQueue(queue: QueueName, context: WorkerContext): Promise<ServedQueue> {
-  const { settings, connection, logger, metrics, redis, memory } = context;
+  const { settings, connection, logger, metrics, memory } = context;
   const { lanes, sweeper, close } = await served(queue, context);
   const workers = lanes.map(({ lane, handlers, concurrency }) =>
     createWorker({
-      ...{ queue: lane, connection, concurrency, handlers, logger },
+      queue: lane,
+      connection,
+      concurrency,
+      handlers,
+      logger,
       lockMilliseconds: settings.workers.lockSeconds * 1_000,
       onFinished: ({ seconds, ...labels }) => {
         metrics.add('quire_jobs_total', labels);
@@ -54,12 +51,28 @@ export async function serveQueue(queue: QueueName, context: WorkerContext): Prom
   );
   const holder = GROWING.includes(queue)
     ? holdWhileShort({
-        ...{ queue, memory, lanes: workers, logger },
+        queue,
+        memory,
+        lanes: workers,
+        logger,
         onHeld: () => {
           metrics.add('quire_queue_holds_total', { queue });
         },
       })
     : null;
+  const stopHeart = await startHeart(queue, context);
+  return {
+    close: async (drainMilliseconds) => {
+      stopHeart();
+      holder?.close();
+      await Promise.all([sweeper?.close(), ...workers.map((worker) => worker.close(drainMilliseconds))]);
+      await close?.();
+    },
+  };
+}
+
+/** Says in Redis again and again that a worker serves the queue; returns what ends that. */
+async function startHeart(queue: QueueName, { redis, logger }: WorkerContext): Promise<() => void> {
   const beat = () => giveSignOfLife(redis, keys.worker(queue), 3 * HEARTBEAT_MS);
   // Redis may have gone away again since the start.
   await waitForRedis(beat, { logger });
@@ -68,14 +81,7 @@ export async function serveQueue(queue: QueueName, context: WorkerContext): Prom
       logger.warn({ queue, err: error }, 'heartbeat failed');
     });
   }, HEARTBEAT_MS);
-  return {
-    close: async (drainMilliseconds) => {
-      clearInterval(heart);
-      holder?.close();
-      await Promise.all([sweeper?.close(), ...workers.map((worker) => worker.close(drainMilliseconds))]);
-      await close?.();
-    },
-  };
+  return () => clearInterval(heart);
 }
 
 /** Queues whose jobs make Redis grow; of `maintenance` some do, and look for themselves. */
@@ -218,7 +224,9 @@ async function serveMaintenance(context: WorkerContext): Promise<Served> {
   // Of the time when sweeps were jobs.
   await jobs.queue('maintenance').removeJobScheduler('sweep');
   const sweeper = startSweeper({
-    ...{ redis, logger, everyMilliseconds },
+    redis,
+    logger,
+    everyMilliseconds,
     sweep: createSweep({ ...context, removeObjects, clean, graceMs: Math.min(everyMilliseconds, 10_000) }),
     leaseMilliseconds: 3 * settings.workers.lockSeconds * 1_000,
     onSwept: ({ outcome, seconds }) => {

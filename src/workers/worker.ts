@@ -1,16 +1,16 @@
 import { DelayedError, UnrecoverableError, Worker, type ConnectionOptions, type Job } from 'bullmq';
 import { errorCode } from '../shared/error-code.js';
 import { UnavailableError } from '../shared/errors.js';
-import { QUEUE_PREFIX, type LaneName } from '../shared/jobs.js';
-import type { Logger } from '../shared/logger.js';
-import { toUnavailable } from '../shared/redis.js';
+import type { Logger } from '../shared/observability/logger.js';
+import { QUEUE_PREFIX, type LaneName } from '../shared/queues/jobs.js';
+import { toUnavailable } from '../shared/redis/client.js';
 
 /** What became of a job; kept as its return value. */
 export type Outcome = 'done' | 'published' | 'failed' | 'stale';
 
 export interface JobHandler {
   readonly run: (job: Job, signal: AbortSignal) => Promise<Outcome>;
-  /** Whether each end of such a job is worth a line to whoever follows a document; else only publishes and failures. */
+  /** Whether each end of such a job is worth a line in the log to an operator who follows a document; else only publishes and failures are. */
   readonly isNews?: true;
   /** Called when the last try has failed: the job's document must not wait for ever. */
   readonly giveUp?: (job: Job) => Promise<unknown>;
@@ -34,49 +34,9 @@ export interface WorkerOptions {
 
 /** Serves one queue; the one place where errors become job outcomes. */
 export function createWorker(options: WorkerOptions) {
-  const { queue, connection, concurrency, lockMilliseconds, handlers, logger, onFinished } = options;
+  const { queue, connection, concurrency, lockMilliseconds, logger } = options;
   const stopping = new AbortController();
-
-  const run = async (job: Job, token?: string): Promise<Outcome> => {
-    const handler = handlers[job.name];
-    if (!handler) throw new UnrecoverableError(`no handler for ${job.name}`);
-    const started = performance.now();
-    const seconds = () => (performance.now() - started) / 1_000;
-    const finish = (outcome: string) => onFinished?.({ queue, job: job.name, outcome, seconds: seconds() });
-    const fields = { queue, job: job.name, jobId: job.id, requestId: requestIdOf(job) };
-    try {
-      const outcome = await handler.run(job, stopping.signal);
-      const isNews = handler.isNews ?? (outcome === 'published' || outcome === 'failed');
-      const durationMs = Math.round(seconds() * 1_000);
-      logger[isNews ? 'info' : 'debug']({ ...fields, outcome, durationMs }, 'job finished');
-      finish(outcome);
-      return outcome;
-    } catch (thrown) {
-      const error = toUnavailable(thrown);
-      if (error instanceof UnavailableError || stopping.signal.aborted) {
-        const waits = error instanceof UnavailableError ? error.retryAfterSeconds * 1_000 : 100;
-        logger.warn({ ...fields, waits, err: error }, 'job put off');
-        finish('delayed');
-        await job.moveToDelayed(Date.now() + waits, token);
-        throw new DelayedError();
-      }
-      finish('error');
-      const isLast = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
-      logger.error({ ...fields, isLast, err: error }, 'job failed');
-      if (isLast) await handler.giveUp?.(job);
-      throw error;
-    }
-  };
-  const process = async (job: Job, token?: string): Promise<Outcome> => {
-    try {
-      return await run(job, token);
-    } catch (error) {
-      if (error instanceof DelayedError || error instanceof UnrecoverableError) throw error;
-      throw forDashboard(error);
-    }
-  };
-
-  const worker = new Worker(queue, process, {
+  const worker = new Worker(queue, (job, token) => processJob(options, { job, token }, stopping.signal), {
     connection,
     prefix: QUEUE_PREFIX,
     concurrency,
@@ -99,6 +59,62 @@ export function createWorker(options: WorkerOptions) {
       clearTimeout(timer);
     },
   };
+}
+
+interface TakenJob {
+  readonly job: Job;
+  /** By which the queue knows that the job is ours. */
+  readonly token: string | undefined;
+}
+
+async function processJob(options: WorkerOptions, taken: TakenJob, stopping: AbortSignal): Promise<Outcome> {
+  try {
+    return await runJob(options, taken, stopping);
+  } catch (error) {
+    if (error instanceof DelayedError || error instanceof UnrecoverableError) throw error;
+    throw forDashboard(error);
+  }
+}
+
+async function runJob(
+  { queue, handlers, logger, onFinished }: WorkerOptions,
+  { job, token }: TakenJob,
+  stopping: AbortSignal,
+): Promise<Outcome> {
+  const handler = handlers[job.name];
+  if (!handler) throw new UnrecoverableError(`no handler for ${job.name}`);
+  const started = performance.now();
+  const seconds = () => (performance.now() - started) / 1_000;
+  const finish = (outcome: string) => onFinished?.({ queue, job: job.name, outcome, seconds: seconds() });
+  const fields = { queue, job: job.name, jobId: job.id, requestId: requestIdOf(job) };
+  try {
+    const outcome = await handler.run(job, stopping);
+    const isNews = handler.isNews ?? (outcome === 'published' || outcome === 'failed');
+    const durationMs = Math.round(seconds() * 1_000);
+    logger[isNews ? 'info' : 'debug']({ ...fields, outcome, durationMs }, 'job finished');
+    finish(outcome);
+    return outcome;
+  } catch (thrown) {
+    const error = toUnavailable(thrown);
+    const waits = waitBeforeNextTry(error, stopping);
+    if (waits !== null) {
+      logger.warn({ ...fields, waits, err: error }, 'job put off');
+      finish('delayed');
+      await job.moveToDelayed(Date.now() + waits, token);
+      throw new DelayedError();
+    }
+    finish('error');
+    const isLast = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
+    logger.error({ ...fields, isLast, err: error }, 'job failed');
+    if (isLast) await handler.giveUp?.(job);
+    throw error;
+  }
+}
+
+/** Milliseconds until a job that is not to blame is tried again; null for a job that failed. */
+function waitBeforeNextTry(error: unknown, stopping: AbortSignal): number | null {
+  if (error instanceof UnavailableError) return error.retryAfterSeconds * 1_000;
+  return stopping.aborted ? 100 : null;
 }
 
 /**

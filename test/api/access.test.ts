@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createUser, documentOf, idsOf } from '../support/document-client.js';
-import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
 import { makeToken } from '../support/api.js';
+import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
+import { createUser, documentOf, idsOf } from '../support/document-client.js';
 
 let api: DocumentApi;
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openQueue } from '../../src/shared/jobs.js';
+import { openQueue } from '../../src/shared/queues/jobs.js';
 import { adminToken, bearer, form, login, openBoard as open, page } from '../support/admin.js';
 import { makeToken, SECRET } from '../support/api.js';
 import { ask } from '../support/ask.js';
@@ -160,8 +160,13 @@ describe('the page of a document', () => {
     expect(JSON.parse(json.text)).toMatchObject({
       document_id: id,
       owner_id: '<b>alice</b>',
-      ...{ status: 'completed', stage: 'completed', error: null },
-      ...{ version: 1, published_version: 1, attempt: 1, pending: null },
+      status: 'completed',
+      stage: 'completed',
+      error: null,
+      version: 1,
+      published_version: 1,
+      attempt: 1,
+      pending: null,
       published: { version: 1, chunk_count: 1, token_count: expect.any(Number) },
       generations: [{ id: expect.stringMatching(`^${id}\\.1\\.1\\.[0-9a-f]{8}$`), chunk_count: 1 }],
       jobs: [

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { inSeconds, makeToken, SECRET } from '../support/api.js';
 import { openBoard as open } from '../support/admin.js';
+import { inSeconds, makeToken, SECRET } from '../support/api.js';
 import { ask } from '../support/ask.js';
 import { browserTest, visit } from '../support/browser.js';
 import { startService, type Service } from '../support/service.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createSessions } from '../../src/api/admin/sessions.js';
-import { keys } from '../../src/shared/keys.js';
-import { createRedis, type Redis } from '../../src/shared/redis.js';
+import { createRedis, type Redis } from '../../src/shared/redis/client.js';
+import { keys } from '../../src/shared/redis/keys.js';
 import { adminToken, bearer, cookieHeader, csrfIn, form, login, page } from '../support/admin.js';
 import { inSeconds, makeToken, SECRET } from '../support/api.js';
 import { ask, cookiesOf } from '../support/ask.js';

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { connect } from 'node:net';
 import { once } from 'node:events';
-import { documentView } from '../../src/api/services/document-view.js';
-import { keys } from '../../src/shared/keys.js';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { documentView } from '../../src/api/routes/document-view.js';
+import { keys } from '../../src/shared/redis/keys.js';
 import { makeToken, type ApiAnswer } from '../support/api.js';
 import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
 import { playFailure, playIngest } from '../support/play-worker.js';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { LANES } from '../../src/shared/jobs.js';
-import { cancel } from '../../src/shared/transitions.js';
-import { createUser, type User } from '../support/document-client.js';
+import { cancel } from '../../src/shared/documents/transitions.js';
+import { LANES } from '../../src/shared/queues/jobs.js';
 import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
+import { createUser, type User } from '../support/document-client.js';
 import { makeDocument } from '../support/documents.js';
 
 /** What one caller may repeat for ever must not cost more each time, nor leave more behind. */

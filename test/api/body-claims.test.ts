@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createBodyBudget, type BodyBudget } from '../../src/api/body-budget.js';
-import { keys } from '../../src/shared/keys.js';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { createBodyBudget, type BodyBudget } from '../../src/api/http/request/body-budget.js';
+import { keys } from '../../src/shared/redis/keys.js';
 import { makeToken } from '../support/api.js';
 import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
 import { openRaw, type RawConnection } from '../support/raw-http.js';
@@ -31,8 +31,12 @@ async function beginWaiting(method: string, path: string, body: Buffer): Promise
   const connection = await openRaw(api.port);
   connections.push(connection);
   const lines = [
-    ...[`${method} ${path} HTTP/1.1`, 'Host: localhost', `Authorization: Bearer ${makeToken()}`],
-    ...['Content-Type: application/json', 'Prefer: wait=60', `Content-Length: ${String(body.length)}`],
+    `${method} ${path} HTTP/1.1`,
+    'Host: localhost',
+    `Authorization: Bearer ${makeToken()}`,
+    'Content-Type: application/json',
+    'Prefer: wait=60',
+    `Content-Length: ${String(body.length)}`,
   ];
   connection.socket.write(`${lines.join('\r\n')}\r\n\r\n`);
   connection.socket.write(body);

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { createBodyBudget, type BodyBudget } from '../../src/api/body-budget.js';
+import { createBodyBudget, type BodyBudget } from '../../src/api/http/request/body-budget.js';
+import { defineRoute } from '../../src/api/http/route.js';
 import { createHealthRoutes } from '../../src/api/routes/health.js';
 import { createTokenRoutes } from '../../src/api/routes/tokens.js';
-import { defineRoute, reply } from '../../src/api/route.js';
 import { makeToken, startApi, type ApiClient } from '../support/api.js';
 import { unlimitedGuesses } from '../support/guesses.js';
 import { openRaw, type RawConnection } from '../support/raw-http.js';
@@ -14,7 +14,7 @@ const MOST = 1024 * KIB;
 
 const common = { method: 'post', summary: 'x', tag: 'x', responses: { 200: z.unknown() } } as const;
 const taking = { request: { body: z.object({ text: z.string() }) }, handle: () => done() } as const;
-const done = () => Promise.resolve(reply.json(200, {}));
+const done = () => Promise.resolve({ type: 'json', status: 200, body: {} } as const);
 
 let bodies: BodyBudget;
 let api: ApiClient;
@@ -25,11 +25,15 @@ beforeAll(async () => {
     defineRoute({ ...common, ...taking, path: '/write', permission: 'write' }),
     defineRoute({ ...common, ...taking, path: '/small', permission: 'read', maxBodyBytes: 2 * KIB }),
     defineRoute({
-      ...{ ...common, path: '/upload', permission: 'write', request: {} },
+      ...common,
+      path: '/upload',
+      permission: 'write',
+      request: {},
       upload: { fields: z.object({}), alsoJson: false },
-      handle: async ({ receiveUpload }) => {
+      handle: async ({ receiveUpload }, reply) => {
         const size = await receiveUpload?.({
-          ...{ maxFileBytes: 64 * MOST, fields: { metadata: MOST } },
+          maxFileBytes: 64 * MOST,
+          fields: { metadata: MOST },
           storeFile: async ({ bytes }) => {
             let sum = 0;
             for await (const part of bytes) sum += part.length;

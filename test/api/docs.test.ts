@@ -1,24 +1,27 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineRoute, reply } from '../../src/api/route.js';
-import { errorBody } from '../../src/api/responses.js';
+import {
+  jsonInteger,
+  nonBlankString,
+  optionalNullOr,
+  queryInteger,
+} from '../../src/api/http/fields/validation.js';
+import { errorBody } from '../../src/api/http/reply/responses.js';
+import { defineRoute } from '../../src/api/http/route.js';
 import { createTokenRoutes } from '../../src/api/routes/tokens.js';
-import { unlimitedGuesses } from '../support/guesses.js';
 import { createUsageRoutes } from '../../src/api/routes/usage.js';
-import { jsonInteger, nonBlankString, optionalNullOr, queryInteger } from '../../src/api/validation.js';
 import { startApi, type ApiClient } from '../support/api.js';
+import { unlimitedGuesses } from '../support/guesses.js';
 
-const unused = () => Promise.resolve(reply.json(200, {}));
+const unused = () => Promise.reject(new Error('nobody asks'));
 const thing = z.object({ id: z.string(), note: z.string().nullable() }).meta({ id: 'Thing' });
 const routes = [
   defineRoute({
-    ...{
-      method: 'put',
-      path: '/things/{thing_id}',
-      summary: 'Replace a thing',
-      tag: 'Things',
-      permission: 'write',
-    },
+    method: 'put',
+    path: '/things/{thing_id}',
+    summary: 'Replace a thing',
+    tag: 'Things',
+    permission: 'write',
     request: {
       path: z.object({ thing_id: z.string() }),
       query: z.object({ limit: queryInteger({ ge: 1, le: 100 }).optional() }),
@@ -84,7 +87,9 @@ describe('/openapi.json', () => {
   test('has the forms that a route takes', () => {
     const { requestBody } = page.paths['/local/generate_uri']?.['post'] ?? {};
     expect(Object.keys((requestBody as { content: object }).content)).toEqual([
-      ...['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'],
+      'application/json',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data',
     ]);
   });
 
@@ -115,6 +120,22 @@ describe('/openapi.json', () => {
     expect(page.components.schemas['ValidationItem']).toMatchObject({
       properties: { loc: { type: 'array' }, msg: { type: 'string' }, type: { type: 'string' } },
     });
+  });
+});
+
+describe('GET /', () => {
+  test.each(['GET', 'HEAD'])('leads a newcomer to the page of the API (%s)', async (method) => {
+    const { status, headers } = await api.request('/', { method });
+    expect(status).toBe(302);
+    expect(new URL(headers.get('location') ?? '', `${api.url}/`).href).toBe(`${api.url}/docs`);
+    // Behind a proxy with a prefix, too.
+    expect(new URL(headers.get('location') ?? '', 'http://host/quire/').pathname).toBe('/quire/docs');
+  });
+
+  test('is the only thing that can be done there', async () => {
+    const { status, headers } = await api.request('/', { method: 'POST' });
+    expect(status).toBe(405);
+    expect(headers.get('allow')).toBe('GET, HEAD, OPTIONS');
   });
 });
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { generationId } from '../../src/shared/document.js';
-import { keys } from '../../src/shared/keys.js';
-import { startAttempt } from '../../src/shared/transitions.js';
-import { createUser, documentOf, idsOf, type User } from '../support/document-client.js';
+import { startAttempt } from '../../src/shared/documents/transitions.js';
+import { keys } from '../../src/shared/redis/keys.js';
 import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
+import { createUser, documentOf, idsOf, type User } from '../support/document-client.js';
 import { playFailure, playIngest, playRetag } from '../support/play-worker.js';
 import { until } from '../support/until.js';
 
@@ -32,7 +32,8 @@ describe('PATCH /documents/{document_id}', () => {
     const answer = await answering;
     expect(answer.status).toBe(200);
     expect(documentOf(answer)).toMatchObject({
-      ...{ metadata: { c: 3 }, filename: 'new.txt' },
+      metadata: { c: 3 },
+      filename: 'new.txt',
       system_metadata: { version: 1, published_version: 1, status: 'completed', stage: 'completed' },
     });
   });
@@ -90,8 +91,12 @@ describe('PUT /documents/{document_id}/content', () => {
     expect(documentOf(answer)).toMatchObject({
       chunk_ids: before.chunk_ids,
       system_metadata: {
-        ...{ version: 2, published_version: 1, status: 'queued', chunk_count: 1 },
-        ...{ content_sha256: before.system_metadata.content_sha256, size_bytes: 3 },
+        version: 2,
+        published_version: 1,
+        status: 'queued',
+        chunk_count: 1,
+        content_sha256: before.system_metadata.content_sha256,
+        size_bytes: 3,
       },
     });
     expect((await user.get(`/documents/${id}/download`)).text).toBe('old');
@@ -122,7 +127,10 @@ describe('PUT /documents/{document_id}/content', () => {
     await playFailure(api, id, 'too_large');
     expect((await answering).status).toBe(400);
     expect(await systemOf(id)).toMatchObject({
-      ...{ version: 2, published_version: 1, status: 'failed', chunk_count: 1 },
+      version: 2,
+      published_version: 1,
+      status: 'failed',
+      chunk_count: 1,
       error: { code: 'too_large' },
     });
     expect((await user.get(`/documents/${id}/chunks`)).body).toMatchObject([{ content: 'old' }]);
@@ -145,7 +153,9 @@ describe('PUT /documents/{document_id}/content', () => {
     expect(answer.status).toBe(202);
     await playIngest(api, id, ['same']);
     expect(documentOf(await user.get(`/documents/${id}`))).toMatchObject({
-      ...{ filename: 'same.txt', storage_info: { bucket: 'disk' }, system_metadata: { version: 2 } },
+      filename: 'same.txt',
+      storage_info: { bucket: 'disk' },
+      system_metadata: { version: 2 },
     });
     expect((await user.upload('same', 'same.txt', `/documents/${id}/content`)).status).toBe(200);
   });
@@ -167,7 +177,9 @@ describe('PUT /documents/{document_id}/content', () => {
     const id = await user.ingestCompleted(['text']);
     const files = await api.storedFiles();
     const missing = await api.request(`/documents/${id}/content`, {
-      ...{ method: 'PUT', token: user.token, body: new FormData() },
+      method: 'PUT',
+      token: user.token,
+      body: new FormData(),
     });
     const statuses = [
       (await put(id, { content: '' })).status,

@@ -1,5 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { accessControl, accessControlChange, metadata, parseRequest } from '../../src/api/validation.js';
+import {
+  accessControl,
+  accessControlChange,
+  metadata,
+  parseRequest,
+} from '../../src/api/http/fields/validation.js';
 import { refusals } from '../support/refusals.js';
 
 describe('metadata', () => {

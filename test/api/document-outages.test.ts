@@ -1,17 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { UnavailableError } from '../../src/shared/errors.js';
-import { createUser, documentOf, idsOf, type User } from '../support/document-client.js';
 import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
+import { createUser, documentOf, idsOf, type User } from '../support/document-client.js';
 import { playIngest } from '../support/play-worker.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { until } from '../support/until.js';
 
+let server: TestRedis;
 let api: DocumentApi;
 let user: User;
 let isDiskFull = false;
 
 beforeAll(async () => {
+  server = await startTestRedis();
   api = await startDocumentApi({
+    redisUrl: server.url,
     waitSeconds: 20,
     wrapStorage: (storage) => ({
       ...storage,
@@ -27,6 +31,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await api.close();
+  await server.stop();
 });
 
 test('a full disk is 503, and nothing is listed', async () => {
@@ -66,7 +71,7 @@ test('what was acknowledged survives a crash of Redis; while it is down everythi
   const waiting = user.send('POST', '/ingest/text', { content: 'waited for' });
   await until(async () => (await api.storedFiles()).length > files.length);
   await until(async () => idsOf(await user.get('/documents')).length === 3);
-  await api.server.crash();
+  await server.crash();
   const answers = [
     await user.send('POST', '/ingest/text', { content: 'refused' }),
     await user.upload('refused', 'a.txt'),
@@ -82,7 +87,7 @@ test('what was acknowledged survives a crash of Redis; while it is down everythi
   // Its record was written: to answer with an error would have it sent again.
   const waited = await waiting;
   expect(waited.status).toBe(202);
-  await api.server.start();
+  await server.start();
   await until(() => api.redis.isReady);
   for (const each of [id, documentOf(waited).external_id]) {
     expect(documentOf(await user.get(`/documents/${each}`)).system_metadata.status).toBe('queued');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createUser, documentOf, idsOf, type User } from '../support/document-client.js';
 import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
+import { createUser, documentOf, idsOf, type User } from '../support/document-client.js';
 import { playFailure, playIngest } from '../support/play-worker.js';
 import { until } from '../support/until.js';
 

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { createUser, documentOf, idsOf } from '../support/document-client.js';
 import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
+import { createUser, documentOf, idsOf } from '../support/document-client.js';
 import { playFailure, playIngest } from '../support/play-worker.js';
 
 const run = promisify(execFile);
@@ -84,12 +84,16 @@ describe('GET /documents', () => {
     expect(await item({ skip: '-1', limit: '101' })).toEqual({
       detail: [
         {
-          ...{ loc: ['query', 'skip'], msg: 'ensure this value is greater than or equal to 0' },
-          ...{ type: 'value_error.number.not_ge', ctx: { limit_value: 0 } },
+          loc: ['query', 'skip'],
+          msg: 'ensure this value is greater than or equal to 0',
+          type: 'value_error.number.not_ge',
+          ctx: { limit_value: 0 },
         },
         {
-          ...{ loc: ['query', 'limit'], msg: 'ensure this value is less than or equal to 100' },
-          ...{ type: 'value_error.number.not_le', ctx: { limit_value: 100 } },
+          loc: ['query', 'limit'],
+          msg: 'ensure this value is less than or equal to 100',
+          type: 'value_error.number.not_le',
+          ctx: { limit_value: 100 },
         },
       ],
     });

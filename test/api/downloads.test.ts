@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createDownloadLinks } from '../../src/api/services/downloads.js';
+import { createDownloadLinks } from '../../src/api/services/documents/downloads.js';
 import { SECRET } from '../support/api.js';
-import { createUser, documentOf, type User } from '../support/document-client.js';
 import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
+import { createUser, documentOf, type User } from '../support/document-client.js';
 import { playIngest } from '../support/play-worker.js';
 
 let api: DocumentApi;

@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { createHealthRoutes } from '../../src/api/routes/health.js';
 import type { Phase } from '../../src/api/phase.js';
+import { createHealthRoutes } from '../../src/api/routes/health.js';
 import { createReadiness, readinessChecks, untilStopping } from '../../src/api/services/health.js';
-import { keys } from '../../src/shared/keys.js';
-import { createRedis } from '../../src/shared/redis.js';
+import { createRedis } from '../../src/shared/redis/client.js';
+import { keys } from '../../src/shared/redis/keys.js';
 import { startApi, type ApiClient } from '../support/api.js';
 import { startTestRedis } from '../support/redis.js';
 import { until } from '../support/until.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { documentView } from '../../src/api/services/document-view.js';
+import { documentView } from '../../src/api/routes/document-view.js';
 import { jsonBody, makeToken, type ApiAnswer } from '../support/api.js';
 import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
 import { playFailure, playIngest, queuedDocument } from '../support/play-worker.js';

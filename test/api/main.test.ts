@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
-import { freePort, startTestRedis, type TestRedis } from '../support/redis.js';
 import { openRaw } from '../support/raw-http.js';
+import { freePort, startTestRedis, type TestRedis } from '../support/redis.js';
 
 jest.setTimeout(90_000);
 
@@ -45,13 +45,12 @@ async function startProcess(env: Record<string, string> = {}): Promise<Api> {
   const child = spawn(process.execPath, [resolve('dist/api/main.js')], {
     cwd: directory,
     env: {
-      ...{
-        PATH: process.env['PATH'] ?? '',
-        PORT: String(port),
-        REDIS_URL: server.url,
-        QUIRE_DEV_MODE: 'true',
-      },
-      ...{ QUIRE_DATA_DIR: directory, QUIRE_WORKERS_DRAIN_SECONDS: '3' },
+      PATH: process.env['PATH'] ?? '',
+      PORT: String(port),
+      REDIS_URL: server.url,
+      QUIRE_DEV_MODE: 'true',
+      QUIRE_DATA_DIR: directory,
+      QUIRE_WORKERS_DRAIN_SECONDS: '3',
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -117,7 +117,9 @@ describe('dev mode', () => {
 
   test('on other than loopback addresses takes addresses and local names as Host', async () => {
     const api = await startApi({
-      ...{ routes: createTestRoutes(), devMode: true, allowRemoteDevMode: true },
+      routes: createTestRoutes(),
+      devMode: true,
+      allowRemoteDevMode: true,
       hostNames: ['quire.lan'],
     });
     for (const host of ['10.0.0.1:8000', '[fe80::1]', 'api:8000', 'quire.lan']) {

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { watchRedis } from '../../src/api/redis-watch.js';
 import { UnavailableError } from '../../src/shared/errors.js';
-import { createJobs } from '../../src/shared/jobs.js';
+import { createJobs } from '../../src/shared/queues/jobs.js';
 import {
   bullConnection,
   createRedis,
   defineScript,
   toUnavailable,
   type Redis,
-} from '../../src/shared/redis.js';
+} from '../../src/shared/redis/client.js';
 import { makeDocument } from '../support/documents.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { until } from '../support/until.js';
@@ -51,7 +51,8 @@ test('a Redis that hangs is unavailable within seconds, and used again when it g
 describe('unavailable is', () => {
   test('a Redis that is full, for commands, scripts and jobs alike', async () => {
     const jobs = createJobs({
-      ...{ connection: bullConnection(server.url, { failFast: true }), redis },
+      connection: bullConnection(server.url, { failFast: true }),
+      redis,
       onError: ignore,
     });
     await jobs.queue('ingestion-quick').waitUntilReady();
@@ -68,7 +69,8 @@ describe('unavailable is', () => {
 
   test('a Redis that is down, for commands, scripts and jobs alike', async () => {
     const jobs = createJobs({
-      ...{ connection: bullConnection(server.url, { failFast: true }), redis },
+      connection: bullConnection(server.url, { failFast: true }),
+      redis,
       onError: ignore,
     });
     await jobs.queue('ingestion-quick').waitUntilReady();

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { ApiReply, Route } from '../../src/api/route.js';
+import type { ApiReply } from '../../src/api/http/reply/reply.js';
+import type { Route } from '../../src/api/http/route.js';
 import { startApi, type ApiClient } from '../support/api.js';
 import { openRaw, type RawConnection } from '../support/raw-http.js';
 import { get } from '../support/streaming-routes.js';
@@ -31,8 +32,11 @@ const replies: Record<string, () => ApiReply> = {
   json: () => ({ type: 'json', status: 200, body: Array.from({ length: BODY_PARTS }, () => PART) }),
   events: () => ({ type: 'events', events: endless({ n: PART }) }),
   download: () => ({
-    ...{ type: 'download', bytes: endless(Buffer.from(PART)), sizeBytes: 1e9 },
-    ...{ contentType: 'text/plain', filename: 'a' },
+    type: 'download',
+    bytes: endless(Buffer.from(PART)),
+    sizeBytes: 1e9,
+    contentType: 'text/plain',
+    filename: 'a',
   }),
 };
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { Route } from '../../src/api/route.js';
+import type { Route } from '../../src/api/http/route.js';
 import { UnavailableError } from '../../src/shared/errors.js';
 import { jsonBody, startApi, type ApiClient } from '../support/api.js';
 import { createCheckResponse } from '../support/check-response.js';
@@ -168,7 +168,10 @@ async function* iterateBytes(parts: readonly string[], error?: Error): AsyncGene
 describe('the check that every answer in tests goes through', () => {
   const check = createCheckResponse([echo()]);
   const answer = (status: number, body: unknown, type = 'application/json') => ({
-    ...{ method: 'POST', path: '/echo', status, text: JSON.stringify(body) },
+    method: 'POST',
+    path: '/echo',
+    status,
+    text: JSON.stringify(body),
     headers: new Headers({ 'X-Request-Id': 'a', 'Content-Type': type }),
   });
 

@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { bodyFilters, queryFilters } from '../../src/api/filter-query.js';
-import { defineRoute, reply } from '../../src/api/route.js';
-import { displayFilename } from '../../src/api/services/filenames.js';
-import { createUploadFields } from '../../src/api/services/upload-fields.js';
-import { accessControl, metadata, nonBlankString, optionalNull } from '../../src/api/validation.js';
+import { bodyFilters, queryFilters } from '../../src/api/http/fields/filter-query.js';
+import {
+  accessControl,
+  metadata,
+  nonBlankString,
+  optionalNull,
+} from '../../src/api/http/fields/validation.js';
+import { defineRoute } from '../../src/api/http/route.js';
+import { createUploadFields } from '../../src/api/routes/upload-fields.js';
+import { displayFilename } from '../../src/api/services/ingest/filenames.js';
 import { jsonBody, makeToken, startApi, type ApiClient } from '../support/api.js';
 
 const HALF = '\ud800';
@@ -16,19 +21,24 @@ const fields = {
   access: optionalNull(accessControl),
   filters: bodyFilters,
 };
-const show = (value: unknown) => Promise.resolve(reply.json(200, { value: JSON.stringify(value) }));
+const show = (value: unknown) =>
+  Promise.resolve({ type: 'json', status: 200, body: { value: JSON.stringify(value) } } as const);
 const common = { summary: 'x', tag: 'x', permission: 'read', responses: { 200: z.unknown() } } as const;
 
 let api: ApiClient;
 beforeAll(async () => {
   const routes = [
     defineRoute({
-      ...{ ...common, method: 'post', path: '/fields' },
+      ...common,
+      method: 'post',
+      path: '/fields',
       request: { body: z.object(fields) },
       handle: ({ body, caller }) => show({ ...body, caller: caller.id }),
     }),
     defineRoute({
-      ...{ ...common, method: 'get', path: '/fields' },
+      ...common,
+      method: 'get',
+      path: '/fields',
       request: { query: z.object({ filters: queryFilters }) },
       handle: ({ query }) => show(query.filters.json),
     }),

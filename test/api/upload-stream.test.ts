@@ -65,7 +65,9 @@ test('an upload is read no faster than storage takes it', async () => {
   const size = 50_000_000;
   let isOpen = false;
   const slow = await startDocumentApi({
-    ...{ maxFileBytes: size, waitSeconds: 0 },
+    redisUrl: api.redisUrl,
+    maxFileBytes: size,
+    waitSeconds: 0,
     wrapStorage: (storage) => ({
       ...storage,
       put: async (key, source) => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createUsageRoutes } from '../../src/api/routes/usage.js';
-import { createRedis, type Redis } from '../../src/shared/redis.js';
-import { createUsage, OPERATIONS, type Usage, type UsageEvent } from '../../src/shared/usage.js';
-import { makeToken, startApi, type ApiClient } from '../support/api.js';
+import { createRedis, type Redis } from '../../src/shared/redis/client.js';
+import { createUsage, OPERATIONS, type Usage, type UsageEvent } from '../../src/shared/usage/usage.js';
 import { aggregateUsage } from '../support/aggregate-usage.js';
+import { makeToken, startApi, type ApiClient } from '../support/api.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 
 let server: TestRedis;
@@ -31,8 +31,14 @@ let count = 0;
 function event(fields: Partial<UsageEvent> = {}): UsageEvent {
   count += 1;
   return {
-    ...{ id: `event-${String(count)}`, userId: 'alice', operation: 'query', status: 'success' },
-    ...{ tokens: 7, durationMs: 12, at: '2026-01-02T03:04:05.678Z', metadata: { query: 'leaves', k: 4 } },
+    id: `event-${String(count)}`,
+    userId: 'alice',
+    operation: 'query',
+    status: 'success',
+    tokens: 7,
+    durationMs: 12,
+    at: '2026-01-02T03:04:05.678Z',
+    metadata: { query: 'leaves', k: 4 },
     ...fields,
   };
 }
@@ -93,19 +99,18 @@ describe('/usage/recent', () => {
     await usage.append(event({ at: '2026-01-02T10:00:00.000Z' }));
     const found = async (since: string) => ((await recent(`?since=${since}`)).body as unknown[]).length;
     for (const since of [
-      ...['2026-01-02', '2026-01-02T10:00:00', '2026-01-02T10:00:00Z', '2026-01-02T10:00:00.000000'],
-      ...[
-        '2026-01-02T12:00:00%2B02:00',
-        '2026-01-02T05:00:00-05:00',
-        '2026-01-02%2010:00',
-        '2026-01-02 09:59',
-      ],
+      '2026-01-02',
+      '2026-01-02T10:00:00',
+      '2026-01-02T10:00:00Z',
+      '2026-01-02T10:00:00.000000',
+      '2026-01-02T12:00:00%2B02:00',
+      '2026-01-02T05:00:00-05:00',
+      '2026-01-02%2010:00',
+      '2026-01-02 09:59',
       // A plus that was not encoded arrives as a blank.
-      ...[
-        '2026-01-02T10:00:00+00:00',
-        '2026-01-02T12:00:00.5+0200'.replace('.5', ''),
-        '2026-01-02T12:00+02:00',
-      ],
+      '2026-01-02T10:00:00+00:00',
+      '2026-01-02T12:00:00.5+0200'.replace('.5', ''),
+      '2026-01-02T12:00+02:00',
     ]) {
       expect([since, await found(since)]).toEqual([since, 1]);
     }

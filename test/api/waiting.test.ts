@@ -1,25 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createChangeWaiter, type ChangeWaiter } from '../../src/api/services/waiting.js';
-import { keys } from '../../src/shared/keys.js';
-import { createRedis, type Redis } from '../../src/shared/redis.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { createChangeWaiter, type ChangeWaiter } from '../../src/api/services/ingest/waiting.js';
+import { keys } from '../../src/shared/redis/keys.js';
+import { useTestRedis } from '../support/use-test-redis.js';
 
-let server: TestRedis;
-let redis: Redis;
+const { redis } = useTestRedis();
 let waiter: ChangeWaiter;
 const never = new AbortController().signal;
 
 beforeAll(async () => {
-  server = await startTestRedis();
-  redis = createRedis(server.url, { failFast: true, onError: () => undefined });
-  await redis.connect();
   waiter = await createChangeWaiter(redis, () => undefined);
 });
-afterAll(async () => {
+afterAll(() => {
   waiter.close();
-  redis.destroy();
-  await server.stop();
 });
 
 const timed = async <Value>(action: Promise<Value>) => {
@@ -32,7 +25,10 @@ test('a change wakes all who wait for that id, and nobody else', async () => {
   let state = 'old';
   const wait = (id: string, name: string) =>
     waiter.waitFor({
-      ...{ id, milliseconds: 700, signal: never, isDone: (value) => value === 'new' },
+      id,
+      milliseconds: 700,
+      signal: never,
+      isDone: (value) => value === 'new',
       read: () => {
         reads[name] = (reads[name] ?? 0) + 1;
         return Promise.resolve(id === 'a' ? state : 'old');
@@ -58,7 +54,11 @@ test('a change wakes all who wait for that id, and nobody else', async () => {
 test('what is known not to have changed yet is read only after a change', async () => {
   let reads = 0;
   const answer = waiter.waitFor<string>({
-    ...{ id: 'known', known: 'old', milliseconds: 700, signal: never, isDone: (value) => value === 'new' },
+    id: 'known',
+    known: 'old',
+    milliseconds: 700,
+    signal: never,
+    isDone: (value) => value === 'new',
     read: () => {
       reads += 1;
       return Promise.resolve('new');
@@ -75,7 +75,10 @@ test('a change between the first read and the wait is not missed', async () => {
   let reads = 0;
   const answer = await timed(
     waiter.waitFor({
-      ...{ id: 'c', milliseconds: 5_000, signal: never, isDone: (value) => value === 'new' },
+      id: 'c',
+      milliseconds: 5_000,
+      signal: never,
+      isDone: (value) => value === 'new',
       read: async () => {
         reads += 1;
         if (reads > 1) return 'new';
@@ -94,7 +97,10 @@ test('a change that no message tells is found by asking again', async () => {
   const start = performance.now();
   const answer = await timed(
     waiter.waitFor({
-      ...{ id: 'd', milliseconds: 10_000, signal: never, isDone: (value: number) => value > 300 },
+      id: 'd',
+      milliseconds: 10_000,
+      signal: never,
+      isDone: (value: number) => value > 300,
       read: () => Promise.resolve(performance.now() - start),
     }),
   );
@@ -105,8 +111,11 @@ test('an abort ends the wait at once with the value as it stood', async () => {
   const leaving = new AbortController();
   const wait = timed(
     waiter.waitFor({
-      ...{ id: 'e', milliseconds: 10_000, signal: leaving.signal },
-      ...{ read: () => Promise.resolve('as it stood'), isDone: () => false },
+      id: 'e',
+      milliseconds: 10_000,
+      signal: leaving.signal,
+      read: () => Promise.resolve('as it stood'),
+      isDone: () => false,
     }),
   );
   await sleep(50);
@@ -118,7 +127,10 @@ test('an abort ends the wait at once with the value as it stood', async () => {
 
 test('a failing read is passed on', async () => {
   const wait = waiter.waitFor({
-    ...{ id: 'f', milliseconds: 1_000, signal: never, isDone: () => false },
+    id: 'f',
+    milliseconds: 1_000,
+    signal: never,
+    isDone: () => false,
     read: () => Promise.reject(new Error('away')),
   });
   await expect(wait).rejects.toThrow('away');

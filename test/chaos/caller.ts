@@ -9,8 +9,19 @@ import type { ModelDocument } from './world.js';
 
 /** How often each is done, beside the others. */
 const DOINGS = {
-  ...{ ingest: 14, put: 8, 'patch metadata': 5, 'patch access': 5, delete: 4, cancel: 3, retry: 2 },
-  ...{ search: 24, read: 14, list: 5, cache: 9, usage: 3, trespass: 4 },
+  ingest: 14,
+  put: 8,
+  'patch metadata': 5,
+  'patch access': 5,
+  delete: 4,
+  cancel: 3,
+  retry: 2,
+  search: 24,
+  read: 14,
+  list: 5,
+  cache: 9,
+  usage: 3,
+  trespass: 4,
 } as const;
 
 /** Does one thing after the other until it is told to stop. What it does comes from its random numbers alone. */

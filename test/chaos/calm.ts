@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkSight } from './sight.js';
 import type { Arena } from './arena.js';
 import type { Outcome, Sent } from './exchange.js';
+import { checkSight } from './sight.js';
 
 export type Answer = Extract<Outcome, { readonly type: 'answer' }>;
 

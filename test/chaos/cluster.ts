@@ -43,10 +43,18 @@ export async function startCluster({ redis, history, env }: ClusterOptions): Pro
   const dataDirectory = await mkdtemp(join(tmpdir(), 'quire-chaos-'));
   const base = {
     ...inheritedEnvironment(),
-    ...{ REDIS_URL: redis.url, HOST: '127.0.0.1', QUIRE_DATA_DIR: dataDirectory, QUIRE_DEV_MODE: 'false' },
-    ...{ JWT_SECRET_KEY: TEST_SECRET, QUIRE_WORKERS_SWEEP_SECONDS: '1', QUIRE_WORKERS_LOCK_SECONDS: '2' },
-    ...{ QUIRE_INGEST_WAIT_SECONDS: '5', QUIRE_CHUNK_SIZE: '64', QUIRE_CHUNK_OVERLAP: '8' },
-    ...{ QUIRE_WORKERS_DRAIN_SECONDS: '5', QUIRE_WORKERS_KEEP_SOURCES_SECONDS: '3' },
+    REDIS_URL: redis.url,
+    HOST: '127.0.0.1',
+    QUIRE_DATA_DIR: dataDirectory,
+    QUIRE_DEV_MODE: 'false',
+    JWT_SECRET_KEY: TEST_SECRET,
+    QUIRE_WORKERS_SWEEP_SECONDS: '1',
+    QUIRE_WORKERS_LOCK_SECONDS: '2',
+    QUIRE_INGEST_WAIT_SECONDS: '5',
+    QUIRE_CHUNK_SIZE: '64',
+    QUIRE_CHUNK_OVERLAP: '8',
+    QUIRE_WORKERS_DRAIN_SECONDS: '5',
+    QUIRE_WORKERS_KEEP_SOURCES_SECONDS: '3',
     ...env,
   };
   const ports = [await freePort(), await freePort()];
@@ -61,7 +69,10 @@ export async function startCluster({ redis, history, env }: ClusterOptions): Pro
     ),
   );
   return {
-    ...{ redis, dataDirectory, apis, workers },
+    redis,
+    dataDirectory,
+    apis,
+    workers,
     api: (place) => {
       const found = apis[place % apis.length];
       if (!found) throw new Error('no API');
@@ -125,7 +136,8 @@ function supervise(
   run();
 
   return {
-    ...{ name, url },
+    name,
+    url,
     ended: () => ended,
     pid: () => current?.child.pid ?? 0,
     kill: async (signal, down) => {

@@ -4,8 +4,17 @@ import { pagesPdf } from '../support/pdfs.js';
 import type { Random } from './random.js';
 
 export const KINDS = [
-  ...['short text', 'long text', 'txt', 'markdown', 'html', 'csv', 'json', 'docx', 'pdf'],
-  ...['empty pdf', 'broken docx'],
+  'short text',
+  'long text',
+  'txt',
+  'markdown',
+  'html',
+  'csv',
+  'json',
+  'docx',
+  'pdf',
+  'empty pdf',
+  'broken docx',
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -48,8 +57,17 @@ function makeSentences(random: Random, marker: string, count: number): string[] 
 }
 
 const WEIGHTS: Record<Kind, number> = {
-  ...{ 'short text': 12, 'long text': 4, txt: 2, markdown: 2, html: 2, csv: 2, json: 1, docx: 2, pdf: 2 },
-  ...{ 'empty pdf': 0.5, 'broken docx': 0.5 },
+  'short text': 12,
+  'long text': 4,
+  txt: 2,
+  markdown: 2,
+  html: 2,
+  csv: 2,
+  json: 1,
+  docx: 2,
+  pdf: 2,
+  'empty pdf': 0.5,
+  'broken docx': 0.5,
 };
 
 export function makeContent(random: Random, marker: string): Content {
@@ -65,8 +83,17 @@ export function makeContent(random: Random, marker: string): Content {
 }
 
 const EXTENSIONS: Record<Kind, string | null> = {
-  ...{ 'short text': null, 'long text': null, txt: 'txt', markdown: 'md', html: 'html', csv: 'csv' },
-  ...{ json: 'json', docx: 'docx', pdf: 'pdf', 'empty pdf': 'pdf', 'broken docx': 'docx' },
+  'short text': null,
+  'long text': null,
+  txt: 'txt',
+  markdown: 'md',
+  html: 'html',
+  csv: 'csv',
+  json: 'json',
+  docx: 'docx',
+  pdf: 'pdf',
+  'empty pdf': 'pdf',
+  'broken docx': 'docx',
 };
 
 function write(kind: Kind, sentences: readonly string[], marker: string): Uint8Array {

@@ -5,15 +5,15 @@ import type { Random } from './random.js';
 import { withRedis } from './with-redis.js';
 
 const KINDS = {
-  ...{
-    'kill api': 3,
-    'kill worker': 4,
-    'stop api': 1,
-    'stop worker': 1,
-    'freeze api': 2,
-    'freeze worker': 3,
-  },
-  ...{ 'crash redis': 2, 'freeze redis': 2, 'flush scripts': 4 },
+  'kill api': 3,
+  'kill worker': 4,
+  'stop api': 1,
+  'stop worker': 1,
+  'freeze api': 2,
+  'freeze worker': 3,
+  'crash redis': 2,
+  'freeze redis': 2,
+  'flush scripts': 4,
 } as const;
 export type FaultKind = keyof typeof KINDS;
 

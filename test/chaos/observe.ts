@@ -1,4 +1,4 @@
-import { documentView, type DocumentView } from '../../src/api/services/document-view.js';
+import { documentView, type DocumentView } from '../../src/api/routes/document-view.js';
 import type { Arena } from './arena.js';
 import { exists, type ModelDocument } from './world.js';
 

@@ -19,7 +19,9 @@ export function createRandom(seed: string): Random {
   const whole = (least: number, most: number) => least + Math.floor(fraction() * (most - least + 1));
   const pickAny = <Item>(items: readonly Item[]) => items[whole(0, items.length - 1)];
   return {
-    ...{ fraction, whole, pickAny },
+    fraction,
+    whole,
+    pickAny,
     chance: (probability) => fraction() < probability,
     pick: (items) => pickAny(items) ?? items[0],
     weighted: <Name extends string>(weights: Readonly<Record<Name, number>>): Name => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { planFaults } from './faults.js';
 import { createRandom } from './random.js';
 import { createRegister, type Register, type Write } from './register.js';
-import { planFaults } from './faults.js';
 
 function wrote(
   register: Register<string>,

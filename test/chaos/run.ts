@@ -49,20 +49,23 @@ export async function runChaos({ seed, seconds, redis, index }: ChaosOptions): P
     await cluster.untilReady();
     const exchange = createExchange(cluster, history);
     const arena: Arena = {
-      ...{ cluster, history, exchange, callers: CALLERS },
-      ...{ world: createWorld(), ledger: createLedger() },
+      cluster,
+      history,
+      exchange,
+      callers: CALLERS,
+      world: createWorld(),
+      ledger: createLedger(),
     };
     await disturb(arena, { seed, seconds });
     await judge(arena);
     const faults = history.entries.filter(({ what }) => what.startsWith('fault:')).length;
     return {
-      ...{
-        violations: history.violations,
-        report: describeViolations(arena),
-        talk: describeTalk(arena),
-        faults,
-      },
-      ...{ documents: arena.world.documents.size, requests: history.entries.length },
+      violations: history.violations,
+      report: describeViolations(arena),
+      talk: describeTalk(arena),
+      faults,
+      documents: arena.world.documents.size,
+      requests: history.entries.length,
     };
   } finally {
     await cluster.stop();
@@ -74,7 +77,9 @@ async function disturb(arena: Arena, { seed, seconds }: { seed: number; seconds:
   const over = AbortSignal.timeout(seconds * 1_000);
   const actors = CALLERS.flatMap((name) =>
     Array.from({ length: ACTORS }, (_, i): Actor => ({
-      ...{ arena, name, others: CALLERS.filter((each) => each !== name) },
+      arena,
+      name,
+      others: CALLERS.filter((each) => each !== name),
       random: random.branch(`${name} ${String(i)}`),
     })),
   );

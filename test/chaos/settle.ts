@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { keys } from '../../src/shared/keys.js';
-import type { Redis } from '../../src/shared/redis.js';
+import type { Redis } from '../../src/shared/redis/client.js';
+import { keys } from '../../src/shared/redis/keys.js';
 import type { Arena } from './arena.js';
 import { withRedis } from './with-redis.js';
 

@@ -1,4 +1,4 @@
-import { createRedis, type Redis } from '../../src/shared/redis.js';
+import { createRedis, type Redis } from '../../src/shared/redis/client.js';
 
 /** A connection to the service's Redis for as long as it is used. */
 export async function withRedis<Result>(

@@ -92,9 +92,17 @@ export function modelDocument(
     return register;
   };
   return {
-    ...{ id, owner, key, contents: written(content), publishedAt: new Map() },
-    ...{ metadata: written(metadata), access: written(access) },
-    ...{ removal: createRegister(), cancels: createRegister(), retries: createRegister(), seen: [] },
+    id,
+    owner,
+    key,
+    contents: written(content),
+    publishedAt: new Map(),
+    metadata: written(metadata),
+    access: written(access),
+    removal: createRegister(),
+    cancels: createRegister(),
+    retries: createRegister(),
+    seen: [],
   };
 }
 

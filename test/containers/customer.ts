@@ -74,8 +74,11 @@ export function createCustomer(origin: string, token: string) {
       const list = () => ask('/documents', null);
       const search = () => ask('/retrieve/chunks', JSON.stringify({ query: 'folded leaves', k: 3 }));
       const running = [
-        ...[run(search), run(search), run(list)],
-        ...[run(() => ingest('under load', 'respond-async')), run(() => ingest('waited for', 'wait=10'))],
+        run(search),
+        run(search),
+        run(list),
+        run(() => ingest('under load', 'respond-async')),
+        run(() => ingest('waited for', 'wait=10')),
       ];
       return {
         async stop() {

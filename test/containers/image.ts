@@ -39,7 +39,12 @@ async function find(mount: string, folders: readonly string[], names: string): P
   const places = folders.map((folder) => `${mount}/${folder}/`);
   const { stdout } = await promisify(execFile)('find', [
     ...places,
-    ...['-maxdepth', '1', '(', '-name', ...names.split(' '), ')'],
+    '-maxdepth',
+    '1',
+    '(',
+    '-name',
+    ...names.split(' '),
+    ')',
   ]);
   return stdout.split('\n').filter((line) => line !== '');
 }

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { podman, succeeds } from './podman.js';
 import type { ComposeFile, Service } from './compose-file.js';
+import { podman, succeeds } from './podman.js';
 
 const PROJECT = 'quire-try';
 /** Compose would wait for its health check's own number of failures; a busy machine needs longer. */
@@ -64,12 +64,28 @@ export async function createStack(file: ComposeFile, images: Readonly<Record<str
     const service = serviceOf(name);
     const flag = (option: string, values: readonly string[]) => values.flatMap((value) => [option, value]);
     return [
-      ...['run', '--detach', '--name', container, '--network', PROJECT, '--network-alias', name],
+      'run',
+      '--detach',
+      '--name',
+      container,
+      '--network',
+      PROJECT,
+      '--network-alias',
+      name,
       // What runc may not set in every sandbox.
-      ...['--ulimit', 'nofile=1024:1024', '--ulimit', 'nproc=1024:1024'],
-      ...['--log-driver', 'k8s-file', '--memory', service.deploy.resources.limits.memory],
-      ...['--stop-signal', service.stop_signal],
-      ...['--restart', service.restart, ...(service.init ? ['--init'] : [])],
+      '--ulimit',
+      'nofile=1024:1024',
+      '--ulimit',
+      'nproc=1024:1024',
+      '--log-driver',
+      'k8s-file',
+      '--memory',
+      service.deploy.resources.limits.memory,
+      '--stop-signal',
+      service.stop_signal,
+      '--restart',
+      service.restart,
+      ...(service.init ? ['--init'] : []),
       ...(service.read_only ? ['--read-only', '--read-only-tmpfs=false'] : []),
       ...flag('--tmpfs', service.tmpfs),
       ...flag(

@@ -93,8 +93,12 @@ const MIRROR = 'http://deb.debian.org/debian';
 /** By the script of unstable, which knows releases that debootstrap is too old for. */
 const bootstrap = (release: string, packages: readonly string[], folder: string) =>
   show('debootstrap', [
-    ...['--variant=minbase', `--include=${packages.join(',')}`, release, folder],
-    ...[MIRROR, '/usr/share/debootstrap/scripts/sid'],
+    '--variant=minbase',
+    `--include=${packages.join(',')}`,
+    release,
+    folder,
+    MIRROR,
+    '/usr/share/debootstrap/scripts/sid',
   ]);
 
 async function makeRedis(folder: string, engine: Engine): Promise<void> {

@@ -1,5 +1,5 @@
-import { podman } from './podman.js';
 import { createCustomer, type Customer } from './customer.js';
+import { podman } from './podman.js';
 import type { Stack } from './stack.js';
 
 /** Long enough for some hundred requests in one round on a busy machine. */
@@ -52,7 +52,11 @@ export async function work(
   const token = await podman(
     'exec',
     'quire-try-api-1',
-    ...['node', 'dist/cli/main.js', 'token', '--name', 'smoke'],
+    'node',
+    'dist/cli/main.js',
+    'token',
+    '--name',
+    'smoke',
   );
   const customer = createCustomer(origin, token);
   await customer.ingest('A quire is a gathering of folded leaves.');

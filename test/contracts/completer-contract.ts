@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Completer, CompletionOptions, Prompt } from '../../src/shared/ports.js';
-import { countTokens } from '../../src/shared/tokens.js';
+import { countTokens } from '../../src/shared/text/token-count.js';
 import { collect } from '../support/collect.js';
 
 interface CompleterUnderTest {

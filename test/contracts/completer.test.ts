@@ -1,5 +1,5 @@
-import { createBuiltinCompleter } from '../../src/shared/adapters/builtin-completer.js';
-import { createOpenAICompleter } from '../../src/shared/adapters/openai-completer.js';
+import { createBuiltinCompleter } from '../../src/shared/adapters/builtin/completer.js';
+import { createOpenAICompleter } from '../../src/shared/adapters/openai/completer.js';
 import { startFakeOpenAI } from '../support/fake-openai.js';
 import { describeCompleter } from './completer-contract.js';
 
@@ -10,8 +10,11 @@ describeCompleter('builtin', () =>
 describeCompleter('openai', async () => {
   const provider = await startFakeOpenAI();
   const completer = createOpenAICompleter({
-    ...{ apiKey: null, baseUrl: provider.url, model: 'fake-chat' },
-    ...{ contextWindow: 8192, timeoutMilliseconds: 5000 },
+    apiKey: null,
+    baseUrl: provider.url,
+    model: 'fake-chat',
+    contextWindow: 8192,
+    timeoutMilliseconds: 5000,
   });
   return { completer, stop: () => provider.stop() };
 });

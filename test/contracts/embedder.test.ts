@@ -1,5 +1,5 @@
-import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin-embedder.js';
-import { createOpenAIEmbedder } from '../../src/shared/adapters/openai-embedder.js';
+import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedder.js';
+import { createOpenAIEmbedder } from '../../src/shared/adapters/openai/embedder.js';
 import { startFakeOpenAI } from '../support/fake-openai.js';
 import { describeEmbedder } from './embedder-contract.js';
 
@@ -10,7 +10,10 @@ describeEmbedder('builtin', () =>
 describeEmbedder('openai', async () => {
   const provider = await startFakeOpenAI({ apiKey: 'secret-key' });
   const embedder = createOpenAIEmbedder({
-    ...{ apiKey: 'secret-key', baseUrl: provider.url, model: 'fake-embedding', timeoutMilliseconds: 5000 },
+    apiKey: 'secret-key',
+    baseUrl: provider.url,
+    model: 'fake-embedding',
+    timeoutMilliseconds: 5000,
   });
   return { embedder, stop: () => provider.stop() };
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { UnavailableError } from '../../src/shared/errors.js';
-import type { Filter } from '../../src/shared/filters.js';
+import type { Filter } from '../../src/shared/filters/parse.js';
 import type { Index } from '../../src/shared/ports.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { rejection } from '../support/rejection.js';

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createChunks } from '../../src/shared/chunks.js';
+import { createChunks } from '../../src/shared/chunks/chunks.js';
 import { generationId, type DocumentRecord } from '../../src/shared/document.js';
-import { parseFilter, type Filter } from '../../src/shared/filters.js';
-import { createRecords, documentTags } from '../../src/shared/records.js';
-import { createRedis } from '../../src/shared/redis.js';
+import { documentTags } from '../../src/shared/documents/document-tags.js';
+import { createRecords } from '../../src/shared/documents/records.js';
 import {
   finishRetag,
   patch,
@@ -12,8 +11,10 @@ import {
   replaceContent,
   startAttempt,
   type Patch,
-} from '../../src/shared/transitions.js';
-import { hashTerm, packTerms } from '../../src/shared/terms.js';
+} from '../../src/shared/documents/transitions.js';
+import { parseFilter, type Filter } from '../../src/shared/filters/parse.js';
+import { createRedis } from '../../src/shared/redis/client.js';
+import { hashTerm, packTerms } from '../../src/shared/text/terms.js';
 import { makeContent, makeDocument, makeOperation } from '../support/documents.js';
 
 /** Puts documents with chosen vectors into Redis by the very steps that workers and API take. */

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Index } from '../../src/shared/ports.js';
-import { createHybridRanker, createLexicalRanker, createSemanticRanker } from '../../src/shared/ranking.js';
+import {
+  createHybridRanker,
+  createLexicalRanker,
+  createSemanticRanker,
+} from '../../src/shared/search/ranking.js';
 import { oracle } from '../support/filter-oracle.js';
 import { fillWorld, FILTERS, hideInWorld, OTHERS, OWNER, QUERIES } from '../support/recall-data.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
@@ -35,7 +39,7 @@ interface Recall {
 export function describeRecall(
   name: string,
   openIndexes: (redisUrl: string) => Promise<Readonly<Record<string, Index>>>,
-  startRedis: () => Promise<TestRedis> = () => startTestRedis({ arguments: ['--appendfsync', 'no'] }),
+  startRedis: () => Promise<TestRedis> = () => startTestRedis(),
 ): void {
   describe(`${name}, among thousands of chunks`, () => {
     let redis: TestRedis;

@@ -1,25 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin-embedder.js';
-import type { Candidate, Index, WeightedWords } from '../../src/shared/ports.js';
-import { noStatistics } from '../../src/shared/query-words.js';
-import { createHybridRanker, createLexicalRanker, type Ranker } from '../../src/shared/ranking.js';
-import { analyzeText, packTerms } from '../../src/shared/terms.js';
-import { parsed } from './index-data.js';
+import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedder.js';
+import type { Candidate, Index, TermWeights } from '../../src/shared/ports.js';
+import { noStatistics, weighQuery } from '../../src/shared/search/query-terms.js';
+import { createHybridRanker, createLexicalRanker, type Ranker } from '../../src/shared/search/ranking.js';
+import { analyzeText, packTerms } from '../../src/shared/text/terms.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { EXACT_SCORES, expectAnswer } from '../support/search-answers.js';
 import { openSearchWorld, type SearchWorld } from '../support/search-world.js';
 import { until } from '../support/until.js';
+import { parsed } from './index-data.js';
 
 const CALLER = 'owner';
 const embedder = createBuiltinEmbedder();
 const vectorOf = async (query: string): Promise<Float32Array> =>
   (await embedder.embedQuery(query)).vectors[0] ?? new Float32Array();
 const ranker = createLexicalRanker();
-const wordsOf = (query: string): WeightedWords => {
-  const [sought] = ranker.byWords?.queries(query, noStatistics) ?? [];
-  if (!sought) throw new Error(`no words in ${query}`);
-  return sought.words;
-};
+const wordsOf = (query: string): TermWeights => weighQuery(query, noStatistics);
 
 /** What every Index that finds by words must do; its vectors are those of `WORLD_MODEL`. */
 export function describeWordSearch(
@@ -57,7 +53,10 @@ export function describeWordSearch(
         more: Partial<Parameters<Index['searchWords']>[0]> = {},
       ): Promise<Candidate[]> =>
         index.searchWords({
-          ...{ callerId: CALLER, filter: null, limit: 100, words: wordsOf(query) },
+          callerId: CALLER,
+          filter: null,
+          limit: 100,
+          words: wordsOf(query),
           ...more,
         });
       const numbers = (found: readonly Candidate[]) => found.map(({ number }) => number);

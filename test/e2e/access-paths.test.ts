@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, type Client, type WireChunk, type WireDocument } from '../support/client.js';
-import { streamQuery } from '../support/event-stream.js';
 import { describeOnEachIndex } from '../support/each-index.js';
+import { streamQuery } from '../support/event-stream.js';
 import type { Service } from '../support/service.js';
 
 describeOnEachIndex((start) => {
@@ -54,9 +54,18 @@ describeOnEachIndex((start) => {
   }
 
   const all = (value: boolean) => ({
-    ...{ chunks: value, documents: value, sources: value, stream: value, list: value, filtered: value },
-    ...{ record: value, status: value, texts: value, download: value },
-    ...{ cacheOfListed: value, cacheOfMatching: value },
+    chunks: value,
+    documents: value,
+    sources: value,
+    stream: value,
+    list: value,
+    filtered: value,
+    record: value,
+    status: value,
+    texts: value,
+    download: value,
+    cacheOfListed: value,
+    cacheOfMatching: value,
   });
 
   describe('who may read a document', () => {

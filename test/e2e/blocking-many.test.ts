@@ -1,24 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createExactIndex } from '../../src/shared/adapters/exact-index.js';
-import { accessToken } from '../../src/shared/filter-tokens.js';
-import { createAskAs, createAudiences } from '../../src/shared/audiences.js';
-import { createCaches } from '../../src/shared/caches.js';
-import { createChunks } from '../../src/shared/chunks.js';
-import { createEachMember } from '../../src/shared/each-member.js';
-import { createJobs, type Jobs } from '../../src/shared/jobs.js';
-import { keys } from '../../src/shared/keys.js';
-import { createLogger } from '../../src/shared/logger.js';
+import { createAskAs } from '../../src/shared/access/ask-as.js';
+import { createAudiences } from '../../src/shared/access/audiences.js';
+import { createExactIndex } from '../../src/shared/adapters/exact-index/exact-index.js';
+import { createCaches } from '../../src/shared/caches/caches.js';
+import { createChunks } from '../../src/shared/chunks/chunks.js';
+import { createRecords } from '../../src/shared/documents/records.js';
+import { accessToken } from '../../src/shared/filters/tags.js';
+import { createLogger } from '../../src/shared/observability/logger.js';
 import type { Index } from '../../src/shared/ports.js';
-import { createMemoryWatch } from '../../src/shared/memory.js';
-import { createRecords } from '../../src/shared/records.js';
-import { bullConnection, createRedis, type Redis } from '../../src/shared/redis.js';
-import { usageEvent } from '../../src/shared/usage.js';
-import { createSweep } from '../../src/workers/sweep.js';
+import { createJobs, type Jobs } from '../../src/shared/queues/jobs.js';
+import { bullConnection, createRedis, type Redis } from '../../src/shared/redis/client.js';
+import { createEachMember } from '../../src/shared/redis/each-member.js';
+import { keys } from '../../src/shared/redis/keys.js';
+import { createMemoryWatch } from '../../src/shared/redis/memory.js';
+import { usageEvent } from '../../src/shared/usage/usage.js';
+import { createSweep } from '../../src/workers/maintenance/sweep/sweep.js';
 import { aggregateUsage } from '../support/aggregate-usage.js';
 import { makeContent, makeDocument } from '../support/documents.js';
-import { describeWithQueryEngine, openQueryEngineIndex } from '../support/query-engine.js';
 import { startQueryEngine } from '../support/query-engine-server.js';
+import { describeWithQueryEngine, openQueryEngineIndex } from '../support/query-engine.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { slowCommands } from '../support/slow-commands.js';
 import { until } from '../support/until.js';
@@ -42,7 +43,8 @@ function many(start: () => Promise<{ server: TestRedis; open: () => Promise<Inde
     redis = createRedis(server.url, { failFast: false, onError: () => undefined });
     await redis.connect();
     jobs = createJobs({
-      ...{ connection: bullConnection(server.url, { failFast: false }), redis },
+      connection: bullConnection(server.url, { failFast: false }),
+      redis,
       onError: () => undefined,
     });
     await fill(redis);
@@ -53,7 +55,7 @@ function many(start: () => Promise<{ server: TestRedis; open: () => Promise<Inde
     await server.stop();
   });
 
-  const slow = (work: () => Promise<unknown>) => slowCommands({ redis, server }, MOST_MILLISECONDS, work);
+  const slow = (work: () => Promise<unknown>) => slowCommands({ redis }, MOST_MILLISECONDS, work);
 
   test('a change log of 100,000 documents is read, listed and counted in short steps', async () => {
     const records = createRecords(redis);
@@ -78,10 +80,17 @@ function many(start: () => Promise<{ server: TestRedis; open: () => Promise<Inde
       metrics: { add: () => undefined, observe: () => undefined },
     });
     const sweep = createSweep({
-      ...{ redis, jobs, eachMember, logger, graceMs: 0 },
-      ...{ records: createRecords(redis), chunks: createChunks(redis), caches: createCaches(redis) },
+      redis,
+      jobs,
+      eachMember,
+      logger,
+      graceMs: 0,
+      records: createRecords(redis),
+      chunks: createChunks(redis),
+      caches: createCaches(redis),
       removeObjects: () => Promise.resolve({ removed: 0, kept: 0, failed: 0 }),
-      ...{ memory: createMemoryWatch(redis, 0.85), clean: () => Promise.resolve() },
+      memory: createMemoryWatch(redis, 0.85),
+      clean: () => Promise.resolve(),
     });
     const found = await slow(async () => {
       await leaveBehind(redis);
@@ -116,7 +125,9 @@ async function inPages(count: number, put: (n: number) => Promise<unknown>): Pro
 async function fill(redis: Redis): Promise<void> {
   const records = createRecords(redis);
   const like = makeDocument({
-    ...{ published: makeContent({ generation: null, chunkCount: 0 }), pending: null, status: 'completed' },
+    published: makeContent({ generation: null, chunkCount: 0 }),
+    pending: null,
+    status: 'completed',
     metadata: { colour: 'red' },
   });
   await records.create(like);
@@ -130,7 +141,11 @@ async function fill(redis: Redis): Promise<void> {
   });
   await redis.set(keys.sequence, String(DOCUMENTS + 10));
   const cache = {
-    ...{ ownerId: 'hoarder', ready: null, building: null, failure: null, revision: 1 },
+    ownerId: 'hoarder',
+    ready: null,
+    building: null,
+    failure: null,
+    revision: 1,
   };
   await inPages(CACHES, (n) => {
     const name = `cache-${String(n)}`;
@@ -161,7 +176,12 @@ async function dirty(redis: Redis): Promise<void> {
   await inPages(CACHES, (n) => {
     const userId = `user-${String(n)}`;
     const event = usageEvent({
-      ...{ operation: 'query', userId, status: 'success', tokens: n, startedAtMs: Date.now(), metadata: {} },
+      operation: 'query',
+      userId,
+      status: 'success',
+      tokens: n,
+      startedAtMs: Date.now(),
+      metadata: {},
     });
     return Promise.all([
       n % 20 === 0 ? redis.rPush(keys.usagePending(userId), JSON.stringify(event)) : null,

@@ -1,24 +1,37 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { BATCH_SIZE, batchCount, batchNumbers } from '../../src/shared/batches.js';
-import { createChunks, type Chunks } from '../../src/shared/chunks.js';
+import { createChunks, type Chunks } from '../../src/shared/chunks/chunks.js';
 import { generationId, type DocumentRecord } from '../../src/shared/document.js';
-import { createJobs, type Jobs } from '../../src/shared/jobs.js';
-import { keys } from '../../src/shared/keys.js';
+import { documentTags } from '../../src/shared/documents/document-tags.js';
+import { createRecords, type Records } from '../../src/shared/documents/records.js';
+import { patch, publish, remove, startAttempt, type Fence } from '../../src/shared/documents/transitions.js';
 import type { Index } from '../../src/shared/ports.js';
-import { createReadHits } from '../../src/shared/read-hits.js';
-import { createRecords, documentTags, type Records } from '../../src/shared/records.js';
-import { bullConnection, createRedis, type Redis } from '../../src/shared/redis.js';
-import { createTermStatistics, type TermStatisticsStore } from '../../src/shared/term-statistics.js';
-import { packTerms } from '../../src/shared/terms.js';
-import { patch, publish, remove, startAttempt, type Fence } from '../../src/shared/transitions.js';
-import { createUsage, usageEvent } from '../../src/shared/usage.js';
-import { createCleanJob } from '../../src/workers/clean.js';
-import { createRetagJob } from '../../src/workers/retag.js';
-import { settleCount } from '../../src/workers/settle-count.js';
+import { createJobs, type Jobs } from '../../src/shared/queues/jobs.js';
+import { bullConnection, createRedis, type Redis } from '../../src/shared/redis/client.js';
+import { keys } from '../../src/shared/redis/keys.js';
+import { createReadHits } from '../../src/shared/search/read-hits.js';
+import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
+import { createUsage, usageEvent } from '../../src/shared/usage/usage.js';
+import { settleCount } from '../../src/workers/ingestion/settle-count.js';
+import { createCleanJob } from '../../src/workers/maintenance/clean.js';
+import { createRetagJob } from '../../src/workers/maintenance/retag.js';
 import { aggregateUsage } from '../support/aggregate-usage.js';
 import { makeContent, makeDocument, makeOperation } from '../support/documents.js';
-import { describeWithQueryEngine, openQueryEngineIndex } from '../support/query-engine.js';
+import {
+  below,
+  DIMENSIONS,
+  LARGE_CHUNKS,
+  longList,
+  longMetadata,
+  MANY_CHUNKS,
+  sentence,
+  type Shape,
+  someTerms,
+  someVector,
+  text,
+} from '../support/large-data.js';
 import { startQueryEngine } from '../support/query-engine-server.js';
+import { describeWithQueryEngine, openQueryEngineIndex } from '../support/query-engine.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { slowCommands } from '../support/slow-commands.js';
 import { until } from '../support/until.js';
@@ -32,37 +45,13 @@ interface Written {
 /** No command of ours holds Redis up for longer, at the limits of the contract. */
 const MOST_MILLISECONDS = 50;
 
-const DIMENSIONS = 1_024;
-/** The most chunks a document may have, and as many with vectors, texts and terms as large as they come. */
-const MANY_CHUNKS = { count: 20_000, dimensions: 4, repeats: 1, words: 3, listed: 1 };
-const LARGE_CHUNKS = { count: 320, dimensions: DIMENSIONS, repeats: 60, words: 300, listed: 1_000 };
-type Shape = typeof MANY_CHUNKS;
-
-/** Of so many words, those of two chunks are hardly ever the same. */
-const VOCABULARY = 200_000;
-
-let state = 1;
-const below = (limit: number) => (state = (state * 48_271) % 2_147_483_647) % limit;
-
-const someVector = ({ dimensions }: Shape) =>
-  Float32Array.from({ length: dimensions }, () => below(1_000) / 1_000 - 0.5);
-const someTerms = ({ words: length }: Shape) =>
-  packTerms({ length, counts: new Map(Array.from({ length }, () => [below(VOCABULARY), 1])) });
-const sentence = 'A chunk of some five hundred tokens. ';
-const text = sentence.repeat(60);
-const longList = (name: string, length = 1_000) =>
-  Array.from({ length }, (_, n) => `${name}-${String(n)}-`.padEnd(256, 'x'));
-/** 16 KiB of JSON in 128 leaves. */
-const longMetadata = () =>
-  Object.fromEntries(Array.from({ length: 128 }, (_, n) => [`key-${String(n)}`, 'v'.repeat(112)]));
-
 function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRedis; index: Index | null }>) {
   let server: TestRedis;
   let index: Index | null;
   let redis: Redis;
   let records: Records;
   let chunks: Chunks;
-  let statistics: TermStatisticsStore;
+  let statistics: ReturnType<typeof createTermStatistics>;
   let jobs: Jobs;
 
   beforeAll(async () => {
@@ -96,13 +85,11 @@ function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRed
     const tags = documentTags({ ...document, published: document.pending, pending: null });
     for (let first = 0; first < count; first += BATCH_SIZE) {
       const pieces = Array.from({ length: Math.min(BATCH_SIZE, count - first) }, (_, i) => ({
-        ...{
-          text: sentence.repeat(repeats),
-          tokenCount: 512,
-          overlap: 0,
-          hash: String(first + i),
-          like: null,
-        },
+        text: sentence.repeat(repeats),
+        tokenCount: 512,
+        overlap: 0,
+        hash: String(first + i),
+        like: null,
       }));
       const batch = { documentId: document.id, generation, first, chunks: pieces, tags };
       await chunks.writeTexts(batch, started.record?.revision ?? 0);
@@ -117,7 +104,9 @@ function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRed
     const generation = generationId(document);
     for (let batch = 0; batch < batchCount(shape.count); batch += 1) {
       const made = batchNumbers(batch, shape.count).map((number) => ({
-        ...{ number, vector: someVector(shape), terms: someTerms(shape) },
+        number,
+        vector: someVector(shape),
+        terms: someTerms(shape),
       }));
       await chunks.writeEmbedded(generation, { batch, chunks: made, owner: document.ownerId });
       const counted = { documentId: document.id, generation, batch };
@@ -134,7 +123,7 @@ function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRed
       const retag = createRetagJob({ records, chunks, statistics });
       const steps: Record<string, unknown> = {};
       const slow = async (name: string, work: () => Promise<unknown>) => {
-        const found = await slowCommands({ redis, server }, MOST_MILLISECONDS, work);
+        const found = await slowCommands({ redis }, MOST_MILLISECONDS, work);
         if (found.length > 0) steps[name] = found;
       };
       // A try after the first takes another document where the work can be done but once.
@@ -197,7 +186,7 @@ function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRed
       ids.push(document.id);
     }
     const addresses = ids.map((id) => ({ generation: `${id}.1.1`, number: 0 }));
-    const slow = await slowCommands({ redis, server }, MOST_MILLISECONDS, async () => {
+    const slow = await slowCommands({ redis }, MOST_MILLISECONDS, async () => {
       const { contents, records: found } = await readHits(addresses, ids);
       expect(contents).toEqual(ids.map(() => text));
       expect(found.map((record) => record?.id)).toEqual(ids);
@@ -210,7 +199,11 @@ function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRed
     const aggregate = aggregateUsage(redis);
     const event = (userId: string, n: number) =>
       usageEvent({
-        ...{ operation: 'query', userId, status: 'success', tokens: n, startedAtMs: Date.now() },
+        operation: 'query',
+        userId,
+        status: 'success',
+        tokens: n,
+        startedAtMs: Date.now(),
         metadata: { query: '\u4e2d'.repeat(32_768), k: 4 },
       });
     // As earlier versions left them, with whole queries; and as they are now.
@@ -229,7 +222,7 @@ function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRed
         await redis.sAdd(keys.usageDirty, user);
       };
       const all = user === 'new' ? 10_000 : 300;
-      const found = await slowCommands({ redis, server }, MOST_MILLISECONDS, async () => {
+      const found = await slowCommands({ redis }, MOST_MILLISECONDS, async () => {
         await fill();
         await usage.append(event(user, 0));
         expect((await usage.stats(user))['query']).toBeGreaterThan(all);
@@ -240,7 +233,7 @@ function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRed
         expect(await usage.recent(user, { limit: 1_000, status: 'error' })).toEqual([]);
       });
       expect([user, found]).toEqual([user, []]);
-      const trimmed = await slowCommands({ redis, server }, MOST_MILLISECONDS, async () => {
+      const trimmed = await slowCommands({ redis }, MOST_MILLISECONDS, async () => {
         await fill();
         while ((await aggregate({ keepDays: 90, keepRecords: 10_000 })) > 0);
         await usage.append(event(user, 0));

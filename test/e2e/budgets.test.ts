@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { LANES, QUEUE_PREFIX } from '../../src/shared/jobs.js';
-import { keys } from '../../src/shared/keys.js';
-import { createRedis, type Redis } from '../../src/shared/redis.js';
+import { LANES, QUEUE_PREFIX } from '../../src/shared/queues/jobs.js';
+import { createRedis, type Redis } from '../../src/shared/redis/client.js';
+import { keys } from '../../src/shared/redis/keys.js';
 import { createClient, type Client } from '../support/client.js';
 import { describeOnEachIndex } from '../support/each-index.js';
 import type { Service } from '../support/service.js';
@@ -13,7 +13,7 @@ const WORKING =
   /^(evalsha|eval|hmget|hgetall|hget|hset|zrange|zadd|lrange|rpush|ft\.search|smembers|get|set)$/;
 
 const KEEP_RECORDS = 50;
-/** As many finished jobs as `src/shared/jobs.ts` keeps. */
+/** As many finished jobs as `src/shared/queues/jobs.ts` keeps. */
 const KEPT_JOBS = 500;
 
 describeOnEachIndex((start) => {

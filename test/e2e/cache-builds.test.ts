@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { QUEUE_PREFIX } from '../../src/shared/jobs.js';
-import { createRedis } from '../../src/shared/redis.js';
+import { QUEUE_PREFIX } from '../../src/shared/queues/jobs.js';
+import { createRedis } from '../../src/shared/redis/client.js';
 import {
   cacheCompletion,
   cacheOperations,
@@ -85,9 +85,13 @@ describe('while the worker is away', () => {
     expect([answer.includes('walnut'), answer.includes('pecan')]).toEqual([true, true]);
     expect((await client.get('/cache/gone')).body).toEqual({ exists: false });
     expect((await cacheOperations(client)).filter((record) => !record.startsWith('query'))).toEqual([
-      ...['create_cache success', 'create_cache success', 'create_cache error superseded'],
-      ...['add_docs_to_cache error superseded', 'update_cache error deleted'],
-      ...['create_cache success', 'update_cache success'],
+      'create_cache success',
+      'create_cache success',
+      'create_cache error superseded',
+      'add_docs_to_cache error superseded',
+      'update_cache error deleted',
+      'create_cache success',
+      'update_cache success',
     ]);
   }, 60_000);
 

@@ -60,7 +60,10 @@ describe('what goes into a cache', () => {
     }
     expect((await createCache(client, 'refused', { docs: [mine, failed] })).status).toBe(409);
     for (const nothing of [
-      ...[{}, { docs: null, filters: null }, { docs: [] }, { filters: { kind: 'none' } }],
+      {},
+      { docs: null, filters: null },
+      { docs: [] },
+      { filters: { kind: 'none' } },
       { docs: [], filters: { kind: 'none' } },
     ]) {
       expect(await createCache(client, 'refused', nothing)).toMatchObject({
@@ -185,23 +188,17 @@ describe('what clients send', () => {
       expect(reply).toMatchObject({ status: 422, body: { detail: [body('docs')] } });
     }
     for (const [name, value] of [
-      ...[
-        ['query', ' '],
-        ['query', 'q'.repeat(32_769)],
-        ['query', 7],
-        ['query', null],
-      ],
-      ...[
-        ['max_tokens', 0],
-        ['max_tokens', 32_769],
-        ['max_tokens', 1.5],
-        ['max_tokens', '7'],
-      ],
-      ...[
-        ['temperature', -0.1],
-        ['temperature', 2.1],
-        ['temperature', 'hot'],
-      ],
+      ['query', ' '],
+      ['query', 'q'.repeat(32_769)],
+      ['query', 7],
+      ['query', null],
+      ['max_tokens', 0],
+      ['max_tokens', 32_769],
+      ['max_tokens', 1.5],
+      ['max_tokens', '7'],
+      ['temperature', -0.1],
+      ['temperature', 2.1],
+      ['temperature', 'hot'],
     ] as const) {
       const reply = await client.post('/cache/some/query', { query: 'Well?', [name]: value });
       expect([value, reply]).toMatchObject([

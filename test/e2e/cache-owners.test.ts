@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { keys } from '../../src/shared/keys.js';
+import { keys } from '../../src/shared/redis/keys.js';
 import { withRedis } from '../chaos/with-redis.js';
 import { createCache, ingestText, type CacheConfiguration } from '../support/cache-client.js';
 import { createClient } from '../support/client.js';

@@ -41,8 +41,13 @@ describe('a named cache', () => {
 
     const created = await createCache(ann, 'port', { filters: { topic: 'harbour' } });
     const configuration = {
-      ...{ name: 'port', ...someModel, filters: { topic: 'harbour' }, doc_count: 1, engine: 'prompt' },
-      ...{ token_count: expect.any(Number), status: 'ready' },
+      name: 'port',
+      ...someModel,
+      filters: { topic: 'harbour' },
+      doc_count: 1,
+      engine: 'prompt',
+      token_count: expect.any(Number),
+      status: 'ready',
     };
     expect(created.status).toBe(200);
     expect(created.body).toEqual({ ...configuration, success: true });
@@ -82,7 +87,11 @@ describe('a named cache', () => {
 
     const { body: stats } = await ann.get('/usage/stats');
     expect(stats).toEqual({
-      ...{ ingest_text: 3, create_cache: 1, update_cache: 1, add_docs_to_cache: 1, query_cache: 5 },
+      ingest_text: 3,
+      create_cache: 1,
+      update_cache: 1,
+      add_docs_to_cache: 1,
+      query_cache: 5,
     });
     const { body: records } = await ann.get<UsageRecord[]>('/usage/recent?operation_type=query_cache');
     expect(records.at(-1)).toMatchObject({
@@ -159,7 +168,9 @@ describe('a named cache', () => {
     for (const name of ['', '.a', '-a', '_a', 'a b', 'a/b', 'ä', 'a\n', 'n'.repeat(129)]) {
       const reply = await createCache(client, name, { filters: {} });
       expect([name, reply.status, reply.body.detail]).toEqual([
-        ...[name, 422, [expect.objectContaining({ loc: ['body', 'name'] })]],
+        name,
+        422,
+        [expect.objectContaining({ loc: ['body', 'name'] })],
       ]);
     }
   });

@@ -1,7 +1,7 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { QUEUE_PREFIX } from '../../src/shared/jobs.js';
-import { createRedis } from '../../src/shared/redis.js';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { QUEUE_PREFIX } from '../../src/shared/queues/jobs.js';
+import { createRedis } from '../../src/shared/redis/client.js';
 import { createClient, type Client, type WireDocument } from '../support/client.js';
 import { startService, type Service } from '../support/service.js';
 

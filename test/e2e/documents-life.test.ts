@@ -2,10 +2,10 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { errorCode } from '../../src/shared/error-code.js';
-import { createRedis } from '../../src/shared/redis.js';
+import { createRedis } from '../../src/shared/redis/client.js';
 import { createClient, type Client, type WireDocument } from '../support/client.js';
-import { endlessPdf, pagesPdf } from '../support/pdfs.js';
 import { describeOnEachIndex } from '../support/each-index.js';
+import { endlessPdf, pagesPdf } from '../support/pdfs.js';
 import type { Service } from '../support/service.js';
 import { until } from '../support/until.js';
 
@@ -97,20 +97,17 @@ describeOnEachIndex((start) => {
     const failed = await putFile(path, { bytes: Buffer.from('%PDF-1.7 broken'), name: 'swan.pdf' });
     expect(failed).toMatchObject({ status: 400, body: { detail: 'The PDF file is damaged.' } });
     expect(await read(failed.headers.get('location') ?? '')).toMatchObject({
-      ...{
-        filename: 'swan.md',
-        content_type: 'text/markdown',
-        chunk_ids: body.chunk_ids,
-        storage_info: body.storage_info,
-      },
+      filename: 'swan.md',
+      content_type: 'text/markdown',
+      chunk_ids: body.chunk_ids,
+      storage_info: body.storage_info,
       system_metadata: {
-        ...{
-          version: 2,
-          published_version: 1,
-          status: 'failed',
-          error: { code: 'corrupt', stage: 'parsing' },
-        },
-        ...{ chunk_count: body.system_metadata.chunk_count, size_bytes: 23 },
+        version: 2,
+        published_version: 1,
+        status: 'failed',
+        error: { code: 'corrupt', stage: 'parsing' },
+        chunk_count: body.system_metadata.chunk_count,
+        size_bytes: 23,
       },
     });
     expect((await client.searchChunks('swan', { k: 1 })).body).toMatchObject([

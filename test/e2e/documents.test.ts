@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { documentView } from '../../src/api/services/document-view.js';
+import { documentView } from '../../src/api/routes/document-view.js';
 import { jsonBody } from '../support/api.js';
 import { startService, type Service } from '../support/service.js';
 
@@ -28,7 +28,8 @@ const searched = async (query: string, filters: unknown = null) => {
 
 test('a document lives: ingested, searched, changed, replaced, deleted', async () => {
   const ingested = await send('POST', '/ingest/text', {
-    ...{ content: 'The quick brown fox jumps over the lazy dog.', metadata: { kind: 'fable' } },
+    content: 'The quick brown fox jumps over the lazy dog.',
+    metadata: { kind: 'fable' },
   });
   expect(ingested.status).toBe(200);
   const id = documentOf(ingested).external_id;

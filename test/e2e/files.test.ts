@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, type Client, type WireDocument } from '../support/client.js';
 import { folded, sampleFiles, type SampleFile } from '../support/sample-files.js';
 import { startService, type Service } from '../support/service.js';
@@ -93,7 +93,9 @@ const digestAt = async (url: string) => digest(Buffer.from(await (await fetch(ur
   test.each(samples)('$file: $expected', async (sample) => {
     const { file, phrase, expected } = sample;
     const { status, detail, document } = outcomes.find((each) => each.sample.file === file) ?? {
-      ...{ status: 0, detail: '', document: null },
+      status: 0,
+      detail: '',
+      document: null,
     };
     expect([200, 400, 415]).toContain(status);
     if (status === 415) {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
-import { createRedis } from '../../src/shared/redis.js';
+import { createRedis } from '../../src/shared/redis/client.js';
 import { createClient, type Client, type Reply, type WireDocument } from '../support/client.js';
 import { describeOnEachIndex } from '../support/each-index.js';
 import { startService, type Service } from '../support/service.js';
@@ -110,7 +110,10 @@ afterAll(() => {
     expect(await (await fetch(found?.download_url ?? '')).text()).toBe(text(50_000).toString());
     const { body: failures } = await client.get<{ operation_type: string }[]>('/usage/recent?status=error');
     expect(failures.map(({ operation_type: type }) => type)).toEqual([
-      ...['ingest_text', 'ingest_text', 'ingest_file', 'ingest_file'],
+      'ingest_text',
+      'ingest_text',
+      'ingest_file',
+      'ingest_file',
     ]);
 
     await rm(join(directory, 'filler'));

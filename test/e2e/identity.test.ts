@@ -26,7 +26,9 @@ interface OpenApi {
 beforeAll(async () => {
   service = await startService({
     env: {
-      ...{ QUIRE_DEV_MODE: 'false', JWT_SECRET_KEY_PREVIOUS: PREVIOUS_SECRET, LOCAL_URI_PASSWORD: PASSWORD },
+      QUIRE_DEV_MODE: 'false',
+      JWT_SECRET_KEY_PREVIOUS: PREVIOUS_SECRET,
+      LOCAL_URI_PASSWORD: PASSWORD,
       QUIRE_METRICS_TOKEN: 'a-token-for-scraping-only',
     },
   });
@@ -62,13 +64,11 @@ describe('outside dev mode', () => {
   test('every operation but the open ones asks for a token before it looks at anything else', async () => {
     const open = operations.filter(({ isOpen }) => isOpen).map(({ path }) => path);
     expect(open.sort()).toEqual([
-      ...[
-        '/downloads/00000000-0000-4000-8000-000000000000',
-        '/health',
-        '/health/ready',
-        '/health/serving',
-        '/local/generate_uri',
-      ],
+      '/downloads/00000000-0000-4000-8000-000000000000',
+      '/health',
+      '/health/ready',
+      '/health/serving',
+      '/local/generate_uri',
     ]);
     const closed = operations.filter(({ isOpen }) => !isOpen);
     expect(closed.length).toBeGreaterThan(20);
@@ -81,7 +81,9 @@ describe('outside dev mode', () => {
       for (const token of [undefined, 'nonsense', none, unsigned]) {
         const { status, headers, text } = await ask(operation, token);
         expect({ ...operation, status, body: JSON.parse(text) as unknown }).toEqual({
-          ...{ ...operation, status: 401, body: REFUSED },
+          ...operation,
+          status: 401,
+          body: REFUSED,
         });
         expect(headers.get('www-authenticate')).toBe('Bearer');
       }
@@ -98,7 +100,9 @@ describe('outside dev mode', () => {
       for (const operation of wanted) {
         const { status, text } = await ask(operation, sign({ entity_id: 'alice', permissions }));
         expect({ ...operation, status, body: JSON.parse(text) as unknown }).toEqual({
-          ...{ ...operation, status: 403, body: { detail: 'Insufficient permissions' } },
+          ...operation,
+          status: 403,
+          body: { detail: 'Insufficient permissions' },
         });
       }
     };
@@ -162,7 +166,8 @@ describe('a token', () => {
     const [, name, token = '', place] = /^databridge:\/\/([^:]+):([^@]+)@(.+)$/.exec(uri) ?? [];
     expect([name, place]).toEqual(['dora_day', new URL(service.url).host]);
     expect(jsonwebtoken.verify(token, TEST_SECRET)).toMatchObject({
-      ...{ entity_id: 'dora_day', permissions: ['read', 'write', 'admin'] },
+      entity_id: 'dora_day',
+      permissions: ['read', 'write', 'admin'],
     });
     expect(await listWith(token)).toBe(200);
   });

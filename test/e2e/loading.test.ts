@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { createRedis } from '../../src/shared/redis.js';
+import { createRedis } from '../../src/shared/redis/client.js';
 import { endOf } from '../support/processes.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { startService, type Service } from '../support/service.js';

@@ -98,9 +98,14 @@ describe('/health/ready', () => {
     };
   };
   const all = {
-    ...{ redis: 'ready', index: 'ready', storage: 'ready' },
-    ...{ 'worker-ingestion': 'ready', 'worker-embedding': 'ready' },
-    ...{ 'worker-cache': 'ready', 'worker-usage': 'ready', 'worker-maintenance': 'ready' },
+    redis: 'ready',
+    index: 'ready',
+    storage: 'ready',
+    'worker-ingestion': 'ready',
+    'worker-embedding': 'ready',
+    'worker-cache': 'ready',
+    'worker-usage': 'ready',
+    'worker-maintenance': 'ready',
   };
 
   test('names every component', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createRedis, type Redis } from '../../src/shared/redis.js';
+import { createRedis, type Redis } from '../../src/shared/redis/client.js';
 import { createClient } from '../support/client.js';
 import { describeOnEachIndex } from '../support/each-index.js';
 import type { Service } from '../support/service.js';

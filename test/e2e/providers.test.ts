@@ -81,7 +81,9 @@ describe('an embedding provider that is down', () => {
     });
     const { body: errors } = await client.get<{ operation_type: string }[]>('/usage/recent?status=error');
     expect(errors.map(({ operation_type: operation }) => operation)).toEqual([
-      ...['query', 'retrieve_docs', 'retrieve_chunks'],
+      'query',
+      'retrieve_docs',
+      'retrieve_chunks',
     ]);
     provider.reset();
     for (const id of [accepted.body.external_id, before.body.external_id]) {
@@ -108,13 +110,18 @@ describe('an embedding provider that refuses a text for good', () => {
     const location = refused.headers.get('location') ?? '';
     const failed = await client.get<WireDocument>(location);
     expect(failed.body.system_metadata).toMatchObject({
-      ...{ status: 'failed', published_version: null, chunk_count: 0 },
+      status: 'failed',
+      published_version: null,
+      chunk_count: 0,
       error: { code: 'provider', message: expect.any(String), stage: 'embedding' },
     });
     const worse = await client.put(`/documents/${id}/content`, { content: 'An unspeakable version.' });
     expect(worse.status).toBe(503);
     expect((await documentOf(client, id)).system_metadata).toMatchObject({
-      ...{ version: 2, published_version: 1, status: 'failed', error: { code: 'provider' } },
+      version: 2,
+      published_version: 1,
+      status: 'failed',
+      error: { code: 'provider' },
     });
     const { body: found } = await client.searchChunks('tamarind', { k: 1 });
     expect(found[0]?.content).toBe('A first version: tamarind.');

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { keys } from '../../src/shared/keys.js';
-import { createRedis, type Redis } from '../../src/shared/redis.js';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createRedis, type Redis } from '../../src/shared/redis/client.js';
+import { keys } from '../../src/shared/redis/keys.js';
 import { createClient, type Client, type WireDocument } from '../support/client.js';
 import { startQueryEngine } from '../support/query-engine-server.js';
 import { describeWithQueryEngine } from '../support/query-engine.js';
@@ -23,8 +23,10 @@ describeWithQueryEngine('a document of ten thousand chunks on a graph', (engine)
     service = await startService({
       redis,
       env: {
-        ...{ QUIRE_INDEX: 'query-engine', QUIRE_QUERY_ENGINE_ALGORITHM: 'hnsw' },
-        ...{ QUIRE_CHUNK_SIZE: '16', QUIRE_CHUNK_OVERLAP: '0' },
+        QUIRE_INDEX: 'query-engine',
+        QUIRE_QUERY_ENGINE_ALGORITHM: 'hnsw',
+        QUIRE_CHUNK_SIZE: '16',
+        QUIRE_CHUNK_OVERLAP: '0',
       },
     });
     client = createClient(service.url, 'owner-of-much');

@@ -218,8 +218,13 @@ describe('a provider that does not answer', () => {
     }
     const records = await queryRecords(client);
     expect(records.map(({ operation_type: operation, status }) => `${operation} ${status}`)).toEqual([
-      ...['query_cache error', 'query error', 'query error', 'query error'],
-      ...['query_cache error', 'query error', 'query error'],
+      'query_cache error',
+      'query error',
+      'query error',
+      'query error',
+      'query_cache error',
+      'query error',
+      'query error',
     ]);
     expect((await client.get('/usage/stats')).body).toEqual({ ingest_text: 1, create_cache: 1 });
     expect((await ask(client, question)).status).toBe(200);

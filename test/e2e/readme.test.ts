@@ -1,11 +1,14 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { startService, type Service } from '../support/service.js';
 
-const readme = readFileSync('README.md', 'utf8');
+/** The pages with examples, in the order in which a reader meets them. */
+const pages = ['README.md', 'docs/api.md', 'docs/operations.md'];
+const read = (page: string) => readFileSync(page, 'utf8');
 const ADDRESS = '127.0.0.1:8000';
 
 interface Example {
@@ -17,12 +20,12 @@ interface Example {
 }
 
 /** Shell blocks that ask the running service, each with the block of JSON that follows it. */
-const examples: Example[] = [
-  ...readme.matchAll(/^```sh\n([^]*?)^```\n(?:\n```json\n([^]*?)^```\n)?/gm),
-].flatMap(([, script = '', shown = null]) => {
-  const paths = [...script.matchAll(/127\.0\.0\.1:8000(\/[\w/]+)/g)].map(([, path]) => path);
-  return paths.length > 0 ? [{ name: paths.join(', '), script, shown }] : [];
-});
+const examples: Example[] = pages
+  .flatMap((page) => [...read(page).matchAll(/^```sh\n([^]*?)^```\n(?:\n```json\n([^]*?)^```\n)?/gm)])
+  .flatMap(([, script = '', shown = null]) => {
+    const paths = [...script.matchAll(/127\.0\.0\.1:8000(\/[\w/]+)/g)].map(([, path]) => path);
+    return paths.length > 0 ? [{ name: paths.join(', '), script, shown }] : [];
+  });
 
 const hasTools = ['curl', 'bash'].every((tool) => spawnSync(tool, ['--version']).status === 0);
 if (!hasTools) console.warn('skipped: the examples of the README need curl and bash');
@@ -47,7 +50,7 @@ function here(text: string, { url }: Service): string {
   return text.replaceAll(ADDRESS, url.replace('http://', ''));
 }
 
-/** What the README shows, as an expectation: `…` is anything, objects may hold more, scores are rounded. */
+/** What a page shows, as an expectation: `…` is anything, objects may hold more, scores are rounded. */
 function expectation(shown: unknown): unknown {
   if (typeof shown === 'number' && !Number.isInteger(shown)) return expect.closeTo(shown, 1);
   if (shown === '…') return expect.anything();
@@ -72,7 +75,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-describe('the README', () => {
+describe('the README and the pages behind it', () => {
   test('shows all that a newcomer wants to try, with what it prints', () => {
     const withOutput = examples.filter(({ shown }) => shown !== null);
     const wanted = ['/ingest/text', '/ingest/file', '/retrieve/chunks', '/query', '/cache/create'];
@@ -102,17 +105,21 @@ describe('the README', () => {
     const served = Object.entries(page.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
     );
-    const named = [...readme.matchAll(/^\| `([A-Z]+ \/[^`]*)`/gm)].map(([, request]) => request);
+    const named = [...read('docs/api.md').matchAll(/^\| `([A-Z]+ \/[^`]*)`/gm)].map(([, request]) => request);
     expect(named.sort()).toEqual(served.sort());
   });
 });
 
-test.each(['README.md', 'CONTRIBUTING.md'])('what %s points to is there', (page) => {
-  const text = readFileSync(page, 'utf8');
-  const linked = [...text.matchAll(/\]\(([^):#]+)\)/g)].map(([, path = '']) => path);
+const documents = readdirSync('docs').map((name) => `docs/${name}`);
+
+test.each(['README.md', 'CONTRIBUTING.md', ...documents])('what %s points to is there', (page) => {
+  const text = read(page);
+  const linked = [...text.matchAll(/\]\(([^):#]+)[^):]*\)/g)].map(([, path = '']) =>
+    join(dirname(page), path),
+  );
   const quoted = [...text.matchAll(/`((?:src|test|bench|scripts|docs|\.ci)\/[\w./-]*)`/g)];
   const paths = [...linked, ...quoted.map(([, path = '']) => path)];
-  expect(paths).not.toEqual([]);
+  if (!page.startsWith('docs/')) expect(paths).not.toEqual([]);
   expect(paths.filter((path) => !existsSync(path))).toEqual([]);
 
   const { scripts } = z

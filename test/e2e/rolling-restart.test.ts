@@ -26,8 +26,12 @@ beforeEach(async () => {
   ports = [await freePort(), await freePort()];
   env = {
     ...inheritedEnvironment(),
-    ...{ REDIS_URL: redis.url, HOST: '127.0.0.1', QUIRE_DATA_DIR: directory, QUIRE_DEV_MODE: 'false' },
-    ...{ JWT_SECRET_KEY: TEST_SECRET, QUIRE_API_SHUTDOWN_DELAY_SECONDS: '1' },
+    REDIS_URL: redis.url,
+    HOST: '127.0.0.1',
+    QUIRE_DATA_DIR: directory,
+    QUIRE_DEV_MODE: 'false',
+    JWT_SECRET_KEY: TEST_SECRET,
+    QUIRE_API_SHUTDOWN_DELAY_SECONDS: '1',
   };
   worker = startProcess('workers/main.js', [], { env, execArgv: [] });
   apis = ports.map(startApi);

@@ -155,16 +155,24 @@ describeOnEachIndex((start) => {
 
     test('that are wrong are refused, never ignored', async () => {
       for (const filters of [
-        ...[{ n: { $like: 1 } }, { $nor: [{ n: 1 }] }, { n: [1] }, { n: { $in: 1 } }, { n: { $in: [[1]] } }],
-        ...[
-          { n: { $gt: 'x' } },
-          { n: { $gt: null } },
-          { n: { $gt: true } },
-          { n: { $lt: [1] } },
-          { n: { p: 1 } },
-        ],
-        ...[{ n: { $exists: 1 } }, { $and: [] }, { $or: [] }, { $and: { n: 1 } }, { $not: [] }, { $or: [1] }],
-        ...[deep(9), wide(65)],
+        { n: { $like: 1 } },
+        { $nor: [{ n: 1 }] },
+        { n: [1] },
+        { n: { $in: 1 } },
+        { n: { $in: [[1]] } },
+        { n: { $gt: 'x' } },
+        { n: { $gt: null } },
+        { n: { $gt: true } },
+        { n: { $lt: [1] } },
+        { n: { p: 1 } },
+        { n: { $exists: 1 } },
+        { $and: [] },
+        { $or: [] },
+        { $and: { n: 1 } },
+        { $not: [] },
+        { $or: [1] },
+        deep(9),
+        wide(65),
       ]) {
         const reply = await client.searchChunks('document', { filters });
         expect([filters, reply.status]).toEqual([filters, 422]);

@@ -55,20 +55,26 @@ describe('/retrieve/chunks', () => {
     const id = await ingest(client, 'The river carries silt.', { metadata, filename: 'rivers.txt' });
     expect(await chunksOf(client, 'silt')).toEqual([
       {
-        ...{
-          content: 'The river carries silt.',
-          score: expect.any(Number),
-          document_id: id,
-          chunk_number: 0,
-        },
-        ...{ metadata, content_type: 'text/plain', filename: null, download_url: null },
+        content: 'The river carries silt.',
+        score: expect.any(Number),
+        document_id: id,
+        chunk_number: 0,
+        metadata,
+        content_type: 'text/plain',
+        filename: null,
+        download_url: null,
       },
     ]);
     const file = await ingestFile(client, '# Dams\n\nThe dam holds back gravel.', 'dams.md');
     expect(await chunksOf(client, 'gravel', { k: 1 })).toEqual([
       {
-        ...{ content: expect.stringContaining('gravel'), score: expect.any(Number), document_id: file },
-        ...{ chunk_number: 0, metadata: {}, content_type: 'text/markdown', filename: 'dams.md' },
+        content: expect.stringContaining('gravel'),
+        score: expect.any(Number),
+        document_id: file,
+        chunk_number: 0,
+        metadata: {},
+        content_type: 'text/markdown',
+        filename: 'dams.md',
         download_url: expect.stringMatching(`^${service.url}/`),
       },
     ]);
@@ -77,12 +83,12 @@ describe('/retrieve/chunks', () => {
   test('ranks by a score in [0, 1] that min_score is held against; k is 4 unless said', async () => {
     const client = user('ranked');
     const texts = [
-      ...[
-        'Otters eat crabs.',
-        'Otters eat fish and crabs in winter.',
-        'Crabs walk sideways along the beach.',
-      ],
-      ...['Herons eat frogs.', 'Trains leave at noon.', 'Nothing of the kind is in here.'],
+      'Otters eat crabs.',
+      'Otters eat fish and crabs in winter.',
+      'Crabs walk sideways along the beach.',
+      'Herons eat frogs.',
+      'Trains leave at noon.',
+      'Nothing of the kind is in here.',
     ];
     for (const text of texts) await ingest(client, text);
     expect(await chunksOf(client, 'otters eat crabs')).toHaveLength(4);
@@ -137,28 +143,29 @@ describe('/retrieve/chunks', () => {
     const client = user('validated');
     await ingest(client, 'Something to be found.');
     for (const [name, value, type] of [
-      ...[
-        ['k', 0, 'value_error.number.not_ge'],
-        ['k', 1001, 'value_error.number.not_le'],
-        ['k', 2.5, 'type_error.integer'],
-        ['k', '4', 'type_error.integer'],
-        ['k', true, 'type_error.integer'],
-        ['min_score', -0.1, 'value_error.number.not_ge'],
-        ['min_score', 1.1, 'value_error.number.not_le'],
-        ['min_score', '0', 'type_error.float'],
-        ['query', ' \n\t', 'value_error.any_str.min_length'],
-        ['query', 'q'.repeat(32_769), 'value_error.any_str.max_length'],
-        ['query', 7, 'type_error.str'],
-        ['query', null, 'type_error.none.not_allowed'],
-        ['query', undefined, 'value_error.missing'],
-        ['filters', 'all', 'type_error.dict'],
-        ['filters', [], 'type_error.dict'],
-      ],
+      ['k', 0, 'value_error.number.not_ge'],
+      ['k', 1001, 'value_error.number.not_le'],
+      ['k', 2.5, 'type_error.integer'],
+      ['k', '4', 'type_error.integer'],
+      ['k', true, 'type_error.integer'],
+      ['min_score', -0.1, 'value_error.number.not_ge'],
+      ['min_score', 1.1, 'value_error.number.not_le'],
+      ['min_score', '0', 'type_error.float'],
+      ['query', ' \n\t', 'value_error.any_str.min_length'],
+      ['query', 'q'.repeat(32_769), 'value_error.any_str.max_length'],
+      ['query', 7, 'type_error.str'],
+      ['query', null, 'type_error.none.not_allowed'],
+      ['query', undefined, 'value_error.missing'],
+      ['filters', 'all', 'type_error.dict'],
+      ['filters', [], 'type_error.dict'],
     ] as const) {
       for (const path of ['/retrieve/chunks', '/retrieve/docs', '/query']) {
         const reply = await client.post(path, { query: 'Well?', [name]: value });
         expect([path, name, value, reply]).toMatchObject([
-          ...[path, name, value, { status: 422, body: { detail: [{ loc: ['body', name], type }] } }],
+          path,
+          name,
+          value,
+          { status: 422, body: { detail: [{ loc: ['body', name], type }] } },
         ]);
       }
     }
@@ -190,7 +197,10 @@ describe('/retrieve/docs', () => {
       expect(score).toBe(Math.max(...scoresOf(best.filter((chunk) => chunk.document_id === id))));
     }
     expect(found.find(({ document_id: id }) => id === first)).toEqual({
-      ...{ score: expect.any(Number), document_id: first, metadata: { n: 1 }, additional_metadata: {} },
+      score: expect.any(Number),
+      document_id: first,
+      metadata: { n: 1 },
+      additional_metadata: {},
       content: { type: 'string', value: long, filename: null },
     });
     expect(await documentsOf(client, 'zeppelin lands', { k: 2 })).toEqual(found.slice(0, 2));
@@ -205,7 +215,10 @@ describe('/retrieve/docs', () => {
     expect((await client.patch(`/documents/${id}`, shared)).status).toBe(200);
     const [found] = await documentsOf(reader, 'roof');
     expect(found).toEqual({
-      ...{ score: expect.any(Number), document_id: id, metadata: {}, additional_metadata: {} },
+      score: expect.any(Number),
+      document_id: id,
+      metadata: {},
+      additional_metadata: {},
       content: { type: 'url', value: expect.stringMatching(/^http/), filename: 'minutes.txt' },
     });
     const url = found?.content.value ?? '';

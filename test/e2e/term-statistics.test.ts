@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { keys } from '../../src/shared/keys.js';
-import { createRedis, type Redis } from '../../src/shared/redis.js';
+import { createRedis, type Redis } from '../../src/shared/redis/client.js';
+import { keys } from '../../src/shared/redis/keys.js';
 import { ingestText } from '../support/cache-client.js';
 import { createClient } from '../support/client.js';
 import { describeOnEachIndex } from '../support/each-index.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { keys } from '../../src/shared/keys.js';
-import { createRedis, type Redis } from '../../src/shared/redis.js';
+import { createRedis, type Redis } from '../../src/shared/redis/client.js';
+import { keys } from '../../src/shared/redis/keys.js';
 import { createClient, type Client, type WireDocument } from '../support/client.js';
 import { startService, type Service } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -69,7 +69,8 @@ describe('each operation', () => {
 
     const file = await client.ingestFile(Buffer.from('The chef is called Amira.'), 'chef.txt');
     expect((await recordsOf(client))[0]).toMatchObject({
-      ...{ operation_type: 'ingest_file', tokens_used: file.body.system_metadata.token_count },
+      operation_type: 'ingest_file',
+      tokens_used: file.body.system_metadata.token_count,
       metadata: { document_id: idOf(file), filename: 'chef.txt' },
     });
     const query = 'What is the ingredient?';
@@ -165,7 +166,7 @@ describe('what was refused', () => {
       await user('refused', ['write']).searchChunks('no permission'),
     ];
     expect(replies.map(({ status }) => status)).toEqual([
-      ...[422, 422, 422, 415, 422, 422, 422, 422, 403, 404, 403, 403, 403],
+      422, 422, 422, 415, 422, 422, 422, 422, 403, 404, 403, 403, 403,
     ]);
     // Nor does what changes nothing.
     expect((await client.put(`/documents/${idOf(mine)}/content`, { content: 'Mine.' })).status).toBe(200);
@@ -191,7 +192,8 @@ describe('an ingest', () => {
     const id = failed.headers.get('location')?.split('/').at(-1) ?? '';
     expect((await client.post(`/documents/${id}/retry`)).status).toBe(200);
     expect((await recordsOf(client)).map(summary)).toEqual([
-      ...['ingest_file error empty_document', 'ingest_file error empty_document'],
+      'ingest_file error empty_document',
+      'ingest_file error empty_document',
     ]);
     expect(await recordsOf(client, '?status=success')).toEqual([]);
     expect(await statsOf(client)).toEqual({});
@@ -222,15 +224,11 @@ describe('an ingest', () => {
         .map(({ metadata }) => [metadata.document_id, metadata.error])
         .reverse();
     const errors = [
-      ...[
-        [cancelled, 'cancelled'],
-        [deleted, 'deleted'],
-        [superseded, 'superseded'],
-      ],
-      ...[
-        [both, 'superseded'],
-        [both, 'deleted'],
-      ],
+      [cancelled, 'cancelled'],
+      [deleted, 'deleted'],
+      [superseded, 'superseded'],
+      [both, 'superseded'],
+      [both, 'deleted'],
     ];
     expect(await error()).toEqual(errors);
 

@@ -5,8 +5,12 @@ import { join } from 'node:path';
 
 /** No failure of the service, and no answer that its page does not declare. */
 const CHECKS = [
-  ...['not_a_server_error', 'status_code_conformance', 'content_type_conformance'],
-  ...['response_headers_conformance', 'response_schema_conformance', 'unsupported_method'],
+  'not_a_server_error',
+  'status_code_conformance',
+  'content_type_conformance',
+  'response_headers_conformance',
+  'response_schema_conformance',
+  'unsupported_method',
 ];
 
 /** The executable of schemathesis, a Python package; null where none is named. */
@@ -36,11 +40,28 @@ export async function runSchemathesis(
 ): Promise<GeneratedRun> {
   const folder = await mkdtemp(join(tmpdir(), 'quire-generated-'));
   const options = [
-    ...['run', `${url}/openapi.json`, '--url', url, '--checks', CHECKS.join(), '--seed', String(seed)],
-    ...['--phases', 'examples,coverage,fuzzing', '--max-examples', String(examples), '--no-shrink'],
+    'run',
+    `${url}/openapi.json`,
+    '--url',
+    url,
+    '--checks',
+    CHECKS.join(),
+    '--seed',
+    String(seed),
+    '--phases',
+    'examples,coverage,fuzzing',
+    '--max-examples',
+    String(examples),
+    '--no-shrink',
     // Its own examples store, and its wish that generating be quick, do not matter here.
-    ...['--continue-on-failure', '--request-timeout', '60', '--suppress-health-check', 'all'],
-    ...['--warnings', 'off', '--no-color'],
+    '--continue-on-failure',
+    '--request-timeout',
+    '60',
+    '--suppress-health-check',
+    'all',
+    '--warnings',
+    'off',
+    '--no-color',
     ...Object.entries(headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`]),
   ];
   try {

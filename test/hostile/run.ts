@@ -19,15 +19,14 @@ import { SERVED_WITHIN_MS, type Song } from './song.js';
 
 /** Last those after which the service has the most to do. */
 const ATTACKS: readonly Attack[] = [
-  ...[
-    ...patternAttacks,
-    ...headAttacks,
-    ...bodyAttacks,
-    ...searchAttacks,
-    ...identityAttacks,
-    ...malformedAttacks,
-  ],
-  ...[...fileAttacks, ...queueAttacks],
+  ...patternAttacks,
+  ...headAttacks,
+  ...bodyAttacks,
+  ...searchAttacks,
+  ...identityAttacks,
+  ...malformedAttacks,
+  ...fileAttacks,
+  ...queueAttacks,
 ];
 
 /** Of the processor, for a turn of the API's event loop, in which several requests may come together. */
@@ -74,13 +73,14 @@ export async function runHostile({
     execArgv: METERED,
     workers: ['ingestion,embedding', 'ingestion,embedding,cache', 'cache,usage,maintenance'],
     env: {
-      ...{ QUIRE_DEV_MODE: 'false', LOCAL_URI_PASSWORD: 'a password of the tests', QUIRE_CHUNK_SIZE: '16' },
-      ...{
-        QUIRE_CHUNK_OVERLAP: '0',
-        QUIRE_INGEST_PARSE_SECONDS: '8',
-        QUIRE_API_REQUEST_TIMEOUT_SECONDS: '30',
-      },
-      ...{ QUIRE_INGEST_PARSE_MEMORY_MEGABYTES: '1536', QUIRE_INDEX: index },
+      QUIRE_DEV_MODE: 'false',
+      LOCAL_URI_PASSWORD: 'a password of the tests',
+      QUIRE_CHUNK_SIZE: '16',
+      QUIRE_CHUNK_OVERLAP: '0',
+      QUIRE_INGEST_PARSE_SECONDS: '8',
+      QUIRE_API_REQUEST_TIMEOUT_SECONDS: '30',
+      QUIRE_INGEST_PARSE_MEMORY_MEGABYTES: '1536',
+      QUIRE_INDEX: index,
       QUIRE_API_STALLED_SECONDS: String(STALLED_SECONDS),
     },
   });
@@ -93,7 +93,12 @@ export async function runHostile({
     const served = { withinMilliseconds: slowness * SERVED_WITHIN_MS };
     const canary = await startCanary(service.url, bystander);
     const target: Target = {
-      ...{ service, url: service.url, port: Number(new URL(service.url).port), as, isShort, slowness },
+      service,
+      url: service.url,
+      port: Number(new URL(service.url).port),
+      as,
+      isShort,
+      slowness,
       attacker: as('attacker'),
     };
     try {
@@ -150,8 +155,12 @@ async function revive(service: Service): Promise<void> {
 }
 
 const NOTHING = {
-  ...{ attack: 'after all of this', answer: '', memory: '' },
-  ...{ canaryMilliseconds: 0, controlMilliseconds: 0, turnMilliseconds: null },
+  attack: 'after all of this',
+  answer: '',
+  memory: '',
+  canaryMilliseconds: 0,
+  controlMilliseconds: 0,
+  turnMilliseconds: null,
 };
 
 /** Rounded; null for an API that hangs. */
@@ -192,8 +201,11 @@ function judge({ name, growth = GROWTH_MEGABYTES }: Attack, seen: Seen): Result 
     ...grown.map((each) => `${each.name} grew by ${String(each.peak - each.before)} MB`),
   ].filter((each) => each !== null);
   return {
-    ...{ attack: name, answer: observed.answer, canaryMilliseconds: worstMilliseconds },
-    ...{ controlMilliseconds, turnMilliseconds: turn },
+    attack: name,
+    answer: observed.answer,
+    canaryMilliseconds: worstMilliseconds,
+    controlMilliseconds,
+    turnMilliseconds: turn,
     memory: peaks.map((each) => `${each.name} ${String(each.before)}→${String(each.peak)}`).join(', '),
     wrong: wrong.length > 0 ? wrong.join('; ') : null,
   };

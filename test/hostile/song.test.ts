@@ -19,7 +19,8 @@ test('a single late answer is noise', () => {
 test('where another service is late at the same time, the machine is full', () => {
   const late = beats('search', 9, 1_400, 1_200, 9);
   expect(listen([...late, ...beats('control', 6, 7, 400)])).toMatchObject({
-    ...{ keptWaitingMilliseconds: 0, controlMilliseconds: 400 },
+    keptWaitingMilliseconds: 0,
+    controlMilliseconds: 400,
   });
   const later = { kind: 'control', status: 200, startedAt: 9_000, milliseconds: 400 } as const;
   expect(listen([...late, ...quiet, later]).keptWaitingMilliseconds).toBe(1_400);

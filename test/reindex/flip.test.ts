@@ -1,33 +1,26 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { flip } from '../../src/reindex/flip.js';
-import { DataSetError, openDataSet, readDataSet } from '../../src/shared/data-set.js';
-import { keys } from '../../src/shared/keys.js';
-import { createRedis, type Redis } from '../../src/shared/redis.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { IncompatibleDataError, openDataSet, readDataSet } from '../../src/shared/data-set/data-set.js';
+import { keys } from '../../src/shared/redis/keys.js';
 import { rejection } from '../support/rejection.js';
+import { useTestRedis } from '../support/use-test-redis.js';
 
-let server: TestRedis;
-let redis: Redis;
+const { redis } = useTestRedis();
 
-beforeAll(async () => {
-  server = await startTestRedis();
-  redis = createRedis(server.url, { failFast: true, onError: () => undefined });
-  await redis.connect();
-});
 beforeEach(async () => {
   await redis.flushAll();
   await openDataSet(redis, { model: 'old', vectorType: 'float32' });
   await redis.set(keys.sequence, '7');
 });
-afterAll(async () => {
-  redis.destroy();
-  await server.stop();
-});
 
 const toNew = (changes: Partial<Parameters<typeof flip>[1]> = {}) =>
   flip(redis, {
-    ...{ model: 'new', vectors: { field: 'vector2', type: 'float32' }, dimensions: 64, index: null },
-    ...{ before: { field: 'vector', type: 'float32' }, sequence: 7 },
+    model: 'new',
+    vectors: { field: 'vector2', type: 'float32' },
+    dimensions: 64,
+    index: null,
+    before: { field: 'vector', type: 'float32' },
+    sequence: 7,
     ...changes,
   });
 
@@ -50,7 +43,7 @@ describe('letting new vectors serve', () => {
   test('is refused when another run has let others serve meanwhile', async () => {
     await toNew();
     const late = toNew({ model: 'late', vectors: { field: 'vector3', type: 'float32' } });
-    expect(await rejection(late)).toBeInstanceOf(DataSetError);
+    expect(await rejection(late)).toBeInstanceOf(IncompatibleDataError);
     expect(await readDataSet(redis)).toMatchObject({ model: 'new', vectors: { field: 'vector2' } });
   });
 });

@@ -1,5 +1,5 @@
-import { ask, cookiesOf, type Answer, type Asked } from './ask.js';
 import { makeToken } from './api.js';
+import { ask, cookiesOf, type Answer, type Asked } from './ask.js';
 
 /** What browsers accept. */
 export const page = { Accept: 'text/html,application/xhtml+xml' };

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import jsonwebtoken from 'jsonwebtoken';
 import { pino } from 'pino';
 import { createApp, type AppOptions } from '../../src/api/app.js';
-import { createAuthentication } from '../../src/api/auth.js';
-import { createAnswerMemory } from '../../src/api/services/answer-memory.js';
-import { createBodyBudget } from '../../src/api/body-budget.js';
-import type { Route } from '../../src/api/route.js';
-import { createApiServer } from '../../src/api/server.js';
+import { createAuthentication } from '../../src/api/auth/auth.js';
+import { createBodyBudget } from '../../src/api/http/request/body-budget.js';
+import type { Route } from '../../src/api/http/route.js';
+import { createApiServer } from '../../src/api/http/server.js';
+import { createAnswerMemory } from '../../src/api/services/retrieval/answer-memory.js';
 import { createCheckResponse, type CheckResponse } from './check-response.js';
 
 export const SECRET = 'a secret of the tests, long enough to sign with';
@@ -94,8 +94,14 @@ export async function startApi({
   const app = createApp({
     authenticate: createAuthentication({ secrets: [SECRET], devMode }),
     logger: pino({ level: onLog ? 'debug' : 'silent' }, destination),
-    ...{ devMode, allowRemoteDevMode: false, hostNames: [], corsOrigins: [], trustProxy: 0 },
-    ...{ publicUrl: '', maxJsonBytes: 8_388_608, bodyGraceSeconds: 20 },
+    devMode,
+    allowRemoteDevMode: false,
+    hostNames: [],
+    corsOrigins: [],
+    trustProxy: 0,
+    publicUrl: '',
+    maxJsonBytes: 8_388_608,
+    bodyGraceSeconds: 20,
     bodies: createBodyBudget({ maxBytes: 134_217_728, shareBytes: 33_554_432 }),
     answerMemory: createAnswerMemory({ limitBytes: mostUnsentBytes }),
     ...options,

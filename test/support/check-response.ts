@@ -1,6 +1,6 @@
 import { deepStrictEqual } from 'node:assert';
-import type { Route } from '../../src/api/route.js';
-import { errorBody, responsesOf, validationErrorBody } from '../../src/api/responses.js';
+import { errorBody, responsesOf, validationErrorBody } from '../../src/api/http/reply/responses.js';
+import type { Route } from '../../src/api/http/route.js';
 
 export interface SeenResponse {
   readonly method: string;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { documentView, type DocumentView } from '../../src/api/services/document-view.js';
+import { documentView, type DocumentView } from '../../src/api/routes/document-view.js';
 import { jsonBody, makeToken, type ApiAnswer } from './api.js';
 import type { DocumentApi } from './document-api.js';
 import { playIngest } from './play-worker.js';
@@ -23,14 +23,18 @@ export function createUser(api: DocumentApi, name: string) {
   const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     api.request(path, {
       ...(body === undefined ? { method } : jsonBody(body, method)),
-      ...{ token, headers: { 'Content-Type': 'application/json', ...headers } },
+      token,
+      headers: { 'Content-Type': 'application/json', ...headers },
     });
   const ingest = async (content: string, more: Ingested = {}) => {
     const answer = await send('POST', '/ingest/text', { content, ...more }, { Prefer: 'respond-async' });
     return documentOf(answer).external_id;
   };
   return {
-    ...{ name, token, send, ingest },
+    name,
+    token,
+    send,
+    ingest,
     get: (path: string) => send('GET', path),
     /** Id of a document that is completed with a chunk for each text. */
     ingestCompleted: async (texts: readonly string[], more: Ingested = {}) => {

@@ -1,4 +1,4 @@
-import type { Redis } from '../../src/shared/redis.js';
+import type { Redis } from '../../src/shared/redis/client.js';
 import { takeSnapshot } from './snapshot.js';
 
 /** What a process that is killed would not live to see. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { countTokens } from '../../src/shared/tokens.js';
+import { countTokens } from '../../src/shared/text/token-count.js';
 import { sendError, sendJson, type Exchange } from './fake-exchange.js';
 
 const bodySchema = z.object({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { countTokens } from '../../src/shared/tokens.js';
+import { countTokens } from '../../src/shared/text/token-count.js';
 import { sendError, sendJson, type Exchange, type FakeOpenAIConfiguration } from './fake-exchange.js';
 
 const bodySchema = z.object({

@@ -94,8 +94,17 @@ export interface Exchange {
 
 export function noStats(): FakeOpenAIStats {
   return {
-    ...{ requests: 0, inFlight: 0, mostInFlight: 0, embeddingRequests: 0, embeddedTexts: 0 },
-    ...{ embeddedTokens: 0, largestBatch: 0, chatRequests: 0, rateLimited: 0, failed: 0, aborted: 0 },
+    requests: 0,
+    inFlight: 0,
+    mostInFlight: 0,
+    embeddingRequests: 0,
+    embeddedTexts: 0,
+    embeddedTokens: 0,
+    largestBatch: 0,
+    chatRequests: 0,
+    rateLimited: 0,
+    failed: 0,
+    aborted: 0,
   };
 }
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { keys } from '../../src/shared/keys.js';
-import { createRecords, documentTags } from '../../src/shared/records.js';
-import { createRedis } from '../../src/shared/redis.js';
+import { documentTags } from '../../src/shared/documents/document-tags.js';
+import { createRecords } from '../../src/shared/documents/records.js';
+import { createRedis } from '../../src/shared/redis/client.js';
+import { keys } from '../../src/shared/redis/keys.js';
 import { makeContent, makeDocument } from './documents.js';
 
 /** Puts many published documents of `owner` into Redis, each with chunks of random vectors, in one go. */

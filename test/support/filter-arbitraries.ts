@@ -3,8 +3,21 @@ import type { Json } from '../../src/shared/document.js';
 
 /** Few values and keys, so that random filters and documents meet often. */
 const scalars: readonly (string | number | boolean | null)[] = [
-  ...[0, -0, 1, 2, 2.5, '1', '', 'red', true, false, null],
-  ...['2024-01-01', '2024-01-01T00:00:00Z', '2024-01-01T01:00:00+02:00', '2025-06-07T08:09:10.125Z'],
+  0,
+  -0,
+  1,
+  2,
+  2.5,
+  '1',
+  '',
+  'red',
+  true,
+  false,
+  null,
+  '2024-01-01',
+  '2024-01-01T00:00:00Z',
+  '2024-01-01T01:00:00+02:00',
+  '2025-06-07T08:09:10.125Z',
 ];
 export const scalar = fc.constantFrom(...scalars);
 

@@ -92,7 +92,9 @@ export const headerAttacks: readonly RawRequest[] = kinds.flatMap(({ header, pre
     const host = header === 'Host' ? [] : ['Host: localhost'];
     return {
       name: `${header}: ${prefix}${JSON.stringify(value.slice(prefix.length, prefix.length + 8))}…${value.endsWith('!x') ? '!x' : ''}`,
-      ...{ method: 'GET', path: '/documents?limit=1', ...request },
+      method: 'GET',
+      path: '/documents?limit=1',
+      ...request,
       headers: [...host, ...(request?.headers ?? []), `${header}: ${value}`],
       ...(body && { body }),
     };
@@ -113,13 +115,15 @@ export const lengthAttacks: readonly RawRequest[] = [
   [`Transfer-Encoding: ${fill('chunked,')}`],
 ].map((headers) => ({
   name: headers.map((each) => each.slice(0, 40)).join(', '),
-  ...{ method: 'POST', path: '/ingest/text' },
+  method: 'POST',
+  path: '/ingest/text',
   headers: ['Host: localhost', 'Content-Type: application/json', ...headers],
   body: Buffer.from('{}'),
 }));
 
 const form = (boundary: string, body: Buffer): Omit<RawRequest, 'name'> => ({
-  ...{ ...upload, body },
+  ...upload,
+  body,
   headers: [
     'Host: localhost',
     `Content-Type: multipart/form-data; boundary=${boundary}`,

@@ -1,42 +1,47 @@
 import fc from 'fast-check';
-import { keys } from '../../src/shared/keys.js';
+import { keys } from '../../src/shared/redis/keys.js';
 
 /** What separates or escapes something somewhere, whole and in halves; few of them, so that random parts meet often. */
 const fragment = fc.constantFrom(
-  ...[
-    ':',
-    '%',
-    '%3A',
-    '%25',
-    '%253A',
-    '3A',
-    '25',
-    '%u',
-    '%uD83D',
-    'uD83D',
-    'D800',
-    '|',
-    '.',
-    '/',
-    '\n',
-    '\0',
-  ],
-  ...[
-    '\ud800',
-    '\ud801',
-    '\udc00',
-    '\ud83d\ude00',
-    '\ufffd',
-    '*',
-    'a',
-    'b',
-    'acme',
-    'bob',
-    'deals',
-    '0',
-    '1',
-  ],
-  ...['document', 'chunk', 'cache', 'caches', 'usage', 'pending', 'records', 'metrics', 'batch', 'quire:'],
+  ':',
+  '%',
+  '%3A',
+  '%25',
+  '%253A',
+  '3A',
+  '25',
+  '%u',
+  '%uD83D',
+  'uD83D',
+  'D800',
+  '|',
+  '.',
+  '/',
+  '\n',
+  '\0',
+  '\ud800',
+  '\ud801',
+  '\udc00',
+  '\ud83d\ude00',
+  '\ufffd',
+  '*',
+  'a',
+  'b',
+  'acme',
+  'bob',
+  'deals',
+  '0',
+  '1',
+  'document',
+  'chunk',
+  'cache',
+  'caches',
+  'usage',
+  'pending',
+  'records',
+  'metrics',
+  'batch',
+  'quire:',
 );
 
 /** Whatever a client could call itself or its things. */
@@ -57,7 +62,9 @@ const BULLMQ = ['job', 'prioritizedJobs'];
 export const namedKeys = Object.entries(keys).filter(([name]) => !BULLMQ.includes(name));
 
 const made = (name: string, parts: readonly (string | number)[], key: string): NamedKey => ({
-  ...{ name, parts, key },
+  name,
+  parts,
+  key,
 });
 
 /** Any key of the service; one that `keys` gets later and this does not know fails its test. */

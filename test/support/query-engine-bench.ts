@@ -1,6 +1,6 @@
 import { chunkIndex } from '../../src/shared/adapters/query-engine-index/definition.js';
 import type { Index } from '../../src/shared/ports.js';
-import { createRedis } from '../../src/shared/redis.js';
+import { createRedis } from '../../src/shared/redis/client.js';
 import { openIndexData, unit } from '../contracts/index-data.js';
 import { startQueryEngine, type QueryEngine } from './query-engine-server.js';
 import { openQueryEngineIndex, type QueryEngineTestOptions } from './query-engine.js';
@@ -64,7 +64,9 @@ export const listCount = async (index: Index): Promise<number> =>
 
 /** What `open` opens, unless told otherwise. */
 export const SPACE: Parameters<typeof chunkIndex>[0] = {
-  ...{ model: 'test', dimensions: 4 },
-  ...{ vectors: { field: 'vector', type: 'float32' }, algorithm: { name: 'flat' } },
+  model: 'test',
+  dimensions: 4,
+  vectors: { field: 'vector', type: 'float32' },
+  algorithm: { name: 'flat' },
 };
 export const CHUNKS = chunkIndex(SPACE);

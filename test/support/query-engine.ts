@@ -1,8 +1,8 @@
 import { describe, test } from '@jest/globals';
-import { createQueryEngineIndex } from '../../src/shared/adapters/query-engine-index.js';
+import { createQueryEngineIndex } from '../../src/shared/adapters/query-engine-index/query-engine-index.js';
+import { createRecords } from '../../src/shared/documents/records.js';
 import type { Index } from '../../src/shared/ports.js';
-import { createRecords } from '../../src/shared/records.js';
-import { createRedis } from '../../src/shared/redis.js';
+import { createRedis } from '../../src/shared/redis/client.js';
 import { findQueryEngine, type QueryEngine } from './query-engine-server.js';
 
 const REASON =
@@ -34,13 +34,13 @@ export async function openQueryEngineIndex(
   await redis.connect();
   const records = createRecords(redis);
   const index = await createQueryEngineIndex({
-    ...{
-      redisUrl,
-      model: 'test',
-      vectors: { field: 'vector', type: 'float32' },
-      algorithm: { name: 'flat' },
-    },
-    ...{ dimensions: () => Promise.resolve(4), efRuntime: 100, timeoutMilliseconds: 5_000 },
+    redisUrl,
+    model: 'test',
+    vectors: { field: 'vector', type: 'float32' },
+    algorithm: { name: 'flat' },
+    dimensions: () => Promise.resolve(4),
+    efRuntime: 100,
+    timeoutMilliseconds: 5_000,
     claim: () => Promise.resolve(),
     readRecords: (ids) => records.readMany(ids),
     ...options,

@@ -46,9 +46,13 @@ function makeText({ below, skewed }: Numbers): string {
 
 function makeMetadata(n: number, { below }: Numbers): Record<string, Json> {
   return {
-    ...{ n, always: true, colour: COLOURS[n % 4] ?? '', price: below(1_000) / 10 },
-    ...{ tags: [`t${String(n % 3)}`, `t${String(n % 5)}`], day: `2026-0${String(1 + (n % 9))}-10` },
-    ...{ place: { city: n % 2 === 0 ? 'Oslo' : 'Lima', floor: n % 7 } },
+    n,
+    always: true,
+    colour: COLOURS[n % 4] ?? '',
+    price: below(1_000) / 10,
+    tags: [`t${String(n % 3)}`, `t${String(n % 5)}`],
+    day: `2026-0${String(1 + (n % 9))}-10`,
+    place: { city: n % 2 === 0 ? 'Oslo' : 'Lima', floor: n % 7 },
     ...(n % 6 === 0 ? { rare: n } : {}),
     ...(n % 4 === 0 ? { nothing: null } : {}),
   };
@@ -61,7 +65,10 @@ export async function fillWorld(world: SearchWorld, { documents, chunksEach } = 
     const ownerId = n % 4 === 3 ? 'partner' : OWNER;
     const lists = [ownerId, ...(n % 3 === 0 ? [] : ['reader'])];
     const id = await world.create({
-      ...{ ownerId, readers: lists, writers: [ownerId], admins: [ownerId] },
+      ownerId,
+      readers: lists,
+      writers: [ownerId],
+      admins: [ownerId],
       metadata: makeMetadata(n, numbers),
     });
     await world.publish(

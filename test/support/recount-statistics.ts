@@ -1,9 +1,10 @@
 import { RESP_TYPES } from 'redis';
-import { keys } from '../../src/shared/keys.js';
-import { createRecords } from '../../src/shared/records.js';
-import type { Redis } from '../../src/shared/redis.js';
-import { packedLength, packedTerms } from '../../src/shared/terms.js';
-import { countedFor } from '../../src/shared/transitions.js';
+import { createRecords } from '../../src/shared/documents/records.js';
+import { statisticsOwner } from '../../src/shared/documents/transitions.js';
+import type { Redis } from '../../src/shared/redis/client.js';
+import { keys } from '../../src/shared/redis/keys.js';
+import { packedLength, packedTerms } from '../../src/shared/text/terms.js';
+import { keysUnder } from './keys-under.js';
 
 type Counts = Map<string, number>;
 
@@ -14,7 +15,7 @@ export async function recountStatistics(redis: Redis): Promise<Map<string, Count
   const found = new Map<string, Counts>();
   for (const documentKey of await keysUnder(redis, keys.documentPrefix)) {
     const record = await records.read(documentKey.slice(keys.documentPrefix.length));
-    const owner = record && countedFor(record);
+    const owner = record && statisticsOwner(record);
     if (owner === null || !record?.published?.generation) continue;
     const counts: Counts = found.get(keys.statistics(owner)) ?? new Map<string, number>();
     found.set(keys.statistics(owner), counts);
@@ -59,12 +60,4 @@ export async function isAtRest(redis: Redis): Promise<boolean> {
     redis.sCard(keys.garbage),
   ]);
   return left.every((count) => count === 0);
-}
-
-async function keysUnder(redis: Redis, prefix: string): Promise<string[]> {
-  const found = new Set<string>();
-  for await (const page of redis.scanIterator({ MATCH: `${prefix}*`, COUNT: 1_000 })) {
-    for (const key of page) found.add(key);
-  }
-  return [...found];
 }

@@ -11,7 +11,7 @@ export interface TestRedis {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** Kills the server without letting it save; `start` brings it back with what was fsynced. */
+  /** Kills the server without letting it save; `start` brings it back with what it had answered. */
   crash(): Promise<void>;
   /** @param until `answering`: it may still be loading its data */
   start(until?: 'loaded' | 'answering'): Promise<void>;
@@ -38,7 +38,8 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * A throw-away Redis of its own: append-only with fsync on every write, as the one that Quire starts.
+ * A throw-away Redis of its own, append-only as the one that Quire starts. It leaves it to the system when the disk has
+ * what it wrote: a killed server has handed that over all the same.
  *
  * @param program another server and further arguments for it
  */
@@ -52,8 +53,20 @@ export async function startTestRedis(
     const child = spawn(
       program.server ?? process.env['QUIRE_TEST_REDIS_SERVER'] ?? 'redis-server',
       [
-        ...['--port', String(port), '--bind', '127.0.0.1', '--dir', directory, '--save', ''],
-        ...['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'],
+        '--port',
+        String(port),
+        '--bind',
+        '127.0.0.1',
+        '--dir',
+        directory,
+        '--save',
+        '',
+        '--appendonly',
+        'yes',
+        '--appendfsync',
+        'no',
+        '--maxmemory-policy',
+        'noeviction',
         ...(program.arguments ?? []),
       ],
       { stdio: 'ignore' },
@@ -96,7 +109,8 @@ export async function startTestRedis(
   };
 }
 
-async function untilAnswers(url: string, wanted: 'loaded' | 'answering'): Promise<void> {
+/** Waits until a server that was just started answers. */
+export async function untilAnswers(url: string, wanted: 'loaded' | 'answering'): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     const client = createClient({ url, socket: { reconnectStrategy: false } });
     client.on('error', () => undefined);

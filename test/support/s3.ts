@@ -85,8 +85,16 @@ async function run(
   const child = spawn(
     process.execPath,
     [
-      ...['--no-warnings', join(dirname(manifest), 'bin/s3rver.js'), '--directory', directory, '--silent'],
-      ...['--address', '127.0.0.1', '--port', String(port), '--no-vhost-buckets'],
+      '--no-warnings',
+      join(dirname(manifest), 'bin/s3rver.js'),
+      '--directory',
+      directory,
+      '--silent',
+      '--address',
+      '127.0.0.1',
+      '--port',
+      String(port),
+      '--no-vhost-buckets',
     ],
     { stdio: 'ignore' },
   );

@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
-import type { Hit, SearchRequest } from '../../src/shared/search.js';
+import type { Hit } from '../../src/shared/search/hits.js';
+import type { SearchRequest } from '../../src/shared/search/request.js';
 import type { ScoredText } from './search-world.js';
 
 /** Engines add up the same products in different orders. */

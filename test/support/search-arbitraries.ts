@@ -6,8 +6,26 @@ import type { SearchWorld } from './search-world.js';
 export const CALLERS = ['owner', 'alice', 'bob', 'nobody'];
 
 const words = [
-  ...['harbour', 'crane', 'crane', 'lantern', 'ledger', 'winter', 'tariff', 'barley', 'the', 'running'],
-  ...['Zürich', 'naïve', 'Ωmega', '漁港の灯台', 'сеть', '3.14', 'e-mail', '🐟', '@tags:{*}', '-@tags'],
+  'harbour',
+  'crane',
+  'crane',
+  'lantern',
+  'ledger',
+  'winter',
+  'tariff',
+  'barley',
+  'the',
+  'running',
+  'Zürich',
+  'naïve',
+  'Ωmega',
+  '漁港の灯台',
+  'сеть',
+  '3.14',
+  'e-mail',
+  '🐟',
+  '@tags:{*}',
+  '-@tags',
 ];
 export const text = fc
   .array(fc.constantFrom(...words), { minLength: 1, maxLength: 12 })
@@ -15,8 +33,29 @@ export const text = fc
 
 /** What a client may send to trip up a query language. */
 const hostile = [
-  ...['"', "'", '|', '}', '{', '*', '-@tags:{*}', ')=>[KNN 1000 @vector $v]', '\\', '\u0000', '$', '%x%'],
-  ...['a,b', ' ', '\n', 'é', 'é', '🐟🐟', '(', '~', '@generation', '\ud800', 'x'.repeat(2_000)],
+  '"',
+  "'",
+  '|',
+  '}',
+  '{',
+  '*',
+  '-@tags:{*}',
+  ')=>[KNN 1000 @vector $v]',
+  '\\',
+  '\u0000',
+  '$',
+  '%x%',
+  'a,b',
+  ' ',
+  '\n',
+  'é',
+  'é',
+  '🐟🐟',
+  '(',
+  '~',
+  '@generation',
+  '\ud800',
+  'x'.repeat(2_000),
 ];
 const hostileText = fc.oneof(
   fc.constantFrom(...hostile),

@@ -1,6 +1,10 @@
 import { expect } from '@jest/globals';
 import type { Index } from '../../src/shared/ports.js';
-import { createHybridRanker, createLexicalRanker, createSemanticRanker } from '../../src/shared/ranking.js';
+import {
+  createHybridRanker,
+  createLexicalRanker,
+  createSemanticRanker,
+} from '../../src/shared/search/ranking.js';
 import { parsed } from '../contracts/index-data.js';
 import { oracle } from './filter-oracle.js';
 import { EXACT_SCORES, expectAnswer, type Tolerance } from './search-answers.js';

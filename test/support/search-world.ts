@@ -1,16 +1,9 @@
-import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin-embedder.js';
-import { createChunks } from '../../src/shared/chunks.js';
+import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedder.js';
+import { createChunks } from '../../src/shared/chunks/chunks.js';
+import { FIRST_VECTORS, type VectorSet } from '../../src/shared/data-set/vectors.js';
 import { generationId, type DocumentRecord, type MatchableDocument } from '../../src/shared/document.js';
-import { createEmbedding } from '../../src/shared/embedding.js';
-import { keys } from '../../src/shared/keys.js';
-import type { Index } from '../../src/shared/ports.js';
-import type { Ranker } from '../../src/shared/ranking.js';
-import { createReadHits } from '../../src/shared/read-hits.js';
-import { createRecords, documentTags } from '../../src/shared/records.js';
-import { createRedis } from '../../src/shared/redis.js';
-import { createSearch, type Search } from '../../src/shared/search.js';
-import { createTermStatistics } from '../../src/shared/term-statistics.js';
-import { analyzeText, packTerms } from '../../src/shared/terms.js';
+import { documentTags } from '../../src/shared/documents/document-tags.js';
+import { createRecords } from '../../src/shared/documents/records.js';
 import {
   cancel,
   patch,
@@ -19,10 +12,18 @@ import {
   replaceContent,
   startAttempt,
   type Patch,
-} from '../../src/shared/transitions.js';
-import { FIRST_VECTORS, type VectorSet } from '../../src/shared/vectors.js';
-import { createCleanJob } from '../../src/workers/clean.js';
-import { createRetagJob } from '../../src/workers/retag.js';
+} from '../../src/shared/documents/transitions.js';
+import { createEmbedding } from '../../src/shared/models/embedding.js';
+import type { Index } from '../../src/shared/ports.js';
+import { createRedis } from '../../src/shared/redis/client.js';
+import { keys } from '../../src/shared/redis/keys.js';
+import type { Ranker } from '../../src/shared/search/ranking.js';
+import { createReadHits } from '../../src/shared/search/read-hits.js';
+import { createSearch, type Search } from '../../src/shared/search/search.js';
+import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
+import { analyzeText, packTerms } from '../../src/shared/text/terms.js';
+import { createCleanJob } from '../../src/workers/maintenance/clean.js';
+import { createRetagJob } from '../../src/workers/maintenance/retag.js';
 import { makeContent, makeDocument, makeOperation } from './documents.js';
 
 /** What a document is, kept beside Redis: the truth that answers are held against. */
@@ -35,14 +36,20 @@ export interface WorldDocument {
 export type SearchWorld = Awaited<ReturnType<typeof openSearchWorld>>;
 
 const embedder = createBuiltinEmbedder();
-const analysed = new Map<string, { readonly vector: Float32Array; readonly terms: Uint8Array }>();
+interface Analysis {
+  readonly vector: Float32Array;
+  readonly terms: Uint8Array;
+  /** By question. */
+  readonly similarities: Map<string, number>;
+}
+const analysed = new Map<string, Analysis>();
 
 /** Vector and terms of a document's text, made once. */
 async function analyse(text: string) {
   const known = analysed.get(text);
   if (known) return known;
   const [vector = new Float32Array()] = (await embedder.embedDocuments([text])).vectors;
-  const made = { vector, terms: packTerms(analyzeText(text)) };
+  const made = { vector, terms: packTerms(analyzeText(text)), similarities: new Map<string, number>() };
   analysed.set(text, made);
   return made;
 }
@@ -86,7 +93,10 @@ export async function openSearchWorld(url: string, vectors: VectorSet = FIRST_VE
     const tags = documentTags({ ...queued, published: queued.pending, pending: null });
     await chunks.writeTexts(
       {
-        ...{ documentId: id, generation, first: 0, tags },
+        documentId: id,
+        generation,
+        first: 0,
+        tags,
         chunks: texts.map((text, i) => ({ text, tokenCount: 1, overlap: 0, hash: String(i), like: null })),
       },
       started.record?.revision ?? 0,
@@ -115,7 +125,9 @@ export async function openSearchWorld(url: string, vectors: VectorSet = FIRST_VE
   };
 
   return {
-    ...{ redis, documents, current },
+    redis,
+    documents,
+    current,
     /** Documents whose chunks do not have their tags yet. */
     get untagged(): string[] {
       return [...untagged];
@@ -180,10 +192,12 @@ export async function openSearchWorld(url: string, vectors: VectorSet = FIRST_VE
       );
       const [question] = (await embedder.embedQuery(query)).vectors;
       const made = await Promise.all(texts.map(({ text }) => analyse(text)));
-      const candidates = made.map(({ vector, terms }) => ({
-        similarity: innerProduct(question, vector),
-        terms,
-      }));
+      const candidates = made.map(({ vector, terms, similarities }) => {
+        const similarity = similarities.get(query) ?? innerProduct(question, vector);
+        // The same few questions are asked with many filters, by several callers.
+        similarities.set(query, similarity);
+        return { similarity, terms };
+      });
       const known = await statistics.read(callerId, ranker.queryTerms(query));
       const scores = ranker.rank(query, candidates, known);
       return texts.map((text, i) => ({ ...text, score: scores[i] ?? 0 }));

@@ -49,13 +49,16 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const port = await freePort();
   const env = {
     ...inheritedEnvironment(),
-    ...{ REDIS_URL: redis.url, PORT: String(port), HOST: '127.0.0.1', QUIRE_DATA_DIR: dataDirectory },
-    ...{ QUIRE_DEV_MODE: 'true', QUIRE_LOG_LEVEL: 'info', QUIRE_WORKERS_SWEEP_SECONDS: '1' },
-    ...{
-      QUIRE_WORKERS_LOCK_SECONDS: '2',
-      QUIRE_WORKERS_KEEP_SOURCES_SECONDS: '1',
-      JWT_SECRET_KEY: TEST_SECRET,
-    },
+    REDIS_URL: redis.url,
+    PORT: String(port),
+    HOST: '127.0.0.1',
+    QUIRE_DATA_DIR: dataDirectory,
+    QUIRE_DEV_MODE: 'true',
+    QUIRE_LOG_LEVEL: 'info',
+    QUIRE_WORKERS_SWEEP_SECONDS: '1',
+    QUIRE_WORKERS_LOCK_SECONDS: '2',
+    QUIRE_WORKERS_KEEP_SOURCES_SECONDS: '1',
+    JWT_SECRET_KEY: TEST_SECRET,
     ...options.env,
   };
   const { execArgv = [] } = options;
@@ -129,7 +132,8 @@ interface Start {
 /** One of our processes, by its file in `dist/`; ended by `kill`. */
 export function startProcess(file: string, args: string[], { env, execArgv }: Start): StartedProcess {
   const child = fork(new URL(file, distribution), args, {
-    ...{ env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] },
+    env,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     execArgv: [...execArgv],
   });
   const parts: string[] = [];

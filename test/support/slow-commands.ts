@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Redis } from '../../src/shared/redis.js';
-import type { TestRedis } from './redis.js';
+import type { Redis } from '../../src/shared/redis/client.js';
 
 export interface SlowCommand {
   readonly milliseconds: number;
@@ -18,7 +17,7 @@ const TRIES = 5;
  * time. The Query Engine's own commands (`FT.*`) are left out.
  */
 export async function slowCommands(
-  { redis, server }: { readonly redis: Redis; readonly server: TestRedis },
+  { redis }: { readonly redis: Redis },
   milliseconds: number,
   work: () => Promise<unknown>,
 ): Promise<SlowCommand[]> {
@@ -26,12 +25,13 @@ export async function slowCommands(
     'slowlog-log-slower-than': String(milliseconds * 1_000),
     'slowlog-max-len': '1000',
   });
+  const pid = /process_id:(\d+)/.exec(await redis.info('server'))?.[1] ?? '';
   let suspects: ReadonlyMap<string, SlowCommand> | null = null;
   for (let tries = 0; tries < TRIES; tries += 1) {
     await redis.sendCommand(['SLOWLOG', 'RESET']);
-    const before = await schedule(server);
+    const before = await schedule(pid);
     await work();
-    const after = await schedule(server);
+    const after = await schedule(pid);
     const ran = Math.max(1, after.ran - before.ran);
     const slowdown = (ran + after.waited - before.waited) / ran;
     const slow = slowest(parse(await redis.sendCommand(['SLOWLOG', 'GET', '1000'])), {
@@ -70,10 +70,8 @@ function inBoth(
 }
 
 /** Nanoseconds that the server's main thread ran, and that it could have run but for others. */
-async function schedule({ pid }: TestRedis): Promise<{ ran: number; waited: number }> {
-  const text = await readFile(`/proc/${String(pid)}/task/${String(pid)}/schedstat`, 'utf8').catch(
-    () => '0 0',
-  );
+async function schedule(pid: string): Promise<{ ran: number; waited: number }> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').catch(() => '0 0');
   const [ran, waited] = text.split(' ').map(Number);
   return { ran: ran ?? 0, waited: waited ?? 0 };
 }

@@ -1,5 +1,5 @@
 import { RESP_TYPES } from 'redis';
-import type { Redis } from '../../src/shared/redis.js';
+import type { Redis } from '../../src/shared/redis/client.js';
 
 /** Everything that Redis holds, to be put back: as it comes back after a crash without its last writes. */
 export async function takeSnapshot(redis: Redis): Promise<() => Promise<void>> {

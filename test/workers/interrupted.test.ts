@@ -1,45 +1,41 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin-embedder.js';
-import { createChunks } from '../../src/shared/chunks.js';
+import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedder.js';
+import { createChunks } from '../../src/shared/chunks/chunks.js';
+import { FIRST_VECTORS } from '../../src/shared/data-set/vectors.js';
 import type { DocumentRecord } from '../../src/shared/document.js';
-import { createEmbedding } from '../../src/shared/embedding.js';
-import { createJobs, type Jobs } from '../../src/shared/jobs.js';
-import { keys } from '../../src/shared/keys.js';
-import { createMetricsBuffer } from '../../src/shared/metrics.js';
-import { createRecords, documentTags } from '../../src/shared/records.js';
-import { bullConnection, createRedis, type Redis } from '../../src/shared/redis.js';
-import { createTermStatistics } from '../../src/shared/term-statistics.js';
-import { patch, publish, replaceContent, requeue } from '../../src/shared/transitions.js';
-import { FIRST_VECTORS } from '../../src/shared/vectors.js';
-import { createCleanJob } from '../../src/workers/clean.js';
-import { createEmbedJob } from '../../src/workers/embed.js';
-import { createFailDocument } from '../../src/workers/fail.js';
-import { createIngestJob } from '../../src/workers/ingest.js';
-import { createIngestShort } from '../../src/workers/ingest-short.js';
-import { createPublish } from '../../src/workers/publish.js';
-import { createRetagJob } from '../../src/workers/retag.js';
+import { documentTags } from '../../src/shared/documents/document-tags.js';
+import { createRecords } from '../../src/shared/documents/records.js';
+import { patch, publish, replaceContent, requeue } from '../../src/shared/documents/transitions.js';
+import { createEmbedding } from '../../src/shared/models/embedding.js';
+import { createMetricsBuffer } from '../../src/shared/observability/metrics-buffer.js';
+import { createJobs, type Jobs } from '../../src/shared/queues/jobs.js';
+import { bullConnection, type Redis } from '../../src/shared/redis/client.js';
+import { keys } from '../../src/shared/redis/keys.js';
+import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
+import { createEmbedJob } from '../../src/workers/ingestion/embed.js';
+import { createFailDocument } from '../../src/workers/ingestion/fail.js';
+import { createIngestShort } from '../../src/workers/ingestion/ingest-short.js';
+import { createIngestJob } from '../../src/workers/ingestion/ingest.js';
+import { createPublish } from '../../src/workers/ingestion/publish.js';
+import { createCleanJob } from '../../src/workers/maintenance/clean.js';
+import { createRetagJob } from '../../src/workers/maintenance/retag.js';
 import { makeContent, makeDocument, makeOperation } from '../support/documents.js';
 import { dying, forgetful } from '../support/dying.js';
 import { isAtRest, statisticsDifferences } from '../support/recount-statistics.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { useTestRedis } from '../support/use-test-redis.js';
 
-let server: TestRedis;
-let redis: Redis;
+const { url, redis } = useTestRedis({ failFast: false });
 let jobs: Jobs;
 
-beforeAll(async () => {
-  server = await startTestRedis();
-  redis = createRedis(server.url, { failFast: false, onError: () => undefined });
-  await redis.connect();
+beforeAll(() => {
   jobs = createJobs({
-    ...{ connection: bullConnection(server.url, { failFast: false }), redis },
+    connection: bullConnection(url, { failFast: false }),
+    redis,
     onError: () => undefined,
   });
 });
 afterAll(async () => {
   await jobs.close();
-  redis.destroy();
-  await server.stop();
 });
 
 const { signal } = new AbortController();
@@ -66,13 +62,22 @@ function openWorker(seen: Redis, texts: Texts, isShort: boolean) {
   const embedding = createEmbedding(createBuiltinEmbedder(), { maxWaitMilliseconds: 0 });
   const failDocument = createFailDocument({ records, jobs: kept, metrics });
   const common = {
-    ...{ records, chunks, statistics, embedding, failDocument, metrics },
+    records,
+    chunks,
+    statistics,
+    embedding,
+    failDocument,
+    metrics,
     publish: createPublish({ records, jobs: kept, metrics, vectors: FIRST_VECTORS }),
     checkDimensions: () => Promise.resolve(),
   };
   const readText = () => Promise.resolve(texts);
   const ingest = createIngestJob({
-    ...{ records, chunks, failDocument, jobs: kept, readContent: readText },
+    records,
+    chunks,
+    failDocument,
+    jobs: kept,
+    readContent: readText,
     reserveRoom: () => Promise.resolve(),
     ingestShort: isShort ? createIngestShort({ ...common, readText }) : null,
   });

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createConnection, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { renderFamilies } from '../../src/shared/exposition.js';
-import { createMetricsBuffer, readStoredMetrics, type MetricsBuffer } from '../../src/shared/metrics.js';
-import { createRedis, type Redis } from '../../src/shared/redis.js';
+import { createMetricsBuffer, type MetricsBuffer } from '../../src/shared/observability/metrics-buffer.js';
+import { readStoredMetrics } from '../../src/shared/observability/metrics.js';
+import { renderFamilies } from '../../src/shared/observability/prometheus.js';
+import { createRedis, type Redis } from '../../src/shared/redis/client.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { until } from '../support/until.js';
 

@@ -4,7 +4,7 @@ import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { ExpressAdapter } from '@bull-board/express';
 import type { Express } from 'express';
 import { z } from 'zod';
-import { LANES, type Jobs } from '../../shared/jobs.js';
+import { LANES, type Jobs } from '../../shared/queues/jobs.js';
 
 export interface BoardOptions {
   readonly jobs: Jobs;
@@ -70,8 +70,17 @@ const id = z
   .catch(undefined);
 const shownData = z
   .object({
-    ...{ documentId: id, version: id, attempt: id, batch: id, batches: id, requestId: id },
-    ...{ generation: id, mark: id, ownerId: id, name: id, build: id },
+    documentId: id,
+    version: id,
+    attempt: id,
+    batch: id,
+    batches: id,
+    requestId: id,
+    generation: id,
+    mark: id,
+    ownerId: id,
+    name: id,
+    build: id,
   })
   .catch({});
 const shownOutcome = z.string().max(40).nullable().catch(null);

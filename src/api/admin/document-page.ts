@@ -1,9 +1,10 @@
 import type { RequestHandler } from 'express';
-import { AppError } from '../../shared/errors.js';
-import { requestFacts } from '../request-facts.js';
-import { sendJson } from '../send-json.js';
-import type { DocumentInspection, InspectDocument } from '../services/document-inspection.js';
+import { NotFoundError } from '../../shared/errors.js';
+import { sendJson } from '../http/reply/send-json.js';
+import { requestFacts } from '../http/request-facts.js';
+import type { DocumentInspection, InspectDocument } from '../services/documents/document-inspection.js';
 import { html, sendPage, type Html } from './html.js';
+import { viewInspection } from './inspection-view.js';
 
 export interface DocumentPageOptions {
   readonly inspect: InspectDocument;
@@ -18,38 +19,21 @@ export function createDocumentPage({
   return async (request, response) => {
     requestFacts(request).route = '/admin/documents/{document_id}';
     const document = await inspect(request.params.id);
-    if (!document) throw new AppError(404, 'Document not found');
+    if (!document) throw new NotFoundError('Document not found');
     if (request.accepts(['json', 'html']) === 'html') {
       sendPage(response, 200, { title: 'Document', body: page(document, adminPath) });
     } else {
-      sendJson(response, 200, document);
+      sendJson(response, 200, viewInspection(document));
     }
   };
 }
 
 function page(document: DocumentInspection, adminPath: string): Html {
-  const { generations, jobs, error, published, pending } = document;
-  const version = (content: typeof published) =>
-    content === null
-      ? 'none'
-      : `version ${String(content.version)} of ${content.created_at}: ${counts(content)}`;
+  const { generations, jobs } = document;
   return html`<p><a href="${adminPath}/queues">Queues</a></p>
     <section class="card">
       <h1>Document</h1>
-      ${table([
-        ['Id', html`<code>${document.document_id}</code>`],
-        ['Owner', document.owner_id],
-        ['Status', `${document.status}${document.stage === document.status ? '' : `, ${document.stage}`}`],
-        ['Progress', `${String(Math.round(document.progress * 100))} %`],
-        ['Error', error === null ? 'none' : `${error.code}, while ${error.stage}`],
-        ['Version', `${String(document.version)}, attempt ${String(document.attempt)}`],
-        ['Published', version(published)],
-        ['Pending', version(pending)],
-        ['Tags', document.retagging ? 'being rewritten' : 'up to date'],
-        ['Created', document.created_at],
-        ['Updated', document.updated_at],
-        ['Ingest started', document.ingest_started_at ?? 'none is running'],
-      ])}
+      ${table(facts(document))}
     </section>
     <section class="card">
       <h2>Generations</h2>
@@ -69,13 +53,38 @@ function page(document: DocumentInspection, adminPath: string): Html {
     </section>`;
 }
 
-const counts = ({ chunk_count: chunks, token_count: tokens }: { chunk_count: number; token_count: number }) =>
-  `${String(chunks)} chunks, ${String(tokens)} tokens`;
+type Rows = readonly (readonly [string | Html, string | Html])[];
+
+function facts(document: DocumentInspection): Rows {
+  const { error } = document;
+  return [
+    ['Id', html`<code>${document.documentId}</code>`],
+    ['Owner', document.ownerId],
+    ['Status', `${document.status}${document.stage === document.status ? '' : `, ${document.stage}`}`],
+    ['Progress', `${String(Math.round(document.progress * 100))} %`],
+    ['Error', error === null ? 'none' : `${error.code}, while ${error.stage}`],
+    ['Version', `${String(document.version)}, attempt ${String(document.attempt)}`],
+    ['Published', describeVersion(document.published)],
+    ['Pending', describeVersion(document.pending)],
+    ['Tags', document.retagging ? 'being rewritten' : 'up to date'],
+    ['Created', document.createdAt],
+    ['Updated', document.updatedAt],
+    ['Ingest started', document.ingestStartedAt ?? 'none is running'],
+  ];
+}
+
+const describeVersion = (content: DocumentInspection['published']) =>
+  content === null
+    ? 'none'
+    : `version ${String(content.version)} of ${content.createdAt}: ${counts(content)}`;
+
+const counts = ({ chunkCount, tokenCount }: { chunkCount: number; tokenCount: number }) =>
+  `${String(chunkCount)} chunks, ${String(tokenCount)} tokens`;
 
 const jobLink = (adminPath: string, queue: string, id: string) =>
   html`<a href="${adminPath}/queues/queue/${queue}/${encodeURIComponent(id)}"><code>${id}</code></a>`;
 
-function table(rows: readonly (readonly [string | Html, string | Html])[]): Html {
+function table(rows: Rows): Html {
   return html`<table>
     ${rows.map(
       ([name, value]) =>

@@ -1,15 +1,15 @@
 import { Router, type Request, type Response } from 'express';
 import jsonwebtoken from 'jsonwebtoken';
 import { z } from 'zod';
-import { AppError } from '../../shared/errors.js';
-import { addressOf } from '../address.js';
-import type { BodyBudget } from '../body-budget.js';
-import { mediaTypeOf } from '../body.js';
-import { anonymous, type Authenticate, type Caller } from '../auth.js';
-import { continueBody } from '../expect-continue.js';
-import { readForm } from '../form.js';
-import type { Guesses } from '../guesses.js';
-import { requestFacts } from '../request-facts.js';
+import { anonymous, type Authenticate, type Caller } from '../auth/auth.js';
+import type { Guesses } from '../auth/guesses.js';
+import { addressOf } from '../http/address.js';
+import { continueBody } from '../http/expect-continue.js';
+import { HttpError } from '../http/http-error.js';
+import { requestFacts } from '../http/request-facts.js';
+import type { BodyBudget } from '../http/request/body-budget.js';
+import { mediaTypeOf } from '../http/request/body.js';
+import { readForm } from '../http/request/form.js';
 import { html, sendPage, type Html } from './html.js';
 import type { Visit, Visits } from './visit.js';
 
@@ -81,7 +81,7 @@ export function createLogin(options: LoginOptions): Router {
     ['/logout', 'POST'],
   ] as const) {
     router.all(path, () => {
-      throw new AppError(405, 'Method Not Allowed', { headers: { Allow: allow } });
+      throw new HttpError(405, 'Method Not Allowed', { headers: { Allow: allow } });
     });
   }
   return router;
@@ -105,7 +105,7 @@ async function readSmallForm(
   { bodies, bodyGraceSeconds: graceSeconds }: Pick<LoginOptions, 'bodies' | 'bodyGraceSeconds'>,
 ): Promise<Record<string, string>> {
   if (mediaTypeOf(request) !== 'application/x-www-form-urlencoded') {
-    throw new AppError(415, 'Expected a form');
+    throw new HttpError(415, 'Expected a form');
   }
   const onReading = () => {
     continueBody(request, response);
@@ -114,7 +114,7 @@ async function readSmallForm(
   try {
     return await readForm(request, { maxBytes: MAX_FORM_BYTES, onReading, claim, graceSeconds });
   } catch (error) {
-    if (error instanceof AppError && error.status === 413) throw new AppError(413, 'The form is too large');
+    if (error instanceof HttpError && error.status === 413) throw new HttpError(413, 'The form is too large');
     throw error;
   } finally {
     claim.release();

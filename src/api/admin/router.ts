@@ -1,15 +1,15 @@
 import { Router, type Request, type Response } from 'express';
 import helmet from 'helmet';
-import { AppError } from '../../shared/errors.js';
-import type { Jobs } from '../../shared/jobs.js';
-import type { Redis } from '../../shared/redis.js';
-import { notAuthenticated, requirePermission, type Authenticate } from '../auth.js';
-import { continueBody } from '../expect-continue.js';
-import type { BodyBudget } from '../body-budget.js';
-import type { Guesses } from '../guesses.js';
-import { withoutSlashes } from '../host.js';
-import { requestFacts } from '../request-facts.js';
-import type { InspectDocument } from '../services/document-inspection.js';
+import type { Jobs } from '../../shared/queues/jobs.js';
+import type { Redis } from '../../shared/redis/client.js';
+import { notAuthenticated, requirePermission, type Authenticate } from '../auth/auth.js';
+import type { Guesses } from '../auth/guesses.js';
+import { continueBody } from '../http/expect-continue.js';
+import { withoutSlashes } from '../http/host.js';
+import { HttpError } from '../http/http-error.js';
+import { requestFacts } from '../http/request-facts.js';
+import type { BodyBudget } from '../http/request/body-budget.js';
+import type { InspectDocument } from '../services/documents/document-inspection.js';
 import { createBoard } from './board.js';
 import { createDocumentPage } from './document-page.js';
 import { createLogin } from './login.js';
@@ -77,12 +77,12 @@ export function createAdmin(options: AdminOptions): Router {
   });
   router.get('/documents/:id', createDocumentPage({ inspect, adminPath }));
   router.all('/documents/:id', () => {
-    throw new AppError(405, 'Method Not Allowed', { headers: { Allow: 'GET, HEAD' } });
+    throw new HttpError(405, 'Method Not Allowed', { headers: { Allow: 'GET, HEAD' } });
   });
   router.use('/queues', boardPolicy, (request, response, next) => {
     requestFacts(request).route = '/admin/queues';
     if (!SAFE_METHODS.includes(request.method)) {
-      if (readOnly) throw new AppError(403, 'The queues are read-only (admin.queues_read_only)');
+      if (readOnly) throw new HttpError(403, 'The queues are read-only (admin.queues_read_only)');
       continueBody(request, response);
     }
     const visit = known.get(request);

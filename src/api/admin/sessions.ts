@@ -1,7 +1,7 @@
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { keys } from '../../shared/keys.js';
-import type { Redis } from '../../shared/redis.js';
+import type { Redis } from '../../shared/redis/client.js';
+import { keys } from '../../shared/redis/keys.js';
 
 const sessionSchema = z.object({
   id: z.string(),

@@ -1,7 +1,7 @@
-import type { Request, Response } from 'express';
 import { parseCookie, stringifySetCookie } from 'cookie';
-import { AppError } from '../../shared/errors.js';
-import type { Authenticate, Caller } from '../auth.js';
+import type { Request, Response } from 'express';
+import type { Authenticate, Caller } from '../auth/auth.js';
+import { HttpError } from '../http/http-error.js';
 import type { Session, Sessions } from './sessions.js';
 
 /** Good for pages under /admin only, and never sent along by a page of another site. */
@@ -34,19 +34,10 @@ export type Visits = ReturnType<typeof createVisits>;
 export function createVisits(options: VisitOptions) {
   const { sessions, authenticate, sessionMinutes, adminPath, publicUrl } = options;
 
-  const setCookie = (request: Request, response: Response, cookie: { name: string; value: string }) => {
-    const { name, value } = cookie;
-    const isOver = value === '';
-    response.append(
-      'Set-Cookie',
-      stringifySetCookie({
-        ...{ name, value, path: adminPath, sameSite: 'strict' },
-        httpOnly: name !== CSRF_COOKIE,
-        secure: isSecure(request),
-        // The session in it expires by itself, too.
-        maxAge: isOver ? 0 : sessionMinutes * 60,
-      }),
-    );
+  const setCookie = (request: Request, response: Response, cookie: Cookie) => {
+    // The session in it expires by itself, too.
+    const maxAge = cookie.value === '' ? 0 : sessionMinutes * 60;
+    response.append('Set-Cookie', writeCookie(cookie, { request, path: adminPath, maxAge }));
   };
 
   const start = (request: Request, response: Response, session: Session) => {
@@ -76,13 +67,13 @@ export function createVisits(options: VisitOptions) {
       return value;
     },
 
-    /** @throws AppError 403 unless a page of ours sent this */
+    /** @throws HttpError 403 unless a page of ours sent this */
     requireOwnPage: (request: Request, { session, isByToken }: Visit, inForm?: string): void => {
-      if (isForeign(request, publicUrl)) throw new AppError(403, 'Pages of other origins may not do this');
+      if (isForeign(request, publicUrl)) throw new HttpError(403, 'Pages of other origins may not do this');
       if (isByToken) return;
       const given = inForm ?? request.get(CSRF_HEADER) ?? '';
       if (!session || !sessions.isCsrfToken(session, given)) {
-        throw new AppError(403, 'CSRF token missing or expired: load the page again');
+        throw new HttpError(403, 'CSRF token missing or expired: load the page again');
       }
     },
 
@@ -99,6 +90,26 @@ export function createVisits(options: VisitOptions) {
       }
     },
   };
+}
+
+interface Cookie {
+  readonly name: string;
+  readonly value: string;
+}
+
+function writeCookie(
+  { name, value }: Cookie,
+  { request, path, maxAge }: { request: Request; path: string; maxAge: number },
+): string {
+  return stringifySetCookie({
+    name,
+    value,
+    path,
+    sameSite: 'strict',
+    httpOnly: name !== CSRF_COOKIE,
+    secure: isSecure(request),
+    maxAge,
+  });
 }
 
 function callerOf({ callerId }: Session): Caller {

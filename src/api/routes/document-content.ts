@@ -1,13 +1,15 @@
 import { z } from 'zod';
-import { defineRoute, reply, type Route } from '../route.js';
-import type { Admit } from '../services/admission.js';
-import type { ContentUpdates } from '../services/content-updates.js';
-import { isSettled } from '../services/document-view.js';
-import { displayFilename } from '../services/filenames.js';
-import { nonBlankString, optionalNull } from '../validation.js';
+import { isFinal } from '../../shared/document.js';
+import { nonBlankString, optionalNull } from '../http/fields/validation.js';
+import { defineRoute, type Route } from '../http/route.js';
+import type { Admit } from '../services/ingest/admission.js';
+import type { ContentUpdates } from '../services/ingest/content-updates.js';
+import { displayFilename } from '../services/ingest/filenames.js';
 import { replyDocument, replyIngest } from './document-replies.js';
 import { documentPath } from './documents.js';
 import { ingestResponses, MAX_FILENAME } from './ingest.js';
+import { contextOf } from './request-context.js';
+import { receiveFile } from './upload-fields.js';
 
 const contentBody = z
   .object({ content: nonBlankString(), filename: optionalNull(nonBlankString({ max: MAX_FILENAME })) })
@@ -25,20 +27,24 @@ export interface ContentRouteDependencies {
 export function createContentRoutes({ contentUpdates, admit, bucket }: ContentRouteDependencies): Route[] {
   return [
     defineRoute({
-      ...{ method: 'put', path: '/documents/{document_id}/content', tag: 'Documents', permission: 'write' },
+      method: 'put',
+      path: '/documents/{document_id}/content',
+      tag: 'Documents',
+      permission: 'write',
       summary: 'Replace the content of a document by a text or a file',
       request: { path: documentPath, body: contentBody },
       admit,
       upload: { fields: contentFields, alsoJson: true },
       responses: ingestResponses,
-      handle: async (request) => {
+      handle: async (request, reply) => {
         const { path, receiveUpload, prefer } = request;
-        const { changed, ...settling } = receiveUpload
-          ? await contentUpdates.putFile(path.document_id, receiveUpload, request)
-          : await contentUpdates.putText(path.document_id, textOf(request.body), request);
+        const asked = contextOf(request);
+        const { changed, ...awaited } = receiveUpload
+          ? await contentUpdates.putFile(path.document_id, receiveFile(receiveUpload), asked)
+          : await contentUpdates.putText(path.document_id, textOf(request.body), asked);
         const context = { bucket, prefer };
-        return reply.pending(settling, (record) => {
-          const isUnchanged = !changed && record !== null && isSettled(record);
+        return reply.pending(awaited, (record) => {
+          const isUnchanged = !changed && record !== null && isFinal(record);
           return isUnchanged ? replyDocument(record, true, context) : replyIngest(record, context);
         });
       },

@@ -1,37 +1,45 @@
-import type { DocumentRecord } from '../../shared/document.js';
-import { AppError } from '../../shared/errors.js';
-import { reply, type ApiReply, type Prefer } from '../route.js';
-import { documentNotFound } from '../services/document-access.js';
-import { isSettled, viewDocument } from '../services/document-view.js';
+import { isFinal, type DocumentRecord } from '../../shared/document.js';
+import { HttpError } from '../http/http-error.js';
+import type { DeclaredReply } from '../http/reply/reply.js';
+import type { Prefer } from '../http/route.js';
+import { documentNotFound } from '../services/documents/document-access.js';
+import { viewDocument, type documentView } from './document-view.js';
 
 export interface ReplyContext {
   readonly bucket: string;
   readonly prefer: Prefer;
 }
 
+/** The document, when it is done or while it is not. */
+export type DocumentReply = DeclaredReply<{
+  readonly 200: typeof documentView;
+  readonly 202: typeof documentView;
+}>;
+
 /**
  * What became of an ingest: 200 completed, 202 still going on.
- * @throws AppError 400 or 503 failed, 404 deleted meanwhile, 409 cancelled meanwhile
+ * @throws HttpError 400 or 503 failed, 409 cancelled meanwhile; NotFoundError deleted meanwhile
  */
-export function replyIngest(record: DocumentRecord | null, context: ReplyContext): ApiReply {
+export function replyIngest(record: DocumentRecord | null, context: ReplyContext): DocumentReply {
   if (!record) throw documentNotFound();
   const headers = { Location: `/documents/${record.id}` };
   if (record.status === 'failed') throw failure(record, headers);
-  if (record.status === 'cancelled') throw new AppError(409, 'The ingest was cancelled', { headers });
-  return replyDocument(record, isSettled(record), context);
+  if (record.status === 'cancelled') throw new HttpError(409, 'The ingest was cancelled', { headers });
+  return replyDocument(record, isFinal(record), context);
 }
 
-/** 200 when it is done, else 202 with where to ask for the status. */
+/** 200 when it is done, else 202 with where to ask for the status. @throws NotFoundError for none */
 export function replyDocument(
   record: DocumentRecord | null,
   isDone: boolean,
   { bucket, prefer }: ReplyContext,
-): ApiReply {
+): DocumentReply {
   if (!record) throw documentNotFound();
   const headers = preferenceApplied(prefer, isDone);
   const body = viewDocument(record, bucket);
-  if (isDone) return reply.json(200, body, headers);
-  return reply.json(202, body, { ...headers, Location: `/documents/${record.id}/status` });
+  if (isDone) return { type: 'json', status: 200, body, headers };
+  const location = { Location: `/documents/${record.id}/status` };
+  return { type: 'json', status: 202, body, headers: { ...headers, ...location } };
 }
 
 /** RFC 7240; with both preferences the answer is asynchronous only after the wait. */
@@ -46,10 +54,10 @@ export function preferenceApplied(
   return applied.length > 0 ? { 'Preference-Applied': applied.join(', ') } : {};
 }
 
-function failure({ error }: DocumentRecord, headers: Record<string, string>): AppError {
+function failure({ error }: DocumentRecord, headers: Record<string, string>): HttpError {
   const detail = error?.message ?? 'The document could not be ingested';
   const isOurs = error?.code === 'provider' || error?.code === 'internal';
   return isOurs
-    ? new AppError(503, detail, { headers: { ...headers, 'Retry-After': '10' } })
-    : new AppError(400, detail, { headers });
+    ? new HttpError(503, detail, { headers: { ...headers, 'Retry-After': '10' } })
+    : new HttpError(400, detail, { headers });
 }

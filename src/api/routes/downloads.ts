@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { errorBody } from '../responses.js';
-import { defineRoute, type Route } from '../route.js';
-import type { DownloadLinks, OpenDownload } from '../services/downloads.js';
+import { errorBody } from '../http/reply/responses.js';
+import { defineRoute, type Route } from '../http/route.js';
+import type { DownloadLinks, OpenDownload } from '../services/documents/downloads.js';
 import { documentPath } from './documents.js';
 
 const ticket = z.object({
@@ -23,23 +23,26 @@ export function createDownloadRoutes({ openDownload, links }: DownloadRouteDepen
   } as const;
   return [
     defineRoute({
-      ...{ ...common, path: '/documents/{document_id}/download', permission: 'read' },
+      ...common,
+      path: '/documents/{document_id}/download',
+      permission: 'read',
       summary: 'Download the source of a document; 404 also when storage has lost it',
       request: { path: documentPath },
       handle: async ({ caller, path }) => ({
-        ...{
-          type: 'download',
-          ...(await openDownload({ documentId: path.document_id, callerId: caller.id })),
-        },
+        type: 'download',
+        ...(await openDownload({ documentId: path.document_id, callerId: caller.id })),
       }),
     }),
     defineRoute({
-      ...{ ...common, path: '/downloads/{document_id}', permission: 'open' },
+      ...common,
+      path: '/downloads/{document_id}',
+      permission: 'open',
       summary:
         'Download by a signed address, as searches return it; 404 also when storage has lost the source',
       request: { path: documentPath, query: ticket },
       handle: async ({ path, query }) => ({
-        ...{ type: 'download', ...(await openDownload(links.verify(path.document_id, query))) },
+        type: 'download',
+        ...(await openDownload(links.verify(path.document_id, query))),
       }),
     }),
   ];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineRoute, reply, type Route } from '../route.js';
+import { defineRoute, type Route } from '../http/route.js';
 import type { Phase } from '../phase.js';
 import type { Readiness } from '../services/health.js';
 
@@ -29,7 +29,7 @@ export function createHealthRoutes({ readiness: read, phase }: HealthOptions): R
       permission: 'open',
       request: {},
       responses: { 200: health },
-      handle: () => Promise.resolve(reply.json(200, { status: 'ok' })),
+      handle: (_request, reply) => Promise.resolve(reply.json(200, { status: 'ok' })),
     }),
     defineRoute({
       method: 'get',
@@ -39,10 +39,11 @@ export function createHealthRoutes({ readiness: read, phase }: HealthOptions): R
       permission: 'open',
       request: {},
       responses: { 200: readiness, 503: readiness },
-      handle: async () => {
+      handle: async (_request, reply) => {
         const { ready, components } = await read();
-        const body = { status: ready ? 'ready' : 'not_ready', components };
-        return reply.json(ready ? 200 : 503, body, ready ? {} : COME_AGAIN);
+        return ready
+          ? reply.json(200, { status: 'ready', components })
+          : reply.json(503, { status: 'not_ready', components }, COME_AGAIN);
       },
     }),
     // What all processes share (Redis, workers) does not count here: its absence would take all of them out at once.
@@ -54,7 +55,7 @@ export function createHealthRoutes({ readiness: read, phase }: HealthOptions): R
       permission: 'open',
       request: {},
       responses: { 200: serving, 503: serving },
-      handle: () => {
+      handle: (_request, reply) => {
         const status = phase();
         const isServing = status === 'serving';
         return Promise.resolve(reply.json(isServing ? 200 : 503, { status }, isServing ? {} : COME_AGAIN));

@@ -1,14 +1,20 @@
 import { z } from 'zod';
-import { errorBody } from '../responses.js';
-import { defineRoute, reply, type Route } from '../route.js';
-import type { Admit } from '../services/admission.js';
-import { documentView } from '../services/document-view.js';
-import { displayFilename } from '../services/filenames.js';
-import type { Ingest } from '../services/ingest.js';
-import { missingFile } from '../services/sources.js';
-import { compact } from '../services/upload-fields.js';
-import { accessControl, metadata, nonBlankString, optionalNull, optionalNullOr } from '../validation.js';
+import {
+  accessControl,
+  metadata,
+  nonBlankString,
+  optionalNull,
+  optionalNullOr,
+} from '../http/fields/validation.js';
+import { errorBody } from '../http/reply/responses.js';
+import { defineRoute, type Route } from '../http/route.js';
+import type { Admit } from '../services/ingest/admission.js';
+import { displayFilename } from '../services/ingest/filenames.js';
+import type { Ingest } from '../services/ingest/ingest.js';
 import { replyIngest } from './document-replies.js';
+import { documentView } from './document-view.js';
+import { contextOf } from './request-context.js';
+import { compact, missingFile, receiveDescribedFile } from './upload-fields.js';
 
 export const MAX_FILENAME = 255;
 
@@ -33,8 +39,11 @@ const fileFields = z
   .meta({ id: 'IngestFile' });
 
 export const ingestResponses = {
-  ...{ 200: documentView, 202: documentView },
-  ...{ 400: errorBody, 404: errorBody, 409: errorBody },
+  200: documentView,
+  202: documentView,
+  400: errorBody,
+  404: errorBody,
+  409: errorBody,
 } as const;
 
 export interface IngestRouteDependencies {
@@ -47,32 +56,39 @@ export interface IngestRouteDependencies {
 export function createIngestRoutes({ ingest, admit, bucket }: IngestRouteDependencies): Route[] {
   return [
     defineRoute({
-      ...{ method: 'post', path: '/ingest/text', tag: 'Documents', permission: 'write' },
+      method: 'post',
+      path: '/ingest/text',
+      tag: 'Documents',
+      permission: 'write',
       summary: 'Ingest a text',
       request: { body: textBody },
       admit,
       responses: ingestResponses,
-      handle: async (request) => {
+      handle: async (request, reply) => {
         const { content, metadata, filename, access_control } = request.body;
         const accessControl = compact(access_control ?? {});
         const text = { content, metadata, filename: displayFilename(filename), accessControl };
         const { prefer } = request;
-        const settling = await ingest.ingestText(text, request);
-        return reply.pending(settling, (record) => replyIngest(record, { bucket, prefer }));
+        const awaited = await ingest.ingestText(text, contextOf(request));
+        return reply.pending(awaited, (record) => replyIngest(record, { bucket, prefer }));
       },
     }),
     defineRoute({
-      ...{ method: 'post', path: '/ingest/file', tag: 'Documents', permission: 'write' },
+      method: 'post',
+      path: '/ingest/file',
+      tag: 'Documents',
+      permission: 'write',
       summary: 'Ingest a file',
       request: {},
       admit,
       upload: { fields: fileFields, alsoJson: false },
       responses: ingestResponses,
-      handle: async (request) => {
+      handle: async (request, reply) => {
         const { receiveUpload, prefer } = request;
         if (!receiveUpload) throw missingFile();
-        const settling = await ingest.ingestFile(receiveUpload, request);
-        return reply.pending(settling, (record) => replyIngest(record, { bucket, prefer }));
+        const receive = receiveDescribedFile(receiveUpload);
+        const awaited = await ingest.ingestFile(receive, contextOf(request));
+        return reply.pending(awaited, (record) => replyIngest(record, { bucket, prefer }));
       },
     }),
   ];

@@ -1,11 +1,27 @@
 import { z } from 'zod';
-import { MAX_FILTER_BYTES } from '../../shared/filter-place.js';
-import { RANKINGS } from '../../shared/ranking.js';
-import { bodyFilters } from '../filter-query.js';
-import { defineRoute, reply, type ApiRequest, type Route } from '../route.js';
-import type { QueryService } from '../services/query.js';
-import type { Retrieval, RetrievalRequest } from '../services/retrieval.js';
-import { jsonFloat, jsonInteger, nonBlankString, optionalNull, optionalNullOr } from '../validation.js';
+import { MAX_FILTER_BYTES } from '../../shared/filters/parse-state.js';
+import { RANKINGS } from '../../shared/search/ranking.js';
+import { bodyFilters } from '../http/fields/filter-query.js';
+import {
+  jsonFloat,
+  jsonInteger,
+  nonBlankString,
+  optionalNull,
+  optionalNullOr,
+} from '../http/fields/validation.js';
+import { defineRoute, type ApiRequest, type Route } from '../http/route.js';
+import type { QueryService } from '../services/retrieval/query.js';
+import type { Retrieval, RetrievalRequest } from '../services/retrieval/retrieval.js';
+import {
+  chunkResult,
+  completion,
+  completionEvent,
+  documentResult,
+  viewChunk,
+  viewCompletion,
+  viewEvent,
+  viewFoundDocument,
+} from './retrieval-view.js';
 
 export const MAX_QUERY_CHARACTERS = 32_768;
 /** A query whose every character is written as two escapes of six bytes, and room for the other fields. */
@@ -35,52 +51,6 @@ export const completionOptions = {
 };
 const queryBody = z.object({ ...search, ...completionOptions, stream: optionalNullOr(z.boolean(), false) });
 
-const metadata = z.record(z.string(), z.unknown());
-const chunkResult = z
-  .object({
-    content: z.string(),
-    score: z.number().min(0).max(1),
-    document_id: z.string(),
-    chunk_number: z.int().min(0),
-    metadata,
-    content_type: z.string(),
-    filename: z.string().nullable(),
-    download_url: z.string().nullable(),
-  })
-  .meta({ id: 'ChunkResult' });
-
-const documentResult = z
-  .object({
-    score: z.number().min(0).max(1),
-    document_id: z.string(),
-    metadata,
-    content: z.object({
-      type: z.enum(['string', 'url']),
-      value: z.string(),
-      filename: z.string().nullable(),
-    }),
-    additional_metadata: metadata,
-  })
-  .meta({ id: 'DocumentResult' });
-
-export const usageCounts = z.object({
-  completion_tokens: z.int(),
-  prompt_tokens: z.int(),
-  total_tokens: z.int(),
-});
-const outcome = {
-  usage: usageCounts,
-  finish_reason: z.enum(['stop', 'length']),
-  sources: z.array(z.object({ document_id: z.string(), chunk_number: z.int(), score: z.number() })),
-};
-const completion = z.object({ completion: z.string(), ...outcome }).meta({ id: 'Completion' });
-const completionEvent = z
-  .discriminatedUnion('type', [
-    z.object({ type: z.literal('token'), text: z.string() }),
-    z.object({ type: z.literal('end'), ...outcome }),
-  ])
-  .meta({ id: 'CompletionEvent' });
-
 function toRequest(request: ApiRequest<unknown, unknown, z.infer<typeof searchBody>>): RetrievalRequest {
   const { body, caller, baseUrl, startedAtMs, signal } = request;
   const { query, filters, k, min_score: minScore, ranking } = body;
@@ -108,7 +78,7 @@ export function createRetrievalRoutes({
       summary: 'The chunks that fit a query best',
       request: { body: searchBody },
       responses: { 200: z.array(chunkResult) },
-      handle: async (request) => ({ type: 'items', items: await retrieval.chunks(toRequest(request)) }),
+      handle: async (request, reply) => reply.items(await retrieval.chunks(toRequest(request)), viewChunk),
     }),
     defineRoute({
       ...common,
@@ -116,7 +86,8 @@ export function createRetrievalRoutes({
       summary: 'The documents that fit a query best, each by its best chunk',
       request: { body: searchBody },
       responses: { 200: z.array(documentResult) },
-      handle: async (request) => ({ type: 'items', items: await retrieval.documents(toRequest(request)) }),
+      handle: async (request, reply) =>
+        reply.items(await retrieval.documents(toRequest(request)), viewFoundDocument),
     }),
     defineRoute({
       ...common,
@@ -125,11 +96,11 @@ export function createRetrievalRoutes({
       request: { body: queryBody },
       responses: { 200: completion },
       events: completionEvent,
-      handle: async (request) => {
+      handle: async (request, reply) => {
         const { max_tokens: maxTokens, temperature, stream } = request.body;
         const asked = { ...toRequest(request), maxTokens, temperature };
-        if (stream) return { type: 'events', events: query.stream(asked) };
-        return reply.json(200, await query.complete(asked));
+        if (stream) return reply.events(query.stream(asked), viewEvent);
+        return reply.json(200, viewCompletion(await query.complete(asked)));
       },
     }),
   ];

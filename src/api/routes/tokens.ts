@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { entityIdOf } from '../../shared/access-token.js';
-import { anonymous, isSamePassword, notAuthenticated, requirePermission, type Caller } from '../auth.js';
-import { errorBody } from '../responses.js';
-import type { Guesses } from '../guesses.js';
-import { defineRoute, reply, type Authorize, type Route } from '../route.js';
+import { entityIdOf } from '../../shared/access/access-token.js';
+import { anonymous, isSamePassword, notAuthenticated, requirePermission, type Caller } from '../auth/auth.js';
+import type { Guesses } from '../auth/guesses.js';
+import { jsonInteger, optionalNullOr, optionalOr, queryInteger } from '../http/fields/validation.js';
+import { errorBody } from '../http/reply/responses.js';
+import { defineRoute, type Authorize, type Route } from '../http/route.js';
 import type { UriRequest } from '../services/tokens.js';
-import { jsonInteger, optionalNullOr, optionalOr, queryInteger } from '../validation.js';
 
 export interface TokenRouteOptions {
   readonly makeUri: (request: UriRequest) => string;
@@ -54,7 +54,7 @@ export function createTokenRoutes({
       maxBodyBytes: 16 * 1024,
       authorize,
       responses: { 200: z.object({ uri: z.string() }), 401: errorBody, 403: errorBody },
-      handle: ({ body: { name: owner, expiry_days: expiry }, baseUrl }) =>
+      handle: ({ body: { name: owner, expiry_days: expiry }, baseUrl }, reply) =>
         Promise.resolve(reply.json(200, { uri: makeUri({ name: owner, days: expiry, baseUrl }) })),
     }),
   ];

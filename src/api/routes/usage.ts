@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { OPERATIONS, type Usage, type UsageEvent } from '../../shared/usage.js';
-import { defineRoute, reply, type Route } from '../route.js';
-import { queryInstant } from '../instant.js';
-import { optionalOr, queryInteger } from '../validation.js';
+import { OPERATIONS, type Usage, type UsageEvent } from '../../shared/usage/usage.js';
+import { queryInstant } from '../http/fields/instant.js';
+import { optionalOr, queryInteger } from '../http/fields/validation.js';
+import { defineRoute, type Route } from '../http/route.js';
 
 const statistics = z
   .partialRecord(z.enum(OPERATIONS), z.int())
@@ -37,7 +37,7 @@ export function createUsageRoutes({ usage }: { usage: Pick<Usage, 'stats' | 'rec
       permission: 'read',
       request: {},
       responses: { 200: statistics },
-      handle: async ({ caller }) => reply.json(200, await usage.stats(caller.id)),
+      handle: async ({ caller }, reply) => reply.json(200, await usage.stats(caller.id)),
     }),
     defineRoute({
       method: 'get',
@@ -47,7 +47,7 @@ export function createUsageRoutes({ usage }: { usage: Pick<Usage, 'stats' | 'rec
       permission: 'read',
       request: { query: recentQuery },
       responses: { 200: z.array(record) },
-      handle: async ({ caller, query: { operation_type: operation, since, status, limit } }) => {
+      handle: async ({ caller, query: { operation_type: operation, since, status, limit } }, reply) => {
         const events = await usage.recent(caller.id, { operation, sinceMs: since, status, limit });
         return reply.json(200, events.map(recordOf));
       },

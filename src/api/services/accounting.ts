@@ -1,8 +1,8 @@
 import type { Metadata } from '../../shared/document.js';
 import { AppError } from '../../shared/errors.js';
-import { usageEvent, type Operation, type Usage } from '../../shared/usage.js';
-import { AbandonedError } from '../abandoned.js';
-import { onStreamEnd, type StreamEnd } from './stream-end.js';
+import { usageEvent, type Operation, type Usage } from '../../shared/usage/usage.js';
+import { AbandonedError } from './abandoned.js';
+import { onStreamEnd, type StreamEnd } from './retrieval/stream-end.js';
 
 export interface AccountedRequest {
   readonly operation: Operation;
@@ -22,7 +22,7 @@ export interface Accounted<Result> {
 export interface Accounting {
   /**
    * Runs an operation and appends its one usage event before its answer is sent: `error` when it failed on our side;
-   * what the caller got wrong (4xx) leaves none.
+   * what the caller got wrong leaves none.
    */
   run<Result>(request: AccountedRequest, action: () => Promise<Accounted<Result>>): Promise<Result>;
   /** The first part of an operation whose event is written by its last step: an event only when it fails here. */
@@ -45,7 +45,7 @@ export function createAccounting(usage: Usage): Accounting {
     usage.append(usageEvent({ ...request, status: 'success', tokens }));
 
   const appendFailure = async (request: AccountedRequest, error: unknown) => {
-    if (error instanceof AppError && error.status < 500) return;
+    if (error instanceof AppError && error.isCallersFault) return;
     const code = codeOf(error, request.signal);
     const metadata = code === null ? request.metadata : { ...request.metadata, error: code };
     try {

@@ -1,7 +1,7 @@
-import type { QueueName } from '../../shared/jobs.js';
-import { keys } from '../../shared/keys.js';
 import type { Index, ObjectStorage } from '../../shared/ports.js';
-import type { Redis } from '../../shared/redis.js';
+import type { QueueName } from '../../shared/queues/jobs.js';
+import type { Redis } from '../../shared/redis/client.js';
+import { keys } from '../../shared/redis/keys.js';
 import type { Phase } from '../phase.js';
 
 export type ComponentState = 'ready' | 'loading' | 'unavailable';

@@ -1,11 +1,15 @@
-import { renderFamilies, type MetricFamily, type MetricSample } from '../../shared/exposition.js';
-import { LANES, QUEUES, type Jobs, type LaneName } from '../../shared/jobs.js';
-import { keys } from '../../shared/keys.js';
-import type { Logger } from '../../shared/logger.js';
-import { readStoredMetrics } from '../../shared/metrics.js';
+import { readReindexing } from '../../shared/data-set/reindexing.js';
+import type { Logger } from '../../shared/observability/logger.js';
+import { readStoredMetrics } from '../../shared/observability/metrics.js';
+import {
+  renderFamilies,
+  type MetricFamily,
+  type MetricSample,
+} from '../../shared/observability/prometheus.js';
 import type { Index } from '../../shared/ports.js';
-import { readReindexing } from '../../shared/reindexing.js';
-import type { Redis } from '../../shared/redis.js';
+import { LANES, QUEUES, type Jobs, type LaneName } from '../../shared/queues/jobs.js';
+import type { Redis } from '../../shared/redis/client.js';
+import { keys } from '../../shared/redis/keys.js';
 
 const CACHED_MILLISECONDS = 1_000;
 const TIMEOUT_MILLISECONDS = 3_000;
@@ -67,7 +71,9 @@ async function within<Result>(milliseconds: number, work: Promise<Result>): Prom
 }
 
 const gauge = (name: string, help: string, samples: readonly MetricSample[]): MetricFamily => ({
-  ...{ name, help, samples },
+  name,
+  help,
+  samples,
   type: 'gauge',
 });
 
@@ -167,7 +173,9 @@ async function readUsage(redis: Redis): Promise<MetricFamily[]> {
   });
   return [
     {
-      ...{ name: 'quire_usage_operations_total', type: 'counter', samples },
+      name: 'quire_usage_operations_total',
+      type: 'counter',
+      samples,
       help: 'Finished operations of all users, once aggregated.',
     },
   ];

@@ -1,5 +1,5 @@
-import { entityIdOf, PERMISSIONS, signAccessToken } from '../../shared/access-token.js';
 import { isIP } from 'node:net';
+import { entityIdOf, PERMISSIONS, signAccessToken } from '../../shared/access/access-token.js';
 
 export interface UriSettings {
   readonly secret: string;

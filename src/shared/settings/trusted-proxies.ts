@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { settingNotes } from './notes.js';
 
-const MOST_HOPS = 16;
+const MAX_HOPS = 16;
 
 /** Proxies whose X-Forwarded-* headers are believed: so many before this service, or those within networks. */
 export type TrustedProxies = number | readonly string[];
@@ -10,7 +10,7 @@ export type TrustedProxies = number | readonly string[];
 /** null for what is neither; a network of everybody is refused, since a header that anybody may write proves nothing. */
 export function parseTrustedProxies(text: string): TrustedProxies | null {
   const trimmed = text.trim();
-  if (/^\d{1,2}$/.test(trimmed)) return Number(trimmed) <= MOST_HOPS ? Number(trimmed) : null;
+  if (/^\d{1,2}$/.test(trimmed)) return Number(trimmed) <= MAX_HOPS ? Number(trimmed) : null;
   const networks = trimmed.split(',').map((network) => network.trim());
   return networks.every(isNetwork) ? networks : null;
 }
@@ -40,5 +40,5 @@ export const trustProxy = z
     kind: 'text',
     description:
       'Reverse proxies before this service, whose X-Forwarded-* headers are believed: how many, or their networks.',
-    allowed: `a number from 0 to ${String(MOST_HOPS)}, or addresses and networks such as "10.0.0.0/8, ::1"; not true: it would believe what anybody writes`,
+    allowed: `a number from 0 to ${String(MAX_HOPS)}, or addresses and networks such as "10.0.0.0/8, ::1"; not true: it would believe what anybody writes`,
   });

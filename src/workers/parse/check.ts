@@ -1,5 +1,5 @@
 import { readlink } from 'node:fs/promises';
-import { countTokens } from '../../shared/tokens.js';
+import { countTokens } from '../../shared/text/token-count.js';
 import { loadAllParsers } from './parsers.js';
 
 // Runs as a parser would: shows that all of its code can be read from there, and says where "there" is.

@@ -59,29 +59,13 @@ export function startParserChild({ memoryMegabytes, launch, workspace }: ParserC
     nodeOptions: [...nodeOptions, `--max-old-space-size=${String(Math.floor(memoryMegabytes * HEAP_SHARE))}`],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
+  const exited = whenExited(child);
   let listener: (message: ChildMessage) => void = () => undefined;
-  const stderr = keepStderr(child);
-  const exited = new Promise<ParserExit>((resolve) => {
-    child.once('error', (error) => {
-      resolve({ code: null, signal: null, stderr: error.message });
-    });
-    child.once('close', (code, signal) => {
-      resolve({ code, signal, stderr: stderr() });
-    });
-  });
-  const ready = new Promise<void>((resolve) => {
-    // @NOTE: the child is our own code; its messages need no parsing, of which there are megabytes.
-    child.on('message', (message) => {
-      const said = message as ChildMessage;
-      if (said.type === 'ready') resolve();
-      else listener(said);
-    });
-    void exited.then(() => {
-      resolve();
-    });
+  const ready = whenReady(child, (message) => {
+    listener(message);
   });
   return {
-    ready,
+    ready: Promise.race([ready, exited.then(() => undefined)]),
     exited,
     folder,
     removed: exited.then(() => folder.remove()),
@@ -94,6 +78,30 @@ export function startParserChild({ memoryMegabytes, launch, workspace }: ParserC
       killGroup(child);
     },
   };
+}
+
+function whenExited(child: ChildProcess): Promise<ParserExit> {
+  const stderr = keepStderr(child);
+  return new Promise((resolve) => {
+    child.once('error', (error) => {
+      resolve({ code: null, signal: null, stderr: error.message });
+    });
+    child.once('close', (code, signal) => {
+      resolve({ code, signal, stderr: stderr() });
+    });
+  });
+}
+
+/** Resolves when the child says that it is ready; `hear` gets everything else that it says. */
+function whenReady(child: ChildProcess, hear: (message: ChildMessage) => void): Promise<void> {
+  return new Promise((resolve) => {
+    // @NOTE: the child is our own code; its messages need no parsing, of which there are megabytes.
+    child.on('message', (message) => {
+      const said = message as ChildMessage;
+      if (said.type === 'ready') resolve();
+      else hear(said);
+    });
+  });
 }
 
 /** Resolves also when the child is gone: its exit is the one account of its death. */

@@ -1,11 +1,11 @@
 import { constants, getPriority, setPriority } from 'node:os';
 import { IngestError } from '../../shared/errors.js';
-import type { Chunk } from '../chunk.js';
-import { countTokens } from '../../shared/tokens.js';
+import { countTokens } from '../../shared/text/token-count.js';
+import type { Chunk } from '../chunking/chunk.js';
 import type { ChildMessage, ParseTask } from './protocol.js';
 import { readDocument } from './read-document.js';
 
-// Reading a file can wait for the processor, whoever searches cannot: where there is too little of it, they go first.
+// Reading a file can wait for the processor, a search cannot: where processor time is short, searches go first.
 // Only downwards: a service that is nicer than that already may not come up again.
 if (getPriority() < constants.priority.PRIORITY_BELOW_NORMAL)
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);

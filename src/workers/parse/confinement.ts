@@ -3,6 +3,7 @@ import { readlink } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { at } from '../../shared/at.js';
 import { startConfined, type Launch, type User } from './launch.js';
 import type { Workspace } from './workspace.js';
 
@@ -38,7 +39,7 @@ export async function chooseLaunch({ user, workspace, logger }: Wish): Promise<L
     }
     troubles.push(trouble);
   }
-  throw new Error(`no parser process can be started: ${troubles[troubles.length - 1] ?? ''}`);
+  throw new Error(`no parser process can be started: ${at(troubles, troubles.length - 1)}`);
 }
 
 /** From the strictest on. To be another user matters more than to have no network: what root has includes both. */

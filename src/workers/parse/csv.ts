@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { decodeText } from './decode-text.js';
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
-const LONGEST_HEADING = 64;
+const MAX_HEADING_LENGTH = 64;
 const ROWS_AT_ONCE = 256;
 const entrySchema = z.object({ record: z.array(z.string()), info: z.object({ bytes: z.number() }) });
 
@@ -69,7 +69,7 @@ function likelyDelimiter(text: string): string {
 
 function areHeadings(row: readonly string[]): boolean {
   const isNamed = (cell: string): boolean =>
-    cell !== '' && cell.length <= LONGEST_HEADING && !/^[-+.,\d\s%$€£:/]+$/.test(cell);
+    cell !== '' && cell.length <= MAX_HEADING_LENGTH && !/^[-+.,\d\s%$€£:/]+$/.test(cell);
   return row.length > 1 && row.every(isNamed) && new Set(row).size === row.length;
 }
 

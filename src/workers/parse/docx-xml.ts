@@ -24,27 +24,16 @@ const PARAGRAPHS = new Set(['w:p', 'a:p', 'c:pt']);
 
 /** Paragraphs of a part of a Word file (or a chart, a diagram) in the order of its XML, text boxes included; reads as a stream. */
 export function readParagraphs(xml: string): string[] {
-  const paragraphs: string[] = [];
-  // A text box sits inside a paragraph: its paragraphs come first, then the rest of the outer one.
-  const open: string[][] = [];
+  const collected = createParagraphs();
   let skipped = 0;
   let texts = 0;
-  let rest: string[] = [];
-  const current = (): string[] => open[open.length - 1] ?? rest;
-  const close = (parts: readonly string[]): void => {
-    const text = parts.join('').trim();
-    if (text !== '') paragraphs.push(text);
-  };
   const parser = new Parser(
     {
       onopentag(name) {
         if (SKIPPED.has(name)) skipped += 1;
         if (skipped > 0) return;
-        if (PARAGRAPHS.has(name)) open.push([]);
-        else if (TEXT.has(name)) texts += 1;
-        else if (name === 'w:tab') current().push('\t');
-        else if (name === 'w:br' || name === 'w:cr') current().push('\n');
-        else if (name === 'w:noBreakHyphen') current().push('-');
+        if (TEXT.has(name)) texts += 1;
+        else collected.open(name);
       },
       onclosetag(name) {
         if (SKIPPED.has(name)) {
@@ -52,20 +41,51 @@ export function readParagraphs(xml: string): string[] {
           return;
         }
         if (skipped > 0) return;
-        if (PARAGRAPHS.has(name)) close(open.pop() ?? []);
-        else if (TEXT.has(name)) texts = Math.max(0, texts - 1);
-        else if (SEPARATING.has(name)) {
-          close(rest);
-          rest = [];
-        }
+        if (TEXT.has(name)) texts = Math.max(0, texts - 1);
+        else collected.close(name);
       },
       ontext(text) {
-        if (skipped === 0 && texts > 0) current().push(text);
+        if (skipped === 0 && texts > 0) collected.append(text);
       },
     },
     { xmlMode: true, decodeEntities: true },
   );
   parser.end(xml);
-  close(rest);
-  return paragraphs;
+  return collected.end();
+}
+
+/** Puts text into the paragraph it belongs to. */
+function createParagraphs() {
+  const paragraphs: string[] = [];
+  // A text box sits inside a paragraph: its paragraphs come first, then the rest of the outer one.
+  const opened: string[][] = [];
+  let rest: string[] = [];
+  const append = (text: string): void => {
+    (opened.at(-1) ?? rest).push(text);
+  };
+  const add = (parts: readonly string[]): void => {
+    const text = parts.join('').trim();
+    if (text !== '') paragraphs.push(text);
+  };
+  const addRest = (): void => {
+    add(rest);
+    rest = [];
+  };
+  return {
+    append,
+    open: (name: string): void => {
+      if (PARAGRAPHS.has(name)) opened.push([]);
+      else if (name === 'w:tab') append('\t');
+      else if (name === 'w:br' || name === 'w:cr') append('\n');
+      else if (name === 'w:noBreakHyphen') append('-');
+    },
+    close: (name: string): void => {
+      if (PARAGRAPHS.has(name)) add(opened.pop() ?? []);
+      else if (SEPARATING.has(name)) addRest();
+    },
+    end: (): string[] => {
+      addRest();
+      return paragraphs;
+    },
+  };
 }

@@ -23,63 +23,24 @@ const LINES = new Set(
   ),
 );
 const CELLS = new Set(['td', 'th']);
+const PREFORMATTED = new Set(['pre', 'textarea']);
 
 /** Collects the readable text of markup that is fed in pieces: blocks apart, cells of a row on its line, no scripts or styles. */
 export function createHtmlText(): { write(markup: string): void; end(): string } {
-  const parts: string[] = [];
-  let gap = '';
+  const text = createTextFlow();
   let dropped = 0;
-  let preformatted = 0;
-  let isLineOpen = false;
-
-  const separate = (separator: '\n' | '\n\n' | ' | '): void => {
-    if (
-      separator === ' | '
-        ? isLineOpen && !gap.includes('\n')
-        : separator.length > (gap.includes('\n') ? gap.length : 0)
-    )
-      gap = separator;
-  };
-  const append = (text: string): void => {
-    const isPlain = preformatted === 0;
-    const solid = isPlain ? text.replace(/[\s\u00a0]+/g, ' ') : text;
-    if (isPlain && solid.trim() === '') {
-      if (solid !== '' && gap === '') gap = ' ';
-      return;
-    }
-    const startsBlank = isPlain && solid.startsWith(' ');
-    if (parts.length > 0) parts.push(gap === '' && startsBlank ? ' ' : gap);
-    parts.push(isPlain ? solid.trim() : solid);
-    gap = isPlain && solid.endsWith(' ') ? ' ' : '';
-    isLineOpen = true;
-  };
-  const border = (name: string): void => {
-    if (PARAGRAPHS.has(name)) separate('\n\n');
-    else if (LINES.has(name)) separate('\n');
-  };
-
   const parser = new Parser(
     {
       onopentag(name, attributes) {
         if (DROPPED.has(name)) dropped += 1;
-        if (dropped > 0) return;
-        border(name);
-        if (name === 'br') separate('\n');
-        if (name === 'pre' || name === 'textarea') preformatted += 1;
-        if (CELLS.has(name)) separate(' | ');
-        if (name === 'tr') isLineOpen = false;
-        if (name === 'li') append('- ');
-        if (name === 'img' && attributes['alt']) append(` ${attributes['alt']} `);
+        if (dropped === 0) openElement(text, name, attributes['alt']);
       },
       onclosetag(name) {
         if (DROPPED.has(name)) dropped = Math.max(0, dropped - 1);
-        if (dropped > 0) return;
-        border(name);
-        if (name === 'pre' || name === 'textarea') preformatted = Math.max(0, preformatted - 1);
-        if (CELLS.has(name)) separate(' | ');
+        if (dropped === 0) closeElement(text, name);
       },
-      ontext(text) {
-        if (dropped === 0) append(text);
+      ontext(piece) {
+        if (dropped === 0) text.append(piece);
       },
     },
     { decodeEntities: true, lowerCaseTags: true },
@@ -90,7 +51,71 @@ export function createHtmlText(): { write(markup: string): void; end(): string }
     },
     end() {
       parser.end();
-      return parts.join('');
+      return text.end();
     },
+  };
+}
+
+function openElement(text: TextFlow, name: string, alt: string | undefined): void {
+  separateBlock(text, name);
+  if (name === 'br') text.separate('\n');
+  if (PREFORMATTED.has(name)) text.beginPreformatted();
+  if (CELLS.has(name)) text.separate(' | ');
+  if (name === 'tr') text.beginRow();
+  if (name === 'li') text.append('- ');
+  if (name === 'img' && alt) text.append(` ${alt} `);
+}
+
+function closeElement(text: TextFlow, name: string): void {
+  separateBlock(text, name);
+  if (PREFORMATTED.has(name)) text.endPreformatted();
+  if (CELLS.has(name)) text.separate(' | ');
+}
+
+function separateBlock(text: TextFlow, name: string): void {
+  if (PARAGRAPHS.has(name)) text.separate('\n\n');
+  else if (LINES.has(name)) text.separate('\n');
+}
+
+type TextFlow = ReturnType<typeof createTextFlow>;
+
+/** Text with the gaps between its pieces: of several separators in a row the widest counts, and none at the beginning. */
+function createTextFlow() {
+  const parts: string[] = [];
+  let gap = '';
+  let preformatted = 0;
+  let isLineOpen = false;
+  const isWider = (separator: '\n' | '\n\n' | ' | '): boolean =>
+    separator === ' | '
+      ? isLineOpen && !gap.includes('\n')
+      : separator.length > (gap.includes('\n') ? gap.length : 0);
+  return {
+    separate: (separator: '\n' | '\n\n' | ' | '): void => {
+      if (isWider(separator)) gap = separator;
+    },
+    append: (text: string): void => {
+      const isPlain = preformatted === 0;
+      const solid = isPlain ? text.replace(/[\s\u00a0]+/g, ' ') : text;
+      if (isPlain && solid.trim() === '') {
+        if (solid !== '' && gap === '') gap = ' ';
+        return;
+      }
+      const startsBlank = isPlain && solid.startsWith(' ');
+      if (parts.length > 0) parts.push(gap === '' && startsBlank ? ' ' : gap);
+      parts.push(isPlain ? solid.trim() : solid);
+      gap = isPlain && solid.endsWith(' ') ? ' ' : '';
+      isLineOpen = true;
+    },
+    /** The first cell of a row has no separator before it. */
+    beginRow: (): void => {
+      isLineOpen = false;
+    },
+    beginPreformatted: (): void => {
+      preformatted += 1;
+    },
+    endPreformatted: (): void => {
+      preformatted = Math.max(0, preformatted - 1);
+    },
+    end: (): string => parts.join(''),
   };
 }

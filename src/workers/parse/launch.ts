@@ -45,9 +45,16 @@ export function startConfined(launch: Launch, start: Start): ChildProcess {
   const links = isHandedOver ? ['--preserve-symlinks', '--preserve-symlinks-main'] : [];
   const node = isHandedOver ? `/proc/self/fd/${String(HANDED_NODE)}` : process.execPath;
   const shell = [...(start.limits ?? []), 'exec "$@"'].join(' && ');
-  const [command = '', ...args] = [
+  const [command, ...args] = [
     ...wrapper(launch),
-    ...['/bin/sh', '-c', shell, 'sh', node, ...links, ...(start.nodeOptions ?? []), script],
+    '/bin/sh',
+    '-c',
+    shell,
+    'sh',
+    node,
+    ...links,
+    ...(start.nodeOptions ?? []),
+    script,
   ];
   const handed = isHandedOver ? [openSync(process.execPath, 'r'), openSync(CODE, 'r')] : [];
   const [input, output, errors, channel = 'ignore'] = start.stdio;

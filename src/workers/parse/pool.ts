@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FileFormat } from '../../shared/file-types.js';
-import { isQuick } from '../../shared/quick-content.js';
-import type { Chunk } from '../chunk.js';
-import { startParserChild, type ParserChild } from './child-process.js';
+import type { FileFormat } from '../../shared/documents/file-types.js';
+import { isQuick } from '../../shared/documents/quick-content.js';
+import type { Chunk } from '../chunking/chunk.js';
+import type { ParserChild } from './child-process.js';
+import { createChildren, type Children } from './children.js';
 import type { Launch } from './launch.js';
 import type { ParseTask } from './protocol.js';
-import { createQueue } from './queue.js';
 import { runInChild, type TaskEnd } from './run-in-child.js';
 import type { Workspace } from './workspace.js';
 
 /** A longer text goes to the child by way of a file, so that it is in memory there only. */
-const LONGEST_MESSAGE = 1024 * 1024;
+const MAX_MESSAGE_CHARACTERS = 1024 * 1024;
 /** Documents after which a child is replaced, whatever it weighs: what libraries leak stays small. */
 const DOCUMENTS_PER_CHILD = 10_000;
 
@@ -32,7 +32,7 @@ export interface ParserPoolOptions {
 
 export interface ParseRequest {
   readonly format: FileFormat;
-  /** Whose document it is: of those who wait, whoever has the fewest children at work goes first. */
+  /** Whose document it is: of the callers who wait, the one with the fewest children at work goes first. */
   readonly callerId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -51,75 +51,22 @@ export interface ParserPool {
   close(): Promise<void>;
 }
 
-interface Slot {
-  /** null: not needed so far. */
-  child: ParserChild | null;
-  documents: number;
-}
-
 export function createParserPool(options: ParserPoolOptions): ParserPool {
-  const start = (): ParserChild => {
-    const child = startParserChild(options);
-    leftovers.add(child.removed);
-    child.removed
-      .catch((error: unknown) =>
-        options.logger?.warn({ err: error }, 'files of a parser process not removed'),
-      )
-      .finally(() => leftovers.delete(child.removed))
-      .catch(() => undefined);
-    return child;
-  };
-  const leftovers = new Set<Promise<void>>();
-  const slots: Slot[] = Array.from({ length: options.size }, () => ({ child: start(), documents: 0 }));
-  const spare: Slot = { child: null, documents: 0 };
-  const queue = createQueue(slots, spare);
+  const children = createChildren(options);
   const running = new Set<Promise<unknown>>();
-  let isClosed = false;
-  let lastId = 0;
-
-  const replace = (slot: Slot): void => {
-    slot.child?.kill();
-    slot.documents = 0;
-    slot.child = isClosed ? null : start();
-  };
-
-  const runTask = async (
-    task: Omit<ParseTask, 'id'>,
-    { callerId = '', signal }: Omit<ParseRequest, 'format'>,
-  ): Promise<Chunk[]> => {
-    const quick = await isQuickTask(task);
-    const slot = await queue.take({ isQuick: quick, callerId, signal });
-    try {
-      throwIfEnded(signal, isClosed);
-      if (!slot.child?.isRunning()) {
-        slot.child = start();
-        slot.documents = 0;
-      }
-      slot.documents += 1;
-      const limits = { signal, timeoutMilliseconds: options.timeoutMilliseconds };
-      const { child } = slot;
-      const end = await withFile(child, task.source, (source) =>
-        runInChild(child, { ...task, source, id: (lastId += 1) }, limits),
-      );
-      const isHeavy = end.residentBytes > (options.memoryMegabytes * 1_048_576) / 3;
-      if (end.isLost || isHeavy || slot.documents >= DOCUMENTS_PER_CHILD) replace(slot);
-      throwIfEnded(signal, isClosed);
-      if (end.error === undefined) return end.chunks;
-      if (end.isLost)
-        options.logger?.warn({ format: task.format, reason: end.error.message }, 'parser process replaced');
-      throw end.error;
-    } finally {
-      queue.giveBack(slot, { isQuick: quick, callerId });
-    }
-  };
+  const ending = new AbortController();
 
   return {
     incoming: options.workspace.incoming,
-    async parse({ format, callerId, signal, ...source }) {
-      throwIfEnded(signal, isClosed);
+    async parse({ format, callerId = '', signal, ...source }) {
+      throwIfEnded(signal, ending.signal);
       const chunk = { ...options.chunk, maxChunks: options.maxChunks };
       const run = withSource(source, options.workspace.incoming, (given) =>
-        runTask({ format, source: given, chunk }, { callerId, signal }),
+        runTask(
+          { options, children, ending: ending.signal },
+          { format, source: given, chunk },
+          { callerId, signal },
+        ),
       );
       running.add(run);
       try {
@@ -129,17 +76,51 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
       }
     },
     async close() {
-      isClosed = true;
-      const children = [...slots, spare].flatMap(({ child }) => child ?? []);
-      for (const child of children) child.kill();
-      await Promise.allSettled([...running, ...leftovers]);
+      ending.abort(new Error('the parser pool is closed'));
+      children.kill();
+      await Promise.allSettled(running);
+      await children.removed();
     },
   };
 }
 
-function throwIfEnded(signal: AbortSignal | undefined, isClosed: boolean): void {
+interface TaskParts {
+  readonly options: Pick<ParserPoolOptions, 'memoryMegabytes' | 'timeoutMilliseconds' | 'logger'>;
+  readonly children: Children;
+  /** Aborts when the pool is closed. */
+  readonly ending: AbortSignal;
+}
+
+/** Has a child read one document, and replaces the child where it is lost, heavy or old. */
+async function runTask(
+  { options, children, ending }: TaskParts,
+  task: Omit<ParseTask, 'id'>,
+  { callerId, signal }: { callerId: string; signal: AbortSignal | undefined },
+): Promise<Chunk[]> {
+  const isQuick = await isQuickTask(task);
+  const slot = await children.queue.take({ isQuick, callerId, signal });
+  try {
+    throwIfEnded(signal, ending);
+    const child = children.runningIn(slot);
+    const limits = { signal, timeoutMilliseconds: options.timeoutMilliseconds };
+    const end = await withFile(child, task.source, (source) =>
+      runInChild(child, { ...task, source, id: children.nextTaskId() }, limits),
+    );
+    const isHeavy = end.residentBytes > (options.memoryMegabytes * 1_048_576) / 3;
+    if (end.isLost || isHeavy || slot.documents >= DOCUMENTS_PER_CHILD) children.replace(slot);
+    throwIfEnded(signal, ending);
+    if (end.error === undefined) return end.chunks;
+    if (end.isLost)
+      options.logger?.warn({ format: task.format, reason: end.error.message }, 'parser process replaced');
+    throw end.error;
+  } finally {
+    children.queue.giveBack(slot, { isQuick, callerId });
+  }
+}
+
+function throwIfEnded(signal: AbortSignal | undefined, ending: AbortSignal): void {
   signal?.throwIfAborted();
-  if (isClosed) throw new Error('the parser pool is closed');
+  ending.throwIfAborted();
 }
 
 async function isQuickTask({ format, source }: Omit<ParseTask, 'id'>): Promise<boolean> {
@@ -153,7 +134,7 @@ async function withSource<T>(
   incoming: string,
   run: (source: ParseTask['source']) => Promise<T>,
 ): Promise<T> {
-  if ('path' in source || source.text.length <= LONGEST_MESSAGE) return await run(source);
+  if ('path' in source || source.text.length <= MAX_MESSAGE_CHARACTERS) return await run(source);
   const path = join(incoming, randomUUID());
   try {
     await writeFile(path, source.text);

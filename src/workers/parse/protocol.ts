@@ -1,6 +1,6 @@
+import type { FileFormat } from '../../shared/documents/file-types.js';
 import type { FailureCode } from '../../shared/errors.js';
-import type { FileFormat } from '../../shared/file-types.js';
-import type { Chunk, ChunkOptions } from '../chunk.js';
+import type { Chunk, ChunkOptions } from '../chunking/chunk.js';
 
 /** What the pool asks of a child: the bytes are in the file at `path`, or `text` is the text itself. */
 export interface ParseTask {

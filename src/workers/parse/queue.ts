@@ -5,27 +5,29 @@ interface Taker {
   readonly signal: AbortSignal | undefined;
 }
 
+interface Waiting<T> extends Omit<Taker, 'signal'> {
+  readonly resolve: (item: T | undefined) => void;
+}
+
 /**
  * Lends out `items`, each to one taker at a time, to the caller that holds the fewest first, then in the order of coming.
  * Quick takers need not wait for slow ones: while those hold all items, the quick get the spare.
  */
 export function createQueue<T>(items: readonly T[], spare: T) {
   const idle = [...items];
-  const waiting: (Omit<Taker, 'signal'> & { readonly resolve: (item: T | undefined) => void })[] = [];
-  const held = new Map<string, number>();
+  const waiting: Waiting<T>[] = [];
+  const holdings = createHoldings();
   let slow = 0;
   let isSpareIdle = true;
-
-  const holdings = ({ callerId }: Pick<Taker, 'callerId'>) => held.get(callerId) ?? 0;
 
   const serve = (): void => {
     for (;;) {
       const isSpareOpen = isSpareIdle && slow === items.length;
       const able = waiting.filter(({ isQuick }) => idle.length > 0 || (isQuick && isSpareOpen));
-      const [next] = able.toSorted((a, b) => holdings(a) - holdings(b));
+      const [next] = able.toSorted((a, b) => holdings.of(a.callerId) - holdings.of(b.callerId));
       if (!next) return;
       waiting.splice(waiting.indexOf(next), 1);
-      held.set(next.callerId, holdings(next) + 1);
+      holdings.add(next.callerId);
       const item = idle.pop() ?? spare;
       if (item === spare) isSpareIdle = false;
       else if (!next.isQuick) slow += 1;
@@ -35,29 +37,9 @@ export function createQueue<T>(items: readonly T[], spare: T) {
 
   return {
     /** @throws the signal's reason when it aborts the wait */
-    async take({ isQuick, callerId, signal }: Taker): Promise<T> {
-      let abort = (): void => undefined;
-      const item = await new Promise<T | undefined>((resolve) => {
-        const entry = { isQuick, callerId, resolve };
-        waiting.push(entry);
-        abort = () => {
-          const place = waiting.indexOf(entry);
-          if (place < 0) return;
-          waiting.splice(place, 1);
-          resolve(undefined);
-        };
-        signal?.addEventListener('abort', abort, { once: true });
-        serve();
-      });
-      signal?.removeEventListener('abort', abort);
-      if (item !== undefined) return item;
-      signal?.throwIfAborted();
-      throw new Error('aborted');
-    },
+    take: (taker: Taker): Promise<T> => waitForItem(waiting, taker, serve),
     giveBack(item: T, { isQuick, callerId }: Omit<Taker, 'signal'>): void {
-      const left = holdings({ callerId }) - 1;
-      if (left > 0) held.set(callerId, left);
-      else held.delete(callerId);
+      holdings.remove(callerId);
       if (item === spare) isSpareIdle = true;
       else {
         idle.push(item);
@@ -66,4 +48,46 @@ export function createQueue<T>(items: readonly T[], spare: T) {
       serve();
     },
   };
+}
+
+/** How many items each caller holds. */
+function createHoldings() {
+  const held = new Map<string, number>();
+  const of = (callerId: string): number => held.get(callerId) ?? 0;
+  return {
+    of,
+    add: (callerId: string): void => {
+      held.set(callerId, of(callerId) + 1);
+    },
+    remove: (callerId: string): void => {
+      const left = of(callerId) - 1;
+      if (left > 0) held.set(callerId, left);
+      else held.delete(callerId);
+    },
+  };
+}
+
+/** Waits in the queue until `serve` hands out an item; leaves the queue when the signal aborts. */
+async function waitForItem<T>(
+  waiting: Waiting<T>[],
+  { isQuick, callerId, signal }: Taker,
+  serve: () => void,
+): Promise<T> {
+  let abort = (): void => undefined;
+  const item = await new Promise<T | undefined>((resolve) => {
+    const entry = { isQuick, callerId, resolve };
+    waiting.push(entry);
+    abort = () => {
+      const place = waiting.indexOf(entry);
+      if (place < 0) return;
+      waiting.splice(place, 1);
+      resolve(undefined);
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    serve();
+  });
+  signal?.removeEventListener('abort', abort);
+  if (item !== undefined) return item;
+  signal?.throwIfAborted();
+  throw new Error('aborted');
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { IngestError } from '../../shared/errors.js';
-import { chunkText, type Chunk } from '../chunk.js';
+import { chunkText, type Chunk } from '../chunking/chunk.js';
 import { cleanText } from './clean-text.js';
 import { loadParser } from './parsers.js';
 import type { ParseTask } from './protocol.js';
@@ -8,13 +8,13 @@ import type { ParseTask } from './protocol.js';
 /** Formats whose emptiness is plain from their bytes. */
 const PLAIN = new Set(['text', 'markdown', 'csv', 'json', 'html']);
 /** No token of cl100k_base is longer. */
-const LONGEST_TOKEN = 128;
+const MAX_TOKEN_LENGTH = 128;
 
 /**
  * Most text that a file may hold for its size, lest a small one (a table whose headings come again in each row) takes all
  * memory there is: compressed formats hold some four times their size.
  */
-const MOST_TEXT_PER_BYTE = 8;
+const MAX_TEXT_PER_BYTE = 8;
 const TEXT_ALLOWANCE = 1024 * 1024;
 
 /** Chunks of a document. @throws IngestError when it can never be read */
@@ -30,7 +30,7 @@ export async function readDocument({ format, source, chunk }: Omit<ParseTask, 'i
 }
 
 function textLimit({ size, maxChunks }: ParseTask['chunk']): number {
-  return maxChunks === undefined ? Infinity : maxChunks * size * LONGEST_TOKEN;
+  return maxChunks === undefined ? Infinity : maxChunks * size * MAX_TOKEN_LENGTH;
 }
 
 async function parseFile(
@@ -42,7 +42,7 @@ async function parseFile(
   const parse = await loadParser(format);
   const parts: string[] = [];
   let length = 0;
-  const proportion = MOST_TEXT_PER_BYTE * bytes.length + TEXT_ALLOWANCE;
+  const proportion = MAX_TEXT_PER_BYTE * bytes.length + TEXT_ALLOWANCE;
   for await (const part of parse(bytes)) {
     length += part.length;
     if (length > Math.min(limit, proportion))

@@ -1,5 +1,5 @@
 import { IngestError } from '../../shared/errors.js';
-import type { Chunk } from '../chunk.js';
+import type { Chunk } from '../chunking/chunk.js';
 import type { ParserChild, ParserExit } from './child-process.js';
 import type { ChildMessage, ParseTask } from './protocol.js';
 
@@ -44,17 +44,11 @@ export async function runInChild(
     else resolve({ chunks, error: failureOf(message), isLost: false, residentBytes: message.residentBytes });
   };
   signal?.addEventListener('abort', abort, { once: true });
-  void child.exited.then((exit) => {
-    lose(deathError(exit));
-  });
-  clock.set(STARTUP_MILLISECONDS, () => {
-    lose(new Error('a parser process did not start in time'));
-  });
+  void child.exited.then((exit) => lose(deathError(exit)));
+  clock.set(STARTUP_MILLISECONDS, () => lose(new Error('a parser process did not start in time')));
   child.listen(hear);
   void child.ready.then(async () => {
-    clock.set(timeoutMilliseconds, () => {
-      lose(new IngestError('timeout', 'Reading the document took too long.'));
-    });
+    clock.set(timeoutMilliseconds, () => lose(tookTooLong()));
     await child.send(task);
   });
   try {
@@ -64,6 +58,8 @@ export async function runInChild(
     signal?.removeEventListener('abort', abort);
   }
 }
+
+const tookTooLong = () => new IngestError('timeout', 'Reading the document took too long.');
 
 function createEnd() {
   let resolve: (end: TaskEnd) => void = () => undefined;

@@ -77,7 +77,7 @@ async function abandoned(parent: string): Promise<string[]> {
     const stats = await lstat(path).catch(() => null);
     if (!stats?.isDirectory() || stats.uid !== process.getuid?.()) continue;
     if (isStarting && Date.now() - stats.mtimeMs < STARTING_MILLISECONDS) continue;
-    if (!(await isInUse(path))) found.push(path);
+    if ((await isInUse(path)) === false) found.push(path);
   }
   return found;
 }
@@ -94,12 +94,18 @@ async function listenIn(folder: string): Promise<() => Promise<void>> {
   };
 }
 
-async function isInUse(folder: string): Promise<boolean> {
-  const { path, close } = await socketIn(folder);
+/** Null where the folder is gone: another worker that started at the same time was quicker. */
+async function isInUse(folder: string): Promise<boolean | null> {
   try {
-    return await isListening(path);
-  } finally {
-    await close();
+    const { path, close } = await socketIn(folder);
+    try {
+      return await isListening(path);
+    } finally {
+      await close();
+    }
+  } catch (error) {
+    if (errorCode(error) === 'none') return null;
+    throw error;
   }
 }
 

@@ -22,7 +22,8 @@ export async function useCache(actor: Actor): Promise<void> {
       });
     case 'add':
       return build(actor, cache, {
-        ...{ operation: 'add_docs_to_cache', path: `/cache/${cache.name}/add_docs` },
+        operation: 'add_docs_to_cache',
+        path: `/cache/${cache.name}/add_docs`,
         json: { docs: someIds(actor) },
       });
     case 'query':

@@ -1,4 +1,4 @@
-import { documentView } from '../../../src/api/services/document-view.js';
+import { documentView } from '../../../src/api/routes/document-view.js';
 import { ask, type Actor, type Ask, type Asked } from '../arena.js';
 import { makeContent, type Content } from '../contents.js';
 import { observe } from '../observe.js';
@@ -16,19 +16,19 @@ export async function ingest(actor: Actor): Promise<void> {
   const content = makeContent(random, arena.world.nextMarker());
   const access = randomAccess(actor, 0.3);
   const asked: LostIngest = {
-    ...{
-      owner: name,
-      content,
-      access,
-      key: `key-${content.marker.slice(2, -2)}`,
-      metadata: random.whole(0, 999),
-    },
+    owner: name,
+    content,
+    access,
+    key: `key-${content.marker.slice(2, -2)}`,
+    metadata: random.whole(0, 999),
   };
   arena.world.introduce(content, asked);
   const operation = operationOf(content);
   arena.ledger.begin(name, operation);
   const reply = await ask(actor, {
-    ...{ method: 'POST', ...ingestRequest(asked), about: content.marker },
+    method: 'POST',
+    ...ingestRequest(asked),
+    about: content.marker,
     label: `${operation} ${content.kind} ${content.marker} readers ${access.readers.join()} writers ${access.writers.join()}`,
     ...patience(actor),
   });

@@ -20,7 +20,11 @@ async function followLink(actor: Actor, document: ModelDocument): Promise<void> 
   const json = { query: 'badger', k: 1, filters: { key: document.key } };
   arena.ledger.begin(name, 'retrieve_chunks');
   const found = await ask(actor, {
-    ...{ method: 'POST', path: '/retrieve/chunks', json, label: 'search for a link', about: document.id },
+    method: 'POST',
+    path: '/retrieve/chunks',
+    json,
+    label: 'search for a link',
+    about: document.id,
   });
   if (found.outcome.type === 'refused') arena.ledger.end(name, 'retrieve_chunks', 'refused');
   if (found.outcome.type !== 'answer' || found.outcome.status !== 200) return;
@@ -72,12 +76,16 @@ export async function listDocuments(actor: Actor): Promise<void> {
   const filters = random.chance(0.5) ? { group: `g${String(random.whole(0, 3))}` } : null;
   const [skip, limit] = [random.whole(0, 60), random.whole(1, 100)];
   const query = new URLSearchParams({
-    ...{ skip: String(skip), limit: String(limit) },
+    skip: String(skip),
+    limit: String(limit),
     ...(filters ? { filters: JSON.stringify(filters) } : {}),
   });
   const label = `list ${query.toString()}`;
   const { outcome, start, end } = await ask(actor, {
-    ...{ method: 'GET', path: `/documents?${query.toString()}`, label, about: null },
+    method: 'GET',
+    path: `/documents?${query.toString()}`,
+    label,
+    about: null,
   });
   if (outcome.type !== 'answer' || outcome.status === 503 || outcome.status === 429) return;
   const parsed = listed.safeParse(outcome.json);

@@ -37,7 +37,11 @@ export async function search(actor: Actor, document: ModelDocument | undefined):
   const wasPublished = only !== null && isSurelyPublished(only, arena.history.tick());
   arena.ledger.begin(name, operation);
   const asked = await ask(actor, {
-    ...{ method: 'POST', path: ROUTES[operation], json: body, label, about: only?.id ?? null },
+    method: 'POST',
+    path: ROUTES[operation],
+    json: body,
+    label,
+    about: only?.id ?? null,
   });
   const { outcome } = asked;
   if (outcome.type === 'refused') arena.ledger.end(name, operation, 'refused');
@@ -63,7 +67,10 @@ function makeSearch({ arena, name, random }: Actor, document: ModelDocument | un
   const query = marker !== undefined && random.chance(0.7) ? marker : random.pick(COMMON);
   const ranking = random.pickAny([undefined, ...RANKINGS]);
   const common = {
-    ...{ query, k: random.pick([1, 4, 20, 100] as const), only: null, group: null },
+    query,
+    k: random.pick([1, 4, 20, 100] as const),
+    only: null,
+    group: null,
     ...(ranking === undefined ? {} : { ranking }),
   };
   const group = groupOf(random.whole(0, 3));

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { DocumentView } from '../../../src/api/services/document-view.js';
+import type { DocumentView } from '../../../src/api/routes/document-view.js';
 import type { Arena } from '../arena.js';
 import { askCalmly, forEachOf } from '../calm.js';
 import { markersIn, type Content } from '../contents.js';

@@ -1,12 +1,13 @@
-import { keys } from '../../../src/shared/keys.js';
-import type { Redis } from '../../../src/shared/redis.js';
+import type { Redis } from '../../../src/shared/redis/client.js';
+import { keys } from '../../../src/shared/redis/keys.js';
+import { keysUnder } from '../../support/keys-under.js';
 import type { Arena } from '../arena.js';
 import { askCalmly, forEachOf } from '../calm.js';
 import { settleAll } from '../settle.js';
 import { checkGone } from './documents.js';
 import { checkLeftovers } from './leftovers.js';
 import { listAll } from './lists.js';
-import { keysLike, readAllRecords } from './records.js';
+import { readAllRecords } from './records.js';
 import { checkStatistics } from './statistics.js';
 
 /** Deletes everything, and looks for what is left of it anywhere. */
@@ -28,7 +29,7 @@ export async function checkEmptied(arena: Arena, redis: Redis): Promise<void> {
     const left = await listAll(arena, caller);
     if (left.length > 0)
       arena.history.violate('what was deleted is gone', `listed for ${caller}`, left[0] ?? null);
-    const caches = await keysLike(redis, keys.caches(caller));
+    const caches = await keysUnder(redis, keys.caches(caller));
     if (caches.length > 0) arena.history.violate('a deleted cache is gone', caches.join());
   }
   await forEachOf([...arena.world.documents.values()], (document, at) => checkGone(arena, document, at));

@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { DocumentRecord } from '../../../src/shared/document.js';
-import { keys } from '../../../src/shared/keys.js';
-import type { Redis } from '../../../src/shared/redis.js';
+import type { Redis } from '../../../src/shared/redis/client.js';
+import { keys } from '../../../src/shared/redis/keys.js';
+import { keysUnder } from '../../support/keys-under.js';
 import type { Arena } from '../arena.js';
-import { keysLike } from './records.js';
 
 /** Nothing is left in Redis and in storage that no record refers to, and nothing that one refers to is missing. */
 export async function checkLeftovers(
@@ -29,7 +29,7 @@ async function checkChunks(
   redis: Redis,
   records: readonly DocumentRecord[],
 ): Promise<void> {
-  const there = new Set(await keysLike(redis, keys.chunkPrefix));
+  const there = new Set(await keysUnder(redis, keys.chunkPrefix));
   for (const { id, published } of records) {
     for (let number = 0; number < (published?.chunkCount ?? 0); number += 1) {
       const key = keys.chunk(published?.generation ?? '', number);
@@ -49,7 +49,7 @@ async function checkGenerations(
 ): Promise<void> {
   const published = new Set(records.flatMap((record) => record.published?.generation ?? []));
   const prefix = keys.generation('');
-  for (const key of await keysLike(redis, prefix)) {
+  for (const key of await keysUnder(redis, prefix)) {
     const generation = key.slice(prefix.length);
     if (!published.has(generation))
       history.violate('no stray generation is left', generation, generation.split('.')[0] ?? null);

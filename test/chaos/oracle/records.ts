@@ -1,19 +1,13 @@
 import type { DocumentRecord } from '../../../src/shared/document.js';
-import { keys } from '../../../src/shared/keys.js';
-import { createRecords } from '../../../src/shared/records.js';
-import type { Redis } from '../../../src/shared/redis.js';
+import { createRecords } from '../../../src/shared/documents/records.js';
+import type { Redis } from '../../../src/shared/redis/client.js';
+import { keys } from '../../../src/shared/redis/keys.js';
+import { keysUnder } from '../../support/keys-under.js';
 import type { Arena } from '../arena.js';
 import { modelDocument } from '../world.js';
 
-export async function keysLike(redis: Redis, prefix: string): Promise<string[]> {
-  const found: string[] = [];
-  for await (const page of redis.scanIterator({ MATCH: `${prefix}*`, COUNT: 1_000 })) found.push(...page);
-  // A key may come twice while the table grows.
-  return [...new Set(found)];
-}
-
 export async function readAllRecords(redis: Redis): Promise<DocumentRecord[]> {
-  const found = await keysLike(redis, keys.documentPrefix);
+  const found = await keysUnder(redis, keys.documentPrefix);
   const ids = found.map((key) => key.slice(keys.documentPrefix.length));
   const records = await createRecords(redis).readMany(ids);
   return records.filter((record) => record !== null);

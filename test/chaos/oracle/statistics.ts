@@ -1,4 +1,4 @@
-import type { Redis } from '../../../src/shared/redis.js';
+import type { Redis } from '../../../src/shared/redis/client.js';
 import { statisticsDifferences } from '../../support/recount-statistics.js';
 import type { Arena } from '../arena.js';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Redis } from '../../../src/shared/redis.js';
-import { createUsage, OPERATIONS, type UsageEvent } from '../../../src/shared/usage.js';
+import type { Redis } from '../../../src/shared/redis/client.js';
+import { createUsage, OPERATIONS, type UsageEvent } from '../../../src/shared/usage/usage.js';
 import type { Arena } from '../arena.js';
 import { askCalmly } from '../calm.js';
 import type { Bounds } from '../ledger.js';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createRedis } from '../../../src/shared/redis.js';
+import { createRedis } from '../../../src/shared/redis/client.js';
 import { findQueryEngine, startQueryEngine } from '../../support/query-engine-server.js';
 import { startTestRedis, type TestRedis } from '../../support/redis.js';
 

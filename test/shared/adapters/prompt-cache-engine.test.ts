@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { createBuiltinCompleter } from '../../../src/shared/adapters/builtin-completer.js';
-import { createOpenAICompleter } from '../../../src/shared/adapters/openai-completer.js';
+import { createBuiltinCompleter } from '../../../src/shared/adapters/builtin/completer.js';
+import { createOpenAICompleter } from '../../../src/shared/adapters/openai/completer.js';
 import { createPromptCacheEngine } from '../../../src/shared/adapters/prompt-cache-engine.js';
-import { renderPrefix } from '../../../src/shared/prompt.js';
-import { countTokens } from '../../../src/shared/tokens.js';
+import { renderPrefix } from '../../../src/shared/models/prompt.js';
+import { countTokens } from '../../../src/shared/text/token-count.js';
 import { collect } from '../../support/collect.js';
 import { startFakeOpenAI, type FakeOpenAI } from '../../support/fake-openai.js';
 import { rejection } from '../../support/rejection.js';
@@ -62,7 +62,7 @@ test('never asks for more than the window has left', async () => {
   const error = await rejection(
     collect(engine(tokenCount).query('cache', { question: 'How?', passages }, { maxTokens: 10 })),
   );
-  expect(error).toMatchObject({ status: 400 });
+  expect(error).toMatchObject({ kind: 'impossible' });
 });
 
 test('answers over the built-in completer too, and holds nothing to remove', async () => {

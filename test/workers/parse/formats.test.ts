@@ -1,10 +1,10 @@
-import { createServer } from 'node:http';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { strToU8, unzipSync, zipSync } from 'fflate';
-import type { FileFormat } from '../../../src/shared/file-types.js';
+import type { FileFormat } from '../../../src/shared/documents/file-types.js';
 import type { ParserPool } from '../../../src/workers/parse/pool.js';
 import { startParserPool } from '../../../src/workers/parse/start-pool.js';
 

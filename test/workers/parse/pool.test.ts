@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { strToU8, zipSync } from 'fflate';
+import type { FileFormat } from '../../../src/shared/documents/file-types.js';
 import { IngestError } from '../../../src/shared/errors.js';
-import type { FileFormat } from '../../../src/shared/file-types.js';
 import { chooseLaunch } from '../../../src/workers/parse/confinement.js';
 import {
   createParserPool,

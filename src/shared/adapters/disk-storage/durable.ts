@@ -60,7 +60,7 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Makes the entries of folders durable. Whoever asks while a folder is being synced shares its next turn with others. */
+/** Makes the entries of folders durable. Calls for a folder that is being synced share its next turn. */
 export function createFolderSync(): (folder: string) => Promise<void> {
   const running = new Map<string, Promise<void>>();
   const next = new Map<string, Promise<void>>();

@@ -1,13 +1,9 @@
 import { Worker } from 'node:worker_threads';
+import type { VectorSet } from '../../data-set/vectors.js';
 import { UnavailableError } from '../../errors.js';
-import type { VectorSet } from '../../vectors.js';
-import type { Candidate } from '../../ports.js';
 import { unpackCandidates, type Slabs } from './packed-candidates.js';
+import { createPendingRequests, type Outcome, type PendingRequests, type Reply } from './pending-requests.js';
 import type { Answer, Message, Question, Request } from './protocol.js';
-
-/** An answer as it leaves the thread's asking side. */
-export type Reply =
-  { readonly type: 'search'; readonly candidates: Candidate[] } | Exclude<Answer, { type: 'search' }>;
 
 export interface MirrorThread {
   readonly state: 'loading' | 'ready';
@@ -18,125 +14,117 @@ export interface MirrorThread {
 
 export type OnProblem = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
-/** What a request ends with: calling it answers or throws. */
-type Outcome = () => Reply;
-
 const RESTART_AFTER_MS = 1_000;
 /** Half of V8's own choice: what is loaded stays, so that more room for what does not only takes memory. */
 const YOUNG_MEGABYTES = 24;
 
+interface ThreadOptions {
+  readonly redisUrl: string;
+  readonly vectors: VectorSet;
+  readonly onProblem: OnProblem;
+}
+
+/** What the asking side knows of the thread. */
+interface Asking {
+  state: 'loading' | 'ready';
+  readonly pending: PendingRequests;
+  /** Where the thread keeps terms; answers refer to it. */
+  readonly slabs: Map<number, SharedArrayBuffer>;
+}
+
 /** The asking side of the mirror's thread; a thread that dies is started anew. */
-export function startMirrorThread({
-  redisUrl,
-  vectors,
-  onProblem,
-}: {
-  redisUrl: string;
-  vectors: VectorSet;
-  onProblem: OnProblem;
-}): MirrorThread {
-  const pending = new Map<number, (outcome: Outcome) => void>();
-  let state: 'loading' | 'ready' = 'loading';
-  let lastId = 0;
+export function startMirrorThread(options: ThreadOptions): MirrorThread {
+  const asking: Asking = { state: 'loading', pending: createPendingRequests(), slabs: new Map() };
+  /** Null while a thread that died has not been replaced, and after the end. */
+  let running: Worker | null = null;
   let isClosed = false;
-  let isRunning = true;
   let restart: NodeJS.Timeout | undefined;
 
-  /** Where the thread keeps terms; answers refer to it. */
-  const slabs = new Map<number, SharedArrayBuffer>();
-
-  const receive = (message: Message) => {
-    switch (message.type) {
-      case 'slab':
-        slabs.set(message.slab, message.bytes);
-        return;
-      case 'slabs-dropped':
-        for (const slab of slabs.keys()) if (slab < message.below) slabs.delete(slab);
-        return;
-      case 'state':
-        state = message.state;
-        return;
-      case 'problem':
-        onProblem(message.message, message.fields);
-        return;
-      case 'answer':
-        // At once: slabs that it refers to may be dropped with the next message.
-        pending.get(message.id)?.(unpack(message.answer, slabs));
-        return;
-      case 'failure':
-        pending.get(message.id)?.(() => {
-          throw toError(message);
-        });
-    }
-  };
-
-  const start = (): Worker => {
-    const worker = new Worker(new URL('./thread.js', import.meta.url), {
-      workerData: { redisUrl, vectors },
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
+  const start = () => {
+    running = startWorker(options, {
+      onMessage: (message) => {
+        receive(message, asking, options.onProblem);
+      },
+      onExit: () => {
+        running = null;
+        asking.state = 'loading';
+        asking.slabs.clear();
+        asking.pending.failAll();
+        if (!isClosed) restart = setTimeout(start, RESTART_AFTER_MS);
+      },
     });
-    worker.on('message', receive);
-    worker.on('error', (error) => {
-      onProblem('the index thread has died', { level: 'error', error: String(error) });
-    });
-    worker.on('exit', () => {
-      isRunning = false;
-      state = 'loading';
-      slabs.clear();
-      for (const settle of pending.values()) {
-        settle(() => {
-          throw new UnavailableError('index');
-        });
-      }
-      if (isClosed) return;
-      restart = setTimeout(() => {
-        thread = start();
-        isRunning = true;
-      }, RESTART_AFTER_MS);
-    });
-    return worker;
   };
-  let thread = start();
-
-  const post = (request: Request) => {
-    thread.postMessage(request);
-  };
+  start();
 
   return {
     get state() {
-      return state;
+      return asking.state;
     },
     ask: async (question, signal) => {
       signal?.throwIfAborted();
-      if (!isRunning) throw new UnavailableError('index');
-      const id = (lastId += 1);
-      let abort: (() => void) | undefined;
-      const outcome = new Promise<Outcome>((resolve) => {
-        pending.set(id, resolve);
-        abort = () => {
-          post({ cancelled: id });
-          resolve(() => {
-            signal?.throwIfAborted();
-            throw new UnavailableError('index');
-          });
-        };
-        signal?.addEventListener('abort', abort, { once: true });
-        post({ id, question });
-      });
-      try {
-        return (await outcome)();
-      } finally {
-        pending.delete(id);
-        if (abort) signal?.removeEventListener('abort', abort);
-      }
+      if (!running || isClosed) throw new UnavailableError('index');
+      const post = (request: Request) => {
+        running?.postMessage(request);
+      };
+      return asking.pending.send(
+        {
+          post: (id) => {
+            post({ id, question });
+          },
+          cancel: (id) => {
+            post({ cancelled: id });
+          },
+        },
+        signal,
+      );
     },
     close: async () => {
       isClosed = true;
-      isRunning = false;
       clearTimeout(restart);
-      await thread.terminate();
+      await running?.terminate();
     },
   };
+}
+
+function startWorker(
+  { redisUrl, vectors, onProblem }: ThreadOptions,
+  { onMessage, onExit }: { readonly onMessage: (message: Message) => void; readonly onExit: () => void },
+): Worker {
+  const worker = new Worker(new URL('./thread.js', import.meta.url), {
+    workerData: { redisUrl, vectors },
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
+  });
+  worker.on('message', onMessage);
+  worker.on('error', (error) => {
+    onProblem('the index thread has died', { level: 'error', error: String(error) });
+  });
+  worker.on('exit', onExit);
+  return worker;
+}
+
+function receive(message: Message, asking: Asking, onProblem: OnProblem): void {
+  const { pending, slabs } = asking;
+  switch (message.type) {
+    case 'slab':
+      slabs.set(message.slab, message.bytes);
+      return;
+    case 'slabs-dropped':
+      for (const slab of slabs.keys()) if (slab < message.below) slabs.delete(slab);
+      return;
+    case 'state':
+      asking.state = message.state;
+      return;
+    case 'problem':
+      onProblem(message.message, message.fields);
+      return;
+    case 'answer':
+      pending.settle(message.id, () => unpack(message.answer, slabs));
+      return;
+    case 'failure':
+      pending.settle(message.id, () => () => {
+        throw toError(message);
+      });
+  }
 }
 
 function unpack(answer: Answer, slabs: Slabs): Outcome {

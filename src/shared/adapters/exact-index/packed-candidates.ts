@@ -1,7 +1,7 @@
 import type { Candidate } from '../../ports.js';
-import type { ChunkTable } from './chunk-table.js';
-import type { MirroredDocument } from './mirrored.js';
-import type { Selected } from './selection.js';
+import type { MirroredDocument } from './mirror/mirrored.js';
+import type { Selected } from './scan/selection.js';
+import type { ChunkTable } from './tables/chunk-table.js';
 
 /** Candidates as one buffer, which changes threads without a copy, and two strings: objects would each cost a clone. */
 export interface PackedCandidates {
@@ -29,10 +29,11 @@ export function packCandidates(
   const attempts: string[] = [];
   const lines = new Map<number, number>();
   let at = 0;
-  // Plain loops here and below: for hundreds of candidates, `Array.from` and spreading cost a millisecond.
+  // Plain loops here and below: for hundreds of candidates, `Array.from` and spreading cost a millisecond. For the same
+  // reason `?? 0` stands where a number is known to be there.
   for (let i = 0; i < slots.length; i += 1) {
     const slot = slots[i] ?? 0;
-    const documentSlot = chunks.documentOf(slot);
+    const documentSlot = chunks.links.documentOf(slot);
     let line = lines.get(documentSlot);
     if (line === undefined) {
       const document = documents[documentSlot];
@@ -42,7 +43,7 @@ export function packCandidates(
       lines.set(documentSlot, line);
     }
     numbers[at] = line;
-    numbers[at + 1] = chunks.numberOf(slot);
+    numbers[at + 1] = chunks.links.numberOf(slot);
     chunks.terms.writePlace(slot, numbers, at + 2);
     similarities[at + 5] = scores[i] ?? 0;
     at += FIELDS;

@@ -1,5 +1,5 @@
-import type { Filter } from '../../filters.js';
-import type { WeightedWords } from '../../ports.js';
+import type { Filter } from '../../filters/parse.js';
+import type { TermWeights } from '../../ports.js';
 import type { PackedCandidates } from './packed-candidates.js';
 
 /** What the asking thread sends. */
@@ -15,7 +15,7 @@ export type Question =
       readonly type: 'words';
       readonly callerId: string;
       readonly filter: Filter | null;
-      readonly words: WeightedWords;
+      readonly words: TermWeights;
       readonly limit: number;
       readonly vector?: Float32Array;
     }

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { z } from 'zod';
-import { vectorSetSchema } from '../../vectors.js';
-import { createFollower } from './follower.js';
-import { createFreshness } from './freshness.js';
-import { loadKernel } from './kernel.js';
-import { createMirror, type Mirror } from './mirror.js';
+import { vectorSetSchema } from '../../data-set/vectors.js';
+import { createFollower } from './mirror/follower.js';
+import { createFreshness } from './mirror/freshness.js';
+import { createMirror, type Mirror } from './mirror/mirror.js';
+import { createMirrorClient } from './mirror/client.js';
 import type { Answer, Message, Question, Request } from './protocol.js';
-import { createReplicaClient } from './replica-client.js';
-import type { Mask } from './working-mask.js';
+import { loadKernel } from './scan/kernel.js';
+import type { Mask } from './scan/working-mask.js';
 
 /** The thread that mirrors the data, follows its changes and scans: the asking thread's event loop does none of it. */
 const SYNC_INTERVAL_MS = 1_000;
 const RETRY_INTERVAL_MS = 100;
-const LONGEST_WAIT_MS = 5_000;
+const MAX_WAIT_MS = 5_000;
 const CHUNKS_TO_WARN_AT = 100_000;
 
 const port = parentPort;
@@ -42,7 +42,7 @@ const mirror = createMirror(await loadKernel(), {
     send({ type: 'slabs-dropped', below });
   },
 });
-const client = createReplicaClient({
+const client = createMirrorClient({
   url: redisUrl,
   vectors,
   onConnect: (connectedTo) => {
@@ -57,7 +57,9 @@ const client = createReplicaClient({
   },
 });
 const follower = createFollower({
-  ...{ client, mirror, report },
+  client,
+  mirror,
+  report,
   onState: (next) => {
     if (next !== state) send({ type: 'state', state: next });
     state = next;
@@ -123,7 +125,7 @@ function withinDeadline(work: Promise<void>): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       reject(new Error('reading the changes takes too long'));
-    }, LONGEST_WAIT_MS);
+    }, MAX_WAIT_MS);
     work.then(resolve, reject).finally(() => {
       clearTimeout(timer);
     });
@@ -138,7 +140,8 @@ function warnOfSize(): void {
   if (hasWarned || mirror.chunkCount <= CHUNKS_TO_WARN_AT) return;
   hasWarned = true;
   report('the exact index is meant for up to 100,000 chunks: consider index = "query-engine"', {
-    ...{ level: 'warn', chunks: mirror.chunkCount },
+    level: 'warn',
+    chunks: mirror.chunkCount,
   });
 }
 

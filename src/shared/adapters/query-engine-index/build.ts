@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Redis } from '../../redis.js';
+import type { Redis } from '../../redis/client.js';
 import { chunkIndex, CHUNK_INDEXES, type VectorSpace } from './definition.js';
 import { createEngine } from './engine.js';
 
 const POLL_MILLISECONDS = 200;
 
-/** Builds an index beside the one that serves, for whoever changes what serves. */
+/** Builds an index beside the one that serves, to replace it later. */
 export function createIndexBuilder(redis: Redis) {
   const engine = createEngine(redis);
   return {

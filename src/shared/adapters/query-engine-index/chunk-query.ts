@@ -1,14 +1,14 @@
+import { encodeVector, type VectorType } from '../../data-set/vectors.js';
 import type { CandidatePart, IndexSearch, WordSearch } from '../../ports.js';
-import { termToken } from '../../term-tokens.js';
-import { encodeVector, type VectorType } from '../../vectors.js';
+import { termToken } from '../../text/term-tokens.js';
 
 /** Arguments of FT.SEARCH after the name of the index. */
 export type ChunkQuery = readonly (string | Buffer)[];
 
 const FIELDS = { similarity: 'distance', terms: 'terms' } as const satisfies Record<CandidatePart, string>;
 
-/** Of a query: the engine reads some 50,000 a second, on the thread that serves everybody. */
-const MOST_TOKENS = 4_000;
+/** The most tokens of a query: the engine reads some 50,000 a second, on the thread that serves everybody. */
+const MAX_TOKENS = 4_000;
 
 /**
  * How far a search of an HNSW graph looks: `graph` keeps so many candidates in view, `all` compares with every vector.
@@ -36,8 +36,18 @@ export function nearestQuery(
   const fields = reads.map((part) => FIELDS[part]);
   return [
     `(${within})=>[KNN ${String(limit)} @vector $vector${attributesOf(effort)} AS distance]`,
-    ...['RETURN', String(fields.length), ...fields, 'SORTBY', 'distance', 'LIMIT', '0', String(limit)],
-    ...['PARAMS', '2', 'vector', encodeVector(vector, vectorType)],
+    'RETURN',
+    String(fields.length),
+    ...fields,
+    'SORTBY',
+    'distance',
+    'LIMIT',
+    '0',
+    String(limit),
+    'PARAMS',
+    '2',
+    'vector',
+    encodeVector(vector, vectorType),
   ];
 }
 
@@ -48,8 +58,16 @@ export function wordsQuery(
   const fields = ['terms', ...(vector ? ['vector'] : [])];
   return [
     holdingOneOf(Array.from(words.terms, termToken), within),
-    ...['VERBATIM', 'SCORER', 'BM25STD', 'WITHSCORES', 'RETURN', String(fields.length), ...fields],
-    ...['LIMIT', '0', String(limit)],
+    'VERBATIM',
+    'SCORER',
+    'BM25STD',
+    'WITHSCORES',
+    'RETURN',
+    String(fields.length),
+    ...fields,
+    'LIMIT',
+    '0',
+    String(limit),
   ];
 }
 
@@ -65,7 +83,7 @@ const HEAP_SIZE = 21;
  */
 function holdingOneOf(words: readonly string[], within: string): string {
   const condition = unscored(within);
-  if (words.length * within.split('|').length <= MOST_TOKENS)
+  if (words.length * within.split('|').length <= MAX_TOKENS)
     return words.map((word) => `(@words:${word} ${condition})`).join('|');
   const repeated = Array.from({ length: HEAP_SIZE }, () => words.join('|')).join('|');
   return `(@words:(${repeated}) ${condition})`;
@@ -73,7 +91,7 @@ function holdingOneOf(words: readonly string[], within: string): string {
 
 /** No generation. */
 const NO_GENERATION = 'none';
-const LEAST_WEIGHT = '0.000000001';
+const MIN_WEIGHT = '0.000000001';
 
 /**
  * A condition that adds nothing to a score, whatever its shape and on both versions. 8.0 merges an intersection into the
@@ -82,5 +100,5 @@ const LEAST_WEIGHT = '0.000000001';
  */
 function unscored(within: string): string {
   const tags = within.replaceAll(/@\w+:\{[^}]*\}/gu, (tag) => `(${tag})=>{$weight: 0}`);
-  return `(${tags} -@generation:{${NO_GENERATION}})=>{$weight: ${LEAST_WEIGHT}}`;
+  return `(${tags} -@generation:{${NO_GENERATION}})=>{$weight: ${MIN_WEIGHT}}`;
 }

@@ -1,6 +1,6 @@
 import { UnavailableError } from '../../errors.js';
-import { keys } from '../../keys.js';
 import type { Candidate } from '../../ports.js';
+import { keys } from '../../redis/keys.js';
 import { refuseWarnings } from './engine.js';
 
 export interface ChunkReply {
@@ -9,7 +9,7 @@ export interface ChunkReply {
   readonly found: number;
 }
 
-/** Of a chunk's vector, as its hash holds it, to the query's. */
+/** Similarity of a chunk's vector, as its hash holds it, to the query's. */
 export type SimilarityOf = (vector: Buffer) => number;
 
 /**

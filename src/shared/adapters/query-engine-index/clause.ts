@@ -1,10 +1,10 @@
-import type { CallerTags } from '../../audience.js';
-import { comparisonTokens, equalsToken, existsToken } from '../../filter-tokens.js';
-import type { Filter } from '../../filters.js';
+import type { CallerTags } from '../../access/audience.js';
+import type { Filter } from '../../filters/parse.js';
+import { comparisonTokens, equalsToken, existsToken } from '../../filters/tags.js';
 
-/** What of the documents a query asks for: never less than the filter matches. */
+/** The documents that a query asks for: never fewer than the filter matches. */
 export interface Clause {
-  /** Of the engine's query language, made of hex tokens and its operators only. */
+  /** Text in the engine's query language, made of hex tokens and its operators only. */
   readonly text: string;
   /** Whether it lets through exactly what the filter matches. */
   readonly isExact: boolean;
@@ -21,8 +21,8 @@ interface Part {
  * Of a query. The engine reads some 50,000 a second, on the thread that serves everybody: what would take more is asked
  * for by its key alone.
  */
-const MOST_TOKENS = 4_000;
-/** Of a range; most have half of that. */
+const MAX_TOKENS = 4_000;
+/** The most tokens that a range is made of; most ranges have half as many. */
 const TOKENS_OF_RANGE = 76;
 
 /** The documents that a caller may read and a filter matches; null when there can be none. */
@@ -52,7 +52,7 @@ const tagged = (tokens: readonly string[]) => `@tags:{${tokens.join('|')}}`;
 function mostTokensOfLeaf(filter: Filter): number {
   const sizes = tokensOfLeaves(filter);
   const total = sizes.reduce((sum, size) => sum + size, 0);
-  return total <= MOST_TOKENS ? MOST_TOKENS : Math.floor(MOST_TOKENS / sizes.length);
+  return total <= MAX_TOKENS ? MAX_TOKENS : Math.floor(MAX_TOKENS / sizes.length);
 }
 
 function tokensOfLeaves(filter: Filter): number[] {
@@ -94,7 +94,7 @@ function compileNegated(filter: Filter, most: number): Part {
   }
 }
 
-/** Without a NOT anywhere inside. */
+/** Compiles a filter to a text without a NOT anywhere inside. */
 function compilePositive(filter: Filter, most: number): Part {
   switch (filter.type) {
     case 'and':

@@ -1,6 +1,6 @@
-import { keys } from '../../keys.js';
-import type { Redis } from '../../redis.js';
-import type { VectorSet } from '../../vectors.js';
+import type { VectorSet } from '../../data-set/vectors.js';
+import type { Redis } from '../../redis/client.js';
+import { keys } from '../../redis/keys.js';
 
 type Schema = Parameters<Redis['ft']['create']>[1];
 
@@ -31,7 +31,7 @@ export interface IndexDefinition {
 const FLAT_CROWDED_AT = 50_000;
 
 const tagList = { type: 'TAG', SEPARATOR: ',', CASESENSITIVE: true } as const;
-/** Of tokens: they are words of no language. */
+/** A text of tokens, which are words of no language. */
 const tokens = { type: 'TEXT', NOSTEM: true } as const;
 const sortedTag = { type: 'TAG', SORTABLE: 'UNF', CASESENSITIVE: true } as const;
 
@@ -51,7 +51,9 @@ export function chunkIndex(space: VectorSpace, flatCrowdedAt = FLAT_CROWDED_AT):
     name: `${CHUNK_INDEXES}${shape.join(':')}`,
     prefix: keys.chunkPrefix,
     schema: {
-      ...{ tags: tagList, generation: tagList, words: tokens },
+      tags: tagList,
+      generation: tagList,
+      words: tokens,
       [vectors.field]: { ...vectorField(space), AS: 'vector' },
     },
     crowdedAt: algorithm.name === 'flat' ? flatCrowdedAt : null,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { UnavailableError } from '../../errors.js';
-import { toUnavailable, type Redis } from '../../redis.js';
+import { toUnavailable, type Redis } from '../../redis/client.js';
 import type { IndexDefinition } from './definition.js';
 
 /** What FT.INFO tells; numbers come as numbers or text, depending on the version. */
@@ -14,8 +14,15 @@ const infoSchema = z.object({
   hash_indexing_failures: z.coerce.number(),
   attributes: z.array(
     z.object({
-      ...{ identifier: z.string(), type: told, SEPARATOR: told, algorithm: told, data_type: told },
-      ...{ dim: told, distance_metric: told, M: told, ef_construction: told },
+      identifier: z.string(),
+      type: told,
+      SEPARATOR: told,
+      algorithm: told,
+      data_type: told,
+      dim: told,
+      distance_metric: told,
+      M: told,
+      ef_construction: told,
     }),
   ),
   'Index Errors': z
@@ -31,7 +38,7 @@ const infoSchema = z.object({
 export interface IndexInfo {
   readonly name: string;
   readonly isComplete: boolean;
-  /** Of the hashes, how many it has taken in so far: from 0 to 1. */
+  /** The share of the hashes that it has taken in so far, from 0 to 1. */
   readonly share: number;
   /** `OK`, or what keeps the engine from taking in the rest. */
   readonly progress: string;
@@ -45,10 +52,12 @@ export interface IndexInfo {
   readonly lastFailure: { readonly reason: string; readonly key: string };
 }
 
+export type Engine = ReturnType<typeof createEngine>;
+
 /** The commands about indexes, with the errors of all known versions made into answers. */
 export function createEngine(client: Redis) {
   return {
-    /** Of an index or an alias; null where there is none. */
+    /** Describes an index, by its name or an alias; null where there is none. */
     info: async (name: string): Promise<IndexInfo | null> => {
       const reply = await orNull(client.sendCommand(['FT.INFO', name]), isMissing);
       if (reply === null) return null;
@@ -76,7 +85,7 @@ export function createEngine(client: Redis) {
       const told = { PREFIX: prefix, STOPWORDS: [], NOOFFSETS: true as const, NOHL: true as const };
       await orNull(client.ft.create(name, schema, { ON: 'HASH', ...told }), isThere);
     },
-    /** Of the index alone: the hashes stay. */
+    /** Drops the index alone: the hashes stay. */
     drop: async (name: string): Promise<void> => {
       await orNull(client.ft.dropIndex(name), isMissing);
     },

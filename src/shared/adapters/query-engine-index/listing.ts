@@ -1,14 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { CallerTags } from '../../audience.js';
-import type { AskAs } from '../../audiences.js';
+import type { AskAs } from '../../access/ask-as.js';
+import type { CallerTags } from '../../access/audience.js';
 import type { DocumentRecord } from '../../document.js';
-import { matches } from '../../filter-match.js';
+import { matches } from '../../filters/match.js';
 import type { IndexListing } from '../../ports.js';
-import type { Redis } from '../../redis.js';
-import { createTurns } from '../../turns.js';
+import type { Redis } from '../../redis/client.js';
+import { createTurns } from '../../search/turns.js';
 import { compileClause } from './clause.js';
-import { documentIndex } from './definition.js';
-import { refuseWarnings } from './engine.js';
+import { createDocumentPages, type DocumentPages } from './document-pages.js';
 
 type ReadRecords = (ids: readonly string[]) => Promise<(DocumentRecord | null)[]>;
 type Selection = Pick<IndexListing, 'callerId' | 'filter' | 'signal'>;
@@ -20,141 +19,106 @@ interface ListingOptions {
   readonly askAs: AskAs;
 }
 
-/** Ids that the engine answers at a time. */
-const PAGE_SIZE = 500;
-/** Documents read, and held against a filter, at a time: their lists and metadata may be large. */
+/** Documents that are read and compared with a filter at a time: their lists and metadata may be large. */
 const READ_SIZE = 100;
-/** How long documents are held against a filter before others get the event loop. */
+/** Time for which documents are compared with a filter before others get the event loop. */
 const SLICE_MILLISECONDS = 10;
-/** More than a Redis holds; without a limit the engine sorts out ten. */
-const MOST_DOCUMENTS = 100_000_000;
 /** The furthest that the engine skips to: what lies beyond is walked to. */
-const MOST_SKIPPED = 1_000_000;
-/** Of a process: the engine has 128 cursors for all. */
-const MOST_WALKS = 8;
-const CURSOR_MILLISECONDS = 30_000;
+const MAX_SKIPPED = 1_000_000;
+/** Walks of a process at a time: the engine has 128 cursors for all processes. */
+const MAX_WALKS = 8;
+
+/** What listing and counting work with. */
+interface Parts {
+  readonly pages: DocumentPages;
+  readonly readRecords: ReadRecords;
+  readonly furthestSkip: number;
+  /** Waits for its turn among all walks of this process. */
+  readonly takeTurn: <Result>(walk: () => Promise<Result>, selection: Selection) => Promise<Result>;
+}
 
 /**
  * Documents by access and filter. Where the engine can ask for exactly what a filter matches, it pages and counts;
- * otherwise what it lets through is held against the filter, from the top.
+ * otherwise what it lets through is compared with the filter, from the top.
  */
 export function createListing(client: Redis, options: ListingOptions) {
-  const { readRecords, askAs, timeoutMilliseconds, furthestSkip = MOST_SKIPPED } = options;
-  const { alias } = documentIndex;
-  const walks = createTurns(MOST_WALKS, { name: 'index' });
-  const newestFirst = {
-    type: 'SORTBY' as const,
-    BY: [
-      { BY: '@createdAt' as const, DIRECTION: 'DESC' as const },
-      { BY: '@id' as const, DIRECTION: 'ASC' as const },
-    ],
+  const { readRecords, askAs, timeoutMilliseconds, furthestSkip = MAX_SKIPPED } = options;
+  const walks = createTurns(MAX_WALKS, { name: 'index' });
+  const parts: Parts = {
+    pages: createDocumentPages(client, timeoutMilliseconds),
+    readRecords,
+    furthestSkip,
+    takeTurn: (walk, { callerId, signal }) => walks.run(walk, { by: callerId, signal }),
   };
-  const limits = { TIMEOUT: timeoutMilliseconds, DIALECT: 2 };
-
-  const page = async (text: string, from: number, size: number): Promise<string[]> => {
-    const steps = [newestFirst, { type: 'LIMIT' as const, from, size }];
-    const { results, warnings } = await client.ft.aggregate(alias, text, { STEPS: steps, ...limits });
-    refuseWarnings(warnings);
-    return idsOf(results);
-  };
-
-  const total = async (text: string): Promise<number> => {
-    const reply = await client.ft.search(alias, text, { LIMIT: { from: 0, size: 0 }, ...limits });
-    refuseWarnings(reply.warnings);
-    return reply.total;
-  };
-
-  /** All that the query lets through, as it was when it began, in pages. */
-  async function* pages(text: string): AsyncGenerator<string[]> {
-    const steps = [newestFirst, { type: 'LIMIT' as const, from: 0, size: MOST_DOCUMENTS }];
-    // A process that dies leaves its cursor behind: not for the five minutes that are usual.
-    const request = { STEPS: steps, COUNT: PAGE_SIZE, MAXIDLE: CURSOR_MILLISECONDS, ...limits };
-    let reply = await client.ft.aggregateWithCursor(alias, text, request);
-    try {
-      for (;;) {
-        refuseWarnings(reply.warnings);
-        yield idsOf(reply.results);
-        if (reply.cursor === 0) return;
-        reply = await client.ft.cursorRead(alias, reply.cursor, { COUNT: PAGE_SIZE });
-      }
-    } finally {
-      // One whose query failed is gone already; any other goes when its time is over.
-      if (reply.cursor !== 0) await client.ft.cursorDel(alias, reply.cursor).catch(() => undefined);
-    }
-  }
-
-  /** A page beyond what the engine skips to: mostly there is nothing, which counting tells. */
-  const farPage = async (text: string, listing: IndexListing): Promise<string[]> => {
-    const { skip: from, limit: size, signal } = listing;
-    if ((await total(text)) <= from) return [];
-    return walks.run(async () => {
-      const found: string[] = [];
-      let seen = 0;
-      for await (const ids of pages(text)) {
-        signal?.throwIfAborted();
-        found.push(...ids.slice(Math.max(0, from - seen)));
-        seen += ids.length;
-        if (found.length >= size) break;
-      }
-      return found.slice(0, size);
-    }, turnOf(listing));
-  };
-
-  /** Of what the query lets through, what matches, in pages. */
-  async function* matching(text: string, { callerId, filter, signal }: Selection): AsyncGenerator<string[]> {
-    for await (const ids of pages(text)) {
-      for (let start = 0; start < ids.length; start += READ_SIZE) {
-        signal?.throwIfAborted();
-        const records = await readRecords(ids.slice(start, start + READ_SIZE));
-        const found: string[] = [];
-        let sliceEnd = performance.now() + SLICE_MILLISECONDS;
-        for (const record of records) {
-          if (record && matches(record, callerId, filter)) found.push(record.id);
-          if (performance.now() < sliceEnd) continue;
-          await nextTurn();
-          sliceEnd = performance.now() + SLICE_MILLISECONDS;
-        }
-        yield found;
-      }
-    }
-  }
-
-  const listAs = async (caller: CallerTags, listing: IndexListing): Promise<string[]> => {
-    const { skip, limit } = listing;
-    const clause = compileClause(caller, listing.filter);
-    if (!clause) return [];
-    if (clause.isExact)
-      return skip > furthestSkip ? farPage(clause.text, listing) : page(clause.text, skip, limit);
-    return walks.run(async () => {
-      const found: string[] = [];
-      for await (const ids of matching(clause.text, listing)) {
-        found.push(...ids);
-        if (found.length >= skip + limit) break;
-      }
-      return found.slice(skip, skip + limit);
-    }, turnOf(listing));
-  };
-
-  const countAs = async (caller: CallerTags, selection: Selection): Promise<number> => {
-    const clause = compileClause(caller, selection.filter);
-    if (!clause) return 0;
-    if (clause.isExact) return total(clause.text);
-    return walks.run(async () => {
-      let count = 0;
-      for await (const ids of matching(clause.text, selection)) count += ids.length;
-      return count;
-    }, turnOf(selection));
-  };
-
   return {
-    list: (listing: IndexListing) => askAs(listing.callerId, (caller) => listAs(caller, listing)),
-    count: (selection: Selection) => askAs(selection.callerId, (caller) => countAs(caller, selection)),
+    list: (listing: IndexListing) => askAs(listing.callerId, (caller) => listAs(caller, listing, parts)),
+    count: (selection: Selection) => askAs(selection.callerId, (caller) => countAs(caller, selection, parts)),
   };
 }
 
-const turnOf = ({ callerId, signal }: Selection) => ({ by: callerId, signal });
+async function listAs(caller: CallerTags, listing: IndexListing, parts: Parts): Promise<string[]> {
+  const { skip, limit } = listing;
+  const clause = compileClause(caller, listing.filter);
+  if (!clause) return [];
+  if (!clause.isExact) {
+    return parts.takeTurn(() => takeRange(matching(clause.text, listing, parts), listing), listing);
+  }
+  if (skip <= parts.furthestSkip) return parts.pages.page(clause.text, { from: skip, size: limit });
+  return farPage(clause.text, listing, parts);
+}
 
-/** The record holds its fields as JSON; one that was deleted since it was found has none. */
-function idsOf(rows: readonly Readonly<Record<string, unknown>>[]): string[] {
-  return rows.flatMap(({ id }) => (typeof id === 'string' ? [id.slice(1, -1)] : []));
+async function countAs(caller: CallerTags, selection: Selection, parts: Parts): Promise<number> {
+  const clause = compileClause(caller, selection.filter);
+  if (!clause) return 0;
+  if (clause.isExact) return parts.pages.count(clause.text);
+  return parts.takeTurn(async () => {
+    let count = 0;
+    for await (const ids of matching(clause.text, selection, parts)) count += ids.length;
+    return count;
+  }, selection);
+}
+
+/** A page beyond what the engine skips to: mostly there is nothing, which counting tells. */
+async function farPage(query: string, listing: IndexListing, { pages, takeTurn }: Parts): Promise<string[]> {
+  if ((await pages.count(query)) <= listing.skip) return [];
+  return takeTurn(() => takeRange(pages.walk(query), listing), listing);
+}
+
+/** Reads pages until the range that is asked for has been read. */
+async function takeRange(
+  pages: AsyncIterable<readonly string[]>,
+  { skip, limit, signal }: IndexListing,
+): Promise<string[]> {
+  const found: string[] = [];
+  let seen = 0;
+  for await (const ids of pages) {
+    signal?.throwIfAborted();
+    found.push(...ids.slice(Math.max(0, skip - seen)));
+    seen += ids.length;
+    if (found.length >= limit) break;
+  }
+  return found.slice(0, limit);
+}
+
+/** What matches among the documents that the query lets through, in pages. */
+async function* matching(
+  query: string,
+  { callerId, filter, signal }: Selection,
+  { pages, readRecords }: Pick<Parts, 'pages' | 'readRecords'>,
+): AsyncGenerator<string[]> {
+  for await (const ids of pages.walk(query)) {
+    for (let start = 0; start < ids.length; start += READ_SIZE) {
+      signal?.throwIfAborted();
+      const records = await readRecords(ids.slice(start, start + READ_SIZE));
+      const found: string[] = [];
+      let sliceEnd = performance.now() + SLICE_MILLISECONDS;
+      for (const record of records) {
+        if (record && matches(record, callerId, filter)) found.push(record.id);
+        if (performance.now() < sliceEnd) continue;
+        await nextTurn();
+        sliceEnd = performance.now() + SLICE_MILLISECONDS;
+      }
+      yield found;
+    }
+  }
 }

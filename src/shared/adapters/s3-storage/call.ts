@@ -18,7 +18,7 @@ export interface S3Connection {
 
 const CONNECTING_MILLISECONDS = 3_000;
 /** Each download holds one; the client's own bound of 50 would make uploads wait for slow readers. */
-const MOST_SOCKETS = 512;
+const MAX_SOCKETS = 512;
 
 /**
  * Asks S3 once, repeated attempts of the client included.
@@ -31,7 +31,7 @@ export type CallS3 = <Answer>(
 
 export function createCallS3(connection: S3Connection): CallS3 {
   const { endpoint, region, pathStyle, credentials, timeoutMilliseconds } = connection;
-  const agent = { maxSockets: MOST_SOCKETS };
+  const agent = { maxSockets: MAX_SOCKETS };
   const s3 = new S3({
     region,
     forcePathStyle: pathStyle,
@@ -42,8 +42,10 @@ export function createCallS3(connection: S3Connection): CallS3 {
     responseChecksumValidation: 'WHEN_REQUIRED',
     // Silence is timed by us: the handler's own clock also runs while a slow reader holds a body back.
     requestHandler: {
-      ...{ connectionTimeout: CONNECTING_MILLISECONDS, socketTimeout: 0 },
-      ...{ httpAgent: agent, httpsAgent: agent },
+      connectionTimeout: CONNECTING_MILLISECONDS,
+      socketTimeout: 0,
+      httpAgent: agent,
+      httpsAgent: agent,
     },
   });
   return async (ask, milliseconds = timeoutMilliseconds) => {

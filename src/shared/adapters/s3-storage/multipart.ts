@@ -4,7 +4,7 @@ import { component, type CallS3 } from './call.js';
 /** The least that S3 takes for a part other than the last; 10,000 of them, which is the most, make 48 GiB. */
 const PART_BYTES = 5 * 1024 ** 2;
 
-/** Whoever uploads waits for it to hear what went wrong. */
+/** The caller who uploads waits for the removal before it hears what went wrong. */
 const ABORT_MILLISECONDS = 5_000;
 
 /** Gathers a stream's bytes into parts; all but the last have `PART_BYTES`. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { createExactIndex } from '../../../../src/shared/adapters/exact-index.js';
-import { keys } from '../../../../src/shared/keys.js';
+import { createExactIndex } from '../../../../src/shared/adapters/exact-index/exact-index.js';
+import { keys } from '../../../../src/shared/redis/keys.js';
 import { openIndexData, unit } from '../../../contracts/index-data.js';
 import { startTestRedis } from '../../../support/redis.js';
 import { until } from '../../../support/until.js';

@@ -1,5 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { createS3Storage, type S3StorageOptions } from '../../../../src/shared/adapters/s3-storage.js';
+import {
+  createS3Storage,
+  type S3StorageOptions,
+} from '../../../../src/shared/adapters/s3-storage/s3-storage.js';
 import { UnavailableError } from '../../../../src/shared/errors.js';
 import { freePort } from '../../../support/redis.js';
 import { startS3Proxy, type S3Proxy } from '../../../support/s3-proxy.js';
@@ -24,8 +27,13 @@ afterAll(async () => {
 
 function open(options: Partial<S3StorageOptions> = {}) {
   return createS3Storage({
-    ...{ endpoint: proxy.endpoint, region: 'us-east-1', bucket: S3_BUCKET, pathStyle: true },
-    ...{ credentials: S3_KEYS, timeoutMilliseconds: 10_000, onLeftBehind: () => undefined },
+    endpoint: proxy.endpoint,
+    region: 'us-east-1',
+    bucket: S3_BUCKET,
+    pathStyle: true,
+    credentials: S3_KEYS,
+    timeoutMilliseconds: 10_000,
+    onLeftBehind: () => undefined,
     ...options,
   });
 }

@@ -1,0 +1,1 @@
+export function compileFile(source: string, root: string): Promise<string>;

@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
+import ts from 'typescript';
+
+/** Where the compiler puts what a source file becomes. */
+function targetOf(source, root) {
+  const path = join(root, 'dist', relative(join(root, 'src'), source));
+  return path.replace(/\.ts$/, '.js');
+}
+
+/**
+ * Compiles one file as `npm run build` does, without its types being checked; removes what a file that is gone became.
+ * @throws Error naming the place of what is no TypeScript
+ */
+export async function compileFile(source, root) {
+  const target = targetOf(source, root);
+  if (!existsSync(source)) {
+    await Promise.all([rm(target, { force: true }), rm(`${target}.map`, { force: true })]);
+    return target;
+  }
+  const { outputText, sourceMapText, diagnostics } = ts.transpileModule(await readFile(source, 'utf8'), {
+    compilerOptions: optionsOf(root),
+    fileName: source,
+    reportDiagnostics: true,
+  });
+  if (diagnostics.length > 0) {
+    const host = {
+      getCanonicalFileName: (name) => name,
+      getCurrentDirectory: () => root,
+      getNewLine: () => '\n',
+    };
+    throw new Error(ts.formatDiagnostics(diagnostics, host));
+  }
+  await mkdir(dirname(target), { recursive: true });
+  const map = JSON.parse(sourceMapText);
+  const sources = [relative(dirname(target), source)];
+  await writeFile(`${target}.map`, JSON.stringify({ ...map, file: basename(target), sources }));
+  await writeFile(target, outputText);
+  return target;
+}
+
+let options;
+
+function optionsOf(root) {
+  options ??= ts.parseJsonConfigFileContent(
+    ts.readConfigFile(join(root, 'tsconfig.build.json'), ts.sys.readFile).config,
+    // The files are of no interest here, and listing them takes a while.
+    { ...ts.sys, readDirectory: () => [] },
+    root,
+  ).options;
+  // Alone a file does not tell that its package is made of ES modules.
+  Object.assign(options, { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler });
+  return options;
+}

@@ -1,0 +1,25 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+
+/** Static and dynamic imports, and files that are started as threads or processes of their own. */
+const REFERENCE = /(?:from|import|import\(|new URL\()\s*'(\.{1,2}\/[^']+)'/g;
+
+/** All files that a compiled file runs: itself, what it imports, and what those do. */
+function filesOf(entry, seen = new Set()) {
+  if (seen.has(entry) || !existsSync(entry)) return seen;
+  seen.add(entry);
+  if (!entry.endsWith('.js')) return seen;
+  for (const [, name] of readFileSync(entry, 'utf8').matchAll(REFERENCE))
+    filesOf(resolve(dirname(entry), name), seen);
+  return seen;
+}
+
+/** Names of the processes that run one of the changed files. */
+export function touchedBy(changed, processes) {
+  return processes
+    .filter(({ entry }) => {
+      const files = filesOf(entry);
+      return changed.some((path) => files.has(path));
+    })
+    .map(({ name }) => name);
+}

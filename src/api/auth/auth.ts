@@ -1,0 +1,101 @@
+import { createHash, createSecretKey, timingSafeEqual } from 'node:crypto';
+import jsonwebtoken from 'jsonwebtoken';
+import { z } from 'zod';
+import {
+  isCallerId,
+  PERMISSIONS,
+  TOKEN_TYPES,
+  type Permission,
+  type TokenType,
+} from '../../shared/access/access-token.js';
+import { HttpError } from '../http/http-error.js';
+import { rememberTokens, type VerifiedToken } from './recent-tokens.js';
+
+export type { Permission } from '../../shared/access/access-token.js';
+
+/** Who asks, after authentication. */
+export interface Caller {
+  readonly id: string;
+  readonly permissions: ReadonlySet<Permission>;
+  readonly type: TokenType;
+}
+
+/** Whoever asks an open route without a token. No document lists an empty id. */
+export const anonymous: Caller = { id: '', permissions: new Set(), type: 'user' };
+
+const devUser: Caller = { id: 'dev_user', permissions: new Set(PERMISSIONS), type: 'developer' };
+
+const entityId = z.string().refine(isCallerId).nullish();
+const claimsSchema = z
+  .object({
+    entity_id: entityId,
+    sub: entityId,
+    type: z.enum(TOKEN_TYPES).default('user'),
+    permissions: z.array(z.enum(PERMISSIONS)).default(['read']),
+    exp: z.number(),
+    iat: z.number().optional(),
+  })
+  .transform(({ entity_id, sub, type, permissions, exp }, context): VerifiedToken<Caller> => {
+    const id = entity_id ?? sub;
+    if (id == null) {
+      context.addIssue({ code: 'custom', message: 'entity_id or sub is required' });
+      return z.NEVER;
+    }
+    return { holder: { id, type, permissions: withImplied(permissions) }, expiresAt: exp };
+  });
+
+function withImplied(permissions: readonly Permission[]): ReadonlySet<Permission> {
+  return new Set(permissions.includes('admin') ? PERMISSIONS : permissions);
+}
+
+/** The caller that an `Authorization` header names; null when it names none that we know. */
+export type Authenticate = (authorization: string | undefined) => Caller | null;
+
+export interface AuthenticationOptions {
+  /** The current secret, then the previous one while it is being changed. */
+  readonly secrets: readonly string[];
+  /** Whoever names nobody is `dev_user`. */
+  readonly devMode: boolean;
+}
+
+export function createAuthentication({ secrets, devMode }: AuthenticationOptions): Authenticate {
+  const keys = secrets.map((secret) => createSecretKey(Buffer.from(secret)));
+  const findHolder = rememberTokens((token) => {
+    for (const key of keys) {
+      const claims = claimsSchema.safeParse(verify(token, key));
+      if (claims.success) return claims.data;
+    }
+    return null;
+  });
+  return (authorization) => {
+    const token = /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1];
+    const caller = token === undefined ? null : (findHolder(token)?.holder ?? null);
+    return caller ?? (devMode ? devUser : null);
+  };
+}
+
+function verify(token: string, key: ReturnType<typeof createSecretKey>): unknown {
+  try {
+    return jsonwebtoken.verify(token, key, { algorithms: ['HS256'] });
+  } catch {
+    // Whatever a stranger's bytes trip over, they are no token of ours.
+    return null;
+  }
+}
+
+export function notAuthenticated(): HttpError {
+  return new HttpError(401, 'Invalid authentication credentials', {
+    headers: { 'WWW-Authenticate': 'Bearer' },
+  });
+}
+
+/** @throws HttpError 403 */
+export function requirePermission(caller: Caller, permission: Permission): void {
+  if (!caller.permissions.has(permission)) throw new HttpError(403, 'Insufficient permissions');
+}
+
+/** Compares in a time that tells nothing about either. */
+export function isSamePassword(given: string, expected: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(expected));
+}

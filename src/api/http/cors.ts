@@ -1,0 +1,60 @@
+import type { RequestHandler } from 'express';
+import { isLoopbackHost } from '../../shared/settings/loopback.js';
+import { HttpError } from './http-error.js';
+
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
+const REQUEST_HEADERS = 'Authorization, Content-Type, Prefer, X-Request-Id';
+const RESPONSE_HEADERS = 'X-Request-Id, Location, Retry-After, Preference-Applied, Content-Disposition';
+
+export interface CorsOptions {
+  readonly origins: readonly string[];
+  /** Loopback origins are allowed too, and writes from pages of other origins refused: nobody has to log in. */
+  readonly devMode: boolean;
+}
+
+/** Lets pages of the allowed origins call the API (Fetch standard, CORS protocol); answers their preflights. */
+export function createCors({ origins, devMode }: CorsOptions): RequestHandler {
+  const isAllowed = (origin: string) => origins.includes(origin) || (devMode && isLoopbackOrigin(origin));
+  return (request, response, next) => {
+    response.vary('Origin');
+    const { origin } = request.headers;
+    if (origin === undefined) {
+      next();
+      return;
+    }
+    const allowed = isAllowed(origin);
+    const isForeign = !allowed && !isSameOrigin(origin, request.headers.host);
+    if (isForeign && devMode && !['GET', 'HEAD', 'OPTIONS'].includes(request.method)) {
+      throw new HttpError(403, 'Pages of this origin may not call the API');
+    }
+    if (allowed) {
+      response.set({
+        'Access-Control-Allow-Origin': origin,
+        'Access-Control-Expose-Headers': RESPONSE_HEADERS,
+      });
+    }
+    const isPreflight =
+      request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;
+    if (!isPreflight) {
+      next();
+      return;
+    }
+    if (allowed) {
+      response.set({
+        'Access-Control-Allow-Methods': METHODS,
+        'Access-Control-Allow-Headers': REQUEST_HEADERS,
+        'Access-Control-Max-Age': '600',
+      });
+    }
+    response.status(204).end();
+  };
+}
+
+/** Whether a page is one of ours, such as `/docs`; browsers send the origin of those too. */
+function isSameOrigin(origin: string, host: string | undefined): boolean {
+  return URL.canParse(origin) && new URL(origin).host === host?.toLowerCase();
+}
+
+function isLoopbackOrigin(origin: string): boolean {
+  return URL.canParse(origin) && isLoopbackHost(new URL(origin).hostname);
+}

@@ -1,0 +1,90 @@
+import { STATUS_CODES } from 'node:http';
+import { types } from 'node:util';
+import type { ErrorRequestHandler } from 'express';
+import {
+  DomainError,
+  InvalidFieldError,
+  UnavailableError,
+  type DomainErrorKind,
+  type ValidationItem,
+} from '../../shared/errors.js';
+import { toUnavailable } from '../../shared/redis/client.js';
+import { HttpError } from './http-error.js';
+import { AbandonedError } from '../services/abandoned.js';
+import { sendJson } from './reply/send-json.js';
+import { requestLog } from './request-log.js';
+import { ClientGoneError } from './request/body.js';
+
+export interface ErrorReply {
+  readonly status: number;
+  readonly detail: string | readonly ValidationItem[];
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The one map from errors to HTTP. What it does not know shows nothing of itself. */
+export function describeError(thrown: unknown): ErrorReply {
+  const error = toUnavailable(thrown);
+  if (error instanceof HttpError) {
+    const { status, detail, headers } = error;
+    return { status, detail, headers };
+  }
+  if (error instanceof DomainError) {
+    const detail = error instanceof InvalidFieldError ? [itemOf(error)] : error.message;
+    return { status: STATUSES[error.kind], detail, headers: retryAfter(error.retryAfterSeconds) };
+  }
+  if (error instanceof UnavailableError)
+    return { status: 503, detail: error.message, headers: retryAfter(error.retryAfterSeconds) };
+  const status = statusOfExpress(error);
+  return status === null
+    ? { status: 500, detail: 'Internal server error', headers: {} }
+    : { status, detail: STATUS_CODES[status] ?? 'Bad Request', headers: {} };
+}
+
+const STATUSES: Readonly<Record<DomainErrorKind, number>> = {
+  impossible: 400,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  too_large: 413,
+  unsupported_type: 415,
+  invalid_field: 422,
+  too_many: 429,
+  try_later: 503,
+};
+
+const retryAfter = (seconds: number | null): Readonly<Record<string, string>> =>
+  seconds === null ? {} : { 'Retry-After': String(Math.max(1, Math.ceil(seconds))) };
+
+function itemOf({ field, message, limit }: InvalidFieldError): ValidationItem {
+  const type = limit.of === 'items' ? 'value_error.list.max_items' : 'value_error';
+  return { loc: ['body', field], msg: message, type, ctx: { limit_value: limit.value } };
+}
+
+/** Express and its file server throw errors with a status: a path that cannot be decoded is one that we do not have. */
+function statusOfExpress(error: unknown): number | null {
+  if (!types.isNativeError(error) || !('status' in error) || typeof error.status !== 'number') return null;
+  const { status } = error;
+  if (status === 400) return 404;
+  return status > 400 && status < 500 ? status : null;
+}
+
+export const handleError: ErrorRequestHandler = (error: unknown, request, response, _next) => {
+  const isGone =
+    error instanceof ClientGoneError ||
+    error instanceof AbandonedError ||
+    (request.socket.destroyed && !response.writableFinished);
+  if (isGone) {
+    requestLog(request).debug('the client went away');
+    response.destroy();
+    return;
+  }
+  const { status, detail, headers } = describeError(error);
+  if (status === 500) requestLog(request).error({ err: error }, 'request failed');
+  else if (status > 500) requestLog(request).warn({ err: error }, 'request refused for now');
+  if (response.headersSent) {
+    // An answer that was begun is cut off rather than made to look whole.
+    response.destroy();
+    return;
+  }
+  sendJson(response.set(headers), status, { detail });
+};

@@ -1,0 +1,24 @@
+import { AppError, type ValidationItem } from '../../shared/errors.js';
+
+/** A refusal that only makes sense over HTTP, such as an unreadable body or a missing token, with its status. */
+export class HttpError extends AppError {
+  override readonly name = 'HttpError';
+  readonly status: number;
+  readonly detail: string | readonly ValidationItem[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    status: number,
+    detail: string | readonly ValidationItem[],
+    options: { headers?: Record<string, string>; cause?: unknown } = {},
+  ) {
+    super(typeof detail === 'string' ? detail : JSON.stringify(detail), { cause: options.cause });
+    this.status = status;
+    this.detail = detail;
+    this.headers = options.headers ?? {};
+  }
+
+  get isCallersFault(): boolean {
+    return this.status < 500;
+  }
+}

@@ -1,0 +1,82 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { UnavailableError } from '../../../shared/errors.js';
+import { invalidJson, parseJson } from './json.js';
+
+/** @throws HttpError 422 in the shape of pydantic 1 */
+export type ReadJson = (bytes: Buffer) => Promise<unknown>;
+
+export type JsonAnswer = { readonly type: 'value'; readonly value: unknown } | { readonly type: 'invalid' };
+
+/** Parsed in some milliseconds, whatever they hold. */
+const SMALL_BYTES = 256 * 1024;
+const IDLE_MILLISECONDS = 30_000;
+
+/**
+ * Reads JSON without holding up the event loop: what is large is parsed in a thread, which is started when it is needed,
+ * and one after the other, so that no two of them are handed over in the same turn of the loop.
+ */
+export function createJsonReader(): ReadJson {
+  const parseInThread = createJsonThread();
+  let last: Promise<unknown> = Promise.resolve();
+  return async (bytes) => {
+    if (bytes.length <= SMALL_BYTES) return parseJson(bytes);
+    const before = last;
+    const mine = before.then(() => parseInThread(bytes));
+    last = mine.catch(() => undefined);
+    const answer = await mine;
+    // Taking it over was one turn's work, and looking at it is another's.
+    await nextTurn();
+    if (answer.type === 'invalid') throw invalidJson();
+    return answer.value;
+  };
+}
+
+/** To be asked again only after it has answered. Its bytes are gone afterwards: they were handed over. */
+function createJsonThread(): (bytes: Buffer) => Promise<JsonAnswer> {
+  let worker: Worker | null = null;
+  let idle: NodeJS.Timeout | undefined;
+  const stop = () => {
+    void worker?.terminate();
+    worker = null;
+  };
+  const start = (): Worker => {
+    const started = new Worker(new URL('./thread.js', import.meta.url));
+    started.unref();
+    return started;
+  };
+  return async (bytes) => {
+    clearTimeout(idle);
+    worker ??= start();
+    try {
+      return await ask(worker, bytes);
+    } catch (cause) {
+      stop();
+      throw new UnavailableError('the reader of large requests', { cause });
+    } finally {
+      idle = setTimeout(stop, IDLE_MILLISECONDS).unref();
+    }
+  };
+}
+
+/** @throws what ended the thread */
+function ask(worker: Worker, bytes: Buffer): Promise<JsonAnswer> {
+  return new Promise((resolve, reject) => {
+    const done = () => {
+      worker.off('message', answer).off('error', fail).off('exit', fail);
+    };
+    const answer = (message: JsonAnswer) => {
+      done();
+      resolve(message);
+    };
+    const fail = (cause: unknown) => {
+      done();
+      reject(new Error('the thread ended', { cause }));
+    };
+    worker.once('message', answer).once('error', fail).once('exit', fail);
+    // Small ones share their memory with others.
+    const { buffer } = bytes;
+    const isOwn = buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength;
+    worker.postMessage(bytes, isOwn ? [buffer] : []);
+  });
+}

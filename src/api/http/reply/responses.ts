@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import type { Route } from '../route.js';
+import type { ResponseShape } from './reply.js';
+
+/** Body of an error whose `detail` is a sentence. */
+export const errorBody = z.object({ detail: z.string() }).meta({ id: 'Error' });
+
+const validationItem = z
+  .object({
+    loc: z.array(z.union([z.string(), z.int()])),
+    msg: z.string(),
+    type: z.string(),
+    ctx: z.object({ limit_value: z.number() }).optional(),
+  })
+  .meta({ id: 'ValidationItem' });
+
+export const validationErrorBody = z
+  .object({ detail: z.array(validationItem) })
+  .meta({ id: 'ValidationError' });
+
+/** Everything a route may answer, by status: what it declares, and the errors that its kind implies. */
+export function responsesOf(route: Route): ReadonlyMap<number, ResponseShape> {
+  const { path, query, body } = route.request;
+  const responses = new Map<number, ResponseShape>();
+  // A parameter that cannot be decoded names nothing.
+  if (path) responses.set(404, errorBody);
+  // A form that cannot be read.
+  if (route.upload ?? route.request.form) responses.set(400, errorBody);
+  if (route.permission !== 'open') responses.set(401, errorBody).set(403, errorBody);
+  if (body || route.upload) responses.set(408, errorBody).set(413, errorBody).set(415, errorBody);
+  if (path ?? query ?? body ?? route.upload) responses.set(422, validationErrorBody);
+  responses.set(429, errorBody).set(500, errorBody).set(503, errorBody);
+  for (const [status, shape] of Object.entries(route.responses)) responses.set(Number(status), shape);
+  return responses;
+}

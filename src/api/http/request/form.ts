@@ -1,0 +1,42 @@
+import type { IncomingMessage } from 'node:http';
+import busboy from 'busboy';
+import { HttpError } from '../http-error.js';
+import { checkEncoding, mediaTypeOf, readBytes, type BodyOptions } from './body.js';
+
+/** Fields of a small form, url-encoded or multipart; files in it are dropped. @throws HttpError 400, 413, 415 */
+export async function readForm(
+  request: IncomingMessage,
+  options: BodyOptions,
+): Promise<Record<string, string>> {
+  checkEncoding(request);
+  const bytes = await readBytes(request, options);
+  if (mediaTypeOf(request) === 'application/x-www-form-urlencoded') {
+    return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
+  }
+  return readMultipart(bytes, request.headers);
+}
+
+function readMultipart(bytes: Buffer, headers: IncomingMessage['headers']): Promise<Record<string, string>> {
+  return new Promise((resolve, reject) => {
+    const refuse = (cause: unknown) => {
+      reject(new HttpError(400, 'Malformed multipart body', { cause }));
+    };
+    try {
+      const parser = busboy({ headers, defParamCharset: 'utf8', limits: { fields: 100, parts: 100 } });
+      const fields = new Map<string, string>();
+      // @NOTE busboy leaves a name undefined that the part does not give.
+      parser.on('field', (name: string | undefined, value: string | undefined) => {
+        if (name !== undefined) fields.set(name, value ?? '');
+      });
+      parser.on('file', (_name, stream) => {
+        stream.on('error', () => undefined).resume();
+      });
+      parser.on('error', refuse).on('close', () => {
+        resolve(Object.fromEntries(fields));
+      });
+      parser.end(bytes);
+    } catch (error) {
+      refuse(error);
+    }
+  });
+}

@@ -1,0 +1,138 @@
+import type { IncomingMessage } from 'node:http';
+import { z } from 'zod';
+import type { ValidationItem } from '../../../shared/errors.js';
+import { isPlainObject } from '../../../shared/is-plain-object.js';
+import { parseRequest } from '../fields/validation.js';
+import { HttpError } from '../http-error.js';
+import type { ReadJson } from '../json/reader.js';
+import type { Route } from '../route.js';
+import { checkEncoding, hasBody, isJson, mediaTypeOf, readBytes, type BodyOptions } from './body.js';
+import { readForm } from './form.js';
+import { isMultipart } from './upload.js';
+
+/** A body as it came, before it is validated; `upload` is left for the handler to receive. */
+export type RawBody =
+  { readonly type: 'none' | 'upload' } | { readonly type: 'json' | 'form'; readonly value: unknown };
+
+export interface BodyReading extends BodyOptions {
+  readonly readJson: ReadJson;
+}
+
+/** @throws HttpError 413, 415, 422 (no JSON) */
+export async function readBody(
+  request: IncomingMessage,
+  route: Route,
+  options: BodyReading,
+): Promise<RawBody> {
+  if (route.upload && isMultipart(request)) {
+    checkEncoding(request);
+    return { type: 'upload' };
+  }
+  const takesJson = route.request.body !== undefined && (route.upload?.alsoJson ?? true);
+  if (!takesJson) {
+    if (route.upload && hasBody(request)) throw unsupported(route);
+    return route.upload ? { type: 'json', value: undefined } : { type: 'none' };
+  }
+  if (!hasBody(request)) return { type: 'json', value: emptyValue(route) };
+  if (route.request.form && isForm(request)) {
+    return { type: 'form', value: await readForm(request, options) };
+  }
+  checkEncoding(request);
+  const isEmptyAllowed = route.emptyBody !== undefined && mediaTypeOf(request) === '';
+  if (!isJson(mediaTypeOf(request)) && !isEmptyAllowed) throw unsupported(route);
+  const bytes = await readBytes(request, options);
+  const text = bytes.length <= 16 ? bytes.toString('latin1').trim() : null;
+  if (text === '' || (text === '""' && route.emptyBody !== undefined))
+    return { type: 'json', value: emptyValue(route) };
+  if (!isJson(mediaTypeOf(request))) throw unsupported(route);
+  return { type: 'json', value: await options.readJson(bytes) };
+}
+
+const emptyValue = (route: Route): unknown => (route.emptyBody === undefined ? undefined : {});
+
+const isForm = (request: IncomingMessage) =>
+  mediaTypeOf(request) === 'application/x-www-form-urlencoded' || isMultipart(request);
+
+function unsupported(route: Route): HttpError {
+  const forms = route.request.form ? ['application/x-www-form-urlencoded', 'multipart/form-data'] : [];
+  const upload = route.upload ? ['multipart/form-data'] : [];
+  const json =
+    route.request.body !== undefined && (route.upload?.alsoJson ?? true) ? ['application/json'] : [];
+  return new HttpError(415, `Content-Type must be ${[...json, ...forms, ...upload].join(' or ')}`);
+}
+
+export interface RawParts {
+  readonly path: unknown;
+  readonly query: Readonly<Record<string, string>>;
+  readonly body: RawBody;
+}
+
+export interface Parts {
+  readonly path: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+}
+
+/** Validates all parts of a request. @throws HttpError 422 that lists the failures of all of them */
+export function parseParts(route: Route, raw: RawParts): Parts {
+  const { request } = route;
+  const items: ValidationItem[] = [];
+  const parse = (
+    schema: z.ZodType | undefined,
+    value: unknown,
+    location: 'body' | 'query' | 'path',
+  ): unknown => {
+    if (!schema) return undefined;
+    try {
+      return parseRequest(schema, value, location);
+    } catch (error) {
+      if (!(error instanceof HttpError) || typeof error.detail === 'string') throw error;
+      items.push(...error.detail);
+      return undefined;
+    }
+  };
+  const path = parse(request.path, raw.path, 'path');
+  const query = parse(request.query, raw.query, 'query');
+  const body = parseBody(route, raw, parse);
+  if (items.length > 0) throw new HttpError(422, items);
+  return { path, query, body };
+}
+
+type Parse = (schema: z.ZodType | undefined, value: unknown, location: 'body' | 'query') => unknown;
+
+function parseBody({ request }: Route, { body, query }: RawParts, parse: Parse): unknown {
+  switch (body.type) {
+    case 'none':
+    case 'upload':
+      return undefined;
+    case 'form':
+      return parse(request.form, body.value, 'body');
+    case 'json':
+      if (!request.fromQuery || !isPlainObject(body.value)) return parse(request.body, body.value, 'body');
+      return parse(request.body, fillFrom(body.value, request.fromQuery, query, parse), 'body');
+  }
+}
+
+/** Each field by itself, so that a wrong parameter counts only where the body leaves its field out. */
+function fillFrom(
+  body: Record<string, unknown>,
+  fields: z.ZodObject,
+  query: RawParts['query'],
+  parse: Parse,
+): Record<string, unknown> {
+  const filled = { ...body };
+  for (const [name, field] of Object.entries<z.ZodType>(fields.shape)) {
+    const isMissing = filled[name] === undefined || filled[name] === null;
+    // Some HTTP libraries send what their caller left out as an empty parameter.
+    if (!isMissing || query[name] === undefined || query[name] === '') continue;
+    const parsed = parse(z.object({ [name]: field }), { [name]: query[name] }, 'query');
+    if (isPlainObject(parsed)) filled[name] = parsed[name];
+  }
+  return filled;
+}
+
+/** The query string's values; of a parameter given twice the last. */
+export function queryOf(url: string | undefined): Record<string, string> {
+  const start = (url ?? '').indexOf('?');
+  return start === -1 ? {} : Object.fromEntries(new URLSearchParams((url ?? '').slice(start + 1)));
+}

@@ -1,0 +1,58 @@
+import { createAdmin } from './admin/router.js';
+import type { AppOptions } from './app.js';
+import { createAuthentication } from './auth/auth.js';
+import type { Guesses } from './auth/guesses.js';
+import type { ApiContext } from './context.js';
+import type { BodyBudget } from './http/request/body-budget.js';
+import { createMetricsPage } from './pages/metrics-page.js';
+import type { ProcessMetrics } from './pages/process-metrics.js';
+import type { Secrets } from './routes.js';
+import { createDocumentInspection } from './services/documents/document-inspection.js';
+import { createServiceMetrics } from './services/service-metrics.js';
+
+interface PageOptions {
+  readonly secrets: Secrets;
+  readonly processMetrics: ProcessMetrics;
+  readonly guesses: Guesses;
+  readonly bodies: BodyBudget;
+}
+
+/** What operators use, and what is no JSON route: metrics and the pages under /admin. */
+export function createOperatorPages(
+  context: ApiContext,
+  { secrets, processMetrics, guesses, bodies }: PageOptions,
+): NonNullable<AppOptions['pages']> {
+  const { settings, redis, jobs, index, logger, records, chunks } = context;
+  const { devMode } = settings;
+  const authenticateToken = createAuthentication({ secrets, devMode: false });
+  return [
+    {
+      path: '/metrics',
+      handler: createMetricsPage({
+        sources: [() => processMetrics.render(), createServiceMetrics({ redis, jobs, index, logger })],
+        authenticate: authenticateToken,
+        token: settings.metrics.token,
+        devMode,
+        guesses,
+      }),
+    },
+    {
+      path: '/admin',
+      handler: createAdmin({
+        redis,
+        jobs,
+        secrets,
+        devMode,
+        authenticateToken,
+        guesses,
+        bodies,
+        bodyGraceSeconds: settings.api.slowBodySeconds,
+        inspect: createDocumentInspection({ records, chunks, jobs }),
+        authenticate: createAuthentication({ secrets, devMode }),
+        sessionMinutes: settings.admin.sessionMinutes,
+        queuesReadOnly: settings.admin.queuesReadOnly,
+        publicUrl: settings.api.publicUrl,
+      }),
+    },
+  ];
+}

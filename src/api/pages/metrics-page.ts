@@ -1,0 +1,63 @@
+import type { Request, RequestHandler } from 'express';
+import { Registry } from 'prom-client';
+import { isLoopbackHost } from '../../shared/settings/loopback.js';
+import { isSamePassword, notAuthenticated, requirePermission, type Authenticate } from '../auth/auth.js';
+import type { Guesses } from '../auth/guesses.js';
+import { addressOf } from '../http/address.js';
+import { HttpError } from '../http/http-error.js';
+import { requestFacts } from '../http/request-facts.js';
+
+export interface MetricsPageOptions {
+  /** Prometheus text, in parts. */
+  readonly sources: readonly (() => Promise<string>)[];
+  /** Knows tokens only: nobody is anybody without one, in dev mode neither. */
+  readonly authenticate: Authenticate;
+  /** What scrapers show; empty: admin tokens only. */
+  readonly token: string;
+  readonly devMode: boolean;
+  readonly guesses: Guesses;
+}
+
+/** What Prometheus scrapes. */
+export function createMetricsPage(options: MetricsPageOptions): RequestHandler {
+  const { sources } = options;
+  return async (request, response, next) => {
+    if (request.path !== '/') {
+      next();
+      return;
+    }
+    requestFacts(request).route = '/metrics';
+    await admit(request, options);
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      throw new HttpError(405, 'Method Not Allowed', { headers: { Allow: 'GET, HEAD' } });
+    }
+    const parts = await Promise.all(sources.map((source) => source()));
+    const text = parts.map((part) => (part.endsWith('\n') ? part : `${part}\n`)).join('');
+    response.set({ 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE, 'Cache-Control': 'no-store' });
+    response.end(text);
+  };
+}
+
+/** @throws HttpError 401, 403 for a token that lacks `admin`, or 429 */
+async function admit(request: Request, options: MetricsPageOptions): Promise<void> {
+  const { authenticate, devMode } = options;
+  const { authorization } = request.headers;
+  if (devMode && isLocal(request)) return;
+  const caller = authenticate(authorization);
+  requestFacts(request).callerId = caller?.id ?? null;
+  if (caller) requirePermission(caller, 'admin');
+  else if (!(await isScraper(request, options))) throw notAuthenticated();
+}
+
+async function isScraper(request: Request, { token, guesses }: MetricsPageOptions): Promise<boolean> {
+  const given = /^Bearer +([^\s]+) *$/i.exec(request.headers.authorization ?? '')?.[1];
+  if (given === undefined || token === '') return false;
+  const guess = { kind: 'scrape-token', address: addressOf(request) } as const;
+  return guesses.check(guess, () => isSamePassword(given, token));
+}
+
+/** Asked from this machine itself, and not by way of a proxy on it. */
+function isLocal({ socket, headers }: Request): boolean {
+  const peer = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
+  return isLoopbackHost(peer) && headers['x-forwarded-for'] === undefined && headers.forwarded === undefined;
+}

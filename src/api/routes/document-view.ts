@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { DOCUMENT_STATUSES, isFinal, shownContent, type DocumentRecord } from '../../shared/document.js';
+import { FAILURE_CODES } from '../../shared/errors.js';
+
+const timestamp = z.iso.datetime();
+const failure = z.object({ code: z.enum(FAILURE_CODES), message: z.string(), stage: z.string() });
+
+const progressFields = {
+  published_version: z.int().nullable().describe('What searches answer from; null until a version is ready'),
+  status: z.enum(DOCUMENT_STATUSES),
+  stage: z.string(),
+  progress: z.number().min(0).max(1),
+  error: failure.nullable(),
+};
+
+/** A Document as clients see it. */
+export const documentView = z
+  .object({
+    external_id: z.uuid(),
+    content_type: z.string(),
+    filename: z.string().nullable(),
+    metadata: z.record(z.string(), z.unknown()),
+    storage_info: z.object({ bucket: z.string(), key: z.string() }).or(z.strictObject({})),
+    system_metadata: z.object({
+      created_at: timestamp,
+      updated_at: timestamp,
+      version: z.int().positive(),
+      ...progressFields,
+      chunk_count: z.int().min(0),
+      token_count: z.int().min(0),
+      content_sha256: z.string(),
+      size_bytes: z.int().min(0),
+    }),
+    access_control: z.object({
+      readers: z.array(z.string()),
+      writers: z.array(z.string()),
+      admins: z.array(z.string()),
+    }),
+    chunk_ids: z.array(z.string()),
+  })
+  .meta({ id: 'Document' });
+export type DocumentView = z.infer<typeof documentView>;
+
+export const documentStatusView = z
+  .object({ document_id: z.uuid(), version: z.int().positive(), ...progressFields })
+  .meta({ id: 'DocumentStatus' });
+export type DocumentStatusView = z.infer<typeof documentStatusView>;
+
+export function viewDocument(record: DocumentRecord, bucket: string): DocumentView {
+  const content = shownContent(record);
+  return {
+    external_id: record.id,
+    content_type: content.contentType,
+    filename: content.filename,
+    metadata: record.metadata,
+    storage_info: content.kind === 'text' ? {} : { bucket, key: content.storageKey },
+    system_metadata: {
+      created_at: record.createdAt,
+      updated_at: record.updatedAt,
+      version: record.version,
+      ...viewProgress(record),
+      chunk_count: content.chunkCount,
+      token_count: content.tokenCount,
+      content_sha256: content.sha256,
+      size_bytes: content.sizeBytes,
+    },
+    access_control: { readers: record.readers, writers: record.writers, admins: record.admins },
+    chunk_ids: Array.from({ length: content.chunkCount }, (_, number) => `${record.id}-${String(number)}`),
+  };
+}
+
+export function viewStatus(record: DocumentRecord): DocumentStatusView {
+  return { document_id: record.id, version: record.version, ...viewProgress(record) };
+}
+
+function viewProgress(record: DocumentRecord) {
+  return {
+    published_version: record.published?.version ?? null,
+    status: record.status,
+    stage: isFinal(record) && record.retag > 0 ? 'access' : record.stage,
+    progress: record.progress,
+    error: record.status === 'failed' ? record.error : null,
+  };
+}

@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import type { Streamed } from '../http/reply/reply.js';
+import type { FoundChunk } from '../services/retrieval/found-chunks.js';
+import type { FoundDocument } from '../services/retrieval/found-documents.js';
+import type { Completion, QueryEnd, QueryEvent } from '../services/retrieval/query.js';
+
+const metadata = z.record(z.string(), z.unknown());
+
+export const chunkResult = z
+  .object({
+    content: z.string(),
+    score: z.number().min(0).max(1),
+    document_id: z.string(),
+    chunk_number: z.int().min(0),
+    metadata,
+    content_type: z.string(),
+    filename: z.string().nullable(),
+    download_url: z.string().nullable(),
+  })
+  .meta({ id: 'ChunkResult' });
+
+export function viewChunk(chunk: FoundChunk): z.infer<typeof chunkResult> {
+  return {
+    content: chunk.content,
+    score: chunk.score,
+    document_id: chunk.documentId,
+    chunk_number: chunk.chunkNumber,
+    metadata: chunk.metadata,
+    content_type: chunk.contentType,
+    filename: chunk.filename,
+    download_url: chunk.downloadUrl,
+  };
+}
+
+export const documentResult = z
+  .object({
+    score: z.number().min(0).max(1),
+    document_id: z.string(),
+    metadata,
+    content: z.object({
+      type: z.enum(['string', 'url']),
+      value: z.string(),
+      filename: z.string().nullable(),
+    }),
+    additional_metadata: metadata,
+  })
+  .meta({ id: 'DocumentResult' });
+
+export function viewFoundDocument({
+  score,
+  documentId,
+  metadata,
+  content,
+}: FoundDocument): Streamed<z.infer<typeof documentResult>> {
+  return { score, document_id: documentId, metadata, content, additional_metadata: {} };
+}
+
+export const usageCounts = z.object({
+  completion_tokens: z.int(),
+  prompt_tokens: z.int(),
+  total_tokens: z.int(),
+});
+
+export function viewUsage({
+  completionTokens,
+  promptTokens,
+}: {
+  readonly completionTokens: number;
+  readonly promptTokens: number;
+}): z.infer<typeof usageCounts> {
+  return {
+    completion_tokens: completionTokens,
+    prompt_tokens: promptTokens,
+    total_tokens: promptTokens + completionTokens,
+  };
+}
+
+const outcome = {
+  usage: usageCounts,
+  finish_reason: z.enum(['stop', 'length']),
+  sources: z.array(z.object({ document_id: z.string(), chunk_number: z.int(), score: z.number() })),
+};
+
+export const completion = z.object({ completion: z.string(), ...outcome }).meta({ id: 'Completion' });
+
+export function viewCompletion(answer: Completion): z.infer<typeof completion> {
+  return {
+    completion: answer.completion,
+    usage: viewUsage(answer),
+    finish_reason: answer.finishReason,
+    sources: viewSources(answer),
+  };
+}
+
+export const completionEvent = z
+  .discriminatedUnion('type', [
+    z.object({ type: z.literal('token'), text: z.string() }),
+    z.object({ type: z.literal('end'), ...outcome }),
+  ])
+  .meta({ id: 'CompletionEvent' });
+
+export function viewEvent(event: QueryEvent): z.infer<typeof completionEvent> {
+  if (event.type === 'token') return event;
+  const usage = viewUsage(event);
+  return { type: 'end', finish_reason: event.finishReason, usage, sources: viewSources(event) };
+}
+
+const viewSources = ({ sources }: QueryEnd) =>
+  sources.map(({ documentId, chunkNumber, score }) => ({
+    document_id: documentId,
+    chunk_number: chunkNumber,
+    score,
+  }));

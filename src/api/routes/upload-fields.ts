@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import type { AccessLists } from '../../shared/access/access.js';
+import {
+  accessControl,
+  metadata,
+  optionalNull,
+  optionalNullOr,
+  parseRequest,
+} from '../http/fields/validation.js';
+import { HttpError } from '../http/http-error.js';
+import { parseJson } from '../http/json/json.js';
+import type { ReceiveUpload, UploadTarget } from '../http/request/upload.js';
+import type { FileTarget, ReceiveFile } from '../services/ingest/incoming-file.js';
+import type { DocumentDetails } from '../services/ingest/ingest.js';
+
+/** Raw bytes of JSON, white space and escapes included; what it holds is bounded by the schemas. */
+export const LIMITS = { metadata: 128 * 1024, access_control: 4 * 1024 * 1024 } as const;
+
+const fieldsSchema = z.object({
+  metadata: optionalNullOr(metadata, {}),
+  access_control: optionalNull(accessControl),
+});
+
+/** The file of an upload alone: other form fields are skipped. */
+export function receiveFile(receiveUpload: ReceiveUpload): ReceiveFile<null> {
+  return async (target) => ({
+    stored: await receive(receiveUpload, target, { fields: {} }),
+    details: null,
+  });
+}
+
+/**
+ * The file of an upload with the form fields beside it.
+ * @throws HttpError 400 for a field that is no JSON object, 422 for one that is over the limits
+ */
+export function receiveDescribedFile(receiveUpload: ReceiveUpload): ReceiveFile<DocumentDetails> {
+  return async (target) => {
+    const fields = createUploadFields();
+    const stored = await receive(receiveUpload, target, { fields: LIMITS, onField: fields.take });
+    return { stored, details: fields.details() };
+  };
+}
+
+async function receive<Stored>(
+  receiveUpload: ReceiveUpload,
+  { maxBytes, store }: FileTarget<Stored>,
+  fields: Pick<UploadTarget<Stored>, 'fields' | 'onField'>,
+): Promise<Stored> {
+  // In a list, since what is stored might itself be null.
+  const stored = await receiveUpload({
+    ...fields,
+    maxFileBytes: maxBytes,
+    storeFile: async (file) => [await store(file)] as const,
+  });
+  if (!stored) throw missingFile();
+  return stored[0];
+}
+
+/** @returns an HttpError 422 */
+export const missingFile = (): HttpError =>
+  new HttpError(422, [{ loc: ['body', 'file'], msg: 'field required', type: 'value_error.missing' }]);
+
+/** Each field is checked when it comes, so that a wrong one ends the upload. */
+export function createUploadFields() {
+  const taken = new Map<string, unknown>();
+  const parse = () => parseRequest(fieldsSchema, Object.fromEntries(taken), 'body');
+  return {
+    take: (name: string, value: string | null): void => {
+      if (value === null) throw tooLong(name);
+      taken.set(name, parseObject(name, value));
+      parse();
+    },
+    details: (): DocumentDetails => {
+      const { metadata, access_control } = parse();
+      return { metadata, accessControl: compact(access_control ?? {}) };
+    },
+  };
+}
+
+function parseObject(name: string, text: string): unknown {
+  const value = attemptJson(text);
+  const isObject = typeof value === 'object' && !Array.isArray(value);
+  if (!isObject) throw new HttpError(400, `Invalid ${name} JSON`);
+  return value;
+}
+
+function attemptJson(text: string): unknown {
+  try {
+    return parseJson(Buffer.from(text));
+  } catch (error) {
+    if (error instanceof HttpError) return undefined;
+    throw error;
+  }
+}
+
+const tooLong = (name: string) =>
+  new HttpError(422, [{ loc: ['body', name], msg: 'this field is too long', type: 'value_error' }]);
+
+type StatedLists = { readonly [Name in keyof AccessLists]?: string[] | undefined };
+
+/** Lists that were not stated are left out. */
+export function compact({ readers, writers, admins }: StatedLists): Partial<AccessLists> {
+  return { ...(readers && { readers }), ...(writers && { writers }), ...(admins && { admins }) };
+}

@@ -1,0 +1,44 @@
+import type { DocumentRecord } from '../../../shared/document.js';
+import type { Transition } from '../../../shared/documents/change.js';
+import type { Records } from '../../../shared/documents/records.js';
+import { isCurrent } from '../../../shared/documents/transitions.js';
+import type { JobRequests } from '../ingest/job-requests.js';
+import { requireRight, documentNotFound, type DocumentRight } from './document-access.js';
+
+export interface ChangeRequest {
+  readonly documentId: string;
+  readonly callerId: string;
+  readonly right: DocumentRight;
+}
+
+export type ChangeDocument = (
+  request: ChangeRequest,
+  transition: Transition,
+) => Promise<{ readonly record: DocumentRecord | null; readonly changed: boolean }>;
+
+/**
+ * Changes a record that exists, on behalf of a caller: the right is checked on the very record that is changed, and
+ * chunks that nothing refers to any more are cleaned away. `record` is null once it is removed.
+ * @throws ForbiddenError, NotFoundError
+ */
+export function createChangeDocument(records: Records, jobs: JobRequests): ChangeDocument {
+  return async ({ documentId, callerId, right }, transition) => {
+    const last: { before: DocumentRecord | null } = { before: null };
+    const checked: Transition = (record) => {
+      requireRight(record, callerId, right);
+      last.before = record;
+      return transition(record);
+    };
+    const result = await records.update(documentId, checked);
+    if (!result.record && !result.changed) throw documentNotFound();
+    await Promise.all([
+      jobs.clean(result.discarded, callerId),
+      last.before && endsAttempt(last.before, result.record) ? jobs.forgetIngest(last.before) : null,
+    ]);
+    return result;
+  };
+}
+
+/** Whether an attempt whose job still waits is over by a change. */
+const endsAttempt = (before: DocumentRecord, after: DocumentRecord | null): boolean =>
+  before.status === 'queued' && (!after || !isCurrent(after, { ...before, documentId: before.id }));

@@ -1,0 +1,120 @@
+import type { AccessLists } from '../../../shared/access/access.js';
+import { isFinal, type DocumentRecord, type Metadata } from '../../../shared/document.js';
+import type { Change } from '../../../shared/documents/change.js';
+import { cancel, patch, remove, retry, type Patch } from '../../../shared/documents/transitions.js';
+import type { Admit, RequireRoom } from '../ingest/admission.js';
+import { grows, requireRoomFor } from '../ingest/growth.js';
+import { newOperation } from '../ingest/ingest.js';
+import type { JobRequests } from '../ingest/job-requests.js';
+import { beginToWait, type AwaitedDocument, type WaitForDocument } from '../ingest/wait-for-document.js';
+import type { RequestContext } from '../request-context.js';
+import type { ChangeDocument } from './change-document.js';
+import { documentNotFound } from './document-access.js';
+
+/** What is undefined stays as it is. */
+export interface DocumentPatch {
+  readonly metadata: Metadata | undefined;
+  readonly filename: string | undefined;
+  readonly accessControl: Partial<AccessLists> | undefined;
+}
+
+/**
+ * All resolve with the document as it then stands, null when it was deleted meanwhile; all throw ForbiddenError and
+ * NotFoundError.
+ */
+export interface DocumentChanges {
+  /** The wait is for searches to see the change. */
+  patch(documentId: string, changes: DocumentPatch, context: RequestContext): Promise<AwaitedDocument>;
+  retry(documentId: string, context: RequestContext): Promise<DocumentRecord | null>;
+  cancel(documentId: string, context: RequestContext): Promise<DocumentRecord | null>;
+  remove(documentId: string, context: RequestContext): Promise<void>;
+}
+
+interface Parts {
+  readonly change: ChangeDocument;
+  readonly admit: Admit;
+  readonly room: RequireRoom;
+  readonly jobs: JobRequests;
+  readonly waitForDocument: WaitForDocument;
+}
+
+export function createDocumentChanges(parts: Parts): DocumentChanges {
+  const { change } = parts;
+  return {
+    patch: (documentId, changes, context) => patchDocument(parts, { documentId, changes, context }),
+    retry: (documentId, context) => retryDocument(parts, documentId, context),
+    cancel: async (documentId, { callerId }) => {
+      const { record } = await change({ documentId, callerId, right: 'write' }, (current) => {
+        const cancelling = cancel(current);
+        return cancelling && { ...cancelling, evenWhenFull: true };
+      });
+      return record;
+    },
+    remove: async (documentId, { callerId }) => {
+      const { changed } = await change({ documentId, callerId, right: 'write' }, remove);
+      if (!changed) throw documentNotFound();
+    },
+  };
+}
+
+interface PatchRequest {
+  readonly documentId: string;
+  readonly changes: DocumentPatch;
+  readonly context: RequestContext;
+}
+
+async function patchDocument(
+  { change, room, jobs, waitForDocument }: Parts,
+  { documentId, changes, context }: PatchRequest,
+): Promise<AwaitedDocument> {
+  const { callerId, waitSeconds, signal } = context;
+  const fields = definedFields(changes);
+  const right = changes.accessControl ? 'change access' : 'write';
+  const asked = { documentId, callerId, right } as const;
+  const isEmpty = Object.keys(fields).length === 0;
+  // Who may not change it is told that, however full Redis is.
+  const { record: known } = await change(asked, () => null);
+  if (known && !isEmpty) await requireRoomFor(room, known, patchedBy(fields)(known).record ?? known);
+  const { record, changed } = await change(asked, isEmpty ? () => null : patchedBy(fields));
+  if (record && changed && record.retag > 0) await jobs.retag(record, context);
+  return beginToWait(waitForDocument, record, { isDone: isRetagged, waitSeconds, signal });
+}
+
+async function retryDocument(
+  { change, admit, jobs, waitForDocument }: Parts,
+  documentId: string,
+  context: RequestContext,
+): Promise<DocumentRecord | null> {
+  const { callerId, startedAtMs } = context;
+  const asked = { documentId, callerId, right: 'write' } as const;
+  const again = (current: DocumentRecord) => {
+    const { pending } = current;
+    if (!pending) return null;
+    return retry(current, newOperation(pending, { documentId, userId: callerId, startedAtMs }));
+  };
+  // Where nothing is to be done, nothing has to wait: the document is answered as it is, however full the queues.
+  const { record: known } = await change(asked, () => null);
+  const leave = known && again(known) ? await admit(callerId) : null;
+  const { record, changed } = await change(asked, again).finally(() => leave?.());
+  if (record && changed) await jobs.ingest(record, context);
+  return record && waitForDocument(record, isFinal, context);
+}
+
+const isRetagged = ({ retag }: DocumentRecord): boolean => retag === 0;
+
+/** What only takes away goes on when Redis is full. */
+const patchedBy =
+  (fields: Patch) =>
+  (current: DocumentRecord): Change => {
+    const change = patch(current, fields);
+    return { ...change, evenWhenFull: !grows(current, change.record ?? current) };
+  };
+
+/** A patch without the fields that stay. */
+function definedFields({ metadata, filename, accessControl }: DocumentPatch): Patch {
+  return {
+    ...(metadata !== undefined && { metadata }),
+    ...(filename !== undefined && { filename }),
+    ...accessControl,
+  };
+}

@@ -1,0 +1,86 @@
+import { batchCount } from '../../../shared/batches.js';
+import type { Chunks } from '../../../shared/chunks/chunks.js';
+import { generationId, type Content, type DocumentRecord } from '../../../shared/document.js';
+import type { Records } from '../../../shared/documents/records.js';
+import type { Jobs } from '../../../shared/queues/jobs.js';
+import { jobIds } from '../../../shared/queues/payloads.js';
+
+/** Of a document with more batches than these, the jobs of the first ones are shown. */
+const MAX_EMBED_JOBS = 20;
+
+/** What operators see of a document: ids, states, counts and times; nothing that its owner wrote. */
+export type DocumentInspection = Awaited<ReturnType<typeof inspect>>;
+export type InspectDocument = (id: string) => Promise<DocumentInspection | null>;
+
+interface Parts {
+  readonly records: Records;
+  readonly chunks: Chunks;
+  readonly jobs: Jobs;
+}
+
+export function createDocumentInspection(parts: Parts): InspectDocument {
+  return async (id) => {
+    const record = await parts.records.read(id);
+    return record && (await inspect(parts, record));
+  };
+}
+
+async function inspect({ chunks, jobs }: Parts, record: DocumentRecord) {
+  const { error, published, pending, operation } = record;
+  const ids = [published?.generation ?? null, pending ? generationId(record) : null];
+  const generations = await Promise.all(
+    ids.filter((id) => id !== null).map((id) => readGeneration(chunks, id)),
+  );
+  const newest = generations.find((each) => each?.id === generationId(record));
+  return {
+    documentId: record.id,
+    ownerId: record.ownerId,
+    status: record.status,
+    stage: record.stage,
+    progress: record.progress,
+    error: error && { code: error.code, stage: error.stage },
+    version: record.version,
+    attempt: record.attempt,
+    publishedVersion: published?.version ?? null,
+    /** Tags of the chunks are still to be rewritten after a change of access or metadata. */
+    retagging: record.retag > 0,
+    createdAt: record.createdAt,
+    updatedAt: record.updatedAt,
+    ingestStartedAt: operation ? new Date(operation.startedAtMs).toISOString() : null,
+    published: published && describeContent(published),
+    pending: pending && describeContent(pending),
+    generations: generations.filter((each) => each !== null),
+    jobs: await readJobs(jobs, record, newest?.chunkCount ?? 0),
+  };
+}
+
+const describeContent = ({ version, createdAt, chunkCount, tokenCount }: Content) => ({
+  version,
+  createdAt,
+  chunkCount,
+  tokenCount,
+});
+
+async function readGeneration(chunks: Chunks, id: string) {
+  const found = await chunks.generation(id);
+  return found && { id, chunkCount: found.chunks, tokenCount: found.tokens };
+}
+
+/** Jobs of the newest attempt that the queues still know. */
+async function readJobs(jobs: Jobs, record: DocumentRecord, chunkCount: number) {
+  const fence = { documentId: record.id, version: record.version, attempt: record.attempt };
+  const batches = Math.min(batchCount(chunkCount), MAX_EMBED_JOBS);
+  const wanted = [
+    { queue: 'ingestion', id: jobIds.ingest(fence) } as const,
+    { queue: 'ingestion-quick', id: jobIds.ingest(fence) } as const,
+    ...Array.from(
+      { length: batches },
+      (_, batch) => ({ queue: 'embedding', id: jobIds.embed(fence, batch) }) as const,
+    ),
+  ];
+  const states = await Promise.all(wanted.map(({ queue, id }) => jobs.queue(queue).getJobState(id)));
+  return wanted.flatMap((job, i) => {
+    const state = states[i] ?? 'unknown';
+    return state === 'unknown' ? [] : [{ ...job, state }];
+  });
+}

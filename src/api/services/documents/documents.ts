@@ -1,0 +1,142 @@
+import type { Chunks } from '../../../shared/chunks/chunks.js';
+import type { StoredChunk } from '../../../shared/chunks/fields.js';
+import type { DocumentRecord } from '../../../shared/document.js';
+import type { Records } from '../../../shared/documents/records.js';
+import { matches } from '../../../shared/filters/match.js';
+import type { Filter } from '../../../shared/filters/parse.js';
+import type { Index } from '../../../shared/ports.js';
+import type { AnswerMemory, Lease } from '../retrieval/answer-memory.js';
+import { heldByRecord, heldSize } from '../retrieval/held-size.js';
+import { onStreamEnd } from '../retrieval/stream-end.js';
+import { readDocument, type DocumentRequest } from './document-access.js';
+
+export interface Page {
+  readonly skip: number;
+  readonly limit: number;
+}
+
+export interface DocumentListing extends Page {
+  readonly callerId: string;
+  readonly filter: Filter | null;
+  readonly signal: AbortSignal;
+}
+
+export interface Documents {
+  /**
+   * Documents that the caller may read and that match, newest first, ties by id. They are read and checked as they are
+   * asked for, a few at a time. @throws UnavailableError
+   */
+  list(listing: DocumentListing): AsyncIterable<DocumentRecord>;
+  /** @throws ForbiddenError, NotFoundError; so does `chunks` */
+  get(request: DocumentRequest): Promise<DocumentRecord>;
+  /** Chunks of the published version; none while none is published. */
+  chunks(
+    request: DocumentRequest & { readonly signal: AbortSignal },
+    page: Page,
+  ): Promise<AsyncIterable<StoredChunk>>;
+}
+
+/** What a record may hold, before it is read. */
+const RECORD_BYTES = 24 * 1024;
+/** What a chunk may hold, before it is read. */
+const CHUNK_BYTES = 8 * 1024;
+/** A chunk's id in a view, and its share of what else is made of a view to send it. */
+const CHUNK_ID_BYTES = 150;
+
+/** Records are read and checked this many at a time, so that a page of large ones never blocks the event loop. */
+const CHECK_SIZE = 20;
+
+interface Parts {
+  readonly records: Records;
+  readonly chunks: Pick<Chunks, 'readTexts'>;
+  readonly index: Pick<Index, 'list'>;
+  readonly memory: AnswerMemory;
+}
+
+export function createDocuments(parts: Parts): Documents {
+  const { records, memory } = parts;
+  return {
+    list: (listing) => list(parts, listing),
+    get: (request) => readDocument(records, request, 'read'),
+    chunks: async ({ signal, ...request }, page) => {
+      const bytes = page.limit * CHUNK_BYTES;
+      const lease = await memory.reserve({ callerId: request.callerId, bytes, signal });
+      try {
+        const texts = await readTexts(parts, request, page);
+        lease.resize(heldSize(texts));
+        return onStreamEnd(eachOf(texts), () => {
+          lease.release();
+          return Promise.resolve();
+        });
+      } catch (error) {
+        lease.release();
+        throw error;
+      }
+    },
+  };
+}
+
+async function* list(
+  { records, index, memory }: Parts,
+  listing: DocumentListing,
+): AsyncGenerator<DocumentRecord> {
+  const { callerId, signal } = listing;
+  const bytes = Math.min(listing.limit, CHECK_SIZE) * RECORD_BYTES;
+  const lease = await memory.reserve({ callerId, bytes, signal });
+  try {
+    let left = listing.limit;
+    // What the index names and the record denies leaves a gap that is filled from further down.
+    for (let skip = listing.skip; left > 0;) {
+      const limit = left;
+      const ids = await index.list({ ...listing, skip, limit });
+      for await (const record of check(records, ids, { listing, lease })) {
+        left -= 1;
+        yield record;
+      }
+      skip += ids.length;
+      if (ids.length < limit) break;
+    }
+  } finally {
+    lease.release();
+  }
+}
+
+async function* check(
+  records: Records,
+  ids: readonly string[],
+  { listing, lease }: { readonly listing: DocumentListing; readonly lease: Lease },
+): AsyncGenerator<DocumentRecord> {
+  const { callerId, filter } = listing;
+  for (let start = 0; start < ids.length; start += CHECK_SIZE) {
+    const page = await records.readMany(ids.slice(start, start + CHECK_SIZE));
+    const found = page.filter((record) => record !== null && matches(record, callerId, filter));
+    lease.resize(found.reduce((sum, record) => sum + recordSize(record), 0));
+    for (const record of found) if (record) yield record;
+  }
+}
+
+async function readTexts(
+  { records, chunks }: Parts,
+  request: DocumentRequest,
+  { skip, limit }: Page,
+): Promise<StoredChunk[]> {
+  for (;;) {
+    const content = (await readDocument(records, request, 'read')).published;
+    if (!content?.generation) return [];
+    const count = Math.max(0, Math.min(limit, content.chunkCount - skip));
+    const texts = await chunks.readTexts(content.generation, skip, count);
+    // Read last, so that neither a revocation nor a new version falls between the check and the answer.
+    const now = await readDocument(records, request, 'read');
+    if (now.published?.generation === content.generation) return texts;
+  }
+}
+
+async function* eachOf<Item>(items: readonly Item[]): AsyncGenerator<Item> {
+  for (const item of items) yield await Promise.resolve(item);
+}
+
+function recordSize(record: DocumentRecord | null): number {
+  if (!record) return 0;
+  const chunkIds = (record.published ?? record.pending)?.chunkCount ?? 0;
+  return heldByRecord(record) + CHUNK_ID_BYTES * chunkIds;
+}

@@ -1,0 +1,69 @@
+import { StringDecoder } from 'node:string_decoder';
+import { BATCH_SIZE } from '../../../shared/batches.js';
+import type { Chunks } from '../../../shared/chunks/chunks.js';
+import type { Content } from '../../../shared/document.js';
+import type { Logger } from '../../../shared/observability/logger.js';
+import { MissingObjectError, type ObjectStorage } from '../../../shared/ports.js';
+
+/** Longer texts are not held: they are read as they are sent. */
+export const MAX_HELD_BYTES = 64 * 1024;
+
+/** The text of a document's content in parts. Nothing is read before it is asked for. */
+export type TextParts = AsyncIterable<string>;
+
+export interface SourceTexts {
+  /**
+   * The whole text of a content that was ingested as text. Where its source is lost, the text is put together from the
+   * published chunks, which hold all of it but the white space around it; null when these are gone, too.
+   * @throws UnavailableError while storage is away
+   */
+  open(documentId: string, content: Content): Promise<TextParts | null>;
+}
+
+export function createSourceTexts({
+  storage,
+  chunks,
+  logger,
+}: {
+  readonly storage: Pick<ObjectStorage, 'open'>;
+  readonly chunks: Pick<Chunks, 'readTexts'>;
+  readonly logger: Logger;
+}): SourceTexts {
+  return {
+    open: async (documentId, content) => {
+      const { storageKey, generation, chunkCount } = content;
+      try {
+        return decode(await storage.open(storageKey));
+      } catch (error) {
+        if (!(error instanceof MissingObjectError)) throw error;
+        logSourceMissing(logger, { documentId, storageKey });
+      }
+      const first = generation === null ? [] : await chunks.readTexts(generation, 0, 1);
+      return first.length === 0 || generation === null ? null : joined(chunks, { generation, chunkCount });
+    },
+  };
+}
+
+/** Whoever operates the service has lost data: the storage does not hold what a record refers to. */
+export function logSourceMissing(logger: Logger, facts: { documentId: string; storageKey: string }): void {
+  logger.error(facts, 'the source of a document is missing');
+}
+
+async function* decode(bytes: AsyncIterable<Uint8Array>): TextParts {
+  const decoder = new StringDecoder('utf8');
+  for await (const part of bytes) yield decoder.write(part);
+  yield decoder.end();
+}
+
+async function* joined(
+  chunks: Pick<Chunks, 'readTexts'>,
+  { generation, chunkCount }: { generation: string; chunkCount: number },
+): TextParts {
+  for (let first = 0; first < chunkCount; first += BATCH_SIZE) {
+    const count = Math.min(BATCH_SIZE, chunkCount - first);
+    const batch = await chunks.readTexts(generation, first, count);
+    // They were replaced under us; whoever reads looks at the record again.
+    if (batch.length < count) throw new MissingObjectError(generation);
+    for (const { text, overlap } of batch) yield text.slice(overlap);
+  }
+}

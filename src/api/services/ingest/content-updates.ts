@@ -1,0 +1,134 @@
+import { isFinal, type Content, type DocumentRecord } from '../../../shared/document.js';
+import type { Records } from '../../../shared/documents/records.js';
+import { replaceContent } from '../../../shared/documents/transitions.js';
+import { AppError } from '../../../shared/errors.js';
+import type { Accounting } from '../accounting.js';
+import type { ChangeDocument } from '../documents/change-document.js';
+import { readDocument } from '../documents/document-access.js';
+import type { RequestContext } from '../request-context.js';
+import type { ReceiveFile } from './incoming-file.js';
+import { begunOperation, newOperation } from './ingest.js';
+import type { JobRequests } from './job-requests.js';
+import type { SourceOwner, Sources } from './sources.js';
+import { beginToWait, type AwaitedDocument, type WaitForDocument } from './wait-for-document.js';
+
+export interface TextUpdate {
+  readonly content: string;
+  /** Undefined: the text keeps the name that it had. */
+  readonly filename: string | undefined;
+}
+
+/** `changed` is false for content that the document has already; the record is null when it was deleted meanwhile. */
+export interface ContentUpdate extends AwaitedDocument {
+  readonly changed: boolean;
+}
+
+export interface ContentUpdates {
+  putText(documentId: string, update: TextUpdate, context: RequestContext): Promise<ContentUpdate>;
+  putFile(documentId: string, receive: ReceiveFile<unknown>, context: RequestContext): Promise<ContentUpdate>;
+}
+
+interface Parts {
+  readonly records: Records;
+  readonly sources: Sources;
+  readonly change: ChangeDocument;
+  readonly jobs: JobRequests;
+  readonly waitForDocument: WaitForDocument;
+  readonly accounting: Accounting;
+}
+
+export function createContentUpdates(parts: Parts): ContentUpdates {
+  const { records, sources, accounting } = parts;
+  return {
+    putText: async (documentId, { content: text, filename }, context) => {
+      const version = await openVersion(records, documentId, context);
+      const operation = begunOperation('ingest_text', context, { document_id: documentId });
+      const content = await accounting.begin(operation, () => sources.storeText(version, text));
+      const name = (record: DocumentRecord) => filename ?? textName(record);
+      return put(parts, { documentId, name, content, lost: null }, context);
+    },
+    putFile: async (documentId, receive, context) => {
+      const version = await openVersion(records, documentId, context);
+      const operation = begunOperation('ingest_file', context, { document_id: documentId });
+      const { content } = await accounting.begin(operation, () => sources.storeFile(version, receive));
+      return put(parts, { documentId, name: () => content.filename, content, lost: null }, context);
+    },
+  };
+}
+
+/** Before the body is read, so that nobody uploads in vain; the change itself checks again. */
+async function openVersion(
+  records: Records,
+  documentId: string,
+  { callerId }: RequestContext,
+): Promise<SourceOwner> {
+  const record = await readDocument(records, { documentId, callerId }, 'write');
+  return { documentId, version: record.version + 1 };
+}
+
+interface Replacement {
+  readonly documentId: string;
+  readonly name: (record: DocumentRecord) => string | null;
+  readonly content: Content;
+  /** Key of a source that storage has lost: content that it was for counts as new. */
+  readonly lost: string | null;
+}
+
+async function put(parts: Parts, replacement: Replacement, context: RequestContext): Promise<ContentUpdate> {
+  const { sources, jobs, waitForDocument } = parts;
+  let { record, changed } = await replace(parts, replacement, context);
+  const lost = changed || !record ? null : await findLost(sources, record);
+  // What the document has already, but storage no more, is new after all.
+  if (lost !== null) ({ record, changed } = await replace(parts, { ...replacement, lost }, context));
+  if (!changed) await sources.discard(replacement.content.storageKey);
+  else if (record) await jobs.ingest(record, context);
+  const { waitSeconds, signal } = context;
+  return { ...beginToWait(waitForDocument, record, { isDone: isFinal, waitSeconds, signal }), changed };
+}
+
+async function replace(
+  { records, sources, change }: Parts,
+  { documentId, name, content, lost }: Replacement,
+  { callerId, startedAtMs }: RequestContext,
+) {
+  try {
+    return await change({ documentId, callerId, right: 'write' }, (record) => {
+      const named = { ...content, filename: name(record) };
+      if (hasContent(record, named) && newestContent(record)?.storageKey !== lost) return null;
+      const operation = newOperation(named, { documentId, userId: callerId, startedAtMs });
+      return replaceContent(record, { content: named, operation });
+    });
+  } catch (error) {
+    // A reply that was lost does not mean that nothing was written, and what was written may be published or overtaken
+    // by now. Unless it was refused the bytes stay: they are swept one day, should no record refer to them.
+    if (error instanceof AppError) await sources.discard(content.storageKey);
+    const record = error instanceof AppError ? null : await records.read(documentId).catch(() => null);
+    const isWritten = [record?.pending, record?.published].some(
+      (each) => each?.storageKey === content.storageKey,
+    );
+    if (isWritten) return { record, changed: true };
+    throw error;
+  }
+}
+
+async function findLost(sources: Sources, record: DocumentRecord): Promise<string | null> {
+  const newest = newestContent(record);
+  return newest && (await sources.isLost(newest.storageKey)) ? newest.storageKey : null;
+}
+
+const newestContent = ({ pending, published }: DocumentRecord): Content | null => pending ?? published;
+
+function textName(record: DocumentRecord): string | null {
+  const newest = newestContent(record);
+  return newest?.kind === 'text' ? newest.filename : null;
+}
+
+function hasContent(record: DocumentRecord, content: Content): boolean {
+  const newest = newestContent(record);
+  return (
+    newest?.kind === content.kind &&
+    newest.sha256 === content.sha256 &&
+    newest.contentType === content.contentType &&
+    newest.filename === content.filename
+  );
+}

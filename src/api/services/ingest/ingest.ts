@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import type { AccessLists } from '../../../shared/access/access.js';
+import {
+  isFinal,
+  type Content,
+  type DocumentRecord,
+  type IngestOperation,
+  type Metadata,
+} from '../../../shared/document.js';
+import type { Records } from '../../../shared/documents/records.js';
+import type { AccountedRequest, Accounting } from '../accounting.js';
+import type { RequestContext } from '../request-context.js';
+import type { ReceiveFile } from './incoming-file.js';
+import type { JobRequests } from './job-requests.js';
+import type { Sources } from './sources.js';
+import { beginToWait, type AwaitedDocument, type WaitForDocument } from './wait-for-document.js';
+
+/** What a caller says about a document beside its content. */
+export interface DocumentDetails {
+  readonly metadata: Metadata;
+  readonly accessControl: Partial<AccessLists>;
+}
+
+export interface TextIngest extends DocumentDetails {
+  readonly content: string;
+  readonly filename: string | null;
+}
+
+export interface Ingest {
+  /** The wait is for the document to be final; null when it was deleted. */
+  ingestText(text: TextIngest, context: RequestContext): Promise<AwaitedDocument>;
+  ingestFile(receive: ReceiveFile<DocumentDetails>, context: RequestContext): Promise<AwaitedDocument>;
+}
+
+export interface IngestParts {
+  readonly records: Records;
+  readonly sources: Sources;
+  readonly jobs: JobRequests;
+  readonly waitForDocument: WaitForDocument;
+  readonly accounting: Accounting;
+}
+
+export function createIngest(parts: IngestParts): Ingest {
+  const { sources, accounting } = parts;
+  return {
+    ingestText: async ({ content: text, filename, metadata, accessControl }, context) => {
+      const documentId = randomUUID();
+      const operation = begunOperation('ingest_text', context, filename === null ? {} : { filename });
+      const store = () => sources.storeText({ documentId, version: 1 }, text);
+      const content = { ...(await accounting.begin(operation, store)), filename };
+      return accept(parts, newRecord(content, { documentId, metadata, accessControl }, context), context);
+    },
+    ingestFile: async (receive, context) => {
+      const documentId = randomUUID();
+      const store = () => sources.storeFile({ documentId, version: 1 }, receive);
+      const { content, details } = await accounting.begin(begunOperation('ingest_file', context), store);
+      return accept(parts, newRecord(content, { ...details, documentId }, context), context);
+    },
+  };
+}
+
+async function accept(
+  { records, sources, jobs, waitForDocument }: IngestParts,
+  record: DocumentRecord,
+  context: RequestContext,
+): Promise<AwaitedDocument> {
+  await create(records, sources, record);
+  // The wait listens before a worker can hear of the document.
+  const { waitSeconds, signal } = context;
+  const options = { waitSeconds, signal, isDone: isFinal, isNew: true };
+  const awaited = beginToWait(waitForDocument, record, options);
+  await jobs.ingest(record, context);
+  return awaited;
+}
+
+async function create(records: Records, sources: Sources, record: DocumentRecord): Promise<void> {
+  try {
+    await records.create(record);
+  } catch (error) {
+    // A reply that was lost does not mean that nothing was written. As long as Redis does not say, the bytes stay:
+    // they are swept one day, should no record refer to them.
+    const isWritten = await records.read(record.id).then(
+      (found) => found !== null,
+      () => null,
+    );
+    if (isWritten === true) return;
+    if (isWritten === false && record.pending) await sources.discard(record.pending.storageKey);
+    throw error;
+  }
+}
+
+function newRecord(
+  content: Content,
+  { documentId, metadata, accessControl }: DocumentDetails & { readonly documentId: string },
+  { callerId, startedAtMs }: RequestContext,
+): DocumentRecord {
+  const withOwner = (ids: readonly string[] = []) => [...new Set([callerId, ...ids])];
+  const { readers, writers, admins } = accessControl;
+  const operation = newOperation(content, { documentId, userId: callerId, startedAtMs });
+  return {
+    id: documentId,
+    ownerId: callerId,
+    createdAt: content.createdAt,
+    updatedAt: content.createdAt,
+    readers: withOwner(readers),
+    writers: withOwner(writers),
+    admins: withOwner(admins),
+    metadata,
+    version: 1,
+    attempt: 1,
+    status: 'queued',
+    stage: 'queued',
+    progress: 0,
+    error: null,
+    published: null,
+    pending: content,
+    operation,
+    retag: 0,
+    revision: 1,
+  };
+}
+
+/** An ingest whose bytes are still to be stored. */
+export function begunOperation(
+  operation: 'ingest_text' | 'ingest_file',
+  { callerId, startedAtMs }: RequestContext,
+  metadata: Metadata = {},
+): AccountedRequest {
+  return { operation, userId: callerId, startedAtMs, metadata };
+}
+
+/** What the usage record of an ingest of `content` will say. */
+export function newOperation(
+  { kind, filename }: Content,
+  { documentId, userId, startedAtMs }: { documentId: string; userId: string; startedAtMs: number },
+): IngestOperation {
+  return {
+    id: randomUUID(),
+    type: kind === 'text' ? 'ingest_text' : 'ingest_file',
+    userId,
+    startedAtMs,
+    metadata: { document_id: documentId, ...(filename === null ? {} : { filename }) },
+  };
+}

@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+import type { Content } from '../../../shared/document.js';
+import {
+  DETECTION_BYTES,
+  detectFileType,
+  KNOWN_CONTENT_TYPES,
+} from '../../../shared/documents/file-types.js';
+import { UnsupportedTypeError } from '../../../shared/errors.js';
+import type { Logger } from '../../../shared/observability/logger.js';
+import { MissingObjectError, type ObjectStorage } from '../../../shared/ports.js';
+import type { DraftObjects } from '../../../shared/storage/draft-objects.js';
+import { sourceKey } from '../../../shared/storage/object-key.js';
+import { displayFilename } from './filenames.js';
+import { fileTooLarge, type IncomingFile, type ReceiveFile } from './incoming-file.js';
+
+/** Which version of which document the bytes are for. */
+export interface SourceOwner {
+  readonly documentId: string;
+  readonly version: number;
+}
+
+export interface Sources {
+  storeText(owner: SourceOwner, text: string): Promise<Content>;
+  /** @throws AppError for what is wrong with the file or its transfer; then nothing is left in storage */
+  storeFile<Details>(
+    owner: SourceOwner,
+    receive: ReceiveFile<Details>,
+  ): Promise<{ readonly content: Content; readonly details: Details }>;
+  /** Whether storage has lost the object. @throws UnavailableError while storage is away */
+  isLost(storageKey: string): Promise<boolean>;
+  /** Clears away bytes that no record refers to; what cannot be removed now is logged. */
+  discard(storageKey: string): Promise<void>;
+}
+
+interface Parts {
+  readonly storage: ObjectStorage;
+  readonly drafts: DraftObjects;
+  readonly maxFileBytes: number;
+  readonly logger: Logger;
+}
+
+/** Puts the source bytes of documents into object storage, and tells what they are. */
+export function createSources(parts: Parts): Sources {
+  return {
+    discard: (storageKey) => discard(parts, storageKey),
+    isLost: (storageKey) => isLost(parts.storage, storageKey),
+    storeText: (owner, text) => storeText(parts, owner, text),
+    storeFile: async (owner, receive) => {
+      const place = { storageKey: sourceKey(owner), version: owner.version };
+      try {
+        const { stored: content, details } = await receive({
+          maxBytes: parts.maxFileBytes,
+          store: (file) => storeFile(parts, place, file),
+        });
+        return { content, details };
+      } catch (error) {
+        await discard(parts, place.storageKey);
+        throw error;
+      }
+    },
+  };
+}
+
+async function storeText(
+  { storage, drafts }: Parts,
+  { documentId, version }: SourceOwner,
+  text: string,
+): Promise<Content> {
+  const bytes = Buffer.from(text, 'utf8');
+  const storageKey = sourceKey({ documentId, version });
+  await drafts.announce(storageKey);
+  await storage.put(storageKey, once(bytes));
+  return newContent({
+    version,
+    kind: 'text',
+    contentType: 'text/plain',
+    filename: null,
+    storageKey,
+    sizeBytes: bytes.length,
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+  });
+}
+
+async function storeFile(
+  { storage, drafts, maxFileBytes }: Parts,
+  { storageKey, version }: { readonly storageKey: string; readonly version: number },
+  file: IncomingFile,
+): Promise<Content> {
+  const facts: FileFacts = { hash: createHash('sha256'), sizeBytes: 0, contentType: '' };
+  await drafts.announce(storageKey);
+  await storage.put(storageKey, inspect(file, facts, maxFileBytes));
+  const { hash, sizeBytes, contentType } = facts;
+  const filename = displayFilename(file.filename);
+  const sha256 = hash.digest('hex');
+  return newContent({ version, kind: 'file', contentType, filename, storageKey, sizeBytes, sha256 });
+}
+
+async function isLost(storage: ObjectStorage, storageKey: string): Promise<boolean> {
+  try {
+    await storage.open(storageKey);
+    return false;
+  } catch (error) {
+    if (error instanceof MissingObjectError) return true;
+    throw error;
+  }
+}
+
+async function discard({ storage, drafts, logger }: Parts, storageKey: string): Promise<void> {
+  try {
+    await storage.remove(storageKey);
+    await drafts.forget(storageKey);
+  } catch (error) {
+    logger.warn({ err: error, storageKey }, 'source bytes left behind');
+  }
+}
+
+type SourceFacts = Omit<Content, 'createdAt' | 'generation' | 'chunkCount' | 'tokenCount'>;
+
+function newContent(facts: SourceFacts): Content {
+  return { ...facts, createdAt: new Date().toISOString(), generation: null, chunkCount: 0, tokenCount: 0 };
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(bytes);
+}
+
+interface FileFacts {
+  readonly hash: ReturnType<typeof createHash>;
+  sizeBytes: number;
+  /** Empty until it is told. */
+  contentType: string;
+}
+
+/** Passes a file's bytes on and notes what they are; refuses it at the byte that shows that it cannot be taken. */
+async function* inspect(
+  file: IncomingFile,
+  facts: FileFacts,
+  maxFileBytes: number,
+): AsyncGenerator<Uint8Array> {
+  const head: Uint8Array[] = [];
+  let headBytes = 0;
+  for await (const bytes of file.bytes) {
+    facts.sizeBytes += bytes.length;
+    if (facts.sizeBytes > maxFileBytes) throw fileTooLarge(maxFileBytes);
+    facts.hash.update(bytes);
+    if (facts.contentType === '') {
+      // Put together once: parts may be single bytes.
+      head.push(bytes);
+      headBytes += bytes.length;
+      if (headBytes >= DETECTION_BYTES) facts.contentType = detect(file, beginning(head));
+    }
+    yield bytes;
+  }
+  facts.contentType ||= detect(file, beginning(head));
+}
+
+const beginning = (parts: readonly Uint8Array[]): Uint8Array =>
+  Buffer.concat(parts).subarray(0, DETECTION_BYTES);
+
+/** @throws UnsupportedTypeError */
+function detect(file: IncomingFile, head: Uint8Array): string {
+  const type = detectFileType(head, file.filename, file.declaredType);
+  if (type) return type.contentType;
+  throw new UnsupportedTypeError(`Unsupported file type; known are ${KNOWN_CONTENT_TYPES.join(', ')}`);
+}

@@ -1,0 +1,123 @@
+import type { Content, DocumentRecord, Metadata } from '../../../shared/document.js';
+import type { Records } from '../../../shared/documents/records.js';
+import { UnavailableError } from '../../../shared/errors.js';
+import { matches } from '../../../shared/filters/match.js';
+import type { Filter } from '../../../shared/filters/parse.js';
+import { MissingObjectError } from '../../../shared/ports.js';
+import { LongText } from './long-text.js';
+import type { DownloadUrl } from '../documents/downloads.js';
+import { MAX_HELD_BYTES, type SourceTexts } from '../documents/source-text.js';
+
+/** What is held of a document that a search has found: the rest is read when its turn comes to be sent. */
+export interface DocumentHit {
+  readonly id: string;
+  /** What it served from when it was found. */
+  readonly published: Content;
+  readonly score: number;
+}
+
+/** A found document, as it is when its turn comes to be sent. */
+export interface FoundDocument {
+  readonly score: number;
+  readonly documentId: string;
+  readonly metadata: Metadata;
+  readonly content: FoundContent;
+}
+
+/** The whole text, or the address of the file. */
+type FoundContent =
+  | { readonly type: 'string'; readonly value: string | LongText; readonly filename: null }
+  | { readonly type: 'url'; readonly value: string; readonly filename: string | null };
+
+interface Asked {
+  readonly callerId: string;
+  readonly baseUrl: string;
+  readonly filter: Filter | null;
+}
+
+const CHECK_MILLISECONDS = 1_000;
+/** The answer has begun and cannot be taken back: it is cut off, and whoever asks again gets it without. */
+const CHANGED = 'a document that was closed or changed while it was sent';
+
+export interface FoundDocumentParts {
+  readonly records: Pick<Records, 'read'>;
+  readonly texts: SourceTexts;
+  readonly downloadUrl: DownloadUrl;
+}
+
+/** Documents with their whole texts, one by one; what is gone, closed or no match any more is left out. */
+export async function* readFoundDocuments(
+  parts: FoundDocumentParts,
+  found: readonly DocumentHit[],
+  asked: Asked,
+): AsyncGenerator<FoundDocument> {
+  for (const each of found) {
+    const current = await readCurrent(parts, each, asked);
+    if (!current) continue;
+    const { metadata } = current.record;
+    yield { score: each.score, documentId: each.id, metadata, content: current.content };
+  }
+}
+
+/**
+ * A found document as it now is, or null. Its record is read after its text, since earlier documents may have taken a
+ * while to send; what is replaced while it is read is read again.
+ */
+async function readCurrent(
+  parts: FoundDocumentParts,
+  found: DocumentHit,
+  asked: Asked,
+): Promise<{ readonly record: DocumentRecord; readonly content: FoundContent } | null> {
+  for (let published: Content | null = found.published; published;) {
+    const text = published.kind === 'text' ? await openText(parts.texts, found.id, published) : null;
+    const record: DocumentRecord | null = await parts.records.read(found.id);
+    if (!record || !matches(record, asked.callerId, asked.filter)) return null;
+    if (record.published?.storageKey !== published.storageKey) {
+      published = record.published;
+      continue;
+    }
+    if (published.kind === 'file') {
+      const value = parts.downloadUrl(record, asked);
+      if (value === null) throw new Error('a file without an address to download it from');
+      return { record, content: { type: 'url', value, filename: published.filename } };
+    }
+    // Both its source and its chunks are lost, which was logged: the other documents are none the worse.
+    if (text === null) return null;
+    const value =
+      text instanceof LongText ? new LongText(whileReadable(parts, text, { id: found.id, asked })) : text;
+    return { record, content: { type: 'string', value, filename: null } };
+  }
+  return null;
+}
+
+/** A text that is sent for long is asked about again and again: a revocation must not wait for a slow reader. */
+async function* whileReadable(
+  { records }: FoundDocumentParts,
+  text: LongText,
+  { id, asked }: { id: string; asked: Asked },
+): AsyncGenerator<string> {
+  let checkedAt = performance.now();
+  for await (const part of text.parts) {
+    if (performance.now() - checkedAt > CHECK_MILLISECONDS) {
+      const record = await records.read(id);
+      if (!record || !matches(record, asked.callerId, asked.filter)) throw new UnavailableError(CHANGED);
+      checkedAt = performance.now();
+    }
+    yield part;
+  }
+}
+
+/** Null when it is lost, or was replaced while it was read. */
+async function openText(texts: SourceTexts, id: string, content: Content): Promise<string | LongText | null> {
+  const parts = await texts.open(id, content);
+  if (!parts) return null;
+  if (content.sizeBytes > MAX_HELD_BYTES) return new LongText(parts);
+  try {
+    let text = '';
+    for await (const part of parts) text += part;
+    return text;
+  } catch (error) {
+    if (error instanceof MissingObjectError) return null;
+    throw error;
+  }
+}

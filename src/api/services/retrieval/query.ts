@@ -1,0 +1,129 @@
+import { fitPrompt } from '../../../shared/models/prompt.js';
+import type { Completer, Passage } from '../../../shared/ports.js';
+import type { Hit } from '../../../shared/search/hits.js';
+import type { Search } from '../../../shared/search/search.js';
+import type { AccountedRequest, Accounting } from '../accounting.js';
+import type { AnswerMemory } from './answer-memory.js';
+import { heldSize } from './held-size.js';
+import { hitsWanted, searchMetadata, type RetrievalRequest } from './retrieval.js';
+
+export interface QueryRequest extends RetrievalRequest {
+  readonly maxTokens?: number | undefined;
+  readonly temperature?: number | undefined;
+}
+
+/** A chunk that the prompt held. */
+export interface Source {
+  readonly documentId: string;
+  readonly chunkNumber: number;
+  readonly score: number;
+}
+
+export interface QueryEnd {
+  readonly finishReason: 'stop' | 'length';
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly sources: readonly Source[];
+}
+
+export type QueryEvent =
+  { readonly type: 'token'; readonly text: string } | ({ readonly type: 'end' } & QueryEnd);
+
+export interface Completion extends QueryEnd {
+  readonly completion: string;
+}
+
+export interface QueryService {
+  complete(request: QueryRequest): Promise<Completion>;
+  stream(request: QueryRequest): AsyncIterable<QueryEvent>;
+}
+
+interface Parts {
+  readonly search: Search;
+  readonly completer: Completer;
+  readonly accounting: Accounting;
+  readonly memory: AnswerMemory;
+  readonly countTokens: (text: string) => number;
+  readonly defaultMaxTokens: number;
+}
+
+/** Completions over the best chunks for a question. */
+export function createQuery(parts: Parts): QueryService {
+  const { accounting } = parts;
+  return {
+    complete: (request) =>
+      accounting.run(accounted(request), async () => {
+        let completion = '';
+        for await (const event of answer(parts, request)) {
+          if (event.type === 'token') completion += event.text;
+          else {
+            const { type: _, ...end } = event;
+            return { result: { completion, ...end }, tokens: tokensOf(end) };
+          }
+        }
+        throw new Error('the completer ended without saying so');
+      }),
+
+    stream: (request) =>
+      accounting.stream(accounted(request), answer(parts, request), (event) =>
+        event.type === 'end' ? tokensOf(event) : null,
+      ),
+  };
+}
+
+function accounted(request: QueryRequest): AccountedRequest {
+  const { callerId: userId, startedAtMs, signal } = request;
+  return { operation: 'query', userId, startedAtMs, signal, metadata: searchMetadata(request) };
+}
+
+const tokensOf = ({ promptTokens, completionTokens }: QueryEnd) => promptTokens + completionTokens;
+
+async function* answer(parts: Parts, request: QueryRequest): AsyncGenerator<QueryEvent> {
+  const { completer, memory } = parts;
+  const lease = await memory.reserve(hitsWanted(request));
+  try {
+    const { prompt, maxTokens, sources } = await findPrompt(parts, request);
+    lease.resize(heldSize(prompt) + heldSize(sources));
+    const { temperature, signal } = request;
+    for await (const event of completer.complete(prompt, { maxTokens, temperature, signal })) {
+      if (event.type === 'text') yield { type: 'token', text: event.text };
+      else {
+        const { promptTokens, completionTokens, finishReason } = event;
+        yield { type: 'end', finishReason, promptTokens, completionTokens, sources };
+      }
+    }
+  } finally {
+    lease.release();
+  }
+}
+
+/** What fits of the passages that were found; the rest is not held while the completion comes. */
+async function findPrompt(
+  { search, completer, countTokens, defaultMaxTokens }: Parts,
+  request: QueryRequest,
+) {
+  const { passages, sources } = await findPassages(search, request);
+  const { prompt, maxTokens } = await fitPrompt(
+    { question: request.query, passages },
+    {
+      contextWindow: completer.contextWindow,
+      maxTokens: request.maxTokens ?? defaultMaxTokens,
+      countTokens,
+    },
+  );
+  return { prompt, maxTokens, sources: sources.slice(0, prompt.passages.length) };
+}
+
+/** Chunks that share nothing with the question are no context: all of score zero means that nothing was found. */
+async function findPassages(search: Search, request: QueryRequest) {
+  const hits = (await search({ ...request, per: 'chunk' })).filter(({ score }) => score > 0);
+  return { passages: hits.map(toPassage), sources: hits.map(toSource) };
+}
+
+function toPassage({ record, number, content }: Hit): Passage {
+  return { documentId: record.id, chunkNumber: number, text: content };
+}
+
+function toSource({ record, number, score }: Hit): Source {
+  return { documentId: record.id, chunkNumber: number, score };
+}

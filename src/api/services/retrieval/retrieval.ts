@@ -1,0 +1,125 @@
+import type { Metadata } from '../../../shared/document.js';
+import type { Records } from '../../../shared/documents/records.js';
+import type { Filter } from '../../../shared/filters/parse.js';
+import type { Ranking } from '../../../shared/search/ranking.js';
+import type { Hit } from '../../../shared/search/hits.js';
+import type { Search } from '../../../shared/search/search.js';
+import type { Accounting } from '../accounting.js';
+import type { DownloadUrl } from '../documents/downloads.js';
+import { MAX_HELD_BYTES, type SourceTexts } from '../documents/source-text.js';
+import type { AnswerMemory, Lease, Wanted } from './answer-memory.js';
+import { giveOut, toFoundChunk, type FoundChunk } from './found-chunks.js';
+import { readFoundDocuments, type DocumentHit, type FoundDocument } from './found-documents.js';
+import { onStreamEnd } from './stream-end.js';
+
+/** A validated search, and who asks it. */
+export interface RetrievalRequest {
+  readonly callerId: string;
+  readonly baseUrl: string;
+  readonly startedAtMs: number;
+  readonly signal: AbortSignal;
+  readonly query: string;
+  readonly filter: Filter | null;
+  readonly k: number;
+  readonly minScore: number;
+  /** Absent: what the settings say. */
+  readonly ranking: Ranking | undefined;
+}
+
+export interface Retrieval {
+  /** Chunks as their records were when the search ended, given out one by one. */
+  chunks(request: RetrievalRequest): Promise<AsyncIterable<FoundChunk>>;
+  /** Documents with their whole text are read and given out one by one. */
+  documents(request: RetrievalRequest): Promise<AsyncIterable<FoundDocument>>;
+}
+
+interface Parts {
+  readonly search: Search;
+  readonly accounting: Accounting;
+  readonly memory: AnswerMemory;
+  readonly records: Records;
+  readonly texts: SourceTexts;
+  readonly countTokens: (text: string) => number;
+  readonly downloadUrl: DownloadUrl;
+}
+
+export function createRetrieval(parts: Parts): Retrieval {
+  const { downloadUrl } = parts;
+  return {
+    chunks: (request) =>
+      answer(parts, request, {
+        operation: 'retrieve_chunks',
+        per: 'chunk',
+        give: (hits, lease) => {
+          const found = hits.map((hit) => toFoundChunk(hit, downloadUrl(hit.record, request)));
+          return giveOut(found, lease);
+        },
+      }),
+    documents: (request) =>
+      answer(parts, request, {
+        operation: 'retrieve_docs',
+        per: 'document',
+        give: (hits, lease) => {
+          const found = hits.flatMap(toDocumentHit);
+          lease.resize(found.length * FOUND_BYTES + HELD_TEXT_BYTES);
+          return readFoundDocuments(parts, found, request);
+        },
+      }),
+  };
+}
+
+interface Kind<Item> {
+  readonly operation: 'retrieve_chunks' | 'retrieve_docs';
+  readonly per: 'chunk' | 'document';
+  readonly give: (hits: readonly Hit[], lease: Lease) => AsyncIterable<Item>;
+}
+
+/** What is found, with the memory that it holds until the last of it is sent or its reader has left. */
+async function answer<Item>(
+  { search, accounting, memory, countTokens }: Parts,
+  request: RetrievalRequest,
+  { operation, per, give }: Kind<Item>,
+): Promise<AsyncIterable<Item>> {
+  const { callerId: userId, startedAtMs, signal } = request;
+  const accounted = { operation, userId, startedAtMs, signal, metadata: searchMetadata(request) };
+  const tokens = countTokens(request.query);
+  const items = await accounting.begin(accounted, async () => {
+    const lease = await memory.reserve(hitsWanted(request));
+    const release = () => {
+      lease.release();
+      return Promise.resolve();
+    };
+    try {
+      return onStreamEnd(give(await search({ ...request, per }), lease), release);
+    } catch (error) {
+      lease.release();
+      throw error;
+    }
+  });
+  return accounting.list(accounted, items, tokens);
+}
+
+/** What a hit may hold, before it is known: more than most, less than the most that metadata may be. */
+const HIT_BYTES = 16 * 1024;
+const FOUND_BYTES = 600;
+/** A text as it was read, decoded, and on its way out. */
+const HELD_TEXT_BYTES = 4 * MAX_HELD_BYTES;
+
+export const hitsWanted = ({ callerId, k, signal }: RetrievalRequest): Wanted => ({
+  callerId,
+  signal,
+  bytes: k * HIT_BYTES,
+});
+
+export function searchMetadata({
+  query,
+  k,
+  minScore,
+  ranking,
+}: Pick<RetrievalRequest, 'query' | 'k' | 'minScore' | 'ranking'>): Metadata {
+  return { query, k, min_score: minScore, ...(ranking === undefined ? {} : { ranking }) };
+}
+
+function toDocumentHit({ record: { id, published }, score }: Hit): DocumentHit[] {
+  return published ? [{ id, published, score }] : [];
+}

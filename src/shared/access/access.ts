@@ -1,0 +1,15 @@
+import type { DocumentRecord } from '../document.js';
+
+export type AccessLists = Pick<DocumentRecord, 'readers' | 'writers' | 'admins'>;
+
+export function canRead(callerId: string, { readers, writers, admins }: AccessLists): boolean {
+  return readers.includes(callerId) || writers.includes(callerId) || admins.includes(callerId);
+}
+
+export function canWrite(callerId: string, { writers, admins }: AccessLists): boolean {
+  return writers.includes(callerId) || admins.includes(callerId);
+}
+
+export function canChangeAccess(callerId: string, { admins }: AccessLists): boolean {
+  return admins.includes(callerId);
+}

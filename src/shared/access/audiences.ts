@@ -1,0 +1,150 @@
+import { at } from '../at.js';
+import { InvalidFieldError, TooManyError } from '../errors.js';
+import type { Redis } from '../redis/client.js';
+import { keys } from '../redis/keys.js';
+import {
+  clearScript,
+  collectScript,
+  registerScript,
+  tellScript,
+  TOO_MANY_WAITING,
+} from './audience-scripts.js';
+import type { Audience } from './audience.js';
+
+/** How many audiences of one owner a caller can be in: the engine takes a millisecond for so many tags. */
+const MAX_OF_OWNER = 256;
+/** What the register script answers for the first caller who is in so many; one less for each after. */
+const FIRST_REFUSED = -100;
+/** How many callers a step in Redis is about, which takes a millisecond or two; and how many audiences are removed at a time. */
+const STEP = 500;
+
+export type Audiences = ReturnType<typeof createAudiences>;
+
+/** The large audiences in Redis. */
+export function createAudiences(redis: Redis) {
+  return {
+    /**
+     * From now on its callers ask for it. It goes again unless a record refers to it within the sweeper's grace.
+     * @throws TooManyError when its owner has too many that no record refers to
+     * @throws InvalidFieldError when a caller is in too many of the owner already
+     */
+    register: async (audience: Audience): Promise<void> => {
+      while (!(await tryToRegister(redis, audience)));
+    },
+
+    /** Removes those that no record has referred to since before `time`; answers how many. */
+    collect: async (time: number): Promise<number> => {
+      let removed = 0;
+      const limit = { offset: 0, count: STEP };
+      for (const id of await redis.zRangeByScore(keys.unreferencedAudiences, 0, time, { LIMIT: limit }))
+        if (await collectOne(redis, id, time)) removed += 1;
+      await replaceMarks(redis);
+      return removed;
+    },
+  };
+}
+
+/** What scripts about one audience are given besides its own key. */
+const sharedKeys = [keys.unreferencedAudiences, keys.audienceOwners, keys.audiencesWaiting];
+const setPrefix = keys.audiencesOf('');
+
+/** Answers whether the audience is there in the end: it may have been taken away meanwhile. */
+async function tryToRegister(redis: Redis, audience: Audience): Promise<boolean> {
+  const { id, owner, callers } = audience;
+  for (let first = 0; ;) {
+    const done = await registerFrom(redis, audience, first);
+    if (done === TOO_MANY_WAITING) throw tooManyChanges();
+    if (done > 0) return true;
+    if (done === -1) return false;
+    if (done === 0) first += STEP;
+    else if (!(await makeRoom(redis, { owner, caller: at(callers, FIRST_REFUSED - done), except: id }))) {
+      await collectOne(redis, id, Date.now());
+      throw tooManyLists();
+    }
+  }
+}
+
+/** Makes an audience known to a step's worth of its callers; the answers are those of `registerScript`. */
+function registerFrom(
+  redis: Redis,
+  { id, owner, ownCaller, callers }: Audience,
+  first: number,
+): Promise<number> {
+  return registerScript.run(redis, {
+    keys: [keys.audience(id), ...sharedKeys],
+    arguments: [
+      id,
+      owner,
+      first === 0 ? callers.join('') : '',
+      String(Date.now()),
+      String(first),
+      String(STEP),
+      String(MAX_OF_OWNER),
+      setPrefix,
+      ownCaller ?? '',
+    ],
+  });
+}
+
+/** Removes the owner's audience of a caller that no record has referred to for longest; false where there is none. */
+async function makeRoom(
+  redis: Redis,
+  { owner, caller, except }: { owner: string; caller: string; except: string },
+): Promise<boolean> {
+  const found = await redis.zRange(keys.audiencesOf(caller), `[${owner}:`, `(${owner};`, { BY: 'LEX' });
+  const ids = found.map((member) => member.slice(owner.length + 1)).filter((id) => id !== except);
+  if (ids.length === 0) return false;
+  const times = await redis.zmScore(keys.unreferencedAudiences, ids);
+  const unused = ids.flatMap((id, i) => (times[i] == null ? [] : [{ id, time: times[i] }]));
+  const oldest = unused.sort((a, b) => a.time - b.time)[0];
+  if (!oldest) return false;
+  await collectOne(redis, oldest.id, Date.now());
+  return true;
+}
+
+/** Removes an audience that no record has referred to since before `time`; answers whether it did. */
+async function collectOne(redis: Redis, id: string, time: number): Promise<boolean> {
+  for (let first = 0; ; first += STEP) {
+    const done = await collectScript.run(redis, {
+      keys: [keys.audience(id), ...sharedKeys],
+      arguments: [id, String(time), String(first), String(STEP), setPrefix],
+    });
+    if (done !== 0) return done > 0;
+  }
+}
+
+/** Tells all audiences to all of their callers, so that nobody needs to ask for more than those. */
+async function replaceMarks(redis: Redis): Promise<void> {
+  const marks = await redis.sMembers(keys.audienceOverflows);
+  if (marks.length === 0) return;
+  const prefix = keys.audience('');
+  for await (const page of redis.scanIterator({ MATCH: `${prefix}*`, COUNT: STEP }))
+    for (const key of page) await tell(redis, key, key.slice(prefix.length));
+  for (const owner of marks) {
+    const marked = [keys.audienceOverflow(owner), keys.audienceOverflows];
+    const request = { keys: marked, arguments: [owner, String(STEP), setPrefix] };
+    while ((await clearScript.run(redis, request)) === STEP);
+  }
+}
+
+async function tell(redis: Redis, key: string, id: string): Promise<void> {
+  for (let first = 0; ; first += STEP) {
+    const request = { keys: [key], arguments: [id, String(first), String(STEP), setPrefix] };
+    if ((await tellScript.run(redis, request)) === 1) return;
+  }
+}
+
+const RETRY_AFTER_SECONDS = 60;
+
+const tooManyChanges = () =>
+  new TooManyError(
+    'access_control: too many lists of more than 16 users were changed within the last minutes',
+    { retryAfterSeconds: RETRY_AFTER_SECONDS },
+  );
+
+const tooManyLists = () =>
+  new InvalidFieldError(
+    'access_control',
+    `somebody here is in ${String(MAX_OF_OWNER)} different lists of more than 16 readers of this owner already: give more documents the same lists, or shorter ones`,
+    { value: MAX_OF_OWNER, of: 'items' },
+  );

@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, rmdir, stat, type FileHandle } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+import { errorCode } from '../../error-code.js';
+import { UnavailableError } from '../../errors.js';
+import { MissingObjectError, type ObjectStorage } from '../../ports.js';
+import { assertObjectKey } from '../../storage/object-key.js';
+import { createFolderSync, writeFile } from './durable.js';
+import { COMPONENT, guarded, unlessMissing } from './guarded.js';
+
+/** Longer than any upload may take: a draft as old as this belongs to a process that died. */
+const ABANDONED_AFTER_MS = 24 * 3600 * 1000;
+/** Times that a file is moved into its folder while others remove that folder. */
+const MAX_MOVES = 10;
+/** What removing a folder fails with when it holds something, or is gone already. */
+const STILL_IN_USE = ['ENOTEMPTY', 'EEXIST', 'ENOENT'];
+
+/** Removes drafts that crashed processes left behind. */
+async function removeAbandoned(drafts: string): Promise<void> {
+  for (const name of await readdir(drafts)) {
+    const path = join(drafts, name);
+    const status = await unlessMissing(() => stat(path));
+    if (status && Date.now() - status.mtimeMs > ABANDONED_AFTER_MS) await rm(path, { force: true });
+  }
+}
+
+interface StoredFile {
+  readonly key: string;
+  readonly path: string;
+  readonly size: number;
+}
+
+async function* read({ key, path, size }: StoredFile): AsyncGenerator<Uint8Array> {
+  const file: FileHandle | null = await guarded(() => unlessMissing(() => open(path, 'r')));
+  if (!file) throw new MissingObjectError(key);
+  try {
+    for (let left = size; left > 0;) {
+      const { bytesRead, buffer } = await guarded(() =>
+        file.read(Buffer.allocUnsafe(Math.min(left, 65_536)), 0, Math.min(left, 65_536), null),
+      );
+      // An object never changes: one that is shorter than it was is damaged.
+      if (bytesRead === 0) throw new UnavailableError(COMPONENT);
+      left -= bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+async function* readBlocking({ key, path, size }: StoredFile): AsyncGenerator<Uint8Array> {
+  const bytes = await guarded(() => unlessMissing(() => Promise.resolve(readFileSync(path))));
+  if (!bytes) throw new MissingObjectError(key);
+  if (bytes.length < size) throw new UnavailableError(COMPONENT);
+  yield bytes;
+}
+
+export interface DiskStorageOptions {
+  readonly directory: string;
+  /**
+   * Objects of at most this many bytes are read without leaving the thread: for a process that reads what was just
+   * written, and whose event loop may wait for the disk.
+   */
+  readonly blockingReadBytes?: number;
+}
+
+/**
+ * Objects as files below `directory`, which several processes may share. An object is written beside the others,
+ * fsynced and renamed, so that it is there whole or not at all, and still there after the machine lost power.
+ */
+export async function createDiskStorage({
+  directory,
+  blockingReadBytes = 0,
+}: DiskStorageOptions): Promise<ObjectStorage> {
+  const objects = join(directory, 'objects');
+  const drafts = join(directory, 'drafts');
+  await guarded(async () => {
+    await mkdir(objects, { recursive: true });
+    await mkdir(drafts, { recursive: true });
+    await removeAbandoned(drafts);
+  });
+  const syncFolder = createFolderSync();
+
+  return {
+    bucket: 'disk',
+    put: async (key, source) => {
+      const path = pathOf(objects, key);
+      const draft = join(drafts, randomUUID());
+      try {
+        await writeFile(draft, source);
+        await guarded(async () => {
+          await moveInto(draft, path);
+          // All of them: another process may have made a folder and not yet synced the one that holds it.
+          await Promise.all([...foldersOf(objects, path), objects].map(syncFolder));
+        });
+      } catch (error) {
+        await guarded(() => rm(draft, { force: true }));
+        throw error;
+      }
+    },
+    open: (key) => openObject({ objects, key, blockingReadBytes }),
+    remove: async (key) => {
+      const path = pathOf(objects, key);
+      await guarded(async () => {
+        await stat(objects);
+        await unlessMissing(() => rm(path));
+        await removeEmptyFolders(foldersOf(objects, path));
+      });
+    },
+    check: () => probe(join(drafts, randomUUID())),
+  };
+}
+
+function pathOf(objects: string, key: string): string {
+  assertObjectKey(key);
+  return join(objects, ...key.split('/'));
+}
+
+/** The folders inside `objects` that lead to a path, the innermost first. */
+function foldersOf(objects: string, path: string): string[] {
+  const folder = relative(objects, dirname(path));
+  const names = folder === '' ? [] : folder.split(sep);
+  return names.map((_, index) => join(objects, ...names.slice(0, names.length - index)));
+}
+
+async function moveInto(draft: string, path: string): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    const isMoved = await unlessMissing(async () => {
+      await rename(draft, path);
+      return true;
+    });
+    if (isMoved) return;
+    if (tries === MAX_MOVES) throw new UnavailableError(COMPONENT);
+    // A removal may take the empty folder away again before the file is in it: hence the loop.
+    await mkdir(dirname(path), { recursive: true });
+  }
+}
+
+async function removeEmptyFolders(folders: readonly string[]): Promise<void> {
+  try {
+    for (const folder of folders) await rmdir(folder);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === null || !STILL_IN_USE.includes(code)) throw error;
+  }
+}
+
+async function openObject({
+  objects,
+  key,
+  blockingReadBytes,
+}: {
+  objects: string;
+  key: string;
+  blockingReadBytes: number;
+}) {
+  const path = pathOf(objects, key);
+  const look = () => (blockingReadBytes > 0 ? Promise.resolve(statSync(path)) : stat(path));
+  const status = await guarded(() => unlessMissing(look));
+  if (!status?.isFile()) {
+    // Without our folder, it is the disk that is missing and not the object.
+    await guarded(() => stat(objects));
+    throw new MissingObjectError(key);
+  }
+  const { size } = status;
+  const readAll = size <= blockingReadBytes ? readBlocking : read;
+  return { size, [Symbol.asyncIterator]: () => readAll({ key, path, size }) };
+}
+
+/** Writes a file, reads it back and removes it. */
+async function probe(path: string): Promise<void> {
+  try {
+    await writeFile(path, [Buffer.from('probe')]);
+    const file = await guarded(() => open(path, 'r'));
+    try {
+      const text = await guarded(() => file.readFile('utf8'));
+      if (text !== 'probe') throw new UnavailableError(COMPONENT);
+    } finally {
+      await file.close();
+    }
+  } finally {
+    await guarded(() => rm(path, { force: true }));
+  }
+}

@@ -1,0 +1,66 @@
+import { FIRST_VECTORS, type VectorSet } from '../../data-set/vectors.js';
+import type { Index } from '../../ports.js';
+import { createTurns } from '../../search/turns.js';
+import { startMirrorThread, type OnProblem } from './mirror-thread.js';
+import type { Question } from './protocol.js';
+
+/** Questions of several callers that the thread has before it: few enough to stand before another's. */
+const MAX_AT_ONCE = 4;
+/** Questions of one caller while nobody else asks: enough to keep the thread busy, few enough for the next caller. */
+const MAX_ALONE = 32;
+/** Questions that wait in a process, of all callers together. */
+const MAX_WAITING = 1_000;
+
+/**
+ * Scans all vectors, or all terms, in a thread of its own that mirrors records, vectors and terms in memory. Made at
+ * once; `ready` when everything is loaded.
+ *
+ * @param options.onProblem told of lost data, lost connections and too much data; `fields.level` is `warn` or `error`
+ */
+export function createExactIndex({
+  redisUrl,
+  vectors = FIRST_VECTORS,
+  onProblem = () => undefined,
+}: {
+  readonly redisUrl: string;
+  readonly vectors?: VectorSet;
+  readonly onProblem?: OnProblem;
+}): Promise<Index> {
+  const thread = startMirrorThread({ redisUrl, vectors, onProblem });
+  const turns = createTurns(MAX_AT_ONCE, {
+    mostAlone: MAX_ALONE,
+    mostWaiting: MAX_WAITING,
+    name: 'index',
+  });
+  const ask = (question: Question, signal: AbortSignal | undefined) =>
+    turns.run(() => thread.ask(question, signal), { by: question.callerId, signal });
+  return Promise.resolve({
+    name: 'exact',
+    seeksAllWords: true,
+    search: async ({ vector, callerId, filter, limit, signal }) => {
+      // A copy of its own: sending a view would send all that it is a view of.
+      const question = { type: 'search', vector: vector.slice(), callerId, filter, limit } as const;
+      const answer = await ask(question, signal);
+      return answer.type === 'search' ? answer.candidates : mismatch();
+    },
+    searchWords: async ({ words, vector, callerId, filter, limit, signal }) => {
+      const question = { type: 'words', words, callerId, filter, limit } as const;
+      const answer = await ask(vector ? { ...question, vector: vector.slice() } : question, signal);
+      return answer.type === 'search' ? answer.candidates : mismatch();
+    },
+    list: async ({ callerId, filter, skip, limit, signal }) => {
+      const answer = await ask({ type: 'list', callerId, filter, skip, limit }, signal);
+      return answer.type === 'list' ? [...answer.documentIds] : mismatch();
+    },
+    count: async ({ callerId, filter, signal }) => {
+      const answer = await ask({ type: 'count', callerId, filter }, signal);
+      return answer.type === 'count' ? answer.count : mismatch();
+    },
+    state: () => Promise.resolve(thread.state),
+    close: () => thread.close(),
+  });
+}
+
+function mismatch(): never {
+  throw new Error('the index thread answered another question');
+}

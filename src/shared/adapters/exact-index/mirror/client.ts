@@ -1,0 +1,166 @@
+import { createClient, ErrorReply, RESP_TYPES } from 'redis';
+import { decodeVector, encodeVector, type VectorSet } from '../../../data-set/vectors.js';
+import { keys } from '../../../redis/keys.js';
+import { readChunkHashes, readRecordHashes } from './hash-scripts.js';
+import type { RecordTexts } from './record-fields.js';
+
+/** What the data set was called and how many changes it had seen at one moment. */
+export interface Head {
+  /** Null before the first process opened this data set, and after FLUSHALL. */
+  readonly epoch: string | null;
+  readonly sequence: number;
+}
+
+/** What one look at the change log tells. */
+export interface Changes extends Head {
+  /** Oldest first. */
+  readonly entries: readonly { readonly documentId: string; readonly sequence: number }[];
+  readonly isLastPage: boolean;
+}
+
+export interface StoredChunk {
+  /** Four bytes a component, whatever the hash holds. */
+  readonly vector: Buffer;
+  readonly terms: Buffer;
+}
+
+/** The reads that a mirror needs; they reject while Redis is away. Connects again by itself. */
+export interface MirrorClient {
+  readHead(): Promise<Head>;
+  readChanges(after: number): Promise<Changes>;
+  /** Names the data set, if it has no name yet. */
+  nameDataSet(epoch: string): Promise<void>;
+  /** Null for a record that does not exist (any more). */
+  readRecords(documentIds: readonly string[]): Promise<(RecordTexts | null)[]>;
+  readChunks(addresses: readonly ChunkAddress[]): Promise<(StoredChunk | null)[]>;
+}
+
+export interface ChunkAddress {
+  readonly generation: string;
+  readonly number: number;
+}
+
+const PAGE_SIZE = 5_000;
+
+export interface MirrorClientOptions {
+  readonly url: string;
+  readonly vectors: VectorSet;
+  /** A connection was made, to the server process of this run id; empty if it does not tell. */
+  readonly onConnect: (runId: string) => void;
+  readonly onError: (error: Error) => void;
+}
+
+export function createMirrorClient(options: MirrorClientOptions): MirrorClient {
+  const { vectors } = options;
+  const client = createScriptClient(options.url);
+  const binary = client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
+  const introduction = connect(client, options);
+
+  return {
+    readHead: async () => {
+      await introduction.known;
+      const [epoch = null, sequence = null] = await client.mGet([keys.epoch, keys.sequence]);
+      // The reply may be another server's than the one before.
+      await introduction.known;
+      return { epoch, sequence: parseSequence(sequence) };
+    },
+    readChanges: async (after) => {
+      await introduction.known;
+      const range = { BY: 'SCORE', LIMIT: { offset: 0, count: PAGE_SIZE } } as const;
+      const [epoch, sequence, page] = await Promise.all([
+        client.get(keys.epoch),
+        client.get(keys.sequence),
+        client.zRangeWithScores(keys.changes, `(${String(after)}`, '+inf', range),
+      ]);
+      await introduction.known;
+      const entries = page.map(({ value, score }) => ({ documentId: value, sequence: score }));
+      return { epoch, sequence: parseSequence(sequence), entries, isLastPage: page.length < PAGE_SIZE };
+    },
+    nameDataSet: async (epoch) => {
+      await client.set(keys.epoch, epoch, { condition: 'NX' });
+    },
+    readRecords: (documentIds) =>
+      readPairs(
+        documentIds.map(keys.document),
+        (names) => client.readRecordHashes(names),
+        (access, fields) =>
+          typeof access === 'string' && typeof fields === 'string' ? { access, fields } : null,
+      ),
+    readChunks: (addresses) =>
+      readPairs(
+        addresses.map(({ generation, number }) => keys.chunk(generation, number)),
+        (names) => binary.readChunkHashes(names, [vectors.field]),
+        (vector, terms) =>
+          vector instanceof Buffer && terms instanceof Buffer
+            ? { vector: inFull(vector, vectors.type), terms }
+            : null,
+      ),
+  };
+}
+
+function createScriptClient(url: string) {
+  return createClient({
+    url,
+    RESP: 3,
+    scripts: { readChunkHashes, readRecordHashes },
+    disableOfflineQueue: true,
+    // Without the client's timeouts: they are an AbortSignal for each command, which costs more than the command.
+    commandOptions: { timeout: 0 },
+    // The mirror asks every second: a socket that is silent for so long belongs to a server that hangs.
+    socket: {
+      connectTimeout: 2_000,
+      socketTimeout: 5_000,
+      reconnectStrategy: (tries) => Math.min(50 * 2 ** tries, 1_000),
+    },
+  });
+}
+
+type ScriptClient = ReturnType<typeof createScriptClient>;
+
+/** @returns `known` settles when it is known to which server process the present connection leads */
+function connect(
+  client: ScriptClient,
+  { onConnect, onError }: Pick<MirrorClientOptions, 'onConnect' | 'onError'>,
+): { readonly known: Promise<void> } {
+  const introduction = { known: Promise.resolve() };
+  client.on('error', onError);
+  client.on('ready', () => {
+    introduction.known = readRunId(client).then(onConnect);
+    introduction.known.catch(onError);
+  });
+  client.connect().catch(onError);
+  return introduction;
+}
+
+async function readRunId(client: ScriptClient): Promise<string> {
+  try {
+    return /run_id:(\w+)/.exec(await client.info('server'))?.[1] ?? '';
+  } catch (error) {
+    // Not everyone may ask a managed server for it.
+    if (error instanceof ErrorReply) return '';
+    throw error;
+  }
+}
+
+/** The counter of a data set that has seen no change does not exist. */
+const parseSequence = (text: string | null): number => (text === null ? 0 : Number(text));
+
+function inFull(vector: Buffer, type: VectorSet['type']): Buffer {
+  return type === 'float32' ? vector : encodeVector(decodeVector(vector, type), 'float32');
+}
+
+type Value = string | Buffer | null | undefined;
+
+/** Asks again for those that a reply leaves out because it is full. */
+async function readPairs<Item>(
+  names: readonly string[],
+  read: (names: string[]) => Promise<Value[]>,
+  make: (first: Value, second: Value) => Item,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  while (items.length < names.length) {
+    const values = await read(names.slice(items.length));
+    for (let at = 0; at < values.length; at += 2) items.push(make(values[at], values[at + 1]));
+  }
+  return items;
+}

@@ -1,0 +1,191 @@
+import { isPacked } from '../../../text/terms.js';
+import type { Mirror } from './mirror.js';
+import type { Draft } from './mirrored.js';
+import {
+  createRecordParser,
+  type ParsedRecord,
+  type ParseRecord,
+  type RecordTexts,
+} from './record-fields.js';
+import type { MirrorClient, StoredChunk } from './client.js';
+import { tieKey } from './tie-key.js';
+
+/** Documents of a group, which are read together, and groups that are read at the same time: Redis is never idle. */
+const GROUP_SIZE = 256;
+const GROUPS_AT_ONCE = 3;
+/** Chunks asked for at once; two such batches of each group are in flight. */
+const BATCH_SIZE = 128;
+
+export type Report = (message: string, fields: Readonly<Record<string, unknown>>) => void;
+
+/** What keeps a document's chunks out of the mirror. */
+const REASONS = {
+  missing: 'chunks are missing',
+  terms: 'terms cannot be read',
+  length: 'vectors have another length than the others',
+} as const;
+
+interface Load {
+  readonly record: ParsedRecord;
+  readonly chunkCount: number;
+  readonly draft: Draft;
+  failure: keyof typeof REASONS | null;
+}
+
+interface Parts {
+  readonly client: MirrorClient;
+  readonly mirror: Mirror;
+  readonly report: Report;
+}
+
+/**
+ * Brings the mirror's copy of documents up to their records, vectors included.
+ * @throws whatever Redis rejects with, once nothing is being read any more; what was copied until then stays
+ */
+export function createLoader(parts: Parts) {
+  const parseRecord = createRecordParser();
+
+  return async (documentIds: readonly string[]): Promise<void> => {
+    const groups = slices(documentIds, GROUP_SIZE);
+    const loadGroups = async () => {
+      for (const group of groups) await loadGroup(group, { ...parts, parseRecord });
+    };
+    const ended = await Promise.allSettled(Array.from({ length: GROUPS_AT_ONCE }, loadGroups));
+    for (const each of ended) if (each.status === 'rejected') throw each.reason;
+  };
+}
+
+async function loadGroup(
+  documentIds: readonly string[],
+  parts: Parts & { readonly parseRecord: ParseRecord },
+): Promise<void> {
+  let remaining = documentIds;
+  /** Generations with a missing chunk: when the record still names one after that, its data is lost. */
+  const suspects = new Set<string>();
+  while (remaining.length > 0) {
+    const loads = await readRecords(remaining, parts);
+    await readChunks(loads, parts);
+    remaining = loads.flatMap((load) => settle(load, { ...parts, suspects }));
+  }
+}
+
+/** Takes over what needs no vectors; answers what does. */
+async function readRecords(
+  documentIds: readonly string[],
+  parts: Parts & { readonly parseRecord: ParseRecord },
+): Promise<Load[]> {
+  const { client, mirror } = parts;
+  const found = await client.readRecords(documentIds);
+  const loads: Load[] = [];
+  for (const [i, id] of documentIds.entries()) {
+    const record = tolerate(id, found[i] ?? null, parts);
+    if (!record) {
+      mirror.remove(id);
+      continue;
+    }
+    const { attempt, chunkCount } = record.published ?? { attempt: null, chunkCount: 0 };
+    if (attempt === null || mirror.get(id)?.attempt === attempt) {
+      mirror.put(record, attempt === null ? null : 'kept');
+      continue;
+    }
+    const draft = { attempt, tie: tieKey(id), vectors: [] };
+    loads.push({ record, chunkCount, draft, failure: null });
+  }
+  return loads;
+}
+
+/** One record that does not fit the schema must not keep all others from being found. */
+function tolerate(
+  id: string,
+  texts: RecordTexts | null,
+  { parseRecord, report }: { parseRecord: ParseRecord; report: Report },
+): ParsedRecord | null {
+  try {
+    return texts && parseRecord(id, texts);
+  } catch (error) {
+    const fields = { level: 'error', documentId: id, error: String(error) };
+    report('a document is left out: its record is malformed', fields);
+    return null;
+  }
+}
+
+async function readChunks(loads: readonly Load[], { client, mirror }: Parts): Promise<void> {
+  let inFlight: Promise<void> = Promise.resolve();
+  try {
+    for (const batch of batches(loads)) {
+      const replies = client.readChunks(batch);
+      const before = inFlight;
+      // A batch may take several replies: the one after it, which came in one, must wait for it.
+      inFlight = Promise.all([replies, before]).then(([chunks]) => {
+        for (const [i, chunk] of chunks.entries()) take(batch[i]?.load, chunk, mirror);
+      });
+      // Awaited one batch later, or below.
+      inFlight.catch(() => undefined);
+      await before;
+    }
+    await inFlight;
+  } catch (error) {
+    await inFlight.catch(() => undefined);
+    for (const { draft } of loads) mirror.discard(draft);
+    throw error;
+  }
+}
+
+interface Piece {
+  readonly load: Load;
+  readonly generation: string;
+  readonly number: number;
+}
+
+function* batches(loads: readonly Load[]): Generator<Piece[]> {
+  let batch: Piece[] = [];
+  for (const load of loads) {
+    const generation = generationOf(load);
+    for (let number = 0; number < load.chunkCount; number += 1) {
+      batch.push({ load, generation, number });
+      if (batch.length < BATCH_SIZE) continue;
+      yield batch;
+      batch = [];
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
+
+const generationOf = ({ record, draft }: Load) => record.document.id + draft.attempt;
+
+function* slices<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
+  for (let first = 0; first < items.length; first += size) yield items.slice(first, first + size);
+}
+
+function take(load: Load | undefined, chunk: StoredChunk | null, mirror: Mirror): void {
+  if (load?.failure !== null) return;
+  if (!chunk) load.failure = 'missing';
+  else if (chunk.terms.length > 0 && !isPacked(chunk.terms)) load.failure = 'terms';
+  else if (!mirror.addTo(load.draft, chunk.vector, chunk.terms)) load.failure = 'length';
+}
+
+/** Makes a load what its document answers with. @returns the document's id if it must be read again */
+function settle(
+  load: Load,
+  { mirror, report, suspects }: { mirror: Mirror; report: Report; suspects: Set<string> },
+): string[] {
+  const { record, draft, failure } = load;
+  if (failure === null) {
+    mirror.put(record, draft);
+    return [];
+  }
+  const generation = generationOf(load);
+  mirror.discard(draft);
+  if (failure === 'missing' && !suspects.has(generation)) {
+    // Most likely its chunks were unlinked because the record has moved on.
+    suspects.add(generation);
+    return [record.document.id];
+  }
+  mirror.put(record, null);
+  report(`a document is left out of search: ${REASONS[failure]}`, {
+    level: 'error',
+    documentId: record.document.id,
+    generation,
+  });
+  return [];
+}

@@ -1,0 +1,160 @@
+import { at } from '../../../at.js';
+import type { TermWeights } from '../../../ports.js';
+import { packCandidates, type PackedCandidates } from '../packed-candidates.js';
+import type { MakeKernel } from '../scan/kernel.js';
+import { createMasks, type Masks } from '../scan/masks.js';
+import { createSelection, type Selected, type Selection } from '../scan/selection.js';
+import { scanTerms } from '../scan/term-scan.js';
+import type { Mask } from '../scan/working-mask.js';
+import { createChunkTable, type ChunkTable } from '../tables/chunk-table.js';
+import { createDocumentTable, type DocumentTable } from '../tables/document-table.js';
+import type { SlabEvents } from '../tables/term-store.js';
+import { compareIds, type Draft, type MirroredDocument } from './mirrored.js';
+import type { ParsedRecord } from './record-fields.js';
+
+/** What may be found. */
+interface Request {
+  readonly mask: Mask;
+}
+
+interface NearestRequest extends Request {
+  readonly vector: Float32Array;
+  readonly limit: number;
+}
+
+interface WordsRequest extends Request {
+  readonly words: TermWeights;
+  readonly limit: number;
+  /** The vector that similarities are computed with. */
+  readonly vector?: Float32Array;
+}
+
+interface ListRequest extends Request {
+  readonly skip: number;
+  readonly limit: number;
+}
+
+/** Records, vectors and terms of all documents, in memory. Each change and each answer is one synchronous step. */
+export interface Mirror {
+  readonly chunkCount: number;
+  get(documentId: string): MirroredDocument | undefined;
+  /** Adds the next chunk of a draft. @returns false when its vector has not the length of the others */
+  addTo(draft: Draft, vector: Uint8Array, terms: Uint8Array): boolean;
+  /** Gives up a draft and forgets its chunks. */
+  discard(draft: Draft): void;
+  /** Makes a draft what the document answers with; `kept` leaves its chunks as they are, null takes them away. */
+  put(record: ParsedRecord, content: Draft | 'kept' | null): void;
+  remove(documentId: string): void;
+  clear(): void;
+  /** What answers need first: computed in slices, while others are answered. */
+  readonly prepare: Masks['prepare'];
+  search(request: NearestRequest): PackedCandidates;
+  searchWords(request: WordsRequest): PackedCandidates;
+  list(request: ListRequest): string[];
+  count(request: Request): number;
+}
+
+export function createMirror(makeKernel: MakeKernel, slabEvents: SlabEvents): Mirror {
+  const chunks = createChunkTable(makeKernel, {
+    ...slabEvents,
+    change: (slot) => {
+      masks.noteVector(slot);
+    },
+    clear: () => {
+      masks.clear();
+    },
+  });
+  const store = createDocumentTable(chunks, (slot) => {
+    masks.noteDocument(slot);
+  });
+  const { documents } = store;
+  const masks = createMasks(() => ({
+    documents,
+    chunks: chunks.links,
+    segmentSize: chunks.vectors?.segmentSize ?? 1,
+  }));
+
+  const tables = { chunks, documents };
+  const selection = createSelection((a, b) => {
+    const [left, right] = [
+      at(documents, chunks.links.documentOf(a)),
+      at(documents, chunks.links.documentOf(b)),
+    ];
+    return compareIds(left.id, right.id) || chunks.links.numberOf(a) - chunks.links.numberOf(b);
+  });
+
+  return {
+    get chunkCount() {
+      return chunks.count;
+    },
+    get: (documentId) => store.get(documentId),
+    addTo: ({ tie, vectors }, vector, terms) => {
+      const slot = chunks.add({ vector, terms, tie });
+      if (slot !== null) vectors.push(slot);
+      return slot !== null;
+    },
+    discard: ({ vectors }) => {
+      for (const slot of vectors) chunks.free(slot);
+      vectors.length = 0;
+    },
+    put: (record, content) => {
+      store.put(record, content);
+    },
+    remove: (documentId) => {
+      store.remove(documentId);
+    },
+    clear: () => {
+      store.clear();
+      masks.clear();
+    },
+    prepare: (selector, isWanted) => masks.prepare(selector, isWanted),
+    search: (request) => packCandidates(selectNearest(chunks, selection, request), tables),
+    searchWords: (request) => packCandidates(selectByTerms(chunks, selection, request), tables),
+    list: (request) => listIds(store, request),
+    count: ({ mask }) => mask.count,
+  };
+}
+
+function selectNearest(
+  { vectors, count }: ChunkTable,
+  selection: Selection,
+  { mask, vector, limit }: NearestRequest,
+): Selected {
+  selection.begin(Math.min(limit, count));
+  if (vectors && count > 0) {
+    if (vector.length !== vectors.dimensions) {
+      const lengths = `${String(vector.length)} dimensions, the data ${String(vectors.dimensions)}`;
+      throw new Error(`the query vector has ${lengths}`);
+    }
+    if (mask.count > 0 && limit > 0) vectors.scan(vector, mask.vectors, selection);
+  }
+  return selection.take();
+}
+
+/** Selects by the terms of the query; the scores it returns are similarities. */
+function selectByTerms(
+  chunks: ChunkTable,
+  selection: Selection,
+  { mask, words, limit, vector }: WordsRequest,
+): Selected {
+  const { vectors, count } = chunks;
+  selection.begin(Math.min(limit, count));
+  if (mask.count > 0) scanTerms(chunks, mask.vectors, { query: words, selection });
+  const { slots } = selection.take();
+  const scores = Float32Array.from(slots, (slot) =>
+    vector && vectors ? vectors.similarity(vector, slot) : Number.NaN,
+  );
+  return { slots, scores };
+}
+
+function listIds(store: DocumentTable, { mask, skip, limit }: ListRequest): string[] {
+  const ids: string[] = [];
+  let matching = 0;
+  for (const slot of mask.count > skip ? store.listed() : []) {
+    if (ids.length >= limit || matching >= mask.count) break;
+    if (mask.documents[slot] !== 1) continue;
+    matching += 1;
+    if (matching > skip) ids.push(at(store.documents, slot).id);
+  }
+  return ids;
+}

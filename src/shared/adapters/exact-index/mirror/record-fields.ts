@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import type { AccessLists } from '../../../access/access.js';
+import { documentSchema, type MatchableDocument, type Metadata } from '../../../document.js';
+
+/** What the mirror reads of a record's hash: `access` has a line of JSON for each of its lists. */
+export interface RecordTexts {
+  readonly access: string;
+  /** JSON: `[createdAt, metadata, published, pending]`. */
+  readonly fields: string;
+}
+
+export interface ParsedRecord {
+  /** Its contents hold what filters look at; the rest of them is the same for all. */
+  readonly document: MatchableDocument;
+  /** The same for the same access lists. */
+  readonly accessKey: string;
+  /** `attempt`: what of the generation's id follows the document's; hardly any two documents differ in it. */
+  readonly published: { readonly attempt: string; readonly chunkCount: number } | null;
+}
+
+/** @throws when the record does not fit the schema */
+export type ParseRecord = (id: string, texts: RecordTexts) => ParsedRecord;
+
+type Content = NonNullable<MatchableDocument['published']>;
+type ReadContent = Pick<Content, 'contentType' | 'filename' | 'generation' | 'chunkCount'>;
+
+const linesSchema = z.tuple([z.string(), z.string(), z.string()]);
+const accessSchema = documentSchema.pick({ readers: true, writers: true, admins: true });
+const CACHED = 10_000;
+
+/** Most records share their access lists and the looks of their content: those are parsed and held once. */
+export function createRecordParser(): ParseRecord {
+  const accesses = new Map<string, AccessLists>();
+  const contents = new Map<string, Content>();
+  const attempts = new Map<string, string>();
+
+  const parseAccess = (key: string): AccessLists =>
+    remember(accesses, key, () => {
+      const [readers, writers, admins] = linesSchema.parse(key.split('\n'));
+      return accessSchema.parse({ readers: parse(readers), writers: parse(writers), admins: parse(admins) });
+    });
+  const slim = ({ contentType, filename }: ReadContent): Content =>
+    remember(contents, `${contentType}\n${filename === null ? '' : `=${filename}`}`, () => ({
+      version: 1,
+      kind: 'file',
+      storageKey: '',
+      sizeBytes: 0,
+      sha256: '',
+      createdAt: '',
+      contentType,
+      filename,
+      generation: null,
+      chunkCount: 0,
+      tokenCount: 0,
+    }));
+
+  return (id, { access, fields }) => {
+    const { readers, writers, admins } = parseAccess(access);
+    const [createdAt, metadata, published, pending] = readFields(parse(fields));
+    const { generation = null, chunkCount = 0 } = published ?? {};
+    if (generation?.startsWith(id) === false) throw new TypeError('a generation of another document');
+    const attempt = generation?.slice(id.length) ?? null;
+    return {
+      document: {
+        id,
+        createdAt,
+        readers,
+        writers,
+        admins,
+        metadata,
+        published: published && slim(published),
+        pending: pending && slim(pending),
+      },
+      accessKey: access,
+      published:
+        attempt === null ? null : { attempt: remember(attempts, attempt, () => attempt), chunkCount },
+    };
+  };
+}
+
+const parse = (text: string): unknown => JSON.parse(text);
+
+/** Checked by hand: at a start there are a hundred thousand, and the schema's way takes longer than all else here. */
+function readFields(value: unknown): [string, Metadata, ReadContent | null, ReadContent | null] {
+  const [createdAt, metadata, published, pending] = isList(value) ? value : [];
+  if (typeof createdAt !== 'string') throw new TypeError('malformed createdAt');
+  if (!isMetadata(metadata)) throw new TypeError('malformed metadata');
+  if (!isContent(published)) throw new TypeError('malformed published content');
+  if (!isContent(pending)) throw new TypeError('malformed pending content');
+  return [createdAt, metadata, published, pending];
+}
+
+const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
+
+function isMetadata(value: unknown): value is Metadata {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isContent(value: unknown): value is ReadContent | null {
+  if (value === null) return true;
+  if (typeof value !== 'object') return false;
+  const { contentType, filename, generation, chunkCount }: Partial<Record<keyof Content, unknown>> = value;
+  return (
+    typeof contentType === 'string' &&
+    (filename === null || typeof filename === 'string') &&
+    (generation === null || typeof generation === 'string') &&
+    Number.isInteger(chunkCount)
+  );
+}
+
+function remember<Value>(cache: Map<string, Value>, key: string, make: () => Value): Value {
+  const known = cache.get(key);
+  if (known !== undefined) return known;
+  if (cache.size >= CACHED) cache.clear();
+  const value = make();
+  cache.set(key, value);
+  return value;
+}

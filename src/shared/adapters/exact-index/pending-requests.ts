@@ -1,0 +1,65 @@
+import { UnavailableError } from '../../errors.js';
+import type { Candidate } from '../../ports.js';
+import type { Answer } from './protocol.js';
+
+/** An answer as it leaves the thread's asking side. */
+export type Reply =
+  { readonly type: 'search'; readonly candidates: Candidate[] } | Exclude<Answer, { type: 'search' }>;
+
+/** What a request ends with: calling it answers or throws. */
+export type Outcome = () => Reply;
+
+/** Requests that wait for the thread's answer, by their number. */
+export interface PendingRequests {
+  /**
+   * Sends a request and waits until it is settled or the signal aborts.
+   * @throws what its outcome throws; the signal's reason when it aborts
+   */
+  send(
+    transport: { readonly post: (id: number) => void; readonly cancel: (id: number) => void },
+    signal?: AbortSignal,
+  ): Promise<Reply>;
+  /** Does nothing for a request that nobody waits for any more. */
+  settle(id: number, outcome: () => Outcome): void;
+  failAll(): void;
+}
+
+export function createPendingRequests(): PendingRequests {
+  const pending = new Map<number, (outcome: Outcome) => void>();
+  let lastId = 0;
+  return {
+    send: async ({ post, cancel }, signal) => {
+      const id = (lastId += 1);
+      let abort: (() => void) | undefined;
+      const outcome = new Promise<Outcome>((resolve) => {
+        pending.set(id, resolve);
+        abort = () => {
+          cancel(id);
+          resolve(() => {
+            signal?.throwIfAborted();
+            throw new UnavailableError('index');
+          });
+        };
+        signal?.addEventListener('abort', abort, { once: true });
+        post(id);
+      });
+      try {
+        return (await outcome)();
+      } finally {
+        pending.delete(id);
+        if (abort) signal?.removeEventListener('abort', abort);
+      }
+    },
+    settle: (id, outcome) => {
+      // The outcome is made at once, since memory that it refers to may be dropped with the next message.
+      pending.get(id)?.(outcome());
+    },
+    failAll: () => {
+      for (const settle of pending.values()) {
+        settle(() => {
+          throw new UnavailableError('index');
+        });
+      }
+    },
+  };
+}

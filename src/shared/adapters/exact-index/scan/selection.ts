@@ -1,0 +1,162 @@
+import { moveFirst, nthHighest } from './quickselect.js';
+
+/** Decides ties that equal scores and tie keys leave open: negative when `a` goes before `b`. */
+export type CompareSlots = (a: number, b: number) => number;
+
+/** Slots and their scores, best first: views, valid until the next selection begins. */
+export interface Selected {
+  readonly slots: Int32Array;
+  readonly scores: Float32Array;
+}
+
+/** The best of the slots offered: higher scores first, then lower tie keys, then `compare`. Used again and again. */
+export interface Selection {
+  /** Starts anew, for the best `limit`. */
+  begin(limit: number): void;
+  /** Brings `least` and `mostTie` up to the offers so far. */
+  tighten(): void;
+  /** Offers below this score, or at it with a tie key above `mostTie`, change nothing any more. */
+  readonly least: number;
+  readonly mostTie: number;
+  offer(slot: number, score: number, tie: number): void;
+  take(): Selected;
+}
+
+/** Offers beyond the limit that pile up before the best are kept and the rest is dropped. */
+const SPARE = 4_096;
+
+/** The offers so far, in columns, of which the first `size` places are used. */
+interface Offers {
+  slots: Int32Array;
+  scores: Float32Array;
+  ties: Float64Array;
+  /** Room for a copy of the scores or of tie keys, to find the threshold in. */
+  scratch: Float64Array;
+  size: number;
+}
+
+/**
+ * Offers pile up, and a quickselect over their scores finds those to keep: a heap costs several times as much for each
+ * offer that it takes in. In this file, `?? 0` stands where a typed array is read at a place that is known to be there:
+ * the scan reads it too often to check that each time.
+ */
+export function createSelection(compare: CompareSlots): Selection {
+  const offers = makeOffers(0);
+  let limit = 0;
+  let [least, mostTie] = [-Infinity, Infinity];
+
+  const tighten = () => {
+    if (limit === 0) offers.size = 0;
+    if (offers.size < limit || offers.size === 0) return;
+    [least, mostTie] = thresholdOf(offers, limit);
+    dropBelow(offers, least, mostTie);
+    // Only offers that equal the last of the best in score and tie key are left over.
+    if (offers.size <= limit) return;
+    const places = placesOf(offers);
+    moveFirst(places, limit, orderOf(offers, compare));
+    arrange(offers, places.subarray(0, limit));
+  };
+
+  return {
+    begin: (most) => {
+      limit = most;
+      [least, mostTie] = [-Infinity, Infinity];
+      offers.size = 0;
+      if (offers.slots.length < limit + SPARE) Object.assign(offers, makeOffers(limit + SPARE));
+    },
+    tighten,
+    get least() {
+      return least;
+    },
+    get mostTie() {
+      return mostTie;
+    },
+    offer: (slot, score, tie) => {
+      if (offers.size === offers.slots.length) tighten();
+      const { slots, scores, ties, size } = offers;
+      slots[size] = slot;
+      scores[size] = score;
+      ties[size] = tie;
+      offers.size = size + 1;
+    },
+    take: () => {
+      tighten();
+      arrange(offers, placesOf(offers).sort(orderOf(offers, compare)));
+      const { slots, scores, size } = offers;
+      return { slots: slots.subarray(0, size), scores: scores.subarray(0, size) };
+    },
+  };
+}
+
+function makeOffers(room: number): Offers {
+  return {
+    slots: new Int32Array(room),
+    scores: new Float32Array(room),
+    ties: new Float64Array(room),
+    scratch: new Float64Array(room),
+    size: 0,
+  };
+}
+
+/** Score and tie key of the last among the best `limit`, of which there are as many at least. */
+function thresholdOf(
+  { scores, ties, scratch, size }: Offers,
+  limit: number,
+): [least: number, mostTie: number] {
+  const values = scratch.subarray(0, size);
+  values.set(scores.subarray(0, size));
+  const least = nthHighest(values, limit - 1);
+  let [above, equal] = [0, 0];
+  for (let i = 0; i < size; i += 1) {
+    const score = scores[i] ?? 0;
+    if (score > least) above += 1;
+    if (score !== least) continue;
+    scratch[equal] = -(ties[i] ?? 0);
+    equal += 1;
+  }
+  return [least, -nthHighest(scratch.subarray(0, equal), limit - above - 1)];
+}
+
+function dropBelow(offers: Offers, least: number, mostTie: number): void {
+  const { slots, scores, ties, size } = offers;
+  let kept = 0;
+  for (let i = 0; i < size; i += 1) {
+    const [score, tie] = [scores[i] ?? 0, ties[i] ?? 0];
+    if (score < least || (score === least && tie > mostTie)) continue;
+    slots[kept] = slots[i] ?? 0;
+    scores[kept] = score;
+    ties[kept] = tie;
+    kept += 1;
+  }
+  offers.size = kept;
+}
+
+function placesOf({ size }: Offers): Uint32Array {
+  const places = new Uint32Array(size);
+  for (let i = 0; i < size; i += 1) places[i] = i;
+  return places;
+}
+
+/** Compares two places: negative when the offer at the first goes before the other. */
+function orderOf({ slots, scores, ties }: Offers, compare: CompareSlots) {
+  return (a: number, b: number): number => {
+    const byScore = (scores[b] ?? 0) - (scores[a] ?? 0);
+    if (byScore !== 0) return byScore;
+    const byTie = (ties[a] ?? 0) - (ties[b] ?? 0);
+    return byTie !== 0 ? byTie : compare(slots[a] ?? 0, slots[b] ?? 0);
+  };
+}
+
+/** Keeps the offers at these places, in this order. */
+function arrange(offers: Offers, places: Uint32Array): void {
+  const slots = offers.slots.slice(0, offers.size);
+  const scores = offers.scores.slice(0, offers.size);
+  const ties = offers.ties.slice(0, offers.size);
+  for (let i = 0; i < places.length; i += 1) {
+    const place = places[i] ?? 0;
+    offers.slots[i] = slots[place] ?? 0;
+    offers.scores[i] = scores[place] ?? 0;
+    offers.ties[i] = ties[place] ?? 0;
+  }
+  offers.size = places.length;
+}

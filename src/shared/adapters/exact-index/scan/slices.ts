@@ -1,0 +1,65 @@
+/** Work that is done a slice at a time; answers whether all is done. */
+export type Work = (isTimeLeft: () => boolean) => boolean;
+
+/**
+ * Long work on the only thread, in slices: between any two of them everything else gets its turn, and of those who have
+ * work waiting each gets a slice after the other, however much one has.
+ */
+export interface Slices {
+  /** Settles when the work is done; rejects with what it throws. */
+  run(whose: string, work: Work): Promise<void>;
+}
+
+const SLICE_MILLISECONDS = 4;
+
+interface Waiting {
+  readonly work: Work;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export function createSlices(
+  now: () => number = () => performance.now(),
+  later: (run: () => void) => void = setImmediate,
+): Slices {
+  /** Work by whose it is; a map keeps the order of insertion, which is that of the turns. */
+  const queues = new Map<string, Waiting[]>();
+  let isRunning = false;
+
+  /** One slice of the first work of the next in turn. */
+  const turn = () => {
+    for (const [whose, queue] of queues) {
+      const [first] = queue;
+      queues.delete(whose);
+      if (!first) continue;
+      if (isDone(first)) queue.shift();
+      if (queue.length > 0) queues.set(whose, queue);
+      break;
+    }
+    isRunning = queues.size > 0;
+    if (isRunning) later(turn);
+  };
+
+  const isDone = ({ work, resolve, reject }: Waiting): boolean => {
+    const until = now() + SLICE_MILLISECONDS;
+    try {
+      if (!work(() => now() < until)) return false;
+      resolve();
+    } catch (error) {
+      reject(error);
+    }
+    return true;
+  };
+
+  return {
+    run: (whose, work) =>
+      new Promise((resolve, reject) => {
+        const queue = queues.get(whose) ?? [];
+        queue.push({ work, resolve, reject });
+        queues.set(whose, queue);
+        if (isRunning) return;
+        isRunning = true;
+        later(turn);
+      }),
+  };
+}

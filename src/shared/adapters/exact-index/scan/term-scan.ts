@@ -1,0 +1,20 @@
+import type { TermWeights } from '../../../ports.js';
+import type { ChunkTable } from '../tables/chunk-table.js';
+import type { VectorMask } from '../tables/vectors.js';
+import type { Selection } from './selection.js';
+
+/** Offers every slot of `mask` that holds a term of the query, by the share of their weight that the slot covers. */
+export function scanTerms(
+  { postings, vectors }: Pick<ChunkTable, 'postings' | 'vectors'>,
+  mask: VectorMask,
+  { query, selection }: { readonly query: TermWeights; readonly selection: Selection },
+): void {
+  if (!vectors) return;
+  const { segmentSize } = vectors;
+  postings.score(query, (slot, share) => {
+    // Compared in the precision that the selection keeps: a score equal to its lowest is decided by the tie key.
+    if (Math.fround(share) < selection.least) return;
+    if (mask[Math.floor(slot / segmentSize)]?.[slot % segmentSize] !== 1) return;
+    selection.offer(slot, share, vectors.tieOf(slot));
+  });
+}

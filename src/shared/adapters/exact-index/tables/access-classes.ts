@@ -1,0 +1,32 @@
+import type { AccessLists } from '../../../access/access.js';
+import type { AccessClass } from '../mirror/mirrored.js';
+
+/** Interns access lists: documents with the same lists share one class while there are any. */
+export interface AccessClasses {
+  /** @param key text that is the same for the same lists */
+  acquire(key: string, lists: AccessLists): AccessClass;
+  release(accessClass: AccessClass): void;
+}
+
+export function createAccessClasses(): AccessClasses {
+  const classes = new Map<string, { readonly accessClass: AccessClass; users: number }>();
+  let nextId = 0;
+  return {
+    acquire: (key, { readers, writers, admins }) => {
+      let entry = classes.get(key);
+      if (!entry) {
+        entry = { accessClass: { id: nextId, key, lists: { readers, writers, admins } }, users: 0 };
+        nextId += 1;
+        classes.set(key, entry);
+      }
+      entry.users += 1;
+      return entry.accessClass;
+    },
+    release: ({ key }) => {
+      const entry = classes.get(key);
+      if (!entry) return;
+      entry.users -= 1;
+      if (entry.users === 0) classes.delete(key);
+    },
+  };
+}

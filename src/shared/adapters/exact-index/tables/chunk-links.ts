@@ -1,0 +1,53 @@
+import { grown } from './columns.js';
+
+/** Which chunk of which document each slot holds, and where its document goes on. */
+export interface ChunkLinks {
+  /** Slots that hold a chunk are below. */
+  readonly size: number;
+  /** Slot of the document that a slot's chunk is of; -1 when it holds none. */
+  documentOf(slot: number): number;
+  numberOf(slot: number): number;
+  /** Slot of a document's next chunk; -1 after the last. */
+  after(slot: number): number;
+  /** Makes slots the chunks of a document, in this order. */
+  link(slots: readonly number[], documentSlot: number): void;
+  unlink(slot: number): void;
+  clear(): void;
+}
+
+/**
+ * By slot, in columns: objects would weigh several times as much. Slots in the columns count from 1: a 0, and a slot beyond
+ * the end of a column, stand for none, which is why they are read with `?? 0`.
+ */
+export function createChunkLinks(): ChunkLinks {
+  let documents = new Int32Array(0);
+  let numbers = new Int32Array(0);
+  let nexts = new Int32Array(0);
+  let size = 0;
+  return {
+    get size() {
+      return size;
+    },
+    documentOf: (slot) => (documents[slot] ?? 0) - 1,
+    numberOf: (slot) => numbers[slot] ?? 0,
+    after: (slot) => (nexts[slot] ?? 0) - 1,
+    link: (slots, documentSlot) => {
+      for (const [number, slot] of slots.entries()) {
+        documents = grown(documents, slot + 1);
+        numbers = grown(numbers, slot + 1);
+        nexts = grown(nexts, slot + 1);
+        documents[slot] = documentSlot + 1;
+        numbers[slot] = number;
+        nexts[slot] = (slots[number + 1] ?? -1) + 1;
+        size = Math.max(size, slot + 1);
+      }
+    },
+    unlink: (slot) => {
+      documents[slot] = 0;
+    },
+    clear: () => {
+      documents.fill(0);
+      size = 0;
+    },
+  };
+}

@@ -1,0 +1,248 @@
+import { at } from '../../../at.js';
+import { LANES, ROW_BYTES, ROW_GROUP, type Kernel, type MakeKernel } from '../scan/kernel.js';
+import type { Selection } from '../scan/selection.js';
+
+/** Blocks of a segment, at most: the memory of a segment is reserved whole. */
+const SEGMENT_BLOCKS = 16;
+const SEGMENT_BYTES = 2 ** 30;
+/** Blocks between two looks at the selection's threshold. */
+const STEP_BLOCKS = 4;
+/** Vectors that are written together: those of the lanes that share a cache line. */
+const STAGED = 16;
+
+/** One byte per slot of each segment: 1 where the scan may look. */
+export type VectorMask = readonly Uint8Array[];
+
+/** Vectors of one length in numbered slots, in memories outside of the JavaScript heap. */
+export interface Vectors {
+  readonly dimensions: number;
+  /** Slots of a segment; slots count through all segments. */
+  readonly segmentSize: number;
+  /** Whether no slot holds a vector. */
+  readonly isEmpty: boolean;
+  /** Stores a vector of little-endian FLOAT32 bytes in a slot of its own. */
+  add(bytes: Uint8Array, tie: number): number;
+  /** The slot may be used again at once. */
+  free(slot: number): void;
+  tieOf(slot: number): number;
+  /** Inner product of the query and the vector of a slot that holds one. */
+  similarity(query: Float32Array, slot: number): number;
+  /** Offers all slots of `mask` whose inner product with the query may be among the best. */
+  scan(query: Float32Array, mask: VectorMask, selection: Selection): void;
+}
+
+interface Segment {
+  readonly kernel: Kernel;
+  readonly bytes: Uint8Array;
+  readonly ties: Float64Array;
+  readonly mask: Uint8Array;
+  readonly weights: Float32Array;
+  readonly rows: Uint32Array;
+  readonly hits: Uint32Array;
+  readonly scores: Float32Array;
+  /** Blocks that ever held a vector. */
+  blocks: number;
+}
+
+interface Layout {
+  readonly blocks: number;
+  readonly offsets: Readonly<Record<Region, number>>;
+  readonly stride: number;
+  readonly stagedStride: number;
+  readonly bytes: number;
+}
+type Region = 'staged' | 'weights' | 'rows' | 'sums' | 'hits' | 'scores' | 'mask' | 'ties' | 'vectors';
+
+export function createVectors(makeKernel: MakeKernel, dimensions: number): Vectors {
+  const layout = layOut(dimensions);
+  const { offsets } = layout;
+  const segmentSize = layout.blocks * LANES;
+  const segments: Segment[] = [];
+  const freed: number[] = [];
+  let used = 0;
+
+  const segmentOf = (slot: number) => at(segments, Math.floor(slot / segmentSize));
+
+  /** Vectors of neighbouring slots that are not in their block yet. */
+  const staged = { first: 0, count: 0 };
+  const flush = () => {
+    const { first, count } = staged;
+    if (count === 0) return;
+    staged.count = 0;
+    const target = vectorAt(layout, first % segmentSize);
+    segmentOf(first).kernel.put(offsets.staged, layout.stagedStride, count, target, dimensions);
+  };
+
+  return {
+    dimensions,
+    segmentSize,
+    get isEmpty() {
+      return used === freed.length;
+    },
+    add: (bytes, tie) => {
+      const slot = freed.pop() ?? used++;
+      if (slot === segments.length * segmentSize) segments.push(makeSegment(makeKernel, layout, dimensions));
+      if (slot !== staged.first + staged.count || slot % STAGED === 0) flush();
+      if (staged.count === 0) staged.first = slot;
+      const segment = segmentOf(slot);
+      const place = slot % segmentSize;
+      segment.blocks = Math.max(segment.blocks, Math.floor(place / LANES) + 1);
+      segment.ties[place] = tie;
+      segment.bytes.set(bytes, offsets.staged + staged.count * layout.stagedStride);
+      staged.count += 1;
+      return slot;
+    },
+    free: (slot) => {
+      freed.push(slot);
+    },
+    tieOf: (slot) => segmentOf(slot).ties[slot % segmentSize] ?? 0,
+    similarity: (query, slot) => {
+      flush();
+      return innerProduct(query, segmentOf(slot), {
+        first: vectorAt(layout, slot % segmentSize),
+        dimensions,
+      });
+    },
+    scan: (query, mask, selection) => {
+      flush();
+      scanSegments(segments, layout, { query, mask, selection });
+    },
+  };
+}
+
+/** Byte offset of the first number of the vector at a place of a segment; the next ones are `ROW_BYTES` apart. */
+function vectorAt({ offsets, stride }: Layout, place: number): number {
+  return offsets.vectors + Math.floor(place / LANES) * stride + (place % LANES) * 4;
+}
+
+/** Here and in `scanSegment`, `?? 0` stands where a number is known to be there: a check would slow the loop down. */
+function innerProduct(
+  query: Float32Array,
+  { bytes }: Segment,
+  { first, dimensions }: { readonly first: number; readonly dimensions: number },
+): number {
+  const numbers = new Float32Array(bytes.buffer);
+  let sum = 0;
+  for (let dimension = 0; dimension < dimensions; dimension += 1)
+    sum += (query[dimension] ?? 0) * (numbers[(first + dimension * ROW_BYTES) / 4] ?? 0);
+  return sum;
+}
+
+function scanSegments(
+  segments: readonly Segment[],
+  layout: Layout,
+  {
+    query,
+    mask,
+    selection,
+  }: { readonly query: Float32Array; readonly mask: VectorMask; readonly selection: Selection },
+): void {
+  const components = chooseComponents(query);
+  for (const [index, segment] of segments.entries()) {
+    const allowed = mask[index];
+    if (!allowed) continue;
+    segment.mask.set(allowed);
+    scanSegment(segment, layout, { components, base: index * layout.blocks * LANES, selection });
+  }
+}
+
+function scanSegment(
+  { kernel, ties, hits, scores, blocks, weights, rows }: Segment,
+  { offsets, stride }: Layout,
+  { components, base, selection }: { components: Components; base: number; selection: Selection },
+): void {
+  weights.set(components.weights);
+  if (components.rows) rows.set(components.rows);
+  const rowsAt = components.rows ? offsets.rows : 0;
+  // The first step is short: it finds a threshold.
+  for (let block = 0, step = 1; block < blocks; block += step, step = STEP_BLOCKS) {
+    selection.tighten();
+    const found = kernel.scan(
+      ...([offsets.vectors + block * stride, Math.min(step, blocks - block), stride] as const),
+      ...([offsets.weights, rowsAt, components.weights.length] as const),
+      ...([offsets.mask + block * LANES, offsets.ties + block * LANES * 8] as const),
+      ...([selection.least, selection.mostTie] as const),
+      ...([offsets.sums, offsets.hits, offsets.scores] as const),
+    );
+    for (let i = 0; i < found; i += 1) {
+      const place = block * LANES + (hits[i] ?? 0);
+      selection.offer(base + place, scores[i] ?? 0, ties[place] ?? 0);
+    }
+  }
+}
+
+interface Components {
+  readonly weights: Float32Array;
+  /** Byte offsets of their rows; null: all rows. */
+  readonly rows: Uint32Array | null;
+}
+
+/** The nonzero ones, in whole groups; all when they are many, because reading on is then cheaper than skipping. */
+function chooseComponents(query: Float32Array): Components {
+  const nonzero: number[] = [];
+  for (let dimension = 0; dimension < query.length; dimension += 1)
+    if (query[dimension] !== 0) nonzero.push(dimension);
+  if (nonzero.length > query.length / 4) return { weights: query, rows: null };
+  const size = Math.ceil(nonzero.length / ROW_GROUP) * ROW_GROUP;
+  const [weights, rows] = [new Float32Array(size), new Uint32Array(size)];
+  for (const [i, dimension] of nonzero.entries()) {
+    weights[i] = query[dimension] ?? 0;
+    rows[i] = dimension * ROW_BYTES;
+  }
+  return { weights, rows };
+}
+
+function layOut(dimensions: number): Layout {
+  const stride = dimensions * ROW_BYTES;
+  // Not a power of two, for the cache's sake.
+  const stagedStride = dimensions * 4 + 64;
+  const blocks = Math.max(1, Math.min(SEGMENT_BLOCKS, Math.floor(SEGMENT_BYTES / stride)));
+  const sizes: Readonly<Record<Region, number>> = {
+    staged: STAGED * stagedStride,
+    weights: (dimensions + ROW_GROUP) * 4,
+    rows: (dimensions + ROW_GROUP) * 4,
+    sums: LANES * 4,
+    hits: STEP_BLOCKS * LANES * 4,
+    scores: STEP_BLOCKS * LANES * 4,
+    mask: blocks * LANES,
+    ties: blocks * LANES * 8,
+    vectors: blocks * stride,
+  };
+  let next = 1024;
+  const place = (region: Region) => {
+    const offset = next;
+    next = Math.ceil((offset + sizes[region]) / 64) * 64;
+    return offset;
+  };
+  const offsets = {
+    staged: place('staged'),
+    weights: place('weights'),
+    rows: place('rows'),
+    sums: place('sums'),
+    hits: place('hits'),
+    scores: place('scores'),
+    mask: place('mask'),
+    ties: place('ties'),
+    vectors: place('vectors'),
+  };
+  return { blocks, offsets, stride, stagedStride, bytes: next };
+}
+
+function makeSegment(
+  makeKernel: MakeKernel,
+  { blocks, offsets, bytes }: Layout,
+  dimensions: number,
+): Segment {
+  const { kernel, buffer } = makeKernel(bytes);
+  return {
+    kernel,
+    bytes: new Uint8Array(buffer),
+    ties: new Float64Array(buffer, offsets.ties, blocks * LANES),
+    mask: new Uint8Array(buffer, offsets.mask, blocks * LANES),
+    weights: new Float32Array(buffer, offsets.weights, dimensions + ROW_GROUP),
+    rows: new Uint32Array(buffer, offsets.rows, dimensions + ROW_GROUP),
+    hits: new Uint32Array(buffer, offsets.hits, STEP_BLOCKS * LANES),
+    scores: new Float32Array(buffer, offsets.scores, STEP_BLOCKS * LANES),
+    blocks: 0,
+  };
+}

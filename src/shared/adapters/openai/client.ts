@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import OpenAI from 'openai';
+import { createDeadline, type Deadline } from '../../deadline.js';
+import { UnavailableError } from '../../errors.js';
+import { describeFailure, refusedParameters, RefusedError, type ProviderFailure } from './provider-errors.js';
+
+export interface OpenAIConnection {
+  /** null for servers that want none. */
+  readonly apiKey: string | null;
+  /** Address of any compatible server, e.g. `https://api.openai.com/v1`. */
+  readonly baseUrl: string;
+  /** Longest silence of the provider. */
+  readonly timeoutMilliseconds: number;
+}
+
+interface OpenAIClient {
+  /**
+   * Sends a request, again when the provider asks for a short wait.
+   * The deadline runs until the returned one is cleared: streams extend it with each event.
+   * @throws RefusedError; UnavailableError for all else, the abort of `signal` aside
+   */
+  request<Reply>(
+    send: (client: OpenAI, options: { signal: AbortSignal }) => Promise<Reply>,
+    signal?: AbortSignal,
+  ): Promise<{ reply: Reply; deadline: Deadline }>;
+  /** What to throw for an error within a reply that had begun. */
+  translate(error: unknown, deadline: Deadline, signal?: AbortSignal): Error;
+}
+
+const RETRIES = 2;
+const FIRST_WAIT_MILLISECONDS = 300;
+/** Longer waits are the queue's (or the caller's) to sit out. */
+const MAX_WAIT_MILLISECONDS = 2000;
+const MISCONFIGURED_RETRY_SECONDS = 60;
+
+/**
+ * The client's own retries are off: they sleep as long as `Retry-After` says, deaf to an abort.
+ * So is its log, which prints pieces of the stream, and its reading of the environment.
+ */
+export function createOpenAIClient(component: string, connection: OpenAIConnection): OpenAIClient {
+  const { apiKey, baseUrl, timeoutMilliseconds } = connection;
+  const client = new OpenAI({
+    apiKey: apiKey ?? 'none',
+    ...(apiKey === null ? { defaultHeaders: { Authorization: null } } : {}),
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    baseURL: baseUrl,
+    maxRetries: 0,
+    timeout: timeoutMilliseconds,
+    logLevel: 'off',
+  });
+  const translate = (error: unknown, deadline: Deadline, signal?: AbortSignal): Error => {
+    if (signal?.aborted === true) return abortReason(signal);
+    if (deadline.isOver) return unavailable(component, new Error('the provider took too long'), null);
+    const failure = describeFailure(error);
+    return failure.kind === 'refused'
+      ? new RefusedError(statusOf(error), refusedParameters(error), failure.cause)
+      : unavailable(component, failure.cause, failure);
+  };
+  return {
+    translate,
+    request: async (send, signal) => {
+      for (let attempt = 0; ; attempt += 1) {
+        signal?.throwIfAborted();
+        const deadline = createDeadline(timeoutMilliseconds, signal);
+        try {
+          return { reply: await send(client, { signal: deadline.signal }), deadline };
+        } catch (error) {
+          deadline.clear();
+          const wait = deadline.isOver ? null : waitBeforeRetry(describeFailure(error), attempt);
+          if (wait === null || signal?.aborted === true) throw translate(error, deadline, signal);
+          await sleep(wait, undefined, signal ? { signal } : {}).catch((interruption: unknown) => {
+            throw translate(interruption, deadline, signal);
+          });
+        }
+      }
+    },
+  };
+}
+
+/** null: do not ask again here. */
+function waitBeforeRetry({ kind, retryAfterMilliseconds }: ProviderFailure, attempt: number): number | null {
+  if (kind !== 'transient' || attempt >= RETRIES) return null;
+  const wait = retryAfterMilliseconds ?? FIRST_WAIT_MILLISECONDS * 2 ** attempt * (1 + Math.random() / 4);
+  return wait <= MAX_WAIT_MILLISECONDS ? wait : null;
+}
+
+function unavailable(component: string, cause: Error, failure: ProviderFailure | null): UnavailableError {
+  const wait = failure?.retryAfterMilliseconds ?? null;
+  if (wait !== null) {
+    return new UnavailableError(component, { cause, retryAfterSeconds: Math.max(1, Math.ceil(wait / 1000)) });
+  }
+  return failure?.kind === 'misconfigured'
+    ? new UnavailableError(component, { cause, retryAfterSeconds: MISCONFIGURED_RETRY_SECONDS })
+    : new UnavailableError(component, { cause });
+}
+
+function statusOf(error: unknown): number {
+  return error instanceof OpenAI.APIError && typeof error.status === 'number' ? error.status : 400;
+}
+
+function abortReason(signal: AbortSignal): Error {
+  const reason: unknown = signal.reason;
+  return reason instanceof Error ? reason : new DOMException('This operation was aborted', 'AbortError');
+}

@@ -1,0 +1,179 @@
+import type OpenAI from 'openai';
+import { z } from 'zod';
+import type { Deadline } from '../../deadline.js';
+import { UnavailableError } from '../../errors.js';
+import { NOTHING_FOUND, renderMessages, type ChatMessage } from '../../models/prompt.js';
+import type { Completer, CompletionEvent, CompletionOptions, Prompt } from '../../ports.js';
+import { countLongText } from '../../text/token-budget.js';
+import { countTokens } from '../../text/token-count.js';
+import { createOpenAIClient, type OpenAIConnection } from './client.js';
+import { BadReplyError, RefusedError } from './provider-errors.js';
+
+interface OpenAICompleterOptions extends OpenAIConnection {
+  readonly model: string;
+  /** Tokens of prompt and completion together. */
+  readonly contextWindow: number;
+}
+
+const COMPONENT = 'completion provider';
+
+const usageSchema = z.object({
+  prompt_tokens: z.int().nonnegative(),
+  completion_tokens: z.int().nonnegative(),
+  prompt_tokens_details: z.object({ cached_tokens: z.int().nonnegative().nullish() }).nullish(),
+});
+const chunkSchema = z.object({
+  choices: z
+    .array(
+      z.object({
+        delta: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }).nullish(),
+        finish_reason: z.string().nullish(),
+      }),
+    )
+    .nullish(),
+  usage: usageSchema.nullish().catch(null),
+});
+
+/** Parameters that some models and servers refuse; what was learnt from a refusal is kept. */
+interface Dialect {
+  readonly lengthParameter: 'max_tokens' | 'max_completion_tokens';
+  readonly hasTemperature: boolean;
+  readonly hasStreamOptions: boolean;
+}
+
+/** Completions of any server that speaks OpenAI's protocol, always streamed. */
+export function createOpenAICompleter(options: OpenAICompleterOptions): Completer {
+  const { model, contextWindow } = options;
+  const client = createOpenAIClient(COMPONENT, options);
+  let dialect: Dialect = { lengthParameter: 'max_tokens', hasTemperature: true, hasStreamOptions: true };
+
+  const open = async (messages: ChatMessage[], call: CompletionOptions, tried: Dialect) => {
+    try {
+      const opened = await client.request(
+        (openai, request) =>
+          openai.chat.completions.create(
+            { model, messages, stream: true, ...parametersOf(tried, call) },
+            request,
+          ),
+        call.signal,
+      );
+      dialect = tried;
+      return opened;
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      const next = nextDialect(tried, error.parameters);
+      if (next) return open(messages, call, next);
+      throw new UnavailableError(COMPONENT, { cause: error });
+    }
+  };
+
+  async function* complete(prompt: Prompt, call: CompletionOptions = {}): AsyncIterable<CompletionEvent> {
+    if (prompt.passages.length === 0) {
+      yield* sayNothingFound();
+      return;
+    }
+    const messages = renderMessages(prompt);
+    const opened = await open(messages, call, dialect);
+    yield* readStream(opened, {
+      messages,
+      translate: (error) => client.translate(error, opened.deadline, call.signal),
+    });
+  }
+
+  return { model: `openai:${model}`, contextWindow, complete };
+}
+
+async function* readStream(
+  { reply, deadline }: { readonly reply: AsyncIterable<unknown>; readonly deadline: Deadline },
+  {
+    messages,
+    translate,
+  }: { readonly messages: readonly ChatMessage[]; readonly translate: (error: unknown) => Error },
+): AsyncIterable<CompletionEvent> {
+  const texts: string[] = [];
+  let finishReason: string | null = null;
+  let usage: z.infer<typeof usageSchema> | null = null;
+  try {
+    deadline.extend();
+    for await (const raw of reply) {
+      deadline.pause();
+      const chunk = readChunk(raw);
+      usage = chunk.usage ?? usage;
+      finishReason = chunk.finishReason ?? finishReason;
+      if (chunk.text !== '') {
+        texts.push(chunk.text);
+        yield { type: 'text', text: chunk.text };
+      }
+      deadline.extend();
+    }
+    // The client ends an aborted stream, and one that broke off, as it ends a whole one.
+    if (finishReason === null) throw new BadReplyError('broke off');
+  } catch (error) {
+    const translated = translate(error);
+    throw translated instanceof RefusedError
+      ? new UnavailableError(COMPONENT, { cause: translated })
+      : translated;
+  } finally {
+    deadline.clear();
+  }
+  yield {
+    type: 'end',
+    finishReason: finishReason === 'length' ? 'length' : 'stop',
+    ...(usage ? billed(usage) : await counted(messages, texts)),
+  };
+}
+
+function readChunk(raw: unknown) {
+  const { choices, usage = null } = chunkSchema.parse(raw);
+  const choice = choices?.[0];
+  const text = choice?.delta?.content ?? choice?.delta?.refusal ?? '';
+  return { text, finishReason: choice?.finish_reason ?? null, usage };
+}
+
+type Parameters = Partial<Omit<OpenAI.ChatCompletionCreateParamsStreaming, 'model' | 'messages' | 'stream'>>;
+
+function parametersOf(dialect: Dialect, { maxTokens, temperature }: CompletionOptions): Parameters {
+  return {
+    ...(maxTokens === undefined ? {} : { [dialect.lengthParameter]: maxTokens }),
+    ...(temperature === undefined || !dialect.hasTemperature ? {} : { temperature }),
+    ...(dialect.hasStreamOptions ? { stream_options: { include_usage: true } } : {}),
+  };
+}
+
+function nextDialect(dialect: Dialect, refused: readonly string[]): Dialect | null {
+  if (dialect.lengthParameter === 'max_tokens' && refused.includes('max_tokens')) {
+    return { ...dialect, lengthParameter: 'max_completion_tokens' };
+  }
+  if (dialect.hasTemperature && refused.includes('temperature')) return { ...dialect, hasTemperature: false };
+  const isStreamOptions = refused.some((name) => name.startsWith('stream_options'));
+  return dialect.hasStreamOptions && isStreamOptions ? { ...dialect, hasStreamOptions: false } : null;
+}
+
+type Counts = Pick<
+  Extract<CompletionEvent, { type: 'end' }>,
+  'promptTokens' | 'completionTokens' | 'promptTokensReused'
+>;
+
+function billed(usage: z.infer<typeof usageSchema>): Counts {
+  const reused = usage.prompt_tokens_details?.cached_tokens ?? null;
+  return {
+    promptTokens: usage.prompt_tokens,
+    completionTokens: usage.completion_tokens,
+    ...(reused === null ? {} : { promptTokensReused: reused }),
+  };
+}
+
+/** For servers that send no usage. */
+async function counted(messages: readonly ChatMessage[], texts: readonly string[]): Promise<Counts> {
+  const prompt = messages.map(({ content }) => content).join('\n');
+  return {
+    promptTokens: await countLongText(prompt, countTokens),
+    completionTokens: await countLongText(texts.join(''), countTokens),
+  };
+}
+
+/** Without passages there is nothing to ask the model: it would answer from elsewhere. */
+function* sayNothingFound(): Iterable<CompletionEvent> {
+  yield { type: 'text', text: NOTHING_FOUND };
+  yield { type: 'end', finishReason: 'stop', promptTokens: 0, completionTokens: countTokens(NOTHING_FOUND) };
+}

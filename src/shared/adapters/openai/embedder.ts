@@ -1,0 +1,161 @@
+import { z } from 'zod';
+import { at } from '../../at.js';
+import { IngestError, UnavailableError } from '../../errors.js';
+import type { CallOptions, Embedder, Embeddings } from '../../ports.js';
+import { cutToTokens } from '../../text/token-budget.js';
+import { countTokens } from '../../text/token-count.js';
+import { createOpenAIClient, type OpenAIConnection } from './client.js';
+import { BadReplyError, RefusedError } from './provider-errors.js';
+
+export interface OpenAIEmbedderOptions extends OpenAIConnection {
+  readonly model: string;
+  /** Length of the vectors to ask for; the model's own if not given. */
+  readonly dimensions?: number | undefined;
+  readonly maxInputs?: number;
+  readonly maxTokens?: number;
+  /** Longer texts are cut: the model would refuse them. */
+  readonly maxInputTokens?: number;
+}
+
+const COMPONENT = 'embedding provider';
+const BAD_REPLY_RETRY_SECONDS = 30;
+
+const replySchema = z.object({
+  data: z.array(
+    z.object({
+      index: z.int().nonnegative(),
+      embedding: z.union([z.string(), z.custom<readonly unknown[]>(Array.isArray)]),
+    }),
+  ),
+  usage: z.object({ prompt_tokens: z.number().nonnegative() }).nullish().catch(null),
+});
+type Reply = z.infer<typeof replySchema>;
+
+/** Embeddings of any server that speaks OpenAI's protocol; what it answers is checked before it is believed. */
+export function createOpenAIEmbedder(options: OpenAIEmbedderOptions): Embedder {
+  const { model, maxInputs = 2048, maxTokens = 300_000, maxInputTokens = 8192 } = options;
+  const client = createOpenAIClient(COMPONENT, options);
+  let knownDimensions = options.dimensions;
+  let encoding: 'base64' | 'float' = 'base64';
+
+  const request = async (input: string[], signal?: AbortSignal): Promise<unknown> => {
+    const body = { model, input, ...(options.dimensions ? { dimensions: options.dimensions } : {}) };
+    const { reply, deadline } = await client.request(
+      // Named, or the client decodes for us, and makes bytes of the floats of servers that know no base64.
+      (openai, call) => openai.embeddings.create({ ...body, encoding_format: encoding }, call),
+      signal,
+    );
+    deadline.clear();
+    return reply;
+  };
+
+  const requestAnyEncoding = async (input: string[], signal?: AbortSignal): Promise<unknown> => {
+    try {
+      return await request(input, signal);
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      if (encoding === 'base64' && error.parameters.includes('encoding_format')) {
+        encoding = 'float';
+        return requestAnyEncoding(input, signal);
+      }
+      throw translateRefusal(error);
+    }
+  };
+
+  const embed = async (texts: readonly string[], { signal }: CallOptions = {}): Promise<Embeddings> => {
+    if (texts.length === 0) return { vectors: [], tokens: 0 };
+    checkTexts(texts, maxInputs);
+    const input = texts.map((text) => cutToTokens(text, maxInputTokens, countTokens));
+    const reply = parseReply(await requestAnyEncoding(input, signal));
+    const decoded = orderedVectors(reply, texts.length);
+    const dimensions = checkDimensions(decoded, knownDimensions);
+    const vectors = decoded.map(normalize);
+    knownDimensions = dimensions;
+    return { vectors, tokens: reply.usage?.prompt_tokens ?? null };
+  };
+
+  let probe: Promise<Embeddings> | null = null;
+  return {
+    model: `openai:${model}${options.dimensions ? `:${String(options.dimensions)}` : ''}`,
+    limits: { inputs: maxInputs, tokens: maxTokens },
+    dimensions: async ({ signal } = {}) => {
+      signal?.throwIfAborted();
+      if (knownDimensions !== undefined) return knownDimensions;
+      probe ??= embed(['dimensions']).finally(() => {
+        probe = null;
+      });
+      const { vectors } = await probe.catch(blameProvider);
+      return at(vectors, 0).length;
+    },
+    embedDocuments: embed,
+    embedQuery: (text, call) => embed([text], call),
+    embedQueries: embed,
+  };
+}
+
+function checkTexts(texts: readonly string[], maxInputs: number): void {
+  if (texts.length > maxInputs) throw new RangeError(`more than ${String(maxInputs)} texts in a request`);
+  if (texts.includes('')) throw new IngestError('provider', 'an empty text cannot be embedded');
+}
+
+/** A text of our own failed: no document is at fault. */
+function blameProvider(error: unknown): never {
+  throw error instanceof IngestError ? new UnavailableError(COMPONENT, { cause: error }) : error;
+}
+
+/** A refusal of the model or of a setting is not the text's fault. */
+function translateRefusal(refusal: RefusedError): Error {
+  if (refusal.parameters.some((name) => ['model', 'dimensions', 'encoding_format'].includes(name))) {
+    return new UnavailableError(COMPONENT, { cause: refusal, retryAfterSeconds: BAD_REPLY_RETRY_SECONDS });
+  }
+  const message = `the embedding provider refused a text (status ${String(refusal.status)})`;
+  return new IngestError('provider', message, { cause: refusal });
+}
+
+function badReply(problem: string): UnavailableError {
+  return new UnavailableError(COMPONENT, {
+    retryAfterSeconds: BAD_REPLY_RETRY_SECONDS,
+    cause: new BadReplyError(`has ${problem}`),
+  });
+}
+
+function parseReply(reply: unknown): Reply {
+  const parsed = replySchema.safeParse(reply);
+  if (!parsed.success) throw badReply('not the shape of a list of embeddings');
+  return parsed.data;
+}
+
+/** Ordered by `index`, which says whose vector each is. */
+function orderedVectors({ data }: Reply, count: number): Float32Array[] {
+  if (data.length !== count) throw badReply(`${String(data.length)} vectors for ${String(count)} texts`);
+  const sorted = [...data].sort((left, right) => left.index - right.index);
+  if (sorted.some(({ index }, position) => index !== position)) throw badReply('missing or repeated indexes');
+  return sorted.map(({ embedding }) => decodeVector(embedding));
+}
+
+function decodeVector(embedding: string | readonly unknown[]): Float32Array {
+  if (typeof embedding !== 'string') {
+    return Float32Array.from(embedding, (value) => (typeof value === 'number' ? value : Number.NaN));
+  }
+  const bytes = Buffer.from(embedding, 'base64');
+  if (bytes.length % 4 !== 0) throw badReply('a vector that is no base64 of 32-bit floats');
+  // Copied, since a Float32Array must begin at a multiple of four; little-endian, as every platform of Node 20 but one.
+  return new Float32Array(new Uint8Array(bytes).buffer);
+}
+
+function checkDimensions(vectors: readonly Float32Array[], expected: number | undefined): number {
+  const dimensions = expected ?? at(vectors, 0).length;
+  if (dimensions === 0) throw badReply('vectors without numbers');
+  const wrong = vectors.find((vector) => vector.length !== dimensions);
+  if (wrong) throw badReply(`a vector of ${String(wrong.length)} numbers instead of ${String(dimensions)}`);
+  return dimensions;
+}
+
+/** To unit length. What cannot be is this text's failure alone: the others of its reply are well. */
+function normalize(vector: Float32Array): Float32Array {
+  const norm = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
+  if (!Number.isFinite(norm) || norm === 0) {
+    throw new IngestError('provider', 'the embedding provider returned no usable vector');
+  }
+  return vector.map((value) => value / norm);
+}

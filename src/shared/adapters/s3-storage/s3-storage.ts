@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { createDeadline } from '../../deadline.js';
+import { UnavailableError } from '../../errors.js';
+import { MissingObjectError, type ObjectStorage } from '../../ports.js';
+import { assertObjectKey } from '../../storage/object-key.js';
+import { component, createCallS3, type CallS3, type S3Connection } from './call.js';
+import { beginUpload, inParts, type Upload } from './multipart.js';
+import { refusalOf, statusOf, type Refusal } from './refusal.js';
+
+/** Longer than a probe may take, shorter than a health check waits. */
+const CHECK_MILLISECONDS = 5_000;
+/** Writing costs money: while all is well it is tried this often, and only the bucket is looked at in between. */
+const WRITTEN_AGAIN_AFTER_MILLISECONDS = 60_000;
+
+export interface S3StorageOptions extends S3Connection {
+  readonly bucket: string;
+  /** Told what could not be cleared away after an upload that failed. */
+  readonly onLeftBehind: (error: unknown) => void;
+}
+
+export interface S3Storage extends ObjectStorage {
+  /** What S3 has against the settings; null when nothing, or when it does not answer: it may later. */
+  findRefusal(): Promise<Refusal | null>;
+}
+
+/**
+ * Objects in a bucket of S3 or of a server that speaks its protocol. An object is one request, or a multipart upload
+ * when it is larger than a part: it is there whole or not at all, and memory holds a few parts of it at most.
+ */
+export function createS3Storage({ bucket, onLeftBehind, ...connection }: S3StorageOptions): S3Storage {
+  const { timeoutMilliseconds } = connection;
+  const call = createCallS3(connection);
+  let writtenAt = -Infinity;
+
+  const put = async (key: string, source: AsyncIterable<Uint8Array>) => {
+    assertObjectKey(key);
+    try {
+      await store(call, { bucket, key }, { source, onLeftBehind });
+      writtenAt = performance.now();
+    } catch (error) {
+      // Our check is to find out whether writing still works.
+      if (error instanceof UnavailableError) writtenAt = -Infinity;
+      throw error;
+    }
+  };
+
+  const open = async (key: string) => {
+    assertObjectKey(key);
+    const size = await sizeOf(call, { bucket, key });
+    return {
+      size,
+      [Symbol.asyncIterator]: () => read(call, { bucket, key, size, timeoutMilliseconds }),
+    };
+  };
+
+  return {
+    bucket,
+    put,
+    open,
+    remove: async (key) => {
+      assertObjectKey(key);
+      await call((s3, options) => s3.deleteObject({ Bucket: bucket, Key: key }, options));
+    },
+    check: async () => {
+      const within = Math.min(CHECK_MILLISECONDS, timeoutMilliseconds);
+      const isWritable = performance.now() - writtenAt < WRITTEN_AGAIN_AFTER_MILLISECONDS;
+      if (isWritable) await call((s3, options) => s3.headBucket({ Bucket: bucket }, options), within);
+      else {
+        await probe(call, bucket, within);
+        writtenAt = performance.now();
+      }
+    },
+    findRefusal: async () => {
+      try {
+        // Not HeadBucket: what answers a HEAD has no body, and so no word on what is wrong.
+        await call(
+          (s3, options) => s3.listObjectsV2({ Bucket: bucket, MaxKeys: 1 }, options),
+          CHECK_MILLISECONDS,
+        );
+        return null;
+      } catch (error) {
+        return refusalOf(error instanceof UnavailableError ? error.cause : error);
+      }
+    },
+  };
+}
+
+interface ObjectName {
+  readonly bucket: string;
+  readonly key: string;
+}
+
+interface Stored {
+  readonly source: AsyncIterable<Uint8Array>;
+  readonly onLeftBehind: (error: unknown) => void;
+}
+
+async function store(call: CallS3, { bucket, key }: ObjectName, stored: Stored): Promise<void> {
+  const target = { Bucket: bucket, Key: key };
+  let upload: Upload | null = null;
+  let first: Buffer | null = null;
+  try {
+    for await (const part of inParts(stored.source)) {
+      if (upload) await upload.add(part);
+      else if (first) {
+        upload = await beginUpload(call, target);
+        await upload.add(first);
+        first = null;
+        await upload.add(part);
+      } else first = part;
+    }
+    const Body = first ?? Buffer.alloc(0);
+    if (upload) await upload.complete();
+    else await call((s3, options) => s3.putObject({ ...target, Body }, options));
+  } catch (error) {
+    await upload?.abort().catch(stored.onLeftBehind);
+    throw error;
+  }
+}
+
+/** @throws MissingObjectError; not when it is the whole bucket that is missing */
+async function sizeOf(call: CallS3, { bucket, key }: ObjectName): Promise<number> {
+  try {
+    const { ContentLength } = await call((s3, options) =>
+      s3.headObject({ Bucket: bucket, Key: key }, options),
+    );
+    if (ContentLength === undefined) throw new UnavailableError(component);
+    return ContentLength;
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    // The answer to a HEAD does not tell which of the two is missing.
+    await call((s3, options) => s3.headBucket({ Bucket: bucket }, options));
+    throw new MissingObjectError(key);
+  }
+}
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof UnavailableError && statusOf(error.cause) === 404;
+
+interface Reading extends ObjectName {
+  readonly size: number;
+  /** Longest silence of S3. */
+  readonly timeoutMilliseconds: number;
+}
+
+/** The connection is taken when the first bytes are asked for, and let go however the reading ends. */
+async function* read(call: CallS3, reading: Reading): AsyncGenerator<Uint8Array> {
+  const body = await openBody(call, reading);
+  const deadline = createDeadline(reading.timeoutMilliseconds);
+  deadline.signal.addEventListener('abort', () => body.destroy(new Error('S3 has fallen silent')));
+  let left = reading.size;
+  try {
+    for await (const bytes of body) {
+      if (!(bytes instanceof Uint8Array)) throw new Error('S3 sent something else than bytes');
+      left -= bytes.length;
+      if (left < 0) break;
+      // The time that the reader takes is not S3's.
+      deadline.pause();
+      yield bytes;
+      deadline.extend();
+    }
+  } catch (cause) {
+    throw new UnavailableError(component, { cause });
+  } finally {
+    deadline.clear();
+    body.destroy();
+  }
+  // An object never changes: one that is shorter or longer than it was is damaged.
+  if (left !== 0) throw new UnavailableError(component);
+}
+
+async function openBody(call: CallS3, { bucket, key }: ObjectName): Promise<Readable> {
+  try {
+    const { Body } = await call((s3, options) => s3.getObject({ Bucket: bucket, Key: key }, options));
+    if (!(Body instanceof Readable)) throw new Error('S3 answered without a body');
+    return Body;
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    throw new MissingObjectError(key);
+  }
+}
+
+/** Writes, reads and removes an object of its own. */
+async function probe(call: CallS3, bucket: string, milliseconds: number): Promise<void> {
+  const name = { Bucket: bucket, Key: `probes/${randomUUID()}` };
+  await call((s3, options) => s3.putObject({ ...name, Body: Buffer.from('probe') }, options), milliseconds);
+  try {
+    const { ContentLength } = await call((s3, options) => s3.headObject(name, options), milliseconds);
+    if (ContentLength !== 5) throw new UnavailableError(component);
+  } finally {
+    await call((s3, options) => s3.deleteObject(name, options), milliseconds);
+  }
+}

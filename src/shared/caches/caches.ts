@@ -1,0 +1,190 @@
+import { z } from 'zod';
+import { metadataSchema } from '../document.js';
+import { ConflictError } from '../errors.js';
+import { defineScript, type Redis } from '../redis/client.js';
+import { keys, toMember } from '../redis/keys.js';
+import type { UsageEvent } from '../usage/usage.js';
+
+const configSchema = z.object({
+  model: z.string(),
+  ggufFile: z.string(),
+  /** As the client sent them; null when the cache was made of listed documents alone. */
+  filters: z.custom<z.infer<ReturnType<typeof z.json>>>((value) => value !== undefined),
+});
+export type CacheConfig = z.infer<typeof configSchema>;
+
+/** What a cache can be called: names are per owner. */
+export const CACHE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+const memberSchema = z.object({ documentId: z.string(), generation: z.string(), chunkCount: z.number() });
+export type CacheMember = z.infer<typeof memberSchema>;
+
+const builtSchema = z.object({
+  build: z.string(),
+  config: configSchema,
+  members: z.array(memberSchema),
+  tokenCount: z.number(),
+});
+export type BuiltCache = z.infer<typeof builtSchema>;
+
+const buildSchema = z.object({
+  build: z.string(),
+  config: configSchema,
+  documentIds: z.array(z.string()),
+  requestId: z.string(),
+  operation: z.object({
+    type: z.enum(['create_cache', 'update_cache', 'add_docs_to_cache']),
+    startedAtMs: z.number(),
+    metadata: metadataSchema,
+  }),
+});
+export type CacheBuild = z.infer<typeof buildSchema>;
+
+/** `internal` is our fault; the others are what the caller selected, and refused. */
+const failureSchema = z.object({
+  build: z.string(),
+  config: configSchema,
+  code: z.enum(['empty', 'too_large', 'internal']),
+  message: z.string(),
+});
+export type CacheFailure = z.infer<typeof failureSchema>;
+
+const cacheSchema = z.object({
+  ownerId: z.string(),
+  name: z.string(),
+  /** What queries are answered from. */
+  ready: builtSchema.nullable(),
+  /** What will take its place. */
+  building: buildSchema.nullable(),
+  /** Why the newest build came to nothing. */
+  failure: failureSchema.nullable(),
+  revision: z.number(),
+});
+/** A named cache: its owner's alone, whatever the access lists of its documents say. */
+export type CacheRecord = z.infer<typeof cacheSchema>;
+
+export interface CacheChange {
+  /** Null removes the cache. */
+  readonly cache: CacheRecord | null;
+  readonly usage: readonly UsageEvent[];
+}
+
+/** From the cache as it is, or null, to what it becomes; a null result leaves it alone. */
+export type CacheTransition = (cache: CacheRecord | null) => CacheChange | null;
+
+/** What the script answers where an owner has as many caches as they may. */
+const TOO_MANY = -1;
+const MAX_OF_OWNER = 100;
+
+export type Caches = ReturnType<typeof createCaches>;
+
+export function createCaches(redis: Redis) {
+  return {
+    read: (ownerId: string, name: string) => readCache(redis, ownerId, name),
+
+    /** Caches of an owner, by name, read one after the other: each may name 100,000 documents. */
+    async *list(ownerId: string): AsyncGenerator<CacheRecord> {
+      for (const name of (await redis.sMembers(keys.caches(ownerId))).sort()) {
+        const cache = await readCache(redis, ownerId, name);
+        if (cache) yield cache;
+      }
+    },
+
+    /** Applies a transition atomically, again on the newer state when another process came between. */
+    update: async (ownerId: string, name: string, transition: CacheTransition) => {
+      if (!CACHE_NAME.test(name)) throw new Error('no name of a cache');
+      for (;;) {
+        const cache = await readCache(redis, ownerId, name);
+        const change = transition(cache);
+        if (!change) return { cache, changed: false };
+        const next = change.cache && { ...change.cache, revision: revisionOf(cache) + 1 };
+        const done = await commitCache(redis, { ownerId, name }, { cache, next, usage: change.usage });
+        if (done === TOO_MANY) throw tooManyCaches();
+        if (done === 1) return { cache: next, changed: true };
+      }
+    },
+
+    /** A page of the keys of caches whose build was asked for before a time, in ms. */
+    building: (before: number, page: { offset: number; count: number }): Promise<string[]> =>
+      redis.zRange(keys.cachesBuilding, '-inf', before, { BY: 'SCORE', LIMIT: page }),
+
+    /** Reads a cache that `building` found; null for what is no cache (any more). */
+    readBuilding: (key: string) => readBuilding(redis, key),
+  };
+}
+
+async function readCache(redis: Redis, ownerId: string, name: string): Promise<CacheRecord | null> {
+  // Whatever is asked for in a route comes here: a name that no cache can have is an unknown one.
+  if (!CACHE_NAME.test(name)) return null;
+  const json = await redis.hGet(keys.cache(ownerId, name), 'json');
+  return json === null ? null : cacheSchema.parse(JSON.parse(json));
+}
+
+async function readBuilding(redis: Redis, key: string): Promise<CacheRecord | null> {
+  const json = await redis.hGet(key, 'json');
+  if (json === null) return null;
+  const cache = cacheSchema.parse(JSON.parse(json));
+  if (keys.cache(cache.ownerId, cache.name) === key) return cache;
+  // Nobody reaches it: its key was made before the parts of keys were escaped.
+  await redis.zRem(keys.cachesBuilding, key);
+  return null;
+}
+
+/** A cache that does not exist yet has had no revision. */
+const revisionOf = (cache: CacheRecord | null): number => (cache ? cache.revision : 0);
+
+/** @returns 1 when it is written, 0 when the cache is no longer as it was, `TOO_MANY` */
+function commitCache(
+  redis: Redis,
+  { ownerId, name }: { ownerId: string; name: string },
+  {
+    cache,
+    next,
+    usage,
+  }: { cache: CacheRecord | null; next: CacheRecord | null; usage: CacheChange['usage'] },
+): Promise<number> {
+  return commitScript.run(redis, {
+    keys: [
+      keys.cache(ownerId, name),
+      keys.caches(ownerId),
+      keys.cachesBuilding,
+      keys.usageDirty,
+      keys.usagePending(ownerId),
+    ],
+    arguments: [
+      cache ? String(cache.revision) : '',
+      next ? String(next.revision) : '',
+      next ? JSON.stringify(next) : '',
+      name,
+      next?.building ? String(Date.now()) : '',
+      keys.changed,
+      toMember(ownerId),
+      ...usage.map((event) => JSON.stringify(event)),
+      String(MAX_OF_OWNER),
+    ],
+  });
+}
+
+const tooManyCaches = () =>
+  new ConflictError(`You have ${String(MAX_OF_OWNER)} caches already: delete one first`);
+
+const commitScript = defineScript<number>(`
+local cache, names, building, dirty, pending = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local expected, revision, json, name, since = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+if (redis.call('HGET', cache, 'revision') or '') ~= expected then return 0 end
+if json ~= '' and expected == '' and redis.call('SCARD', names) >= tonumber(ARGV[#ARGV]) then return ${String(TOO_MANY)} end
+if json == '' then
+  redis.call('DEL', cache)
+  redis.call('SREM', names, name)
+else
+  redis.call('HSET', cache, 'revision', revision, 'json', json)
+  redis.call('SADD', names, name)
+end
+if since ~= '' then redis.call('ZADD', building, since, cache) else redis.call('ZREM', building, cache) end
+for i = 8, #ARGV - 1 do
+  redis.call('RPUSH', pending, ARGV[i])
+  redis.call('SADD', dirty, ARGV[7])
+end
+redis.call('PUBLISH', ARGV[6], cache)
+return 1
+`);

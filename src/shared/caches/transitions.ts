@@ -1,0 +1,46 @@
+import { usageEvent, type UsageEvent } from '../usage/usage.js';
+import type { BuiltCache, CacheBuild, CacheChange, CacheFailure, CacheRecord } from './caches.js';
+
+export function startBuild(
+  cache: CacheRecord | null,
+  { ownerId, name, ...building }: CacheBuild & { ownerId: string; name: string },
+): CacheChange {
+  const before = cache ?? { ownerId, name, ready: null, building: null, failure: null, revision: 0 };
+  return { cache: { ...before, building, failure: null }, usage: endOfBuild(cache, 'superseded', 0) };
+}
+
+/** Null when the build was overtaken. */
+export function finishBuild(cache: CacheRecord | null, ready: BuiltCache): CacheChange | null {
+  if (cache?.building?.build !== ready.build) return null;
+  return { cache: { ...cache, ready, building: null }, usage: endOfBuild(cache, null, ready.tokenCount) };
+}
+
+/** What is refused leaves no usage event, as everywhere: neither success nor failure of ours. */
+export function failBuild(
+  cache: CacheRecord | null,
+  { build, code, message }: Omit<CacheFailure, 'config'>,
+): CacheChange | null {
+  if (cache?.building?.build !== build) return null;
+  const failure = { build, config: cache.building.config, code, message };
+  const usage = code === 'internal' ? endOfBuild(cache, code, 0) : [];
+  return { cache: { ...cache, building: null, failure }, usage };
+}
+
+export function removeCache(cache: CacheRecord | null): CacheChange | null {
+  return cache && { cache: null, usage: endOfBuild(cache, 'deleted', 0) };
+}
+
+function endOfBuild(cache: CacheRecord | null, code: string | null, tokens: number): UsageEvent[] {
+  if (!cache?.building) return [];
+  const { type: operation, startedAtMs, metadata } = cache.building.operation;
+  return [
+    usageEvent({
+      operation,
+      startedAtMs,
+      tokens,
+      userId: cache.ownerId,
+      status: code === null ? 'success' : 'error',
+      metadata: code === null ? metadata : { ...metadata, error: code },
+    }),
+  ];
+}

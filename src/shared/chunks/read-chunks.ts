@@ -1,0 +1,78 @@
+import { RESP_TYPES } from 'redis';
+import { decodeVector, type VectorSet } from '../data-set/vectors.js';
+import type { Redis } from '../redis/client.js';
+import { keys } from '../redis/keys.js';
+import { storedChunk, STORED_FIELDS, type ChunkAddress, type StoredChunk } from './fields.js';
+
+/** How many chunks are asked for their hashes before the answers are looked at. */
+const HASHES_AT_ONCE = 1_000;
+
+/** A client whose replies are bytes. */
+export const binaryClient = (redis: Redis) => redis.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
+export type BinaryClient = ReturnType<typeof binaryClient>;
+
+export interface GenerationCounts {
+  readonly chunks: number;
+  readonly tokens: number;
+}
+
+export interface ChunkTerms {
+  readonly number: number;
+  readonly terms: Uint8Array;
+}
+
+export async function readGeneration(redis: Redis, generation: string): Promise<GenerationCounts | null> {
+  const names = ['document', 'chunks', 'tokens'];
+  const [document, chunks, tokens] = await redis.hmGet(keys.generation(generation), names);
+  return document == null ? null : { chunks: Number(chunks), tokens: Number(tokens) };
+}
+
+export async function readTexts(
+  redis: Redis,
+  generation: string,
+  { first, count }: { first: number; count: number },
+): Promise<StoredChunk[]> {
+  const numbers = Array.from({ length: count }, (_, i) => first + i);
+  const rows = await Promise.all(numbers.map((n) => redis.hmGet(keys.chunk(generation, n), STORED_FIELDS)));
+  return rows.flatMap((row, i) => storedChunk(first + i, row) ?? []);
+}
+
+export async function readHashes(
+  redis: Redis,
+  generation: string,
+  count: number,
+): Promise<Map<string, ChunkAddress>> {
+  const found = new Map<string, ChunkAddress>();
+  for (let first = 0; first < count; first += HASHES_AT_ONCE) {
+    const numbers = Array.from({ length: Math.min(HASHES_AT_ONCE, count - first) }, (_, i) => first + i);
+    const rows = await Promise.all(numbers.map((n) => redis.hGet(keys.chunk(generation, n), 'hash')));
+    rows.forEach((hash, i) => {
+      if (hash !== null) found.set(hash, { generation, number: first + i });
+    });
+  }
+  return found;
+}
+
+export async function readVectors(
+  binary: BinaryClient,
+  { field, type }: VectorSet,
+  addresses: readonly ChunkAddress[],
+): Promise<(Float32Array | null)[]> {
+  const rows = await Promise.all(
+    addresses.map(({ generation, number }) => binary.hGet(keys.chunk(generation, number), field)),
+  );
+  return rows.map((bytes) => (bytes instanceof Buffer ? decodeVector(bytes, type) : null));
+}
+
+export async function readTerms(
+  binary: BinaryClient,
+  generation: string,
+  numbers: readonly number[],
+): Promise<ChunkTerms[]> {
+  const rows = await Promise.all(numbers.map((n) => binary.hGet(keys.chunk(generation, n), 'terms')));
+  const found = numbers.flatMap((number, i) => {
+    const terms = rows[i];
+    return terms instanceof Buffer ? [{ number, terms }] : [];
+  });
+  return found.length === numbers.length ? found : [];
+}

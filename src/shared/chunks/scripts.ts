@@ -1,0 +1,160 @@
+import { defineScript } from '../redis/client.js';
+import { COUNT_FUNCTION } from '../term-statistics/scripts.js';
+
+/** A generation that was discarded, or never opened, takes nothing. */
+const GUARD = `
+if redis.call('HEXISTS', KEYS[1], 'document') == 0 or redis.call('HEXISTS', KEYS[1], 'discarded') == 1 then
+  return -1
+end
+`;
+
+/** Tags are made of a record: what was made of an older one comes too late. */
+const AT_REVISION = `
+if redis.call('HGET', KEYS[2], 'revision') ~= ARGV[1] then return 0 end
+`;
+
+/**
+ * A generation says which tags its chunks have, by their name, and how many of them in a row from 0. What goes on after
+ * others needs them: a Redis that came back without its last writes may have lost them.
+ */
+const NOTE_TAGS = `
+local function taggedUpTo(generation, name)
+  local known, count = string.match(redis.call('HGET', generation, 'tagged') or '', '^(.*):(%d+)$')
+  return known == name and tonumber(count) or 0
+end
+local function noteTags(generation, name, from, count)
+  local reached = taggedUpTo(generation, name)
+  if reached < from then return end
+  redis.call('HSET', generation, 'tagged', name .. ':' .. string.format('%d', math.max(reached, from + count)))
+end
+`;
+
+/** Before each chunk's fields comes their number. */
+const WRITE_CHUNKS = `
+for i = first, #KEYS do
+  local fields = tonumber(ARGV[at])
+  redis.call('HSET', KEYS[i], unpack(ARGV, at + 1, at + fields))
+  at = at + fields + 1
+end
+`;
+
+export const writeScript = defineScript<number>(`${GUARD}
+local first, at = 2, 1
+${WRITE_CHUNKS}
+return 1`);
+
+/**
+ * Texts with their tags, in a row from 0: the generation says how many there are. A Redis that came back without its last
+ * writes may have lost those before.
+ */
+export const writeTextsScript = defineScript<number>(`${NOTE_TAGS}${GUARD}${AT_REVISION}
+local written, from = tonumber(redis.call('HGET', KEYS[1], 'written') or '0'), tonumber(ARGV[2])
+if written < from then return redis.error_reply('ERR texts before these are missing') end
+local first, at = 3, 4
+${WRITE_CHUNKS}
+redis.call('HSET', KEYS[1], 'written', math.max(written, from + #KEYS - 2))
+if taggedUpTo(KEYS[1], ARGV[3]) < from then redis.call('HDEL', KEYS[1], 'tagged')
+else noteTags(KEYS[1], ARGV[3], from, #KEYS - 2) end
+return 1`);
+
+/** Answers -2 where those before have other tags, or have lost theirs. */
+export const writeTagsScript = defineScript<number>(`${NOTE_TAGS}${GUARD}${AT_REVISION}
+local from = tonumber(ARGV[4])
+if taggedUpTo(KEYS[1], ARGV[3]) < from then return -2 end
+for i = 3, #KEYS do redis.call('HSET', KEYS[i], 'tags', ARGV[2]) end
+noteTags(KEYS[1], ARGV[3], from, #KEYS - 2)
+return 1`);
+
+export const closeScript = defineScript<number>(`${GUARD}
+if tonumber(redis.call('HGET', KEYS[1], 'written') or '0') < tonumber(ARGV[1]) then
+  return redis.error_reply('ERR texts are missing')
+end
+redis.call('HSET', KEYS[1], 'chunks', ARGV[1], 'tokens', ARGV[2])
+return 1`);
+
+/** Before the chunks come how many of `ARGV` are the first part of their count, and that. */
+const COUNT_CHUNKS = `
+local counted = tonumber(ARGV[at])
+step(generation, statistics, at + 1, at + counted)
+at = at + counted + 1
+`;
+
+/**
+ * Writes the last chunks of a batch and begins to count all of it in one step: what is counted is there to be forgotten
+ * again. The others, whose keys come first, must be there; a Redis that came back without its last writes may have lost
+ * them.
+ */
+export const countedScript = defineScript<number>(`${COUNT_FUNCTION}${GUARD}
+local generation, statistics, first, at = KEYS[1], KEYS[2], 3 + tonumber(ARGV[2]), 3
+for i = 3, first - 1 do
+  if redis.call('HEXISTS', KEYS[i], ARGV[1]) == 0 then return redis.error_reply('ERR the batch has no vectors') end
+end
+${COUNT_CHUNKS}${WRITE_CHUNKS}
+return 1`);
+
+/** Opens a generation with all its chunks, counted, if its document's record is at the given revision. */
+export const wholeScript = defineScript<number>(`${COUNT_FUNCTION}
+if redis.call('HGET', KEYS[1], 'revision') ~= ARGV[1] then return 0 end
+redis.call('SADD', KEYS[2], ARGV[2])
+redis.call('HSET', KEYS[3], 'document', ARGV[3], 'chunks', ARGV[4], 'tokens', ARGV[5], ARGV[6], '1', ARGV[7], '1',
+  'tagged', ARGV[8])
+local generation, statistics, first, at = KEYS[3], KEYS[4], 5, 9
+${COUNT_CHUNKS}${WRITE_CHUNKS}
+return 1`);
+
+/** A Redis that came back without its last writes may have lost what is said to be finished here. */
+export const finishScript = defineScript<number>(`${GUARD}
+if redis.call('HEXISTS', KEYS[2], ARGV[3]) == 0 then return redis.error_reply('ERR the batch has no vectors') end
+if redis.call('HEXISTS', KEYS[1], ARGV[4]) == 0 and redis.call('HGET', KEYS[1], ARGV[5]) ~= 'nobody' then
+  return redis.error_reply('ERR the batch is not counted')
+end
+if redis.call('HSETNX', KEYS[1], ARGV[1], '1') == 1 then
+  return redis.call('HINCRBY', KEYS[1], ARGV[2], 1)
+end
+return tonumber(redis.call('HGET', KEYS[1], ARGV[2]))
+`);
+
+/** Whether somebody's statistics hold a batch, or a part of it: they are forgotten by the terms of its chunks. */
+const IS_HELD = `
+local function isHeld(generation, countedField, partField)
+  return redis.call('HEXISTS', generation, countedField) == 1
+    or (redis.call('HGET', generation, partField) or 'nobody') ~= 'nobody'
+end
+`;
+
+/**
+ * Unlinks chunks of a batch of a generation that is still to be cleaned away; -1 when it is not (any more), -2 when it is
+ * still counted.
+ */
+export const unlinkScript = defineScript<number>(`${IS_HELD}
+if redis.call('SISMEMBER', KEYS[1], ARGV[1]) == 0 then return -1 end
+if isHeld(KEYS[2], ARGV[2], ARGV[3]) then return -2 end
+return redis.call('UNLINK', unpack(KEYS, 3))
+`);
+
+/**
+ * Notes that the next batch of a generation is cleaned away: neither a chunk nor a count of it is left. Answers 0 where
+ * that is not so (any more), since Redis came back with older data: it is to be done again from what is noted.
+ */
+export const cleanedScript = defineScript<number>(
+  `${IS_HELD}
+local batch = tonumber(ARGV[2])
+if redis.call('SISMEMBER', KEYS[1], ARGV[1]) == 0 then return -1 end
+if (redis.call('HGET', KEYS[2], 'cleaned') or '0') ~= ARGV[2] then return 0 end
+if isHeld(KEYS[2], ARGV[3], ARGV[4]) then return 0 end
+if redis.call('EXISTS', unpack(KEYS, 3)) > 0 then return 0 end
+redis.call('HSET', KEYS[2], 'cleaned', batch + 1)
+return 1
+`,
+  { evenWhenFull: true },
+);
+
+/** Ends a generation of which so many batches are noted as cleaned away. */
+export const forgetScript = defineScript<number>(`
+if redis.call('SISMEMBER', KEYS[1], ARGV[1]) == 0 then return -1 end
+if (redis.call('HGET', KEYS[2], 'cleaned') or '0') ~= ARGV[2] then return 0 end
+redis.call('DEL', KEYS[2])
+redis.call('SREM', KEYS[3], ARGV[1])
+redis.call('SREM', KEYS[1], ARGV[1])
+return 1
+`);

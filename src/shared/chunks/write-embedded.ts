@@ -1,0 +1,153 @@
+import { BATCH_SIZE, inGroups } from '../batches.js';
+import type { VectorSet } from '../data-set/vectors.js';
+import type { Redis } from '../redis/client.js';
+import { keys } from '../redis/keys.js';
+import { settleStep, sumTerms } from '../term-statistics/parts.js';
+import { countFields, stepArguments } from '../term-statistics/scripts.js';
+import {
+  embeddedFields,
+  taggedValue,
+  textFields,
+  vectorFields,
+  withLengths,
+  type ChunkVector,
+  type TextBatch,
+  type WholeChunk,
+} from './fields.js';
+import { countedScript, finishScript, wholeScript, writeScript } from './scripts.js';
+
+/** Where vectors are written: each set of vectors has fields of its own in the same hashes. */
+export interface VectorStore {
+  readonly redis: Redis;
+  readonly vectors: VectorSet;
+}
+
+/** A generation that consists of one batch. */
+export interface WholeGeneration extends Omit<TextBatch, 'first' | 'chunks'> {
+  readonly chunks: readonly WholeChunk[];
+  /** How many tokens all chunks have together. */
+  readonly tokens: number;
+  /** Whose term statistics count the chunks. */
+  readonly owner: string | null;
+}
+
+/** Chunks of a batch with what embedding makes of them. */
+export interface EmbeddedBatch {
+  readonly batch: number;
+  readonly chunks: readonly Required<ChunkVector>[];
+  /** Whose term statistics count the chunks. */
+  readonly owner: string | null;
+}
+
+export async function writeWhole(
+  { redis, vectors }: VectorStore,
+  { chunks, tokens, owner, ...batch }: WholeGeneration,
+  revision: number,
+): Promise<boolean> {
+  const { documentId, generation } = batch;
+  const rows = chunks.map((chunk) => [...textFields(batch, chunk), ...vectorFields(chunk, vectors)]);
+  const written = await wholeScript.run(redis, {
+    keys: [
+      keys.document(documentId),
+      keys.hidden,
+      keys.generation(generation),
+      keys.statistics(owner),
+      ...chunks.map(({ number }) => keys.chunk(generation, number)),
+    ],
+    arguments: [
+      String(revision),
+      generation,
+      documentId,
+      String(chunks.length),
+      String(tokens),
+      ...embeddedFields(vectors, 0),
+      taggedValue(batch.tags, chunks.length),
+      ...counting({ batch: 0, chunks, owner }),
+      ...withLengths(rows),
+    ],
+  });
+  return written === 1;
+}
+
+export async function writeEmbedded(
+  store: VectorStore,
+  generation: string,
+  batch: EmbeddedBatch,
+): Promise<boolean> {
+  const { redis, vectors } = store;
+  const groups = inGroups(batch.chunks);
+  const others = groups.slice(0, -1);
+  const last = groups.at(-1) ?? [];
+  for (const group of others) if (!(await writeGroup(store, generation, group))) return false;
+  const written = await countedScript.run(redis, {
+    keys: [
+      keys.generation(generation),
+      keys.statistics(batch.owner),
+      ...batch.chunks.map(({ number }) => keys.chunk(generation, number)),
+    ],
+    arguments: [
+      vectors.field,
+      String(batch.chunks.length - last.length),
+      ...counting(batch),
+      ...withLengths(last.map((chunk) => vectorFields(chunk, vectors))),
+    ],
+  });
+  return written === 1;
+}
+
+export async function writeVectors(
+  store: VectorStore,
+  generation: string,
+  chunks: readonly ChunkVector[],
+): Promise<boolean> {
+  for (const group of inGroups(chunks)) if (!(await writeGroup(store, generation, group))) return false;
+  return true;
+}
+
+async function writeGroup(
+  { redis, vectors }: VectorStore,
+  generation: string,
+  group: readonly ChunkVector[],
+): Promise<boolean> {
+  const written = await writeScript.run(redis, {
+    keys: [keys.generation(generation), ...group.map(({ number }) => keys.chunk(generation, number))],
+    arguments: withLengths(group.map((chunk) => vectorFields(chunk, vectors))),
+  });
+  return written === 1;
+}
+
+export async function removeVectors(
+  { redis, vectors }: VectorStore,
+  generation: string,
+  numbers: readonly number[],
+): Promise<void> {
+  await Promise.all(numbers.map((number) => redis.hDel(keys.chunk(generation, number), vectors.field)));
+}
+
+export async function finishBatch(
+  { redis, vectors }: VectorStore,
+  generation: string,
+  { batch, of }: { batch: number; of: number },
+): Promise<number | null> {
+  const done = await finishScript.run(redis, {
+    keys: [keys.generation(generation), keys.chunk(generation, batch * BATCH_SIZE)],
+    arguments: [...embeddedFields(vectors, batch), vectors.field, ...countFields(batch)],
+  });
+  return done < 0 ? null : of - done;
+}
+
+export async function isFinished(
+  { redis, vectors }: VectorStore,
+  generation: string,
+  batch: number,
+): Promise<boolean> {
+  const [mark] = embeddedFields(vectors, batch);
+  return (await redis.hExists(keys.generation(generation), mark)) === 1;
+}
+
+/** How many arguments the first part of the count takes, and those arguments. */
+function counting({ batch, chunks, owner }: EmbeddedBatch): string[] {
+  const step = settleStep(sumTerms(chunks.map((each) => each.terms)), { kind: 'none' }, owner);
+  const counted = step ? stepArguments(batch, step) : [];
+  return [String(counted.length), ...counted];
+}

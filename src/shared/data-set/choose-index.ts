@@ -1,0 +1,78 @@
+import type { Redis } from '../redis/client.js';
+import type { Settings } from '../settings/schema.js';
+import { IncompatibleDataError } from './data-set.js';
+
+/** Of the search module: the first release that all of this was tried with. */
+const OLDEST_MODULE = 21_000;
+/** Other servers have a search of their own that speaks a part of the language. */
+const COMMANDS = [
+  'FT.CREATE',
+  'FT.DROPINDEX',
+  'FT.ALIASADD',
+  'FT.INFO',
+  'FT.SEARCH',
+  'FT.AGGREGATE',
+  'FT.CURSOR',
+];
+
+export interface IndexChoice {
+  readonly name: 'exact' | 'query-engine';
+  readonly reason: string;
+}
+
+/**
+ * Which index the settings and the server make: `auto` takes the Query Engine where there is one that is new enough.
+ * @throws IncompatibleDataError when the settings ask for one that the server does not have
+ */
+export async function chooseIndex(redis: Redis, setting: Settings['index']): Promise<IndexChoice> {
+  if (setting === 'exact') return { name: 'exact', reason: 'the settings say so' };
+  const missing = await whyNoQueryEngine(redis);
+  if (missing === null) return { name: 'query-engine', reason: 'this Redis has the Query Engine' };
+  if (setting === 'auto') return { name: 'exact', reason: missing };
+  throw new IncompatibleDataError(
+    `index is "query-engine", but ${missing}: connect Redis 8 or Redis Stack, or set "auto" or "exact"`,
+  );
+}
+
+/** Null when the engine is there, whole and new enough. */
+async function whyNoQueryEngine(redis: Redis): Promise<string | null> {
+  const list = await unlessRefused(redis.ft._list());
+  if (list === null) return 'this Redis has no Query Engine';
+  const missing = await missingCommands(redis);
+  if (missing.length > 0) return `the search module of this Redis has no ${missing.join(', ')}`;
+  const version = await moduleVersion(redis);
+  return version !== null && version < OLDEST_MODULE
+    ? `the search module of this Redis is ${dotted(version)}, older than ${dotted(OLDEST_MODULE)}`
+    : null;
+}
+
+/** None when the server does not tell. */
+async function missingCommands(redis: Redis): Promise<readonly string[]> {
+  const known = await unlessRefused(redis.sendCommand(['COMMAND', 'INFO', ...COMMANDS]));
+  return Array.isArray(known) ? COMMANDS.filter((_, i) => known[i] === null) : [];
+}
+
+/** As in 21005 for 2.10.5; null when the server does not tell. */
+async function moduleVersion(redis: Redis): Promise<number | null> {
+  const modules = await unlessRefused(redis.moduleList());
+  return modules?.find(({ name }) => ['search', 'searchlight', 'ft'].includes(name))?.ver ?? null;
+}
+
+/** Null where the server has no such command, or forbids it: managed servers forbid some that tell about themselves. */
+async function unlessRefused<Reply>(reply: Promise<Reply>): Promise<Reply | null> {
+  try {
+    return await reply;
+  } catch (error) {
+    if (error instanceof Error && /NOPERM|unknown command|not allowed/i.test(error.message)) return null;
+    throw error;
+  }
+}
+
+function dotted(version: number): string {
+  const [major, minor, patch] = [
+    Math.floor(version / 10_000),
+    Math.floor(version / 100) % 100,
+    version % 100,
+  ];
+  return [major, minor, patch].join('.');
+}

@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { UnavailableError } from '../errors.js';
+import type { Redis } from '../redis/client.js';
+import { keys } from '../redis/keys.js';
+import { FIRST_VECTORS, vectorTypeSchema, type VectorSet, type VectorType } from './vectors.js';
+
+const KEY_SCHEMA_VERSION = '2';
+
+/** The data in Redis does not fit this program or its settings; starting would mix what must not be mixed. */
+export class IncompatibleDataError extends Error {
+  override readonly name = 'IncompatibleDataError';
+}
+
+const schemaSchema = z.object({
+  version: z.string(),
+  model: z.string(),
+  /** Data of the first release says neither. */
+  vectorField: z.string().default(FIRST_VECTORS.field),
+  vectorType: vectorTypeSchema.default(FIRST_VECTORS.type),
+  dimensions: z.coerce.number().int().optional(),
+  /** Index of the Query Engine that serves, once there is one. */
+  index: z.string().optional(),
+});
+
+/** What the data in Redis was made with. */
+export interface DataSet {
+  readonly model: string;
+  readonly vectors: VectorSet;
+  /** Null until the first vector is there. */
+  readonly dimensions: number | null;
+  readonly index: string | null;
+}
+
+/** What the settings ask of the data. */
+export interface WantedData {
+  readonly model: string;
+  readonly vectorType: VectorType;
+}
+
+/** @throws IncompatibleDataError for data of another key layout */
+export async function readDataSet(redis: Redis): Promise<DataSet | null> {
+  const found = await redis.hGetAll(keys.schema);
+  if (found['version'] === undefined) return null;
+  const { version, model, vectorField, vectorType, dimensions, index } = schemaSchema.parse({ ...found });
+  if (version !== KEY_SCHEMA_VERSION) {
+    throw new IncompatibleDataError(
+      `the data in Redis has key layout ${version}; this program reads ${KEY_SCHEMA_VERSION}`,
+    );
+  }
+  return {
+    model,
+    vectors: { field: vectorField, type: vectorType },
+    dimensions: dimensions ?? null,
+    index: index ?? null,
+  };
+}
+
+/** Marks an empty data set as made by this key layout and model; refuses one that was made by another. */
+export async function openDataSet(redis: Redis, { model, vectorType }: WantedData): Promise<DataSet> {
+  const isEmpty = (await redis.exists(keys.changes)) === 0;
+  if (isEmpty) {
+    const marked = await redis.hGetAll(keys.schema);
+    const isOurs = marked['model'] === model && marked['vectorType'] === vectorType;
+    const mark = { version: KEY_SCHEMA_VERSION, model, vectorType };
+    if (!isOurs) await redis.multi().del(keys.schema).hSet(keys.schema, mark).exec();
+  }
+  // Asked first: a process has to start on a full Redis, too, for what removes.
+  if ((await redis.exists(keys.epoch)) === 0) await redis.set(keys.epoch, randomUUID(), { condition: 'NX' });
+  const found = await readDataSet(redis);
+  if (!found) throw new IncompatibleDataError('the data in Redis does not say what key layout it has');
+  if (found.model !== model) {
+    throw new IncompatibleDataError(
+      `the data was embedded with ${found.model}, but the settings name ${model} ` +
+        '(embedder, embedding.model, embedding.dimensions). Vectors of two models cannot be compared: ' +
+        'set the first again, or embed the data anew with `npx quire reindex`.',
+    );
+  }
+  if (found.vectors.type !== vectorType) {
+    throw new IncompatibleDataError(
+      `the data has vectors of ${found.vectors.type}, but the settings name ${vectorType} (embedding.vector_type): ` +
+        'set the first again, or convert the data with `npx quire reindex`.',
+    );
+  }
+  return found;
+}
+
+/** Marks data that lost its mark (FLUSHALL) as what the processes that still run make of it. */
+export async function markAgain(
+  redis: Redis,
+  { model, vectors }: Pick<DataSet, 'model' | 'vectors'>,
+): Promise<void> {
+  const marks = Object.entries({ model, vectorField: vectors.field, vectorType: vectors.type });
+  for (const [name, value] of marks) await redis.hSetNX(keys.schema, name, value);
+  await redis.set(keys.epoch, randomUUID(), { condition: 'NX' });
+  // Last: with it the mark is whole.
+  await redis.hSetNX(keys.schema, 'version', KEY_SCHEMA_VERSION);
+}
+
+/** Takes the name of the Query Engine's index over `vectors` that is to serve; refuses it when another serves. */
+export async function claimIndex(redis: Redis, name: string, vectors: VectorSet): Promise<void> {
+  const data = await readDataSet(redis);
+  if (data && data.vectors.field !== vectors.field) {
+    throw new IncompatibleDataError('the data was reindexed: this process must start again');
+  }
+  let serving = await redis.hGet(keys.schema, 'index');
+  if (serving === null) {
+    await redis.hSetNX(keys.schema, 'index', name);
+    serving = await redis.hGet(keys.schema, 'index');
+  }
+  if (serving !== name) {
+    throw new IncompatibleDataError(
+      `the data is served by the index ${serving ?? 'unknown'}, but the settings ask for ${name} (query_engine.*): ` +
+        'set the first again, or build the other with `npx quire reindex`.',
+    );
+  }
+}
+
+/** @throws UnavailableError when the data has vectors of another length: the provider changed its model under us */
+export async function checkDimensions(redis: Redis, dimensions: number): Promise<void> {
+  await redis.hSetNX(keys.schema, 'dimensions', String(dimensions));
+  const known = Number(await redis.hGet(keys.schema, 'dimensions'));
+  if (known !== dimensions) {
+    const cause = new IncompatibleDataError(
+      `the model answers vectors of ${String(dimensions)}, the data has ${String(known)}`,
+    );
+    throw new UnavailableError('embedding provider', { retryAfterSeconds: 60, cause });
+  }
+}
+
+interface ServerReport {
+  /** What makes this Redis unfit; empty when it is fit. */
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+const NO_MAXMEMORY =
+  'Redis has no maxmemory: nothing is refused or put off for want of memory (ingest.max_memory_share), until the machine has none left';
+
+/** Reads the server's version, eviction policy and durability. */
+export async function inspectServer(redis: Redis): Promise<ServerReport> {
+  const info = await redis.info('server');
+  const version = /redis_version:(\d+)\.(\d+)/.exec(info);
+  const problems: string[] = [];
+  const warnings: string[] = [];
+  const [major, minor] = [Number(version?.[1] ?? 0), Number(version?.[2] ?? 0)];
+  if (major < 6 || (major === 6 && minor < 2))
+    problems.push(`Redis ${String(major)}.${String(minor)} is older than 6.2`);
+  // Of INFO, since managed servers forbid CONFIG.
+  if (/^maxmemory:0\r?$/m.test(await redis.info('memory'))) warnings.push(NO_MAXMEMORY);
+  const settings = await readServerSettings(redis);
+  if (!settings)
+    return {
+      problems,
+      warnings: [...warnings, 'Redis does not show its settings: set maxmemory-policy noeviction'],
+    };
+  if (settings['maxmemory'] !== '0' && settings['maxmemory-policy'] !== 'noeviction') {
+    problems.push(
+      `Redis would evict data (maxmemory-policy ${settings['maxmemory-policy'] ?? ''}): set noeviction`,
+    );
+  }
+  if (settings['appendonly'] !== 'yes') warnings.push('Redis has no append-only file: its crash loses data');
+  else if (settings['appendfsync'] !== 'always') {
+    warnings.push(
+      `appendfsync ${settings['appendfsync'] ?? ''}: a crash of the machine may lose two seconds`,
+    );
+  }
+  return { problems, warnings };
+}
+
+async function readServerSettings(redis: Redis): Promise<Record<string, string> | null> {
+  try {
+    return await redis.configGet(['maxmemory', 'maxmemory-policy', 'appendonly', 'appendfsync']);
+  } catch (error) {
+    // Managed servers forbid CONFIG; that alone is no reason not to start.
+    if (error instanceof Error && /NOPERM|unknown command|not allowed/i.test(error.message)) return null;
+    throw error;
+  }
+}

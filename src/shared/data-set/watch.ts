@@ -1,0 +1,35 @@
+import type { Redis } from '../redis/client.js';
+import { repeat } from '../repeat.js';
+import { IncompatibleDataError, markAgain, readDataSet, type DataSet } from './data-set.js';
+
+const LOOK_MILLISECONDS = 1_000;
+
+/**
+ * Notices that `npx quire reindex` let other vectors or another index serve than this process knows: its settings are
+ * old then, and it must end. A data set that was emptied under it is marked again. What it returns ends the watch.
+ */
+export function watchDataSet(
+  redis: Redis,
+  known: Pick<DataSet, 'model' | 'vectors'>,
+  { index, onChange }: { index: () => string | null; onChange: () => void },
+): () => void {
+  const look = async () => {
+    const found = await readDataSet(redis);
+    if (!found) {
+      await markAgain(redis, known);
+      return;
+    }
+    const mine = index();
+    const isSame =
+      found.model === known.model &&
+      found.vectors.field === known.vectors.field &&
+      found.vectors.type === known.vectors.type &&
+      (mine === null || found.index === null || found.index === mine);
+    if (!isSame) onChange();
+  };
+  const onError = (error: unknown) => {
+    // A Redis that is away is everybody's to notice, and no reason to end; data of another key layout is one.
+    if (error instanceof IncompatibleDataError) onChange();
+  };
+  return repeat(look, { everyMilliseconds: LOOK_MILLISECONDS, onError });
+}

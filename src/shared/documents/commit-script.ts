@@ -1,0 +1,77 @@
+import { REFER_TO_AUDIENCES, REQUIRE_AUDIENCES } from '../access/audience-scripts.js';
+import { defineScript, EVEN_WHEN_FULL } from '../redis/client.js';
+
+/** What the script answers to a process that has not noticed yet that searches use other vectors than it makes. */
+export const REINDEXED = -1;
+
+/** What the script answers where a generation lacks what it had: Redis came back without its last writes. */
+export const NOT_WHOLE = -3;
+
+/**
+ * The one way a record changes: compare its revision, write what changed, tell the change log, hide and unhide
+ * generations, append usage events. Its work does not grow with the number of chunks.
+ */
+export const commitScript = defineScript<number>(`
+local change = cjson.decode(ARGV[1])
+local record, sequence, changes, tombstones = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local unfinished, hidden, garbage, dirty, objects = KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]
+local drafts, schema, ingests, callers = KEYS[10], KEYS[11], KEYS[12], KEYS[13]
+local unreferenced, waiting, audiencePrefix = KEYS[14], KEYS[15], ARGV[#ARGV]
+local usages, generations = tonumber(ARGV[3]), {}
+for i, generation in ipairs(change.touched) do generations[generation] = KEYS[15 + usages + i] end
+if change.unhide ~= '' and (redis.call('HGET', schema, 'vectorField') or 'vector') ~= change.vectors then
+  return -1
+end
+if (redis.call('HGET', record, 'revision') or '') ~= change.revision then return 0 end
+for _, expected in ipairs(change.expected) do
+  if redis.call('HGET', generations[expected[1]], expected[2]) ~= expected[3] then return ${String(NOT_WHOLE)} end
+end
+${REQUIRE_AUDIENCES}
+if change.removed or change.evenWhenFull then ${EVEN_WHEN_FULL} end
+if change.removed then
+  redis.call('DEL', record)
+  redis.call('ZADD', tombstones, change.now, change.id)
+else
+  redis.call('HSET', record, unpack(change.set))
+end
+${REFER_TO_AUDIENCES}
+if change.open ~= '' then
+  redis.call('SADD', hidden, change.open)
+  redis.call('HSET', generations[change.open], 'document', change.id)
+end
+if change.unhide ~= '' then redis.call('SREM', hidden, change.unhide) end
+for _, generation in ipairs(change.discard) do
+  redis.call('SADD', hidden, generation)
+  redis.call('SADD', garbage, generation)
+  if redis.call('EXISTS', generations[generation]) == 1 then
+    redis.call('HSET', generations[generation], 'discarded', '1')
+  end
+end
+if change.referred ~= '' then redis.call('ZREM', drafts, change.referred) end
+if #change.objects > 0 then
+  -- By the server's own clock: whoever removes them looks at the same one.
+  local time = redis.call('TIME')
+  local now = string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000))
+  for _, object in ipairs(change.objects) do redis.call('ZADD', objects, now, object) end
+end
+for i = 1, usages do
+  redis.call('RPUSH', KEYS[15 + i], ARGV[3 + 2 * i])
+  redis.call('SADD', dirty, ARGV[2 + 2 * i])
+end
+local ingestOf = redis.call('HGET', ingests, change.id) or ''
+if ingestOf ~= change.ingestOf then
+  if ingestOf ~= '' and tonumber(redis.call('ZINCRBY', callers, -1, ingestOf)) <= 0 then
+    redis.call('ZREM', callers, ingestOf)
+  end
+  if change.ingestOf == '' then redis.call('HDEL', ingests, change.id)
+  else
+    redis.call('HSET', ingests, change.id, change.ingestOf)
+    redis.call('ZINCRBY', callers, 1, change.ingestOf)
+  end
+end
+if change.unfinished then redis.call('ZADD', unfinished, change.now, change.id)
+else redis.call('ZREM', unfinished, change.id) end
+redis.call('ZADD', changes, redis.call('INCR', sequence), change.id)
+if change.settled then redis.call('PUBLISH', ARGV[2], change.id) end
+return 1
+`);

@@ -1,0 +1,127 @@
+import { TOO_MANY_AUDIENCES, UNKNOWN_AUDIENCE } from '../access/audience-scripts.js';
+import { audienceOf } from '../access/audience.js';
+import type { Audiences } from '../access/audiences.js';
+import type { VectorSet } from '../data-set/vectors.js';
+import { callerOf, isFinal, type DocumentRecord } from '../document.js';
+import { TooManyError, UnavailableError } from '../errors.js';
+import type { Redis } from '../redis/client.js';
+import { keys, toMember } from '../redis/keys.js';
+import type { Change } from './change.js';
+import { commitScript, NOT_WHOLE, REINDEXED } from './commit-script.js';
+import { changedFields } from './record-fields.js';
+
+/** What a change is written with. */
+export interface CommitParts {
+  readonly redis: Redis;
+  readonly vectors: VectorSet;
+  readonly audiences: Pick<Audiences, 'register'>;
+}
+
+/**
+ * Writes a change of a record with its effects, in one step.
+ * @returns 1 when it is written, 0 when the record is no longer as it was `before`
+ */
+export async function commitChange(
+  { redis, vectors, audiences }: CommitParts,
+  id: string,
+  before: DocumentRecord | null,
+  change: Change,
+): Promise<number> {
+  const request = commitRequest(id, { ...commitPayload(id, before, change), vectors: vectors.field }, change);
+  let done = await commitScript.run(redis, request);
+  while (done === UNKNOWN_AUDIENCE) {
+    // Its callers must ask for it before a record refers to it.
+    const audience = change.record ? audienceOf(change.record) : null;
+    if (audience) await audiences.register(audience);
+    done = await commitScript.run(redis, request);
+  }
+  if (done === NOT_WHOLE) throw new UnavailableError('a part of the generation that Redis came back without');
+  if (done === TOO_MANY_AUDIENCES) throw tooManyChanges();
+  if (done === REINDEXED) throw new UnavailableError('the index that these vectors are for');
+  return done;
+}
+
+/** Keys and arguments of the script, in the order in which it takes them. */
+function commitRequest(id: string, payload: object, change: Change) {
+  const { usage = [] } = change;
+  const touched = touchedGenerations(change);
+  return {
+    keys: [
+      keys.document(id),
+      keys.sequence,
+      keys.changes,
+      keys.tombstones,
+      keys.unfinished,
+      keys.hidden,
+      keys.garbage,
+      keys.usageDirty,
+      keys.unreferencedObjects,
+      keys.draftObjects,
+      keys.schema,
+      keys.ingests,
+      keys.ingestsByCaller,
+      keys.unreferencedAudiences,
+      keys.audiencesWaiting,
+      ...usage.map((event) => keys.usagePending(event.userId)),
+      ...touched.map(keys.generation),
+    ],
+    arguments: [
+      JSON.stringify({ ...payload, touched }),
+      keys.changed,
+      String(usage.length),
+      ...usage.flatMap((event) => [toMember(event.userId), JSON.stringify(event)]),
+      keys.audience(''),
+    ],
+  };
+}
+
+/** The generations whose hashes the change reads or writes. */
+function touchedGenerations({ open, unhide, discard = [], expected = [] }: Change): string[] {
+  const named = [open, unhide, ...discard, ...expected.map(({ generation }) => generation)];
+  return [...new Set(named)].filter((generation) => generation !== undefined);
+}
+
+const tooManyChanges = () =>
+  new TooManyError('Too many changes of access are still being made', { retryAfterSeconds: 2 });
+
+function commitPayload(id: string, before: DocumentRecord | null, change: Change) {
+  const common = {
+    id,
+    now: String(Date.now()),
+    revision: before ? String(before.revision) : '',
+    // Lua knows no field that is missing: empty text says that there is none.
+    open: change.open ?? '',
+    unhide: change.unhide ?? '',
+    discard: change.discard ?? [],
+    objects: change.discardObjects ?? [],
+    referred: change.record?.pending?.storageKey ?? '',
+    evenWhenFull: change.evenWhenFull ?? false,
+    expected: (change.expected ?? []).map(({ generation, field, value }) => [generation, field, value]),
+  };
+  if (change.removed)
+    return { ...common, removed: true, set: [], ingestOf: '', unfinished: false, settled: true };
+  const fields = changedFields(before, change.record);
+  return {
+    ...common,
+    removed: false,
+    set: Object.entries(fields).flat(),
+    audiences: audiencesOf(before, change.record, 'tags' in fields),
+    keepsAudiences: change.record.retag > 0,
+    // Whose ingest it is, as long as it lasts: counted in the same step, so that the count is always exact.
+    ingestOf: isFinal(change.record) ? '' : toMember(callerOf(change.record)),
+    unfinished: !isFinal(change.record) || change.record.retag > 0,
+    // What somebody may wait for: the end of an ingest, or of a re-tagging.
+    settled: isFinal(change.record) || (before !== null && before.retag > change.record.retag),
+  };
+}
+
+/** The audiences that a record's tags, or its chunks' while they are rewritten, may name; null where they stay. */
+function audiencesOf(
+  before: DocumentRecord | null,
+  after: DocumentRecord,
+  isTagged: boolean,
+): string[] | null {
+  if (!isTagged && before?.retag === after.retag) return null;
+  const audience = audienceOf(after);
+  return audience ? [audience.id] : [];
+}

@@ -1,0 +1,60 @@
+import type { z } from 'zod';
+import { documentSchema, matchableSchema, type DocumentRecord, type MatchableDocument } from '../document.js';
+import type { Redis } from '../redis/client.js';
+import { keys } from '../redis/keys.js';
+import { documentTags } from './document-tags.js';
+
+/** The fields of a record's hash without the tags, which may be many and are the index's. */
+const RECORD_FIELDS = Object.keys(documentSchema.shape);
+
+/** Null when there is no such document. */
+export async function readRecord(redis: Redis, id: string): Promise<DocumentRecord | null> {
+  return parseFields(documentSchema, RECORD_FIELDS, await redis.hmGet(keys.document(id), RECORD_FIELDS));
+}
+
+/** What access and filters look at: less than half of a record's fields, read in half the time. */
+export const MATCHABLE_FIELDS = Object.keys(matchableSchema.shape);
+
+/** Null when there is no such document. */
+export const parseMatchable = (values: readonly (string | null)[]): MatchableDocument | null =>
+  parseFields(matchableSchema, MATCHABLE_FIELDS, values);
+
+/** Reads the fields `names` of a record's hash; null when there is no such document. */
+function parseFields<Schema extends z.ZodType>(
+  schema: Schema,
+  names: readonly string[],
+  values: readonly (string | null)[],
+): z.infer<Schema> | null {
+  const fields = names.flatMap((name, i): [string, unknown][] => {
+    const value = values[i];
+    return value == null ? [] : [[name, parseJson(value)]];
+  });
+  return fields.length === 0 ? null : schema.parse(Object.fromEntries(fields));
+}
+
+const parseJson = (text: string): unknown => JSON.parse(text);
+
+/** The hash of a record: every field as JSON, and `tags`, which an index over records filters by. */
+function documentFields(record: DocumentRecord): Record<string, string> {
+  return { ...jsonFields(record), tags: documentTags(record) };
+}
+
+function jsonFields(record: DocumentRecord): Record<string, string> {
+  const fields = Object.entries(record).map(([name, value]): [string, string] => [
+    name,
+    JSON.stringify(value),
+  ]);
+  return Object.fromEntries(fields);
+}
+
+/** The fields that tags are made of. */
+const TAGGED = ['readers', 'writers', 'admins', 'metadata', 'published', 'pending'];
+
+/** The fields of a record's hash that are to be written; its tags, which cost the most, only when they can differ. */
+export function changedFields(before: DocumentRecord | null, after: DocumentRecord): Record<string, string> {
+  if (!before) return documentFields(after);
+  const old = jsonFields(before);
+  const changed = Object.entries(jsonFields(after)).filter(([name, value]) => old[name] !== value);
+  const isTagged = changed.some(([name]) => TAGGED.includes(name));
+  return { ...Object.fromEntries(changed), ...(isTagged ? { tags: documentTags(after) } : {}) };
+}

@@ -1,0 +1,55 @@
+import { createAudiences } from '../access/audiences.js';
+import { FIRST_VECTORS, type VectorSet } from '../data-set/vectors.js';
+import { laterRevision, type DocumentRecord } from '../document.js';
+import type { Redis } from '../redis/client.js';
+import type { Change, Effects, Transition } from './change.js';
+import { commitChange } from './commit.js';
+import { readRecord } from './record-fields.js';
+
+export interface Records {
+  read(id: string): Promise<DocumentRecord | null>;
+  readMany(ids: readonly string[]): Promise<(DocumentRecord | null)[]>;
+  create(record: DocumentRecord, effects?: Effects): Promise<void>;
+  /**
+   * Applies `transition` atomically, again on the newer record when another process came between. `known` is the record
+   * as it was read a moment ago: it saves reading it again when nobody came between.
+   */
+  update(id: string, transition: Transition, known?: DocumentRecord): Promise<Updated>;
+}
+
+export interface Updated {
+  /** Null when there is no such document (any more). */
+  readonly record: DocumentRecord | null;
+  /** False when the transition declined. */
+  readonly changed: boolean;
+  /** Generations to be cleaned now. */
+  readonly discarded: readonly string[];
+}
+
+export function createRecords(redis: Redis, vectors: VectorSet = FIRST_VECTORS): Records {
+  const audiences = createAudiences(redis);
+  const commit = (id: string, before: DocumentRecord | null, change: Change) =>
+    commitChange({ redis, vectors, audiences }, id, before, change);
+  const read = (id: string) => readRecord(redis, id);
+  return {
+    read,
+    readMany: (ids) => Promise.all(ids.map(read)),
+    create: async (record, effects = {}) => {
+      const done = await commit(record.id, null, { record, ...effects });
+      if (done !== 1) throw new Error('a document with this id exists');
+    },
+    update: async (id, transition, known) => {
+      for (let guess = known; ; guess = undefined) {
+        const record = guess ?? (await read(id));
+        if (!record) return { record: null, changed: false, discarded: [] };
+        const change = transition(record);
+        // What was known may be old: only the record as it is can say that there is nothing to do.
+        if (!change && guess) continue;
+        if (!change) return { record, changed: false, discarded: [] };
+        const next = change.removed ? null : { ...change.record, revision: laterRevision(record.revision) };
+        const done = await commit(id, record, next ? { ...change, removed: false, record: next } : change);
+        if (done === 1) return { record: next, changed: true, discarded: change.discard ?? [] };
+      }
+    },
+  };
+}

@@ -1,0 +1,191 @@
+import { canRead } from '../access/access.js';
+import {
+  generationId,
+  isFinal,
+  laterRevision,
+  type Content,
+  type DocumentRecord,
+  type Failure,
+  type IngestOperation,
+} from '../document.js';
+import { ingestUsageEvent, type UsageEvent } from '../usage/usage.js';
+import type { Change } from './change.js';
+
+/** Names one run at ingesting one version; a run whose fence no longer fits its record is stale. */
+export interface Fence {
+  readonly documentId: string;
+  readonly version: number;
+  readonly attempt: number;
+  /**
+   * Known to a run that has read its record: Redis may come back with older data, in which version and attempt are given again
+   * to other content.
+   */
+  readonly generation?: string;
+}
+
+/** Attempts whose generations are looked at again: the newest, and those whose vectors it may take. */
+const ATTEMPTS_KEPT = 4;
+
+const now = () => new Date().toISOString();
+
+export function isCurrent(record: DocumentRecord, fence: Fence): boolean {
+  const isAttempt = record.version === fence.version && record.attempt === fence.attempt;
+  const isSame = fence.generation === undefined || fence.generation === generationId(record);
+  return !isFinal(record) && isAttempt && isSame;
+}
+
+export function startAttempt(record: DocumentRecord, fence: Fence): Change | null {
+  if (!isCurrent(record, fence)) return null;
+  return {
+    record: { ...record, status: 'processing', stage: 'parsing', progress: 0 },
+    open: generationId(record),
+  };
+}
+
+export function reportProgress(
+  record: DocumentRecord,
+  { stage, progress, ...fence }: Fence & { stage: string; progress: number },
+): Change | null {
+  if (!isCurrent(record, fence) || (record.stage === stage && record.progress >= progress)) return null;
+  return { record: { ...record, stage, progress } };
+}
+
+/** Makes an attempt's generation the one that searches answer from. */
+export function publish(
+  record: DocumentRecord,
+  { chunkCount, tokenCount, ...fence }: Fence & { chunkCount: number; tokenCount: number },
+): Change | null {
+  if (!isCurrent(record, fence) || !record.pending) return null;
+  const generation = generationId(record);
+  const published: Content = { ...record.pending, generation, chunkCount, tokenCount };
+  const earlier = latestAttempts(record).filter((each) => each !== generation);
+  return {
+    record: { ...finished(record, 'completed'), published, pending: null, error: null, progress: 1 },
+    unhide: generation,
+    discard: [...earlier, ...generationOf(record.published)],
+    discardObjects: objectsOf(record.published),
+    usage: endOperation(record, { tokens: tokenCount }),
+  };
+}
+
+export function fail(
+  record: DocumentRecord,
+  { failure, ...fence }: Fence & { failure: Failure },
+): Change | null {
+  if (!isCurrent(record, fence)) return null;
+  return {
+    record: { ...finished(record, 'failed'), error: failure },
+    discard: latestAttempts(record),
+    usage: endOperation(record, { tokens: 0, code: failure.code }),
+  };
+}
+
+/** Another run at the same version, because the earlier one has no live job any more. */
+export function requeue(record: DocumentRecord): Change | null {
+  if (isFinal(record)) return null;
+  return { record: { ...record, status: 'queued', stage: 'queued', attempt: record.attempt + 1 } };
+}
+
+export function replaceContent(
+  record: DocumentRecord,
+  { content, operation }: { content: Content; operation: IngestOperation },
+): Change {
+  return {
+    record: {
+      ...record,
+      version: record.version + 1,
+      attempt: 1,
+      status: 'queued',
+      stage: 'queued',
+      progress: 0,
+      error: null,
+      pending: { ...content, version: record.version + 1 },
+      operation,
+      updatedAt: now(),
+    },
+    discard: record.pending ? latestAttempts(record) : [],
+    discardObjects: objectsOf(record.pending),
+    usage: endOperation(record, { tokens: 0, code: 'superseded' }),
+  };
+}
+
+export function retry(record: DocumentRecord, operation: IngestOperation): Change | null {
+  if (record.status !== 'failed' && record.status !== 'cancelled') return null;
+  const queued = { status: 'queued', stage: 'queued', progress: 0, error: null } as const;
+  return {
+    record: { ...record, ...queued, attempt: record.attempt + 1, operation, updatedAt: now() },
+  };
+}
+
+export function cancel(record: DocumentRecord): Change | null {
+  if (isFinal(record)) return null;
+  return {
+    record: finished(record, 'cancelled'),
+    discard: latestAttempts(record),
+    usage: endOperation(record, { tokens: 0, code: 'cancelled' }),
+  };
+}
+
+export type Patch = Partial<Pick<DocumentRecord, 'metadata' | 'readers' | 'writers' | 'admins'>> & {
+  readonly filename?: string | null;
+};
+
+/** Answers searches at once through the check; `retag` marks that tags of the chunks are still to be rewritten. */
+export function patch(record: DocumentRecord, { filename, ...fields }: Patch): Change {
+  const rename = (content: Content | null) =>
+    content && filename !== undefined ? { ...content, filename } : content;
+  return {
+    record: {
+      ...record,
+      ...fields,
+      published: rename(record.published),
+      pending: rename(record.pending),
+      retag: laterRevision(record.revision),
+      updatedAt: now(),
+    },
+  };
+}
+
+/** The tags now fit the record, unless it was patched again meanwhile. */
+export function finishRetag(record: DocumentRecord, mark: number): Change | null {
+  return record.retag === mark ? { record: { ...record, retag: 0 } } : null;
+}
+
+export function remove(record: DocumentRecord): Change {
+  return {
+    removed: true,
+    discard: [...new Set([...latestAttempts(record), ...generationOf(record.published)])],
+    discardObjects: [...objectsOf(record.pending), ...objectsOf(record.published)],
+    usage: endOperation(record, { tokens: 0, code: 'deleted' }),
+  };
+}
+
+/** Whose term statistics count the document's published generation: its owner's, while they may read it. */
+export function statisticsOwner(record: DocumentRecord): string | null {
+  return canRead(record.ownerId, record) ? record.ownerId : null;
+}
+
+function finished(record: DocumentRecord, status: 'completed' | 'failed' | 'cancelled'): DocumentRecord {
+  return { ...record, status, stage: status, operation: null, updatedAt: now() };
+}
+
+function endOperation(
+  record: DocumentRecord,
+  outcome: { tokens: number; code?: string },
+): readonly UsageEvent[] {
+  return record.operation ? [ingestUsageEvent(record.operation, outcome)] : [];
+}
+
+const objectsOf = (content: Content | null) => (content ? [content.storageKey] : []);
+const generationOf = (content: Content | null) => (content?.generation ? [content.generation] : []);
+
+/**
+ * Generations of the latest attempts at the newest version. What an earlier one left is swept as a stray, so that the
+ * work of a cancel does not grow with the number of those before it.
+ */
+export function latestAttempts(record: DocumentRecord): string[] {
+  const first = Math.max(1, record.attempt + 1 - ATTEMPTS_KEPT);
+  return Array.from({ length: record.attempt + 1 - first }, (_, i) =>
+    generationId({ ...record, attempt: first + i }),
+  );
+}

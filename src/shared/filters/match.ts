@@ -1,0 +1,92 @@
+import { canRead } from '../access/access.js';
+import type { Json, MatchableDocument } from '../document.js';
+import { createInstantMemo } from './instant-memo.js';
+import type { Comparison, Filter, Operand, Scalar } from './parse.js';
+import { createPathReader } from './paths.js';
+
+export type DocumentPredicate = (document: MatchableDocument) => boolean;
+type ValuePredicate = (value: Json | undefined) => boolean;
+
+const instantsOf = createInstantMemo();
+
+/** Whether a search may answer with this document: the check above every index. */
+export function matches(document: MatchableDocument, callerId: string, filter: Filter | null): boolean {
+  return canRead(callerId, document) && (filter === null || matchesFilter(document, filter));
+}
+
+const compiled = new WeakMap<Filter, DocumentPredicate>();
+
+export function matchesFilter(document: MatchableDocument, filter: Filter): boolean {
+  const known = compiled.get(filter);
+  if (known) return known(document);
+  const predicate = compileFilter(filter);
+  compiled.set(filter, predicate);
+  return predicate(document);
+}
+
+/** Prepares a filter for being held against many documents. */
+export function compileFilter(filter: Filter): DocumentPredicate {
+  switch (filter.type) {
+    case 'and': {
+      const parts = filter.filters.map(compileFilter);
+      return (document) => parts.every((holds) => holds(document));
+    }
+    case 'or': {
+      const parts = filter.filters.map(compileFilter);
+      return (document) => parts.some((holds) => holds(document));
+    }
+    case 'not': {
+      const holds = compileFilter(filter.filter);
+      return (document) => !holds(document);
+    }
+    case 'exists': {
+      const read = createPathReader(filter.path);
+      return (document) => read(document) !== undefined;
+    }
+    case 'equals':
+      return someElement(filter.path, isOneOf(filter.values));
+    case 'compare':
+      return compareWith(filter.path, filter.comparison, filter.operand);
+  }
+}
+
+function someElement(path: string, holds: ValuePredicate): DocumentPredicate {
+  const read = createPathReader(path);
+  return (document) => {
+    const value = read(document);
+    return Array.isArray(value) ? value.some(holds) : holds(value);
+  };
+}
+
+function isOneOf(values: readonly Scalar[]): ValuePredicate {
+  const [only] = values;
+  if (values.length === 1) return (value) => value === only;
+  const set = new Set<Json | undefined>(values);
+  return (value) => set.has(value);
+}
+
+function compareWith(
+  path: string,
+  comparison: Comparison,
+  { type, value: bound }: Operand,
+): DocumentPredicate {
+  const holds = COMPARISONS[comparison];
+  if (type === 'number')
+    return someElement(path, (value) => typeof value === 'number' && holds(value, bound));
+  const read = createPathReader(path);
+  return (document) => {
+    const value = read(document);
+    if (Array.isArray(value))
+      return instantsOf(document)
+        .ofList(value)
+        .some((each) => holds(each, bound));
+    return typeof value === 'string' && holds(instantsOf(document).ofText(value), bound);
+  };
+}
+
+const COMPARISONS: Readonly<Record<Comparison, (value: number, bound: number) => boolean>> = {
+  gt: (value, bound) => value > bound,
+  gte: (value, bound) => value >= bound,
+  lt: (value, bound) => value < bound,
+  lte: (value, bound) => value <= bound,
+};

@@ -1,0 +1,212 @@
+import type { ValidationItem } from '../errors.js';
+import { isPlainObject } from '../is-plain-object.js';
+import { parseInstant } from './instants.js';
+import { countBytes, inside, isAbandoned, refuse, type Parsing, type Place } from './parse-state.js';
+
+export const MAX_CONDITIONS = 64;
+export const MAX_DEPTH = 8;
+/** In one list of `$in` or `$nin`. */
+export const MAX_LIST_VALUES = 1_000;
+
+export type Scalar = string | number | boolean | null;
+export type Comparison = 'gt' | 'gte' | 'lt' | 'lte';
+
+/** A parsed filter: plain data. `and` of nothing is true; on lists the leaves mean "some element". */
+export type Filter =
+  | { readonly type: 'and' | 'or'; readonly filters: readonly Filter[] }
+  | { readonly type: 'not'; readonly filter: Filter }
+  /** The value is one of these, types being strict. */
+  | { readonly type: 'equals'; readonly path: string; readonly values: readonly Scalar[] }
+  | { readonly type: 'exists'; readonly path: string }
+  | {
+      readonly type: 'compare';
+      readonly path: string;
+      readonly comparison: Comparison;
+      readonly operand: Operand;
+    };
+
+/** What an order is defined for; an instant is in milliseconds since 1970. */
+export interface Operand {
+  readonly type: 'number' | 'instant';
+  readonly value: number;
+}
+
+/**
+ * Parses a client's filter; `null`, undefined and `{}` are no filter. Each `loc` starts with `filters`: prefix it with
+ * where that was.
+ */
+export function parseFilter(value: unknown): { filter: Filter | null } | { errors: ValidationItem[] } {
+  if (value === null || value === undefined) return { filter: null };
+  const parsing: Parsing = { conditions: 0, maxConditions: MAX_CONDITIONS, bytes: 0, errors: [] };
+  const filter = parseObject(value, { parsing, loc: ['filters'], depth: 0 });
+  if (filter === null || parsing.errors.length > 0) return { errors: parsing.errors };
+  return { filter: isTrue(filter) ? null : filter };
+}
+
+/** Keys of one object are ANDed. Null when something was refused, as in all functions below. */
+function parseObject(value: unknown, place: Place): Filter | null {
+  if (!isPlainObject(value)) return refuse(place, 'value is not a valid dict', 'type_error.dict');
+  const keys = Object.keys(value);
+  if (keys.length === 0) return countCondition(place, { type: 'and', filters: [] });
+  return parseEach(keys, 'and', place, (key) => parseKey(key, value[key], inside(place, key)));
+}
+
+function parseKey(key: string, value: unknown, place: Place): Filter | null {
+  if (!countBytes(place, key)) return null;
+  if (key === '$and' || key === '$or') return parseAlternatives(key === '$and' ? 'and' : 'or', value, place);
+  if (key === '$not') return negate(descend(place, (deeper) => parseObject(value, deeper)));
+  if (key.startsWith('$')) return refuseOperator(place, key);
+  if (!isPlainObject(value)) return parseEquals(key, value, place);
+  return parseOperators(key, value, place);
+}
+
+function parseAlternatives(type: 'and' | 'or', value: unknown, place: Place): Filter | null {
+  if (!Array.isArray(value)) return refuse(place, 'value is not a valid list', 'type_error.list');
+  const parts: readonly unknown[] = value;
+  if (parts.length === 0) {
+    return refuse(place, 'ensure this value has at least 1 items', 'value_error.list.min_items', 1);
+  }
+  return descend(place, (deeper) =>
+    parseEach([...parts.keys()], type, deeper, (index) => parseObject(parts[index], inside(deeper, index))),
+  );
+}
+
+/** The operators of one key are ANDed: `{"$gte": 1, "$lt": 5}`. */
+function parseOperators(path: string, operators: Record<string, unknown>, place: Place): Filter | null {
+  const names = Object.keys(operators);
+  if (names.length === 0) return refuse(place, 'a condition needs an operator', 'value_error');
+  return parseEach(names, 'and', place, (name) =>
+    parseOperator(path, name, operators[name], inside(place, name)),
+  );
+}
+
+function parseOperator(path: string, name: string, value: unknown, place: Place): Filter | null {
+  if (!countBytes(place, name)) return null;
+  switch (name) {
+    case '$eq':
+      return parseEquals(path, value, place);
+    case '$ne':
+      return negate(parseEquals(path, value, place));
+    case '$in':
+      return parseIn(path, value, place);
+    case '$nin':
+      return negate(parseIn(path, value, place));
+    case '$gt':
+    case '$gte':
+    case '$lt':
+    case '$lte':
+      return parseComparison(path, COMPARISONS[name], value, place);
+    case '$exists':
+      return parseExists(path, value, place);
+    case '$not':
+      return negate(descend(place, (deeper) => parseNegated(path, value, deeper)));
+    default:
+      return refuseOperator(place, name);
+  }
+}
+
+const COMPARISONS = { $gt: 'gt', $gte: 'gte', $lt: 'lt', $lte: 'lte' } as const;
+
+/** `{"key": {"$not": {"$gt": 5}}}` */
+function parseNegated(path: string, value: unknown, place: Place): Filter | null {
+  if (!isPlainObject(value)) return refuse(place, 'value is not a valid dict', 'type_error.dict');
+  return parseOperators(path, value, place);
+}
+
+function parseEquals(path: string, value: unknown, place: Place): Filter | null {
+  if (Array.isArray(value)) return refuse(place, 'a list is no condition, use $in', 'value_error');
+  if (!isScalar(value)) return refuseScalar(place, value);
+  if (!countBytes(place, value)) return null;
+  return countCondition(place, { type: 'equals', path, values: [value] });
+}
+
+function parseIn(path: string, value: unknown, place: Place): Filter | null {
+  if (!Array.isArray(value)) return refuse(place, 'value is not a valid list', 'type_error.list');
+  if (value.length > MAX_LIST_VALUES) {
+    const msg = `ensure this value has at most ${String(MAX_LIST_VALUES)} items`;
+    return refuse(place, msg, 'value_error.list.max_items', MAX_LIST_VALUES);
+  }
+  const values: Scalar[] = [];
+  for (const [index, element] of value.entries()) {
+    if (!isScalar(element)) refuseScalar(inside(place, index), element);
+    else if (countBytes(place, element)) values.push(element);
+    if (isAbandoned(place)) return null;
+  }
+  return countCondition(place, { type: 'equals', path, values });
+}
+
+function parseComparison(path: string, comparison: Comparison, value: unknown, place: Place): Filter | null {
+  const operand = parseOperand(value);
+  if (!operand) return refuse(place, 'value is not a number or an ISO 8601 date', 'type_error');
+  if (!countBytes(place, operand.value)) return null;
+  return countCondition(place, { type: 'compare', path, comparison, operand });
+}
+
+function parseOperand(value: unknown): Operand | null {
+  if (typeof value === 'number' && Number.isFinite(value)) return { type: 'number', value };
+  const instant = typeof value === 'string' ? parseInstant(value) : null;
+  return instant === null ? null : { type: 'instant', value: instant };
+}
+
+function parseExists(path: string, value: unknown, place: Place): Filter | null {
+  if (typeof value !== 'boolean') {
+    return refuse(place, 'value could not be parsed to a boolean', 'type_error.bool');
+  }
+  const filter = countCondition(place, { type: 'exists', path });
+  return value ? filter : negate(filter);
+}
+
+/** Parses all parts, so that every mistake is listed; gives up once a limit is passed. */
+function parseEach<Part>(
+  parts: readonly Part[],
+  type: 'and' | 'or',
+  place: Place,
+  parse: (part: Part) => Filter | null,
+): Filter | null {
+  const filters: Filter[] = [];
+  for (const part of parts) {
+    const filter = parse(part);
+    if (filter) filters.push(filter);
+    if (isAbandoned(place)) return null;
+  }
+  if (filters.length < parts.length) return null;
+  const [only] = filters;
+  return filters.length === 1 && only ? only : { type, filters };
+}
+
+function descend(place: Place, parse: (deeper: Place) => Filter | null): Filter | null {
+  if (place.depth < MAX_DEPTH) return parse({ ...place, depth: place.depth + 1 });
+  const limit = MAX_DEPTH;
+  return refuse(place, `ensure filters are at most ${String(limit)} levels deep`, 'value_error', limit);
+}
+
+/** Nested `{}` counts too, so that the limit bounds the work of a filter. */
+function countCondition({ parsing, depth }: Place, filter: Filter): Filter | null {
+  parsing.conditions += 1;
+  if (parsing.conditions <= MAX_CONDITIONS) return filter;
+  const limit = MAX_CONDITIONS;
+  const msg = `ensure filters have at most ${String(limit)} conditions`;
+  return refuse({ parsing, depth, loc: ['filters'] }, msg, 'value_error', limit);
+}
+
+function negate(filter: Filter | null): Filter | null {
+  return filter && { type: 'not', filter };
+}
+
+function isTrue(filter: Filter): boolean {
+  return filter.type === 'and' && filter.filters.length === 0;
+}
+
+function refuseOperator(place: Place, name: string): null {
+  return refuse(place, `unknown operator ${name.slice(0, 64)}`, 'value_error');
+}
+
+function refuseScalar(place: Place, value: unknown): null {
+  if (typeof value === 'number') return refuse(place, 'value is not a valid float', 'type_error.float');
+  return refuse(place, 'value is not a string, number, boolean or null', 'type_error');
+}
+
+function isScalar(value: unknown): value is Scalar {
+  if (typeof value === 'number') return Number.isFinite(value);
+  return value === null || typeof value === 'string' || typeof value === 'boolean';
+}

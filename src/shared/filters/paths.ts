@@ -1,0 +1,63 @@
+import { shownContent, type Json, type MatchableDocument } from '../document.js';
+import { isPlainObject } from '../is-plain-object.js';
+
+/** How deep metadata may be nested; what lies deeper is never stored and never looked for. */
+export const MAX_METADATA_DEPTH = 64;
+
+type JsonObject = Readonly<Record<string, Json>>;
+export type PathReader = (document: MatchableDocument) => Json | undefined;
+
+/** What filters can name beside metadata; a metadata key of the same name wins. */
+const DOCUMENT_FIELDS: ReadonlyMap<string, PathReader> = new Map<string, PathReader>([
+  ['external_id', (document) => document.id],
+  ['filename', (document) => shownContent(document).filename],
+  ['content_type', (document) => shownContent(document).contentType],
+  ['created_at', (document) => document.createdAt],
+]);
+export const documentFieldNames: readonly string[] = [...DOCUMENT_FIELDS.keys()];
+
+/**
+ * Prepares reading what a filter's key names, undefined where a document has no such thing. `a.b` is the literal key
+ * "a.b" if there is one, else `b` inside the object `a`, and so on inward; lists are not reached into.
+ */
+export function createPathReader(path: string): PathReader {
+  const steps = splitPath(path);
+  const readField = DOCUMENT_FIELDS.get(path);
+  if (!readField) return (document) => readSteps(document.metadata, steps);
+  return (document) => {
+    const value = readSteps(document.metadata, steps);
+    return value === undefined ? readField(document) : value;
+  };
+}
+
+interface Step {
+  /** The rest of the path, tried as a literal key first. */
+  readonly rest: string;
+  /** The part before the first dot; null where there is none. */
+  readonly head: string | null;
+}
+
+function splitPath(path: string): Step[] {
+  const steps: Step[] = [];
+  let rest = path;
+  while (steps.length < MAX_METADATA_DEPTH) {
+    const dot = rest.indexOf('.');
+    steps.push({ rest, head: dot < 0 ? null : rest.slice(0, dot) });
+    if (dot < 0) break;
+    rest = rest.slice(dot + 1);
+  }
+  return steps;
+}
+
+/** Own keys only, so that `__proto__` and `constructor` name nothing that a client did not store. */
+function readSteps(metadata: JsonObject, steps: readonly Step[]): Json | undefined {
+  let object = metadata;
+  for (const { rest, head } of steps) {
+    if (Object.hasOwn(object, rest)) return object[rest];
+    if (head === null || !Object.hasOwn(object, head)) return undefined;
+    const inner = object[head];
+    if (!isPlainObject(inner)) return undefined;
+    object = inner;
+  }
+  return undefined;
+}

@@ -1,0 +1,110 @@
+import { hash } from 'node:crypto';
+import type { Json, MatchableDocument } from '../document.js';
+import { isPlainObject } from '../is-plain-object.js';
+import { parseInstant } from './instants.js';
+import type { Comparison, Operand, Scalar } from './parse.js';
+import { createPathReader, documentFieldNames, MAX_METADATA_DEPTH } from './paths.js';
+
+/** Hex digits of a double that range tokens tell apart: sign, exponent and eight bits of the mantissa. */
+const RANGE_DIGITS = 5;
+const HEX_DIGITS = Array.from('0123456789abcdef');
+
+/**
+ * What filters can ask of a document, as tokens for a TAG field: whatever an equality, an existence or a range names,
+ * a matching document has its token. Read through the same paths as the filters' own check.
+ */
+export function documentTokens(document: MatchableDocument): string[] {
+  const paths = new Set(documentFieldNames);
+  collectPaths(document.metadata, [], paths);
+  const tokens = new Set<string>();
+  for (const path of paths) {
+    const value = createPathReader(path)(document);
+    if (value === undefined) continue;
+    tokens.add(existsToken(path));
+    for (const element of Array.isArray(value) ? value : [value]) addElementTokens(tokens, path, element);
+  }
+  return [...tokens];
+}
+
+/** The token of a user who may read. */
+export function accessToken(userId: string): string {
+  return token('@', '', 'user', userId);
+}
+
+/** The token of a large audience: of these callers, in order, of the documents of an owner. */
+export function audienceToken(owner: string, callers: readonly string[]): string {
+  return token('@', owner, 'audience', callers.join(''));
+}
+
+/** The token of all large audiences of an owner. */
+export function ownerToken(ownerId: string): string {
+  return token('@', '', 'owner', ownerId);
+}
+
+/** The token of all large audiences. */
+export const largeAudienceToken = token('@', '', 'large', '');
+
+export function existsToken(path: string): string {
+  return token('?', path, '', '');
+}
+
+export function equalsToken(path: string, value: Scalar): string {
+  return token('=', path, value === null ? 'null' : typeof value, Object.is(value, -0) ? 0 : value);
+}
+
+/** Tokens one of which every document has that passes the comparison; some that barely do not pass have one too. */
+export function comparisonTokens(path: string, comparison: Comparison, { type, value }: Operand): string[] {
+  const bound = orderedHex(value).slice(0, RANGE_DIGITS);
+  const isAbove = comparison === 'gt' || comparison === 'gte';
+  const beyond = Array.from(bound).flatMap((digit, length) =>
+    HEX_DIGITS.filter((other) => (isAbove ? other > digit : other < digit)).map(
+      (other) => bound.slice(0, length) + other,
+    ),
+  );
+  return [bound, ...beyond].map((prefix) => rangeToken(path, type, prefix));
+}
+
+/** `prefix`: the first digits of an ordered double, so that a token stands for a range of numbers. */
+function rangeToken(path: string, type: Operand['type'], prefix: string): string {
+  return token('~', path, type, prefix);
+}
+
+/** Only hex ever reaches a query, so nothing needs escaping there. */
+function token(operator: string, path: string, type: string, value: Scalar): string {
+  return hash('sha256', JSON.stringify([operator, path, type, value]), 'hex').slice(0, 24);
+}
+
+/** The bits of a double as 16 hex digits whose order is that of the numbers. */
+function orderedHex(value: number): string {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, value === 0 ? 0 : value);
+  const bits = view.getBigUint64(0);
+  const sign = 1n << 63n;
+  return BigInt.asUintN(64, bits & sign ? ~bits : bits | sign)
+    .toString(16)
+    .padStart(16, '0');
+}
+
+function addElementTokens(tokens: Set<string>, path: string, value: Json): void {
+  if (typeof value === 'object' && value !== null) return;
+  tokens.add(equalsToken(path, value));
+  if (typeof value === 'number') addRangeTokens(tokens, path, { type: 'number', value });
+  const instant = typeof value === 'string' ? parseInstant(value) : null;
+  if (instant !== null) addRangeTokens(tokens, path, { type: 'instant', value: instant });
+}
+
+function addRangeTokens(tokens: Set<string>, path: string, { type, value }: Operand): void {
+  const digits = orderedHex(value);
+  for (let length = 1; length <= RANGE_DIGITS; length += 1) {
+    tokens.add(rangeToken(path, type, digits.slice(0, length)));
+  }
+}
+
+function collectPaths(value: Json, keys: readonly string[], paths: Set<string>): void {
+  if (!isPlainObject(value) || keys.length >= MAX_METADATA_DEPTH) return;
+  for (const [key, inner] of Object.entries(value)) {
+    const path = [...keys, key];
+    paths.add(path.join('.'));
+    collectPaths(inner, path, paths);
+  }
+}

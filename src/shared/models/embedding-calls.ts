@@ -1,0 +1,91 @@
+import { at } from '../at.js';
+import type { CallOptions, Embeddings } from '../ports.js';
+
+/** A text and how many tokens it has. */
+export interface MeasuredText {
+  readonly text: string;
+  readonly tokens: number;
+}
+
+/** One caller's texts, and what is known of them. */
+export interface Call {
+  readonly vectors: Float32Array[];
+  missing: number;
+  /** null once a reply did not say. */
+  tokens: number | null;
+  isSettled: boolean;
+  succeed(): void;
+  fail(error: unknown): void;
+}
+
+/** One text of a call, at its position there. */
+export interface Entry extends MeasuredText {
+  readonly call: Call;
+  readonly position: number;
+}
+
+interface CallHooks extends CallOptions {
+  readonly begin: (call: Call) => void;
+  readonly abandon: () => void;
+}
+
+/** Resolves when all vectors of the call are there; rejects when it failed or was aborted. */
+export function openCall(size: number, { signal, begin, abandon }: CallHooks): Promise<Embeddings> {
+  return new Promise((resolve, reject) => {
+    const settle = (finish: () => void) => {
+      if (call.isSettled) return;
+      call.isSettled = true;
+      signal?.removeEventListener('abort', abort);
+      finish();
+    };
+    const call: Call = {
+      vectors: [],
+      missing: size,
+      tokens: 0,
+      isSettled: false,
+      succeed: () => {
+        settle(() => {
+          resolve({ vectors: call.vectors, tokens: call.tokens });
+        });
+      },
+      fail: (error) => {
+        settle(() => {
+          reject(error instanceof Error ? error : new Error('embedding failed', { cause: error }));
+        });
+      },
+    };
+    const abort = () => {
+      call.fail(signal?.reason);
+      abandon();
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    begin(call);
+  });
+}
+
+/** Hands the vectors of a request to the calls that its texts are from. */
+export function deliver(entries: readonly Entry[], { vectors, tokens }: Embeddings): void {
+  const shares = tokens === null ? null : shareTokens(entries, tokens);
+  entries.forEach(({ call, position }, index) => {
+    const vector = vectors[index];
+    if (!vector) throw new Error('the embedder returned fewer vectors than texts');
+    call.vectors[position] = vector;
+    call.tokens = call.tokens === null || shares === null ? null : call.tokens + at(shares, index);
+    call.missing -= 1;
+    if (call.missing === 0) call.succeed();
+  });
+}
+
+/** Splits what a request was billed by the texts' own counts; the shares are whole and add up. */
+function shareTokens(entries: readonly Entry[], total: number): number[] {
+  const weights = entries.map(({ tokens }) => Math.max(1, tokens));
+  const sum = weights.reduce((left, right) => left + right, 0);
+  let counted = 0;
+  let given = 0;
+  return weights.map((weight) => {
+    counted += weight;
+    const share = Math.round((total * counted) / sum) - given;
+    given += share;
+    return share;
+  });
+}

@@ -1,0 +1,61 @@
+import { types } from 'node:util';
+import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
+import { errorCode } from '../error-code.js';
+import type { Settings } from '../settings/schema.js';
+
+export type { Logger } from 'pino';
+
+const secretNames = [
+  'authorization',
+  'cookie',
+  '["set-cookie"]',
+  'token',
+  'password',
+  'password_token',
+  'secret',
+  'uri',
+];
+const places = ['', '*.', '*.*.'];
+const secretPaths = places.flatMap((place) =>
+  secretNames.map((name) => (name.startsWith('[') ? `${place.slice(0, -1)}${name}` : `${place}${name}`)),
+);
+
+interface LoggedError {
+  readonly type: string;
+  readonly message: string;
+  readonly stack?: string | undefined;
+  readonly code?: string;
+  readonly cause?: LoggedError;
+}
+
+/** Only these fields: errors of client libraries carry whole commands and requests, and with them content. */
+function describeError(error: unknown, depth = 0): LoggedError {
+  if (!(error instanceof Error || types.isNativeError(error)))
+    return { type: typeof error, message: 'not an error object' };
+  const { name, message, stack, cause } = error;
+  const code = errorCode(error);
+  const reason = cause !== undefined && depth < 3 ? { cause: describeError(cause, depth + 1) } : {};
+  return { type: name, message, stack, ...(code === null ? {} : { code }), ...reason };
+}
+
+export interface LoggerOptions {
+  readonly level: Settings['log']['level'];
+  /** Which process of Quire this is, e.g. `api`. */
+  readonly process: string;
+  readonly destination?: DestinationStream;
+}
+
+/** JSON lines on stdout; log events with fields, errors as `err`, never content, queries or tokens. */
+export function createLogger({ level, process: name, destination }: LoggerOptions): Logger {
+  return pino(
+    {
+      level,
+      base: { process: name, pid: process.pid },
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: (error: unknown) => describeError(error) },
+      redact: { paths: secretPaths, censor: '(not shown)' },
+    },
+    destination ?? pino.destination({ fd: 1, sync: true }),
+  );
+}

@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+import { defineScript, type Redis } from '../redis/client.js';
+import { keys } from '../redis/keys.js';
+import { bucketOf, fieldOf, type Metrics } from './metrics.js';
+
+export interface MetricsBuffer extends Metrics {
+  /** Adds what was noted to the sums in Redis. What could not be sent stays, for the next time. */
+  flush(): Promise<void>;
+  /** Flushes a last time. */
+  close(): Promise<void>;
+}
+
+/** Sums over all workers and restarts, which the API shows: workers have no HTTP of their own. */
+export function createMetricsBuffer(
+  redis: Redis,
+  { everyMilliseconds = 1_000, onError }: { everyMilliseconds?: number; onError: (error: unknown) => void },
+): MetricsBuffer {
+  const notes = createNotes();
+  const sender = createSender(redis, notes.take);
+  const timer = setInterval(() => {
+    if (!sender.isSending()) sender.send().catch(onError);
+  }, everyMilliseconds);
+  timer.unref();
+
+  return {
+    add: (name, labels, by = 1) => {
+      notes.add(fieldOf(name, labels), by);
+    },
+    observe: (name, labels, seconds) => {
+      notes.add(fieldOf(name, labels, 'sum'), seconds);
+      notes.add(fieldOf(name, labels, bucketOf(seconds)), 1);
+    },
+    flush: sender.send,
+    close: async () => {
+      clearInterval(timer);
+      // The one under way has reported its own failure.
+      await sender.ended();
+      await sender.send().catch(onError);
+    },
+  };
+}
+
+type Sums = ReadonlyMap<string, number>;
+
+/** What was noted since it was last taken. */
+function createNotes() {
+  let noted = new Map<string, number>();
+  return {
+    add: (field: string, by: number): void => {
+      if (Number.isFinite(by)) noted.set(field, (noted.get(field) ?? 0) + by);
+    },
+    /** Null where there is nothing. */
+    take: (): Sums | null => {
+      if (noted.size === 0) return null;
+      const taken = noted;
+      noted = new Map();
+      return taken;
+    },
+  };
+}
+
+interface Batch {
+  readonly number: number;
+  readonly values: Sums;
+}
+
+/** Sends batch after batch until `take` has no more; one run at a time, since a Redis that is away keeps one waiting. */
+function createSender(redis: Redis, take: () => Sums | null) {
+  const batchKey = keys.metricsBatch(randomUUID());
+  let unsent: Batch | null = null;
+  let batches = 0;
+  let running: Promise<void> = Promise.resolve();
+  let isSending = false;
+
+  const nextBatch = (): Batch | null => {
+    const values = take();
+    return values && { number: (batches += 1), values };
+  };
+  const sendAll = async () => {
+    for (unsent ??= nextBatch(); unsent; unsent = nextBatch()) {
+      const { number, values } = unsent;
+      // A batch whose answer was lost is sent again as it was: the script knows it by its number.
+      await addScript.run(redis, {
+        keys: [keys.metrics, batchKey],
+        arguments: [String(number), ...[...values].flatMap(([field, by]) => [field, String(by)])],
+      });
+    }
+  };
+  return {
+    isSending: () => isSending,
+    /** The run that is under way, or else a new one. */
+    send: (): Promise<void> => {
+      if (isSending) return running;
+      isSending = true;
+      running = sendAll().finally(() => {
+        isSending = false;
+      });
+      return running;
+    },
+    /** Resolves when no run is under way any more, however it ended. */
+    ended: (): Promise<void> => running.catch(() => undefined),
+  };
+}
+
+const addScript = defineScript<number>(`
+if redis.call('GET', KEYS[2]) == ARGV[1] then return 0 end
+redis.call('SET', KEYS[2], ARGV[1], 'EX', 86400)
+for i = 2, #ARGV, 2 do redis.call('HINCRBYFLOAT', KEYS[1], ARGV[i], ARGV[i + 1]) end
+return 1
+`);

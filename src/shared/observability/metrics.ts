@@ -1,0 +1,131 @@
+import { at } from '../at.js';
+import type { Redis } from '../redis/client.js';
+import { keys } from '../redis/keys.js';
+import type { MetricFamily, MetricSample } from './prometheus.js';
+
+const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120] as const;
+
+/** What workers measure. Label values come from fixed sets: names of queues, jobs, outcomes, failure codes. */
+const definitions = {
+  quire_jobs_total: {
+    type: 'counter',
+    help: 'Runs of jobs by what became of them.',
+    labels: ['queue', 'job', 'outcome'],
+  },
+  quire_job_duration_seconds: {
+    type: 'histogram',
+    help: 'Time that runs of jobs took.',
+    labels: ['queue', 'job', 'outcome'],
+  },
+  quire_ingested_documents_total: {
+    type: 'counter',
+    help: 'Document versions published.',
+    labels: [],
+  },
+  quire_ingested_bytes_total: {
+    type: 'counter',
+    help: 'Source bytes of the document versions published.',
+    labels: [],
+  },
+  quire_embedded_chunks_total: {
+    type: 'counter',
+    help: 'Chunks that the embedder made vectors of.',
+    labels: [],
+  },
+  quire_embedded_tokens_total: {
+    type: 'counter',
+    help: 'Tokens of those chunks, as billed where the provider says so.',
+    labels: [],
+  },
+  quire_document_failures_total: {
+    type: 'counter',
+    help: 'Document versions that failed, by code.',
+    labels: ['code'],
+  },
+  quire_queue_holds_total: {
+    type: 'counter',
+    help: 'Times that a worker took no jobs of a queue any more because Redis was nearly full.',
+    labels: ['queue'],
+  },
+  quire_members_failed_total: {
+    type: 'counter',
+    help: 'Members of a set that failed in a run over it, and are tried again in the next.',
+    labels: ['set'],
+  },
+} as const;
+
+type Definitions = typeof definitions;
+type NameOf<Type> = {
+  [Name in keyof Definitions]: Definitions[Name]['type'] extends Type ? Name : never;
+}[keyof Definitions];
+type Labels<Name extends keyof Definitions> = Readonly<Record<Definitions[Name]['labels'][number], string>>;
+
+/** Takes note of what happened; cheap, and never fails. */
+export interface Metrics {
+  add<Name extends NameOf<'counter'>>(name: Name, labels: Labels<Name>, by?: number): void;
+  observe<Name extends NameOf<'histogram'>>(name: Name, labels: Labels<Name>, seconds: number): void;
+}
+
+/** The bound of the bucket that a duration falls into. */
+export const bucketOf = (seconds: number) =>
+  String(DURATION_BUCKETS.find((bound) => seconds <= bound) ?? '+Inf');
+
+/** `name|label values…|part`, which `readStoredMetrics` takes apart again. */
+export function fieldOf(
+  name: keyof Definitions,
+  labels: Readonly<Record<string, string>>,
+  part = '',
+): string {
+  // A label that is missing becomes empty: noting what happened never fails.
+  const values = definitions[name].labels.map((label) => (labels[label] ?? '').replace(/[^\w.-]/g, '_'));
+  return [name, ...values, part].join('|');
+}
+
+/** Sums that workers have sent. Those that this version does not know are left out. */
+export async function readStoredMetrics(redis: Redis): Promise<MetricFamily[]> {
+  const stored = Object.entries(await redis.hGetAll(keys.metrics)).map(([field, value]) => ({
+    parts: field.split('|'),
+    value: Number(value),
+  }));
+  return Object.entries(definitions).map(([name, { type, help, labels }]) => {
+    const own = stored.filter(({ parts }) => parts[0] === name && parts.length === labels.length + 2);
+    const values = own.map(({ parts, value }) => ({
+      labels: Object.fromEntries(labels.map((label, i) => [label, at(parts, i + 1)])),
+      part: at(parts, labels.length + 1),
+      value,
+    }));
+    return { name, type, help, samples: type === 'counter' ? values.map(toSample) : histogram(values) };
+  });
+}
+
+interface StoredValue {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly part: string;
+  readonly value: number;
+}
+
+const toSample = ({ labels, value }: StoredValue): MetricSample => ({ labels, value });
+
+/** Buckets are stored by what fell into each, and shown by what fell into each and those below. */
+function histogram(values: readonly StoredValue[]): MetricSample[] {
+  const series = new Map<string, StoredValue[]>();
+  for (const value of values) {
+    const name = JSON.stringify(value.labels);
+    series.set(name, [...(series.get(name) ?? []), value]);
+  }
+  return [...series.values()].flatMap((parts) => {
+    const { labels } = at(parts, 0);
+    // Nothing fell into a bucket that is not stored.
+    const valueOf = (part: string) => parts.find((each) => each.part === part)?.value ?? 0;
+    let count = 0;
+    const buckets = [...DURATION_BUCKETS.map(String), '+Inf'].map((le) => {
+      count += valueOf(le);
+      return { suffix: '_bucket', labels: { ...labels, le }, value: count };
+    });
+    return [
+      ...buckets,
+      { suffix: '_sum', labels, value: valueOf('sum') },
+      { suffix: '_count', labels, value: count },
+    ];
+  });
+}

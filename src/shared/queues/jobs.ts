@@ -1,0 +1,207 @@
+import { Queue, type ConnectionOptions, type JobsOptions } from 'bullmq';
+import type { z } from 'zod';
+import { at } from '../at.js';
+import { callerOf, type Content, type DocumentRecord } from '../document.js';
+import { isQuickContent } from '../documents/quick-content.js';
+import type { Fence } from '../documents/transitions.js';
+import type { Redis } from '../redis/client.js';
+import { queueKeys, QUEUE_PREFIX, toMember } from '../redis/keys.js';
+import { createFairOrder, type FairOrder } from './fair-order.js';
+import {
+  jobIds,
+  type cacheJob,
+  type cleanJob,
+  type embedJob,
+  type ingestJob,
+  type retagJob,
+} from './payloads.js';
+
+export { QUEUE_PREFIX };
+
+/** Queues by what their jobs cost: processor, provider, model, bookkeeping. */
+export const QUEUES = ['ingestion', 'embedding', 'cache', 'usage', 'maintenance'] as const;
+export type QueueName = (typeof QUEUES)[number];
+
+/** Lanes, each a BullMQ queue: what is read in no time never waits for a place that slow files hold. */
+export const LANES = ['ingestion', 'ingestion-quick', 'embedding', 'cache', 'usage', 'maintenance'] as const;
+export type LaneName = (typeof LANES)[number];
+
+/** Finished jobs stay for the dashboard, a bounded while. */
+const defaults: JobsOptions = {
+  attempts: 5,
+  backoff: { type: 'exponential', delay: 500, jitter: 0.5 },
+  removeOnComplete: { count: 500, age: 3_600 },
+  removeOnFail: { count: 2_000, age: 7 * 86_400 },
+};
+
+export function openQueue(name: LaneName, connection: ConnectionOptions): Queue {
+  return new Queue(name, { connection, prefix: QUEUE_PREFIX, defaultJobOptions: defaults });
+}
+
+/** For whom something is done, and after which request. */
+export interface JobOrigin {
+  readonly callerId: string;
+  readonly requestId: string;
+}
+
+interface CreateJobsOptions {
+  readonly connection: ConnectionOptions;
+  readonly redis: Redis;
+  readonly onError: (error: Error) => void;
+}
+
+export type Jobs = ReturnType<typeof createJobs>;
+
+/**
+ * Adds jobs, each in its caller's turn. Adding one that waits or runs already changes nothing: its id says what it does.
+ */
+export function createJobs({ connection, redis, onError }: CreateJobsOptions) {
+  const queues = createQueues(connection, onError);
+  const order = createFairOrder(redis);
+  const add = (addition: Addition) => addInTurn(addition, queues.queue(addition.lane), order);
+  return {
+    queue: queues.queue,
+    close: queues.close,
+    recede: order.recede,
+    /** @param isPatient nobody waits for it: it goes after what its caller waits for */
+    addIngest: (record: DocumentRecord, options: { requestId: string; isPatient?: boolean }) =>
+      add(ingestOf(record, options)),
+    /** Takes the job of an attempt that is over out of its lane; one that runs already finds that out by itself. */
+    removeIngest: async (record: DocumentRecord) => {
+      await queues.queue(ingestLane(record.pending)).remove(jobIds.ingest(fenceOf(record)));
+    },
+    addEmbeds: (of: Fence, batches: readonly number[], origin: JobOrigin & { total: number }) =>
+      add(embedsOf(of, batches, origin)),
+    addCleans: (generations: readonly string[], callerId: string) => add(cleansOf(generations, callerId)),
+    addRetag: (documentId: string, mark: number, origin: JobOrigin) =>
+      add(retagOf({ documentId, mark, requestId: origin.requestId }, origin.callerId)),
+    addCacheBuild: (data: z.infer<typeof cacheJob>) => add(cacheBuildOf(data)),
+    /** Whether each of `wanted` waits, runs or will be tried again; asked in one go. */
+    areLive: (wanted: readonly { readonly lane: LaneName; readonly id: string }[]) => areLive(redis, wanted),
+  };
+}
+
+/** The lanes' queues, each opened when it is first asked for. */
+function createQueues(connection: ConnectionOptions, onError: (error: Error) => void) {
+  const open = new Map<LaneName, Queue>();
+  return {
+    queue: (name: LaneName): Queue => {
+      const known = open.get(name);
+      if (known) return known;
+      const opened = openQueue(name, connection);
+      opened.on('error', onError);
+      open.set(name, opened);
+      return opened;
+    },
+    close: async () => {
+      await Promise.all([...open.values()].map((each) => each.close()));
+    },
+  };
+}
+
+interface NewJob {
+  readonly name: string;
+  readonly data: object;
+  readonly opts: JobsOptions;
+  readonly cost?: number;
+}
+
+/** Jobs for a lane that have their turns in the same flow. */
+interface Addition {
+  readonly lane: LaneName;
+  readonly flow: string;
+  readonly jobs: readonly NewJob[];
+}
+
+async function addInTurn({ lane, flow, jobs }: Addition, queue: Queue, order: FairOrder): Promise<void> {
+  if (jobs.length === 0) return;
+  const costs = jobs.map(({ cost = 1 }) => cost);
+  const priorities = await order.priorities(lane, flow, costs);
+  const placed = jobs.map(({ name, data, opts }, i) => ({
+    name,
+    data,
+    opts: { ...opts, priority: at(priorities, i) },
+  }));
+  const [only, ...others] = placed;
+  // A bulk of one costs twice as much as a job.
+  if (only && others.length === 0) await queue.add(only.name, only.data, only.opts);
+  else await queue.addBulk(placed);
+}
+
+/** Jobs that the sweeper may have to add again under the same id. */
+const repeatable: JobsOptions = { removeOnComplete: true, removeOnFail: true };
+
+function ingestOf(
+  record: DocumentRecord,
+  { requestId, isPatient = false }: { requestId: string; isPatient?: boolean },
+): Addition {
+  const data = { ...fenceOf(record), requestId } satisfies z.infer<typeof ingestJob>;
+  const opts = { jobId: jobIds.ingest(data) };
+  return {
+    lane: ingestLane(record.pending),
+    flow: flowOf(isPatient ? 'patient' : 'waiting', callerOf(record)),
+    jobs: [{ name: 'ingest', data, opts, cost: ingestCost(record) }],
+  };
+}
+
+function embedsOf(
+  { documentId, version, attempt }: Fence,
+  batches: readonly number[],
+  { total, callerId, requestId }: JobOrigin & { total: number },
+): Addition {
+  const fence = { documentId, version, attempt };
+  const jobs = batches.map((batch) => ({
+    name: 'embed',
+    data: { ...fence, batch, batches: total, requestId } satisfies z.infer<typeof embedJob>,
+    opts: { jobId: jobIds.embed(fence, batch) },
+  }));
+  return { lane: 'embedding', flow: flowOf('embed', callerId), jobs };
+}
+
+function cleansOf(generations: readonly string[], callerId: string): Addition {
+  const jobs = generations.map((generation) => ({
+    name: 'clean',
+    data: { generation } satisfies z.infer<typeof cleanJob>,
+    opts: { jobId: jobIds.clean(generation), ...repeatable },
+  }));
+  return { lane: 'maintenance', flow: flowOf('clean', callerId), jobs };
+}
+
+function retagOf(data: z.infer<typeof retagJob>, callerId: string): Addition {
+  const opts = { jobId: jobIds.retag(data.documentId, data.mark), ...repeatable };
+  const jobs = [{ name: 'retag', data, opts }];
+  return { lane: 'maintenance', flow: flowOf('retag', callerId), jobs };
+}
+
+function cacheBuildOf(data: z.infer<typeof cacheJob>): Addition {
+  const opts = { jobId: jobIds.cache(data.build), ...repeatable };
+  return { lane: 'cache', flow: flowOf('build', data.ownerId), jobs: [{ name: 'build', data, opts }] };
+}
+
+async function areLive(
+  redis: Redis,
+  wanted: readonly { readonly lane: LaneName; readonly id: string }[],
+): Promise<boolean[]> {
+  const found = await Promise.all(
+    wanted.map(({ lane, id }) => redis.hmGet(queueKeys.job(lane, id), ['name', 'finishedOn'])),
+  );
+  return found.map(([name, finishedOn]) => name != null && finishedOn == null);
+}
+
+const fenceOf = ({ id, version, attempt }: DocumentRecord): Fence => ({ documentId: id, version, attempt });
+
+const ingestLane = (content: Content | null): LaneName =>
+  content && isQuickContent(content) ? 'ingestion-quick' : 'ingestion';
+
+/** Each kind has turns of its own, so that no caller waits for himself: for a grant until all is cleaned, say. */
+const flowOf = (kind: 'waiting' | 'patient' | 'embed' | 'clean' | 'retag' | 'build', callerId: string) =>
+  `${kind}:${toMember(callerId)}`;
+
+/** A long document counts as much as so many short ones. */
+const COST_BYTES = 65_536;
+const MAX_COST = 1_000;
+
+function ingestCost({ pending }: DocumentRecord): number {
+  // A record without pending content has nothing left to read.
+  return Math.min(MAX_COST, 1 + Math.floor((pending?.sizeBytes ?? 0) / COST_BYTES));
+}

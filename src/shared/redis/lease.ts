@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { defineScript, type Redis } from './client.js';
+
+export interface Lease {
+  /** Whether it is ours still; made longer then. Once it has run out it never is again. */
+  renew(): Promise<boolean>;
+  release(): Promise<void>;
+}
+
+export interface LeaseOptions {
+  readonly key: string;
+  /** Lives from one lease taken until the next may be. */
+  readonly pauseKey: string;
+  readonly pauseMilliseconds: number;
+  /** After this long without `renew` somebody else may have it: its holder may have died. */
+  readonly milliseconds: number;
+}
+
+/** Takes what one process at a time may have, of all; null when another has it, or the pause is not over. */
+export async function takeLease(redis: Redis, options: LeaseOptions): Promise<Lease | null> {
+  const { key, pauseKey, pauseMilliseconds, milliseconds } = options;
+  const token = randomUUID();
+  // By our clock it ends no later than by that of Redis: counted from before it was asked for.
+  let until = performance.now() + milliseconds;
+  const taken = await takeScript.run(redis, {
+    keys: [key, pauseKey],
+    arguments: [token, String(milliseconds), String(pauseMilliseconds)],
+  });
+  if (taken !== 1) return null;
+  return {
+    renew: async () => {
+      const asked = performance.now();
+      if (asked >= until) return false;
+      const renewed = await renewScript.run(redis, { keys: [key], arguments: [token, String(milliseconds)] });
+      until = renewed === 1 ? asked + milliseconds : 0;
+      return performance.now() < until;
+    },
+    release: async () => {
+      until = 0;
+      await releaseScript.run(redis, { keys: [key], arguments: [token] });
+    },
+  };
+}
+
+const takeScript = defineScript<number>(
+  `
+if redis.call('EXISTS', KEYS[1], KEYS[2]) > 0 then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+redis.call('SET', KEYS[2], '1', 'PX', ARGV[3])
+return 1
+`,
+  { evenWhenFull: true },
+);
+
+const renewScript = defineScript<number>(`
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('PEXPIRE', KEYS[1], ARGV[2])
+`);
+
+const releaseScript = defineScript<number>(`
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('DEL', KEYS[1])
+`);

@@ -1,0 +1,91 @@
+import type { Candidate, Index } from '../ports.js';
+import type { Pass } from './passes.js';
+import type { Ranker } from './ranking.js';
+import type { SearchRequest } from './request.js';
+
+/** What one pass found, each chunk once. */
+interface PassAnswer {
+  readonly candidates: readonly Candidate[];
+  /** How many there are of those that the pass's limit counts. */
+  readonly count: number;
+}
+
+/** What passes found together. */
+export interface Found {
+  readonly candidates: readonly Candidate[];
+  /** How many each pass found, in the order of the passes. */
+  readonly counts: readonly number[];
+}
+
+/** Runs passes, all at once, so that what they find is of one moment. */
+export type FindCandidates = (passes: readonly Pass[]) => Promise<Found>;
+
+interface Asked {
+  readonly index: Pick<Index, 'search' | 'searchWords'>;
+  readonly ranker: Pick<Ranker, 'reads'>;
+  readonly request: Pick<SearchRequest, 'callerId' | 'filter' | 'signal'>;
+  /** The vector of the query, which is made when a pass needs it first. */
+  readonly embed: () => Promise<Float32Array>;
+}
+
+export function createFindCandidates(asked: Asked): FindCandidates {
+  return async (passes) => {
+    const answers = await Promise.all(passes.map((pass) => runPass(asked, pass)));
+    return {
+      candidates: answers.map(({ candidates }) => candidates).reduce(merge, []),
+      counts: answers.map(({ count }) => count),
+    };
+  };
+}
+
+async function runPass(asked: Asked, pass: Pass): Promise<PassAnswer> {
+  switch (pass.kind) {
+    case 'nearest':
+      return counted(await findNearest(asked, pass));
+    case 'terms': {
+      const { callerId, filter, signal } = asked.request;
+      const { terms, limit } = pass;
+      return counted(await asked.index.searchWords({ callerId, filter, limit, words: terms, signal }));
+    }
+    case 'hybrid': {
+      const [nearest, holding] = await Promise.all([findNearest(asked, pass), findHolding(asked, pass)]);
+      return { candidates: merge(nearest, holding), count: nearest.length };
+    }
+  }
+}
+
+async function findNearest({ index, ranker, request, embed }: Asked, { limit }: Pass): Promise<Candidate[]> {
+  const { callerId, filter, signal } = request;
+  return index.search({ vector: await embed(), callerId, filter, limit, reads: ranker.reads, signal });
+}
+
+/** Chunks that hold terms of a hybrid pass, with their similarities. */
+async function findHolding(
+  { index, request, embed }: Asked,
+  { terms, termsLimit }: Extract<Pass, { kind: 'hybrid' }>,
+): Promise<readonly Candidate[]> {
+  const { callerId, filter, signal } = request;
+  const vector = await embed();
+  let found: readonly Candidate[] = [];
+  for (const words of terms) {
+    const more = await index.searchWords({ callerId, filter, limit: termsLimit, words, vector, signal });
+    found = merge(found, more);
+    if (more.length >= termsLimit) break;
+  }
+  return found;
+}
+
+function counted(candidates: readonly Candidate[]): PassAnswer {
+  return { candidates, count: candidates.length };
+}
+
+function merge(first: readonly Candidate[], second: readonly Candidate[]): readonly Candidate[] {
+  if (first.length === 0) return second;
+  if (second.length === 0) return first;
+  const known = new Set(first.map(addressOf));
+  return [...first, ...second.filter((each) => !known.has(addressOf(each)))];
+}
+
+function addressOf({ generation, number }: Candidate): string {
+  return `${generation}:${String(number)}`;
+}

@@ -1,0 +1,85 @@
+import { canRead } from '../access/access.js';
+import { at } from '../at.js';
+import type { MatchableDocument } from '../document.js';
+import { compileFilter } from '../filters/match.js';
+import type { ScoredCandidate } from './best-first.js';
+import type { ReadHits } from './read-hits.js';
+import type { SearchRequest } from './request.js';
+
+/** A chunk that the caller may read, as its record said when the answer was built. */
+export interface Hit {
+  readonly record: MatchableDocument;
+  readonly number: number;
+  readonly content: string;
+  /** In [0, 1]; hits come in its order, ties by document, then chunk number. */
+  readonly score: number;
+}
+
+/** A candidate that is no hit. */
+export interface Dropped {
+  /** The generation that its document is served by instead, where the caller may have that. */
+  readonly servedBy: string | null;
+}
+
+/** Says of each candidate whether it is a hit, in their order. */
+export type CheckCandidates = (candidates: readonly ScoredCandidate[]) => Promise<(Hit | Dropped)[]>;
+
+/** Candidates are checked this many at a time, so that a large `k` never blocks the event loop. */
+const CHECK_SIZE = 100;
+
+/** Holds every candidate against its document's record. */
+export function createCheck(
+  readHits: ReadHits,
+  { callerId, filter }: Pick<SearchRequest, 'callerId' | 'filter'>,
+): CheckCandidates {
+  const fits = filter ? compileFilter(filter) : () => true;
+  return async (candidates) => {
+    const ids = [...new Set(candidates.map(({ documentId }) => documentId))];
+    const { contents, records } = await readHits(candidates, ids);
+    const byId = new Map(ids.map((id, i) => [id, at(records, i)]));
+    return candidates.map(({ documentId, generation, number, score }, i) => {
+      const record = byId.get(documentId);
+      const content = at(contents, i);
+      if (!record || !canRead(callerId, record) || !fits(record)) return { servedBy: null };
+      const servedBy = record.published?.generation ?? null;
+      return content !== null && servedBy === generation ? { record, number, content, score } : { servedBy };
+    });
+  };
+}
+
+/** Takes candidates in their order until there are `k` hits. */
+export async function takeHits(
+  ordered: Iterator<ScoredCandidate>,
+  check: CheckCandidates,
+  { k, per }: Pick<SearchRequest, 'k' | 'per'>,
+): Promise<{ hits: Hit[]; dropped: Dropped[] }> {
+  const hits: Hit[] = [];
+  const dropped: Dropped[] = [];
+  const seen = new Set<string>();
+  while (hits.length < k) {
+    const batch = nextBatch(ordered, { size: Math.min(CHECK_SIZE, k - hits.length), per, seen });
+    if (batch.length === 0) break;
+    for (const checked of await check(batch)) {
+      if ('record' in checked) hits.push(checked);
+      else dropped.push(checked);
+    }
+  }
+  return { hits, dropped };
+}
+
+/** @param seen generations that were taken before, to which those of this batch are added */
+function nextBatch(
+  ordered: Iterator<ScoredCandidate>,
+  { size, per, seen }: { size: number; per: SearchRequest['per']; seen: Set<string> },
+): ScoredCandidate[] {
+  const batch: ScoredCandidate[] = [];
+  while (batch.length < size) {
+    const next = ordered.next();
+    if (next.done) break;
+    // Generations are told apart, not documents: a stale one must not stand in the way of the one that serves.
+    if (per === 'document' && seen.has(next.value.generation)) continue;
+    seen.add(next.value.generation);
+    batch.push(next.value);
+  }
+  return batch;
+}

@@ -1,0 +1,66 @@
+import type { TermWeights } from '../ports.js';
+import { backgroundRate } from '../text/background-terms.js';
+import { analyzeText } from '../text/terms.js';
+
+/** Counts over the chunks of the caller's own documents; `totalLength` sums the lengths of their terms. */
+export interface TermStatistics {
+  readonly chunks: number;
+  readonly totalLength: number;
+  /** Chunks that hold a term; terms that none holds may be missing. */
+  readonly frequencies: ReadonlyMap<number, number>;
+}
+
+export const noStatistics: TermStatistics = { chunks: 0, totalLength: 0, frequencies: new Map() };
+
+export interface WeightedTerm {
+  readonly term: number;
+  readonly weight: number;
+}
+
+/** Saturation by repetition in the query. */
+const K3 = 1;
+/** The shipped background counts like this many chunks of the caller's own, of this many terms each. */
+const PRIOR_CHUNKS = 30;
+const PRIOR_LENGTH = 150;
+/** A query as long as a text is ranked by this many of its heaviest terms, so that ranking takes milliseconds. */
+const MAX_TERMS = 128;
+
+/** The terms of a query that count, with their weights among the caller's chunks. */
+export function weighQuery(query: string, statistics: TermStatistics): TermWeights {
+  return termWeights(heaviestTerms(query, statistics), statistics);
+}
+
+/** The terms of a query that count, heaviest first. */
+export function heaviestTerms(query: string, statistics: TermStatistics): WeightedTerm[] {
+  const weighted = Array.from(analyzeText(query).counts, ([term, count]) => ({
+    term,
+    weight: (count / (count + K3)) * inverseFrequency(term, statistics),
+  }));
+  return weighted.sort((a, b) => b.weight - a.weight || a.term - b.term).slice(0, MAX_TERMS);
+}
+
+/** Terms in the form that indexes and rankers read, their weights as shares of the sum. */
+export function termWeights(weighted: readonly WeightedTerm[], statistics: TermStatistics): TermWeights {
+  const ascending = weighted.toSorted((a, b) => a.term - b.term);
+  const total = weightOf(weighted);
+  return {
+    terms: Uint32Array.from(ascending, ({ term }) => term),
+    weights: Float64Array.from(ascending, ({ weight }) => weight / total),
+    averageLength: blendedLength(statistics),
+  };
+}
+
+export function weightOf(terms: readonly WeightedTerm[]): number {
+  return terms.reduce((sum, { weight }) => sum + weight, 0);
+}
+
+/** The inverse document frequency over the caller's chunks and the background together. */
+function inverseFrequency(term: number, { chunks, frequencies }: TermStatistics): number {
+  const all = chunks + PRIOR_CHUNKS;
+  const holding = Math.min(all, (frequencies.get(term) ?? 0) + PRIOR_CHUNKS * backgroundRate(term));
+  return Math.log1p((all - holding + 0.5) / (holding + 0.5));
+}
+
+function blendedLength({ chunks, totalLength }: TermStatistics): number {
+  return (totalLength + PRIOR_CHUNKS * PRIOR_LENGTH) / (chunks + PRIOR_CHUNKS);
+}

@@ -1,0 +1,120 @@
+import { at } from '../at.js';
+import type { CandidatePart, TermWeights } from '../ports.js';
+import { analyzeText, packedLength, readCounts } from '../text/terms.js';
+import { weighQuery, type TermStatistics } from './query-terms.js';
+
+export interface RankedCandidate {
+  /** Packed term counts of the chunk, as `terms.ts` writes them. */
+  readonly terms: Uint8Array;
+  readonly similarity: number;
+}
+
+/** How candidates are scored: by their vectors, by the query's terms that they hold, or by both. */
+export const RANKINGS = ['semantic', 'lexical', 'hybrid'] as const;
+export type Ranking = (typeof RANKINGS)[number];
+
+/** Scores candidates. Pure: a score depends on the query, the chunk and the statistics alone. */
+export interface Ranker {
+  readonly ranking: Ranking;
+  /** What `rank` reads of candidates; with terms also their statistics. */
+  readonly reads: readonly CandidatePart[];
+  /** Terms whose statistics `rank` reads. */
+  queryTerms(query: string): readonly number[];
+  /** One score in [0, 1] for each candidate, in their order. */
+  rank(query: string, candidates: readonly RankedCandidate[], statistics: TermStatistics): Float64Array;
+}
+
+/** The similarity of the vectors is the score. */
+export function createSemanticRanker(): Ranker {
+  return {
+    ranking: 'semantic',
+    reads: ['similarity'],
+    queryTerms: () => [],
+    rank: (_query, candidates) => Float64Array.from(candidates, ({ similarity }) => clamp(similarity)),
+  };
+}
+
+/** Saturation by repetition in the chunk, and of it by the chunk's length. */
+const K1 = 1;
+const B = 0.75;
+
+/**
+ * BM25 (Robertson and Zaragoza 2009, inverse document frequency of Lucene), divided by what a chunk that covers the
+ * query wholly would get: the share of the query's informative weight that the chunk covers.
+ */
+export function createLexicalRanker(): Ranker {
+  return {
+    ranking: 'lexical',
+    reads: ['terms'],
+    queryTerms: (query) => [...analyzeText(query).counts.keys()],
+    rank(query, candidates, statistics) {
+      const weights = weighQuery(query, statistics);
+      const counts = new Uint8Array(weights.terms.length);
+      return Float64Array.from(candidates, ({ terms }) => coveredShare(terms, weights, counts));
+    },
+  };
+}
+
+/**
+ * A weighted sum of the scores of the other two (a convex combination, Bruch, Gai and Ingber 2023): both are in [0, 1]
+ * whatever the other candidates are, so that nothing is scaled by them.
+ *
+ * @param weight share of the similarity, from 0 to 1
+ */
+export function createHybridRanker(weight: number): Ranker {
+  const [lexical, semantic] = [createLexicalRanker(), createSemanticRanker()];
+  return {
+    ranking: 'hybrid',
+    reads: ['similarity', 'terms'],
+    queryTerms: (query) => lexical.queryTerms(query),
+    rank(query, candidates, statistics) {
+      const shares = lexical.rank(query, candidates, statistics);
+      const similarities = semantic.rank(query, candidates, statistics);
+      return shares.map((share, i) => clamp(weight * at(similarities, i) + (1 - weight) * share));
+    },
+  };
+}
+
+/** The ranker that a request asks for, or the standard one where a request does not say. */
+export type ChooseRanker = (ranking: Ranking | undefined) => Ranker;
+
+export function createRankers(options: {
+  readonly standard: Ranking;
+  readonly hybridWeight: number;
+}): ChooseRanker {
+  const rankers: Readonly<Record<Ranking, Ranker>> = {
+    semantic: createSemanticRanker(),
+    lexical: createLexicalRanker(),
+    hybrid: createHybridRanker(options.hybridWeight),
+  };
+  return (ranking = options.standard) => rankers[ranking];
+}
+
+/**
+ * Share of the terms' weight that a chunk covers, from 0 to 1.
+ *
+ * @param counts room for as many counts as there are terms, to be used again
+ */
+export function coveredShare(
+  packed: Uint8Array,
+  { terms, weights, averageLength }: TermWeights,
+  counts: Uint8Array,
+): number {
+  const damping = lengthDamping(packedLength(packed), averageLength);
+  readCounts(packed, terms, counts);
+  let share = 0;
+  for (let i = 0; i < terms.length; i += 1) {
+    const count = counts[i] ?? 0;
+    if (count > 0) share += ((weights[i] ?? 0) * count) / (count + damping);
+  }
+  return clamp(share);
+}
+
+/** What a term's count is held against: the longer the chunk the more. */
+export function lengthDamping(length: number, averageLength: number): number {
+  return K1 * (1 - B + (B * length) / averageLength);
+}
+
+function clamp(value: number): number {
+  return Math.min(1, Math.max(0, value));
+}

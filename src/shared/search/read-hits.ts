@@ -1,0 +1,66 @@
+import type { ChunkAddress } from '../chunks/fields.js';
+import type { MatchableDocument } from '../document.js';
+import { MATCHABLE_FIELDS, parseMatchable } from '../documents/record-fields.js';
+import { defineScript, type Redis } from '../redis/client.js';
+import { keys } from '../redis/keys.js';
+
+/** What answers are made of; each null where there is none (any more). */
+export interface FoundHits {
+  readonly contents: readonly (string | null)[];
+  readonly records: readonly (MatchableDocument | null)[];
+}
+
+/**
+ * Reads texts of chunks and then, as they stand at that moment or a later one, the records of documents by id: what a
+ * record closes or replaces is closed to the texts that were read.
+ */
+export type ReadHits = (
+  chunks: readonly ChunkAddress[],
+  documentIds: readonly string[],
+) => Promise<FoundHits>;
+
+export function createReadHits(redis: Redis): ReadHits {
+  return async (chunks, documentIds) => {
+    const names = [
+      ...chunks.map(({ generation, number }) => keys.chunk(generation, number)),
+      ...documentIds.map(keys.document),
+    ];
+    const contents: Value[] = [];
+    const records: (MatchableDocument | null)[] = [];
+    for (let read = 0; read < names.length; read = contents.length + records.length) {
+      const left = Math.max(0, chunks.length - read);
+      const [texts, rows] = await script.run(redis, {
+        keys: names.slice(read),
+        arguments: [String(left), String(ENOUGH_BYTES), ...MATCHABLE_FIELDS],
+      });
+      contents.push(...texts);
+      records.push(...rows.map(parseMatchable));
+    }
+    return { contents, records };
+  };
+}
+
+type Value = string | null;
+
+/**
+ * One command instead of dozens: each costs the client more than the server. It ends early, but not before the first
+ * key, once it has read so much that Redis was held up for some milliseconds; the rest is asked for again.
+ */
+const ENOUGH_BYTES = 2 ** 21;
+
+const script = defineScript<[contents: Value[], records: Value[][]]>(`
+local contents, records, bytes = {}, {}, 0
+local texts, enough = tonumber(ARGV[1]), tonumber(ARGV[2])
+for i, key in ipairs(KEYS) do
+  if i <= texts then
+    local content = redis.call('HGET', key, 'content')
+    contents[#contents + 1] = content
+    bytes = bytes + #(content or '')
+  else
+    local row = redis.call('HMGET', key, unpack(ARGV, 3))
+    records[#records + 1] = row
+    for j = 1, #row do bytes = bytes + #(row[j] or '') end
+  end
+  if bytes >= enough then break end
+end
+return { contents, records }`);

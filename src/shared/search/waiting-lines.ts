@@ -1,0 +1,78 @@
+/** Those who wait for a turn: one line for each caller, and the callers in turn. */
+export interface WaitingLines {
+  /** In all lines together. */
+  waiting: number;
+  /** By caller; the first line is that of the caller whose turn is next. A map keeps the order of insertion. */
+  readonly lines: Map<string, Set<Waiter>>;
+}
+
+interface Waiter {
+  readonly enter: () => void;
+  readonly refuse: (error: unknown) => void;
+}
+
+export function createWaitingLines(): WaitingLines {
+  return { waiting: 0, lines: new Map() };
+}
+
+/** Joins the line of a caller at once; resolves when the caller is called, and rejects with the signal's reason. */
+export function wait(
+  queue: WaitingLines,
+  { by, signal }: { readonly by: string; readonly signal: AbortSignal | undefined },
+): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    const settle = () => {
+      signal?.removeEventListener('abort', abort);
+    };
+    const waiter: Waiter = {
+      enter: () => {
+        settle();
+        resolve();
+      },
+      refuse: (error) => {
+        settle();
+        reject(error instanceof Error ? error : new Error('aborted', { cause: error }));
+      },
+    };
+    const abort = () => {
+      leave(queue, by, waiter);
+      waiter.refuse(signal?.reason);
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    const line = queue.lines.get(by) ?? new Set();
+    queue.lines.set(by, line.add(waiter));
+    queue.waiting += 1;
+  });
+}
+
+/** Calls the first who waits of the next caller who may enter, and names that caller; null where none may. */
+export function callNext(queue: WaitingLines, mayEnter: (by: string) => boolean): string | null {
+  for (const [by, line] of queue.lines) {
+    if (!mayEnter(by)) continue;
+    for (const waiter of line) {
+      leave(queue, by, waiter);
+      // The line goes to the end: the others come first now.
+      if (queue.lines.delete(by)) queue.lines.set(by, line);
+      waiter.enter();
+      return by;
+    }
+  }
+  return null;
+}
+
+/** Refuses the newest of the longest line. */
+export function refuseNewest(queue: WaitingLines, error: Error): void {
+  let longest: [by: string, line: Set<Waiter>] | null = null;
+  for (const entry of queue.lines) if (!longest || entry[1].size > longest[1].size) longest = entry;
+  const newest = longest && [...longest[1]].at(-1);
+  if (!longest || !newest) return;
+  leave(queue, longest[0], newest);
+  newest.refuse(error);
+}
+
+function leave(queue: WaitingLines, by: string, waiter: Waiter): void {
+  const line = queue.lines.get(by);
+  if (!line?.delete(waiter)) return;
+  queue.waiting -= 1;
+  if (line.size === 0) queue.lines.delete(by);
+}

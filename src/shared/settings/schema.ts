@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { choice, flag, settingNotes, type SettingNote } from './notes.js';
+import { queryEngine } from './query-engine.js';
+import { s3 } from './s3.js';
+import {
+  admin,
+  api,
+  chunk,
+  completion,
+  embedding,
+  ingest,
+  log,
+  metrics,
+  redis,
+  search,
+  usage,
+  workers,
+} from './sections.js';
+
+/** Everything `quire.toml` may say, with its defaults; keys are in snake_case there. */
+export const fileSettingsSchema = z.strictObject({
+  devMode: flag(false, 'No authentication: every caller is `dev_user` with all permissions. Loopback only.'),
+  allowRemoteDevMode: flag(false, 'Lets dev mode listen on other than loopback addresses.'),
+  index: choice(
+    ['auto', 'exact', 'query-engine'],
+    'auto',
+    'What searches: a scan in each API process, or the Query Engine of Redis 8; `auto`: that if Redis has it.',
+  ),
+  embedder: choice(['builtin', 'openai'], 'builtin', 'What makes vectors of texts.'),
+  completer: choice(['builtin', 'openai'], 'builtin', 'What answers questions.'),
+  objectStorage: choice(
+    ['disk', 's3'],
+    'disk',
+    'Where source files are kept: in the data folder, or as [s3] says.',
+  ),
+  cacheEngine: choice(['prompt'], 'prompt', 'What prepares named caches and answers from them.'),
+  api: api.prefault({}),
+  redis: redis.prefault({}),
+  s3: s3.prefault({}),
+  ingest: ingest.prefault({}),
+  chunk: chunk.prefault({}),
+  embedding: embedding.prefault({}),
+  completion: completion.prefault({}),
+  search: search.prefault({}),
+  queryEngine: queryEngine.prefault({}),
+  workers: workers.prefault({}),
+  usage: usage.prefault({}),
+  admin: admin.prefault({}),
+  metrics: metrics.prefault({}),
+  log: log.prefault({}),
+});
+export type FileSettings = z.infer<typeof fileSettingsSchema>;
+
+/** Settings that only the environment gives. */
+export interface EnvironmentSettings {
+  /** Absolute path of the folder for everything that is kept. */
+  readonly dataDirectory: string;
+  /** null in dev mode when none is set: `loadOrCreateSecret` then makes one. */
+  readonly jwtSecretKey: string | null;
+  readonly jwtSecretKeyPrevious: string | null;
+  readonly localUriPassword: string | null;
+  readonly openaiApiKey: string | null;
+}
+
+export type Settings = FileSettings & EnvironmentSettings;
+
+export interface Leaf {
+  /** As in `quire.toml`: `api.max_json_bytes`; without a dot at the top level. */
+  readonly name: string;
+  readonly section: string | null;
+  /** Property names within `Settings`. */
+  readonly path: readonly [string] | readonly [string, string];
+  /** Environment variables that set it, the one that wins first. */
+  readonly variables: readonly string[];
+  readonly note: SettingNote;
+  readonly schema: z.ZodType;
+}
+
+function snakeCase(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function leafOf(schema: z.ZodType, path: Leaf['path']): Leaf | null {
+  const note = settingNotes.get(schema);
+  if (!note) return null;
+  const names = path.map(snakeCase);
+  const variable = `QUIRE_${names.join('_').toUpperCase()}`;
+  const variables = note.alias === undefined ? [variable] : [variable, note.alias];
+  const section = path.length === 2 ? snakeCase(path[0]) : null;
+  return { name: names.join('.'), section, path, variables, note, schema };
+}
+
+function leavesOf(schema: z.ZodType, key: string): Leaf[] {
+  const leaf = leafOf(schema, [key]);
+  if (leaf) return [leaf];
+  const inner = schema instanceof z.ZodPrefault ? schema.unwrap() : schema;
+  if (!(inner instanceof z.ZodObject)) throw new Error(`setting ${key} has no note`);
+  return Object.entries(inner.shape).map(([name, child]) => {
+    const found = child instanceof z.ZodType ? leafOf(child, [key, name]) : null;
+    if (!found) throw new Error(`setting ${key}.${name} has no note`);
+    return found;
+  });
+}
+
+/** Every setting of `quire.toml`, in its order. */
+export const leaves: readonly Leaf[] = Object.entries(fileSettingsSchema.shape).flatMap(([key, schema]) =>
+  leavesOf(schema, key),
+);

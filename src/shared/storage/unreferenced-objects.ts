@@ -1,0 +1,100 @@
+import type { Records } from '../documents/records.js';
+import { defineScript, type Redis } from '../redis/client.js';
+import { keys } from '../redis/keys.js';
+import { documentOfSource } from './object-key.js';
+
+/** Longer than any upload may take. */
+const DRAFT_MILLISECONDS = 2 * 86_400_000;
+
+/** Where objects that no record refers to are noted: those that one did refer to, and those that none ever did. */
+export type ObjectList = 'unreferenced' | 'drafts';
+
+export interface UnreferencedObjects {
+  /** Keys whose time has come, those that have waited longest first. */
+  due(list: ObjectList, most: number): Promise<string[]>;
+  /** Whether a record refers to the object after all, or all processes do. */
+  isReferred(key: string): Promise<boolean>;
+  /** The object is gone, or referred to. */
+  forget(list: ObjectList, key: string): Promise<void>;
+  /** The object could not be removed: it comes up again after so long. */
+  postpone(list: ObjectList, key: string, milliseconds: number): Promise<void>;
+  /** Gives members that a version before noted without a time the present one; answers whether there may be more. */
+  adoptOld(most: number): Promise<boolean>;
+}
+
+interface UnreferencedParts {
+  readonly redis: Redis;
+  readonly records: Pick<Records, 'read'>;
+  readonly keepMilliseconds: number;
+}
+
+/**
+ * Objects without a record, kept for a while: a Redis that comes back without its last seconds, or from a copy, may hold
+ * a record again that refers to one. All times are Redis' own.
+ */
+export function createUnreferencedObjects({
+  redis,
+  records,
+  keepMilliseconds,
+}: UnreferencedParts): UnreferencedObjects {
+  const places = {
+    unreferenced: { key: keys.unreferencedObjects, wait: keepMilliseconds },
+    drafts: { key: keys.draftObjects, wait: Math.max(DRAFT_MILLISECONDS, keepMilliseconds) },
+  };
+  return {
+    due: (list, most) =>
+      dueScript.run(redis, {
+        keys: [places[list].key],
+        arguments: [String(places[list].wait), String(most)],
+      }),
+    isReferred: (key) => isReferred(redis, records, key),
+    forget: async (list, key) => {
+      await redis.zRem(places[list].key, key);
+    },
+    postpone: async (list, key, milliseconds) => {
+      await postponeScript.run(redis, {
+        keys: [places[list].key],
+        arguments: [key, String(places[list].wait - milliseconds)],
+      });
+    },
+    adoptOld: async (most) => {
+      const adopted = await adoptScript.run(redis, {
+        keys: [keys.garbageObjects, keys.unreferencedObjects],
+        arguments: [String(most)],
+      });
+      return adopted === most;
+    },
+  };
+}
+
+async function isReferred(redis: Redis, records: Pick<Records, 'read'>, key: string): Promise<boolean> {
+  const documentId = documentOfSource(key);
+  if (documentId === null) return (await redis.get(keys.storageMarker)) === key;
+  const record = await records.read(documentId);
+  return record?.published?.storageKey === key || record?.pending?.storageKey === key;
+}
+
+const NOW = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+`;
+
+const dueScript = defineScript<string[]>(`${NOW}
+local before = string.format('%d', now - tonumber(ARGV[1]))
+return redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', before, 'LIMIT', 0, ARGV[2])
+`);
+
+const postponeScript = defineScript<number>(
+  `${NOW}
+return redis.call('ZADD', KEYS[1], 'XX', string.format('%d', now - tonumber(ARGV[2])), ARGV[1])
+`,
+  { evenWhenFull: true },
+);
+
+const adoptScript = defineScript<number>(`${NOW}
+local found = redis.call('SPOP', KEYS[1], ARGV[1])
+for _, object in ipairs(found) do
+  redis.call('ZADD', KEYS[2], 'NX', string.format('%d', now), object)
+end
+return #found
+`);

@@ -1,0 +1,145 @@
+import { at } from '../at.js';
+import { defineScript } from '../redis/client.js';
+import { fromMember, toMember } from '../redis/keys.js';
+import type { CountState, CountStep } from './parts.js';
+
+/** Redis passes a script's values to a command on a stack of a few thousand. */
+const MAX_GROUP_SIZE = 1_000;
+
+/**
+ * Fields of a generation about a batch of its chunks: whose term statistics hold all of it; and how far a count has come
+ * that is under way (`+below:owner`, `-below:owner`), or that it is settled that nobody's do.
+ */
+export const countFields = (batch: number): [counted: string, part: string] => [
+  `counted:${String(batch)}`,
+  `counting:${String(batch)}`,
+];
+
+const NOBODY = 'nobody';
+
+/** A state as the two fields hold it; empty for a field that is not there. */
+function writeState(state: CountState): [counted: string, part: string] {
+  switch (state.kind) {
+    case 'none':
+      return ['', ''];
+    case 'nobody':
+      return ['', NOBODY];
+    case 'counted':
+      return [toMember(state.owner), ''];
+    case 'counting':
+    case 'forgetting':
+      return ['', `${state.kind === 'counting' ? '+' : '-'}${String(state.below)}:${toMember(state.owner)}`];
+  }
+}
+
+/** What the generation says once a batch is settled for an owner, or for nobody: a field and its value. */
+export function settledField(batch: number, owner: string | null): { field: string; value: string } {
+  const [counted, part] = countFields(batch);
+  return owner === null ? { field: part, value: NOBODY } : { field: counted, value: toMember(owner) };
+}
+
+export function readState([counted, part]: readonly (string | null | undefined)[]): CountState {
+  if (counted != null) return { kind: 'counted', owner: fromMember(counted) };
+  if (part == null) return { kind: 'none' };
+  if (part === NOBODY) return { kind: 'nobody' };
+  const colon = part.indexOf(':');
+  const owner = fromMember(part.slice(colon + 1));
+  const below = Number(part.slice(1, colon));
+  return { kind: part.startsWith('+') ? 'counting' : 'forgetting', owner, below };
+}
+
+/** What the function below takes of `ARGV`: fields, state before and after, and what changes, terms in groups. */
+export function stepArguments(batch: number, step: CountStep): string[] {
+  return [
+    ...countFields(batch),
+    ...writeState(step.from),
+    ...writeState(step.to),
+    String(step.sign),
+    String(step.chunks),
+    String(step.length),
+    ...groupTerms(step),
+  ];
+}
+
+/** Terms by how many chunks hold them: for each group that number, the group's size, and the terms. */
+function groupTerms({ terms, frequencies }: CountStep): string[] {
+  const groups = new Map<number, string[]>();
+  terms.forEach((term, i) => {
+    const frequency = at(frequencies, i);
+    const group = groups.get(frequency);
+    if (group) group.push(String(term));
+    else groups.set(frequency, [String(term)]);
+  });
+  return [...groups].flatMap(([frequency, members]) => inGroups(frequency, members));
+}
+
+function inGroups(frequency: number, terms: readonly string[]): string[] {
+  const parts = Array.from({ length: Math.ceil(terms.length / MAX_GROUP_SIZE) }, (_, i) =>
+    terms.slice(i * MAX_GROUP_SIZE, (i + 1) * MAX_GROUP_SIZE),
+  );
+  return parts.flatMap((part) => [String(frequency), String(part.length), ...part]);
+}
+
+/**
+ * A Lua function for the scripts that count or forget a part of a batch: nothing happens unless the generation is in the
+ * state that the part begins at, so that no part is ever done twice, even when a process dies or another comes second. A
+ * group of terms is read and written as one: a command for each term costs more, here and in the append-only file.
+ */
+export const COUNT_FUNCTION = `
+local function change(statistics, sign, at, last)
+  while at < last do
+    local by, first, final = sign * ARGV[at], at + 2, at + 1 + ARGV[at + 1]
+    local counts = redis.call('HMGET', statistics, unpack(ARGV, first, final))
+    local fields, gone = {}, {}
+    for i = first, final do
+      local count = (counts[i - first + 1] or 0) + by
+      if count > 0 then
+        fields[#fields + 1] = ARGV[i]
+        fields[#fields + 1] = count
+      else gone[#gone + 1] = ARGV[i] end
+    end
+    if #fields > 0 then redis.call('HSET', statistics, unpack(fields)) end
+    if #gone > 0 then redis.call('HDEL', statistics, unpack(gone)) end
+    at = final + 1
+  end
+end
+local function put(generation, field, value)
+  if value == '' then redis.call('HDEL', generation, field) else redis.call('HSET', generation, field, value) end
+end
+local function step(generation, statistics, at, last)
+  local held = redis.call('HMGET', generation, ARGV[at], ARGV[at + 1])
+  if (held[1] or '') ~= ARGV[at + 2] or (held[2] or '') ~= ARGV[at + 3] then return 0 end
+  put(generation, ARGV[at], ARGV[at + 4])
+  put(generation, ARGV[at + 1], ARGV[at + 5])
+  local sign = ARGV[at + 6]
+  if ARGV[at + 7] ~= '0' then
+    redis.call('HINCRBY', statistics, 'chunks', sign * ARGV[at + 7])
+    redis.call('HINCRBY', statistics, 'length', sign * ARGV[at + 8])
+  end
+  change(statistics, sign, at + 9, last)
+  return 1
+end
+`;
+
+/**
+ * What a part begins with may be refused: where the generation was discarded or never opened, or chunks have no terms
+ * yet (-1); and where the record changed since it was read (-2), since the process that changed its access lists then looks here
+ * once more, and must not be followed by one who knows less. What was begun goes on in any case.
+ */
+export const settleStepScript = defineScript<number>(`${COUNT_FUNCTION}
+if ARGV[3] == 'begin' then
+  if redis.call('HEXISTS', KEYS[1], 'document') == 0 or redis.call('HEXISTS', KEYS[1], 'discarded') == 1 then return -1 end
+  for i = 4, #KEYS do
+    if redis.call('HEXISTS', KEYS[i], 'terms') == 0 then return -1 end
+  end
+  if ARGV[2] ~= '' and redis.call('HGET', KEYS[3], 'revision') ~= ARGV[2] then return -2 end
+end
+return step(KEYS[1], KEYS[2], 4, #ARGV)`);
+
+/** Takes a step for a generation that is still to be cleaned away; -1 when it is not (any more). */
+export const forgetStepScript = defineScript<number>(
+  `${COUNT_FUNCTION}
+if redis.call('SISMEMBER', KEYS[3], ARGV[1]) == 0 then return -1 end
+return step(KEYS[1], KEYS[2], 2, #ARGV)`,
+  { evenWhenFull: true },
+);

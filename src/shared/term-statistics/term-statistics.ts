@@ -1,0 +1,130 @@
+import { at } from '../at.js';
+import type { Redis } from '../redis/client.js';
+import { keys } from '../redis/keys.js';
+import type { TermStatistics } from '../search/query-terms.js';
+import { forgetStep, settleStep, sumTerms, type CountState, type CountStep } from './parts.js';
+import { countFields, forgetStepScript, readState, settleStepScript, stepArguments } from './scripts.js';
+
+/** Chunks of a generation that are counted together, see `BATCH_SIZE`. */
+export interface BatchName {
+  readonly generation: string;
+  readonly batch: number;
+}
+
+export interface CountedBatch extends BatchName {
+  readonly chunks: readonly { readonly number: number; readonly terms: Uint8Array }[];
+}
+
+/** By what a record says whose statistics are to hold its chunks. */
+export interface Wanted {
+  readonly documentId: string;
+  readonly revision: number;
+  /** Null where nobody's are. */
+  readonly owner: string | null;
+}
+
+/** `refused`: a generation that was discarded, or whose chunks have no terms yet. `overtaken`: the record has changed. */
+export type Settled = 'settled' | 'refused' | 'overtaken';
+
+export type TermStatisticsStore = ReturnType<typeof createTermStatistics>;
+
+/**
+ * Document frequencies of each owner's chunks. The step that writes the last chunks of a batch begins to count it
+ * (`shared/chunks/`); here it is counted to the end, counted anew when access changes, and forgotten. All of that goes
+ * in parts, so that Redis is never held up for long. A generation remembers of each batch how far it has come and for
+ * whom, and a part is done only where it begins: none is done twice and none is lost, whenever a process dies.
+ */
+export function createTermStatistics(redis: Redis) {
+  return {
+    state: (batch: BatchName) => readBatchState(redis, batch),
+    states: (generation: string, batches: number) => readStates(redis, generation, batches),
+    /** Makes a batch counted for its owner, or for nobody, whatever of it is counted now. */
+    settle: (batch: CountedBatch, wanted: Wanted) => settle(redis, batch, wanted),
+    /**
+     * Takes a batch of a generation that is to be cleaned away out of the statistics that hold it, or a part of it.
+     * @returns false for a generation that is not (any more)
+     */
+    forget: (batch: CountedBatch) => forget(redis, batch),
+    read: (ownerId: string, terms: readonly number[]) => readStatistics(redis, ownerId, terms),
+  };
+}
+
+async function readBatchState(redis: Redis, { generation, batch }: BatchName): Promise<CountState> {
+  return readState(await redis.hmGet(keys.generation(generation), countFields(batch)));
+}
+
+async function readStates(redis: Redis, generation: string, batches: number): Promise<CountState[]> {
+  const names = Array.from({ length: batches }, (_, batch) => countFields(batch));
+  const values = names.length > 0 ? await redis.hmGet(keys.generation(generation), names.flat()) : [];
+  return names.map((_, batch) => readState(values.slice(2 * batch, 2 * batch + 2)));
+}
+
+async function settle(redis: Redis, batch: CountedBatch, wanted: Wanted): Promise<Settled> {
+  const { generation, chunks } = batch;
+  const terms = sumTerms(chunks.map((chunk) => chunk.terms));
+  const done = await takeSteps(redis, batch, {
+    next: (reached) => settleStep(terms, reached, wanted.owner),
+    run: (step) =>
+      settleStepScript.run(redis, {
+        keys: [
+          keys.generation(generation),
+          keys.statistics(step.owner),
+          keys.document(wanted.documentId),
+          ...(begins(step) ? chunks.map(({ number }) => keys.chunk(generation, number)) : []),
+        ],
+        arguments: [
+          generation,
+          String(wanted.revision),
+          begins(step) ? 'begin' : 'go on',
+          ...stepArguments(batch.batch, step),
+        ],
+      }),
+  });
+  return done === 1 ? 'settled' : done === -1 ? 'refused' : 'overtaken';
+}
+
+async function forget(redis: Redis, batch: CountedBatch): Promise<boolean> {
+  const terms = sumTerms(batch.chunks.map((chunk) => chunk.terms));
+  const done = await takeSteps(redis, batch, {
+    next: (reached) => forgetStep(terms, reached),
+    run: (step) =>
+      forgetStepScript.run(redis, {
+        keys: [keys.generation(batch.generation), keys.statistics(step.owner), keys.garbage],
+        arguments: [batch.generation, ...stepArguments(batch.batch, step)],
+      }),
+  });
+  return done === 1;
+}
+
+interface Steps {
+  /** Null when the batch has reached its end. */
+  readonly next: (reached: CountState) => CountStep | null;
+  readonly run: (step: CountStep) => Promise<number>;
+}
+
+/** @returns 1 at the end, else what a script refused with */
+async function takeSteps(redis: Redis, batch: BatchName, { next, run }: Steps): Promise<number> {
+  let reached = await readBatchState(redis, batch);
+  for (let step = next(reached); step; step = next(reached)) {
+    const done = await run(step);
+    if (done < 0) return done;
+    // Somebody else came first, or Redis came back with older data: it goes on from where that is.
+    reached = done === 1 ? step.to : await readBatchState(redis, batch);
+  }
+  return 1;
+}
+
+/** Whether nothing was under way before the step. */
+const begins = ({ from }: CountStep) => from.kind !== 'counting' && from.kind !== 'forgetting';
+
+async function readStatistics(
+  redis: Redis,
+  ownerId: string,
+  terms: readonly number[],
+): Promise<TermStatistics> {
+  const names = ['chunks', 'length', ...terms.map(String)];
+  // What is counted for the first time has no field yet, which stands for 0.
+  const values = (await redis.hmGet(keys.statistics(ownerId), names)).map(Number);
+  const frequencies = new Map(terms.map((term, i) => [term, at(values, i + 2)]));
+  return { chunks: at(values, 0), totalLength: at(values, 1), frequencies };
+}

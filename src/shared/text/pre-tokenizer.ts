@@ -1,0 +1,103 @@
+/**
+ * Splits text as the pre-tokenizer of cl100k_base does (https://github.com/openai/tiktoken, its `pat_str`), by hand
+ * because the regular expression is what makes tiktoken slow. No token crosses a border between two pieces.
+ */
+
+/** Longest piece in UTF-16 units: tiktoken's time grows with the square of a run's length, so long runs are cut. */
+export const MAX_PIECE_LENGTH = 128;
+
+const OTHER = 1;
+const LETTER = 2;
+const NUMBER = 3;
+const SPACE = 4;
+const NEWLINE = 5;
+
+/** Kind of each code point, found out on first sight. */
+const kinds = new Uint8Array(0x110000);
+
+/** Where the piece that starts at `start` ends, in the order of the pattern's alternatives. */
+export function pieceEnd(text: string, start: number): number {
+  const first = kindAt(text, start);
+  if (first === LETTER) return runEnd(text, start, start, LETTER);
+  if (first === NUMBER) return numberEnd(text, start);
+  const next = start + widthAt(text, start);
+  if (first === OTHER) {
+    const contraction = contractionEnd(text, start);
+    if (contraction > 0) return contraction;
+    if (next < text.length && kindAt(text, next) === LETTER) return runEnd(text, next, start, LETTER);
+    return punctuationEnd(text, start, start);
+  }
+  if (first === SPACE && next < text.length) {
+    const second = kindAt(text, next);
+    if (second === LETTER) return runEnd(text, next, start, LETTER);
+    if (second === OTHER && text.charCodeAt(start) === 0x20) return punctuationEnd(text, next, start);
+  }
+  return whitespaceEnd(text, start);
+}
+
+function kindAt(text: string, position: number): number {
+  const unit = text.charCodeAt(position);
+  const codePoint = unit >= 0xd800 && unit < 0xdc00 ? (text.codePointAt(position) ?? unit) : unit;
+  const known = kinds[codePoint];
+  if (known !== undefined && known !== 0) return known;
+  const found = classify(String.fromCodePoint(codePoint));
+  kinds[codePoint] = found;
+  return found;
+}
+
+function classify(character: string): number {
+  if (/[\r\n]/u.test(character)) return NEWLINE;
+  if (/\p{White_Space}/u.test(character)) return SPACE;
+  if (/\p{L}/u.test(character)) return LETTER;
+  if (/\p{N}/u.test(character)) return NUMBER;
+  return OTHER;
+}
+
+function widthAt(text: string, position: number): number {
+  const unit = text.charCodeAt(position);
+  if (unit < 0xd800 || unit >= 0xdc00) return 1;
+  const next = text.charCodeAt(position + 1);
+  return next >= 0xdc00 && next < 0xe000 ? 2 : 1;
+}
+
+function runEnd(text: string, from: number, start: number, kind: number): number {
+  const limit = Math.min(text.length, start + MAX_PIECE_LENGTH);
+  let position = from;
+  while (position < limit && kindAt(text, position) === kind) position += widthAt(text, position);
+  return position;
+}
+
+function numberEnd(text: string, start: number): number {
+  let position = start;
+  for (let digits = 0; digits < 3 && position < text.length; digits += 1) {
+    if (kindAt(text, position) !== NUMBER) break;
+    position += widthAt(text, position);
+  }
+  return position;
+}
+
+function contractionEnd(text: string, start: number): number {
+  if (text.charCodeAt(start) !== 0x27) return 0;
+  const letters = text.slice(start + 1, start + 3);
+  if (/^[stmd\u017f]/i.test(letters)) return start + 2;
+  return /^(?:re|ve|ll)$/i.test(letters) ? start + 3 : 0;
+}
+
+function punctuationEnd(text: string, from: number, start: number): number {
+  const end = runEnd(text, from, start, OTHER);
+  return runEnd(text, end, start, NEWLINE);
+}
+
+function whitespaceEnd(text: string, start: number): number {
+  const limit = Math.min(text.length, start + MAX_PIECE_LENGTH);
+  let end = start;
+  let afterNewline = 0;
+  for (; end < limit; end += 1) {
+    const kind = kindAt(text, end);
+    if (kind === NEWLINE) afterNewline = end + 1;
+    else if (kind !== SPACE) break;
+  }
+  if (afterNewline > 0) return afterNewline;
+  // The last blank of a run belongs to the word after it.
+  return end < text.length && end - start > 1 && end < limit ? end - 1 : end;
+}

@@ -1,0 +1,153 @@
+import { findWords, isUnspaced, MAX_WORD_LENGTH, splitWord } from './words.js';
+
+/** How often each term, known by its 32-bit hash, occurs in a text; `length` is their sum. */
+export interface TermCounts {
+  readonly length: number;
+  readonly counts: ReadonlyMap<number, number>;
+}
+
+/** Texts are analysed for their vector, for their terms and for ranking, one soon after the other. */
+const RECENT_TEXTS = 256;
+const MAX_RECENT_LENGTH = 16_384;
+const recent = new Map<string, TermCounts>();
+
+/** Folded and stemmed words without English stop words; character pairs where no spaces part words. */
+export function analyzeText(text: string): TermCounts {
+  const known = recent.get(text);
+  if (known) return known;
+  const analysis = countTerms(text);
+  if (recent.size >= RECENT_TEXTS) recent.clear();
+  if (text.length <= MAX_RECENT_LENGTH) recent.set(text, analysis);
+  return analysis;
+}
+
+function countTerms(text: string): TermCounts {
+  const counts = new Map<number, number>();
+  let length = 0;
+  for (const word of findWords(text)) {
+    const terms = termsOf(word);
+    for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+    length += terms.length;
+  }
+  return { length, counts };
+}
+
+const MAX_REMEMBERED = 50_000;
+const remembered = new Map<string, readonly number[]>();
+
+function termsOf(word: string): readonly number[] {
+  const known = remembered.get(word);
+  if (known) return known;
+  const terms = splitWord(word).map(hashTerm);
+  if (word.length <= MAX_WORD_LENGTH && !isUnspaced(word)) {
+    if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+    remembered.set(detach(word), terms);
+  }
+  return terms;
+}
+
+/** A copy of its own: V8 cuts words of 13 characters and more as views, which would keep the whole text alive. */
+function detach(word: string): string {
+  return Buffer.from(word, 'utf16le').toString('utf16le');
+}
+
+/** FNV-1a over UTF-16 units, then the finaliser of MurmurHash3 so that every bit depends on every unit. */
+export function hashTerm(term: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < term.length; index += 1)
+    hash = Math.imul(hash ^ term.charCodeAt(index), 0x01000193);
+  return mixBits(hash);
+}
+
+/** A bijection of 32-bit integers whose every output bit depends on all input bits (MurmurHash3, public domain). */
+export function mixBits(value: number): number {
+  let mixed = value ^ (value >>> 16);
+  mixed = Math.imul(mixed, 0x85ebca6b);
+  mixed ^= mixed >>> 13;
+  mixed = Math.imul(mixed, 0xc2b2ae35);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
+}
+
+/*
+ * Packed layout, kept in every chunk for ever: byte 0 the version (1); bytes 1–4 `length`; then n terms as ascending
+ * unsigned 32-bit integers; then n counts of one byte, 255 meaning "255 or more". Integers are little-endian.
+ */
+const PACKED_VERSION = 1;
+const HEADER_BYTES = 5;
+const BYTES_A_TERM = 5;
+
+export function packTerms({ length, counts }: TermCounts): Uint8Array {
+  const terms = Uint32Array.from(counts.keys()).sort();
+  const packed = new Uint8Array(HEADER_BYTES + BYTES_A_TERM * terms.length);
+  const view = new DataView(packed.buffer);
+  view.setUint8(0, PACKED_VERSION);
+  view.setUint32(1, length, true);
+  terms.forEach((term, index) => {
+    view.setUint32(HEADER_BYTES + 4 * index, term, true);
+    packed[HEADER_BYTES + 4 * terms.length + index] = Math.min(255, counts.get(term) ?? 0);
+  });
+  return packed;
+}
+
+export function unpackTerms(packed: Uint8Array): TermCounts {
+  const size = packedSize(packed);
+  const counts = new Map<number, number>();
+  for (let index = 0; index < size; index += 1) {
+    counts.set(readUint32(packed, HEADER_BYTES + 4 * index), packed[HEADER_BYTES + 4 * size + index] ?? 0);
+  }
+  return { length: packedLength(packed), counts };
+}
+
+/** Every term once, ascending. */
+export function packedTerms(packed: Uint8Array): number[] {
+  return Array.from({ length: packedSize(packed) }, (_, index) =>
+    readUint32(packed, HEADER_BYTES + 4 * index),
+  );
+}
+
+/** Tells of each term, ascending, and of how often it occurs; of none where nothing was packed. */
+export function readTerms(packed: Uint8Array, tell: (term: number, count: number) => void): void {
+  const size = packed.length === 0 ? 0 : packedSize(packed);
+  for (let index = 0; index < size; index += 1)
+    tell(readUint32(packed, HEADER_BYTES + 4 * index), packed[HEADER_BYTES + 4 * size + index] ?? 0);
+}
+
+/** Occurrences of all terms together. */
+export function packedLength(packed: Uint8Array): number {
+  return readUint32(packed, 1);
+}
+
+/**
+ * Writes the occurrences of each of `terms`, which ascend, to the same place of `counts`: each is found by bisection of
+ * what comes after the one before it, without allocating.
+ */
+export function readCounts(packed: Uint8Array, terms: Uint32Array, counts: Uint8Array): void {
+  const size = packedSize(packed);
+  let low = 0;
+  for (let at = 0; at < terms.length; at += 1) {
+    const term = terms[at] ?? 0;
+    let high = size;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (readUint32(packed, HEADER_BYTES + 4 * middle) < term) low = middle + 1;
+      else high = middle;
+    }
+    const isFound = low < size && readUint32(packed, HEADER_BYTES + 4 * low) === term;
+    counts[at] = isFound ? (packed[HEADER_BYTES + 4 * size + low] ?? 0) : 0;
+  }
+}
+
+/** Whether these bytes can be read as packed terms. */
+export function isPacked(bytes: Uint8Array): boolean {
+  return bytes[0] === PACKED_VERSION && bytes.length % BYTES_A_TERM === 0;
+}
+
+function packedSize(packed: Uint8Array): number {
+  if (!isPacked(packed)) throw new Error('not packed terms');
+  return packed.length / BYTES_A_TERM - 1;
+}
+
+function readUint32(bytes: Uint8Array, at: number): number {
+  const high = ((bytes[at + 3] ?? 0) << 24) | ((bytes[at + 2] ?? 0) << 16);
+  return (high | ((bytes[at + 1] ?? 0) << 8) | (bytes[at] ?? 0)) >>> 0;
+}

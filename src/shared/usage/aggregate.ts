@@ -1,0 +1,157 @@
+import { at } from '../at.js';
+import { defineScript, type Redis } from '../redis/client.js';
+import type { EachMember } from '../redis/each-member.js';
+import { fromMember, keys } from '../redis/keys.js';
+import { MOVED_FIELD, readUsageFromStart, USAGE_PAGE } from './log.js';
+import { parseUsageEvent, type UsageEvent } from './usage.js';
+
+export interface UsageLimits {
+  readonly keepDays: number;
+  readonly keepRecords: number;
+}
+
+/** Moves pending events to counters and records, of every user some; answers how many. */
+export type AggregateUsage = (limits: UsageLimits) => Promise<number>;
+
+/** Steps for one user in a run; who has more waiting stays dirty. */
+const MAX_STEPS = 10;
+
+/** So that no step holds Redis up, whatever the events hold. */
+const MAX_BYTES = 256 * 1024;
+
+/**
+ * In bounded steps: events are read here, and a script only moves them, if nobody else did meanwhile. What is no event
+ * goes to the records like one, where readers leave it out, and is counted nowhere but among the failures.
+ */
+export function createAggregateUsage(redis: Redis, eachMember: EachMember): AggregateUsage {
+  return async (limits) => {
+    let moved = 0;
+    const work = async (member: string) => {
+      const userId = fromMember(member);
+      let unreadable = 0;
+      for (let step = 0; step < MAX_STEPS; step += 1) {
+        const done = await moveSome(redis, { member, userId, limits });
+        moved += done.moved;
+        unreadable += done.unreadable;
+        if (done.moved === 0) break;
+      }
+      await forgetOld(redis, userId, limits);
+      if (unreadable > 0) throw new UnreadableUsageError(unreadable);
+    };
+    for await (const members of redis.sScanIterator(keys.usageDirty, { COUNT: 500 })) {
+      await eachMember('usage', members, work);
+    }
+    return moved;
+  };
+}
+
+class UnreadableUsageError extends Error {
+  override readonly name = 'UnreadableUsageError';
+  constructor(events: number) {
+    super(`${String(events)} usage events cannot be read`);
+  }
+}
+
+interface User {
+  readonly member: string;
+  readonly userId: string;
+  readonly limits: UsageLimits;
+}
+
+async function moveSome(redis: Redis, { member, userId, limits }: User) {
+  const { moved, events } = await readUsageFromStart(redis, userId);
+  const texts = firstOf(events);
+  const parsed = texts.map(parseUsageEvent);
+  const read = parsed.filter((event) => event !== null);
+  const done = await moveScript.run(redis, {
+    keys: [
+      keys.usagePending(userId),
+      keys.usageCounters(userId),
+      keys.usageRecords(userId),
+      keys.usageDirty,
+      keys.usageTotals,
+    ],
+    arguments: [
+      member,
+      MOVED_FIELD,
+      String(moved),
+      String(texts.length),
+      // Without events nothing is moved, and the script does not look at the last of them.
+      texts.at(-1) ?? '',
+      // Who asks nothing any more is not dirty again: the records leave by themselves.
+      String(limits.keepRecords),
+      String(limits.keepDays * 86_400),
+      ...counted(read),
+    ],
+  });
+  return { moved: done, unreadable: done > 0 ? texts.length - read.length : 0 };
+}
+
+/** As many as fit the bytes of a step, at least one. */
+function firstOf(events: readonly string[]): string[] {
+  const texts: string[] = [];
+  let bytes = 0;
+  for (const text of events) {
+    bytes += Buffer.byteLength(text);
+    if (texts.length > 0 && bytes > MAX_BYTES) break;
+    texts.push(text);
+  }
+  return texts;
+}
+
+/** How many counters follow and how much each rises; then the same for the totals of all users. */
+function counted(events: readonly UsageEvent[]): string[] {
+  const counters = new Map<string, number>();
+  const totals = new Map<string, number>();
+  const raise = (counts: Map<string, number>, field: string) =>
+    counts.set(field, (counts.get(field) ?? 0) + 1);
+  for (const { operation, status } of events) {
+    if (status === 'success') raise(counters, operation);
+    raise(totals, `${operation}|${status}`);
+  }
+  const flat = (counts: Map<string, number>) => [...counts].flatMap(([field, by]) => [field, String(by)]);
+  return [String(counters.size), ...flat(counters), ...flat(totals)];
+}
+
+/** Records that are too old, a page in a step. */
+async function forgetOld(redis: Redis, userId: string, { keepDays }: UsageLimits): Promise<void> {
+  const oldest = new Date(Date.now() - keepDays * 86_400_000).toISOString();
+  const [first] = await redis.lRange(keys.usageRecords(userId), 0, 0);
+  if (first === undefined || (parseUsageEvent(first)?.at ?? '') >= oldest) return;
+  for (;;) {
+    const records = await redis.lRange(keys.usageRecords(userId), 0, USAGE_PAGE - 1);
+    const old = records.findLastIndex((text) => (parseUsageEvent(text)?.at ?? oldest) < oldest) + 1;
+    if (old === 0) return;
+    const script = { keys: [keys.usageRecords(userId)], arguments: [at(records, 0), String(old)] };
+    if ((await forgetScript.run(redis, script)) === 0 || old < records.length) return;
+  }
+}
+
+const moveScript = defineScript<number>(
+  `
+local pending, counters, records, dirty, totals = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local moved, count = ARGV[3], tonumber(ARGV[4])
+if (redis.call('HGET', counters, ARGV[2]) or '0') ~= moved then return 0 end
+if count > 0 then
+  if redis.call('LINDEX', pending, count - 1) ~= ARGV[5] then return 0 end
+  local events = redis.call('LRANGE', pending, 0, count - 1)
+  redis.call('RPUSH', records, unpack(events))
+  redis.call('LTRIM', pending, count, -1)
+  redis.call('LTRIM', records, -tonumber(ARGV[6]), -1)
+  redis.call('EXPIRE', records, ARGV[7])
+  redis.call('HINCRBY', counters, ARGV[2], count)
+  local last = 8 + 2 * tonumber(ARGV[8])
+  for i = 9, last, 2 do redis.call('HINCRBY', counters, ARGV[i], ARGV[i + 1]) end
+  for i = last + 1, #ARGV, 2 do redis.call('HINCRBY', totals, ARGV[i], ARGV[i + 1]) end
+end
+if redis.call('EXISTS', pending) == 0 then redis.call('SREM', dirty, ARGV[1]) end
+return count
+`,
+  { evenWhenFull: true },
+);
+
+const forgetScript = defineScript<number>(`
+if redis.call('LINDEX', KEYS[1], 0) ~= ARGV[1] then return 0 end
+redis.call('LTRIM', KEYS[1], ARGV[2], -1)
+return 1
+`);

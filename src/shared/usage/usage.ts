@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { metadataSchema, type IngestOperation, type Metadata } from '../document.js';
+import { defineScript, EVEN_WHEN_FULL, type Redis } from '../redis/client.js';
+import { keys, toMember } from '../redis/keys.js';
+import { toWellFormed } from '../well-formed.js';
+import { readUsageFromStart, readUsagePage, type WaitingUsage } from './log.js';
+
+export const OPERATIONS = [
+  'ingest_text',
+  'ingest_file',
+  'retrieve_chunks',
+  'retrieve_docs',
+  'query',
+  'create_cache',
+  'update_cache',
+  'add_docs_to_cache',
+  'query_cache',
+] as const;
+export type Operation = (typeof OPERATIONS)[number];
+
+const usageEventSchema = z.object({
+  id: z.string(),
+  userId: z.string(),
+  operation: z.enum(OPERATIONS),
+  status: z.enum(['success', 'error']),
+  tokens: z.number().int(),
+  durationMs: z.number().int(),
+  /** ISO 8601 UTC, when the operation ended. */
+  at: z.string(),
+  metadata: metadataSchema,
+});
+/** One finished operation; counted once. */
+export type UsageEvent = z.infer<typeof usageEventSchema>;
+
+interface Finished {
+  readonly operation: Operation;
+  readonly userId: string;
+  readonly startedAtMs: number;
+  readonly status: UsageEvent['status'];
+  readonly tokens: number;
+  readonly metadata: Metadata;
+}
+
+export function usageEvent(finished: Finished): UsageEvent {
+  const { operation, userId, status, tokens, startedAtMs } = finished;
+  const metadata = wellFormed(shortened(finished.metadata));
+  const now = Date.now();
+  const durationMs = Math.max(0, Math.round(now - startedAtMs));
+  const at = new Date(now).toISOString();
+  return { id: randomUUID(), userId, operation, status, tokens, durationMs, at, metadata };
+}
+
+/** Characters of a query that its record keeps: thousands of records are kept of each caller. */
+const MAX_QUERY_CHARACTERS = 512;
+
+function shortened(metadata: Metadata): Metadata {
+  const { query } = metadata;
+  if (typeof query !== 'string') return metadata;
+  let end = 0;
+  // Whole code points: no pair of surrogates is cut in two.
+  for (let n = 0; n < MAX_QUERY_CHARACTERS && end < query.length; n += 1) {
+    end += (query.codePointAt(end) ?? 0) > 0xff_ff ? 2 : 1;
+  }
+  return end >= query.length ? metadata : { ...metadata, query: query.slice(0, end), query_truncated: true };
+}
+
+/** Halves of surrogate pairs are no characters. */
+function wellFormed(metadata: Metadata): Metadata {
+  return Object.fromEntries(
+    Object.entries(metadata).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? toWellFormed(value) : value,
+    ]),
+  );
+}
+
+/** The event of an ingest, written by the step that ends it. A `code` is why it did not succeed. */
+export function ingestUsageEvent(
+  operation: IngestOperation,
+  outcome: { readonly tokens: number; readonly code?: string },
+): UsageEvent {
+  const { id, type, userId, startedAtMs, metadata } = operation;
+  const { tokens, code } = outcome;
+  const status = code === undefined ? 'success' : 'error';
+  const details = code === undefined ? metadata : { ...metadata, error: code };
+  return { ...usageEvent({ operation: type, userId, startedAtMs, status, tokens, metadata: details }), id };
+}
+
+export interface RecentUsage {
+  readonly limit: number;
+  readonly operation?: string | undefined;
+  readonly status?: string | undefined;
+  readonly sinceMs?: number | undefined;
+}
+
+export interface Usage {
+  append(event: UsageEvent): Promise<void>;
+  /** Successful operations by name, moved and pending alike. */
+  stats(userId: string): Promise<Record<string, number>>;
+  /** Newest first. */
+  recent(userId: string, request: RecentUsage): Promise<UsageEvent[]>;
+}
+
+export function createUsage(redis: Redis): Usage {
+  return {
+    append: async (event) => {
+      await appendScript.run(redis, {
+        keys: [keys.usagePending(event.userId), keys.usageDirty],
+        arguments: [JSON.stringify(event), toMember(event.userId)],
+      });
+    },
+    stats: (userId) => countAll(redis, userId),
+    recent: async (userId, request) => {
+      const found: UsageEvent[] = [];
+      for (let before: number | null = null; ;) {
+        const { first, events } = await readUsagePage(redis, userId, before);
+        for (const text of events) {
+          const event = parseUsageEvent(text);
+          if (event && isAsked(event, request)) found.push(event);
+          if (found.length >= request.limit) return found;
+        }
+        if (events.length === 0) return found;
+        before = first;
+      }
+    },
+  };
+}
+
+/** Counts of what was moved, and page by page what waits; from the start again when the worker comes past the pages. */
+async function countAll(redis: Redis, userId: string): Promise<Record<string, number>> {
+  for (;;) {
+    const start = await readUsageFromStart(redis, userId);
+    const counts: Record<string, number> = {};
+    for (const name of OPERATIONS) {
+      if (start.counters[name] !== undefined) counts[name] = Number(start.counters[name]);
+    }
+    let page: WaitingUsage = start;
+    for (let next = start.moved; page.moved <= next;) {
+      if (page.events.length === 0) return counts;
+      for (const text of page.events) {
+        const event = parseUsageEvent(text);
+        if (event?.status === 'success') counts[event.operation] = (counts[event.operation] ?? 0) + 1;
+      }
+      next += page.events.length;
+      page = await readUsageFromStart(redis, userId, next);
+    }
+  }
+}
+
+/** Null for what is no usage event; the worker that moves it writes that to its log. */
+export function parseUsageEvent(text: string): UsageEvent | null {
+  try {
+    const parsed = usageEventSchema.safeParse(JSON.parse(text));
+    return parsed.success ? parsed.data : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+function isAsked(event: UsageEvent, { operation, status, sinceMs }: RecentUsage): boolean {
+  return (
+    (operation === undefined || event.operation === operation) &&
+    (status === undefined || event.status === status) &&
+    (sinceMs === undefined || Date.parse(event.at) >= sinceMs)
+  );
+}
+
+/** Waiting events of a user that a full Redis still takes: what only reads goes on there, and is counted. */
+const MAX_WHEN_FULL = 10_000;
+
+/** Two commands in one: of a transaction, the client handles four commands and their replies. */
+const appendScript = defineScript<number>(`
+if redis.call('LLEN', KEYS[1]) < ${String(MAX_WHEN_FULL)} then ${EVEN_WHEN_FULL} end
+redis.call('RPUSH', KEYS[1], ARGV[1])
+return redis.call('SADD', KEYS[2], ARGV[2])
+`);

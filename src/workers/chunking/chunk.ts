@@ -1,0 +1,84 @@
+import { IngestError } from '../../shared/errors.js';
+import { BORDER, borderAt } from './borders.js';
+import { cutPosition, findFittingCut } from './cut.js';
+import { windowFrom, type Window } from './window.js';
+
+export interface Chunk {
+  readonly text: string;
+  /** Tokens of `text` in cl100k_base. */
+  readonly tokenCount: number;
+  /** Leading UTF-16 units of `text` that repeat the end of the chunk before: `text.slice(overlap)` joined is the document. */
+  readonly overlap: number;
+}
+
+export interface ChunkOptions {
+  /** Most tokens in a chunk. */
+  readonly size: number;
+  /** Most tokens a chunk repeats from the one before. */
+  readonly overlap: number;
+  /** More chunks than this are an IngestError `too_large`. */
+  readonly maxChunks?: number | undefined;
+}
+
+/**
+ * Cuts `text`, trimmed at both ends, into chunks of at most `size` tokens: at paragraphs where that fills at least half
+ * a chunk, else at sentences, lines, clauses, words. Only white space too long for any chunk is left out.
+ */
+export function chunkText(text: string, options: ChunkOptions): Chunk[] {
+  const whole = text.trimEnd();
+  const end = whole.length;
+  const chunks: Chunk[] = [];
+  let start = text.length - text.trimStart().length;
+  let freshFrom = start;
+  let window: Window = { borders: [start], counts: [] };
+  while (freshFrom < end) {
+    const cut = findFittingCut(whole, window, freshFrom, options.size);
+    if (!cut) {
+      // The overlap leaves no room for what follows it: begin without.
+      window = windowFrom(whole, window, freshFrom);
+      start = freshFrom;
+      continue;
+    }
+    if (text.slice(freshFrom, cut.position).trim() !== '') {
+      if (chunks.length === (options.maxChunks ?? Infinity))
+        throw new IngestError('too_large', `The document has more than ${String(chunks.length)} chunks.`);
+      chunks.push({
+        text: text.slice(start, cut.position),
+        tokenCount: cut.tokenCount,
+        overlap: freshFrom - start,
+      });
+      start =
+        cut.position < end
+          ? overlapStart(whole, window, { cut: cut.position, overlap: options.overlap })
+          : end;
+    } else start = cut.position;
+    freshFrom = cut.position;
+    window = windowFrom(whole, window, start);
+  }
+  return chunks;
+}
+
+/** Where the next chunk starts: as many whole sentences before the cut as `overlap` tokens hold, else lines, else words. */
+function overlapStart(
+  text: string,
+  window: Window,
+  { cut, overlap }: { cut: number; overlap: number },
+): number {
+  let tokens = 0;
+  let best = cut;
+  let bestBorder: number = BORDER.character;
+  for (let index = window.counts.length - 1; index > 0; index -= 1) {
+    const border = window.borders[index] ?? 0;
+    if (border >= cut) continue;
+    tokens += window.counts[index] ?? 0;
+    if (tokens > overlap) break;
+    const position = cutPosition(text, window, index);
+    if (position >= cut) continue;
+    const found = Math.min(borderAt(text, position), BORDER.sentence);
+    if (found >= bestBorder) {
+      best = position;
+      bestBorder = found;
+    }
+  }
+  return best;
+}

@@ -1,0 +1,47 @@
+import { countPieces } from '../../shared/text/token-count.js';
+
+const PIECES_AT_ONCE = 256;
+
+/** Pieces of the text from the chunk's start on: piece `i` lies between `borders[i]` and `borders[i + 1]`. */
+export interface Window {
+  borders: number[];
+  counts: number[];
+}
+
+/** Counts pieces until the window holds more than `tokens` or the text ends; returns the tokens in it. */
+export function fillWindow(text: string, window: Window, tokens: number): number {
+  let total = 0;
+  for (const count of window.counts) total += count;
+  const known: readonly number[] = window.borders;
+  let last = known.at(-1) ?? text.length;
+  while (last < text.length && total <= tokens) {
+    const { ends, counts } = countPieces(text, last, PIECES_AT_ONCE);
+    for (const border of ends) window.borders.push(border);
+    for (const count of counts) {
+      window.counts.push(count);
+      total += count;
+    }
+    last = ends.at(-1) ?? text.length;
+  }
+  return total;
+}
+
+/** The part of the window from `start` on, split anew from there until the borders meet the known ones. */
+export function windowFrom(text: string, { borders, counts }: Window, start: number): Window {
+  let index = borders.findIndex((border) => border >= start);
+  if (index < 0) return { borders: [start], counts: [] };
+  const newBorders = [start];
+  const newCounts: number[] = [];
+  let position = start;
+  while (position !== borders[index]) {
+    const { ends, counts: found } = countPieces(text, position, 1);
+    position = ends[0] ?? text.length;
+    newBorders.push(position);
+    newCounts.push(found[0] ?? 0);
+    while (index < borders.length && (borders[index] ?? 0) < position) index += 1;
+    if (index >= borders.length) return { borders: newBorders, counts: newCounts };
+  }
+  for (let next = index + 1; next < borders.length; next += 1) newBorders.push(borders[next] ?? 0);
+  for (let next = index; next < counts.length; next += 1) newCounts.push(counts[next] ?? 0);
+  return { borders: newBorders, counts: newCounts };
+}

@@ -1,0 +1,115 @@
+import { INDEXED_AT_ONCE } from '../../shared/batches.js';
+import type { Chunks } from '../../shared/chunks/chunks.js';
+import { textHash, type ChunkText, type WholeChunk } from '../../shared/chunks/fields.js';
+import { generationId, type Content, type DocumentRecord } from '../../shared/document.js';
+import type { Records } from '../../shared/documents/records.js';
+import { statisticsOwner, isCurrent, publish, type Fence } from '../../shared/documents/transitions.js';
+import { IngestError } from '../../shared/errors.js';
+import type { Embedding } from '../../shared/models/embedding.js';
+import type { Metrics } from '../../shared/observability/metrics.js';
+import { sumTerms, TERMS_AT_ONCE } from '../../shared/term-statistics/parts.js';
+import { analyzeText, packTerms } from '../../shared/text/terms.js';
+import type { Outcome } from '../worker.js';
+import type { FailDocument } from './fail.js';
+import type { Publish } from './publish.js';
+import { tagsWhenPublished } from './tags.js';
+
+/** So much text takes a few milliseconds, and tens at worst, whatever it holds: it needs no process of its own. */
+export const MAX_SHORT_BYTES = 8_192;
+
+interface Parts {
+  readonly records: Records;
+  readonly chunks: Chunks;
+  readonly embedding: Embedding;
+  readonly metrics: Metrics;
+  /** Chunks of a short text. @throws IngestError when it yields none */
+  readonly readText: (content: Content) => Promise<readonly ChunkText[]>;
+  readonly failDocument: FailDocument;
+  readonly publish: Publish;
+  /** @throws UnavailableError when the vectors do not fit the data */
+  readonly checkDimensions: (dimensions: number) => Promise<void>;
+}
+
+export type IngestShort = ReturnType<typeof createIngestShort>;
+
+/**
+ * Ingests a short text in one go, for embedders that are always there: a job, a process and two steps of the record less
+ * than by way of the embedding queue. Nothing is written before all is made, so that the record is queued until it is
+ * published, whenever a run dies.
+ * Null is for documents that take the long way: files, long texts, and those that an earlier run has taken there.
+ */
+export function createIngestShort(parts: Parts) {
+  const { records, readText, failDocument } = parts;
+  return async (
+    fence: Fence,
+    known: DocumentRecord,
+    { signal }: { signal: AbortSignal },
+  ): Promise<Outcome | null> => {
+    const content = known.pending;
+    if (!content || !isCurrent(known, fence)) return 'stale';
+    if (content.kind !== 'text' || content.sizeBytes > MAX_SHORT_BYTES) return null;
+    const run = { ...fence, generation: generationId(known) };
+    let stage = 'parsing';
+    let whole: readonly WholeChunk[];
+    try {
+      const pieces = await readText(content);
+      if (pieces.length > INDEXED_AT_ONCE) return null;
+      stage = 'embedding';
+      whole = await embedPieces(parts, pieces, signal);
+    } catch (error) {
+      if (!(error instanceof IngestError)) throw error;
+      return failDocument(run, { code: error.code, message: error.message, stage });
+    }
+    // What is counted in parts takes the long way, where each part is a step of its own.
+    if (sumTerms(whole.map(({ terms }) => terms)).terms.length > TERMS_AT_ONCE) return null;
+    for (let record: DocumentRecord | null = known; ; record = await records.read(fence.documentId)) {
+      if (!record || !isCurrent(record, run)) return 'stale';
+      if (record.status !== 'queued') return null;
+      // Otherwise it was changed meanwhile, its access or metadata: its tags are made anew.
+      if (await writeAndPublish(parts, record, whole)) return 'published';
+    }
+  };
+}
+
+async function embedPieces(
+  { embedding, metrics, checkDimensions }: Parts,
+  pieces: readonly ChunkText[],
+  signal: AbortSignal,
+): Promise<WholeChunk[]> {
+  const texts = pieces.map(({ text, tokenCount }) => ({ text, tokens: tokenCount }));
+  const { vectors, tokens } = await embedding.embedDocuments(texts, { signal });
+  if (vectors[0]) await checkDimensions(vectors[0].length);
+  metrics.add('quire_embedded_chunks_total', {}, pieces.length);
+  metrics.add('quire_embedded_tokens_total', {}, tokens);
+  return pieces.map((piece, number) => {
+    const vector = vectors[number];
+    if (!vector) throw new Error('the embedder returned too few vectors');
+    const terms = packTerms(analyzeText(piece.text));
+    return { ...piece, hash: textHash(piece.text), like: null, number, vector, terms };
+  });
+}
+
+/** @returns false when the record is no longer as given */
+async function writeAndPublish(
+  { chunks, publish: commit }: Parts,
+  record: DocumentRecord,
+  whole: readonly WholeChunk[],
+): Promise<boolean> {
+  const generation = generationId(record);
+  const { id: documentId, version, attempt, revision } = record;
+  const tokenCount = whole.reduce((sum, chunk) => sum + chunk.tokenCount, 0);
+  const tags = tagsWhenPublished(record);
+  const made = {
+    documentId,
+    generation,
+    chunks: whole,
+    tags,
+    tokens: tokenCount,
+    owner: statisticsOwner(record),
+  };
+  if (!(await chunks.writeWhole(made, revision))) return false;
+  const counts = { chunkCount: whole.length, tokenCount };
+  return commit(record, (each) =>
+    each.revision === revision ? publish(each, { documentId, version, attempt, ...counts }) : null,
+  );
+}

@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { Content } from '../../shared/document.js';
+import { formatOf } from '../../shared/documents/file-types.js';
+import { IngestError } from '../../shared/errors.js';
+import type { ObjectStorage } from '../../shared/ports.js';
+import type { ChunkOptions } from '../chunking/chunk.js';
+import type { ParserPool } from '../parse/pool.js';
+import { readDocument } from '../parse/read-document.js';
+import type { ReadContent } from './ingest.js';
+
+/** Brings a content's source bytes to the parser: text as it is, files by way of a temporary copy. */
+export function createReadContent({
+  storage,
+  parser,
+}: {
+  storage: ObjectStorage;
+  parser: ParserPool;
+}): ReadContent {
+  return async (content, { callerId, signal }) => {
+    const source = await storage.open(content.storageKey);
+    if (content.kind === 'text') {
+      const text = await decode(source);
+      return (await parser.parse({ text, format: 'text', callerId, signal })).chunks;
+    }
+    const format = formatOf(content.contentType);
+    if (!format) throw new IngestError('corrupt', `No parser for ${content.contentType}`);
+    const path = join(parser.incoming, randomUUID());
+    try {
+      await pipeline(source, createWriteStream(path), { signal });
+      return (await parser.parse({ path, format, callerId, signal })).chunks;
+    } finally {
+      await rm(path, { force: true });
+    }
+  };
+}
+
+/** Reads and chunks text in this process: only for texts so short that the event loop can spare the time. */
+export function createReadText({ storage, chunk }: { storage: ObjectStorage; chunk: ChunkOptions }) {
+  return async ({ storageKey }: Content) => {
+    const text = await decode(await storage.open(storageKey));
+    return readDocument({ format: 'text', source: { text }, chunk });
+  };
+}
+
+async function decode(source: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const part of source) parts.push(part);
+  return Buffer.concat(parts).toString('utf8');
+}

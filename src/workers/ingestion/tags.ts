@@ -1,0 +1,48 @@
+import { BATCH_SIZE } from '../../shared/batches.js';
+import type { Chunks } from '../../shared/chunks/chunks.js';
+import { taggedValue } from '../../shared/chunks/fields.js';
+import type { Write } from '../../shared/chunks/write-texts.js';
+import type { DocumentRecord } from '../../shared/document.js';
+import type { ExpectedField } from '../../shared/documents/change.js';
+import { documentTags } from '../../shared/documents/document-tags.js';
+import type { Records } from '../../shared/documents/records.js';
+
+/** Tags as they will be once the pending content is the published one. */
+export function tagsWhenPublished(record: DocumentRecord): string {
+  return documentTags(record.pending ? { ...record, published: record.pending, pending: null } : record);
+}
+
+/**
+ * Gives the first `count` chunks of a generation the tags that `tagsOf` makes of their record, all of them those of one
+ * state of it: where the tags change meanwhile, it begins again.
+ * @returns false for a generation that was discarded, or a document that was removed
+ */
+export async function writeAllTags(
+  { records, chunks }: { records: Pick<Records, 'read'>; chunks: Pick<Chunks, 'taggedUpTo' | 'writeTags'> },
+  known: DocumentRecord,
+  {
+    generation,
+    count,
+    tagsOf,
+  }: { generation: string; count: number; tagsOf: (of: DocumentRecord) => string },
+): Promise<boolean> {
+  for (let record: DocumentRecord | null = known; record; record = await records.read(record.id)) {
+    const tags = tagsOf(record);
+    const of = { documentId: record.id, revision: record.revision };
+    let done: Write = 'written';
+    let first = await chunks.taggedUpTo(generation, tags);
+    for (; first < count && done === 'written'; first += BATCH_SIZE) {
+      const numbers = Array.from({ length: Math.min(BATCH_SIZE, count - first) }, (_, i) => first + i);
+      done = await chunks.writeTags(generation, { numbers, tags, of });
+    }
+    if (done !== 'overtaken') return done === 'written';
+  }
+  return false;
+}
+
+/** What a generation says once all of its chunks have these tags. */
+export const expectedTags = (generation: string, tags: string, count: number): ExpectedField => ({
+  generation,
+  field: 'tagged',
+  value: taggedValue(tags, count),
+});

@@ -1,4 +1,0 @@
-import { createExactIndex } from '../../../src/shared/adapters/exact-index.js';
-import { describeRecall } from '../../contracts/recall-contract.js';
-
-describeRecall('the exact index', async (redisUrl) => ({ exact: await createExactIndex({ redisUrl }) }));

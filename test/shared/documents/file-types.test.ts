@@ -1,0 +1,69 @@
+import { describe, expect, test } from '@jest/globals';
+import { detectFileType, formatOf, KNOWN_CONTENT_TYPES } from '../../../src/shared/documents/file-types.js';
+
+const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1');
+const formatIn = (
+  content: Uint8Array | string,
+  filename: string | null = null,
+  declared: string | null = null,
+) =>
+  detectFileType(typeof content === 'string' ? bytes(content) : content, filename, declared)?.format ?? null;
+
+const OLE = '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1';
+
+describe('the type of a file', () => {
+  test('is told by its content before its name and before what the client says', () => {
+    expect(formatIn('%PDF-1.7\n...', 'letter.txt', 'text/plain')).toBe('pdf');
+    expect(formatIn('<!DOCTYPE html><p>x', 'page.txt', null)).toBe('html');
+    expect(formatIn('PK\x03\x04................word/document.xml', 'letter.zip')).toBe('docx');
+  });
+
+  test('is told by its name where the content is any text, and by the client last', () => {
+    expect(formatIn('a,b\n1,2', 'table.CSV', 'text/plain')).toBe('csv');
+    expect(formatIn('# Title', 'notes.md', 'text/plain')).toBe('markdown');
+    expect(formatIn('a;b', null, 'text/csv; charset=utf-8')).toBe('csv');
+    expect(formatIn('{"a": 1}', 'data')).toBe('json');
+    expect(formatIn('just words', 'notes', 'application/octet-stream')).toBe('text');
+  });
+
+  test('carries the content type of its format', () => {
+    expect(detectFileType(bytes('x'), 'a.txt', null)).toEqual({ format: 'text', contentType: 'text/plain' });
+    for (const contentType of KNOWN_CONTENT_TYPES) expect(formatOf(contentType)).toBeDefined();
+  });
+
+  test('is unknown for binary content, whatever it is named', () => {
+    const junk = Uint8Array.from({ length: 4_096 }, (_, index) => (index * 7919 + (index >> 3)) % 256);
+    expect(formatIn(junk, 'notes.txt', 'text/plain')).toBeNull();
+    expect(formatIn('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0', 'picture.md')).toBeNull();
+  });
+
+  test('is unknown for other zips, old office files, mail, RTF and XML', () => {
+    expect(formatIn('PK\x03\x04................xl/workbook.xml', 'table.xlsx')).toBeNull();
+    expect(formatIn('PK\x03\x04................readme.txt', 'files.zip')).toBeNull();
+    expect(formatIn(`${OLE}${'\0'.repeat(100)}`, 'old.doc')).toBeNull();
+    expect(formatIn('{\\rtf1 text}', 'letter.txt')).toBeNull();
+    expect(formatIn('Received: from a by b\r\n', 'mail.eml')).toBeNull();
+    expect(formatIn('<?xml version="1.0"?><a/>', 'data')).toBeNull();
+  });
+
+  test('is docx for an encrypted office file and for a broken one so named, which then fail with their reason', () => {
+    const stream = Buffer.from('EncryptedPackage', 'utf16le').toString('latin1');
+    expect(formatIn(`${OLE}${'\0'.repeat(100)}${stream}\0`, 'anything.bin')).toBe('docx');
+    expect(formatIn('PK\x03\x04 cut off', 'letter.docx')).toBe('docx');
+    expect(formatIn(`${OLE}${'\0'.repeat(100)}`, 'letter.docx')).toBe('docx');
+  });
+
+  test('is told by name for an empty file, else text', () => {
+    expect(formatIn('', 'empty.pdf')).toBe('pdf');
+    expect(formatIn('', 'empty.json')).toBe('json');
+    expect(formatIn('', null)).toBe('text');
+    expect(formatIn(' \n ', 'empty')).toBe('text');
+  });
+
+  test('is text in every encoding of Unicode', () => {
+    for (const encoding of ['utf8', 'utf16le'] as const)
+      expect(formatIn(Buffer.from('Grüße und mehr Text, 東京', encoding), 'a.txt')).toBe('text');
+    expect(formatIn(Buffer.from('\ufeffGrüße, 東京の人', 'utf16le'), 'a.txt')).toBe('text');
+    expect(formatIn(Buffer.from('\ufeffabc', 'utf16le').swap16(), 'a.csv')).toBe('csv');
+  });
+});

@@ -1,0 +1,203 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { generationId } from '../../../src/shared/document.js';
+import { createRecords, type Records } from '../../../src/shared/documents/records.js';
+import * as transitions from '../../../src/shared/documents/transitions.js';
+import { keys } from '../../../src/shared/redis/keys.js';
+import { createUsage, type Usage } from '../../../src/shared/usage/usage.js';
+import { makeContent, makeDocument, makeOperation } from '../../support/documents.js';
+import { useTestRedis } from '../../support/use-test-redis.js';
+
+const { redis } = useTestRedis({ failFast: false });
+let records: Records;
+let usage: Usage;
+
+beforeAll(() => {
+  records = createRecords(redis);
+  usage = createUsage(redis);
+});
+
+const fenceOf = ({ id, version, attempt }: { id: string; version: number; attempt: number }) => ({
+  documentId: id,
+  version,
+  attempt,
+});
+
+async function published(changes = {}) {
+  const document = makeDocument(changes);
+  await records.create(document);
+  const fence = fenceOf(document);
+  await records.update(document.id, (each) => transitions.startAttempt(each, fence));
+  const counts = { chunkCount: 2, tokenCount: 30 };
+  const { record } = await records.update(document.id, (each) =>
+    transitions.publish(each, { ...fence, ...counts }),
+  );
+  if (!record) throw new Error('not published');
+  return record;
+}
+
+describe('records', () => {
+  test('reads back what was created, unicode and empty lists included', async () => {
+    const document = makeDocument({
+      metadata: { ключ: ['ü', 1.5, null, { a: [] }], empty: {} },
+      readers: ['日本'],
+    });
+    await records.create(document);
+    expect(await records.read(document.id)).toEqual(document);
+    expect(await records.read('11111111-1111-1111-1111-111111111111')).toBeNull();
+  });
+
+  test('creating an id twice is refused', async () => {
+    const document = makeDocument();
+    await records.create(document);
+    await expect(records.create(document)).rejects.toThrow();
+  });
+
+  test('thirty concurrent changes of one record all take effect', async () => {
+    const document = makeDocument({ metadata: { n: 0 } });
+    await records.create(document);
+    await Promise.all(
+      Array.from({ length: 30 }, () =>
+        records.update(document.id, (each) =>
+          transitions.patch(each, { metadata: { n: Number(each.metadata['n']) + 1 } }),
+        ),
+      ),
+    );
+    expect((await records.read(document.id))?.metadata).toEqual({ n: 30 });
+  });
+
+  test('every change enters the change log with a higher sequence', async () => {
+    const document = makeDocument();
+    await records.create(document);
+    const before = Number(await redis.zScore(keys.changes, document.id));
+    await records.update(document.id, (each) => transitions.patch(each, { metadata: { a: 1 } }));
+    const after = Number(await redis.zScore(keys.changes, document.id));
+    expect(after).toBeGreaterThan(before);
+    expect(Number(await redis.get(keys.sequence))).toBeGreaterThanOrEqual(after);
+  });
+
+  test('publishing shows the new generation, hides the old one and counts the ingest once', async () => {
+    const owner = 'publisher';
+    const first = await published({ ownerId: owner });
+    const old = generationId(first);
+    expect(first).toMatchObject({
+      status: 'completed',
+      pending: null,
+      published: { generation: old },
+    });
+    expect(old.startsWith(`${first.id}.1.1.`)).toBe(true);
+    expect(await redis.sIsMember(keys.hidden, old)).toBe(0);
+
+    const content = makeContent({ sha256: 'other', storageKey: 'a/2' });
+    await records.update(first.id, (each) =>
+      transitions.replaceContent(each, { content, operation: makeOperation({ userId: owner }) }),
+    );
+    const fence = { documentId: first.id, version: 2, attempt: 1 };
+    const started = await records.update(first.id, (each) => transitions.startAttempt(each, fence));
+    const next = generationId(started.record ?? first);
+    expect(next.startsWith(`${first.id}.2.1.`)).toBe(true);
+    expect(await redis.sIsMember(keys.hidden, next)).toBe(1);
+    const publish = () =>
+      records.update(first.id, (each) =>
+        transitions.publish(each, { ...fence, chunkCount: 1, tokenCount: 5 }),
+      );
+    const results = await Promise.all([publish(), publish()]);
+    expect(results.filter(({ changed }) => changed)).toHaveLength(1);
+    expect(results.flatMap(({ discarded }) => discarded)).toEqual([old]);
+    expect(await redis.sIsMember(keys.hidden, old)).toBe(1);
+    expect(await redis.sIsMember(keys.garbage, old)).toBe(1);
+    expect(await redis.zRange(keys.unreferencedObjects, 0, -1)).toContain('a/1');
+    expect(await usage.stats(owner)).toEqual({ ingest_text: 2 });
+  });
+
+  test('a stale run changes nothing', async () => {
+    const document = makeDocument();
+    await records.create(document);
+    const stale = fenceOf(document);
+    await records.update(document.id, (each) => transitions.startAttempt(each, stale));
+    await records.update(document.id, transitions.requeue);
+    const before = await records.read(document.id);
+    const failure = { code: 'corrupt', message: 'no', stage: 'parsing' } as const;
+    for (const transition of [
+      transitions.startAttempt(makeDocument({ ...before }), stale),
+      transitions.publish(makeDocument({ ...before }), { ...stale, chunkCount: 1, tokenCount: 1 }),
+      transitions.fail(makeDocument({ ...before }), { ...stale, failure }),
+    ]) {
+      expect(transition).toBeNull();
+    }
+    expect(before).toMatchObject({ attempt: 2, status: 'queued' });
+  });
+
+  test('a deleted document is gone, its generations are garbage, and late runs find nothing', async () => {
+    const document = await published();
+    const { discarded } = await records.update(document.id, transitions.remove);
+    expect(discarded).toEqual([generationId(document)]);
+    expect(await records.read(document.id)).toBeNull();
+    const late = await records.update(document.id, transitions.requeue);
+    expect(late).toEqual({ record: null, changed: false, discarded: [] });
+    expect(await redis.zScore(keys.tombstones, document.id)).not.toBeNull();
+  });
+
+  test.each([
+    [
+      'superseded',
+      (each: Parameters<typeof transitions.cancel>[0]) =>
+        transitions.replaceContent(each, {
+          content: makeContent(),
+          operation: makeOperation({ userId: 'other' }),
+        }),
+    ],
+    ['cancelled', transitions.cancel],
+    ['deleted', transitions.remove],
+  ])('an ingest that is %s leaves one error with that code', async (code, transition) => {
+    const userId = `user-${code}`;
+    const document = makeDocument({ operation: makeOperation({ userId }) });
+    await records.create(document);
+    await records.update(document.id, transition);
+    const events = await usage.recent(userId, { limit: 10 });
+    expect(events).toHaveLength(1);
+    expect(events[0]).toMatchObject({ status: 'error', metadata: { error: code } });
+    expect(await usage.stats(userId)).toEqual({});
+  });
+
+  test('retry is a new operation and raises the attempt; retrying what is completed changes nothing', async () => {
+    const document = makeDocument();
+    await records.create(document);
+    const failure = { code: 'timeout', message: 'too slow', stage: 'parsing' } as const;
+    await records.update(document.id, (each) => transitions.fail(each, { ...fenceOf(document), failure }));
+    expect(await records.read(document.id)).toMatchObject({ status: 'failed', error: failure });
+    const { record } = await records.update(document.id, (each) => transitions.retry(each, makeOperation()));
+    expect(record).toMatchObject({ status: 'queued', attempt: 2, error: null });
+    const done = await published();
+    expect(transitions.retry(done, makeOperation())).toBeNull();
+    expect(transitions.cancel(done)).toBeNull();
+  });
+
+  test('only unfinished records are for the sweeper', async () => {
+    const document = makeDocument();
+    await records.create(document);
+    expect(await redis.zScore(keys.unfinished, document.id)).not.toBeNull();
+    const done = await published();
+    expect(await redis.zScore(keys.unfinished, done.id)).toBeNull();
+    await records.update(done.id, (each) => transitions.patch(each, { metadata: { a: 1 } }));
+    expect(await redis.zScore(keys.unfinished, done.id)).not.toBeNull();
+    await records.update(done.id, (each) => transitions.finishRetag(each, each.retag));
+    expect(await redis.zScore(keys.unfinished, done.id)).toBeNull();
+  });
+});
+
+test('a document whose owner is no well-formed text is published, counted and deleted like any other', async () => {
+  const owner = 'half \ud800: %3A';
+  const document = makeDocument({
+    ownerId: owner,
+    readers: [owner],
+    operation: makeOperation({ userId: owner }),
+  });
+  await records.create(document);
+  const fence = { ...fenceOf(document), chunkCount: 1, tokenCount: 3 };
+  const published = await records.update(document.id, (each) => transitions.publish(each, fence));
+  expect(published).toMatchObject({ changed: true, record: { ownerId: owner } });
+  expect(await records.read(document.id)).toMatchObject({ ownerId: owner, readers: [owner] });
+  expect(Object.keys(await usage.stats(owner))).toHaveLength(1);
+  expect(await usage.stats('half \ud801: %3A')).toEqual({});
+  expect((await records.update(document.id, transitions.remove)).changed).toBe(true);
+});

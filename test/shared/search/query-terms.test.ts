@@ -1,0 +1,43 @@
+import { expect, test } from '@jest/globals';
+import { noStatistics, weighQuery, type TermStatistics } from '../../../src/shared/search/query-terms.js';
+import { analyzeText, hashTerm } from '../../../src/shared/text/terms.js';
+
+const statistics: TermStatistics = {
+  chunks: 100_000,
+  totalLength: 10_000_000,
+  frequencies: new Map([
+    [hashTerm('harbour'), 60_000],
+    [hashTerm('crane'), 20],
+  ]),
+};
+const weightOf = (word: string, query: string, known = statistics) => {
+  const { terms, weights } = weighQuery(query, known);
+  return weights[terms.indexOf(hashTerm(word))] ?? NaN;
+};
+
+test('terms come in ascending order, once each, with shares of their weight', () => {
+  const { terms, weights } = weighQuery('harbour crane wagon crane', statistics);
+  const distinct = [...analyzeText('harbour crane wagon').counts.keys()];
+  expect([...terms]).toEqual(distinct.sort((a, b) => a - b));
+  expect(weights.reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(1, 12);
+  expect(weighQuery('?!', statistics).terms).toHaveLength(0);
+});
+
+test('rare terms weigh more than common ones, and repeated ones more, up to twice', () => {
+  expect(weightOf('crane', 'harbour crane')).toBeGreaterThan(0.9);
+  const ratio = (query: string) => weightOf('crane', query) / weightOf('harbour', query);
+  expect(ratio('harbour crane crane')).toBeGreaterThan(ratio('harbour crane'));
+  expect(ratio(`harbour ${'crane '.repeat(50)}`)).toBeLessThan(2 * ratio('harbour crane'));
+});
+
+test('the average length is between that of general text and of the own chunks', () => {
+  expect(weighQuery('crane', noStatistics).averageLength).toBe(150);
+  expect(weighQuery('crane', statistics).averageLength).toBeCloseTo(100, 1);
+});
+
+test('of a query as long as a text the 128 heaviest terms count', () => {
+  const rare = Array.from({ length: 200 }, (_, i) => `rare${String(i)}`).join(' ');
+  const { terms } = weighQuery(`harbour ${rare}`, statistics);
+  expect(terms).toHaveLength(128);
+  expect(terms).not.toContain(hashTerm('harbour'));
+});

@@ -1,0 +1,179 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { noStatistics, type TermStatistics } from '../../../src/shared/search/query-terms.js';
+import {
+  createHybridRanker,
+  createLexicalRanker,
+  createRankers,
+  createSemanticRanker,
+} from '../../../src/shared/search/ranking.js';
+import { analyzeText, hashTerm, packTerms } from '../../../src/shared/text/terms.js';
+
+const lexical = createLexicalRanker();
+
+function candidates(...texts: string[]): { terms: Uint8Array; similarity: number }[] {
+  return texts.map((text) => ({ terms: packTerms(analyzeText(text)), similarity: 0.5 }));
+}
+
+function score(query: string, text: string, statistics: TermStatistics = noStatistics): number {
+  return lexical.rank(query, candidates(text), statistics)[0] ?? NaN;
+}
+
+function statisticsOf(...texts: string[]): TermStatistics {
+  const frequencies = new Map<number, number>();
+  let totalLength = 0;
+  for (const text of texts) {
+    const { length, counts } = analyzeText(text);
+    totalLength += length;
+    for (const term of counts.keys()) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
+  }
+  return { chunks: texts.length, totalLength, frequencies };
+}
+
+describe('the lexical ranker', () => {
+  test('asks for the statistics of the terms of the query', () => {
+    expect(lexical.queryTerms('the wolf of the Wolf’s')).toEqual([hashTerm('wolf')]);
+  });
+
+  test('scores between 0 for nothing in common and 1 for a query wholly covered', () => {
+    expect(score('wolf sheep', 'orchard')).toBe(0);
+    expect(score('wolf sheep', 'wolf')).toBeGreaterThan(0);
+    const whole = score('wolf sheep', 'wolf sheep '.repeat(200));
+    expect(whole).toBeGreaterThan(0.9);
+    expect(whole).toBeLessThanOrEqual(1);
+  });
+
+  test('prefers the chunk that covers more of the query, that repeats it, and that is shorter', () => {
+    expect(score('wolf sheep', 'wolf sheep')).toBeGreaterThan(score('wolf sheep', 'wolf wolf'));
+    expect(score('wolf', 'wolf wolf orchard')).toBeGreaterThan(score('wolf', 'wolf orchard orchard'));
+    expect(score('wolf', 'wolf')).toBeGreaterThan(score('wolf', `wolf ${'orchard '.repeat(300)}`));
+  });
+
+  test('follows general text where the caller has no documents', () => {
+    expect(score('people axolotl', 'axolotl')).toBeGreaterThan(score('people axolotl', 'people'));
+    expect(score('der Molch und die', 'Molch')).toBeGreaterThan(score('der Molch und die', 'der die und'));
+  });
+
+  test("follows the caller's own documents where there are many", () => {
+    const aquarium = statisticsOf(...Array.from({ length: 500 }, () => 'axolotl water'), 'people');
+    expect(score('people axolotl', 'people', aquarium)).toBeGreaterThan(
+      score('people axolotl', 'axolotl', aquarium),
+    );
+  });
+
+  test('scores each chunk by itself, whatever the other candidates are', () => {
+    const together = lexical.rank('wolf sheep', candidates('wolf', 'sheep dog', 'orchard'), noStatistics);
+    expect([...together]).toEqual([score('wolf sheep', 'wolf'), score('wolf sheep', 'sheep dog'), 0]);
+  });
+
+  test('scores 0 for a query without terms', () => {
+    expect(score('to be or not to be', 'wolf')).toBe(0);
+    expect(lexical.rank('wolf', [], noStatistics)).toHaveLength(0);
+  });
+
+  test('stays within bounds when statistics lag behind the documents', () => {
+    const stale: TermStatistics = {
+      chunks: 1,
+      totalLength: 1,
+      frequencies: new Map([[hashTerm('wolf'), 5000]]),
+    };
+    expect(score('wolf', 'wolf', stale)).toBeGreaterThan(0);
+    expect(score('wolf', 'wolf', stale)).toBeLessThanOrEqual(1);
+  });
+
+  test('ranks four thousand candidates for the longest query within a second', () => {
+    const word = (index: number) => `w${String(index)}x`;
+    const query = Array.from({ length: 6000 }, (_, index) => word(index))
+      .join(' ')
+      .slice(0, 32_768);
+    const [chunk] = candidates(Array.from({ length: 300 }, (_, index) => word(index * 7)).join(' '));
+    const many = Array.from({ length: 4000 }, () => chunk ?? { terms: new Uint8Array(), similarity: 0 });
+    const started = performance.now();
+    const scores = lexical.rank(query, many, noStatistics);
+    expect(scores).toHaveLength(4000);
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+});
+
+describe('the semantic ranker', () => {
+  test('scores by similarity, clamped to 0 and 1', () => {
+    const semantic = createSemanticRanker();
+    const [chunk] = candidates('wolf');
+    const scored = [0.25, -0.5, 1.0000001].map((similarity) => ({
+      terms: new Uint8Array(),
+      ...chunk,
+      similarity,
+    }));
+    expect([...semantic.rank('wolf', scored, noStatistics)]).toEqual([0.25, 0, 1]);
+    expect(semantic.queryTerms('wolf')).toEqual([]);
+  });
+});
+
+describe('the hybrid ranker', () => {
+  const semantic = createSemanticRanker();
+  const score = (weight: number, similarity: number, text: string) => {
+    const scored = candidates(text).map((each) => ({ ...each, similarity }));
+    const rank = (ranker: typeof semantic) => ranker.rank('wolf sheep', scored, noStatistics)[0] ?? NaN;
+    return { hybrid: rank(createHybridRanker(weight)), meaning: rank(semantic), words: rank(lexical) };
+  };
+
+  test('scores by a weighted sum of similarity and words', () => {
+    const { hybrid, words } = score(0.75, 0.4, 'wolf orchard');
+    expect(words).toBeGreaterThan(0);
+    expect(hybrid).toBeCloseTo(0.75 * 0.4 + 0.25 * words, 12);
+    // Against the direction of the query is as far from it as across.
+    expect(score(0.75, -1, 'orchard').hybrid).toBe(0);
+  });
+
+  test('scores between the two, and within bounds, whatever weight and similarity', () => {
+    const texts = fc.array(fc.constantFrom('wolf', 'sheep', 'orchard'), { maxLength: 30 });
+    const unit = fc.double({ min: 0, max: 1, noNaN: true });
+    const similarities = fc.double({ min: -1.001, max: 1.001, noNaN: true });
+    fc.assert(
+      fc.property(unit, similarities, texts, (weight, similarity, words) => {
+        const scores = score(weight, similarity, words.join(' '));
+        const [least, most] = [scores.meaning, scores.words].sort((a, b) => a - b);
+        expect(scores.hybrid).toBeGreaterThanOrEqual(Math.max(0, (least ?? NaN) - 1e-12));
+        expect(scores.hybrid).toBeLessThanOrEqual(Math.min(1, (most ?? NaN) + 1e-12));
+      }),
+    );
+  });
+
+  test('never scores a chunk lower for being more similar, or for holding more of the query', () => {
+    for (const weight of [0, 0.3, 0.6, 1]) {
+      const bySimilarity = [-0.2, 0, 0.3, 0.9, 1].map((each) => score(weight, each, 'wolf').hybrid);
+      expect(bySimilarity).toEqual([...bySimilarity].sort((a, b) => a - b));
+      const byWords = ['orchard', 'wolf orchard', 'wolf sheep'].map(
+        (text) => score(weight, 0.5, text).hybrid,
+      );
+      expect(byWords).toEqual([...byWords].sort((a, b) => a - b));
+    }
+  });
+
+  test('is one of the two at the ends', () => {
+    expect(score(1, 0.4, 'wolf').hybrid).toBe(0.4);
+    const { hybrid, words } = score(0, 0.4, 'wolf');
+    expect(hybrid).toBe(words);
+  });
+
+  test('reads similarities and terms, and takes the statistics of the terms', () => {
+    const hybrid = createHybridRanker(0.5);
+    expect(hybrid.queryTerms('the wolf')).toEqual(lexical.queryTerms('the wolf'));
+    expect([hybrid, lexical, semantic].map(({ reads }) => reads)).toEqual([
+      ['similarity', 'terms'],
+      ['terms'],
+      ['similarity'],
+    ]);
+  });
+});
+
+describe('choosing a ranker', () => {
+  test('follows the request, and where it says nothing the standard', () => {
+    const choose = createRankers({ standard: 'hybrid', hybridWeight: 0.5 });
+    const scored = candidates('orchard');
+    const score = (ranking: Parameters<typeof choose>[0]) =>
+      choose(ranking).rank('wolf', scored, noStatistics)[0];
+    expect([score('semantic'), score('lexical'), score('hybrid')]).toEqual([0.5, 0, 0.25]);
+    expect(score(undefined)).toBe(0.25);
+  });
+});

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createRecords } from '../../../src/shared/documents/records.js';
+import { createReadHits, type ReadHits } from '../../../src/shared/search/read-hits.js';
+import { openSearchWorld, type SearchWorld } from '../../support/search-world.js';
+import { useTestRedis } from '../../support/use-test-redis.js';
+
+const { url, redis } = useTestRedis();
+let world: SearchWorld;
+let readHits: ReadHits;
+beforeAll(async () => {
+  world = await openSearchWorld(url);
+  readHits = createReadHits(redis);
+}, 30_000);
+afterAll(() => {
+  world.close();
+});
+
+const UNKNOWN = '11111111-1111-1111-1111-111111111111';
+
+const generationOf = async (id: string) =>
+  (await createRecords(redis).read(id))?.published?.generation ?? 'none';
+
+test('reads texts in their order, and of records what access and filters look at, as they stand', async () => {
+  const id = await world.create({ metadata: { kind: 'letter' } });
+  await world.publish(id, ['the harbour', '倉庫の鍵']);
+  const generation = await generationOf(id);
+  const addresses = [
+    { generation, number: 1 },
+    { generation, number: 7 },
+    { generation, number: 0 },
+  ];
+  const { contents, records } = await readHits(addresses, [id, UNKNOWN, id]);
+  expect(contents).toEqual(['倉庫の鍵', null, 'the harbour']);
+  const record = await createRecords(redis).read(id);
+  if (!record) throw new Error('no record');
+  const { createdAt, readers, writers, admins, metadata, published, pending } = record;
+  const seen = { id, createdAt, readers, writers, admins, metadata, published, pending };
+  expect(metadata).toEqual({ kind: 'letter' });
+  expect(records).toEqual([seen, null, seen]);
+  await world.patch(id, { readers: ['anna'] });
+  expect((await readHits([], [id])).records).toEqual([{ ...seen, readers: ['anna'] }]);
+  expect(await readHits([], [])).toEqual({ contents: [], records: [] });
+});
+
+test('reads a page of the largest size at once', async () => {
+  const id = await world.create();
+  const texts = Array.from({ length: 100 }, (_, i) => `chunk ${String(i)}`);
+  await world.publish(id, texts);
+  const generation = await generationOf(id);
+  const addresses = texts.map((_, number) => ({ generation, number }));
+  const { contents, records } = await readHits(addresses, [id, ...Array.from({ length: 99 }, () => UNKNOWN)]);
+  expect(contents).toEqual(texts);
+  expect(records.filter((each) => each !== null)).toHaveLength(1);
+});

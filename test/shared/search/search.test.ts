@@ -1,0 +1,253 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Hit } from '../../../src/shared/search/hits.js';
+import type { TermStatistics } from '../../../src/shared/search/query-terms.js';
+import { type Ranker } from '../../../src/shared/search/ranking.js';
+import type { SearchRequest } from '../../../src/shared/search/request.js';
+import { createSearch } from '../../../src/shared/search/search.js';
+import { analyzeText, packTerms, unpackTerms } from '../../../src/shared/text/terms.js';
+import { parsed } from '../../contracts/index-data.js';
+import { makeContent, makeDocument } from '../../support/documents.js';
+import { createListedIndex, innerProduct, type IndexedChunk } from '../../support/listed-index.js';
+import { EXACT_SCORES, expectAnswer } from '../../support/search-answers.js';
+import {
+  COMMON,
+  LONG,
+  question,
+  type RandomDocument,
+  RANKERS,
+  type Stored,
+  world,
+} from '../../support/search-worlds.js';
+
+function store({ texts: served, unserved, isReadable, colour }: RandomDocument): Stored {
+  const record = makeDocument({ metadata: { colour }, readers: isReadable ? ['caller'] : [] });
+  const generation = served.length > 0 ? `${record.id}.2.1` : null;
+  return {
+    record: { ...record, published: makeContent({ version: 2, generation }) },
+    texts: served,
+    unserved,
+  };
+}
+
+interface Analysed {
+  readonly terms: Uint8Array;
+  /** Eight numbers of length 1 that depend on the text alone. */
+  readonly vector: Float32Array;
+}
+const analysed = new Map<string, Analysed>();
+
+/** Terms and vector of a text, made once. */
+function analyse(of: string): Analysed {
+  const known = analysed.get(of);
+  if (known) return known;
+  const analyzed = analyzeText(of);
+  const vector = new Float32Array(8).fill(0.01);
+  for (const [term, times] of analyzed.counts) vector[term % 8] = (vector[term % 8] ?? 0) + times;
+  const length = Math.hypot(...vector);
+  const made = { terms: packTerms(analyzed), vector: vector.map((value) => value / length) };
+  analysed.set(of, made);
+  return made;
+}
+
+function indexed(stored: Stored, isBeyondLimit: boolean): IndexedChunk[] {
+  const chunksOf = (generation: string, all: readonly string[], isStale: boolean) =>
+    all.map((each, number) => ({
+      documentId: stored.record.id,
+      generation,
+      number,
+      ...analyse(each),
+      isBeyondLimit: isStale && isBeyondLimit,
+    }));
+  const { id, published } = stored.record;
+  return [
+    ...chunksOf(`${id}.1.1`, stored.unserved, true),
+    ...chunksOf(published?.generation ?? '', stored.texts, false),
+  ];
+}
+
+function count(all: readonly string[]): TermStatistics {
+  const frequencies = new Map<number, number>();
+  let totalLength = 0;
+  for (const each of all) {
+    const { counts, length } = unpackTerms(analyse(each).terms);
+    totalLength += length;
+    for (const term of counts.keys()) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
+  }
+  return { chunks: all.length, totalLength, frequencies };
+}
+
+function scan(
+  stored: readonly Stored[],
+  query: string,
+  { ranker, statistics }: { readonly ranker: Ranker; readonly statistics: TermStatistics },
+) {
+  const chunks = stored.flatMap(({ record, texts: all }) =>
+    all.map((each, number) => ({ documentId: record.id, number, text: each })),
+  );
+  const candidates = chunks.map((chunk) => ({
+    terms: analyse(chunk.text).terms,
+    similarity: innerProduct(analyse(query).vector, analyse(chunk.text).vector),
+  }));
+  const scores = ranker.rank(query, candidates, statistics);
+  return chunks.map((chunk, i) => ({ ...chunk, score: scores[i] ?? NaN }));
+}
+
+type RandomWorld = typeof world extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** A search over a made-up world, and how often it asked for what; for `lag` questions the index knows old chunks only. */
+function openWorld({
+  documents,
+  hasCommon,
+  isIndexCurrent,
+  isBeyondLimit,
+  seeksAllWords,
+  ranking,
+}: RandomWorld) {
+  const common: RandomDocument = { texts: COMMON, unserved: [], isReadable: true, colour: 'red' };
+  const stored = [...documents, ...(hasCommon ? [common] : [])].map(store);
+  const byId = new Map(stored.map((each) => [each.record.id, each]));
+  const ranker = RANKERS[ranking];
+  const statistics = count(stored.flatMap(({ texts: all }) => all));
+  const isWanted = ({ record }: Stored, colour: string | null) =>
+    record.readers.includes('caller') && (colour === null || record.metadata['colour'] === colour);
+  const asked = { search: 0, searchWords: 0, seeksAllWords: 0, embed: 0 };
+
+  const search = (request: SearchRequest, colour: string | null = null, lag = 0) => {
+    const known = stored.filter((each) => !isIndexCurrent || isWanted(each, colour));
+    const current = known.flatMap((each) => indexed(each, isBeyondLimit));
+    const chunks = () =>
+      asked.search + asked.searchWords <= lag
+        ? current.filter(({ generation }) => generation.endsWith('.1.1'))
+        : current;
+    return createSearch({
+      index: createListedIndex(chunks, { seeksAllWords, onAsk: (by) => (asked[by] += 1) }),
+      embedding: {
+        embedQuery: (query) => {
+          asked.embed += 1;
+          return Promise.resolve({ vector: analyse(query).vector, tokens: null });
+        },
+      },
+      chooseRanker: () => ranker,
+      statistics: { read: () => Promise.resolve(statistics) },
+      readHits: (addresses, ids) =>
+        Promise.resolve({
+          contents: addresses.map(({ generation, number }) => contentOf(byId, generation, number)),
+          records: ids.map((id) => byId.get(id)?.record ?? null),
+        }),
+    })(request);
+  };
+  return {
+    asked,
+    search,
+    size: stored.reduce((sum, { texts: all, unserved }) => sum + all.length + unserved.length, 0),
+    scan: (query: string, colour: string | null) =>
+      scan(
+        stored.filter((each) => isWanted(each, colour)),
+        query,
+        { ranker, statistics },
+      ),
+  };
+}
+
+function contentOf(byId: ReadonlyMap<string, Stored>, generation: string, number: number): string | null {
+  const [id = '', version] = generation.split('.');
+  const stored = byId.get(id);
+  return (version === '2' ? stored?.texts[number] : stored?.unserved[number]) ?? null;
+}
+
+describe('a search', () => {
+  test('answers as a scan of every chunk does, whatever is stale, hidden, filtered or cut off', async () => {
+    await fc.assert(
+      fc.asyncProperty(world, question, async (made, { colour, ...asked }) => {
+        const { search, scan: scanAll, size } = openWorld(made);
+        const filter = colour === null ? null : parsed({ colour });
+        const hits = await search({ callerId: 'caller', filter, ...asked }, colour);
+        // Where limits cut candidates off, an order by some of what decides is not that of the scores.
+        const isByPart = made.ranking === 'hybrid' || (made.ranking === 'lexical' && !made.seeksAllWords);
+        const isCertain = () => !isByPart || size < 400;
+        expectAnswer(hits, scanAll(asked.query, colour), { ...asked, tolerance: EXACT_SCORES, isCertain });
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  const plain = {
+    hasCommon: false,
+    isIndexCurrent: true,
+    isBeyondLimit: false,
+    seeksAllWords: false,
+    ranking: 'lexical' as const,
+  };
+  const of = (...all: string[]): RandomDocument => ({
+    texts: all,
+    unserved: [],
+    isReadable: true,
+    colour: 'red',
+  });
+  const request = {
+    callerId: 'caller',
+    query: 'crane',
+    filter: null,
+    k: 10,
+    minScore: 0,
+    per: 'chunk' as const,
+  };
+  const contents = (hits: readonly Hit[]) => hits.map(({ content }) => content);
+
+  test.each([1, 2, 3])('has the new hits of what is published after %d questions', async (lag) => {
+    for (const ranking of ['lexical', 'semantic'] as const) {
+      const { search } = openWorld({
+        ...plain,
+        ranking,
+        documents: [{ ...of('crane new'), unserved: ['crane old'] }, of('ledger')],
+      });
+      const hits = await search({ ...request, minScore: 0.05, k: 1 }, null, lag);
+      expect(contents(hits)).toEqual(['crane new']);
+    }
+  });
+
+  test('asks an index that never learns what was published no more than four times', async () => {
+    const documents = [{ ...of('crane new'), unserved: ['crane old'] }];
+    const { search, asked } = openWorld({ ...plain, documents });
+    expect(await search({ ...request, minScore: 0.05 }, null, 1_000)).toEqual([]);
+    expect(asked).toMatchObject({ search: 0, searchWords: 4, embed: 0 });
+  });
+
+  test('finds by vector what holds only terms that are searched for no more in a long query', async () => {
+    const query = Array.from({ length: 120 }, (_, i) => `rare${String(i)}`).join(' ');
+    const { search } = openWorld({ ...plain, documents: query.split(' ').map((each) => of(each)) });
+    expect(await search({ ...request, query, k: 200 })).toHaveLength(120);
+    expect((await search({ ...request, query, k: 200, minScore: 0.004 })).length).toBeGreaterThan(64);
+  });
+
+  test('finds what holds only a common term where that outweighs a rare one in a long text', async () => {
+    for (const k of [1, 5, 100]) {
+      const documents = [of(`crane ${LONG}`, `wagon ${LONG}`)];
+      const { search, scan: scanAll, asked } = openWorld({ ...plain, documents, hasCommon: true });
+      const question = { ...request, query: 'harbour crane', k };
+      const hits = await search(question);
+      expectAnswer(hits, scanAll(question.query, null), { ...question, tolerance: EXACT_SCORES });
+      expect(hits[0]?.content).toMatch(/^harbour/);
+      // The first pass is run again beside the second.
+      expect(asked.searchWords).toBe(3);
+    }
+  });
+
+  test('by terms asks once for a page that they fill, without the vector of the query', async () => {
+    const documents = [of(...Array.from({ length: 30 }, (_, i) => `crane ${String(i)}`))];
+    const { search, asked } = openWorld({ ...plain, documents, hasCommon: true });
+    expect(await search({ ...request, query: 'pier crane' })).toHaveLength(10);
+    expect(await search({ ...request, query: 'crane', minScore: 0.1, k: 100 })).toHaveLength(30);
+    expect(asked).toMatchObject({ search: 0, searchWords: 2, embed: 0 });
+  });
+
+  test('by both asks once each, and once more for common terms where others leave room', async () => {
+    const documents = [of('crane', 'wagon')];
+    const { search, asked } = openWorld({ ...plain, documents, hasCommon: true, ranking: 'hybrid' });
+    await search({ ...request, query: 'crane wagon' });
+    expect(asked).toMatchObject({ search: 1, searchWords: 1, embed: 1 });
+    await search({ ...request, query: 'crane wagon harbour' });
+    expect(asked).toMatchObject({ search: 2, searchWords: 3, embed: 2 });
+  });
+});

@@ -1,0 +1,94 @@
+import { expect, test } from '@jest/globals';
+import { UnavailableError } from '../../../src/shared/errors.js';
+import { createTurns, type Turns } from '../../../src/shared/search/turns.js';
+import { rejection } from '../../support/rejection.js';
+
+/** Enters for each name in order, and tells in which order they were let in, one at a time. */
+async function orderOf(turns: Turns, names: readonly string[]): Promise<string[]> {
+  const order: string[] = [];
+  const leave = await turns.enter({ by: 'first' });
+  const runs = names.map((by) =>
+    turns.run(
+      () => {
+        order.push(by);
+        return Promise.resolve();
+      },
+      { by },
+    ),
+  );
+  leave();
+  await Promise.all(runs);
+  return order;
+}
+
+test('those who wait come in turn, however many times one of them waits', async () => {
+  const order = await orderOf(createTurns(1), ['heavy', 'heavy', 'heavy', 'heavy', 'light', 'other']);
+  expect(order).toEqual(['heavy', 'light', 'other', 'heavy', 'heavy', 'heavy']);
+});
+
+test('no more than so many run at once, and every place is given on', async () => {
+  const turns = createTurns(3);
+  let [running, most] = [0, 0];
+  const task = async () => {
+    running += 1;
+    most = Math.max(most, running);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    running -= 1;
+  };
+  await Promise.all(Array.from({ length: 50 }, (_, i) => turns.run(task, { by: String(i % 7) })));
+  expect(most).toBe(3);
+  expect(turns.figures()).toEqual({ running: 0, waiting: 0 });
+});
+
+test('whom nobody waits for any more takes no turn', async () => {
+  const turns = createTurns(1);
+  const leave = await turns.enter();
+  const gone = new AbortController();
+  let ran = 0;
+  const task = () => Promise.resolve((ran += 1));
+  const aborted = Array.from({ length: 20 }, () => rejection(turns.run(task, { signal: gone.signal })));
+  const kept = turns.run(task);
+  gone.abort(new Error('left'));
+  for (const error of await Promise.all(aborted)) expect(error).toEqual(new Error('left'));
+  expect(turns.figures()).toEqual({ running: 1, waiting: 1 });
+  leave();
+  await kept;
+  expect(ran).toBe(1);
+  expect(await rejection(turns.run(task, { signal: gone.signal }))).toEqual(new Error('left'));
+  expect(turns.figures()).toEqual({ running: 0, waiting: 0 });
+});
+
+test('a full queue refuses the newest of the caller who has the most in it, and nobody else', async () => {
+  const turns = createTurns(1, { mostWaiting: 10, name: 'index' });
+  const leave = await turns.enter();
+  const task = () => Promise.resolve('done');
+  const heavy = Array.from({ length: 30 }, () => turns.run(task, { by: 'heavy' }).catch((e: unknown) => e));
+  const light = Array.from({ length: 3 }, () => turns.run(task, { by: 'light' }));
+  expect(turns.figures().waiting).toBe(10);
+  leave();
+  expect(await Promise.all(light)).toEqual(['done', 'done', 'done']);
+  const answers = await Promise.all(heavy);
+  expect(answers.filter((answer) => answer === 'done')).toHaveLength(7);
+  expect(answers.filter((answer) => answer instanceof UnavailableError)).toHaveLength(23);
+});
+
+test('one who is alone has more at once; another has a turn at once, and takes turns from then on', async () => {
+  const turns = createTurns(2, { mostAlone: 10 });
+  const heavy = Array.from({ length: 30 }, () => turns.enter({ by: 'heavy' }));
+  const leaveHeavy = await Promise.all(heavy.slice(0, 10));
+  expect(turns.figures()).toEqual({ running: 10, waiting: 20 });
+  const leaveLight = await turns.enter({ by: 'light' });
+  expect(turns.figures()).toEqual({ running: 11, waiting: 20 });
+  // Somebody else was here a moment ago: the heavy one gets places of the common number only.
+  for (const leave of leaveHeavy.slice(0, 8)) leave();
+  expect(turns.figures()).toEqual({ running: 3, waiting: 20 });
+  const second = turns.enter({ by: 'light' });
+  leaveHeavy[8]?.();
+  expect(turns.figures()).toEqual({ running: 2, waiting: 21 });
+  leaveHeavy[9]?.();
+  expect(turns.figures()).toEqual({ running: 2, waiting: 20 });
+  leaveLight();
+  (await second)();
+  for (const entered of heavy.slice(10)) (await entered)();
+  expect(turns.figures()).toEqual({ running: 0, waiting: 0 });
+});

@@ -1,0 +1,1 @@
+export { stopRedisServers as default } from './redis-servers.mjs';

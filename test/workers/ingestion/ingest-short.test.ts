@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { createBuiltinEmbedder } from '../../../src/shared/adapters/builtin/embedder.js';
+import { createChunks, type Chunks } from '../../../src/shared/chunks/chunks.js';
+import { FIRST_VECTORS } from '../../../src/shared/data-set/vectors.js';
+import { generationId, type DocumentRecord } from '../../../src/shared/document.js';
+import { documentTags } from '../../../src/shared/documents/document-tags.js';
+import { createRecords, type Records } from '../../../src/shared/documents/records.js';
+import { patch, remove, startAttempt } from '../../../src/shared/documents/transitions.js';
+import { IngestError } from '../../../src/shared/errors.js';
+import { createEmbedding } from '../../../src/shared/models/embedding.js';
+import { createMetricsBuffer } from '../../../src/shared/observability/metrics-buffer.js';
+import { createJobs, type Jobs } from '../../../src/shared/queues/jobs.js';
+import { bullConnection } from '../../../src/shared/redis/client.js';
+import { keys } from '../../../src/shared/redis/keys.js';
+import { createFailDocument } from '../../../src/workers/ingestion/fail.js';
+import { createIngestShort } from '../../../src/workers/ingestion/ingest-short.js';
+import { createPublish } from '../../../src/workers/ingestion/publish.js';
+import { makeContent, makeDocument } from '../../support/documents.js';
+import { useTestRedis } from '../../support/use-test-redis.js';
+
+const { url, redis } = useTestRedis({ failFast: false });
+let jobs: Jobs;
+let records: Records;
+let chunks: Chunks;
+let document: DocumentRecord;
+
+beforeAll(() => {
+  jobs = createJobs({
+    connection: bullConnection(url, { failFast: false }),
+    redis,
+    onError: () => undefined,
+  });
+  records = createRecords(redis);
+  chunks = createChunks(redis);
+});
+
+afterAll(async () => {
+  await jobs.close();
+});
+
+beforeEach(async () => {
+  await redis.flushAll();
+  document = makeDocument();
+  await records.create(document);
+});
+
+const { signal } = new AbortController();
+const piece = { text: 'the otter swims', tokenCount: 4, overlap: 0 };
+
+/** Ingests the document as it was read before `meanwhile`, which happens while the worker makes vectors of it. */
+async function ingest(meanwhile: () => Promise<unknown> = () => Promise.resolve(), pieces = [piece]) {
+  const metrics = createMetricsBuffer(redis, { onError: () => undefined });
+  const run = createIngestShort({
+    records,
+    chunks,
+    metrics,
+    embedding: createEmbedding(createBuiltinEmbedder(), { maxWaitMilliseconds: 0 }),
+    failDocument: createFailDocument({ records, jobs, metrics }),
+    publish: createPublish({ records, jobs, metrics, vectors: FIRST_VECTORS }),
+    checkDimensions: () => Promise.resolve(),
+    readText: async () => {
+      await meanwhile();
+      return pieces;
+    },
+  });
+  const { id: documentId, version, attempt } = document;
+  const outcome = await run({ documentId, version, attempt }, document, { signal });
+  await metrics.close();
+  return outcome;
+}
+
+const chunkOf = (field: string) => redis.hGet(keys.chunk(generationId(document), 0), field);
+const ownersChunks = () => redis.hGet(keys.statistics(document.ownerId), 'chunks');
+
+test('a short text is published with its chunks, vectors and term statistics', async () => {
+  expect(await ingest()).toBe('published');
+  expect(await records.read(document.id)).toMatchObject({
+    status: 'completed',
+    pending: null,
+    published: { generation: generationId(document), chunkCount: 1, tokenCount: 4 },
+  });
+  const [vector] = await chunks.readVectors([{ generation: generationId(document), number: 0 }]);
+  expect(vector).toHaveLength(1024);
+  expect(await chunkOf('content')).toBe(piece.text);
+  expect(await ownersChunks()).toBe('1');
+  expect(await redis.sMembers(keys.hidden)).toEqual([]);
+  expect(await redis.zRange(keys.unfinished, 0, -1)).toEqual([]);
+});
+
+test('one that was patched meanwhile is published with the tags of the patch', async () => {
+  await ingest(() => records.update(document.id, (each) => patch(each, { metadata: { colour: 'red' } })));
+  const published = await records.read(document.id);
+  expect(published).toMatchObject({ status: 'completed', metadata: { colour: 'red' } });
+  expect(published && documentTags(published)).toBe(await chunkOf('tags'));
+});
+
+test('one that was deleted meanwhile leaves nothing', async () => {
+  expect(await ingest(() => records.update(document.id, remove))).toBe('stale');
+  expect(await records.read(document.id)).toBeNull();
+  expect(await chunkOf('content')).toBeNull();
+  expect(await ownersChunks()).toBeNull();
+});
+
+test('a run beside its twin counts nothing twice', async () => {
+  expect(await ingest(ingest)).toBe('stale');
+  expect(await records.read(document.id)).toMatchObject({
+    status: 'completed',
+    published: { chunkCount: 1 },
+  });
+  expect(await ownersChunks()).toBe('1');
+});
+
+test('a run after one that died before it published finishes its work, and counts nothing twice', async () => {
+  const dying: Records['update'] = () => Promise.reject(new Error('the process died'));
+  const living = records;
+  records = { ...living, update: dying };
+  await expect(ingest()).rejects.toThrow('the process died');
+  records = living;
+  expect(await records.read(document.id)).toMatchObject({ status: 'queued', published: null });
+  expect(await redis.sMembers(keys.hidden)).toEqual([generationId(document)]);
+  expect(await ingest()).toBe('published');
+  expect(await ownersChunks()).toBe('1');
+  expect(await redis.sMembers(keys.hidden)).toEqual([]);
+});
+
+test('a text that yields no chunk fails with its code', async () => {
+  const refuse = () => Promise.reject(new IngestError('empty_document', 'The document is empty.'));
+  expect(await ingest(refuse)).toBe('failed');
+  expect(await records.read(document.id)).toMatchObject({
+    status: 'failed',
+    error: { code: 'empty_document', stage: 'parsing' },
+  });
+});
+
+test('files, long texts, texts of many chunks and those begun the long way are left to it', async () => {
+  const { id: documentId } = document;
+  const contents = [makeContent({ kind: 'file' }), makeContent({ sizeBytes: 100_000 })];
+  for (const pending of contents) {
+    document = makeDocument({ pending });
+    expect(await ingest()).toBeNull();
+  }
+  const many = Array.from({ length: 65 }, () => piece);
+  expect(await ingest(undefined, many)).toBeNull();
+  const fence = { documentId, version: 1, attempt: 1 };
+  document = makeDocument({ id: documentId });
+  expect(await ingest(() => records.update(documentId, (each) => startAttempt(each, fence)))).toBeNull();
+  expect(await records.read(documentId)).toMatchObject({ status: 'processing' });
+});

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { pino } from 'pino';
+import { createCaches } from '../../../../src/shared/caches/caches.js';
+import { createChunks } from '../../../../src/shared/chunks/chunks.js';
+import { generationId } from '../../../../src/shared/document.js';
+import { createRecords, type Records } from '../../../../src/shared/documents/records.js';
+import { publish, startAttempt } from '../../../../src/shared/documents/transitions.js';
+import { createJobs, type Jobs } from '../../../../src/shared/queues/jobs.js';
+import { bullConnection } from '../../../../src/shared/redis/client.js';
+import { createEachMember } from '../../../../src/shared/redis/each-member.js';
+import { keys, queueKeys } from '../../../../src/shared/redis/keys.js';
+import { createMemoryWatch } from '../../../../src/shared/redis/memory.js';
+import { createSweep } from '../../../../src/workers/maintenance/sweep/sweep.js';
+import { makeDocument } from '../../../support/documents.js';
+import { useTestRedis } from '../../../support/use-test-redis.js';
+
+const { url, redis } = useTestRedis({ failFast: false });
+let jobs: Jobs;
+
+beforeAll(() => {
+  jobs = createJobs({
+    connection: bullConnection(url, { failFast: false }),
+    redis,
+    onError: () => undefined,
+  });
+});
+
+afterAll(async () => {
+  await jobs.close();
+});
+
+const logger = pino({ level: 'silent' });
+const metrics = { add: () => undefined, observe: () => undefined };
+
+async function sweepWith(records: Records): Promise<void> {
+  const chunks = createChunks(redis);
+  const removeObjects = () => Promise.resolve({ removed: 0, kept: 0, failed: 0 });
+  const sweep = createSweep({
+    redis,
+    jobs,
+    records,
+    chunks,
+    removeObjects,
+    logger,
+    clean: () => Promise.resolve(),
+    memory: createMemoryWatch(redis, 0.85),
+    caches: createCaches(redis),
+    eachMember: createEachMember({ logger, metrics }),
+    graceMs: 60_000,
+  });
+  await sweep();
+}
+
+test('what is published while the sweeper looks around is not swept away', async () => {
+  const records = createRecords(redis);
+  const document = makeDocument();
+  const fence = { documentId: document.id, version: 1, attempt: 1 };
+  await records.create(document);
+  await records.update(document.id, (each) => startAttempt(each, fence));
+
+  // The sweeper has read which generations are hidden; before it reads their documents, this one is published.
+  const publishing: Records = {
+    ...records,
+    read: async (id) => {
+      const counts = { chunkCount: 1, tokenCount: 1 };
+      await records.update(document.id, (each) => publish(each, { ...fence, ...counts }));
+      return records.read(id);
+    },
+  };
+  await sweepWith(publishing);
+
+  expect(await records.read(document.id)).toMatchObject({ status: 'completed' });
+  expect(await redis.sMembers(keys.garbage)).toEqual([]);
+  expect(await redis.hGet(keys.generation(generationId(document)), 'discarded')).toBeNull();
+});
+
+test('a hidden generation of a document that is gone is cleaned away', async () => {
+  const stray = generationId(makeDocument());
+  await redis.sAdd(keys.hidden, stray);
+  await sweepWith(createRecords(redis));
+  expect(await redis.sMembers(keys.garbage)).toEqual([stray]);
+});
+
+test('so is that of an attempt of long ago, while the newest ones stay', async () => {
+  const records = createRecords(redis);
+  const document = makeDocument({ attempt: 9, status: 'processing' });
+  await records.create(document);
+  const of = (attempt: number) => generationId({ ...document, attempt });
+  await redis.sAdd(keys.hidden, [of(2), of(8), of(9)]);
+  await sweepWith(records);
+  const swept = await redis.smIsMember(keys.garbage, [of(2), of(8), of(9)]);
+  expect(swept.map(Boolean)).toEqual([true, false, false]);
+});
+
+/** Queued documents of one tenant, each with its job, and all long since touched: as after a large import. */
+async function fillQueue(count: number): Promise<void> {
+  const [{ id: _id, ...document }] = [makeDocument({ ownerId: 'heavy' })];
+  const fields = Object.entries(document).flatMap(([name, value]) => [name, JSON.stringify(value)]);
+  for (let first = 0; first < count; first += 5_000) {
+    await redis.eval(
+      `for i = tonumber(ARGV[1]), tonumber(ARGV[2]) do
+        local id = 'many' .. i
+        redis.call('HSET', ARGV[3] .. id, 'id', cjson.encode(id), unpack(ARGV, 6))
+        redis.call('ZADD', KEYS[1], 1000 + i, id)
+        redis.call('HSET', ARGV[4] .. id .. '-1-1', 'name', 'ingest', 'priority', i)
+        redis.call('ZADD', ARGV[5], i * 4294967296, 'ingest-' .. id .. '-1-1')
+      end`,
+      {
+        keys: [keys.unfinished],
+        arguments: [
+          String(first),
+          String(Math.min(count, first + 5_000) - 1),
+          keys.document(''),
+          queueKeys.job('ingestion-quick', 'ingest-'),
+          queueKeys.prioritizedJobs('ingestion-quick'),
+          ...fields,
+        ],
+      },
+    );
+  }
+}
+
+async function readsOfRedis(): Promise<number> {
+  return Number(/total_reads_processed:(\d+)/.exec(await redis.info('stats'))?.[1]);
+}
+
+test('60,000 documents that wait are looked at in pages, and none of them is queued again', async () => {
+  await redis.flushAll();
+  const COUNT = 60_000;
+  await fillQueue(COUNT);
+  const lost = 'many41234';
+  await redis.del(queueKeys.job('ingestion-quick', `ingest-${lost}-1-1`));
+  await redis.zRem(queueKeys.prioritizedJobs('ingestion-quick'), `ingest-${lost}-1-1`);
+  const began = Date.now();
+  const reads = await readsOfRedis();
+  // One sweep is bounded; together they look at all, the oldest first.
+  for (let sweeps = 1; sweeps <= 3; sweeps += 1) {
+    await sweepWith(createRecords(redis));
+    expect(await redis.zCount(keys.unfinished, began, '+inf')).toBe(sweeps * 20_000);
+  }
+  // Reads from sockets, which cut large pipelines into several; a round trip for each document would be 60,000.
+  expect((await readsOfRedis()) - reads).toBeLessThan(COUNT / 10);
+  expect(await redis.zCard(queueKeys.prioritizedJobs('ingestion-quick'))).toBe(COUNT);
+  expect(await redis.hGet(keys.document(lost), 'attempt')).toBe('2');
+  expect(await redis.hGet(keys.document('many41233'), 'attempt')).toBe('1');
+  // All were looked at a moment ago: there is nothing to do.
+  const before = await readsOfRedis();
+  await sweepWith(createRecords(redis));
+  expect((await readsOfRedis()) - before).toBeLessThan(40);
+}, 300_000);
+
+test('a record that cannot be read is passed over, and stops none of the others', async () => {
+  await redis.flushAll();
+  await redis.hSet(keys.document('poison'), { id: '"poison"', status: 'no JSON' });
+  await redis.zAdd(keys.unfinished, { value: 'poison', score: 1 });
+  const records = createRecords(redis);
+  const document = makeDocument();
+  await records.create(document);
+  await redis.zAdd(keys.unfinished, { value: document.id, score: 2 });
+  await redis.set(keys.cache('owner', 'broken'), 'no hash');
+  await redis.zAdd(keys.cachesBuilding, { value: keys.cache('owner', 'broken'), score: 1 });
+  const stray = generationId(makeDocument());
+  await redis.sAdd(keys.hidden, ['poison.1.1', stray]);
+  await sweepWith(records);
+  expect(await records.read(document.id)).toMatchObject({ attempt: 2 });
+  expect(await redis.sMembers(keys.garbage)).toEqual([stray]);
+});
+
+test('what is cleaned already is not asked for again', async () => {
+  await redis.flushAll();
+  const [waiting, left] = [generationId(makeDocument()), generationId(makeDocument())];
+  await redis.sAdd(keys.garbage, [waiting, left]);
+  await jobs.addCleans([waiting], 'owner');
+  await sweepWith(createRecords(redis));
+  expect(await redis.zCard(queueKeys.prioritizedJobs('maintenance'))).toBe(2);
+  await sweepWith(createRecords(redis));
+  expect(await redis.zCard(queueKeys.prioritizedJobs('maintenance'))).toBe(2);
+});
