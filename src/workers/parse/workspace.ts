@@ -104,7 +104,7 @@ async function isInUse(folder: string): Promise<boolean | null> {
       await close();
     }
   } catch (error) {
-    if (errorCode(error) === 'none') return null;
+    if (errorCode(error) === 'ENOENT') return null;
     throw error;
   }
 }
