@@ -21,6 +21,7 @@ import {
   type WantedData,
 } from '../shared/data-set/data-set.js';
 import { watchDataSet } from '../shared/data-set/watch.js';
+import { logMalformed } from '../shared/documents/record-fields.js';
 import { createRecords, type Records } from '../shared/documents/records.js';
 import { createEmbedding } from '../shared/models/embedding.js';
 import { renderPrefix } from '../shared/models/prompt.js';
@@ -81,7 +82,7 @@ export async function createApiContext(options: ContextOptions) {
   const connection = bullConnection(settings.redis.url, { failFast: true });
   const jobs = await openJobs({ connection, redis, onError }, { logger, signal });
   const waiter = await createChangeWaiter(redis, onError, signal);
-  const records = createRecords(redis, dataSet.vectors);
+  const records = createRecords(redis, dataSet.vectors, logMalformed(logger));
   const chunks = createChunks(redis, dataSet.vectors);
   let serving: string | null = null;
   const claim = async (name: string) => {
@@ -108,7 +109,7 @@ export async function createApiContext(options: ContextOptions) {
     drafts,
     cacheEngine: createPromptCacheEngine({ completer, countTokens, renderPrefix }),
     storage: announced.storage,
-    search: openSearch({ settings, redis, index, embedder }),
+    search: openSearch({ settings, logger, redis, index, embedder }),
     close: async () => {
       unwatch();
       unwatchData();
@@ -122,19 +123,20 @@ export async function createApiContext(options: ContextOptions) {
 
 interface SearchParts {
   readonly settings: Settings;
+  readonly logger: Logger;
   readonly redis: Redis;
   readonly index: Index;
   readonly embedder: Embedder;
 }
 
-function openSearch({ settings, redis, index, embedder }: SearchParts): Search {
+function openSearch({ settings, logger, redis, index, embedder }: SearchParts): Search {
   const maxWaitMilliseconds = settings.embedder === 'openai' ? 20 : 0;
   const { hybridWeight } = settings.search;
   return createSearch({
     index,
     embedding: createEmbedding(embedder, { maxWaitMilliseconds }),
     chooseRanker: createRankers({ standard: standardRanking(settings), hybridWeight }),
-    readHits: createReadHits(redis),
+    readHits: createReadHits(redis, logMalformed(logger)),
     statistics: createTermStatistics(redis),
   });
 }

@@ -9,6 +9,7 @@ import {
   openDataSet,
   type WantedData,
 } from '../shared/data-set/data-set.js';
+import { logMalformed } from '../shared/documents/record-fields.js';
 import { createRecords } from '../shared/documents/records.js';
 import { createEmbedding } from '../shared/models/embedding.js';
 import { renderPrefix } from '../shared/models/prompt.js';
@@ -41,7 +42,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
   const drafts = createDraftObjects(redis);
   const storageMarker = createStorageMarker({ redis, storage, drafts });
   const isEmbeddingRemote = settings.embedder === 'openai';
-  const records = createRecords(redis, dataSet.vectors);
+  const records = createRecords(redis, dataSet.vectors, logMalformed(logger));
   const metrics = createMetricsBuffer(redis, {
     onError: (error) => {
       logger.warn({ err: error }, 'metrics not sent yet');

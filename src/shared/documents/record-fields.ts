@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { documentSchema, matchableSchema, type DocumentRecord, type MatchableDocument } from '../document.js';
+import type { Logger } from '../observability/logger.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { documentTags } from './document-tags.js';
@@ -25,14 +26,51 @@ function parseFields<Schema extends z.ZodType>(
   names: readonly string[],
   values: readonly (string | null)[],
 ): z.infer<Schema> | null {
-  const fields = names.flatMap((name, i): [string, unknown][] => {
-    const value = values[i];
-    return value == null ? [] : [[name, parseJson(value)]];
-  });
-  return fields.length === 0 ? null : schema.parse(Object.fromEntries(fields));
+  try {
+    const fields = names.flatMap((name, i): [string, unknown][] => {
+      const value = values[i];
+      return value == null ? [] : [[name, parseJson(value)]];
+    });
+    return fields.length === 0 ? null : schema.parse(Object.fromEntries(fields));
+  } catch (error) {
+    throw new MalformedRecordError('the record of a document cannot be read', { cause: error });
+  }
 }
 
 const parseJson = (text: string): unknown => JSON.parse(text);
+
+/** No version of this service wrote such a record: it was damaged, or changed by hand. */
+class MalformedRecordError extends Error {
+  override readonly name = 'MalformedRecordError';
+}
+
+/** Is told which record cannot be read, and why. */
+export type OnMalformed = (documentId: string, error: unknown) => void;
+
+/**
+ * Where many records are read, one that is malformed counts as absent, so that it hides its own document alone.
+ *
+ * @returns a handler of errors of reading the record of `documentId`; it throws every other error again
+ */
+export function absentIfMalformed(documentId: string, onMalformed: OnMalformed): (error: unknown) => null {
+  return (error) => {
+    if (!(error instanceof MalformedRecordError)) throw error;
+    onMalformed(documentId, error);
+    return null;
+  };
+}
+
+/** For processes that have a log. */
+export function logMalformed(logger: Logger): OnMalformed {
+  return (documentId, error) => {
+    logger.error({ documentId, err: error }, 'a document is left out: its record is malformed');
+  };
+}
+
+/** For those that had better end than go on without a document. */
+export const refuseMalformed: OnMalformed = (_documentId, error) => {
+  throw error;
+};
 
 /** The hash of a record: every field as JSON, and `tags`, which an index over records filters by. */
 function documentFields(record: DocumentRecord): Record<string, string> {

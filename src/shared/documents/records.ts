@@ -4,10 +4,12 @@ import { laterRevision, type DocumentRecord } from '../document.js';
 import type { Redis } from '../redis/client.js';
 import type { Change, Effects, Transition } from './change.js';
 import { commitChange } from './commit.js';
-import { readRecord } from './record-fields.js';
+import { absentIfMalformed, readRecord, refuseMalformed, type OnMalformed } from './record-fields.js';
 
 export interface Records {
+  /** Null when there is no such document. */
   read(id: string): Promise<DocumentRecord | null>;
+  /** Null in the place of each that does not exist, and of each that cannot be read. */
   readMany(ids: readonly string[]): Promise<(DocumentRecord | null)[]>;
   create(record: DocumentRecord, effects?: Effects): Promise<void>;
   /**
@@ -26,14 +28,18 @@ export interface Updated {
   readonly discarded: readonly string[];
 }
 
-export function createRecords(redis: Redis, vectors: VectorSet = FIRST_VECTORS): Records {
+export function createRecords(
+  redis: Redis,
+  vectors: VectorSet = FIRST_VECTORS,
+  onMalformed: OnMalformed = refuseMalformed,
+): Records {
   const audiences = createAudiences(redis);
   const commit = (id: string, before: DocumentRecord | null, change: Change) =>
     commitChange({ redis, vectors, audiences }, id, before, change);
   const read = (id: string) => readRecord(redis, id);
   return {
     read,
-    readMany: (ids) => Promise.all(ids.map(read)),
+    readMany: (ids) => Promise.all(ids.map((id) => read(id).catch(absentIfMalformed(id, onMalformed)))),
     create: async (record, effects = {}) => {
       const done = await commit(record.id, null, { record, ...effects });
       if (done !== 1) throw new Error('a document with this id exists');

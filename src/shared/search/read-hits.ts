@@ -1,10 +1,17 @@
+import { at } from '../at.js';
 import type { ChunkAddress } from '../chunks/fields.js';
 import type { MatchableDocument } from '../document.js';
-import { MATCHABLE_FIELDS, parseMatchable } from '../documents/record-fields.js';
+import {
+  absentIfMalformed,
+  MATCHABLE_FIELDS,
+  parseMatchable,
+  refuseMalformed,
+  type OnMalformed,
+} from '../documents/record-fields.js';
 import { defineScript, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 
-/** What answers are made of; each null where there is none (any more). */
+/** What answers are made of; each null where there is none (any more), or none that can be read. */
 export interface FoundHits {
   readonly contents: readonly (string | null)[];
   readonly records: readonly (MatchableDocument | null)[];
@@ -19,7 +26,14 @@ export type ReadHits = (
   documentIds: readonly string[],
 ) => Promise<FoundHits>;
 
-export function createReadHits(redis: Redis): ReadHits {
+export function createReadHits(redis: Redis, onMalformed: OnMalformed = refuseMalformed): ReadHits {
+  const parse = (row: readonly Value[], documentId: string) => {
+    try {
+      return parseMatchable(row);
+    } catch (error) {
+      return absentIfMalformed(documentId, onMalformed)(error);
+    }
+  };
   return async (chunks, documentIds) => {
     const names = [
       ...chunks.map(({ generation, number }) => keys.chunk(generation, number)),
@@ -34,7 +48,8 @@ export function createReadHits(redis: Redis): ReadHits {
         arguments: [String(left), String(ENOUGH_BYTES), ...MATCHABLE_FIELDS],
       });
       contents.push(...texts);
-      records.push(...rows.map(parseMatchable));
+      const first = records.length;
+      records.push(...rows.map((row, i) => parse(row, at(documentIds, first + i))));
     }
     return { contents, records };
   };

@@ -1,3 +1,4 @@
+import { at } from '../../../shared/at.js';
 import type { Content, DocumentRecord, Metadata } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { UnavailableError } from '../../../shared/errors.js';
@@ -40,7 +41,7 @@ const CHECK_MILLISECONDS = 1_000;
 const CHANGED = 'a document that was closed or changed while it was sent';
 
 export interface FoundDocumentParts {
-  readonly records: Pick<Records, 'read'>;
+  readonly records: Pick<Records, 'read' | 'readMany'>;
   readonly texts: SourceTexts;
   readonly downloadUrl: DownloadUrl;
 }
@@ -70,7 +71,8 @@ async function readCurrent(
 ): Promise<{ readonly record: DocumentRecord; readonly content: FoundContent } | null> {
   for (let published: Content | null = found.published; published;) {
     const text = published.kind === 'text' ? await openText(parts.texts, found.id, published) : null;
-    const record: DocumentRecord | null = await parts.records.read(found.id);
+    // One that cannot be read is left out, like one that is gone.
+    const record: DocumentRecord | null = at(await parts.records.readMany([found.id]), 0);
     if (!record || !matches(record, asked.callerId, asked.filter)) return null;
     if (record.published?.storageKey !== published.storageKey) {
       published = record.published;
