@@ -4,6 +4,8 @@ import { audienceOf } from '../../../src/shared/access/audience.js';
 import { createAudiences } from '../../../src/shared/access/audiences.js';
 import { createCaches } from '../../../src/shared/caches/caches.js';
 import { removeCache, startBuild } from '../../../src/shared/caches/transitions.js';
+import { claimIndex } from '../../../src/shared/data-set/data-set.js';
+import { FIRST_VECTORS } from '../../../src/shared/data-set/vectors.js';
 import { createRecords } from '../../../src/shared/documents/records.js';
 import { cancel, patch, remove } from '../../../src/shared/documents/transitions.js';
 import { createRedis, type Redis } from '../../../src/shared/redis/client.js';
@@ -52,6 +54,19 @@ function testFullRedis(start: () => Promise<TestRedis>): void {
     const records = createRecords(redis);
     await fill();
     expect(String(await rejection(records.create(makeDocument())))).toMatch(/OOM/);
+  });
+
+  test('a process can start again with the index that serves', async () => {
+    await claimIndex(redis, 'quire-1', FIRST_VECTORS);
+    await fill();
+    await claimIndex(redis, 'quire-1', FIRST_VECTORS);
+    expect(String(await rejection(claimIndex(redis, 'quire-2', FIRST_VECTORS)))).toMatch(
+      /is served by the index quire-1/,
+    );
+    await redis.configSet('maxmemory', '0');
+    await redis.flushAll();
+    await fill();
+    expect(String(await rejection(claimIndex(redis, 'quire-1', FIRST_VECTORS)))).toMatch(/OOM/);
   });
 
   test('documents are removed, cancelled and closed to somebody', async () => {
