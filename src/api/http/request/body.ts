@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { HttpError } from '../http-error.js';
 import type { BodyClaim } from './body-budget.js';
 import { watchProgress } from './body-progress.js';
+import { GatheredBytes } from './gathered-bytes.js';
 
 /** The client went away while we read: nobody is there to be answered. */
 export class ClientGoneError extends Error {
@@ -48,8 +49,7 @@ export function readBytes(request: IncomingMessage, options: BodyOptions): Promi
     return Promise.reject(tooLargeBody(maxBytes));
   onReading();
   return new Promise((resolve, reject) => {
-    const parts: Buffer[] = [];
-    let size = 0;
+    const gathered = new GatheredBytes();
     const stop = () => {
       endWatch();
       request.off('data', take).off('end', finish).off('error', goneWith).off('close', gone);
@@ -58,25 +58,25 @@ export function readBytes(request: IncomingMessage, options: BodyOptions): Promi
       stop();
       request.pause();
       // What it holds goes at once: the answer waits until a slow client has taken it.
-      parts.length = 0;
+      gathered.clear();
       reject(toError(error));
     };
     const take = (part: Buffer) => {
-      size += part.length;
+      const size = gathered.size + part.length;
       if (size > maxBytes) {
         refuse(tooLargeBody(maxBytes));
         return;
       }
       try {
         claim.grow(size);
-        parts.push(part);
+        gathered.add(part);
       } catch (error) {
         refuse(error);
       }
     };
     const finish = () => {
       stop();
-      resolve(Buffer.concat(parts, size));
+      resolve(gathered.bytes);
     };
     const goneWith = (cause: unknown) => {
       stop();

@@ -1,0 +1,35 @@
+const FIRST_BYTES = 4096;
+
+/**
+ * Bytes that arrive in pieces, as one piece that doubles when it is full. A client may send a body in pieces of one byte,
+ * each of which would take some two hundred bytes if it were kept.
+ */
+export class GatheredBytes {
+  #held = Buffer.alloc(0);
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(piece: Buffer): void {
+    const size = this.#size + piece.length;
+    if (size > this.#held.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(FIRST_BYTES, 2 * this.#size, size));
+      this.#held.copy(larger, 0, 0, this.#size);
+      this.#held = larger;
+    }
+    piece.copy(this.#held, this.#size);
+    this.#size = size;
+  }
+
+  /** What was added so far; adding more may change it. */
+  get bytes(): Buffer {
+    return this.#held.subarray(0, this.#size);
+  }
+
+  clear(): void {
+    this.#held = Buffer.alloc(0);
+    this.#size = 0;
+  }
+}
