@@ -1,10 +1,9 @@
-import { canRead } from '../shared/access/access.js';
 import type { CacheBuild, CacheFailure, CacheMember, Caches } from '../shared/caches/caches.js';
-import { readCachePassages } from '../shared/caches/passages.js';
+import { currentMembers, readCachePassages, TextsTooLongError } from '../shared/caches/passages.js';
 import { failBuild, finishBuild } from '../shared/caches/transitions.js';
 import type { Chunks } from '../shared/chunks/chunks.js';
 import type { Records } from '../shared/documents/records.js';
-import type { CacheEngine } from '../shared/ports.js';
+import type { CacheEngine, Passage } from '../shared/ports.js';
 import type { Outcome } from './worker.js';
 
 interface BuildRequest {
@@ -35,7 +34,9 @@ async function buildCache(parts: BuildParts, request: BuildRequest, signal: Abor
   const before = await caches.read(ownerId, name);
   const wanted = before?.building;
   if (wanted?.build !== build) return 'stale';
-  const { members, passages } = await readWanted(parts, ownerId, wanted);
+  const read = await readWanted(parts, ownerId, wanted);
+  if ('tooLarge' in read) return fail(caches, request, 'too_large', read.tooLarge);
+  const { members, passages } = read;
   if (passages.length === 0) return fail(caches, request, 'empty', 'No documents to add to cache');
   const { tokenCount } = await engine.prepare(build, passages, { signal });
   if (tokenCount > engine.contextWindow)
@@ -63,31 +64,34 @@ function tooLarge(tokens: number, window: number): string {
   return `The selected documents take ${String(tokens)} tokens, the model reads ${String(window)}`;
 }
 
-/** Texts of the wanted documents; those that are published anew while they are read are read again. */
-async function readWanted(parts: { records: Records; chunks: Chunks }, ownerId: string, wanted: CacheBuild) {
-  for (;;) {
-    const members = await currentMembers(parts.records, ownerId, wanted);
-    const passages = await readCachePassages(parts, { ownerId, members });
-    if (passages.length === members.length) return { members, passages };
-  }
-}
+/**
+ * Characters that a cache may have for each token of the model's window. Texts of people have four or five; rows of
+ * dashes have a hundred, and a cache of them would be read anew, whole, by each query.
+ */
+const CHARACTERS_PER_TOKEN = 16;
 
-/** What each wanted document serves now; those that are gone or were closed to the owner meanwhile are left out. */
-async function currentMembers(
-  records: Records,
+type Wanted =
+  { readonly members: CacheMember[]; readonly passages: readonly Passage[] } | { readonly tooLarge: string };
+
+/** Texts of the wanted documents; those that are published anew while they are read are read again. */
+async function readWanted(
+  { records, chunks, engine }: BuildParts,
   ownerId: string,
   { documentIds }: CacheBuild,
-): Promise<CacheMember[]> {
-  const found = await records.readMany(documentIds);
-  return found.flatMap((record) =>
-    record?.published?.generation && canRead(ownerId, record)
-      ? [
-          {
-            documentId: record.id,
-            generation: record.published.generation,
-            chunkCount: record.published.chunkCount,
-          },
-        ]
-      : [],
-  );
+): Promise<Wanted> {
+  const { contextWindow } = engine;
+  const maxCharacters = CHARACTERS_PER_TOKEN * contextWindow;
+  for (;;) {
+    const { members, tokenCount } = await currentMembers(records, { ownerId, documentIds });
+    try {
+      const passages = await readCachePassages({ records, chunks }, { ownerId, members, maxCharacters });
+      if (passages.length === members.length) return { members, passages };
+    } catch (error) {
+      if (!(error instanceof TextsTooLongError)) throw error;
+      if (tokenCount > contextWindow) return { tooLarge: tooLarge(tokenCount, contextWindow) };
+      return {
+        tooLarge: `The selected documents have more than ${String(maxCharacters)} characters, the model reads ${String(contextWindow)} tokens`,
+      };
+    }
+  }
 }

@@ -13,7 +13,7 @@ import { createStack } from './stack.js';
 import { buildQuire, enginesAtHand, IMAGES, makeStandIns, type Engine } from './stand-ins.js';
 import { say, work } from './work.js';
 
-const TOOLS = ['podman', 'buildah', 'runc', 'debootstrap', 'iptables', 'npm'];
+const TOOLS = ['podman', 'buildah', 'runc', 'debootstrap', 'iptables', 'catatonit', 'npm'];
 
 function missing(): string | null {
   const folders = (process.env['PATH'] ?? '').split(delimiter);

@@ -130,6 +130,17 @@ describe('what goes into a cache', () => {
   });
 });
 
+test('are not read further than the model could, whatever their tokens are', async () => {
+  const client = user('rows');
+  const dashes = `${'-'.repeat(127)}\n`.repeat(400);
+  const rows = await ingestText(client, `Rows of dashes.\n${dashes}`);
+  const reply = await createCache(client, 'rows', { docs: [rows] });
+  expect(reply.status).toBe(400);
+  expect(reply.body.detail).toBe(
+    'The selected documents have more than 32768 characters, the model reads 2048 tokens',
+  );
+});
+
 describe('what clients send', () => {
   test('comes from the JSON body or, where missing there, from the query string', async () => {
     const client = user('sender');

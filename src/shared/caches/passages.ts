@@ -6,29 +6,83 @@ import type { Records } from '../documents/records.js';
 import type { Passage } from '../ports.js';
 import type { CacheMember } from './caches.js';
 
+/** The texts of a cache would be longer than what is read at once. */
+export class TextsTooLongError extends Error {
+  override readonly name = 'TextsTooLongError';
+}
+
+/** Records of documents may hold 16 KiB of metadata each, and a cache may name 100,000 of them. */
+const RECORDS_AT_ONCE = 500;
+
+interface CacheTexts {
+  readonly ownerId: string;
+  readonly members: readonly CacheMember[];
+  /** Of all texts together. */
+  readonly maxCharacters: number;
+}
+
 /**
  * Whole texts of a cache's documents, in their order. What its owner may no longer read, what was deleted, and what
  * serves other text than when the cache was built is left out; records are checked after the texts are read.
+ * @throws TextsTooLongError as soon as the texts are known to be longer than `maxCharacters`
  */
 export async function readCachePassages(
   { records, chunks }: { records: Records; chunks: Chunks },
-  { ownerId, members }: { ownerId: string; members: readonly CacheMember[] },
+  { ownerId, members, maxCharacters }: CacheTexts,
 ): Promise<Passage[]> {
   const texts: string[] = [];
-  for (const member of members) texts.push(await readWholeText(chunks, member));
-  const found = await records.readMany(members.map(({ documentId }) => documentId));
-  return members.flatMap(({ documentId, generation }, i) => {
-    const record = found[i];
-    const serves = record?.published?.generation === generation && canRead(ownerId, record);
-    return serves ? [{ documentId, chunkNumber: 0, text: at(texts, i) }] : [];
-  });
+  let room = maxCharacters;
+  for (const member of members) {
+    const text = await readWholeText(chunks, member, room);
+    if (text === null) throw new TextsTooLongError(`more than ${String(maxCharacters)} characters`);
+    room -= text.length;
+    texts.push(text);
+  }
+  const passages: Passage[] = [];
+  for (let first = 0; first < members.length; first += RECORDS_AT_ONCE) {
+    const page = members.slice(first, first + RECORDS_AT_ONCE);
+    const found = await records.readMany(page.map(({ documentId }) => documentId));
+    for (const [i, { documentId, generation }] of page.entries()) {
+      const record = found[i];
+      if (record?.published?.generation === generation && canRead(ownerId, record))
+        passages.push({ documentId, chunkNumber: 0, text: at(texts, first + i) });
+    }
+  }
+  return passages;
 }
 
-async function readWholeText(chunks: Chunks, { generation, chunkCount }: CacheMember): Promise<string> {
+/**
+ * What each of the wanted documents serves now; those that are gone or closed to the owner are left out. `tokenCount` is
+ * that of all their chunks: more than that of their texts, since chunks overlap.
+ */
+export async function currentMembers(
+  records: Records,
+  { ownerId, documentIds }: { readonly ownerId: string; readonly documentIds: readonly string[] },
+): Promise<{ readonly members: CacheMember[]; readonly tokenCount: number }> {
+  const members: CacheMember[] = [];
+  let sum = 0;
+  for (let first = 0; first < documentIds.length; first += RECORDS_AT_ONCE) {
+    for (const record of await records.readMany(documentIds.slice(first, first + RECORDS_AT_ONCE))) {
+      if (!record?.published?.generation || !canRead(ownerId, record)) continue;
+      const { generation, chunkCount, tokenCount } = record.published;
+      members.push({ documentId: record.id, generation, chunkCount });
+      sum += tokenCount;
+    }
+  }
+  return { members, tokenCount: sum };
+}
+
+/** Null when the text is longer than `maxCharacters`. */
+async function readWholeText(
+  chunks: Chunks,
+  { generation, chunkCount }: CacheMember,
+  maxCharacters: number,
+): Promise<string | null> {
   let text = '';
   for (let first = 0; first < chunkCount; first += BATCH_SIZE) {
     const batch = await chunks.readTexts(generation, first, Math.min(BATCH_SIZE, chunkCount - first));
     for (const chunk of batch) text += chunk.text.slice(chunk.overlap);
+    if (text.length > maxCharacters) return null;
   }
   return text;
 }

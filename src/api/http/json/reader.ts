@@ -74,9 +74,9 @@ function ask(worker: Worker, bytes: Buffer): Promise<JsonAnswer> {
       reject(new Error('the thread ended', { cause }));
     };
     worker.once('message', answer).once('error', fail).once('exit', fail);
-    // Small ones share their memory with others.
+    // Only small ones share their memory with others.
     const { buffer } = bytes;
-    const isOwn = buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength;
+    const isOwn = buffer instanceof ArrayBuffer && bytes.length > Buffer.poolSize;
     worker.postMessage(bytes, isOwn ? [buffer] : []);
   });
 }

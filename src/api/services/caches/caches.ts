@@ -154,7 +154,12 @@ async function answer(parts: Parts, request: CacheQueryRequest): Promise<CacheAn
   const { ownerId, name, query: question, temperature, signal } = request;
   const { ready, building } = await known(parts.caches, request);
   if (!ready) throw notReady(name, building !== null);
-  const passages = await readCachePassages(parts, { ownerId, members: ready.members });
+  const passages = await readCachePassages(parts, {
+    ownerId,
+    members: ready.members,
+    // They were built within bounds, and serve the same text.
+    maxCharacters: Infinity,
+  });
   const options = { maxTokens: request.maxTokens ?? parts.defaultMaxTokens, temperature, signal };
   let completion = '';
   for await (const event of parts.engine.query(ready.build, { question, passages }, options)) {
