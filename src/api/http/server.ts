@@ -9,6 +9,7 @@ import {
 import type { Duplex } from 'node:stream';
 import { expectContinue } from './expect-continue.js';
 import { linger } from './linger.js';
+import { oneAtATime } from './one-at-a-time.js';
 import { sendJson } from './reply/send-json.js';
 import { watchSending, type SendingLimits } from './reply/watch-sending.js';
 import { requestIdOf } from './request-id.js';
@@ -33,10 +34,13 @@ export function createApiServer(
   });
   watchSending(server, sending);
   const answering = new WeakMap<Duplex, ServerResponse>();
-  const accept: RequestListener = (request, response) => {
+  const handle = oneAtATime((request, response) => {
     answering.set(request.socket, response);
-    linger(request, response);
     listener(request, response);
+  });
+  const accept: RequestListener = (request, response) => {
+    linger(request, response);
+    handle(request, response);
   };
   server.on('request', accept);
   server.on('checkContinue', (request, response) => {
