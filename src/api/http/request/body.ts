@@ -52,6 +52,7 @@ export function readBytes(request: IncomingMessage, options: BodyOptions): Promi
     const gathered = new GatheredBytes();
     const stop = () => {
       endWatch();
+      endReading();
       request.off('data', take).off('end', finish).off('error', goneWith).off('close', gone);
     };
     const refuse = (error: unknown) => {
@@ -86,6 +87,9 @@ export function readBytes(request: IncomingMessage, options: BodyOptions): Promi
       goneWith(undefined);
     };
     const endWatch = watchProgress(request, graceSeconds, refuse);
+    const endReading = claim.whileReading(() => {
+      refuse(new HttpError(408, 'The request body comes too slowly while others need the memory'));
+    });
     request.on('data', take).on('end', finish).on('error', goneWith).on('close', gone);
   });
 }

@@ -12,14 +12,14 @@ export class GatheredBytes {
     return this.#size;
   }
 
-  add(piece: Buffer): void {
+  add(piece: Uint8Array): void {
     const size = this.#size + piece.length;
     if (size > this.#held.length) {
       const larger = Buffer.allocUnsafeSlow(Math.max(FIRST_BYTES, 2 * this.#size, size));
       this.#held.copy(larger, 0, 0, this.#size);
       this.#held = larger;
     }
-    piece.copy(this.#held, this.#size);
+    this.#held.set(piece, this.#size);
     this.#size = size;
   }
 

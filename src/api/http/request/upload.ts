@@ -5,6 +5,7 @@ import { HttpError } from '../http-error.js';
 import type { BodyClaim } from './body-budget.js';
 import { watchProgress } from './body-progress.js';
 import type { BodyOptions } from './body.js';
+import { GatheredBytes } from './gathered-bytes.js';
 
 export interface UploadTarget<Stored> {
   /** More bytes than this in the whole request are 413. */
@@ -205,13 +206,13 @@ const fieldLimit = (target: UploadTarget<unknown>, name: string | undefined): nu
 
 /** A form field that was sent as if it were a file, as browsers do with a Blob. */
 async function collect(bytes: AsyncIterable<Uint8Array>, most: number): Promise<string | null> {
-  const parts: Uint8Array[] = [];
+  const gathered = new GatheredBytes();
   let size = 0;
   for await (const part of bytes) {
     size += part.length;
-    if (size <= most) parts.push(part);
+    if (size <= most) gathered.add(part);
   }
-  return size <= most ? Buffer.concat(parts).toString('utf8') : null;
+  return size <= most ? gathered.bytes.toString('utf8') : null;
 }
 
 const secondFile = () =>
