@@ -25,8 +25,9 @@ const redis = {
 export default {
   // Most of the time of the long ones is waiting, so that two make sense on two cores.
   maxWorkers: Math.max(2, availableParallelism() - 1),
-  // Jest takes this from here alone: in a project it says nothing and changes nothing.
-  testTimeout: 30_000,
+  // It only ends what hangs: most tests take seconds, but on a full machine several times as many. Jest takes this from
+  // here alone: in a project it says nothing and changes nothing.
+  testTimeout: 240_000,
   projects: [
     { ...common, displayName: 'pure', testMatch: files.pure },
     { ...common, ...redis, displayName: 'redis', testMatch: files.redis },

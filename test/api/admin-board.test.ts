@@ -13,7 +13,7 @@ beforeAll(async () => {
   service = await startService({
     env: { QUIRE_DEV_MODE: 'false', JWT_SECRET_KEY: SECRET, QUIRE_ADMIN_QUEUES_READ_ONLY: 'false' },
   });
-}, 60_000);
+});
 
 afterAll(async () => {
   await service.stop();

@@ -10,7 +10,7 @@ const page = { Accept: 'text/html' };
 
 beforeAll(async () => {
   service = await startService({ env: { JWT_SECRET_KEY: SECRET } });
-}, 60_000);
+});
 
 afterAll(async () => {
   await service.stop();

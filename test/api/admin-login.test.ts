@@ -15,7 +15,7 @@ beforeAll(async () => {
   service = await startService({ env: { QUIRE_DEV_MODE: 'false', JWT_SECRET_KEY: SECRET } });
   redis = createRedis(service.redis.url, { failFast: true, onError: () => undefined });
   await redis.connect();
-}, 60_000);
+});
 
 afterAll(async () => {
   redis.destroy();

@@ -57,10 +57,14 @@ describe('a client that misbehaves', () => {
     socket.write(
       'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
     );
-    const began = performance.now();
-    const sending = setInterval(() => socket.write(`400\r\n${'x'.repeat(1024)}\r\n`), 20);
+    let sent = 0;
+    const sending = setInterval(() => {
+      socket.write(`400\r\n${'x'.repeat(1024)}\r\n`);
+      sent += 1;
+    }, 20);
     await seen(/^HTTP\/1.1 413 [^]*ingest\/file/);
-    expect(performance.now() - began).toBeLessThan(1000);
+    // Two are enough.
+    expect(sent).toBeLessThan(50);
     await closed();
     clearInterval(sending);
   });

@@ -57,7 +57,8 @@ test('a subscription that was cut off is there again, and no wait is lost meanwh
   await playIngest(api, id, ['text']);
   const published = performance.now();
   expect((await answering).status).toBe(200);
-  expect(performance.now() - published).toBeLessThan(2_500);
+  // The wait would be twenty seconds.
+  expect(performance.now() - published).toBeLessThan(8_000);
   const answeringAgain = user.send('PUT', `/documents/${id}/content`, { content: 'new' });
   await until(async () => (await api.records.read(id))?.version === 2);
   await sleep(100);
@@ -94,4 +95,4 @@ test('what was acknowledged survives a crash of Redis; while it is down everythi
   }
   expect((await user.get(`/documents/${id}/download`)).text).toBe('kept');
   expect(await api.storedFiles()).toHaveLength(files.length + 1);
-}, 60_000);
+});

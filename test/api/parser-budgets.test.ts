@@ -165,13 +165,9 @@ const parsers: Record<string, Parser> = {
 };
 
 describe('what a client sends takes no longer than it is long:', () => {
-  test.each(Object.entries(parsers))(
-    '%s',
-    (_name, parser) => {
-      expect(findSlow(parser)).toBeNull();
-    },
-    120_000,
-  );
+  test.each(Object.entries(parsers))('%s', (_name, parser) => {
+    expect(findSlow(parser)).toBeNull();
+  });
 
   test('and the measure itself finds what grows with the square, and what never ends', () => {
     const tokens = [' ', '<!---->'];
@@ -180,5 +176,5 @@ describe('what a client sends takes no longer than it is long:', () => {
     expect(findSlow({ parse: square, tokens, size: 65_536 })).not.toBeNull();
     expect(findSlow({ parse: endless, tokens, size: 300 })).not.toBeNull();
     expect([...attacks({ tokens }, 100)].every(([, text]) => text.length <= 110)).toBe(true);
-  }, 60_000);
+  });
 });

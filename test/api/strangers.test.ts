@@ -37,8 +37,8 @@ test('what strangers send on after their refusal is dropped in turns, and their 
     socket.write(head);
     socket.write(BODY);
   }
-  await until(() => connections.every(({ received }) => received().includes('refused')), 20);
-  await until(() => before > 100 * KIB * KIB || sockets.every(({ destroyed }) => destroyed), 20);
+  await until(() => connections.every(({ received }) => received().includes('refused')));
+  await until(() => before > 100 * KIB * KIB || sockets.every(({ destroyed }) => destroyed));
   isOver = true;
   for (const { socket } of connections) socket.destroy();
   server.closeAllConnections();
@@ -46,4 +46,4 @@ test('what strangers send on after their refusal is dropped in turns, and their 
   // Each socket reads 64 KiB and stops until it is its turn; by itself it would read on for two megabytes.
   expect(before).toBeGreaterThan(50 * KIB * KIB);
   expect(most).toBeLessThan(STRANGERS * 200 * KIB);
-}, 60_000);
+});

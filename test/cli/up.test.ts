@@ -130,7 +130,7 @@ describe('quire up', () => {
     second.child.kill('SIGKILL');
     await eventually(async () => (await processesOf(folder)).length === 0);
     expect(await statusOf('/health')).toBe(0);
-  }, 240_000);
+  });
 
   test('wrong settings stop the start, all of them named', async () => {
     const quire = startQuire({

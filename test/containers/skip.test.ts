@@ -9,4 +9,4 @@ test('trying the containers is skipped, with what is missing, where there is no 
     env: { PATH: '/nonexistent' },
   });
   expect(stdout).toMatch(/^skipped: not installed: podman, buildah, runc, .*\(packages of Debian\)$/m);
-}, 60_000);
+});

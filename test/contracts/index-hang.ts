@@ -31,10 +31,11 @@ export async function expectGivenUpWhileHung(
     for (const each of Object.values(ask)) {
       const started = performance.now();
       expect(await rejection(each())).toBeInstanceOf(UnavailableError);
-      expect(performance.now() - started).toBeLessThan(4_000);
+      // It would wait for as long as Redis is frozen.
+      expect(performance.now() - started).toBeLessThan(15_000);
     }
   } finally {
     process.kill(pid, 'SIGCONT');
   }
-  for (const each of Object.values(ask)) await until(() => each().then(isDone, isFailed), 30);
+  for (const each of Object.values(ask)) await until(() => each().then(isDone, isFailed));
 }

@@ -33,7 +33,7 @@ export function describeWordSearch(
       world = await openSearchWorld(redis.url);
       index = await makeIndex(redis.url);
       await until(async () => (await index.state()) === 'ready');
-    }, 60_000);
+    });
     afterAll(async () => {
       await index.close();
       world.close();
@@ -184,7 +184,7 @@ export function describeWordSearch(
         const long = `xylophone harbour ${WORDS.join(' ')} ${WORDS.toReversed().join(' ')}`;
         rare = await world.create();
         await world.publish(rare, [long]);
-      }, 60_000);
+      });
 
       const query = 'harbour crane ledger xylophone';
       const answerOf = async (ranker: Ranker, k: number) => {

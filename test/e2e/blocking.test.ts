@@ -67,7 +67,7 @@ function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRed
       redis,
       onError: () => undefined,
     });
-  }, 60_000);
+  });
   afterAll(async () => {
     await index?.close();
     await jobs.close();

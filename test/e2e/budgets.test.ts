@@ -27,7 +27,7 @@ describeOnEachIndex((start) => {
     client = createClient(service.url, 'counted');
     redis = createRedis(service.redis.url, { failFast: false, onError: () => undefined });
     await redis.connect();
-  }, 60_000);
+  });
 
   afterAll(async () => {
     redis.destroy();
@@ -86,7 +86,7 @@ describeOnEachIndex((start) => {
       console.info('commands of a search for 10 hits', { few, many });
       expect(many).toBeLessThan(few * 1.5 + 5);
       expect(many).toBeLessThan(80);
-    }, 120_000);
+    });
 
     test('of an ingest is a few for each chunk, however many there are', async () => {
       const text = (chunks: number) =>
@@ -106,7 +106,7 @@ describeOnEachIndex((start) => {
       // Redis counts what scripts do, too, and what workers ask for while it takes its time.
       expect(long).toBeLessThan(640 * 12);
       expect(longer).toBeLessThan(1_280 * 12);
-    }, 120_000);
+    });
   });
 
   test('a stored text takes a bounded number of bytes', async () => {
@@ -118,7 +118,7 @@ describeOnEachIndex((start) => {
     console.info('bytes of a stored text of one chunk', Math.round(each));
     // A vector of 1,024 numbers is 4 KiB; the job that ingested it is kept for a while.
     expect(each).toBeLessThan(24 * 1024);
-  }, 120_000);
+  });
 
   test('files that were opened are closed', async () => {
     const openFiles = async () => (await readdir(`/proc/${String(service.api.child.pid)}/fd`)).length;
@@ -141,12 +141,12 @@ describeOnEachIndex((start) => {
     await ask();
     const before = await openFiles();
     for (let n = 0; n < 60; n += 1) await ask();
-    await until(async () => (await openFiles()) < before + 20, 10);
-  }, 60_000);
+    await until(async () => (await openFiles()) < before + 20);
+  });
 
   test('lists that grow with use are bounded', async () => {
     for (let n = 0; n < 3 * KEEP_RECORDS; n += 1) await search(1);
-    await until(async () => (await redis.lLen(keys.usagePending('counted'))) === 0, 60);
+    await until(async () => (await redis.lLen(keys.usagePending('counted'))) === 0);
     expect(await redis.lLen(keys.usageRecords('counted'))).toBeLessThanOrEqual(KEEP_RECORDS);
     // More than that were ingested above, each by a job.
     expect(await keptJobs('ingestion-quick')).toBeGreaterThan(KEPT_JOBS / 2);
@@ -157,5 +157,5 @@ describeOnEachIndex((start) => {
     }
     const { body } = await client.get<{ metadata: object }[]>('/usage/recent?limit=1000');
     expect(body).toHaveLength(KEEP_RECORDS);
-  }, 120_000);
+  });
 });

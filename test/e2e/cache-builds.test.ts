@@ -17,7 +17,7 @@ let service: Service;
 
 beforeAll(async () => {
   service = await startService({ workers: ['ingestion,embedding,usage,maintenance', 'cache'] });
-}, 60_000);
+});
 
 afterAll(async () => {
   await service.stop();
@@ -40,7 +40,7 @@ describe('while the worker is away', () => {
     await until(async () => {
       const { body } = await client.get<CacheConfiguration>(`/cache/${name}`);
       return body.status !== 'building';
-    }, 30);
+    });
   };
 
   test('builds are 202 and wait; the cache before answers until the new one is ready', async () => {
@@ -93,7 +93,7 @@ describe('while the worker is away', () => {
       'create_cache success',
       'update_cache success',
     ]);
-  }, 60_000);
+  });
 
   test('a build outlives the loss of its queue', async () => {
     const client = user('survivor');
@@ -111,5 +111,5 @@ describe('while the worker is away', () => {
     await untilBuilt(client, 'kept');
     expect(await cacheCompletion(client, 'kept', 'What is the password?')).toContain('hazelnut');
     expect(await cacheOperations(client)).toEqual(['create_cache success', 'query_cache success']);
-  }, 60_000);
+  });
 });

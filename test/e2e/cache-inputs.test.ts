@@ -16,7 +16,7 @@ let service: Service;
 
 beforeAll(async () => {
   service = await startService({ env: { QUIRE_COMPLETION_CONTEXT_WINDOW: '2048' } });
-}, 60_000);
+});
 
 afterAll(async () => {
   await service.stop();
@@ -117,10 +117,7 @@ describe('what goes into a cache', () => {
     expect(await cacheCompletion(client, 'fits', 'What does the small one say?')).toContain('periwinkle');
     const later = { name: 'never', ...someModel, docs: [large] };
     expect((await client.post('/cache/create', later, { Prefer: 'respond-async' })).status).toBe(202);
-    await until(
-      async () => (await client.get<CacheConfiguration>('/cache/never')).body.status === 'failed',
-      20,
-    );
+    await until(async () => (await client.get<CacheConfiguration>('/cache/never')).body.status === 'failed');
     expect((await client.get('/cache/never')).body).toMatchObject({ error: expect.stringContaining('2048') });
     const early = await client.post('/cache/never/query', { query: 'Well?' });
     expect([early.status, early.headers.get('retry-after')]).toEqual([409, expect.stringMatching(/^\d+$/)]);

@@ -7,7 +7,7 @@ let service: Service;
 
 beforeAll(async () => {
   service = await startService();
-}, 60_000);
+});
 
 afterAll(async () => {
   await service.stop();
@@ -35,7 +35,7 @@ test('an owner has a hundred caches, changes those, and nobody else has fewer fo
   );
   expect((await alice.delete(`/cache/${second}`)).status).toBe(200);
   expect((await createCache(alice, 'one-more', { docs })).status).toBe(200);
-}, 60_000);
+});
 
 test('filters of a cache beyond 16 KiB as JSON are refused by their name', async () => {
   const alice = createClient(service.url, 'carol');

@@ -9,7 +9,7 @@ let service: Service;
 
 beforeAll(async () => {
   service = await startService();
-}, 60_000);
+});
 
 afterAll(async () => {
   await service.stop();

@@ -16,7 +16,7 @@ let service: Service;
 
 beforeAll(async () => {
   service = await startService();
-}, 60_000);
+});
 
 afterAll(async () => {
   await service.stop();
@@ -115,10 +115,7 @@ describe('a named cache', () => {
     );
     for (const { status, body } of replies)
       expect([status === 200 || status === 202, body.success]).toEqual([true, true]);
-    await until(
-      async () => (await client.get<CacheConfiguration>('/cache/list')).body.status === 'ready',
-      20,
-    );
+    await until(async () => (await client.get<CacheConfiguration>('/cache/list')).body.status === 'ready');
     expect((await client.get('/cache/list')).body).toMatchObject({ doc_count: 4 });
     const answer = await cacheCompletion(client, 'list', 'What has the list a line for?');
     for (const word of ['anchor', 'buoy', 'capstan', 'davit']) expect(answer).toContain(word);

@@ -16,7 +16,7 @@ describeOnEachIndex((start) => {
   beforeAll(async () => {
     service = await start({ env: { QUIRE_INGEST_PARSE_SECONDS: '20' } });
     client = createClient(service.url, 'alice');
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await service.stop();
@@ -40,7 +40,7 @@ describeOnEachIndex((start) => {
       const [newest] = (await client.get<WireDocument[]>('/documents?limit=1')).body;
       path = `/documents/${newest?.external_id ?? ''}`;
       return newest?.system_metadata.stage === 'parsing';
-    }, 20);
+    });
     const cancelled = await client.post<WireDocument>(`${path}/cancel`);
     expect(cancelled).toMatchObject({
       status: 200,
@@ -53,7 +53,7 @@ describeOnEachIndex((start) => {
     const again = await client.post<WireDocument>(`${path}/retry`, {}, { prefer: 'respond-async' });
     expect(again.status).toBe(202);
     expect(again.headers.get('location')).toBe(`${path}/status`);
-    await until(async () => (await stageOf(path)) === 'parsing', 20);
+    await until(async () => (await stageOf(path)) === 'parsing');
     const replaced = await client.put<WireDocument>(`${path}/content`, { content: 'Short after all.' });
     expect(replaced).toMatchObject({
       status: 200,
@@ -66,7 +66,7 @@ describeOnEachIndex((start) => {
     expect((await client.searchChunks('short after all', { k: 1 })).body).toMatchObject([
       { content: 'Short after all.' },
     ]);
-  }, 60_000);
+  });
 
   test('pages beyond the last are empty, however far; what is no number that can be told apart is refused', async () => {
     const pager = createClient(service.url, 'pager');
@@ -136,17 +136,14 @@ describeOnEachIndex((start) => {
       [1, 2].map((n) => client.ingestFile(endless(), `endless${String(n)}.pdf`, { prefer: 'respond-async' })),
     );
     const paths = held.map(({ body }) => `/documents/${body.external_id}`);
-    await until(
-      async () => (await Promise.all(paths.map(stageOf))).every((stage) => stage === 'parsing'),
-      20,
-    );
+    await until(async () => (await Promise.all(paths.map(stageOf))).every((stage) => stage === 'parsing'));
     for (const path of paths) expect((await client.post(`${path}/cancel`)).status).toBe(200);
     const started = performance.now();
     const next = await client.ingestFile(pagesPdf([['A page of its own.']]), 'next.pdf');
     expect(next.status).toBe(200);
     // A parser that went on with them would have twenty.
     expect(performance.now() - started).toBeLessThan(15_000);
-  }, 60_000);
+  });
 
   test('a new version of the same content changes nothing', async () => {
     const { body } = await client.ingestText('The same as ever.');
@@ -164,7 +161,7 @@ describeOnEachIndex((start) => {
       status: 202,
       body: { content_type: 'text/plain', system_metadata: { version: 2, published_version: 1 } },
     });
-    await until(async () => (await stageOf(path)) === 'parsing', 20);
+    await until(async () => (await stageOf(path)) === 'parsing');
     expect((await client.searchChunks('kingfisher', { k: 1 })).body).toMatchObject([
       { document_id: body.external_id },
     ]);
@@ -174,7 +171,7 @@ describeOnEachIndex((start) => {
     expect((await client.delete(path)).body).toEqual({ success: true });
     expect((await client.searchChunks('kingfisher', { min_score: 0.1 })).body).toEqual([]);
     expect(await client.delete(path)).toMatchObject({ status: 404, body: { detail: 'Document not found' } });
-  }, 60_000);
+  });
 
   test('a document that was deleted leaves neither bytes nor chunks behind', async () => {
     const { body: large } = await client.ingestText('Many words of one document. '.repeat(20_000));
@@ -198,7 +195,7 @@ describeOnEachIndex((start) => {
             !/:(?:ingestion|embedding|maintenance):/.test(key),
         );
       };
-      await until(async () => (await left()).length === 0, 20);
+      await until(async () => (await left()).length === 0);
       const directory = join(service.dataDirectory, 'objects');
       const isEmpty = async () => {
         try {
@@ -210,9 +207,9 @@ describeOnEachIndex((start) => {
           throw error;
         }
       };
-      await until(isEmpty, 20);
+      await until(isEmpty);
     } finally {
       await redis.close();
     }
-  }, 60_000);
+  });
 });

@@ -8,10 +8,10 @@ let service: Service;
 
 beforeAll(async () => {
   service = await startService();
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop();
-}, 60_000);
+});
 
 const send = async (method: string, path: string, body?: unknown) => {
   const init =

@@ -8,7 +8,7 @@ let client: Client;
 beforeAll(async () => {
   service = await startService({ env: { QUIRE_INGEST_WAIT_SECONDS: '0' } });
   client = createClient(service.url);
-}, 60_000);
+});
 
 afterAll(async () => {
   await service.stop();

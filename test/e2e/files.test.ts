@@ -68,7 +68,7 @@ beforeAll(async () => {
   await Promise.all(Array.from({ length: AT_ONCE }, uploader));
   reading.abort();
   await neighbouring;
-}, 240_000);
+});
 
 afterAll(async () => {
   await service.stop();

@@ -13,7 +13,7 @@ let client: Client;
 beforeAll(async () => {
   service = await startService({ env: { QUIRE_API_REQUEST_TIMEOUT_SECONDS: '3' } });
   client = createClient(service.url);
-}, 60_000);
+});
 
 afterAll(async () => {
   await service.stop();
@@ -127,7 +127,7 @@ describe('a request that is', () => {
     expect(await Promise.all(ends)).toEqual(starts.map(() => 'HTTP/1.1 408 Request Timeout'));
     await until(async () => (await storedFiles()).length <= before.length);
     expect(await storedFiles()).toEqual(before);
-  }, 20_000);
+  });
 
   test('a flood of them at once is answered, each as it deserves', async () => {
     const asked = Array.from({ length: 200 }, (_, n) =>

@@ -42,7 +42,7 @@ beforeAll(async () => {
       isOpen: security?.length === 0,
     })),
   );
-}, 60_000);
+});
 
 afterAll(async () => {
   await service.stop();

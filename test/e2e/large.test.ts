@@ -10,7 +10,7 @@ let client: Client;
 beforeAll(async () => {
   service = await startService();
   client = createClient(service.url);
-}, 60_000);
+});
 
 afterAll(async () => {
   await service.stop();
@@ -45,7 +45,7 @@ test('a PDF of 600 pages is taken in while the API, which leaves the work to oth
   const [found] = (await client.searchChunks('axolotl577', request)).body;
   expect(found?.content).toContain('axolotl577');
   expect(cpu).toBeLessThan(MOST_API_CPU_SECONDS);
-}, 180_000);
+});
 
 async function metric(name: string): Promise<number> {
   const text = await (await fetch(`${service.url}/metrics`)).text();

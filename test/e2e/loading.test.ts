@@ -22,15 +22,15 @@ beforeEach(async () => {
   );
   // As a snapshot: of a log of commands it would load a thousand before it answers again.
   await client.bgRewriteAof();
-  await until(async () => (await client.info('persistence')).includes('aof_rewrite_in_progress:0'), 20);
+  await until(async () => (await client.info('persistence')).includes('aof_rewrite_in_progress:0'));
   client.destroy();
   await Promise.all(service.workers.map((worker) => worker.kill('SIGTERM')));
-}, 60_000);
+});
 
 afterEach(async () => {
   await service.stop();
   await redis.stop();
-}, 60_000);
+});
 
 async function connect() {
   const client = createRedis(redis.url, { failFast: false, onError: () => undefined });
@@ -57,42 +57,42 @@ test('a worker that starts while Redis loads its data waits, says so once, and t
   await redis.start('answering');
   const since = performance.now();
   const worker = service.startWorker();
-  await until(() => worker.output().includes('waiting for redis'), 30);
+  await until(() => worker.output().includes('waiting for redis'));
   expect(worker.output()).toContain('LOADING');
   expect(worker.child.exitCode).toBeNull();
   await hurry();
-  await until(() => worker.output().includes('worker started'), 30);
+  await until(() => worker.output().includes('worker started'));
   expectSaidOnce(worker.output(), since);
   await service.untilReady();
-}, 90_000);
+});
 
 test('a worker that starts while there is no Redis waits, and ends cleanly when it is asked to', async () => {
   await redis.crash();
   const since = performance.now();
   const worker = service.startWorker();
-  await until(() => worker.output().includes('waiting for redis'), 30);
+  await until(() => worker.output().includes('waiting for redis'));
   worker.child.kill('SIGTERM');
   const [code, output] = await endOf(worker);
   expect(code).toBe(0);
   expectSaidOnce(output, since);
-}, 90_000);
+});
 
 test('a worker that is asked to end while Redis loads its data ends cleanly', async () => {
   await redis.crash();
   await redis.start('answering');
   const worker = service.startWorker();
-  await until(() => worker.output().includes('waiting for redis'), 30);
+  await until(() => worker.output().includes('waiting for redis'));
   worker.child.kill('SIGTERM');
   expect((await endOf(worker))[0]).toBe(0);
-}, 90_000);
+});
 
 test('an API that starts while Redis loads its data waits, and says so once', async () => {
   await redis.crash();
   await redis.start('answering');
   const since = performance.now();
   await service.startApi();
-  await until(() => service.api.output().includes('waiting for redis'), 30);
+  await until(() => service.api.output().includes('waiting for redis'));
   await hurry();
-  await until(() => service.api.output().includes('api serves'), 30);
+  await until(() => service.api.output().includes('api serves'));
   expectSaidOnce(service.api.output(), since);
-}, 90_000);
+});

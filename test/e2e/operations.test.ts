@@ -12,7 +12,7 @@ beforeAll(async () => {
     workers: [ingestion, embedding, others],
     env: { QUIRE_WORKERS_DRAIN_SECONDS: '1' },
   });
-}, 60_000);
+});
 
 afterAll(async () => {
   await service.stop();
@@ -121,7 +121,7 @@ describe('/health/ready', () => {
     service.workers[1] = service.startWorker(embedding);
     service.workers.pop();
     await service.untilReady();
-  }, 60_000);
+  });
 
   test('misses a storage that is gone', async () => {
     const [here, gone] = [join(service.dataDirectory, 'objects'), join(service.dataDirectory, 'gone')];
@@ -150,7 +150,7 @@ describe('a worker that is asked to stop', () => {
     service.workers[0] = service.startWorker(ingestion);
     service.workers.pop();
     await untilCompleted(id);
-  }, 90_000);
+  });
 
   test('finishes what it can', async () => {
     const { id } = await ingest('Only a sentence, soon done.', { Prefer: 'respond-async' });
@@ -161,7 +161,7 @@ describe('a worker that is asked to stop', () => {
     service.workers[1] = service.startWorker(embedding);
     service.workers.splice(3);
     await untilCompleted(id);
-  }, 60_000);
+  });
 });
 
 describe('an API that is asked to stop', () => {
@@ -185,7 +185,7 @@ describe('an API that is asked to stop', () => {
     await service.startApi();
     await service.untilReady();
     await untilCompleted(id);
-  }, 60_000);
+  });
 });
 
 async function untilCompleted(id: string): Promise<void> {

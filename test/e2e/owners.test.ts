@@ -12,7 +12,7 @@ describeOnEachIndex((start) => {
     service = await start();
     redis = createRedis(service.redis.url, { failFast: true, onError: () => undefined });
     await redis.connect();
-  }, 60_000);
+  });
 
   afterAll(async () => {
     redis.destroy();
@@ -61,5 +61,5 @@ describeOnEachIndex((start) => {
     await many(600, (n) => ingest('canary budget plans', others(`other${String(n % 7)}`)));
     // Whatever else asks Redis meanwhile: the walk of 600 documents took hundreds.
     expect(await least()).toBeLessThanOrEqual(before + 15);
-  }, 240_000);
+  });
 });

@@ -32,7 +32,7 @@ describeWithQueryEngine('a document of ten thousand chunks on a graph', (engine)
     client = createClient(service.url, 'owner-of-much');
     raw = createRedis(redis.url, { failFast: true, onError: () => undefined });
     await raw.connect();
-  }, 60_000);
+  });
   afterAll(async () => {
     raw.destroy();
     await service.stop();

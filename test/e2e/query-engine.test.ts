@@ -92,7 +92,7 @@ describeWithQueryEngine('the service on a Redis with the Query Engine', (engine)
     const raw = await connect(redis);
     expect((await client.delete(`/documents/${String(first[0]?.[2]?.[0])}`)).status).toBeLessThan(300);
     // Its terms leave the owner's statistics with its chunks.
-    await until(async () => (await raw.sCard(keys.garbage)) === 0, 10);
+    await until(async () => (await raw.sCard(keys.garbage)) === 0);
     const second = await ask(client);
     expect(second[0]?.[0]).toHaveLength(11);
     expect(second).not.toEqual(first);
@@ -100,7 +100,7 @@ describeWithQueryEngine('the service on a Redis with the Query Engine', (engine)
     await service.startApi({ QUIRE_INDEX: 'exact' });
     await service.untilReady();
     expect(await ask(client)).toEqual(second);
-  }, 120_000);
+  });
 
   test('starts twice at the same moment on an empty Redis, and each finds what came in by the other', async () => {
     const redis = stopLater(await startQueryEngine(engine));
@@ -112,7 +112,7 @@ describeWithQueryEngine('the service on a Redis with the Query Engine', (engine)
     const answers = await Promise.all(clients.map(ask));
     expect(answers[0]?.[0]?.[0]).toHaveLength(12);
     expect(answers[1]).toEqual(answers[0]);
-  }, 120_000);
+  });
 
   test('after FLUSHALL answers what comes in then, and can be started again', async () => {
     const redis = stopLater(await startQueryEngine(engine));
@@ -121,7 +121,7 @@ describeWithQueryEngine('the service on a Redis with the Query Engine', (engine)
     await ingestSome(client, 0);
     const raw = await connect(redis);
     await raw.flushAll();
-    await until(async () => (await client.searchChunks('bridge')).status === 200, 20);
+    await until(async () => (await client.searchChunks('bridge')).status === 200);
     expect((await client.searchChunks('bridge')).body).toEqual([]);
     await ingestSome(client, 0);
     // Who still runs marks the data anew within a second.
@@ -131,7 +131,7 @@ describeWithQueryEngine('the service on a Redis with the Query Engine', (engine)
     await service.startApi();
     await service.untilReady();
     expect(await ask(client)).toEqual(before);
-  }, 120_000);
+  });
 });
 
 test('without the Query Engine the start that asks for it is refused, and the one that may choose says why', async () => {
@@ -140,9 +140,9 @@ test('without the Query Engine the start that asks for it is refused, and the on
   expect(service.api.output()).toContain('"index":"exact","reason":"this Redis has no Query Engine"');
   await service.startApi({ QUIRE_INDEX: 'query-engine' });
   const refused = service.api;
-  await until(() => refused.child.exitCode !== null, 20);
+  await until(() => refused.child.exitCode !== null);
   expect(refused.child.exitCode).toBe(78);
   expect(refused.output()).toContain(
     'index is "query-engine", but this Redis has no Query Engine: connect Redis 8 or Redis Stack, or set "auto" or "exact"',
   );
-}, 60_000);
+});

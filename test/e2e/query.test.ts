@@ -21,7 +21,7 @@ beforeAll(async () => {
       QUIRE_CHUNK_SIZE: '128',
     },
   });
-}, 60_000);
+});
 
 afterEach(() => {
   provider.reset();
@@ -228,7 +228,7 @@ describe('a provider that does not answer', () => {
     ]);
     expect((await client.get('/usage/stats')).body).toEqual({ ingest_text: 1, create_cache: 1 });
     expect((await ask(client, question)).status).toBe(200);
-  }, 60_000);
+  });
 
   test('in the middle of a stream ends it with an error event, and is counted once as an error', async () => {
     const client = user('midway');

@@ -154,7 +154,7 @@ describe('the ranking of a search with the builtin embedder', () => {
   let service: Service;
   beforeAll(async () => {
     service = await startService({ env: { QUIRE_SEARCH_HYBRID_WEIGHT: String(WEIGHT) } });
-  }, 60_000);
+  });
   afterAll(() => service.stop());
 
   describeField(() => service, 'lexical');
@@ -168,7 +168,7 @@ function describeWithModel(startRedis: () => Promise<TestRedis>): void {
     [provider, redis] = await Promise.all([startFakeOpenAI(), startRedis()]);
     const model = { QUIRE_EMBEDDER: 'openai', QUIRE_EMBEDDING_BASE_URL: provider.url };
     service = await startService({ redis, env: { ...model, QUIRE_SEARCH_HYBRID_WEIGHT: String(WEIGHT) } });
-  }, 60_000);
+  });
   afterAll(async () => {
     await service.stop();
     await Promise.all([provider.stop(), redis.stop()]);
@@ -236,5 +236,5 @@ describe('search.ranking', () => {
     } finally {
       await service.stop();
     }
-  }, 60_000);
+  });
 });

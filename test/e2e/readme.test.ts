@@ -69,7 +69,7 @@ let service: Service;
 beforeAll(async () => {
   // Without a secret, as in dev mode: it is made in the data folder, where the command line finds it.
   service = await startService({ env: { JWT_SECRET_KEY: '' } });
-}, 60_000);
+});
 
 afterAll(async () => {
   await service.stop();
@@ -95,7 +95,6 @@ describe('the README and the pages behind it', () => {
       const printed: unknown = JSON.parse(stdout);
       expect(printed).toEqual(expectation(JSON.parse(here(shown, service))));
     },
-    60_000,
   );
 
   test('names every endpoint, and none that there is not', async () => {

@@ -35,7 +35,7 @@ async function rollBack(): Promise<void> {
   await redis.crash();
   await copy.putBack();
   await redis.start();
-  await until(async () => (await client.get('/documents')).status === 200, 40);
+  await until(async () => (await client.get('/documents')).status === 200);
 }
 
 async function download(path: string) {
@@ -58,7 +58,7 @@ async function forgetNewVersion(isSwept: () => Promise<boolean>): Promise<{ text
     });
     expect(replaced).toMatchObject({ status: 200, body: { system_metadata: { published_version: 2 } } });
   }
-  await until(isSwept, 40);
+  await until(isSwept);
   await rollBack();
   return { text, file };
 }
@@ -89,7 +89,7 @@ describeOnEachIndex((startOn) => {
     const hits = await documentHits();
     expect(hits.find(({ document_id: id }) => id === text)?.content.value).toBe(FIRST);
     expect(hits).toHaveLength(3);
-  }, 90_000);
+  });
 
   test('one that comes back after longer than sources are kept costs the sources alone, and says so', async () => {
     await start(startOn({ env: { QUIRE_WORKERS_KEEP_SOURCES_SECONDS: '0' } }));
@@ -114,7 +114,7 @@ describeOnEachIndex((startOn) => {
     const again = await client.put<WireDocument>(`/documents/${text}/content`, { content: FIRST });
     expect(again.status).toBe(200);
     expect((await download(`/documents/${text}/download`)).status).toBe(200);
-  }, 90_000);
+  });
 });
 
 test('in S3, too, what is kept survives and what is missing is told from what is away', async () => {
@@ -134,4 +134,4 @@ test('in S3, too, what is kept survives and what is missing is told from what is
   } finally {
     await s3.stop();
   }
-}, 90_000);
+});

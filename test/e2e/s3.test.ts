@@ -14,7 +14,7 @@ beforeAll(async () => {
   s3 = await startTestS3();
   service = await startService({ env: { ...s3.env, QUIRE_S3_TIMEOUT_SECONDS: '5' } });
   client = createClient(service.url, 'alice');
-}, 90_000);
+});
 
 afterAll(async () => {
   await service.stop();
@@ -46,14 +46,11 @@ test('a file is ingested, downloaded, replaced and deleted, and then its object 
   const replaced = await client.put<WireDocument>(`${path}/content`, { content: 'A crane dances.' });
   expect(replaced).toMatchObject({ status: 200, body: { system_metadata: { published_version: 2 } } });
   expect(await download(path)).toEqual({ status: 200, text: 'A crane dances.' });
-  await until(
-    async () => (await documentKeys()).length === 1 && !(await documentKeys()).includes(key ?? ''),
-    20,
-  );
+  await until(async () => (await documentKeys()).length === 1 && !(await documentKeys()).includes(key ?? ''));
 
   expect((await client.delete(path)).status).toBe(200);
-  await until(async () => (await documentKeys()).length === 0, 20);
-}, 60_000);
+  await until(async () => (await documentKeys()).length === 0);
+});
 
 test('a file of several parts is stored and read', async () => {
   const lines = Array.from({ length: 120_000 }, () => randomBytes(24).toString('hex'));
@@ -64,7 +61,7 @@ test('a file of several parts is stored and read', async () => {
   const { text } = await download(path);
   expect(Buffer.from(text).equals(bytes)).toBe(true);
   expect((await client.delete(path)).status).toBe(200);
-}, 60_000);
+});
 
 test('while S3 is away uploads and downloads get 503, searches go on, and all works when it is back', async () => {
   const { body } = await client.ingestText('The bittern booms.');
@@ -81,7 +78,7 @@ test('while S3 is away uploads and downloads get 503, searches go on, and all wo
   await s3.start();
   await service.untilReady();
   expect((await client.ingestFile(Buffer.from('A teal whistles.'), 'teal.txt')).status).toBe(200);
-}, 60_000);
+});
 
 test('an API that starts while S3 is away is not ready, and is once S3 is there', async () => {
   await s3.crash();
@@ -91,12 +88,12 @@ test('an API that starts while S3 is away is not ready, and is once S3 is there'
       .get<{ components?: Record<string, string> }>('/health/ready')
       .catch(() => null);
     return answer?.status === 503 && answer.body.components?.['index'] === 'ready';
-  }, 30);
+  });
   expect((await client.get('/health/ready')).body).toMatchObject({ components: { storage: 'unavailable' } });
   await s3.start();
   await service.untilReady();
   expect((await client.ingestText('A smew arrives.')).status).toBe(200);
-}, 90_000);
+});
 
 test('what S3 refuses stops the start, and names the setting', async () => {
   const wrong = {
@@ -109,4 +106,4 @@ test('what S3 refuses stops the start, and names the setting', async () => {
     expect([code, output]).toEqual([78, expect.stringContaining(message)]);
     expect(output).not.toContain('S3RVER');
   }
-}, 60_000);
+});

@@ -8,7 +8,7 @@ describeOnEachIndex((start) => {
 
   beforeAll(async () => {
     service = await start();
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await service.stop();

@@ -6,7 +6,7 @@ let service: Service;
 
 beforeAll(async () => {
   service = await startService({ env: { QUIRE_CHUNK_SIZE: '64', QUIRE_CHUNK_OVERLAP: '8' } });
-}, 60_000);
+});
 
 afterAll(async () => {
   await service.stop();

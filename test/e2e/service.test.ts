@@ -8,7 +8,7 @@ let client: Client;
 beforeAll(async () => {
   service = await startService();
   client = createClient(service.url);
-}, 60_000);
+});
 
 afterAll(async () => {
   await service.stop();

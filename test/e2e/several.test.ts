@@ -17,12 +17,12 @@ const KINDS = ['ingestion', 'embedding', 'cache', 'usage', 'maintenance'];
 beforeAll(async () => {
   first = await startService({ workers: KINDS });
   second = await startService({ workers: KINDS, redis: first.redis, dataDirectory: first.dataDirectory });
-}, 120_000);
+});
 
 afterAll(async () => {
   await second.stop();
   await first.stop();
-}, 60_000);
+});
 
 /** The same user at both. */
 function clients(user: string): readonly [Client, Client] {

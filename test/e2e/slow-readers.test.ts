@@ -34,7 +34,7 @@ beforeAll(async () => {
   };
   for (let n = 0; n < DOCUMENTS; n += 30)
     await Promise.all(Array.from({ length: 30 }, (_, i) => ingest(n + i)));
-}, 180_000);
+});
 afterAll(() => service.stop());
 
 const SEARCH = { query: 'Where does the heron stand?', k: 1000 };
@@ -99,7 +99,6 @@ test.each(['/retrieve/chunks', '/retrieve/docs'])(
       expect(answer).toMatch(/^HTTP\/1\.1 503[^]*Retry-After: \d+/);
     await until(async () => (await figure('quire_answer_memory_bytes')) === 0);
   },
-  150_000,
 );
 
 const isWhole = (answer: string) => answer.endsWith('\r\n0\r\n\r\n');
@@ -111,7 +110,7 @@ test('a slow but steady reader gets the whole answer', async () => {
   expect(isWhole(text)).toBe(true);
   expect(text.match(/"document_id"/g)).toHaveLength(DOCUMENTS);
   connection.socket.destroy();
-}, 90_000);
+});
 
 /** Takes an answer of some 14 MB in about so many seconds. */
 async function readSlowly({ socket, received, closed }: RawConnection, seconds: number): Promise<void> {
@@ -147,4 +146,4 @@ test('other large answers are cut off, too, when nobody takes them', async () =>
     await until(async () => (await figure(CUT_OFF)) >= before + many.length, STALLED_SECONDS + 10);
     for (const { socket } of many) socket.destroy();
   }
-}, 120_000);
+});

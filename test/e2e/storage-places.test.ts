@@ -15,7 +15,7 @@ beforeAll(async () => {
   elsewhere = await mkdtemp(join(tmpdir(), 'quire-elsewhere-'));
   service = await startService();
   client = createClient(service.url);
-}, 60_000);
+});
 
 afterAll(async () => {
   await service.stop();
@@ -38,21 +38,21 @@ test('a worker with a folder of its own is refused, one that needs no files is n
   await harmless.kill('SIGTERM');
   expect(harmless.child.exitCode).toBe(0);
   service.workers.splice(-2);
-}, 60_000);
+});
 
 test('an API with a folder of its own is refused while another lives', async () => {
   const { redis } = service;
   await expect(startService({ redis, workers: [], dataDirectory: elsewhere })).rejects.toThrow(
     /another API keeps source files elsewhere.*shared volume.*"s3"/,
   );
-}, 60_000);
+});
 
 test('a worker whose API comes back with another folder ends, and takes no file for lost', async () => {
   const [old] = service.workers;
   if (!old) throw new Error('no worker');
   await service.startApi({ QUIRE_DATA_DIR: elsewhere });
   // It may come once the announcement of the one before it is over.
-  await until(async () => (await client.get('/health/ready').catch(() => null))?.status === 200, 30);
+  await until(async () => (await client.get('/health/ready').catch(() => null))?.status === 200);
   const { body } = await client.ingestText('A siskin hangs.', {}, { prefer: 'respond-async' });
   expect(await endOf(old)).toEqual([78, advice]);
   const status = async () =>
@@ -60,5 +60,5 @@ test('a worker whose API comes back with another folder ends, and takes no file 
   expect(['queued', 'processing']).toContain(await status());
   service.startWorker(undefined, { QUIRE_DATA_DIR: elsewhere });
   service.workers.shift();
-  await until(async () => (await status()) === 'completed', 30);
-}, 120_000);
+  await until(async () => (await status()) === 'completed');
+});

@@ -30,7 +30,7 @@ describeOnEachIndex((start) => {
     service = await start();
     redis = createRedis(service.redis.url, { failFast: false, onError: () => undefined });
     await redis.connect();
-  }, 60_000);
+  });
 
   afterAll(async () => {
     redis.destroy();
@@ -85,7 +85,6 @@ describeOnEachIndex((start) => {
       const counted = (await recountStatistics(redis)).get(keys.statistics(user));
       expect(counted?.get('chunks')).toBeGreaterThan(0);
     },
-    60_000,
   );
 
   test('term statistics are exact however often the server forgets its scripts meanwhile', async () => {
@@ -104,7 +103,7 @@ describeOnEachIndex((start) => {
     stop.abort();
     await flushing;
     await exact();
-  }, 120_000);
+  });
 
   test('term statistics are exact after kills of Redis in between', async () => {
     const ids: string[] = [];
@@ -127,5 +126,5 @@ describeOnEachIndex((start) => {
       if (ids.length < 2) ids.push(await ingestText(client(), short(50 + i)));
     }
     await exact();
-  }, 120_000);
+  });
 });

@@ -23,7 +23,7 @@ beforeAll(async () => {
       QUIRE_API_STALLED_SECONDS: String(STALLED_SECONDS),
     },
   });
-}, 60_000);
+});
 afterEach(() => {
   provider.reset();
 });
@@ -50,7 +50,7 @@ async function outcomes(client: Client, operation: string): Promise<string[]> {
 }
 
 const untilOutcomes = async (client: Client, operation: string, expected: readonly string[]) => {
-  await until(async () => (await outcomes(client, operation)).length >= expected.length, 30);
+  await until(async () => (await outcomes(client, operation)).length >= expected.length);
   expect(await outcomes(client, operation)).toEqual(expected);
 };
 
@@ -71,7 +71,7 @@ describe('an answer of /retrieve/docs', () => {
   let client: Client;
   beforeAll(async () => {
     client = await callerOfLargeTexts('documents');
-  }, 120_000);
+  });
 
   test('that is whole is one success, which can be read as soon as it has been received', async () => {
     const before = (await outcomes(client, 'retrieve_docs')).length;
@@ -79,7 +79,7 @@ describe('an answer of /retrieve/docs', () => {
     await connection.until(/\r\n0\r\n\r\n$/);
     expect((await outcomes(client, 'retrieve_docs')).slice(0, -before || undefined)).toEqual(['success']);
     connection.socket.destroy();
-  }, 60_000);
+  });
 
   test('whose client leaves on the way is an error that says so', async () => {
     const leaving = createClient(service.url, 'documents');
@@ -131,7 +131,7 @@ test('a text that its reader takes slowly is cut off once it may no longer be re
   connection.socket.resume();
   expect(await connection.closed()).not.toMatch(/\r\n0\r\n\r\n$/);
   await untilOutcomes(client, 'retrieve_docs', ['error']);
-}, 120_000);
+});
 
 describe('a streamed completion', () => {
   const question = { query: 'Where does the heron stand?', stream: true };

@@ -12,7 +12,7 @@ beforeAll(async () => {
   service = await startService({ workers: ['ingestion', 'embedding,cache,usage,maintenance'] });
   redis = createRedis(service.redis.url, { failFast: false, onError: () => undefined });
   await redis.connect();
-}, 60_000);
+});
 
 afterAll(async () => {
   await redis.close();
@@ -46,7 +46,7 @@ const summary = ({ operation_type: operation, status, metadata: { error } }: Usa
 const idOf = ({ body }: { body: WireDocument }) => body.external_id;
 
 /** Until the usage worker has moved all pending events of everybody. */
-const untilMoved = () => until(async () => (await redis.exists(keys.usageDirty)) === 0, 15);
+const untilMoved = () => until(async () => (await redis.exists(keys.usageDirty)) === 0);
 
 describe('each operation', () => {
   test('leaves one record, there with its response, and counts once', async () => {
@@ -238,7 +238,7 @@ describe('an ingest', () => {
     await until(async () => {
       const documents = await Promise.all(finalIds.map((id) => client.get<WireDocument>(`/documents/${id}`)));
       return documents.every(({ body }) => body.system_metadata.status === 'completed');
-    }, 30);
+    });
     const succeeded = await recordsOf(client, '?status=success');
     expect(succeeded.map(({ metadata }) => metadata.document_id).sort()).toEqual([...finalIds, old].sort());
     expect(await error()).toEqual(errors);
@@ -246,7 +246,7 @@ describe('an ingest', () => {
     await untilMoved();
     expect(await statsOf(client)).toEqual({ ingest_text: 5 });
     expect(await recordsOf(client)).toHaveLength(10);
-  }, 90_000);
+  });
 });
 
 describe('/usage/recent', () => {

@@ -42,7 +42,7 @@ test('no pattern of the source takes longer for a text than the text is long, se
   expect(patterns.length).toBeGreaterThan(100);
   const guilty = patterns.map((literal) => ({ literal, slow: slow(toPattern(literal)) }));
   expect(guilty.filter(({ slow: found }) => found !== null)).toEqual([]);
-}, 240_000);
+});
 
 test.each([
   /^(?:<!--[^]*?-->\s*|<\?xml[^>]*>\s*)*<(?:!doctype\s+html|html)[\s>]/i,
@@ -51,10 +51,6 @@ test.each([
   /\/+$/,
   /[\t ]+\n/g,
   /(?<=[a-zæœø][\u0300-\u036f]*)[\u0300-\u036f]+/gu,
-])(
-  'and the measure finds those that once stood there: %s',
-  (pattern) => {
-    expect(slow(pattern)).not.toBeNull();
-  },
-  60_000,
-);
+])('and the measure finds those that once stood there: %s', (pattern) => {
+  expect(slow(pattern)).not.toBeNull();
+});

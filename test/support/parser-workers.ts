@@ -89,7 +89,7 @@ export async function createParserWorkers() {
 
 /** @returns the process ids of its parsers, when they read */
 export async function untilReady(worker: ParserWorker): Promise<number[]> {
-  await until(() => worker.lines().some(({ ready }) => ready === 1), 30);
+  await until(() => worker.lines().some(({ ready }) => ready === 1));
   return await parsersOf(worker);
 }
 

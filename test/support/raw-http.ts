@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
+const PATIENCE_MILLISECONDS = 90_000;
+
 export interface RawConnection {
   readonly socket: Socket;
   /** Everything received so far. */
@@ -42,7 +44,7 @@ export async function openRaw(port: number): Promise<RawConnection> {
       const timer = setTimeout(() => {
         waiting.delete(check);
         reject(new Error(`${what} did not come; received: ${text.slice(0, 500)}`));
-      }, 10_000);
+      }, PATIENCE_MILLISECONDS);
       waiting.add(check);
       check();
     });

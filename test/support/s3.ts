@@ -103,6 +103,6 @@ async function run(
     const response = await fetch(endpoint).catch(() => null);
     await response?.body?.cancel();
     return response !== null;
-  }, 20);
+  });
   return child;
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { RawRequest } from './header-attacks.js';
 
-const PATIENCE_MILLISECONDS = 30_000;
+const PATIENCE_MILLISECONDS = 90_000;
 
 /** Sends a request as it is, on a connection of its own. @returns the status of its answer, 0 where none came */
 export async function sendRaw(

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseFilter } from '../../../src/shared/filters/parse.js';
+import { processorMilliseconds } from '../../support/processor-time.js';
 
 function refusals(json: unknown) {
   const parsed = parseFilter(json);
@@ -73,12 +74,12 @@ describe('limits of a filter', () => {
   });
 
   test('hold quickly against enormous filters, with a bounded answer', () => {
-    const started = performance.now();
+    const started = processorMilliseconds();
     expect(refusals(many(300_000))).toHaveLength(1);
     expect(refusals({ a: { $in: Array.from({ length: 300_000 }, () => ({})) } })).toHaveLength(1);
     expect(refusals({ a: { $in: Array.from({ length: 1_000 }, () => ({})) } })).toHaveLength(100);
     expect(refusals({ $or: Array.from({ length: 300_000 }, () => 1) })).toHaveLength(100);
     expect(JSON.stringify(refusals({ [`$${'x'.repeat(1e6)}`]: 1 })).length).toBeLessThan(1000);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(processorMilliseconds() - started).toBeLessThan(5_000);
   });
 });

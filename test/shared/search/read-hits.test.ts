@@ -10,7 +10,7 @@ let readHits: ReadHits;
 beforeAll(async () => {
   world = await openSearchWorld(url);
   readHits = createReadHits(redis);
-}, 30_000);
+});
 afterAll(() => {
   world.close();
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { get_encoding } from 'tiktoken';
 import { countTokens } from '../../../src/shared/text/token-count.js';
+import { processorMilliseconds } from '../../support/processor-time.js';
 
 const tiktoken = get_encoding('cl100k_base');
 const raw = (text: string): number => tiktoken.encode(text, [], []).length;
@@ -39,9 +40,9 @@ describe('counting tokens', () => {
 
   test('counts the longest query that is one unbroken run without holding up the event loop', () => {
     countTokens('load the encoder');
-    const started = performance.now();
+    const started = processorMilliseconds();
     const count = countTokens('a'.repeat(32_768));
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(processorMilliseconds() - started).toBeLessThan(5_000);
     expect(count).toBe(4_096);
   });
 });

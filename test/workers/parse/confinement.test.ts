@@ -123,7 +123,7 @@ describe('parser processes of a worker that is root', () => {
     const document = join(workers.folder, 'page.html');
     await writeFile(document, '<p>Words of a page.</p>', { mode: 0o600 });
     const worker = workers.start({ code, document, format: 'html' });
-    await until(() => worker.lines().some(({ chunks }) => chunks !== undefined), 30);
+    await until(() => worker.lines().some(({ chunks }) => chunks !== undefined));
     expect(worker.lines().find(({ chunks }) => chunks)?.chunks).toEqual(['Words of a page.']);
     expect(worker.lines()[0]).toMatchObject({ level: 'info', user: NOBODY, network: false });
   });

@@ -26,7 +26,7 @@ describe.each([
     const document = join(workers.folder, 'page.html');
     await writeFile(document, '<p>Words.</p>');
     const worker = workers.start({ wrapper, document, format: 'html' });
-    await until(() => worker.lines().some(({ chunks }) => chunks !== undefined), 30);
+    await until(() => worker.lines().some(({ chunks }) => chunks !== undefined));
     expect(await left()).toHaveLength(1);
     const [workspace = ''] = await left();
     const folders = (await readdir(join(workers.folder, 'tmp', workspace))).filter((each) =>

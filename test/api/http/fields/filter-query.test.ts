@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { createSchema } from 'zod-openapi';
 import { bodyFilters, parseFilterText, queryFilters } from '../../../../src/api/http/fields/filter-query.js';
 import { parseRequest } from '../../../../src/api/http/fields/validation.js';
+import { processorMilliseconds } from '../../../support/processor-time.js';
 import { refusals } from '../../../support/refusals.js';
 
 const invalid = { error: { loc: [], msg: 'Invalid JSON', type: 'value_error.jsondecode' } };
@@ -103,14 +104,14 @@ describe('filters in a query string', () => {
   });
 
   test('take linear time and bounded depth, however hostile', () => {
-    const started = performance.now();
+    const started = processorMilliseconds();
     const length = 60_000;
     const texts = ['[', '{', "{'a':", "{'a':[", "{'", "{'a': 1", "{'\\x41", "{'a':1e", '{ ', "{'a'"];
     for (const part of texts) expect(parseFilterText(part.repeat(length / part.length))).toEqual(invalid);
     expect(parseFilterText(`{'a': ${'['.repeat(30_000)}${']'.repeat(30_000)}}`)).toEqual(invalid);
     expect(parseFilterText(`{"a": "${'x'.repeat(70_000)}"}`)).toEqual(invalid);
     expect(parseFilterText(`{'a': '${'x'.repeat(length)}'}`)).toEqual({ value: { a: 'x'.repeat(length) } });
-    expect(performance.now() - started).toBeLessThan(3_000);
+    expect(processorMilliseconds() - started).toBeLessThan(3_000);
   });
 
   test('keep a key named __proto__ as the key it is', () => {

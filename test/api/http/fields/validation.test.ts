@@ -15,6 +15,7 @@ import {
   queryFloat,
   queryInteger,
 } from '../../../../src/api/http/fields/validation.js';
+import { processorMilliseconds } from '../../../support/processor-time.js';
 import { refusals } from '../../../support/refusals.js';
 
 /** The one refusal of the field `f`, without its place. */
@@ -237,10 +238,10 @@ describe('a list', () => {
   });
 
   test('of a million wrong items is answered quickly with the first hundred', () => {
-    const started = performance.now();
+    const started = processorMilliseconds();
     const wrong = Array.from({ length: 1_000_000 }, () => 1);
     expect(refusals(list(z.string()), wrong)).toHaveLength(100);
     expect(refusals(list(z.string(), { max: 1000 }), wrong)).toHaveLength(1);
-    expect(performance.now() - started).toBeLessThan(3_000);
+    expect(processorMilliseconds() - started).toBeLessThan(3_000);
   });
 });

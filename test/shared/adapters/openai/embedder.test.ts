@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   createOpenAIEmbedder,
@@ -144,10 +145,12 @@ describe('a provider in trouble', () => {
     provider.configure({ failures: [{ status: 429, headers }] });
     const start = performance.now();
     const error = await rejection(embedder().embedDocuments(['text']));
-    expect(performance.now() - start).toBeLessThan(1000);
+    // It wants four seconds and more.
+    expect(performance.now() - start).toBeLessThan(2_000);
     expect(error).toBeInstanceOf(UnavailableError);
     if (!(error instanceof UnavailableError)) return;
-    expect(Math.abs(error.retryAfterSeconds - seconds)).toBeLessThanOrEqual(5);
+    // Until the date that the machine took to get here is nearer.
+    expect(Math.abs(error.retryAfterSeconds - seconds)).toBeLessThanOrEqual(seconds / 10);
     expect(provider.stats.requests).toBe(1);
   });
 
@@ -176,10 +179,9 @@ describe('a provider in trouble', () => {
     'is given up when it takes too long, and the request closed: %j',
     async (fault) => {
       provider.configure(fault);
-      const start = performance.now();
+      // Whoever does not give up waits without end.
       const error = await rejection(embedder({ timeoutMilliseconds: 300 }).embedDocuments(['text']));
       expect(error).toBeInstanceOf(UnavailableError);
-      expect(performance.now() - start).toBeLessThan(1500);
       await until(() => provider.stats.inFlight === 0);
       expect(provider.stats).toMatchObject({ requests: 1, aborted: 1 });
     },
@@ -191,10 +193,9 @@ describe('a provider in trouble', () => {
     const reason = new Error('the caller has gone');
     const answer = rejection(embedder().embedDocuments(['text'], { signal: controller.signal }));
     await until(() => provider.stats.failed === 1 && provider.stats.inFlight === 0);
-    const start = performance.now();
     controller.abort(reason);
-    expect(await answer).toBe(reason);
-    expect(performance.now() - start).toBeLessThan(500);
+    // By a timer of this very process, which is late when the answer is.
+    expect(await Promise.race([answer, sleep(1_000, 'only after the wait', { ref: false })])).toBe(reason);
     expect(provider.stats.requests).toBe(1);
   });
 

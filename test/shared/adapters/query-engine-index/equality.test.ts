@@ -71,7 +71,7 @@ describeWithQueryEngine('the exact index, the Query Engine and a plain scan', (e
     );
     // Questions that nothing answers prove little.
     expect(answered).toBeGreaterThan((DATA_SETS * QUESTIONS) / 4);
-  }, 180_000);
+  });
 
   test('give the same answers over ten thousand keys that nobody declared', async () => {
     const KEYS = 10_000;
@@ -98,5 +98,5 @@ describeWithQueryEngine('the exact index, the Query Engine and a plain scan', (e
     );
     await world.clear();
     expect(answered).toBeGreaterThan(100);
-  }, 120_000);
+  });
 });

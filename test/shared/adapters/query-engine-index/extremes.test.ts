@@ -31,7 +31,7 @@ describeWithQueryEngine('the largest filters that the API lets through', (engine
       const id = await world.create({ metadata });
       await world.publish(id, [`harbour ${String(n)}`, 'crane ledger']);
     }
-  }, 60_000);
+  });
   afterAll(async () => {
     await index.close();
     world.close();

@@ -27,7 +27,7 @@ describeWithQueryEngine('a Query Engine behind one address that fails over', (en
     const first = await start({ server: ['--repl-diskless-sync-delay', '0'] });
     const second = await start({ server: ['--replicaof', '127.0.0.1', String(first.port)] });
     const replica = await connect(second);
-    await until(async () => (await replica.info('replication')).includes('master_link_status:up'), 20);
+    await until(async () => (await replica.info('replication')).includes('master_link_status:up'));
     const proxy = await startRedisProxy(first.port);
     closing.push(() => proxy.close());
     return { first, second, proxy, address: { ...first, url: proxy.url } };
@@ -53,7 +53,7 @@ describeWithQueryEngine('a Query Engine behind one address that fails over', (en
     await data.publish(await data.create(), [[1, 0, 0, 0]]);
     expect(await chunkCount(index)).toBe(WHOLE.chunks + 1);
     expect(problems).toEqual([]);
-  }, 60_000);
+  });
 
   test('builds the index from the hashes where the replica has none', async () => {
     const { first, second, proxy, address } = await startPair();
@@ -69,5 +69,5 @@ describeWithQueryEngine('a Query Engine behind one address that fails over', (en
     expectOnly(answers, WHOLE);
     expect(answers.refusals).toBeGreaterThan(0);
     expect(await chunkCount(index)).toBe(WHOLE.chunks);
-  }, 60_000);
+  });
 });

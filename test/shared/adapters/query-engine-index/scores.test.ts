@@ -35,7 +35,7 @@ describeWithQueryEngine('the scores of chunks that are found by words', (engine)
     await until(async () => (await index.state()) === 'ready', 300);
     const vectors = { field: 'vector', type: 'float32' } as const;
     ({ alias } = chunkIndex({ model, dimensions, vectors, algorithm: { name: 'flat' } }));
-  }, 120_000);
+  });
   afterAll(async () => {
     await index.close();
     world.close();

@@ -14,7 +14,7 @@ let proxy: S3Proxy;
 beforeAll(async () => {
   s3 = await startTestS3();
   proxy = await startS3Proxy(s3.endpoint);
-}, 60_000);
+});
 
 afterEach(() => {
   proxy.intervene(() => false);

@@ -8,6 +8,7 @@ import {
 import { UnavailableError } from '../../../../src/shared/errors.js';
 import { MissingObjectError } from '../../../../src/shared/ports.js';
 import { describeObjectStorage } from '../../../contracts/object-storage-contract.js';
+import { collectGarbage } from '../../../support/collect-garbage.js';
 import { startS3Proxy, type S3Proxy } from '../../../support/s3-proxy.js';
 import { errorXml, S3_BUCKET, S3_KEYS, startTestS3, type TestS3 } from '../../../support/s3.js';
 import { until } from '../../../support/until.js';
@@ -26,7 +27,7 @@ const watched = () => started(proxy);
 beforeAll(async () => {
   s3 = await startTestS3();
   proxy = await startS3Proxy(s3.endpoint);
-}, 60_000);
+});
 
 afterEach(() => {
   watched().intervene(() => false);
@@ -68,10 +69,15 @@ describe('large objects', () => {
     const storage = direct();
     const [stored, read] = [createHash('sha256'), createHash('sha256')];
     let most = 0;
-    const external = () => process.memoryUsage().arrayBuffers;
+    const external = () => {
+      collectGarbage();
+      return process.memoryUsage().arrayBuffers;
+    };
     const before = external();
+    let steps = 0;
     const measure = () => {
-      most = Math.max(most, external() - before);
+      steps += 1;
+      if (steps % 256 === 0) most = Math.max(most, external() - before);
     };
     async function* source() {
       for (let number = 0; number < 960; number += 1) {
@@ -89,10 +95,10 @@ describe('large objects', () => {
       read.update(bytes);
     }
     expect(read.digest('hex')).toBe(stored.digest('hex'));
-    // A few parts, and buffers that nobody has collected yet: when that happens is not ours to say.
-    expect(most).toBeLessThan(120 * MEGABYTE);
+    // A few parts of 5 MiB.
+    expect(most).toBeLessThan(80 * MEGABYTE);
     await storage.remove('large/object');
-  }, 60_000);
+  });
 
   test.each([
     ['exactly a part', 5],
@@ -148,7 +154,7 @@ describe('large objects', () => {
     expect((await storage.open('kept')).size).toBe(MEGABYTE);
     await expect(storage.check()).resolves.toBeUndefined();
     leftBehind.splice(0);
-  }, 60_000);
+  });
 });
 
 describe('trouble', () => {
@@ -185,7 +191,8 @@ describe('trouble', () => {
     for (const each of await Promise.allSettled(asked)) {
       expect(each).toMatchObject({ status: 'rejected', reason: expect.any(UnavailableError) });
     }
-    expect(performance.now() - since).toBeLessThan(3_000);
+    // Who is not given up is waited for without end.
+    expect(performance.now() - since).toBeLessThan(15_000);
   });
 
   test('a download on which S3 falls silent, or is cut off, ends with an error', async () => {
