@@ -10,7 +10,7 @@ import { openRaw, type RawConnection } from '../support/raw-http.js';
 import { until } from '../support/until.js';
 
 const KIB = 1024;
-const MOST = 1024 * KIB;
+const MAX_BYTES = 1024 * KIB;
 const IDLE_MILLISECONDS = 1_000;
 
 const common = { method: 'post', summary: 'x', tag: 'x', responses: { 200: z.unknown() } } as const;
@@ -21,7 +21,11 @@ let bodies: BodyBudget;
 let api: ApiClient;
 let connections: RawConnection[] = [];
 beforeAll(async () => {
-  bodies = createBodyBudget({ maxBytes: MOST, shareBytes: MOST / 4, idleMilliseconds: IDLE_MILLISECONDS });
+  bodies = createBodyBudget({
+    maxBytes: MAX_BYTES,
+    shareBytes: MAX_BYTES / 4,
+    idleMilliseconds: IDLE_MILLISECONDS,
+  });
   const routes = [
     defineRoute({ ...common, ...taking, path: '/write', permission: 'write' }),
     defineRoute({ ...common, ...taking, path: '/small', permission: 'read', maxBodyBytes: 2 * KIB }),
@@ -33,8 +37,8 @@ beforeAll(async () => {
       upload: { fields: z.object({}), alsoJson: false },
       handle: async ({ receiveUpload }, reply) => {
         const size = await receiveUpload?.({
-          maxFileBytes: 64 * MOST,
-          fields: { metadata: MOST },
+          maxFileBytes: 64 * MAX_BYTES,
+          fields: { metadata: MAX_BYTES },
           storeFile: async ({ bytes }) => {
             let sum = 0;
             for await (const part of bytes) sum += part.length;
@@ -55,7 +59,7 @@ beforeAll(async () => {
       phase: () => 'serving',
     }),
   ];
-  api = await startApi({ routes, bodies, bodyGraceSeconds: 1, maxJsonBytes: MOST });
+  api = await startApi({ routes, bodies, bodyGraceSeconds: 1, maxJsonBytes: MAX_BYTES });
 });
 afterAll(() => api.close());
 afterEach(async () => {
@@ -98,8 +102,8 @@ describe('all bodies together', () => {
     for (let n = 0; n < 200; n += 1)
       await begin('/local/generate_uri', { length: 16 * KIB, sent: 16 * KIB - 1, who: '' });
     // A quarter, and what they may have of the room for small bodies.
-    await until(() => bodies.heldBytes() >= MOST / 4);
-    expect(bodies.heldBytes()).toBeLessThanOrEqual(MOST / 4 + MOST / 64);
+    await until(() => bodies.heldBytes() >= MAX_BYTES / 4);
+    expect(bodies.heldBytes()).toBeLessThanOrEqual(MAX_BYTES / 4 + MAX_BYTES / 64);
     expect(await api.request('/health')).toMatchObject({ status: 200 });
     expect(await statusOf(await begin('/write', { length: 9, sent: 9 }))).toBe('422');
     const last = connections.at(-3);
@@ -107,20 +111,22 @@ describe('all bodies together', () => {
   });
 
   test('have an end: 503 with Retry-After, and room again as soon as somebody is gone', async () => {
-    for (const who of ['a', 'b', 'c', 'd']) await begin('/write', { length: MOST, sent: 250 * KIB, who });
-    await until(() => bodies.heldBytes() === MOST);
+    for (const who of ['a', 'b', 'c', 'd'])
+      await begin('/write', { length: MAX_BYTES, sent: 250 * KIB, who });
+    await until(() => bodies.heldBytes() === MAX_BYTES);
     const refused = await begin('/write', { length: 20 * KIB, sent: 20 * KIB, who: 'e' });
     const answer = await refused.until(/\r\n\r\n.*\}/s);
     expect(answer).toMatch(/^HTTP\/1.1 503 /);
     expect(answer).toMatch(/^Retry-After: \d+\r$/m);
     connections[0]?.socket.destroy();
-    await until(() => bodies.heldBytes() <= (MOST * 3) / 4);
+    await until(() => bodies.heldBytes() <= (MAX_BYTES * 3) / 4);
     expect(await statusOf(await begin('/write', { length: 20 * KIB, sent: 20 * KIB, who: 'e' }))).toBe('422');
   });
 
   test('leave room for small ones, and large ones that are idle give way to others', async () => {
-    for (const who of ['a', 'b', 'c', 'd']) await begin('/write', { length: MOST, sent: 250 * KIB, who });
-    await until(() => bodies.heldBytes() === MOST);
+    for (const who of ['a', 'b', 'c', 'd'])
+      await begin('/write', { length: MAX_BYTES, sent: 250 * KIB, who });
+    await until(() => bodies.heldBytes() === MAX_BYTES);
     const begun = performance.now();
     expect(await statusOf(await begin('/write', { length: 9, sent: 9, who: 'e' }))).toBe('422');
     await until(() => performance.now() - begun > IDLE_MILLISECONDS);
@@ -133,18 +139,18 @@ describe('all bodies together', () => {
   });
 
   test('hold nothing for what was only announced', async () => {
-    for (let n = 0; n < 20; n += 1) await begin('/write', { length: MOST });
+    for (let n = 0; n < 20; n += 1) await begin('/write', { length: MAX_BYTES });
     expect(bodies.heldBytes()).toBe(0);
     expect(await statusOf(await begin('/write', { length: 20 * KIB, sent: 20 * KIB }))).toBe('422');
   });
 
   test('count an upload without its file, which is passed on', async () => {
     const form = new FormData();
-    form.set('file', new Blob([Buffer.alloc(8 * MOST)]), 'a.bin');
+    form.set('file', new Blob([Buffer.alloc(8 * MAX_BYTES)]), 'a.bin');
     const sent = { method: 'POST', body: form, token: makeToken() };
-    expect(await api.request('/upload', sent)).toMatchObject({ status: 200, body: { size: 8 * MOST } });
+    expect(await api.request('/upload', sent)).toMatchObject({ status: 200, body: { size: 8 * MAX_BYTES } });
     const fields = new FormData();
-    fields.set('metadata', 'x'.repeat(MOST / 2));
+    fields.set('metadata', 'x'.repeat(MAX_BYTES / 2));
     expect(await api.request('/upload', { ...sent, body: fields })).toMatchObject({ status: 503 });
   });
 });

@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, type Client } from '../support/client.js';
 import { startService, type Service } from '../support/service.js';
-import { canMeterTurns, longestTurn, METERED } from '../support/turns.js';
+import { canMeterTurns, longestTurnOf, METERED } from '../support/turns.js';
 
-const MOST = 8 * 1024 ** 2;
-/** The promise is 50 ms of a turn; shared machines take some more of the processor for the same work. */
-const TURN_MILLISECONDS = 100;
+const MAX_BYTES = 8 * 1024 ** 2;
+/**
+ * The promise is 50 ms of a turn; shared machines take some more of the processor for the same work. Read in the event loop
+ * itself, three lists of nothing take hundreds each.
+ */
+const TURN_MILLISECONDS = 120;
 
 let service: Service;
 let client: Client;
@@ -25,7 +28,7 @@ afterAll(async () => {
 });
 
 const fill = (unit: string, around: (text: string) => string) =>
-  around(unit.repeat(Math.floor((MOST - around('').length) / Buffer.byteLength(unit))));
+  around(unit.repeat(Math.floor((MAX_BYTES - around('').length) / Buffer.byteLength(unit))));
 const list = (item: string, around: (items: string) => string) =>
   fill(`${item},`, (items) => around(items.replace(/,$/, '')));
 const content = (text: string) => `{"content":"${text}"}`;
@@ -55,7 +58,7 @@ const bodies: [name: string, path: string, body: string, status: number][] = [
   ['100,000 unknown documents', '/cache/create', docs(ids.join()), 404],
   ['100,000 documents that are numbers', '/cache/create', docs(Array(100_000).fill('1').join()), 422],
   ['199,000 texts as documents', '/cache/create', docs(Array(199_000).fill('"x"').join()), 422],
-  ['nothing but blanks', '/ingest/text', ' '.repeat(MOST), 422],
+  ['nothing but blanks', '/ingest/text', ' '.repeat(MAX_BYTES), 422],
   [
     '10,000 keys',
     '/ingest/text',
@@ -66,31 +69,29 @@ const bodies: [name: string, path: string, body: string, status: number][] = [
 
 describe('a body of 8 MiB holds up the event loop no longer than a small one:', () => {
   test.each(bodies)('%s', async (_name, path, body, status) => {
-    expect(Buffer.byteLength(body)).toBeLessThanOrEqual(MOST);
-    await longestTurn(service.api);
-    const asked = Array.from({ length: 3 }, () =>
-      fetch(service.url + path, {
+    expect(Buffer.byteLength(body)).toBeLessThanOrEqual(MAX_BYTES);
+    const ask = async () => {
+      const answer = await fetch(service.url + path, {
         method: 'POST',
         body,
         headers: { 'content-type': 'application/json', authorization: client.authorization },
-      }),
-    );
-    const statuses: number[] = [];
-    for (const answer of await Promise.all(asked)) {
+      });
       await answer.text();
-      statuses.push(answer.status);
-    }
-    const turn = await longestTurn(service.api);
-    expect(statuses).toEqual([status, status, status]);
+      return answer.status;
+    };
+    const during = async () => {
+      expect(await Promise.all([ask(), ask(), ask()])).toEqual([status, status, status]);
+    };
+    const turn = await longestTurnOf(service.api, { during, enough: TURN_MILLISECONDS });
     expect(turn).toBeLessThan(TURN_MILLISECONDS);
     if (canMeterTurns) expect(turn).toBeGreaterThan(0);
   });
 });
 
 /** Beside a file, the largest that a field of a form may be. */
-const MOST_OF_FIELD = 4 * 1024 ** 2 - 200;
+const MAX_FIELD_BYTES = 4 * 1024 ** 2 - 200;
 const filled = (unit: string, before: string, after: string) =>
-  before + unit.repeat(MOST_OF_FIELD / unit.length) + after;
+  before + unit.repeat(MAX_FIELD_BYTES / unit.length) + after;
 
 test.each([
   ['a text of escaped quotes', filled('\\"', '{"readers":["', '"]}'), 422],
@@ -101,10 +102,10 @@ test.each([
   const form = new FormData();
   form.set('access_control', field);
   form.set('file', new Blob(['Some text.']), 'a.txt');
-  await longestTurn(service.api);
-  const answer = await client.send('POST', '/ingest/file', { body: form });
-  const turn = await longestTurn(service.api);
-  expect(answer.status).toBe(status);
+  const during = async () => {
+    expect((await client.send('POST', '/ingest/file', { body: form })).status).toBe(status);
+  };
+  const turn = await longestTurnOf(service.api, { during, enough: TURN_MILLISECONDS });
   expect(turn).toBeLessThan(TURN_MILLISECONDS);
 });
 

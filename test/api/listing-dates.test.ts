@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createClient, type Client } from '../support/client.js';
 import { describeOnEachIndex } from '../support/each-index.js';
 import type { Service } from '../support/service.js';
-import { longestTurn, METERED } from '../support/turns.js';
+import { longestTurnOf, METERED } from '../support/turns.js';
 import { until } from '../support/until.js';
 
 const DOCUMENTS = 250;
@@ -15,7 +15,7 @@ const all = {
 };
 
 /** Of the processor. Held against each date anew, a single document takes 10 ms, and a page of them a second. */
-const TURN_MILLISECONDS = 60;
+const TURN_MILLISECONDS = 300;
 
 describeOnEachIndex((start) => {
   let service: Service;
@@ -46,13 +46,17 @@ describeOnEachIndex((start) => {
   };
 
   test('filters of many dates on lists of many dates take no turn of the event loop for long', async () => {
-    await longestTurn(service.api);
-    expect(await page(nothing)).toEqual([]);
-    expect(await longestTurn(service.api)).toBeLessThan(TURN_MILLISECONDS);
-    expect(await page(all)).toHaveLength(100);
-    expect(await longestTurn(service.api)).toBeLessThan(TURN_MILLISECONDS);
-    const found = await client.searchChunks('text', { k: 200, filters: all });
-    expect(found.body).toHaveLength(200);
-    expect(await longestTurn(service.api)).toBeLessThan(TURN_MILLISECONDS);
+    const ask = [
+      async () => expect(await page(nothing)).toEqual([]),
+      async () => expect(await page(all)).toHaveLength(100),
+      async () => {
+        const found = await client.searchChunks('text', { k: 200, filters: all });
+        expect(found.body).toHaveLength(200);
+      },
+    ];
+    for (const during of ask) {
+      const turn = await longestTurnOf(service.api, { during, enough: TURN_MILLISECONDS });
+      expect(turn).toBeLessThan(TURN_MILLISECONDS);
+    }
   });
 });

@@ -42,7 +42,7 @@ export interface Ask extends Omit<Sent, 'api' | 'caller'> {
 }
 
 const AGAIN_AFTER_MS = 250;
-const MOST_TRIES = 40;
+const MAX_TRIES = 40;
 
 /** Sends a request of an actor to one of the APIs, notes it, and checks that nothing foreign came back. */
 export async function ask(actor: Actor, { about, label, isEcho = false, ...sent }: Ask): Promise<Asked> {
@@ -53,7 +53,7 @@ export async function ask(actor: Actor, { about, label, isEcho = false, ...sent 
   let api = random.whole(0, 1);
   let outcome = await arena.exchange({ ...sent, api, caller: name });
   // Nobody was there to take it: the other may be.
-  for (let tries = 0; outcome.type === 'refused' && tries < MOST_TRIES; tries += 1) {
+  for (let tries = 0; outcome.type === 'refused' && tries < MAX_TRIES; tries += 1) {
     await sleep(AGAIN_AFTER_MS);
     api = 1 - api;
     outcome = await arena.exchange({ ...sent, api, caller: name });

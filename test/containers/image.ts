@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { z } from 'zod';
 import { podman } from './podman.js';
 
-const MOST_MEGABYTES = 250;
+const MAX_MEGABYTES = 250;
 const lockSchema = z.object({
   packages: z.record(z.string(), z.object({ dev: z.boolean().default(false) })),
 });
@@ -16,7 +16,7 @@ export async function inspectImage(image: string, base: string): Promise<string>
   const size = async (name: string) =>
     Number(await podman('image', 'inspect', '--format', '{{.Size}}', name)) / 1e6;
   const beyond = Math.round((await size(image)) - (await size(base)));
-  if (beyond > MOST_MEGABYTES) throw new Error(`the image is ${String(beyond)} MB larger than its base`);
+  if (beyond > MAX_MEGABYTES) throw new Error(`the image is ${String(beyond)} MB larger than its base`);
   const user = await podman('image', 'inspect', '--format', '{{.User}}', image);
   if (['', 'root', '0'].includes(user)) throw new Error('the image runs as root');
   const mount = await podman('image', 'mount', image);

@@ -3,7 +3,7 @@ import { podman } from './podman.js';
 import type { Stack } from './stack.js';
 
 /** Long enough for some hundred requests in one round on a busy machine. */
-const LEAST_REQUESTS = 200;
+const MIN_REQUESTS = 200;
 
 export function say(line: string): void {
   process.stdout.write(`${line}\n`);
@@ -21,7 +21,7 @@ async function rollUnderLoad(stack: Stack, customer: Customer): Promise<void> {
     throw new Error(
       `${String(failures.length)} of ${String(asked)} requests failed: ${[...new Set(failures)].slice(0, 5).join('; ')}`,
     );
-  if (asked < LEAST_REQUESTS) throw new Error(`${String(asked)} requests are no load`);
+  if (asked < MIN_REQUESTS) throw new Error(`${String(asked)} requests are no load`);
   await customer.checkAll();
   say(`restarted one by one: ${String(asked)} requests meanwhile, none failed, and everything is found`);
 }

@@ -43,7 +43,7 @@ interface Written {
 }
 
 /** No command of ours holds Redis up for longer, at the limits of the contract. */
-const MOST_MILLISECONDS = 50;
+const MAX_MILLISECONDS = 50;
 
 function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRedis; index: Index | null }>) {
   let server: TestRedis;
@@ -123,7 +123,7 @@ function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRed
       const retag = createRetagJob({ records, chunks, statistics });
       const steps: Record<string, unknown> = {};
       const slow = async (name: string, work: () => Promise<unknown>) => {
-        const found = await slowCommands({ redis }, MOST_MILLISECONDS, work);
+        const found = await slowCommands({ redis }, MAX_MILLISECONDS, work);
         if (found.length > 0) steps[name] = found;
       };
       // A try after the first takes another document where the work can be done but once.
@@ -186,7 +186,7 @@ function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRed
       ids.push(document.id);
     }
     const addresses = ids.map((id) => ({ generation: `${id}.1.1`, number: 0 }));
-    const slow = await slowCommands({ redis }, MOST_MILLISECONDS, async () => {
+    const slow = await slowCommands({ redis }, MAX_MILLISECONDS, async () => {
       const { contents, records: found } = await readHits(addresses, ids);
       expect(contents).toEqual(ids.map(() => text));
       expect(found.map((record) => record?.id)).toEqual(ids);
@@ -222,7 +222,7 @@ function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRed
         await redis.sAdd(keys.usageDirty, user);
       };
       const all = user === 'new' ? 10_000 : 300;
-      const found = await slowCommands({ redis }, MOST_MILLISECONDS, async () => {
+      const found = await slowCommands({ redis }, MAX_MILLISECONDS, async () => {
         await fill();
         await usage.append(event(user, 0));
         expect((await usage.stats(user))['query']).toBeGreaterThan(all);
@@ -233,7 +233,7 @@ function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRed
         expect(await usage.recent(user, { limit: 1_000, status: 'error' })).toEqual([]);
       });
       expect([user, found]).toEqual([user, []]);
-      const trimmed = await slowCommands({ redis }, MOST_MILLISECONDS, async () => {
+      const trimmed = await slowCommands({ redis }, MAX_MILLISECONDS, async () => {
         await fill();
         while ((await aggregate({ keepDays: 90, keepRecords: 10_000 })) > 0);
         await usage.append(event(user, 0));

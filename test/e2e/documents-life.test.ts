@@ -14,7 +14,7 @@ describeOnEachIndex((start) => {
   let client: Client;
 
   beforeAll(async () => {
-    service = await start({ env: { QUIRE_INGEST_PARSE_SECONDS: '20' } });
+    service = await start({ env: { QUIRE_INGEST_PARSE_SECONDS: '60' } });
     client = createClient(service.url, 'alice');
   });
 
@@ -141,8 +141,8 @@ describeOnEachIndex((start) => {
     const started = performance.now();
     const next = await client.ingestFile(pagesPdf([['A page of its own.']]), 'next.pdf');
     expect(next.status).toBe(200);
-    // A parser that went on with them would have twenty.
-    expect(performance.now() - started).toBeLessThan(15_000);
+    // A parser that went on with them would have a minute.
+    expect(performance.now() - started).toBeLessThan(25_000);
   });
 
   test('a new version of the same content changes nothing', async () => {

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, type Client } from '../support/client.js';
 import { startService, type Service } from '../support/service.js';
+import { longestTurn, METERED } from '../support/turns.js';
 
 let service: Service;
 let client: Client;
 
 beforeAll(async () => {
-  service = await startService({ env: { QUIRE_INGEST_WAIT_SECONDS: '0' } });
+  service = await startService({ execArgv: METERED, env: { QUIRE_INGEST_WAIT_SECONDS: '0' } });
   client = createClient(service.url);
 });
 
@@ -14,25 +15,23 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** Where time grew by squares, or without end, this was six seconds and more; the machine that runs tests is slow. */
-const LONGEST_MILLISECONDS = 4_000;
+/** Of the processor. Where time grew by squares, or without end, this was six seconds and more. */
+const MAX_TURN_MILLISECONDS = 1_500;
 
-/** Asks `/health` until `work` is done: the longest that one answer took, in milliseconds. */
-async function longestSilence(work: Promise<unknown>): Promise<number> {
+/** Asks `/health` until `work` is done: the longest turn of the event loop meanwhile. */
+async function longestTurnDuring(work: Promise<unknown>): Promise<number> {
   const state = { isDone: false };
-  let longest = 0;
+  await longestTurn(service.api);
   const done = work.finally(() => {
     state.isDone = true;
   });
   do {
-    const start = performance.now();
-    const response = await fetch(`${service.url}/health`, { signal: AbortSignal.timeout(20_000) });
+    const response = await fetch(`${service.url}/health`);
     expect(response.status).toBe(200);
     await response.text();
-    longest = Math.max(longest, performance.now() - start);
   } while (!state.isDone);
   await done;
-  return longest;
+  return longestTurn(service.api);
 }
 
 describe('while a stranger answers for his bytes, others are served:', () => {
@@ -42,7 +41,7 @@ describe('while a stranger answers for his bytes, others are served:', () => {
     ['declarations without end', '<?xml '.repeat(10_000)],
   ])('an upload of %s', async (_name, text) => {
     const upload = client.ingestFile(Buffer.from(text), 'a.txt');
-    expect(await longestSilence(upload)).toBeLessThan(LONGEST_MILLISECONDS);
+    expect(await longestTurnDuring(upload)).toBeLessThan(MAX_TURN_MILLISECONDS);
     // Without white space behind its name, an XML declaration is none.
     expect((await upload).status).toBe(text.startsWith('<?xml') ? 415 : 202);
   });
@@ -50,7 +49,7 @@ describe('while a stranger answers for his bytes, others are served:', () => {
   test('forty requests with a Prefer of 15,000 blanks', async () => {
     const headers = { prefer: `wait${' '.repeat(15_000)}x` };
     const asking = Array.from({ length: 40 }, () => fetch(`${service.url}/usage/stats`, { headers }));
-    expect(await longestSilence(Promise.all(asking))).toBeLessThan(LONGEST_MILLISECONDS);
+    expect(await longestTurnDuring(Promise.all(asking))).toBeLessThan(MAX_TURN_MILLISECONDS);
     for (const answer of await Promise.all(asking)) expect(answer.status).toBe(200);
   });
 });

@@ -25,22 +25,21 @@ afterAll(async () => {
 
 const ALL_HEALTHY = { status: 200, body: { status: 'ready' } };
 
-/** The worst of several neighbours' ingest and search, in milliseconds, while something else goes on. */
-async function visitNeighbours(count: number): Promise<number> {
-  let worst = 0;
-  for (let number = 0; number < count; number += 1) {
+/** How many neighbours have ingested and searched before something else was over. */
+async function visitNeighbours(isOver: () => boolean): Promise<number> {
+  let served = 0;
+  while (!isOver()) {
     const word = `gazelle${String(Math.random()).slice(2)}`;
-    const start = performance.now();
     const ingested = await client.ingestText(`A neighbour keeps a ${word}.`);
     const searched = await client.searchChunks(word, { k: 1 });
-    worst = Math.max(worst, performance.now() - start);
+    if (!isOver()) served += 1;
     expect([ingested.status, searched.body[0]?.document_id]).toEqual([200, ingested.body.external_id]);
   }
-  return worst;
+  return served;
 }
 
 async function untilStage(id: string, isSo: (document: WireDocument) => boolean): Promise<WireDocument> {
-  const end = Date.now() + 60_000;
+  const end = Date.now() + 120_000;
   for (;;) {
     const { body } = await client.get<WireDocument>(`/documents/${id}`);
     if (isSo(body)) return body;
@@ -67,10 +66,15 @@ describe('a document that attacks its parser', () => {
       expect(body.system_metadata.error?.code).toMatch(code);
       return { filename, status: reply.status, code: body.system_metadata.error?.code };
     });
-    const worst = await visitNeighbours(10);
-    console.info('attacks', JSON.stringify(await Promise.all(fates)), 'worst neighbour', Math.round(worst));
+    let isOver = false;
+    // Of the longest, which is ended at the clock.
+    const over = Promise.allSettled(fates).then(() => (isOver = true));
+    const served = await visitNeighbours(() => isOver);
+    await over;
+    console.info('attacks', JSON.stringify(await Promise.all(fates)), 'neighbours served', served);
     expect((await Promise.all(fates)).map(({ status }) => status)).toEqual([400, 400, 400]);
-    expect(worst).toBeLessThan(5_000);
+    // Who had to wait for parsers would be served after them.
+    expect(served).toBeGreaterThanOrEqual(3);
     for (const id of [service.api, ...service.workers].map(({ child }) => child.pid ?? 0)) {
       expect(await residentBytes(id)).toBeLessThan(700 * 1024 * 1024);
     }

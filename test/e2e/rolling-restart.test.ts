@@ -83,7 +83,7 @@ function startLoad(client: Client) {
     repeat('search', search),
     repeat('list', () => client.get('/documents')),
     repeat('ingest', ingest('respond-async')),
-    repeat('ingest and wait', ingest('wait=5')),
+    repeat('ingest and wait', ingest('wait=2')),
   ];
   return {
     stop: async () => {
@@ -118,6 +118,8 @@ test.each(['asks', 'tries'] as const)(
     const { asked, failures, slowest } = await load.stop();
     expect(failures).toEqual([]);
     expect(asked).toBeGreaterThan(100);
+    console.info('rolling', slowest);
+    // One that hangs is ended by the API, after half a minute.
     expect(slowest).toBeLessThan(15_000);
   },
 );

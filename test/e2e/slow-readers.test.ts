@@ -87,8 +87,9 @@ test.each(['/retrieve/chunks', '/retrieve/docs'])(
     expect(most.held).toBeLessThan(MEMORY_MEGABYTES * MEGABYTE);
     // Forty answers made whole are 1.2 GB.
     expect(most.resident - before).toBeLessThan(5 * MEMORY_MEGABYTES * MEGABYTE);
-    // All of them but those that a busy machine held up itself.
-    const slow = most.canaries.filter((milliseconds) => milliseconds > 1_000);
+    // All of them but those that a busy machine held up itself: who waits for the stalled ones waits for eight seconds.
+    console.info('slow readers', most);
+    const slow = most.canaries.filter((milliseconds) => milliseconds > 3_000);
     expect(slow.length).toBeLessThanOrEqual(Math.max(2, most.canaries.length / 10));
 
     for (const { socket } of connections) socket.resume();
@@ -143,7 +144,7 @@ test('other large answers are cut off, too, when nobody takes them', async () =>
     );
     for (const { socket } of many) socket.pause();
     const before = await figure(CUT_OFF);
-    await until(async () => (await figure(CUT_OFF)) >= before + many.length, STALLED_SECONDS + 10);
+    await until(async () => (await figure(CUT_OFF)) >= before + many.length);
     for (const { socket } of many) socket.destroy();
   }
 });

@@ -3,6 +3,7 @@ import { createClient } from '../support/client.js';
 import { findQueryEngine, startQueryEngine } from '../support/query-engine-server.js';
 import type { TestRedis } from '../support/redis.js';
 import { startService, type Service } from '../support/service.js';
+import { watchSlowdown } from '../support/slowdown.js';
 import { longestTurn, METERED } from '../support/turns.js';
 import { STALLED_SECONDS, type Attack, type Observed, type Target } from './attack.js';
 import { bodyAttacks } from './attacks/bodies.js';
@@ -90,7 +91,10 @@ export async function runHostile({
       createClient(service.url, user, permissions);
     const bystander = as('bystander');
     await bystander.ingestText('A canary sings.');
-    const served = { withinMilliseconds: slowness * SERVED_WITHIN_MS };
+    /** A full machine keeps everyone waiting: by how much, its kernel tells. */
+    const servedWithin = (slowdown: number) => ({
+      withinMilliseconds: slowness * slowdown * SERVED_WITHIN_MS,
+    });
     const canary = await startCanary(service.url, bystander);
     const target: Target = {
       service,
@@ -104,10 +108,11 @@ export async function runHostile({
     try {
       for (const attack of ATTACKS.filter((each) => only.test(each.name))) {
         const memory = await watchMemory(service);
-        await canary.take(served);
+        await canary.take(servedWithin(1));
         await turnOf(service);
+        const slowdown = await watchService(service);
         const observed = await attempt(attack, target);
-        const song = await canary.take(served);
+        const song = await canary.take(servedWithin(await slowdown()));
         const turn = await turnOf(service);
         const result = judge(attack, { observed, song, turn, peaks: await memory.stop() });
         results.push(result);
@@ -141,6 +146,12 @@ async function startRedis(index: 'exact' | 'query-engine'): Promise<TestRedis | 
   const engine = findQueryEngine();
   if (!engine) throw new Error('no Redis with the Query Engine found (QUIRE_TEST_QUERY_ENGINE)');
   return startQueryEngine(engine);
+}
+
+/** How many times as long its API or its Redis takes as it would alone: whichever is held up more. */
+async function watchService({ api, redis }: Service): Promise<() => Promise<number>> {
+  const each = await Promise.all([api.child.pid ?? 0, redis.pid].map(watchSlowdown));
+  return async () => Math.max(...(await Promise.all(each.map((slowdown) => slowdown()))));
 }
 
 /** What an attack has hung or ended is started anew, so that the next ones meet a service. */

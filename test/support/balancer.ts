@@ -11,7 +11,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const CHECK_MILLISECONDS = 100;
-const MOST_TRIES = 20;
+const MAX_TRIES = 20;
 
 export interface Balancer {
   readonly url: string;
@@ -47,7 +47,7 @@ export async function startBalancer({ ports, kind }: BalancerOptions): Promise<B
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await buffer(request);
     const { method, url: path, headers } = request;
-    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const port = next();
       if (port === undefined) break;
       const upstream = ask({ host: '127.0.0.1', port, method, path, headers, agent });

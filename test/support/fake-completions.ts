@@ -13,7 +13,7 @@ const bodySchema = z.object({
 });
 type Body = z.infer<typeof bodySchema>;
 
-const LONGEST_ECHO = 64;
+const MAX_ECHO = 64;
 
 /** Answers a chat, a word a token, whole or as a stream that may go wrong on the way. */
 export async function answerChat(exchange: Exchange): Promise<void> {
@@ -43,7 +43,7 @@ interface Answer {
 function composeAnswer(body: Body, { configuration }: Exchange): Answer {
   const { answer, finishReason, cachedTokens } = configuration;
   const said = body.messages.findLast(({ role }) => role === 'user')?.content ?? '';
-  const text = answer ?? `Answer: ${said.split(/\s+/).slice(0, LONGEST_ECHO).join(' ')}`;
+  const text = answer ?? `Answer: ${said.split(/\s+/).slice(0, MAX_ECHO).join(' ')}`;
   const words = text.match(/\s*\S+/g) ?? [];
   const most = body.max_completion_tokens ?? body.max_tokens ?? words.length;
   const prompt = body.messages.reduce((sum, { content }) => sum + 4 + countTokens(content), 3);

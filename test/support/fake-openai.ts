@@ -27,7 +27,7 @@ export interface FakeOpenAI {
   stop(): Promise<void>;
 }
 
-const MOST_KEPT = 500;
+const MAX_KEPT = 500;
 
 /**
  * A deterministic server of OpenAI's protocol that can be made to fail in the ways providers do.
@@ -77,7 +77,7 @@ export async function startFakeOpenAI(options: FakeOpenAIOptions = {}): Promise<
       body: z.record(z.string(), z.unknown()).parse(await readJson(incoming)),
     };
     requests.push(request);
-    if (requests.length > MOST_KEPT) requests.shift();
+    if (requests.length > MAX_KEPT) requests.shift();
     await answer({ request, response, configuration, stats, signal: gone.signal });
   };
 

@@ -9,13 +9,13 @@ export interface RawRequest {
 }
 
 /** Room of one header beside the others that a request needs: Node.js reads 16 KiB of them. */
-const MOST = 15_000;
+const MAX_SIZE = 15_000;
 
-const fill = (unit: string, size = MOST) => unit.repeat(Math.floor(size / unit.length));
+const fill = (unit: string, size = MAX_SIZE) => unit.repeat(Math.floor(size / unit.length));
 
 /** What a header may be made of, repeated, and once more with an end that lets it fail at last. */
 function values(prefix: string, units: readonly string[]): string[] {
-  return units.flatMap((unit) => [prefix + fill(unit), `${prefix}${fill(unit, MOST - 10)}!x`]);
+  return units.flatMap((unit) => [prefix + fill(unit), `${prefix}${fill(unit, MAX_SIZE - 10)}!x`]);
 }
 
 interface Kind {

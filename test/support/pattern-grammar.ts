@@ -21,7 +21,7 @@ const PROBES = [
   '\ud800',
   'x',
 ];
-const MOST_TOKENS = 12;
+const MAX_TOKENS = 12;
 
 /** Tokens that a pattern is made of, and what leads to each of its repetitions. */
 export function grammarOf(literal: RegExp): Grammar {
@@ -43,12 +43,12 @@ export function grammarOf(literal: RegExp): Grammar {
     // What two repetitions both take is what they can exchange.
     for (const one of alphabet) {
       if (matches(quantifier.element, one, flags)) tokens.add(one);
-      if (tokens.size > MOST_TOKENS / 2) break;
+      if (tokens.size > MAX_TOKENS / 2) break;
     }
     tokens.add(sample(quantifier.element));
   }
   for (const { elements } of pattern.alternatives) tokens.add(elements.map(sample).join(''));
-  const known = [...tokens].filter((token) => token !== '').slice(0, MOST_TOKENS);
+  const known = [...tokens].filter((token) => token !== '').slice(0, MAX_TOKENS);
   return { tokens: known, prefixes: [...prefixes].filter((prefix) => prefix !== '') };
 }
 

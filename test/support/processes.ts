@@ -15,6 +15,17 @@ export async function residentBytes(id: number): Promise<number> {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
 }
 
+/** In which the kernel counts. */
+const TICKS_PER_SECOND = 100;
+
+/** Seconds that a process has had of the processor. */
+export async function processorSeconds(id: number): Promise<number> {
+  const stat = await readFile(`/proc/${String(id)}/stat`, 'utf8');
+  // The name before may have blanks in it.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
 /** Waits for a process to end by itself; its exit code, and what it said. */
 export async function endOf(started: StartedProcess): Promise<[number | null, string]> {
   const { child } = started;

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import type { Redis } from '../../src/shared/redis/client.js';
+import { watchSlowdown } from './slowdown.js';
 
 export interface SlowCommand {
   readonly milliseconds: number;
@@ -29,11 +29,9 @@ export async function slowCommands(
   let suspects: ReadonlyMap<string, SlowCommand> | null = null;
   for (let tries = 0; tries < TRIES; tries += 1) {
     await redis.sendCommand(['SLOWLOG', 'RESET']);
-    const before = await schedule(pid);
+    const slowdownNow = await watchSlowdown(pid);
     await work();
-    const after = await schedule(pid);
-    const ran = Math.max(1, after.ran - before.ran);
-    const slowdown = (ran + after.waited - before.waited) / ran;
+    const slowdown = await slowdownNow();
     const slow = slowest(parse(await redis.sendCommand(['SLOWLOG', 'GET', '1000'])), {
       slowdown,
       milliseconds,
@@ -67,13 +65,6 @@ function inBoth(
     return other ? [[kind, one.milliseconds < other.milliseconds ? one : other]] : [];
   });
   return new Map(both);
-}
-
-/** Nanoseconds that the server's main thread ran, and that it could have run but for others. */
-async function schedule(pid: string): Promise<{ ran: number; waited: number }> {
-  const text = await readFile(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').catch(() => '0 0');
-  const [ran, waited] = text.split(' ').map(Number);
-  return { ran: ran ?? 0, waited: waited ?? 0 };
 }
 
 interface Entry extends SlowCommand {

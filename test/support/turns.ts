@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
+import { leastOfThree } from './least-of-three.js';
 import type { StartedProcess } from './service.js';
 
 /** Where the kernel tells the processor time of a thread. */
@@ -21,4 +22,20 @@ export async function longestTurn({ child }: StartedProcess): Promise<number> {
   child.send('longest turn?');
   const messages: unknown[] = await answer;
   return reply.parse(messages[0]).longestTurn;
+}
+
+/**
+ * Milliseconds of processor time that the longest turn takes during a piece of work; of three tries the least, and no
+ * further one after a turn of less than `enough`: a processor that is shared takes longer for the same work, and what is
+ * compiled or collected meanwhile counts.
+ */
+export function longestTurnOf(
+  process: StartedProcess,
+  { during, enough }: { readonly during: () => Promise<unknown>; readonly enough: number },
+): Promise<number> {
+  return leastOfThree(async () => {
+    await longestTurn(process);
+    await during();
+    return longestTurn(process);
+  }, enough);
 }

@@ -6,7 +6,7 @@ import { makeContent, makeDocument } from '../../support/documents.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
 
 const LANE = 'ingestion-quick';
-const LARGEST_PRIORITY = 2 ** 21 - 1;
+const MAX_PRIORITY = 2 ** 21 - 1;
 
 const { url, redis } = useTestRedis({ failFast: false });
 /** Of two API processes. */
@@ -138,7 +138,7 @@ test('a job that comes back with a priority of before goes next', async () => {
 test('nothing asks BullMQ for a priority that it does not take, however much one caller adds', async () => {
   await redis.set(keys.virtualTime(LANE), String(2 ** 20));
   await add('h', 1, 1);
-  await redis.zAdd(keys.turns(LANE), { value: 'waiting:h', score: LARGEST_PRIORITY - 2 });
+  await redis.zAdd(keys.turns(LANE), { value: 'waiting:h', score: MAX_PRIORITY - 2 });
   await add('h', 2, 6, { sizeBytes: 1_000_000 });
   await add('l', 1, 1);
   expect(await take(2)).toEqual(['h1', 'l1']);
