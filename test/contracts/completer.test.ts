@@ -14,7 +14,7 @@ describeCompleter('openai', async () => {
     baseUrl: provider.url,
     model: 'fake-chat',
     contextWindow: 8192,
-    timeoutMilliseconds: 5000,
+    timeoutMilliseconds: 30_000,
   });
   return { completer, stop: () => provider.stop() };
 });

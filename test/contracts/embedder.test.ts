@@ -13,7 +13,7 @@ describeEmbedder('openai', async () => {
     apiKey: 'secret-key',
     baseUrl: provider.url,
     model: 'fake-embedding',
-    timeoutMilliseconds: 5000,
+    timeoutMilliseconds: 30_000,
   });
   return { embedder, stop: () => provider.stop() };
 });

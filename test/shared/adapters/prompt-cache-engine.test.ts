@@ -18,7 +18,7 @@ afterEach(() => {
 });
 
 function engine(contextWindow = 4096) {
-  const connection = { apiKey: null, baseUrl: provider.url, timeoutMilliseconds: 2000 };
+  const connection = { apiKey: null, baseUrl: provider.url, timeoutMilliseconds: 30_000 };
   const completer = createOpenAICompleter({ ...connection, model: 'fake-chat', contextWindow });
   return createPromptCacheEngine({ completer, countTokens, renderPrefix });
 }

@@ -22,7 +22,7 @@ function embedding(
   limits: { maxInputs?: number; maxTokens?: number } = {},
   options: Partial<EmbeddingOptions> = {},
 ) {
-  const connection = { apiKey: null, baseUrl: provider.url, timeoutMilliseconds: 5000 };
+  const connection = { apiKey: null, baseUrl: provider.url, timeoutMilliseconds: 60_000 };
   const embedder = createOpenAIEmbedder({ ...connection, model: 'fake-embedding', ...limits });
   return createEmbedding(embedder, { maxWaitMilliseconds: 10, ...options });
 }
@@ -126,12 +126,13 @@ describe('documents', () => {
   });
 
   test('of a caller that has gone are not waited for, nor sent, and hold up no other', async () => {
-    provider.configure({ latencyMilliseconds: 100 });
+    provider.configure({ latencyMilliseconds: 60_000 });
     const tested = embedding({ maxInputs: 2 }, { maxInFlight: 1 });
     const controller = new AbortController();
     const { signal } = controller;
     const leaving = rejection(tested.embedDocuments(numbered('leaving', 6), { signal }));
     await until(() => provider.stats.inFlight === 1);
+    provider.configure({ latencyMilliseconds: 0 });
     const staying = tested.embedDocuments(numbered('staying', 2));
     controller.abort(new Error('gone'));
     expect(await leaving).toMatchObject({ message: 'gone' });
@@ -140,7 +141,7 @@ describe('documents', () => {
   });
 
   test('of one caller stay in a request that another has left', async () => {
-    provider.configure({ latencyMilliseconds: 60 });
+    provider.configure({ latencyMilliseconds: 500 });
     const tested = embedding();
     const controller = new AbortController();
     const leaving = rejection(tested.embedDocuments(numbered('leaving', 2), { signal: controller.signal }));

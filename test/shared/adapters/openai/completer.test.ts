@@ -18,7 +18,7 @@ afterEach(() => {
   provider.reset();
 });
 
-function completer(timeoutMilliseconds = 2000) {
+function completer(timeoutMilliseconds = 30_000) {
   const connection = { apiKey: 'sk-secret', baseUrl: provider.url, timeoutMilliseconds };
   return createOpenAICompleter({ ...connection, model: 'fake-chat', contextWindow: 8192 });
 }
@@ -98,16 +98,16 @@ describe('a stream that goes wrong', () => {
   test('only by a slow reader is whole', async () => {
     provider.configure({ answer: 'one two three' });
     let text = '';
-    for await (const event of completer(150).complete(prompt)) {
-      await sleep(200);
+    for await (const event of completer(500).complete(prompt)) {
+      await sleep(600);
       if (event.type === 'text') text += event.text;
     }
     expect(text).toBe('one two three');
   });
 
   test('only by being longer than the timeout as a whole is whole', async () => {
-    provider.configure({ answer: 'one two three four five', wordDelayMilliseconds: 100 });
-    expect((await collect(completer(300).complete(prompt))).text).toBe('one two three four five');
+    provider.configure({ answer: 'one two three four five', wordDelayMilliseconds: 250 });
+    expect((await collect(completer(1_000).complete(prompt))).text).toBe('one two three four five');
   });
 });
 

@@ -22,7 +22,7 @@ afterEach(() => {
 });
 
 function embedder(options: Partial<OpenAIEmbedderOptions> = {}) {
-  const defaults = { apiKey: KEY, baseUrl: provider.url, model: 'fake-embedding', timeoutMilliseconds: 2000 };
+  const defaults = { apiKey: KEY, baseUrl: provider.url, model: 'fake-embedding', timeoutMilliseconds: 30_000 };
   return createOpenAIEmbedder({ ...defaults, ...options });
 }
 

@@ -196,7 +196,7 @@ describe('trouble', () => {
   });
 
   test('a download on which S3 falls silent, or is cut off, ends with an error', async () => {
-    const storage = open({ timeoutMilliseconds: 500 });
+    const storage = open({ timeoutMilliseconds: 1_500 });
     await storage.put('half', megabytes(2));
     for (const end of ['silent', 'cut off']) {
       watched().intervene(({ method }, response) => {
@@ -215,11 +215,11 @@ describe('trouble', () => {
   });
 
   test('a slow reader is not taken for a silent S3', async () => {
-    const storage = open({ timeoutMilliseconds: 300 });
+    const storage = open({ timeoutMilliseconds: 1_000 });
     await storage.put('slow', megabytes(3));
     let length = 0;
     for await (const bytes of await storage.open('slow')) {
-      if (length === 0) await sleep(900);
+      if (length === 0) await sleep(1_500);
       length += bytes.length;
     }
     expect(length).toBe(3 * MEGABYTE);
