@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { QUEUE_PREFIX } from '../../src/shared/queues/jobs.js';
 import { createRedis } from '../../src/shared/redis/client.js';
 import { createClient, type Client, type WireDocument } from '../support/client.js';
@@ -7,7 +7,12 @@ import { startService, type Service } from '../support/service.js';
 
 let service: Service;
 
-afterEach(async () => {
+/** Each test has a user of its own, and leaves the service running and whole. */
+beforeAll(async () => {
+  service = await startService({ workers: WORKERS });
+});
+
+afterAll(async () => {
   await service.stop();
 });
 
@@ -17,8 +22,8 @@ const isRunning = ({ system_metadata: { status } }: WireDocument) =>
   status === 'queued' || status === 'processing';
 
 /** A service that comes back may answer 503 for a moment more. */
-async function untilFinal(client: Client, ids: readonly string[], seconds = 60): Promise<WireDocument[]> {
-  const end = Date.now() + seconds * 1_000;
+async function untilFinal(client: Client, ids: readonly string[]): Promise<WireDocument[]> {
+  const end = Date.now() + 120_000;
   for (;;) {
     const documents = await Promise.all(ids.map((id) => client.get<WireDocument>(`/documents/${id}`)));
     const bodies = documents.map(({ body }) => body);
@@ -62,8 +67,7 @@ async function expectAllFound(client: Client, ids: readonly string[]): Promise<v
 
 describe('what has been answered 200 or 202', () => {
   test('survives workers that are killed again and again, and is counted once', async () => {
-    service = await startService({ workers: WORKERS });
-    const client = createClient(service.url);
+    const client = createClient(service.url, 'workers');
     const killing = (async () => {
       for (let round = 0; round < 4; round += 1) {
         await sleep(400);
@@ -83,8 +87,7 @@ describe('what has been answered 200 or 202', () => {
   });
 
   test('survives the crash of the API', async () => {
-    service = await startService({ workers: WORKERS });
-    const client = createClient(service.url);
+    const client = createClient(service.url, 'api');
     const ids = await ingestAll(client, makeTexts(10));
     await service.api.kill('SIGKILL');
     await service.startApi();
@@ -97,8 +100,7 @@ describe('what has been answered 200 or 202', () => {
   });
 
   test('survives the crash of Redis; meanwhile requests get 503 with Retry-After', async () => {
-    service = await startService({ workers: WORKERS });
-    const client = createClient(service.url);
+    const client = createClient(service.url, 'redis');
     const ids = await ingestAll(client, makeTexts(10));
     await service.redis.crash();
     for (const reply of [
@@ -123,9 +125,8 @@ describe('what has been answered 200 or 202', () => {
   });
 
   test('survives the loss of all queues', async () => {
-    service = await startService({ workers: ['ingestion,embedding,cache,usage,maintenance'] });
-    const client = createClient(service.url);
-    await service.workers[0]?.kill('SIGKILL');
+    const client = createClient(service.url, 'queues');
+    await Promise.all(service.workers.map((worker) => worker.kill('SIGKILL')));
     const ids = await ingestAll(client, makeTexts(5));
     const redis = createRedis(service.redis.url, { failFast: false, onError: () => undefined });
     await redis.connect();

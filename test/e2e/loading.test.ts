@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createRedis } from '../../src/shared/redis/client.js';
 import { endOf } from '../support/processes.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
@@ -10,7 +10,7 @@ const KEYS = 2_000;
 let redis: TestRedis;
 let service: Service;
 
-beforeEach(async () => {
+beforeAll(async () => {
   redis = await startTestRedis({
     // A minute and more of LOADING, with answers in between, unless it is told to hurry.
     arguments: ['--key-load-delay', '50000', '--loading-process-events-interval-bytes', '1024'],
@@ -24,10 +24,15 @@ beforeEach(async () => {
   await client.bgRewriteAof();
   await until(async () => (await client.info('persistence')).includes('aof_rewrite_in_progress:0'));
   client.destroy();
-  await Promise.all(service.workers.map((worker) => worker.kill('SIGTERM')));
 });
 
-afterEach(async () => {
+/** Each test ends a Redis that has loaded its data, and starts its own worker or API. */
+beforeEach(async () => {
+  await Promise.all(service.workers.map((worker) => worker.kill('SIGTERM')));
+  await redis.crash();
+});
+
+afterAll(async () => {
   await service.stop();
   await redis.stop();
 });
@@ -53,7 +58,6 @@ async function hurry(): Promise<void> {
 }
 
 test('a worker that starts while Redis loads its data waits, says so once, and then serves', async () => {
-  await redis.crash();
   await redis.start('answering');
   const since = performance.now();
   const worker = service.startWorker();
@@ -67,7 +71,6 @@ test('a worker that starts while Redis loads its data waits, says so once, and t
 });
 
 test('a worker that starts while there is no Redis waits, and ends cleanly when it is asked to', async () => {
-  await redis.crash();
   const since = performance.now();
   const worker = service.startWorker();
   await until(() => worker.output().includes('waiting for redis'));
@@ -78,7 +81,6 @@ test('a worker that starts while there is no Redis waits, and ends cleanly when 
 });
 
 test('a worker that is asked to end while Redis loads its data ends cleanly', async () => {
-  await redis.crash();
   await redis.start('answering');
   const worker = service.startWorker();
   await until(() => worker.output().includes('waiting for redis'));
@@ -87,7 +89,6 @@ test('a worker that is asked to end while Redis loads its data ends cleanly', as
 });
 
 test('an API that starts while Redis loads its data waits, and says so once', async () => {
-  await redis.crash();
   await redis.start('answering');
   const since = performance.now();
   await service.startApi();

@@ -10,7 +10,7 @@ let service: Service;
 const openai = (more: Record<string, string> = {}) => ({
   QUIRE_EMBEDDER: 'openai',
   QUIRE_EMBEDDING_BASE_URL: provider.url,
-  QUIRE_EMBEDDING_TIMEOUT_SECONDS: '2',
+  QUIRE_EMBEDDING_TIMEOUT_SECONDS: '20',
   ...more,
 });
 

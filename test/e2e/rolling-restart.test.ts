@@ -72,7 +72,7 @@ function startLoad(client: Client) {
       );
       slowest.milliseconds = Math.max(slowest.milliseconds, performance.now() - began);
       if (failure !== null) failures.push(`${name}: ${failure}`);
-      await sleep(20);
+      await sleep(50);
     }
   };
   const search = () => client.searchChunks('folded leaves');
@@ -118,7 +118,6 @@ test.each(['asks', 'tries'] as const)(
     const { asked, failures, slowest } = await load.stop();
     expect(failures).toEqual([]);
     expect(asked).toBeGreaterThan(100);
-    console.info('rolling', slowest);
     // One that hangs is ended by the API, after half a minute.
     expect(slowest).toBeLessThan(15_000);
   },

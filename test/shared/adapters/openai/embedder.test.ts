@@ -22,7 +22,12 @@ afterEach(() => {
 });
 
 function embedder(options: Partial<OpenAIEmbedderOptions> = {}) {
-  const defaults = { apiKey: KEY, baseUrl: provider.url, model: 'fake-embedding', timeoutMilliseconds: 30_000 };
+  const defaults = {
+    apiKey: KEY,
+    baseUrl: provider.url,
+    model: 'fake-embedding',
+    timeoutMilliseconds: 30_000,
+  };
   return createOpenAIEmbedder({ ...defaults, ...options });
 }
 
