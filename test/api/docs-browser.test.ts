@@ -30,7 +30,7 @@ testWithBrowser(
     await page.locator('.btn-done').click();
     await page.getByText('/usage/stats').click();
     await page.getByRole('button', { name: 'Execute' }).click();
-    await page.locator('.live-responses-table').getByText('4711').waitFor({ timeout: 10_000 });
+    await page.locator('.live-responses-table').getByText('4711').waitFor();
 
     expect(asked).toContain(`${api.url}/usage/stats`);
     expect(asked.filter((url) => !url.startsWith(api.url) && !url.startsWith('data:'))).toEqual([]);

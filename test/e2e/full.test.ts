@@ -154,14 +154,10 @@ describeOnEachIndex((start) => {
     await redis.configSet('maxmemory', '0');
     await redis.close();
 
-    const end = Date.now() + 45_000;
-    for (;;) {
+    await until(async () => {
       const replies = await Promise.all(waiting.map((id) => client.get<WireDocument>(`/documents/${id}`)));
-      const states = replies.map(({ body }) => body.system_metadata.status);
-      if (states.every((status) => status === 'completed')) break;
-      if (Date.now() > end) throw new Error(`not completed: ${states.join(' ')}`);
-      await sleep(200);
-    }
+      return replies.every(({ body }) => body.system_metadata.status === 'completed');
+    });
     for (const [number, id] of waiting.entries()) {
       const { body } = await client.searchChunks(`plum${String(number)}`, { k: 1 });
       expect(body[0]?.document_id).toBe(id);

@@ -40,7 +40,7 @@ interface Outcome {
 function paste(script: string, service: Service): Promise<Outcome> {
   const env = { PATH: process.env['PATH'], HOME: homedir(), QUIRE_DATA_DIR: service.dataDirectory };
   return new Promise((resolve) => {
-    execFile('bash', ['-c', here(script, service)], { env, timeout: 50_000 }, (error, stdout, stderr) => {
+    execFile('bash', ['-c', here(script, service)], { env, timeout: 200_000 }, (error, stdout, stderr) => {
       resolve({ code: error ? Number(error.code ?? -1) : 0, stdout, stderr });
     });
   });

@@ -88,7 +88,6 @@ test.each(['/retrieve/chunks', '/retrieve/docs'])(
     // Forty answers made whole are 1.2 GB.
     expect(most.resident - before).toBeLessThan(5 * MEMORY_MEGABYTES * MEGABYTE);
     // All of them but those that a busy machine held up itself: who waits for the stalled ones waits for five seconds.
-    console.info('slow readers', most.canaries, most.held, most.resident - before);
     const slow = most.canaries.filter((milliseconds) => milliseconds > 2_500);
     expect(slow.length).toBeLessThanOrEqual(Math.max(2, most.canaries.length / 10));
 

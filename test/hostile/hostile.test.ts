@@ -6,4 +6,4 @@ test('no input hangs, fills or starves the service, and each is answered as the 
   const wrong = results.filter((each) => each.wrong !== null);
   expect(wrong).toEqual([]);
   expect(results.length).toBeGreaterThan(50);
-}, 900_000);
+}, 3_600_000);

@@ -182,7 +182,8 @@ async function turnOf({ api }: Service): Promise<number | null> {
 }
 
 async function attempt(attack: Attack, target: Target): Promise<Observed> {
-  const late = AbortSignal.timeout((attack.patienceSeconds ?? PATIENCE_SECONDS) * 1_000);
+  const seconds = target.slowness * (attack.patienceSeconds ?? PATIENCE_SECONDS);
+  const late = AbortSignal.timeout(seconds * 1_000);
   const hung = new Promise<Observed>((resolve) => {
     late.addEventListener('abort', () => resolve({ answer: 'none', wrong: 'hangs' }));
   });

@@ -38,7 +38,8 @@ const show = (token: string): string => JSON.stringify(token).slice(1, -1);
 const BUDGET = 150;
 /** A form of growth is told from noise only above this. */
 const NOISE = 25;
-const HANGS = 2_000;
+/** By the clock, since nothing else can end it: long enough for what only has no processor. */
+const HANGS = 20_000;
 
 export interface Grammar {
   readonly tokens: readonly string[];

@@ -8,6 +8,9 @@ const hasBrowser = existsSync(path);
 if (!hasBrowser)
   process.stderr.write(`tests in a browser are skipped: none at ${path} (QUIRE_TEST_CHROMIUM)\n`);
 
+/** The default is half a minute, which a full machine may need. */
+const PATIENCE_MILLISECONDS = 120_000;
+
 /** A test that runs only where a browser is installed. */
 export const browserTest = hasBrowser ? test : test.skip;
 
@@ -28,6 +31,7 @@ export async function visit(url: string, steps: (page: Page) => Promise<void>): 
   const troubles: string[] = [];
   try {
     const page = await browser.newPage();
+    page.setDefaultTimeout(PATIENCE_MILLISECONDS);
     page.on('request', (request) => {
       if (!request.url().startsWith(`${url}/`)) troubles.push(request.url());
     });

@@ -74,7 +74,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   for (const queues of options.workers ?? [ALL_QUEUES]) startWorker(queues);
 
   const untilReady = async () => {
-    for (let tries = 0; tries < 600; tries += 1) {
+    for (let tries = 0; tries < 1_800; tries += 1) {
       const response = await fetch(`${url}/health/ready`).catch(() => null);
       if (response?.status === 200) return;
       // One that ended by itself will not become ready.
