@@ -8,7 +8,7 @@ const MAX_BYTES = 8 * 1024 ** 2;
  * The promise is 50 ms of a turn; shared machines take some more of the processor for the same work. Read in the event loop
  * itself, three lists of nothing take hundreds each.
  */
-const TURN_MILLISECONDS = 120;
+const TURN_MILLISECONDS = 100;
 
 let service: Service;
 let client: Client;

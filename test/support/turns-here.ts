@@ -7,22 +7,27 @@ export interface Turns {
   readonly total: number;
 }
 
-/** Measures the turns of this process's own event loop until it is asked what it saw. */
-export function watchTurns(): { stop(): Turns } {
+/** What a piece of work takes of this process's own event loop. */
+export async function turnsOf(work: () => Promise<unknown>): Promise<Turns> {
   const began = processorMilliseconds();
-  let [count, longest, last, isOver] = [0, 0, began, false];
+  let [count, longest, last] = [0, 0, began];
+  let next: NodeJS.Immediate;
   const endTurn = () => {
     const now = processorMilliseconds();
     longest = Math.max(longest, now - last);
     last = now;
     count += 1;
-    if (!isOver) setImmediate(endTurn);
+    next = setImmediate(endTurn);
   };
-  setImmediate(endTurn);
+  next = setImmediate(endTurn);
+  try {
+    await work();
+  } finally {
+    clearImmediate(next);
+  }
   return {
-    stop: () => {
-      isOver = true;
-      return { count, longest, total: processorMilliseconds() - began };
-    },
+    count,
+    longest: Math.max(longest, processorMilliseconds() - last),
+    total: processorMilliseconds() - began,
   };
 }
