@@ -6,7 +6,7 @@ import { canMeterTurns, longestTurnOf, METERED } from '../support/turns.js';
 const MAX_BYTES = 8 * 1024 ** 2;
 /**
  * The promise is 50 ms of a turn; shared machines take some more of the processor for the same work. Read in the event loop
- * itself, three lists of nothing take hundreds each.
+ * itself, some of these take 140.
  */
 const TURN_MILLISECONDS = 100;
 
