@@ -2,7 +2,7 @@ import { startsAsHtml } from './html-start.js';
 
 /**
  * The formats Quire reads: the one table. A new format is an entry here and a parser of the same name in
- * `src/workers/parse/`.
+ * `src/workers/parse/formats/`.
  */
 const FORMATS = {
   text: { contentType: 'text/plain', aliases: [], extensions: ['txt', 'text', 'log'] },

@@ -1,10 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { errorCode } from '../../shared/error-code.js';
-import { startConfined, type Launch } from './launch.js';
-import type { ParserFolder } from './parser-folder.js';
+import { startConfined, type Launch } from './confinement/start-confined.js';
+import type { ParserFolder } from './confinement/parser-folder.js';
 import type { ChildMessage, ParseTask } from './protocol.js';
-import type { Workspace } from './workspace.js';
+import type { Workspace } from './confinement/workspace.js';
 
 const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
 const STDERR_KEPT = 8_192;

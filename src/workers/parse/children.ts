@@ -1,5 +1,5 @@
 import { startParserChild, type ParserChild, type ParserChildOptions } from './child-process.js';
-import { createQueue } from './queue.js';
+import { createFairQueue } from './fair-queue.js';
 
 /** A place for a child process, which reads one document at a time. */
 export interface Slot {
@@ -30,7 +30,7 @@ export function createChildren(options: ChildrenOptions) {
   let lastTaskId = 0;
   return {
     /** Who has which slot. */
-    queue: createQueue(slots, spare),
+    queue: createFairQueue(slots, spare),
     nextTaskId: (): number => (lastTaskId += 1),
     /** The child of a slot for one more document; another one where it has died meanwhile. */
     runningIn: (slot: Slot): ParserChild => {

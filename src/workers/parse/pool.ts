@@ -6,10 +6,10 @@ import { isQuick } from '../../shared/documents/quick-content.js';
 import type { Chunk } from '../chunking/chunk.js';
 import type { ParserChild } from './child-process.js';
 import { createChildren, type Children } from './children.js';
-import type { Launch } from './launch.js';
+import type { Launch } from './confinement/start-confined.js';
 import type { ParseTask } from './protocol.js';
 import { runInChild, type TaskEnd } from './run-in-child.js';
-import type { Workspace } from './workspace.js';
+import type { Workspace } from './confinement/workspace.js';
 
 /** A longer text goes to the child by way of a file, so that it is in memory there only. */
 const MAX_MESSAGE_CHARACTERS = 1024 * 1024;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { IngestError } from '../../shared/errors.js';
 import { chunkText, type Chunk } from '../chunking/chunk.js';
 import { cleanText } from './clean-text.js';
-import { loadParser } from './parsers.js';
+import { loadParser } from './formats/parsers.js';
 import type { ParseTask } from './protocol.js';
 
 /** Formats whose emptiness is plain from their bytes. */

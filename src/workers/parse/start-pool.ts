@@ -1,7 +1,7 @@
-import { chooseLaunch, type ConfinementLogger } from './confinement.js';
-import type { User } from './launch.js';
+import { chooseLaunch, type ConfinementLogger } from './confinement/choose-launch.js';
+import type { User } from './confinement/start-confined.js';
 import { createParserPool, type ParserPool, type ParserPoolOptions } from './pool.js';
-import { openWorkspace } from './workspace.js';
+import { openWorkspace } from './confinement/workspace.js';
 
 interface StartOptions extends Omit<ParserPoolOptions, 'launch' | 'workspace' | 'logger'> {
   /** Whom parsers run as where this process is root. */

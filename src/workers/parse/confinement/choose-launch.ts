@@ -3,11 +3,11 @@ import { readlink } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { at } from '../../shared/at.js';
-import { startConfined, type Launch, type User } from './launch.js';
+import { at } from '../../../shared/at.js';
+import { startConfined, type Launch, type User } from './start-confined.js';
 import type { Workspace } from './workspace.js';
 
-const CHECK = fileURLToPath(new URL('./check.js', import.meta.url));
+const CHECK = fileURLToPath(new URL('./self-check.js', import.meta.url));
 const CHECK_MILLISECONDS = 30_000;
 
 export interface ConfinementLogger {

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Folder that holds `dist/` and `node_modules/`. */
-const CODE = fileURLToPath(new URL('../../..', import.meta.url));
+const CODE = fileURLToPath(new URL('../../../..', import.meta.url));
 
 export interface User {
   readonly uid: number;

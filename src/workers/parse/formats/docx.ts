@@ -1,6 +1,6 @@
 import { zipSync } from 'fflate';
 import mammoth from 'mammoth';
-import { IngestError } from '../../shared/errors.js';
+import { IngestError } from '../../../shared/errors.js';
 import { decodeText } from './decode-text.js';
 import { readPackage } from './docx-package.js';
 import { readParagraphs } from './docx-xml.js';

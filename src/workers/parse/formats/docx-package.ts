@@ -1,5 +1,5 @@
 import { unzipSync } from 'fflate';
-import { IngestError } from '../../shared/errors.js';
+import { IngestError } from '../../../shared/errors.js';
 
 /** Most bytes that the XML parts of a package may inflate to. */
 const INFLATED_LIMIT = 256 * 1024 * 1024;

@@ -4,8 +4,8 @@ import { createServer, type Server } from 'node:net';
 import { getPriority, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { as, createParserWorkers, statusOf, untilReady } from '../../support/parser-workers.js';
-import { until } from '../../support/until.js';
+import { as, createParserWorkers, statusOf, untilReady } from '../../../support/parser-workers.js';
+import { until } from '../../../support/until.js';
 
 const isRoot = process.getuid?.() === 0;
 const asRoot = isRoot ? test : test.skip;
@@ -133,7 +133,7 @@ describe('parser processes of a worker that is root', () => {
     await cp('dist', join(code, 'dist'), { recursive: true });
     await symlink(join(process.cwd(), 'node_modules'), join(code, 'node_modules'));
     await writeFile(join(code, 'package.json'), '{"type":"module"}');
-    await chmod(join(code, 'dist/workers/parse/pdf.js'), 0o600);
+    await chmod(join(code, 'dist/workers/parse/formats/pdf.js'), 0o600);
     const worker = workers.start({ code });
     const [parser = 0] = await untilReady(worker);
     expect((await statusOf(parser))['Uid']).toBe('0\t0\t0\t0');

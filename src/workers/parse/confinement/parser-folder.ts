@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { chownSync, mkdtempSync } from 'node:fs';
 import { chmod, chown, copyFile, lstat, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { User } from './launch.js';
+import type { User } from './start-confined.js';
 
 /** The one folder of a parser process, for the document that it reads and for temporary files. */
 export interface ParserFolder {

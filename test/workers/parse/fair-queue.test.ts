@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { createQueue } from '../../../src/workers/parse/queue.js';
+import { createFairQueue } from '../../../src/workers/parse/fair-queue.js';
 
 const taker = (callerId: string, isQuick = false) => ({ callerId, isQuick, signal: undefined });
 
 test('of those who wait, whoever holds the fewest goes first, then whoever came first', async () => {
-  const queue = createQueue(['a', 'b'], 'spare');
+  const queue = createFairQueue(['a', 'b'], 'spare');
   const heavy = taker('heavy');
   const [first] = [await queue.take(heavy), await queue.take(heavy)];
   const order: string[] = [];
@@ -21,7 +21,7 @@ test('of those who wait, whoever holds the fewest goes first, then whoever came 
 });
 
 test('the spare is for the quick while slow ones hold all items', async () => {
-  const queue = createQueue(['a'], 'spare');
+  const queue = createFairQueue(['a'], 'spare');
   expect(await queue.take(taker('heavy'))).toBe('a');
   expect(await queue.take(taker('light', true))).toBe('spare');
 });

@@ -1,9 +1,9 @@
 import { chown, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { as, createParserWorkers, isAlive, untilReady } from '../../support/parser-workers.js';
-import { endlessPdf } from '../../support/pdfs.js';
-import { until } from '../../support/until.js';
+import { as, createParserWorkers, isAlive, untilReady } from '../../../support/parser-workers.js';
+import { endlessPdf } from '../../../support/pdfs.js';
+import { until } from '../../../support/until.js';
 
 const isRoot = process.getuid?.() === 0;
 const NOBODY = 65_534;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DETECTION_BYTES, detectFileType } from '../../../src/shared/documents/file-types.js';
-import { IngestError } from '../../../src/shared/errors.js';
-import type { ParserPool } from '../../../src/workers/parse/pool.js';
-import { startParserPool } from '../../../src/workers/parse/start-pool.js';
-import { folded, sampleFiles } from '../../support/sample-files.js';
+import { DETECTION_BYTES, detectFileType } from '../../../../src/shared/documents/file-types.js';
+import { IngestError } from '../../../../src/shared/errors.js';
+import type { ParserPool } from '../../../../src/workers/parse/pool.js';
+import { startParserPool } from '../../../../src/workers/parse/start-pool.js';
+import { folded, sampleFiles } from '../../../support/sample-files.js';
 
 const samples = sampleFiles();
 

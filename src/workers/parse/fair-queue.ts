@@ -13,7 +13,7 @@ interface Waiting<T> extends Omit<Taker, 'signal'> {
  * Lends out `items`, each to one taker at a time, to the caller that holds the fewest first, then in the order of coming.
  * Quick takers need not wait for slow ones: while those hold all items, the quick get the spare.
  */
-export function createQueue<T>(items: readonly T[], spare: T) {
+export function createFairQueue<T>(items: readonly T[], spare: T) {
   const idle = [...items];
   const waiting: Waiting<T>[] = [];
   const holdings = createHoldings();

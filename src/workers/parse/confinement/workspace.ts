@@ -3,9 +3,9 @@ import { chmod, lstat, mkdir, mkdtemp, open, readdir, rename, rm } from 'node:fs
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { errorCode } from '../../shared/error-code.js';
-import { isListening } from '../../shared/is-listening.js';
-import type { User } from './launch.js';
+import { errorCode } from '../../../shared/error-code.js';
+import { isListening } from '../../../shared/is-listening.js';
+import type { User } from './start-confined.js';
 import { createParserFolder, removeParserFolder, type ParserFolder } from './parser-folder.js';
 
 const PREFIX = 'quire-parse-';

@@ -2,7 +2,7 @@ import './pdf-globals.js';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { PasswordException, PDFParse, VerbosityLevel } from 'pdf-parse';
-import { IngestError } from '../../shared/errors.js';
+import { IngestError } from '../../../shared/errors.js';
 import { isMisread, repairMisread } from './pdf-repair.js';
 
 const resources = dirname(

@@ -1,4 +1,4 @@
-import type { FileFormat } from '../../shared/documents/file-types.js';
+import type { FileFormat } from '../../../shared/documents/file-types.js';
 import type { Parser } from './parser.js';
 
 const loaders: Readonly<Record<FileFormat, () => Promise<Parser>>> = {

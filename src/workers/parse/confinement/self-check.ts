@@ -1,6 +1,6 @@
 import { readlink } from 'node:fs/promises';
-import { countTokens } from '../../shared/text/token-count.js';
-import { loadAllParsers } from './parsers.js';
+import { countTokens } from '../../../shared/text/token-count.js';
+import { loadAllParsers } from '../formats/parsers.js';
 
 // Runs as a parser would: shows that all of its code can be read from there, and says where "there" is.
 await loadAllParsers();

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { strToU8, unzipSync, zipSync } from 'fflate';
-import type { FileFormat } from '../../../src/shared/documents/file-types.js';
-import type { ParserPool } from '../../../src/workers/parse/pool.js';
-import { startParserPool } from '../../../src/workers/parse/start-pool.js';
+import type { FileFormat } from '../../../../src/shared/documents/file-types.js';
+import type { ParserPool } from '../../../../src/workers/parse/pool.js';
+import { startParserPool } from '../../../../src/workers/parse/start-pool.js';
 
 let pool: ParserPool;
 let directory = '';

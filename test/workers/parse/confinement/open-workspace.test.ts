@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { openWorkspace } from '../../../src/workers/parse/workspace.js';
-import { until } from '../../support/until.js';
+import { openWorkspace } from '../../../../src/workers/parse/confinement/workspace.js';
+import { until } from '../../../support/until.js';
 
 test('workers that start at the same time all start, and remove what was left behind once', async () => {
   const parent = await mkdtemp(join(tmpdir(), 'quire-open-workspace-'));
