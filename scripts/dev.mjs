@@ -10,9 +10,9 @@ const { compileOnChange } = await import('./dev/compile-on-change.mjs');
 const { touchedBy } = await import('./dev/imports.mjs');
 const { loadSettings } = await import('../dist/shared/settings/load.js');
 const { findOrInstallRedisServer } = await import('../dist/cli/find-redis.js');
-const { lockDataDirectory } = await import('../dist/cli/lock.js');
+const { lockDataDirectory } = await import('../dist/cli/lock-data-directory.js');
 const { startOwnRedis, untilRedisAnswers } = await import('../dist/cli/own-redis.js');
-const { assertPortIsFree } = await import('../dist/cli/port.js');
+const { assertPortIsFree } = await import('../dist/cli/assert-port-is-free.js');
 const { addressOf, untilReady, welcome } = await import('../dist/cli/readiness.js');
 
 /** What a process has to finish what it is at; jobs and requests that it does not finish are done again. */

@@ -7,7 +7,7 @@ const { loadSettings } = await import('../dist/shared/settings/load.js');
 const { createLogger } = await import('../dist/shared/observability/logger.js');
 const { findOwnRedis, startOwnRedis, untilRedisAnswers } = await import('../dist/cli/own-redis.js');
 const { findOrInstallRedisServer } = await import('../dist/cli/find-redis.js');
-const { lockDataDirectory } = await import('../dist/cli/lock.js');
+const { lockDataDirectory } = await import('../dist/cli/lock-data-directory.js');
 const { createApiContext } = await import('../dist/api/context.js');
 
 const closing = new AbortController();

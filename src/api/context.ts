@@ -42,8 +42,8 @@ import { countTokens } from '../shared/text/token-count.js';
 import { createUsage } from '../shared/usage/usage.js';
 import { announceStorage } from './announce-storage.js';
 import { limitIndexTime } from './index-deadline.js';
-import { watchRedis } from './redis-watch.js';
-import { createChangeWaiter } from './services/ingest/waiting.js';
+import { watchRedis } from './reconnect-silent-redis.js';
+import { createChangeWaiter } from './services/ingest/change-waiter.js';
 
 export type ApiContext = Awaited<ReturnType<typeof createApiContext>>;
 

@@ -3,7 +3,7 @@ import type { Settings } from '../shared/settings/schema.js';
 import type { Guesses } from './auth/guesses.js';
 import type { ApiContext } from './context.js';
 import type { Route } from './http/route.js';
-import type { Phase } from './phase.js';
+import type { Phase } from './lifecycle-phase.js';
 import { createCacheRoutes } from './routes/caches.js';
 import { createContentRoutes } from './routes/document-content.js';
 import { createDocumentRoutes } from './routes/documents.js';

@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { onPath, type Environment } from './executables.js';
 import { installRedis } from './install-redis.js';
-import { UserError } from './report.js';
+import { UserError } from './user-messages.js';
 
 /** The server that `redis-stack-server`, a shell script, would start with fixed options. */
 function stackServer(env: Environment): string | null {

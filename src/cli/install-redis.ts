@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { onPath, type Environment } from './executables.js';
-import { say, UserError } from './report.js';
+import { say, UserError } from './user-messages.js';
 import { runWithoutServices } from './service-policy.js';
 
 function adviceFor(env: Environment): string {

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from 'redis';
 import { errorCode } from '../shared/error-code.js';
-import { superviseChild, type Child } from './child.js';
-import { say } from './report.js';
+import { superviseChild, type Child } from './supervise-child.js';
+import { say } from './user-messages.js';
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

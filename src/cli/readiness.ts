@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { say } from './report.js';
+import { say } from './user-messages.js';
 
 const pollMs = 150;
 const reportEveryMs = 15_000;

@@ -2,11 +2,11 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { loadSettings, type Environment, type Settings } from '../shared/settings/load.js';
-import type { Child } from './child.js';
+import type { Child } from './supervise-child.js';
 import { findOrInstallRedisServer } from './find-redis.js';
-import { lockDataDirectory } from './lock.js';
+import { lockDataDirectory } from './lock-data-directory.js';
 import { findOwnRedis, startOwnRedis, untilRedisAnswers } from './own-redis.js';
-import { say, UserError } from './report.js';
+import { say, UserError } from './user-messages.js';
 
 const redisPatienceMs = 3_000;
 

@@ -8,7 +8,7 @@ import {
 } from '../shared/access/access-token.js';
 import { loadSettings, type Environment } from '../shared/settings/load.js';
 import { loadOrCreateSecret } from '../shared/settings/secret.js';
-import { UserError } from './report.js';
+import { UserError } from './user-messages.js';
 
 export interface TokenRequest {
   readonly name: string;

@@ -1,13 +1,13 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { loadSettings, type Environment, type Settings } from '../shared/settings/load.js';
-import { superviseChild, type Child } from './child.js';
+import { superviseChild, type Child } from './supervise-child.js';
 import { findOrInstallRedisServer } from './find-redis.js';
-import { lockDataDirectory } from './lock.js';
+import { lockDataDirectory } from './lock-data-directory.js';
 import { startOwnRedis, untilRedisAnswers } from './own-redis.js';
-import { assertPortIsFree } from './port.js';
+import { assertPortIsFree } from './assert-port-is-free.js';
 import { addressOf, untilReady, welcome } from './readiness.js';
-import { say, UserError } from './report.js';
+import { say, UserError } from './user-messages.js';
 import { mendServicePolicy } from './service-policy.js';
 
 /** The processes of the service; they hear of our death by the closing of their channel to us. */

@@ -26,8 +26,8 @@ import { createStorageMarker } from '../shared/storage/marker.js';
 import { createTermStatistics } from '../shared/term-statistics/term-statistics.js';
 import { countTokens } from '../shared/text/token-count.js';
 import { createAggregateUsage } from '../shared/usage/aggregate.js';
-import { knowMissing } from './find-storage.js';
-import { createFailDocument } from './ingestion/fail.js';
+import { knowMissing } from './wait-for-storage.js';
+import { createFailDocument } from './ingestion/fail-document.js';
 import { MAX_SHORT_BYTES } from './ingestion/ingest-short.js';
 import { createPublish } from './ingestion/publish.js';
 

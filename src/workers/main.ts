@@ -9,8 +9,8 @@ import { QUEUES, type QueueName } from '../shared/queues/jobs.js';
 import { loadSettings, SettingsError } from '../shared/settings/load.js';
 import { stopOnSignals } from '../shared/stop-process.js';
 import { createWorkerContext } from './context.js';
-import { findStorage } from './find-storage.js';
-import { serveQueue } from './serve.js';
+import { findStorage } from './wait-for-storage.js';
+import { serveQueue } from './serve-queue.js';
 
 const { values } = parseArgs({ options: { queues: { type: 'string', default: QUEUES.join(',') } } });
 const queues = z.array(z.enum(QUEUES)).safeParse(values.queues.split(','));

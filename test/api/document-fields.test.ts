@@ -4,7 +4,7 @@ import {
   accessControlChange,
   metadata,
   parseRequest,
-} from '../../src/api/http/fields/validation.js';
+} from '../../src/api/http/validation/field-schemas.js';
 import { refusals } from '../support/refusals.js';
 
 describe('metadata', () => {

@@ -12,7 +12,7 @@ import {
   optionalNullOr,
   optionalOr,
   queryInteger,
-} from '../../src/api/http/fields/validation.js';
+} from '../../src/api/http/validation/field-schemas.js';
 
 describe('the OpenAPI schema', () => {
   test('says of the fields what the checks hold them to', () => {

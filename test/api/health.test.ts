@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import type { Phase } from '../../src/api/phase.js';
+import type { Phase } from '../../src/api/lifecycle-phase.js';
 import { createHealthRoutes } from '../../src/api/routes/health.js';
 import { createReadiness, readinessChecks, untilStopping } from '../../src/api/services/health.js';
 import { createRedis } from '../../src/shared/redis/client.js';

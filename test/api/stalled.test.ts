@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { ApiReply } from '../../src/api/http/reply/reply.js';
+import type { ApiReply } from '../../src/api/http/response/reply.js';
 import type { Route } from '../../src/api/http/route.js';
 import { startApi, type ApiClient } from '../support/api.js';
 import { openRaw, type RawConnection } from '../support/raw-http.js';

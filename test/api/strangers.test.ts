@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect, test } from '@jest/globals';
-import { createApiServer } from '../../src/api/http/server.js';
+import { createApiServer } from '../../src/api/http/connections/server.js';
 import { openRaw } from '../support/raw-http.js';
 import { until } from '../support/until.js';
 

@@ -12,9 +12,9 @@ import { keys } from '../../src/shared/redis/keys.js';
 import { createReadHits } from '../../src/shared/search/read-hits.js';
 import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
 import { createUsage, usageEvent } from '../../src/shared/usage/usage.js';
-import { settleCount } from '../../src/workers/ingestion/settle-count.js';
-import { createCleanJob } from '../../src/workers/maintenance/clean.js';
-import { createRetagJob } from '../../src/workers/maintenance/retag.js';
+import { settleCount } from '../../src/workers/ingestion/update-term-counts.js';
+import { createCleanJob } from '../../src/workers/maintenance/clean-job.js';
+import { createRetagJob } from '../../src/workers/maintenance/retag-job.js';
 import { aggregateUsage } from '../support/aggregate-usage.js';
 import { makeContent, makeDocument, makeOperation } from '../support/documents.js';
 import {

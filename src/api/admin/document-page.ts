@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import { NotFoundError } from '../../shared/errors.js';
-import { sendJson } from '../http/reply/send-json.js';
-import { requestFacts } from '../http/request-facts.js';
+import { sendJson } from '../http/response/send-json.js';
+import { requestFacts } from '../http/logging/request-facts.js';
 import type { DocumentInspection, InspectDocument } from '../services/documents/document-inspection.js';
 import { html, sendPage, type Html } from './html.js';
 import { viewInspection } from './inspection-view.js';

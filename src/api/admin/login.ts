@@ -3,15 +3,15 @@ import jsonwebtoken from 'jsonwebtoken';
 import { z } from 'zod';
 import { anonymous, type Authenticate, type Caller } from '../auth/auth.js';
 import type { Guesses } from '../auth/guesses.js';
-import { addressOf } from '../http/address.js';
-import { continueBody } from '../http/expect-continue.js';
+import { addressOf } from '../http/client-address.js';
+import { continueBody } from '../http/connections/expect-continue.js';
 import { HttpError } from '../http/http-error.js';
-import { requestFacts } from '../http/request-facts.js';
+import { requestFacts } from '../http/logging/request-facts.js';
 import type { BodyBudget } from '../http/request/body-budget.js';
 import { mediaTypeOf } from '../http/request/body.js';
 import { readForm } from '../http/request/form.js';
 import { html, sendPage, type Html } from './html.js';
-import type { Visit, Visits } from './visit.js';
+import type { Visit, Visits } from './visits.js';
 
 const MAX_FORM_BYTES = 32 * 1024;
 /** Whoever logs in is nobody yet. */

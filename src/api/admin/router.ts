@@ -4,17 +4,17 @@ import type { Jobs } from '../../shared/queues/jobs.js';
 import type { Redis } from '../../shared/redis/client.js';
 import { notAuthenticated, requirePermission, type Authenticate } from '../auth/auth.js';
 import type { Guesses } from '../auth/guesses.js';
-import { continueBody } from '../http/expect-continue.js';
-import { withoutSlashes } from '../http/host.js';
+import { continueBody } from '../http/connections/expect-continue.js';
+import { withoutSlashes } from '../http/host-guard.js';
 import { HttpError } from '../http/http-error.js';
-import { requestFacts } from '../http/request-facts.js';
+import { requestFacts } from '../http/logging/request-facts.js';
 import type { BodyBudget } from '../http/request/body-budget.js';
 import type { InspectDocument } from '../services/documents/document-inspection.js';
 import { createBoard } from './board.js';
 import { createDocumentPage } from './document-page.js';
 import { createLogin } from './login.js';
 import { createSessions } from './sessions.js';
-import { createVisits, type Visit } from './visit.js';
+import { createVisits, type Visit } from './visits.js';
 
 export interface AdminOptions {
   readonly jobs: Jobs;

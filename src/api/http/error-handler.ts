@@ -10,9 +10,9 @@ import {
 } from '../../shared/errors.js';
 import { toUnavailable } from '../../shared/redis/client.js';
 import { HttpError } from './http-error.js';
-import { AbandonedError } from '../services/abandoned.js';
-import { sendJson } from './reply/send-json.js';
-import { requestLog } from './request-log.js';
+import { AbandonedError } from '../services/abandoned-error.js';
+import { sendJson } from './response/send-json.js';
+import { requestLog } from './logging/request-log.js';
 import { ClientGoneError } from './request/body.js';
 
 export interface ErrorReply {

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Caller, Permission } from '../auth/auth.js';
 import type { Admit } from '../services/ingest/admission.js';
-import type { ApiReply, DeclaredReply, PendingReply, Replies, reply, Responses } from './reply/reply.js';
+import type { ApiReply, DeclaredReply, PendingReply, Replies, reply, Responses } from './response/reply.js';
 import type { ReceiveUpload } from './request/upload.js';
 
 /** What a handler gets: everything validated, nothing of express. */

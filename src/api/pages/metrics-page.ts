@@ -3,9 +3,9 @@ import { Registry } from 'prom-client';
 import { isLoopbackHost } from '../../shared/settings/loopback.js';
 import { isSamePassword, notAuthenticated, requirePermission, type Authenticate } from '../auth/auth.js';
 import type { Guesses } from '../auth/guesses.js';
-import { addressOf } from '../http/address.js';
+import { addressOf } from '../http/client-address.js';
 import { HttpError } from '../http/http-error.js';
-import { requestFacts } from '../http/request-facts.js';
+import { requestFacts } from '../http/logging/request-facts.js';
 
 export interface MetricsPageOptions {
   /** Prometheus text, in parts. */

@@ -7,8 +7,8 @@ import {
   type ZodOpenApiResponseObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
-import type { ResponseShape } from '../http/reply/reply.js';
-import { responsesOf } from '../http/reply/responses.js';
+import type { ResponseShape } from '../http/response/reply.js';
+import { responsesOf } from '../http/response/declared-responses.js';
 import type { Route } from '../http/route.js';
 
 const INTRODUCTION =

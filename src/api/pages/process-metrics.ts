@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { requestFacts } from '../http/request-facts.js';
+import { requestFacts } from '../http/logging/request-facts.js';
 import type { AnswerMemory } from '../services/retrieval/answer-memory.js';
 
 /** An ingest that waits for its document takes up to two minutes. */

@@ -1,11 +1,17 @@
 import { z } from 'zod';
 import { CACHE_NAME, type CacheRecord } from '../../shared/caches/caches.js';
 import { MAX_FILTER_BYTES } from '../../shared/filters/parse-state.js';
-import { bodyFilters, queryFilters, type RequestFilter } from '../http/fields/filter-query.js';
-import { list, nonBlankString, optionalNull, queryFloat, queryInteger } from '../http/fields/validation.js';
+import { bodyFilters, queryFilters, type RequestFilter } from '../http/validation/filters.js';
+import {
+  list,
+  nonBlankString,
+  optionalNull,
+  queryFloat,
+  queryInteger,
+} from '../http/validation/field-schemas.js';
 import { HttpError } from '../http/http-error.js';
-import type { JsonReply } from '../http/reply/reply.js';
-import { errorBody } from '../http/reply/responses.js';
+import type { JsonReply } from '../http/response/reply.js';
+import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type ApiRequest, type Route } from '../http/route.js';
 import type { BuildResult, CacheRequest, CacheService } from '../services/caches/caches.js';
 import type { Admit, RequireRoom } from '../services/ingest/admission.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isFinal } from '../../shared/document.js';
-import { nonBlankString, optionalNull } from '../http/fields/validation.js';
+import { nonBlankString, optionalNull } from '../http/validation/field-schemas.js';
 import { defineRoute, type Route } from '../http/route.js';
 import type { Admit } from '../services/ingest/admission.js';
 import type { ContentUpdates } from '../services/ingest/content-updates.js';

@@ -1,6 +1,6 @@
 import { isFinal, type DocumentRecord } from '../../shared/document.js';
 import { HttpError } from '../http/http-error.js';
-import type { DeclaredReply } from '../http/reply/reply.js';
+import type { DeclaredReply } from '../http/response/reply.js';
 import type { Prefer } from '../http/route.js';
 import { documentNotFound } from '../services/documents/document-access.js';
 import { viewDocument, type documentView } from './document-view.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { StoredChunk } from '../../shared/chunks/fields.js';
 import { isFinal, type DocumentRecord } from '../../shared/document.js';
-import { queryFilters } from '../http/fields/filter-query.js';
+import { queryFilters } from '../http/validation/filters.js';
 import {
   accessControlChange,
   metadata,
@@ -9,8 +9,8 @@ import {
   optionalNull,
   optionalOr,
   queryInteger,
-} from '../http/fields/validation.js';
-import { errorBody } from '../http/reply/responses.js';
+} from '../http/validation/field-schemas.js';
+import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { documentNotFound } from '../services/documents/document-access.js';
 import type { DocumentChanges } from '../services/documents/document-changes.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { errorBody } from '../http/reply/responses.js';
+import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
 import type { DownloadLinks, OpenDownload } from '../services/documents/downloads.js';
 import { documentPath } from './documents.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineRoute, type Route } from '../http/route.js';
-import type { Phase } from '../phase.js';
+import type { Phase } from '../lifecycle-phase.js';
 import type { Readiness } from '../services/health.js';
 
 const health = z.object({ status: z.literal('ok') });

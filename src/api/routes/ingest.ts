@@ -5,8 +5,8 @@ import {
   nonBlankString,
   optionalNull,
   optionalNullOr,
-} from '../http/fields/validation.js';
-import { errorBody } from '../http/reply/responses.js';
+} from '../http/validation/field-schemas.js';
+import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
 import type { Admit } from '../services/ingest/admission.js';
 import { displayFilename } from '../services/ingest/filenames.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Streamed } from '../http/reply/reply.js';
+import type { Streamed } from '../http/response/reply.js';
 import type { FoundChunk } from '../services/retrieval/found-chunks.js';
 import type { FoundDocument } from '../services/retrieval/found-documents.js';
 import type { Completion, QueryEnd, QueryEvent } from '../services/retrieval/query.js';

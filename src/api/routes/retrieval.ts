@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { MAX_FILTER_BYTES } from '../../shared/filters/parse-state.js';
 import { RANKINGS } from '../../shared/search/ranking.js';
-import { bodyFilters } from '../http/fields/filter-query.js';
+import { bodyFilters } from '../http/validation/filters.js';
 import {
   jsonFloat,
   jsonInteger,
   nonBlankString,
   optionalNull,
   optionalNullOr,
-} from '../http/fields/validation.js';
+} from '../http/validation/field-schemas.js';
 import { defineRoute, type ApiRequest, type Route } from '../http/route.js';
 import type { QueryService } from '../services/retrieval/query.js';
 import type { Retrieval, RetrievalRequest } from '../services/retrieval/retrieval.js';

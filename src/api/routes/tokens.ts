@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { entityIdOf } from '../../shared/access/access-token.js';
 import { anonymous, isSamePassword, notAuthenticated, requirePermission, type Caller } from '../auth/auth.js';
 import type { Guesses } from '../auth/guesses.js';
-import { jsonInteger, optionalNullOr, optionalOr, queryInteger } from '../http/fields/validation.js';
-import { errorBody } from '../http/reply/responses.js';
+import { jsonInteger, optionalNullOr, optionalOr, queryInteger } from '../http/validation/field-schemas.js';
+import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Authorize, type Route } from '../http/route.js';
 import type { UriRequest } from '../services/tokens.js';
 

@@ -6,7 +6,7 @@ import {
   optionalNull,
   optionalNullOr,
   parseRequest,
-} from '../http/fields/validation.js';
+} from '../http/validation/field-schemas.js';
 import { HttpError } from '../http/http-error.js';
 import { parseJson } from '../http/json/json.js';
 import type { ReceiveUpload, UploadTarget } from '../http/request/upload.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { OPERATIONS, type Usage, type UsageEvent } from '../../shared/usage/usage.js';
-import { queryInstant } from '../http/fields/instant.js';
-import { optionalOr, queryInteger } from '../http/fields/validation.js';
+import { queryInstant } from '../http/validation/instant.js';
+import { optionalOr, queryInteger } from '../http/validation/field-schemas.js';
 import { defineRoute, type Route } from '../http/route.js';
 
 const statistics = z

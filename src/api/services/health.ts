@@ -2,7 +2,7 @@ import type { Index, ObjectStorage } from '../../shared/ports.js';
 import type { QueueName } from '../../shared/queues/jobs.js';
 import type { Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
-import type { Phase } from '../phase.js';
+import type { Phase } from '../lifecycle-phase.js';
 
 export type ComponentState = 'ready' | 'loading' | 'unavailable';
 

@@ -9,8 +9,8 @@ import type { Embedding } from '../../shared/models/embedding.js';
 import type { Metrics } from '../../shared/observability/metrics.js';
 import { sumTerms, TERMS_AT_ONCE } from '../../shared/term-statistics/parts.js';
 import { analyzeText, packTerms } from '../../shared/text/terms.js';
-import type { Outcome } from '../worker.js';
-import type { FailDocument } from './fail.js';
+import type { Outcome } from '../queue-worker.js';
+import type { FailDocument } from './fail-document.js';
 import type { Publish } from './publish.js';
 import { tagsWhenPublished } from './tags.js';
 

@@ -10,7 +10,7 @@ import type { ObjectStorage } from '../../shared/ports.js';
 import type { ChunkOptions } from '../chunking/chunk.js';
 import type { ParserPool } from '../parse/pool.js';
 import { readDocument } from '../parse/read-document.js';
-import type { ReadContent } from './ingest.js';
+import type { ReadContent } from './ingest-job.js';
 
 /** Brings a content's source bytes to the parser: text as it is, files by way of a temporary copy. */
 export function createReadContent({

@@ -11,7 +11,7 @@ import { MissingObjectError, type ObjectStorage } from '../../../src/shared/port
 import { keys } from '../../../src/shared/redis/keys.js';
 import { createDraftObjects } from '../../../src/shared/storage/draft-objects.js';
 import { createStorageMarker } from '../../../src/shared/storage/marker.js';
-import { findStorage, knowMissing } from '../../../src/workers/find-storage.js';
+import { findStorage, knowMissing } from '../../../src/workers/wait-for-storage.js';
 import { until } from '../../support/until.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
 

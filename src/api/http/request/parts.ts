@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { ValidationItem } from '../../../shared/errors.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
-import { parseRequest } from '../fields/validation.js';
+import { parseRequest } from '../validation/field-schemas.js';
 import { HttpError } from '../http-error.js';
 import type { ReadJson } from '../json/reader.js';
 import type { Route } from '../route.js';

@@ -18,7 +18,7 @@ import type { CacheEngine } from '../../../shared/ports.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
 import { keys } from '../../../shared/redis/keys.js';
 import type { Accounting } from '../accounting.js';
-import type { ChangeWaiter } from '../ingest/waiting.js';
+import type { ChangeWaiter } from '../ingest/change-waiter.js';
 import type { RequestContext } from '../request-context.js';
 import type { CacheSelection } from './cache-selection.js';
 

@@ -3,7 +3,7 @@ import { isFinal, type DocumentRecord, type Metadata } from '../../../shared/doc
 import type { Change } from '../../../shared/documents/change.js';
 import { cancel, patch, remove, retry, type Patch } from '../../../shared/documents/transitions.js';
 import type { Admit, RequireRoom } from '../ingest/admission.js';
-import { grows, requireRoomFor } from '../ingest/growth.js';
+import { grows, requireRoomFor } from '../ingest/memory-growth.js';
 import { newOperation } from '../ingest/ingest.js';
 import type { JobRequests } from '../ingest/job-requests.js';
 import { beginToWait, type AwaitedDocument, type WaitForDocument } from '../ingest/wait-for-document.js';

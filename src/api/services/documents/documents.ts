@@ -6,7 +6,7 @@ import { matches } from '../../../shared/filters/match.js';
 import type { Filter } from '../../../shared/filters/parse.js';
 import type { Index } from '../../../shared/ports.js';
 import type { AnswerMemory, Lease } from '../retrieval/answer-memory.js';
-import { heldByRecord, heldSize } from '../retrieval/held-size.js';
+import { heldByRecord, heldSize } from '../retrieval/memory-estimate.js';
 import { onStreamEnd } from '../retrieval/stream-end.js';
 import { readDocument, type DocumentRequest } from './document-access.js';
 

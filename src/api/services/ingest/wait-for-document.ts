@@ -2,8 +2,8 @@ import type { DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import type { RequestContext } from '../request-context.js';
-import { heldByRecord } from '../retrieval/held-size.js';
-import type { ChangeWaiter } from './waiting.js';
+import { heldByRecord } from '../retrieval/memory-estimate.js';
+import type { ChangeWaiter } from './change-waiter.js';
 
 export interface WaitOptions extends Pick<RequestContext, 'waitSeconds' | 'signal'> {
   /** Nobody but the caller can have changed the record so far: it need not be read before the first change. */

@@ -1,7 +1,7 @@
 import { shownContent, type Metadata } from '../../../shared/document.js';
 import type { Hit } from '../../../shared/search/hits.js';
 import type { Lease } from './answer-memory.js';
-import { heldSize } from './held-size.js';
+import { heldSize } from './memory-estimate.js';
 
 /** Of a chunk's own, beside its text: names, numbers, the address to download from. */
 const CHUNK_BYTES = 500;

@@ -4,7 +4,7 @@ import type { Hit } from '../../../shared/search/hits.js';
 import type { Search } from '../../../shared/search/search.js';
 import type { AccountedRequest, Accounting } from '../accounting.js';
 import type { AnswerMemory } from './answer-memory.js';
-import { heldSize } from './held-size.js';
+import { heldSize } from './memory-estimate.js';
 import { hitsWanted, searchMetadata, type RetrievalRequest } from './retrieval.js';
 
 export interface QueryRequest extends RetrievalRequest {

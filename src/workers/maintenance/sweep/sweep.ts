@@ -1,12 +1,12 @@
 import { UnavailableError } from '../../../shared/errors.js';
 import { LANES } from '../../../shared/queues/jobs.js';
 import { toUnavailable } from '../../../shared/redis/client.js';
-import { audiencesTask } from './audiences.js';
-import { cachesTask } from './caches.js';
-import { documentsTask } from './documents.js';
-import { straysTask } from './strays.js';
-import type { SweepParts, SweepStep, SweepTask } from './task.js';
-import { garbageTask, objectsTask, tombstonesTask } from './waste.js';
+import { audiencesTask } from './unused-audiences.js';
+import { cachesTask } from './abandoned-cache-builds.js';
+import { documentsTask } from './abandoned-documents.js';
+import { straysTask } from './stray-generations.js';
+import type { SweepParts, SweepStep, SweepTask } from './sweep-task.js';
+import { garbageTask, objectsTask, tombstonesTask } from './garbage-generations.js';
 
 /** Asked before each step; the sweep ends when the answer is no. */
 export type MayGoOn = () => Promise<boolean>;
