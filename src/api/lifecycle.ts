@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createFarewell } from './http/connections/connection-close.js';
+import { createConnectionClose } from './http/connections/connection-close.js';
 import { stopServer } from './http/connections/stop-server.js';
 import type { Phase } from './lifecycle-phase.js';
 
@@ -18,7 +18,7 @@ export interface Life {
 export function createLife(server: Server): Life {
   let phase: Phase = 'starting';
   const ending = new AbortController();
-  const farewell = createFarewell(server);
+  const farewell = createConnectionClose(server);
   return {
     phase: () => phase,
     ending: ending.signal,

@@ -11,7 +11,7 @@ import { createServingApp, createStartingApp } from './serving-app.js';
 import { untilIndexIsRead, untilWorthListening } from './when-to-listen.js';
 import { createApiContext } from './context.js';
 import { createApiServer } from './http/connections/server.js';
-import { listen, PortError } from './http/connections/stop-server.js';
+import { listen, ListenError } from './http/connections/listen.js';
 import { createLife, type Life } from './lifecycle.js';
 import { createProcessMetrics } from './pages/process-metrics.js';
 import type { Secrets } from './routes.js';
@@ -37,7 +37,7 @@ async function main(): Promise<void> {
   const server = createApiServer((request, response) => listener(request, response), {
     requestTimeoutSeconds: settings.api.requestTimeoutSeconds,
     stalledMilliseconds: settings.api.stalledSeconds * 1_000,
-    mostUnsentBytes: limitBytes,
+    maxUnsentBytes: limitBytes,
     onCutOff: processMetrics.countCutOff,
   });
   const life = createLife(server);
@@ -103,7 +103,7 @@ async function readSecrets({
 
 main().catch((error: unknown) => {
   const isOurs =
-    error instanceof SettingsError || error instanceof IncompatibleDataError || error instanceof PortError;
+    error instanceof SettingsError || error instanceof IncompatibleDataError || error instanceof ListenError;
   process.stderr.write(`${isOurs ? error.message : describe(error)}\n`);
   process.exit(isOurs ? EXIT_WRONG_SETTINGS : 1);
 });

@@ -4,12 +4,8 @@ import { createAuthentication } from '../../src/api/auth/auth.js';
 import { bodyFilters, parseFilterText } from '../../src/api/http/validation/filters.js';
 import { queryInstant } from '../../src/api/http/validation/instant.js';
 import { parsePythonDict } from '../../src/api/http/validation/python-literal.js';
-import {
-  metadata,
-  nonBlankString,
-  queryFloat,
-  queryInteger,
-} from '../../src/api/http/validation/field-schemas.js';
+import { nonBlankString, queryFloat, queryInteger } from '../../src/api/http/validation/field-schemas.js';
+import { metadata } from '../../src/api/http/validation/metadata.js';
 import { parseJson } from '../../src/api/http/json/json.js';
 import { requestIdOf } from '../../src/api/http/logging/request-id.js';
 import { isJson } from '../../src/api/http/request/body.js';

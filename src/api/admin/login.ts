@@ -3,7 +3,7 @@ import jsonwebtoken from 'jsonwebtoken';
 import { z } from 'zod';
 import { anonymous, type Authenticate, type Caller } from '../auth/auth.js';
 import type { Guesses } from '../auth/guesses.js';
-import { addressOf } from '../http/client-address.js';
+import { clientAddressOf } from '../http/client-address.js';
 import { continueBody } from '../http/connections/expect-continue.js';
 import { HttpError } from '../http/http-error.js';
 import { requestFacts } from '../http/logging/request-facts.js';
@@ -57,7 +57,7 @@ export function createLogin(options: LoginOptions): Router {
     const next = form['next'] ?? '';
     const caller = authenticate(`Bearer ${token}`);
     const refusal = refusalOf(caller);
-    if (!caller) await guesses.countWrong({ kind: 'signed-token', address: addressOf(request) });
+    if (!caller) await guesses.countWrong({ kind: 'signed-token', address: clientAddressOf(request) });
     if (!caller || refusal) {
       show(request, response, visit, { ...refusal, next });
       return;

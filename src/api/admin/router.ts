@@ -5,7 +5,7 @@ import type { Redis } from '../../shared/redis/client.js';
 import { notAuthenticated, requirePermission, type Authenticate } from '../auth/auth.js';
 import type { Guesses } from '../auth/guesses.js';
 import { continueBody } from '../http/connections/expect-continue.js';
-import { withoutSlashes } from '../http/host-guard.js';
+import { withoutSlashes } from '../http/base-url.js';
 import { HttpError } from '../http/http-error.js';
 import { requestFacts } from '../http/logging/request-facts.js';
 import type { BodyBudget } from '../http/request/body-budget.js';

@@ -7,7 +7,7 @@ export type SecretKind = 'password' | 'scrape-token' | 'signed-token';
 
 export interface Guess {
   readonly kind: SecretKind;
-  /** Who tries, as `addressOf` tells it. */
+  /** Who tries, as `clientAddressOf` tells it. */
   readonly address: string;
 }
 

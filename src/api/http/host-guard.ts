@@ -1,18 +1,19 @@
 import { isIP } from 'node:net';
-import type { Request, RequestHandler } from 'express';
+import type { RequestHandler } from 'express';
 import { isLoopbackHost } from '../../shared/settings/loopback.js';
+import { hostName } from './base-url.js';
 import { HttpError } from './http-error.js';
 
 export interface HostOptions {
   readonly devMode: boolean;
-  /** Other machines may reach dev mode: by address, by a local name, or by one of `names`. */
+  /** Whether other machines may use dev mode: by address, by a local name, or by one of `names`. */
   readonly allowRemoteDevMode: boolean;
   readonly names: readonly string[];
 }
 
 /**
- * Refuses requests without a usable `Host`, and in dev mode those for a host that is not ours: a page whose name was
- * made to point here (DNS rebinding) has its own name in that header.
+ * Refuses requests without a valid `Host` header. In dev mode it also refuses hosts that are not ours: in a DNS rebinding
+ * attack, a foreign page's name points to this machine, and the header holds that name.
  */
 export function createHostGuard({ devMode, allowRemoteDevMode, names }: HostOptions): RequestHandler {
   const own = new Set(names.map((name) => name.toLowerCase()));
@@ -20,38 +21,16 @@ export function createHostGuard({ devMode, allowRemoteDevMode, names }: HostOpti
     isLoopbackHost(name) || own.has(name) || (allowRemoteDevMode && (isIP(name) > 0 || !name.includes('.')));
   return (request, _response, next) => {
     const { host } = request.headers;
-    // HTTP/1.0 knows requests without one; no browser sends them.
+    // HTTP/1.0 allows requests without the header; no browser sends them.
     if (host === undefined && request.httpVersionMinor === 0) {
       next();
       return;
     }
-    // Of two, a proxy in front may have believed the other one.
-    const isAmbiguous = (request.headersDistinct['host']?.length ?? 0) > 1;
-    const name = isAmbiguous ? null : hostName(host);
+    // With two headers, a proxy in front may have used the other one.
+    const [given, ...others] = request.headersDistinct['host'] ?? [];
+    const name = given === undefined || others.length > 0 ? null : hostName(given);
     if (name === null) throw new HttpError(400, 'Invalid Host header');
     if (devMode && !isOwn(name)) throw new HttpError(403, 'Host not allowed in dev mode');
     next();
   };
-}
-
-/** The name or address of `name[:port]` in lower case, without brackets; null when it is none. */
-function hostName(host: string | undefined): string | null {
-  const [, address, name] = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(host ?? '') ?? [];
-  return (address ?? name)?.toLowerCase() ?? null;
-}
-
-/** Public address of the service without a trailing slash: as set, else as this request reached it. */
-export function baseUrlOf(request: Request, publicUrl: string): string {
-  if (publicUrl !== '') return withoutSlashes(publicUrl);
-  const { localAddress = '127.0.0.1', localPort = 80 } = request.socket;
-  const local = `${isIP(localAddress) === 6 ? `[${localAddress}]` : localAddress}:${String(localPort)}`;
-  const place = hostName(request.host) === null ? local : request.host;
-  return `${request.protocol === 'https' ? 'https' : 'http'}://${place}`;
-}
-
-/** Without slashes at the end. */
-export function withoutSlashes(path: string): string {
-  let end = path.length;
-  while (path.charAt(end - 1) === '/') end -= 1;
-  return path.slice(0, end);
 }

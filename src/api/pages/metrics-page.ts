@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { isLoopbackHost } from '../../shared/settings/loopback.js';
 import { isSamePassword, notAuthenticated, requirePermission, type Authenticate } from '../auth/auth.js';
 import type { Guesses } from '../auth/guesses.js';
-import { addressOf } from '../http/client-address.js';
+import { clientAddressOf } from '../http/client-address.js';
 import { HttpError } from '../http/http-error.js';
 import { requestFacts } from '../http/logging/request-facts.js';
 
@@ -52,7 +52,7 @@ async function admit(request: Request, options: MetricsPageOptions): Promise<voi
 async function isScraper(request: Request, { token, guesses }: MetricsPageOptions): Promise<boolean> {
   const given = /^Bearer +([^\s]+) *$/i.exec(request.headers.authorization ?? '')?.[1];
   if (given === undefined || token === '') return false;
-  const guess = { kind: 'scrape-token', address: addressOf(request) } as const;
+  const guess = { kind: 'scrape-token', address: clientAddressOf(request) } as const;
   return guesses.check(guess, () => isSamePassword(given, token));
 }
 

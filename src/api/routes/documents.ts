@@ -2,14 +2,9 @@ import { z } from 'zod';
 import type { StoredChunk } from '../../shared/chunks/fields.js';
 import { isFinal, type DocumentRecord } from '../../shared/document.js';
 import { queryFilters } from '../http/validation/filters.js';
-import {
-  accessControlChange,
-  metadata,
-  nonBlankString,
-  optionalNull,
-  optionalOr,
-  queryInteger,
-} from '../http/validation/field-schemas.js';
+import { nonBlankString, optionalNull, optionalOr, queryInteger } from '../http/validation/field-schemas.js';
+import { metadata } from '../http/validation/metadata.js';
+import { accessControlChange } from '../http/validation/access-lists.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { documentNotFound } from '../services/documents/document-access.js';

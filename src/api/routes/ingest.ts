@@ -1,11 +1,7 @@
 import { z } from 'zod';
-import {
-  accessControl,
-  metadata,
-  nonBlankString,
-  optionalNull,
-  optionalNullOr,
-} from '../http/validation/field-schemas.js';
+import { nonBlankString, optionalNull, optionalNullOr } from '../http/validation/field-schemas.js';
+import { metadata } from '../http/validation/metadata.js';
+import { accessControl } from '../http/validation/access-lists.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
 import type { Admit } from '../services/ingest/admission.js';

@@ -1,15 +1,13 @@
 import { z } from 'zod';
 import type { AccessLists } from '../../shared/access/access.js';
-import {
-  accessControl,
-  metadata,
-  optionalNull,
-  optionalNullOr,
-  parseRequest,
-} from '../http/validation/field-schemas.js';
+import { optionalNull, optionalNullOr } from '../http/validation/field-schemas.js';
+import { metadata } from '../http/validation/metadata.js';
+import { accessControl } from '../http/validation/access-lists.js';
+import { parseRequest } from '../http/validation/parse-request.js';
 import { HttpError } from '../http/http-error.js';
 import { parseJson } from '../http/json/json.js';
-import type { ReceiveUpload, UploadTarget } from '../http/request/upload.js';
+import type { ReceiveUpload } from '../http/request/upload.js';
+import type { UploadTarget } from '../http/request/multipart-parts.js';
 import type { FileTarget, ReceiveFile } from '../services/ingest/incoming-file.js';
 import type { DocumentDetails } from '../services/ingest/ingest.js';
 

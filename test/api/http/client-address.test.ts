@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { addressOf } from '../../../src/api/http/client-address.js';
+import { clientAddressOf } from '../../../src/api/http/client-address.js';
 import { parseTrustedProxies } from '../../../src/shared/settings/trusted-proxies.js';
 
 describe('the address that requests are counted by', () => {
@@ -15,7 +15,7 @@ describe('the address that requests are counted by', () => {
     ['nonsense', 'unknown'],
     ['', 'unknown'],
   ])('of %s is %s', (ip, address) => {
-    expect(addressOf({ ip })).toBe(address);
+    expect(clientAddressOf({ ip })).toBe(address);
   });
 });
 

@@ -1,31 +1,32 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
 /**
- * From `begin` on every answer ends its connection (`Connection: close`, RFC 9112, 9.6), also those already under way, so
- * that clients who keep connections open go elsewhere before this end closes under their next request.
+ * Prepares a server to announce its end: once `begin` is called, every response carries `Connection: close` (RFC 9112,
+ * 9.6), including those already under way. Clients with persistent connections then open their next one elsewhere, and no
+ * connection is closed while a request is on its way.
  */
-export function createFarewell(server: Server): { begin: () => void } {
-  const answering = new Set<ServerResponse>();
+export function createConnectionClose(server: Server): { begin: () => void } {
+  const responding = new Set<ServerResponse>();
   let hasBegun = false;
   const note = (_request: IncomingMessage, response: ServerResponse) => {
     if (hasBegun) {
-      close(response);
+      sendClose(response);
       return;
     }
-    answering.add(response);
-    response.once('close', () => answering.delete(response));
+    responding.add(response);
+    response.once('close', () => responding.delete(response));
   };
   server.prependListener('request', note);
   server.prependListener('checkContinue', note);
   return {
     begin: () => {
       hasBegun = true;
-      for (const response of answering) if (!response.headersSent) close(response);
-      answering.clear();
+      for (const response of responding) if (!response.headersSent) sendClose(response);
+      responding.clear();
     },
   };
 }
 
-function close(response: ServerResponse): void {
+function sendClose(response: ServerResponse): void {
   response.setHeader('Connection', 'close');
 }

@@ -2,19 +2,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hasBody } from '../request/body.js';
 
 const LINGER_MILLISECONDS = 2_000;
-/** Of requests that are dropped, in a turn of the event loop: some 64 KiB are there of each. */
-const DROPS_A_TURN = 8;
+/** How many requests discard input in one turn of the event loop. Each has about 64 KiB buffered. */
+const DISCARDS_PER_TURN = 8;
 
 /**
- * After an answer that did not wait for the whole body, drops what the client still sends for a while, since closing at
- * once would take the answer from it; then the connection ends.
+ * Closes a connection late when its response was sent before the whole body had arrived (a "lingering close", as in
+ * nginx). What the client still sends is discarded for a while: closing at once would reset the connection, and the client
+ * might never read the response.
  */
-export function linger(request: IncomingMessage, response: ServerResponse): void {
-  // Before it has finished: by then Node.js drops by itself what nobody has begun to read, all at once.
+export function closeLingering(request: IncomingMessage, response: ServerResponse): void {
+  // On 'finish' it would be too late: Node.js then discards a body that nobody reads by itself, without any limit.
   response.once('prefinish', () => {
     if (request.complete || request.destroyed || !hasBody(request)) return;
     request.unpipe();
-    drop(request);
+    discard(request);
   });
   response.once('finish', () => {
     if (request.complete || request.destroyed) return;
@@ -28,14 +29,17 @@ export function linger(request: IncomingMessage, response: ServerResponse): void
   });
 }
 
-const drop = createDropping();
+const discard = createDiscarding();
 
-/** Drops requests in turns, a few in each of the event loop: a hundred that send what they can would fill it. */
-function createDropping(): (request: IncomingMessage) => void {
+/**
+ * Discards the input of a few requests in each turn of the event loop. A hundred clients that send as fast as they can
+ * would otherwise keep it busy.
+ */
+function createDiscarding(): (request: IncomingMessage) => void {
   const ready = new Set<IncomingMessage>();
   let isRunning = false;
   const turn = () => {
-    let left = DROPS_A_TURN;
+    let left = DISCARDS_PER_TURN;
     for (const request of ready) {
       if (left === 0) break;
       left -= 1;

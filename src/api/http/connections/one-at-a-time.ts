@@ -1,19 +1,19 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Requests of a connection that may wait; each takes some kilobytes. Clients that pipeline send two or three. */
+/** Most requests of a connection that may wait. Each takes some kilobytes, and clients that pipeline send two or three. */
 const MAX_WAITING = 32;
 
 interface Line {
-  /** The newest; the next request waits until it is answered. */
+  /** The response to the newest request; the next request waits until it is closed. */
   last: ServerResponse;
   waiting: number;
 }
 
 /**
- * Handles the requests of each connection one after the other. Node.js handles those that a client sends without waiting
- * for answers (RFC 9112, 9.3.2) all at once, and holds the answers back: hundreds of them for one packet of 64 KiB, past
- * every limit that counts what a client takes. A connection with more than 32 requests that wait ends.
+ * Handles the requests of each connection one after the other. Node.js handles pipelined requests (RFC 9112, 9.3.2) all at
+ * once and holds their responses back. A packet of 64 KiB can hold hundreds of requests, and no limit on slow clients
+ * counts these responses. A connection on which more than 32 requests wait is closed.
  */
 export function oneAtATime(handle: RequestListener): RequestListener {
   const lines = new WeakMap<Duplex, Line>();

@@ -8,19 +8,22 @@ import {
 } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { expectContinue } from './expect-continue.js';
-import { linger } from './lingering-close.js';
+import { closeLingering } from './lingering-close.js';
 import { oneAtATime } from './one-at-a-time.js';
 import { sendJson } from '../response/send-json.js';
-import { watchSending, type SendingLimits } from './slow-clients.js';
+import { cutOffSlowClients, type SlowClientLimits } from './slow-clients.js';
 import { requestIdOf } from '../logging/request-id.js';
 
 const HEADERS_TIMEOUT_MILLISECONDS = 15_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 
-/** An HTTP server that answers in JSON even what never becomes a request, and cuts off clients that dawdle. */
+/**
+ * Creates the HTTP server. It answers in JSON even what never becomes a request, such as a malformed head, and
+ * disconnects clients that send or read too slowly.
+ */
 export function createApiServer(
   listener: RequestListener,
-  { requestTimeoutSeconds, ...sending }: { requestTimeoutSeconds: number } & SendingLimits,
+  { requestTimeoutSeconds, ...sending }: { requestTimeoutSeconds: number } & SlowClientLimits,
 ): Server {
   const requestTimeout = requestTimeoutSeconds * 1_000;
   const server = createServer({
@@ -29,17 +32,17 @@ export function createApiServer(
     connectionsCheckingInterval: Math.min(1_000, requestTimeout),
     keepAliveTimeout: 65_000,
     maxHeaderSize: MAX_HEADER_BYTES,
-    // The app answers those itself, with a body.
+    // The app refuses requests without a `Host` header itself, with a JSON body.
     requireHostHeader: false,
   });
-  watchSending(server, sending);
-  const answering = new WeakMap<Duplex, ServerResponse>();
+  cutOffSlowClients(server, sending);
+  const responses = new WeakMap<Duplex, ServerResponse>();
   const handle = oneAtATime((request, response) => {
-    answering.set(request.socket, response);
+    responses.set(request.socket, response);
     listener(request, response);
   });
   const accept: RequestListener = (request, response) => {
-    linger(request, response);
+    closeLingering(request, response);
     handle(request, response);
   };
   server.on('request', accept);
@@ -52,9 +55,9 @@ export function createApiServer(
     sendJson(response, 417, { detail: 'Expectation Failed' });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const response = answering.get(socket);
-    const isAnswered = response !== undefined && response.headersSent && !response.writableFinished;
-    refuse(socket, isAnswered ? null : statusOf(error));
+    const response = responses.get(socket);
+    const isResponding = response !== undefined && response.headersSent && !response.writableFinished;
+    refuse(socket, isResponding ? null : statusOf(error));
   });
   server.on('connect', (_request, socket) => {
     refuse(socket, 405);
@@ -62,7 +65,7 @@ export function createApiServer(
   return server;
 }
 
-/** null: nobody is there to read an answer. */
+/** Null when the client is gone and no response can be sent. */
 function statusOf({ code }: NodeJS.ErrnoException): number | null {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
@@ -84,9 +87,10 @@ function refuse(socket: Duplex, status: number | null): void {
     socket.destroy();
     return;
   }
-  const body = JSON.stringify({ detail: STATUS_CODES[status] });
+  const reason = STATUS_CODES[status] ?? 'Bad Request';
+  const body = JSON.stringify({ detail: reason });
   const lines = [
-    `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}`,
+    `HTTP/1.1 ${String(status)} ${reason}`,
     'Content-Type: application/json',
     `Content-Length: ${String(Buffer.byteLength(body))}`,
     `X-Request-Id: ${randomUUID()}`,

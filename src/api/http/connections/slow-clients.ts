@@ -2,19 +2,22 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { AbandonedError } from '../../services/abandoned-error.js';
 
-/** Less than this in the whole of the time allowed counts as nothing. */
+/** A client that accepts fewer bytes than this in the allowed time counts as stalled. */
 const MIN_BYTES = 64 * 1024;
 const CHECK_MILLISECONDS = 1_000;
 
-export interface SendingLimits {
-  /** A client that has bytes to take, and takes less than 64 KiB in this time, is cut off. */
+export interface SlowClientLimits {
+  /** A client for which bytes are waiting, and which accepts less than 64 KiB in this time, is disconnected. */
   readonly stalledMilliseconds: number;
-  /** Written and not yet taken, by all clients together; beyond it those that have waited longest are cut off. */
-  readonly mostUnsentBytes: number;
+  /**
+   * Most bytes that are written and not yet accepted, for all clients together. Beyond this the clients that have been
+   * behind for longest are disconnected.
+   */
+  readonly maxUnsentBytes: number;
   readonly onCutOff?: () => void;
 }
 
-/** How far a client was, and when. */
+/** How many bytes a client had accepted, and when. */
 interface Mark {
   at: number;
   taken: number;
@@ -22,17 +25,17 @@ interface Mark {
 
 const cutOff = new WeakSet<Socket>();
 
-/** Why a connection ended before its answer did. */
+/** Tells why a connection closed before its response was complete. */
 export function reasonOfEnd(socket: Socket): AbandonedError {
   return new AbandonedError(cutOff.has(socket) ? 'stalled' : 'client_closed');
 }
 
 /**
- * Ends connections whose clients take too little of what they asked for, whatever is being sent: lists, downloads, event
- * streams, pages, errors. Looks at sockets, since answers may wait behind each other on one.
+ * Disconnects clients that read their responses too slowly, whatever is being sent: lists, downloads, event streams,
+ * pages, errors. It watches sockets rather than responses, because responses may wait behind each other on one socket.
  */
-export function watchSending(server: Server, limits: SendingLimits): void {
-  const { stalledMilliseconds, mostUnsentBytes, onCutOff } = limits;
+export function cutOffSlowClients(server: Server, limits: SlowClientLimits): void {
+  const { stalledMilliseconds, maxUnsentBytes, onCutOff } = limits;
   const marks = new Map<Socket, Mark>();
   server.on('connection', (socket: Socket) => {
     marks.set(socket, { at: performance.now(), taken: 0 });
@@ -60,7 +63,7 @@ export function watchSending(server: Server, limits: SendingLimits): void {
     }
     behind.sort((a, b) => a.mark.at - b.mark.at);
     for (const { socket } of behind) {
-      if (unsent <= mostUnsentBytes) return;
+      if (unsent <= maxUnsentBytes) return;
       unsent -= socket.writableLength;
       end(socket);
     }

@@ -2,71 +2,47 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-export class PortError extends Error {
-  override readonly name = 'PortError';
-}
-
-/** @throws PortError that says what is wrong with the address */
-export async function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
-  const listening = once(server, 'listening');
-  server.listen(port, host);
-  try {
-    await listening;
-  } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-    const reasons = new Map([
-      ['EADDRINUSE', 'another program listens there already'],
-      ['EACCES', 'this user may not listen there'],
-      ['EADDRNOTAVAIL', 'this machine does not have that address'],
-      ['ENOTFOUND', 'there is no such host'],
-    ]);
-    const reason = reasons.get(code);
-    if (reason === undefined) throw cause;
-    const settings = 'set PORT and HOST (api.port, api.host) otherwise';
-    throw new PortError(`cannot listen on ${host} port ${String(port)}: ${reason}; ${settings}`, { cause });
-  }
-}
-
-const SWEEP_MILLISECONDS = 100;
+const CLOSE_IDLE_EVERY_MILLISECONDS = 100;
 const MAX_TURNS = 1_000;
 
-/**
- * Lets the server take the connections that the system has made for it already: they would be reset with their requests.
- * A turn of the event loop takes one of them (libuv from 1.45 on), and reads what came over the others.
- */
-async function takeWaitingConnections(server: Server): Promise<void> {
-  let hasTaken = true;
-  const note = () => {
-    hasTaken = true;
-  };
-  server.on('connection', note);
-  for (let turns = 0; hasTaken && turns < MAX_TURNS; turns += 1) {
-    hasTaken = false;
-    await nextTurn();
-  }
-  server.off('connection', note);
-}
-
-/** Takes no new connections, lets requests finish for a while, then cuts off the rest. */
+/** Takes no new connections, lets requests finish for `drainSeconds`, then closes the connections that are left. */
 export async function stopServer(server: Server, { drainSeconds }: { drainSeconds: number }): Promise<void> {
   if (!server.listening) return;
-  await takeWaitingConnections(server);
+  await acceptWaitingConnections(server);
   const closed = once(server, 'close');
   server.close();
   // Connections that are kept alive become idle one after the other.
-  const sweep = setInterval(() => {
-    // After what came over them was read.
+  const closeIdle = setInterval(() => {
+    // setImmediate lets Node.js first read what has arrived over them.
     setImmediate(() => {
       server.closeIdleConnections();
     });
-  }, SWEEP_MILLISECONDS);
-  const cut = setTimeout(() => {
+  }, CLOSE_IDLE_EVERY_MILLISECONDS);
+  const closeAll = setTimeout(() => {
     server.closeAllConnections();
   }, drainSeconds * 1_000);
   try {
     await closed;
   } finally {
-    clearInterval(sweep);
-    clearTimeout(cut);
+    clearInterval(closeIdle);
+    clearTimeout(closeAll);
   }
+}
+
+/**
+ * Accepts the connections that the operating system has already established: closing the listening socket would reset
+ * them, and their requests would be lost. Each turn of the event loop accepts one connection (since libuv 1.45) and reads
+ * what has arrived over the others.
+ */
+async function acceptWaitingConnections(server: Server): Promise<void> {
+  let hasAccepted = true;
+  const note = () => {
+    hasAccepted = true;
+  };
+  server.on('connection', note);
+  for (let turns = 0; hasAccepted && turns < MAX_TURNS; turns += 1) {
+    hasAccepted = false;
+    await nextTurn();
+  }
+  server.off('connection', note);
 }

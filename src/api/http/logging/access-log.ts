@@ -1,15 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
+import { at } from '../../../shared/at.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import { requestFacts } from './request-facts.js';
 import { requestIdOf } from './request-id.js';
 import { giveLog } from './request-log.js';
 
+/** Most characters of a path that are logged. */
+const MAX_PATH_LENGTH = 300;
 const QUIET_PATHS = ['/health', '/health/ready', '/health/serving', '/metrics'];
 
 /**
- * Gives each request its id (also on the response) and a logger, and logs a line when it is over: no query strings. By
- * hand: pino-http makes two loggers for each request, which costs more than anything else before its route.
+ * Gives each request an id, which the response carries as well, and a logger. Logs one line when the request is over,
+ * without its query string. pino-http is not used: it creates two loggers for each request, which would cost more than
+ * everything else that runs before the route.
  */
 export function createAccessLog(logger: Logger): RequestHandler {
   return (request, response, next) => {
@@ -17,7 +21,7 @@ export function createAccessLog(logger: Logger): RequestHandler {
     const requestId = requestIdOf(request.headers['x-request-id']);
     response.setHeader('X-Request-Id', requestId);
     giveLog(request, { logger, requestId });
-    // Also after one that the client did not wait for.
+    // This event also comes when the client did not wait for its response.
     response.once('close', () => {
       const level = levelOf(request, response);
       if (!logger.isLevelEnabled(level)) return;
@@ -29,7 +33,7 @@ export function createAccessLog(logger: Logger): RequestHandler {
 }
 
 function levelOf(request: IncomingMessage, response: ServerResponse): 'debug' | 'info' | 'warn' {
-  // A probe that is told to wait has been told what it asked.
+  // For a probe, 503 is a regular answer.
   if (isQuiet(request)) return 'debug';
   return response.statusCode >= 500 ? 'warn' : 'info';
 }
@@ -41,17 +45,17 @@ const describe = (request: IncomingMessage, response: ServerResponse) => ({
   status: response.statusCode,
 });
 
-/** Probes, scrapes, and what an open queue board asks for every few seconds. */
+/** Tells whether this is a probe, a scrape, or a request that an open queue board sends every few seconds. */
 function isQuiet(request: IncomingMessage): boolean {
   const path = pathOf(originalUrl(request));
   return QUIET_PATHS.includes(path) || (request.method === 'GET' && path.startsWith('/admin/queues/'));
 }
 
-/** Mounted handlers see the rest of the path only. */
-function originalUrl(request: IncomingMessage): string | undefined {
-  return 'originalUrl' in request ? String(request.originalUrl) : request.url;
+/** Returns the full URL; in a mounted handler, `url` holds only the rest of it. */
+function originalUrl(request: IncomingMessage): string {
+  return 'originalUrl' in request ? String(request.originalUrl) : (request.url ?? '');
 }
 
-function pathOf(url: string | undefined): string {
-  return (url ?? '').split('?')[0]?.slice(0, 300) ?? '';
+function pathOf(url: string): string {
+  return at(url.split('?'), 0).slice(0, MAX_PATH_LENGTH);
 }

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What logs and metrics say about a request beside its status. */
+/** What logs and metrics say about a request in addition to its status. */
 export interface RequestFacts {
-  /** Pattern of the route, e.g. `/documents/{document_id}`; null when none matched. */
+  /** Pattern of the route, such as `/documents/{document_id}`; null when no route matched. */
   route: string | null;
   callerId: string | null;
 }

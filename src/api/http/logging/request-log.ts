@@ -12,9 +12,9 @@ export function giveLog(request: IncomingMessage, source: Source): void {
   sources.set(request, source);
 }
 
-/** Logs with the id of a request. Made when it is asked for: most requests have no more to tell than their one line. */
+/** Returns a logger that adds the request's id. It is created on demand, because most requests need only the access log. */
 export function requestLog(request: IncomingMessage): Logger {
   const source = sources.get(request);
-  if (!source) throw new Error('a request that did not pass the access log');
+  if (!source) throw new Error('the request did not pass the access log');
   return source.logger.child({ requestId: source.requestId });
 }

@@ -1,5 +1,8 @@
-/** Ends a stream that is read no further, and tells its producer why. @throws what the producer throws besides */
-export async function leaveStream(iterator: AsyncIterator<unknown>, reason: unknown): Promise<void> {
+/**
+ * Stops reading an iterator and passes `reason` on to its producer.
+ * @throws what the producer throws instead of `reason`
+ */
+export async function abandonIterator(iterator: AsyncIterator<unknown>, reason: unknown): Promise<void> {
   if (!iterator.throw) {
     await iterator.return?.();
     return;
@@ -7,13 +10,13 @@ export async function leaveStream(iterator: AsyncIterator<unknown>, reason: unkn
   try {
     await iterator.throw(reason);
   } catch (error) {
-    // A generator that does not mind passes it on.
+    // A generator that does not catch the reason rethrows it.
     if (error !== reason) throw error;
   }
 }
 
-/** Each item as `change` makes it; whoever leaves the result leaves `items`, also before the first. */
-export function mapStream<Item, Changed>(
+/** Applies `change` to each item. Abandoning the result abandons `items`, even before the first item was read. */
+export function mapIterable<Item, Changed>(
   items: AsyncIterable<Item>,
   change: (item: Item) => Changed,
 ): AsyncIterable<Changed> {
@@ -29,7 +32,7 @@ export function mapStream<Item, Changed>(
       return done;
     },
     throw: async (reason: unknown) => {
-      await leaveStream(iterator, reason);
+      await abandonIterator(iterator, reason);
       return done;
     },
   };

@@ -18,13 +18,13 @@ export const validationErrorBody = z
   .object({ detail: z.array(validationItem) })
   .meta({ id: 'ValidationError' });
 
-/** Everything a route may answer, by status: what it declares, and the errors that its kind implies. */
+/** All responses of a route by status: those that it declares, and the errors that any route of its kind may answer. */
 export function responsesOf(route: Route): ReadonlyMap<number, ResponseShape> {
   const { path, query, body } = route.request;
   const responses = new Map<number, ResponseShape>();
-  // A parameter that cannot be decoded names nothing.
+  // A path parameter that cannot be decoded names nothing.
   if (path) responses.set(404, errorBody);
-  // A form that cannot be read.
+  // A form may be malformed.
   if (route.upload ?? route.request.form) responses.set(400, errorBody);
   if (route.permission !== 'open') responses.set(401, errorBody).set(403, errorBody);
   if (body || route.upload) responses.set(408, errorBody).set(413, errorBody).set(415, errorBody);

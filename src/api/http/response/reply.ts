@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { LongText } from '../../services/retrieval/long-text.js';
-import { mapStream } from './async-iterables.js';
+import { mapIterable } from './async-iterables.js';
 
-/** What a route declares that it answers with a status. */
+/** What a route declares for a status: the schema of its JSON body, or another kind of response. */
 export type ResponseShape = z.ZodType | 'download' | 'events';
 export type Responses = Readonly<Record<number, ResponseShape>>;
 
@@ -16,7 +16,7 @@ export interface JsonReply<Status, Body> extends Headers {
   readonly body: Body;
 }
 
-/** A JSON array, written item by item so that a large one never blocks the event loop. */
+/** A JSON array that is written item by item, so that a large one never blocks the event loop. */
 interface ItemsReply<Item> extends Headers {
   readonly type: 'items';
   readonly items: AsyncIterable<Item>;
@@ -39,16 +39,16 @@ interface DownloadReply extends Headers, Download {
   readonly type: 'download';
 }
 
-/** Any answer at all, as it is sent. */
+/** Any reply that can be sent. */
 export type ApiReply =
   JsonReply<number, unknown> | ItemsReply<unknown> | EventsReply<unknown> | DownloadReply;
 
-/** What is left to wait for when a request's body is needed no more: while it waits, nothing of that is held. */
+/** A reply that is still waited for, although the request's body is no longer needed and its memory can be released. */
 export interface PendingReply<Reply = ApiReply> {
   readonly type: 'pending';
-  /** Of memory, for what is waited for. */
+  /** Memory that the wait holds. */
   readonly heldBytes: number;
-  /** Must hold on to no part of the request's body. */
+  /** Must not reference any part of the request's body. */
   readonly settled: Promise<Reply>;
 }
 
@@ -61,7 +61,7 @@ type BodyOf<Declared extends Responses, Status extends keyof Declared> = Declare
   ? z.output<Declared[Status]>
   : never;
 
-/** Long strings of an item may come in parts. */
+/** The type of an item whose long strings may be sent in parts. */
 export type Streamed<Value> = string extends Value
   ? Value | LongText
   : Value extends object
@@ -72,32 +72,32 @@ type ItemOf<Declared extends Responses> = Declared extends { readonly 200: z.Zod
   ? Streamed<z.output<Item>>
   : never;
 
-/** The replies with JSON of some statuses, or of all that are declared. */
+/** JSON replies with one of `Statuses`, by default with any declared status. */
 type JsonReplies<Declared extends Responses, Statuses extends JsonStatus<Declared> = JsonStatus<Declared>> = {
   [Status in Statuses]: JsonReply<Status, BodyOf<Declared, Status>>;
 }[Statuses];
 
-/** What a route with these responses and events may answer, and nothing else. */
+/** Exactly the replies that a route with these responses and events may send. */
 export type DeclaredReply<Declared extends Responses, Events extends z.ZodType = never> =
   | JsonReplies<Declared>
   | ([ItemOf<Declared>] extends [never] ? never : ItemsReply<ItemOf<Declared>>)
   | ([Events] extends [never] ? never : EventsReply<z.output<Events>>)
   | (Declared extends { readonly 200: 'download' } ? DownloadReply : never);
 
-/** What is waited for, and what it holds meanwhile. */
+/** A result that is waited for, and the memory that it holds meanwhile. */
 interface Waiting<Value> {
   readonly heldBytes: number;
   readonly settled: Promise<Value>;
 }
 
-/** Makes the answers of a route that declares these responses. */
+/** Makes the replies of a route that declares these responses. */
 export interface Replies<Declared extends Responses, Events extends z.ZodType = never> {
   json<Status extends JsonStatus<Declared>>(
     status: Status,
     body: BodyOf<Declared, Status>,
     headers?: Readonly<Record<string, string>>,
   ): JsonReplies<Declared, Status>;
-  /** A JSON array of what `view` makes of each item, as it is sent. */
+  /** A JSON array; `view` converts each item when it is sent. */
   items<Item>(
     items: AsyncIterable<Item>,
     view: (item: Item) => ItemOf<Declared>,
@@ -106,14 +106,14 @@ export interface Replies<Declared extends Responses, Events extends z.ZodType = 
     events: AsyncIterable<Event>,
     view: (event: Event) => z.output<Events>,
   ): EventsReply<z.output<Events>>;
-  /** Must be made where `view` can reach nothing of the body. */
+  /** `view` must not reference any part of the request's body. */
   pending<Value>(
     waiting: Waiting<Value>,
     view: (value: Value) => DeclaredReply<Declared, Events>,
   ): PendingReply<DeclaredReply<Declared, Events>>;
 }
 
-/** The one maker of answers behind the types that routes see of it. */
+/** Makes replies. Each route sees it as `Replies` of the responses that the route declares. */
 export const reply = {
   json: (
     status: number,
@@ -122,11 +122,11 @@ export const reply = {
   ): JsonReply<number, unknown> => ({ type: 'json', status, body, headers }),
   items: <Item>(items: AsyncIterable<Item>, view: (item: Item) => unknown): ItemsReply<unknown> => ({
     type: 'items',
-    items: mapStream(items, view),
+    items: mapIterable(items, view),
   }),
   events: <Event>(events: AsyncIterable<Event>, view: (event: Event) => unknown): EventsReply<unknown> => ({
     type: 'events',
-    events: mapStream(events, view),
+    events: mapIterable(events, view),
   }),
   pending: <Value>(
     { heldBytes, settled }: Waiting<Value>,

@@ -1,15 +1,15 @@
 import type { Response } from 'express';
 import { describeError } from '../error-handler.js';
-import { leaveStream } from './async-iterables.js';
-import { writeOut } from './write-with-backpressure.js';
+import { abandonIterator } from './async-iterables.js';
+import { writeWithBackpressure } from './write-with-backpressure.js';
 
 const HEARTBEAT_MILLISECONDS = 15_000;
-/** An error before this, and before the first event, is still answered with its own status. */
+/** An error that comes before the first event and within this time is still answered with its own status. */
 const COMMIT_MILLISECONDS = 10_000;
 
 /**
- * Sends server-sent events (HTML standard, 9.2), each item one `data:` line of JSON, with comments that keep proxies
- * from closing a silent stream. An error after the stream has begun becomes an `error` event.
+ * Sends server-sent events (HTML standard, section 9.2). Each item becomes one `data:` line of JSON. Comments are sent
+ * while there are no events, so that proxies do not close the stream. An error after the first byte becomes an `error` event.
  */
 export async function sendEvents(
   response: Response,
@@ -31,27 +31,27 @@ export async function sendEvents(
     }, HEARTBEAT_MILLISECONDS);
     try {
       for (let item = await next; item.done !== true; item = await next) {
-        await writeOut(response, `data: ${JSON.stringify(item.value)}\n\n`);
+        await writeWithBackpressure(response, `data: ${JSON.stringify(item.value)}\n\n`);
         next = iterator.next();
       }
     } catch (error) {
       if (response.destroyed) throw error;
-      leaveStream(iterator, error).catch(onError);
+      abandonIterator(iterator, error).catch(onError);
       onError(error);
       const { status, detail } = describeError(error);
-      await writeOut(response, `event: error\ndata: ${JSON.stringify({ status, detail })}\n\n`);
+      await writeWithBackpressure(response, `event: error\ndata: ${JSON.stringify({ status, detail })}\n\n`);
     } finally {
       clearInterval(heartbeat);
     }
     response.end();
   } catch (error) {
-    // Without waiting: a producer that hangs was told by its signal.
-    leaveStream(iterator, error).catch(onError);
+    // This is not awaited: a producer that hangs was told by its signal.
+    abandonIterator(iterator, error).catch(onError);
     throw error;
   }
 }
 
-/** Waits for a promise, at most so long; its error counts only if it came in time. */
+/** Waits for a promise, but not longer than `milliseconds`. Rejects if the promise rejects within that time. */
 async function settledWithin(promise: Promise<unknown>, milliseconds: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => {

@@ -2,15 +2,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Response } from 'express';
 import { reasonOfEnd } from '../connections/slow-clients.js';
 
-/** A connection holds at most this much that its client has not taken. */
+/** Most bytes of one response that wait in this process for the client to accept them. */
 export const PIECE_BYTES = 64 * 1024;
 
 /**
- * Writes in pieces, each after the one before has left this process, with a turn of the event loop after each. A client
- * that takes none is cut off by whoever watches the connections.
+ * Writes in pieces: each waits until the one before has left this process, and for another turn of the event loop. A client
+ * that accepts nothing is disconnected by `cutOffSlowClients`.
  * @throws AbandonedError when the client is gone
  */
-export async function writeOut(response: Response, text: string | Uint8Array): Promise<void> {
+export async function writeWithBackpressure(response: Response, text: string | Uint8Array): Promise<void> {
   if (typeof text === 'string' && text.length * 3 <= PIECE_BYTES) return writePiece(response, text);
   const bytes = typeof text === 'string' ? Buffer.from(text) : text;
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) {

@@ -28,7 +28,7 @@ const filterList = {
   items: { type: 'object' },
 } as const;
 
-/** What the checks hold a filter to, as far as a schema can say it. */
+/** The limits that the code checks, as far as a JSON schema can express them. */
 const filterSchema = {
   type: ['object', 'null'],
   description: `Conditions on metadata, by key. ${bounds}`,
@@ -38,7 +38,7 @@ const filterSchema = {
   },
 } as const;
 
-/** A client's filter, parsed, and as it was sent (null when absent), which is what named caches store. */
+/** A client's filter, parsed and as it was sent; named caches store the latter. Both are null when it is absent. */
 export interface RequestFilter {
   readonly filter: Filter | null;
   readonly json: unknown;
@@ -68,12 +68,12 @@ export const queryFilters = z
 function toRequestFilter(json: unknown, context: z.RefinementCtx): RequestFilter {
   const parsed = parseFilter(json);
   if ('filter' in parsed) {
-    // Looked at last, when the filter is known to be within its bounds: a refused one may hold a million values.
+    // This is checked last, when the size of the filter is known to be within the limits.
     if (holdsWholeCharacters(json)) return { filter: parsed.filter, json };
     addItem(context, { loc: [], msg: MESSAGES.surrogate, type: SURROGATE });
     return z.NEVER;
   }
-  // The schema sits at `filters` already.
+  // The schema already stands for the field `filters`.
   for (const item of parsed.errors) addItem(context, { ...item, loc: item.loc.slice(1) });
   return z.NEVER;
 }
@@ -92,7 +92,10 @@ function holdsWholeCharacters(json: unknown): boolean {
   return true;
 }
 
-/** Reads JSON or, as existing clients send it, what Python prints for a dict; empty, `None` and `null` are none. */
+/**
+ * Reads JSON or, for existing clients, what Python prints for a dict. Empty text, `None` and `null` mean that there is no
+ * filter.
+ */
 export function parseFilterText(text: string): { value: unknown } | { error: ValidationItem } {
   const trimmed = text.trim();
   if (trimmed === '' || trimmed === 'None' || trimmed === 'null') return { value: null };
@@ -102,7 +105,7 @@ export function parseFilterText(text: string): { value: unknown } | { error: Val
   return value ?? invalid;
 }
 
-/** A text in the wrong language is no failure: the other one is tried. */
+/** Returns null for a syntax error, so that the other syntax can be tried. */
 function attempt(parse: () => unknown): { value: unknown } | null {
   try {
     return { value: parse() };

@@ -1,17 +1,30 @@
+import { z } from 'zod';
+import type { Metadata } from '../../../shared/document.js';
 import type { ValidationItem } from '../../../shared/errors.js';
 import { MAX_METADATA_DEPTH } from '../../../shared/filters/paths.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
 import { isWellFormed } from '../../../shared/well-formed.js';
-import { MESSAGES, SURROGATE } from './validation-errors.js';
+import { OBJECT_SCHEMA } from './field-schemas.js';
+import { addItem, MESSAGES, SURROGATE } from './validation-errors.js';
 
 const MAX_METADATA_BYTES = 16 * 1024;
 const MAX_METADATA_LEAVES = 128;
 
+/** The field `metadata` of a document: at most 16 KiB of JSON, 128 leaves and 64 levels. */
+export const metadata = z
+  .custom<Metadata>(isPlainObject, { error: MESSAGES.dict, abort: true })
+  .meta({ override: OBJECT_SCHEMA })
+  .superRefine((value, context) => {
+    const item = checkMetadata(value);
+    if (item) addItem(context, item);
+  })
+  .meta({ override: OBJECT_SCHEMA });
+
 /**
- * What is wrong with a document's metadata, null if nothing. An empty object or list counts as a leaf. Stops at the
- * first limit, so that a hostile value costs no more than a good one.
+ * Returns what is wrong with a document's metadata, or null. An empty object or list counts as a leaf. The check stops at
+ * the first limit, so that a hostile value costs no more than a good one.
  */
-export function checkMetadata(metadata: object): ValidationItem | null {
+function checkMetadata(metadata: object): ValidationItem | null {
   const waiting: { value: unknown; depth: number }[] = [{ value: metadata, depth: 0 }];
   let leaves = 0;
   let characters = 0;

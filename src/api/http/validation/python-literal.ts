@@ -1,4 +1,4 @@
-/** Deeper than any filter may be; keeps the recursion below any stack's limit. */
+/** Deeper than any filter may be nested; it bounds the recursion. */
 const MAX_DEPTH = 64;
 const NUMBER = /[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y;
 const PLAIN_TEXT = { "'": /[^'\\\n\r]*/y, '"': /[^"\\\n\r]*/y } as const;
@@ -22,8 +22,8 @@ const HEX_ESCAPES: ReadonlyMap<string, RegExp> = new Map([
 ]);
 
 /**
- * Reads what Python prints for a dict of strings, numbers, booleans, None, lists and dicts with string keys
- * (Python Language Reference, "Lexical analysis"), in one pass.
+ * Reads, in one pass, what Python prints for a dict of strings, numbers, booleans, None, lists and dicts with string keys
+ * (Python Language Reference, "Lexical analysis").
  * @throws SyntaxError for anything else
  */
 export function parsePythonDict(text: string): Record<string, unknown> {
@@ -46,19 +46,19 @@ function createReader(text: string) {
   };
   return {
     match,
-    /** The next character after blanks, not taken; empty at the end. */
+    /** Returns the next character after blanks without consuming it; empty at the end. */
     peek: () => {
       match(/[ \t\n\r\f]*/y);
       return text.charAt(at);
     },
-    /** Takes `expected` if it comes next, blanks aside. */
+    /** Skips blanks, and consumes `expected` if it comes next. */
     takes: (expected: string) => {
       match(/[ \t\n\r\f]*/y);
       if (!text.startsWith(expected, at)) return false;
       at += expected.length;
       return true;
     },
-    /** The next character, blanks included, taken. */
+    /** Consumes the next character, even if it is a blank. */
     next: () => text.charAt(at++),
     failure: () => new SyntaxError(`not a Python dict literal at character ${String(at)}`),
   };
@@ -105,7 +105,8 @@ function readString(reader: Reader): string {
   const quote = reader.next() === "'" ? "'" : '"';
   const parts: string[] = [];
   for (;;) {
-    parts.push(reader.match(PLAIN_TEXT[quote]) ?? '');
+    const plain = reader.match(PLAIN_TEXT[quote]);
+    if (plain !== null) parts.push(plain);
     const next = reader.next();
     if (next === quote) return parts.join('');
     if (next !== '\\') throw reader.failure();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ValidationItem } from '../../../shared/errors.js';
 
-/** A request of a megabyte of mistakes is answered with this many. */
+/** Most mistakes of a request that are reported, even if it is a megabyte of mistakes. */
 export const MAX_ITEMS = 100;
 
 export const MESSAGES = {
@@ -14,10 +14,10 @@ export const MESSAGES = {
   surrogate: 'string holds half of a surrogate pair',
 } as const;
 
-/** The type of what no store can keep apart. */
+/** The type of the error for half a surrogate pair: in UTF-8, different ones could not be told apart. */
 export const SURROGATE = 'value_error.str.surrogate';
 
-/** Types of the messages that a schema may carry itself, where zod's own issue says too little. */
+/** Error types of the messages that a schema states itself, because zod's own issue says too little. */
 const TYPES: ReadonlyMap<string, string> = new Map([
   [MESSAGES.integer, 'type_error.integer'],
   [MESSAGES.float, 'type_error.float'],
@@ -29,7 +29,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 type Issue = z.core.$ZodIssue;
 type Failure = Omit<ValidationItem, 'loc'>;
 
-/** The items of a failed parse (made with `reportInput`): one for each place, wrong types before wrong values. */
+/** Converts the issues of a parse with `reportInput`: one item for each place, wrong types before wrong values. */
 export function toValidationItems(issues: readonly Issue[], location: string): ValidationItem[] {
   const items = new Map<string, ValidationItem>();
   for (const issue of issues) {
@@ -44,7 +44,7 @@ export function toValidationItems(issues: readonly Issue[], location: string): V
 
 const itemParams = z.object({ item: z.object({ type: z.string(), limit: z.number().optional() }) });
 
-/** Lets a refinement or transform fail with an item of its own; `loc` is what follows the schema's place. */
+/** Lets a refinement or transform fail with an item of its own. `loc` is relative to the place of the schema. */
 export function addItem(context: z.RefinementCtx, { loc, msg, type, ctx }: ValidationItem): void {
   const item: z.infer<typeof itemParams>['item'] = { type, limit: ctx?.limit_value };
   context.addIssue({ code: 'custom', path: [...loc], message: msg, params: { item } });

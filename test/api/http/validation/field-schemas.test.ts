@@ -1,20 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import {
-  accessControl,
   dict,
   jsonFloat,
   jsonInteger,
   list,
-  metadata,
   nonBlankString,
   optionalNull,
   optionalNullOr,
   optionalOr,
-  parseRequest,
   queryFloat,
   queryInteger,
 } from '../../../../src/api/http/validation/field-schemas.js';
+import { metadata } from '../../../../src/api/http/validation/metadata.js';
+import { accessControl } from '../../../../src/api/http/validation/access-lists.js';
+import { parseRequest } from '../../../../src/api/http/validation/parse-request.js';
 import { refusals } from '../../../support/refusals.js';
 
 /** The one refusal of the field `f`, without its place. */

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import { createSchema } from 'zod-openapi';
 import { bodyFilters, parseFilterText, queryFilters } from '../../../../src/api/http/validation/filters.js';
-import { parseRequest } from '../../../../src/api/http/validation/field-schemas.js';
+import { parseRequest } from '../../../../src/api/http/validation/parse-request.js';
 import { refusals } from '../../../support/refusals.js';
 
 const invalid = { error: { loc: [], msg: 'Invalid JSON', type: 'value_error.jsondecode' } };
