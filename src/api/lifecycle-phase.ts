@@ -1,2 +1,2 @@
-/** Where an API process is between its start and its end; it takes requests that count in the middle, and says so. */
-export type Phase = 'starting' | 'serving' | 'stopping';
+/** What an API process is doing. It reports the phase in its health routes, and is ready for requests while `serving`. */
+export type LifecyclePhase = 'starting' | 'serving' | 'stopping';

@@ -1,15 +1,15 @@
 import type { Redis } from '../shared/redis/client.js';
 
 const INTERVAL_MILLISECONDS = 1_000;
-/** Ticks without an answer after which a connection is given up, and those after which a new one is not waited for. */
+/** Seconds without an answer after which a connection is replaced, and seconds that connecting may take. */
 const SILENT_TICKS = 5;
 const CONNECTING_TICKS = 10;
 
 /**
- * Gives up connections to a Redis that takes commands and never answers, since the client waits for as long: what waits
- * is rejected, and a new connection made. Returns what ends the watch.
+ * Replaces the connection to a Redis that accepts commands and never answers, because the client itself would wait
+ * without limit. Commands that wait are rejected. Returns a function that ends the watch.
  */
-export function watchRedis(redis: Redis, onError: (error: Error) => void): () => void {
+export function reconnectSilentRedis(redis: Redis, onError: (error: Error) => void): () => void {
   let silentTicks = 0;
   const reconnect = () => {
     silentTicks = 0;
@@ -25,7 +25,7 @@ export function watchRedis(redis: Redis, onError: (error: Error) => void): () =>
         () => {
           silentTicks = 0;
         },
-        // That it failed was told to whoever listens for errors of the connection.
+        // The connection's own error listener has reported the failure.
         () => undefined,
       );
     }

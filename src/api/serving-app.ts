@@ -1,5 +1,4 @@
 import type { RequestListener } from 'node:http';
-import { UnavailableError } from '../shared/errors.js';
 import { createApp, type AppOptions } from './app.js';
 import { createGuesses } from './auth/guesses.js';
 import { createRateLimit } from './auth/rate-limit.js';
@@ -7,31 +6,18 @@ import { createWindows } from './auth/windows.js';
 import type { ApiContext } from './context.js';
 import { createOperatorPages } from './operator-pages.js';
 import type { ProcessMetrics } from './pages/process-metrics.js';
-import type { Phase } from './lifecycle-phase.js';
+import type { LifecyclePhase } from './lifecycle-phase.js';
 import { createRoutes, type Secrets } from './routes.js';
-import { createHealthRoutes } from './routes/health.js';
-
-type Options = Omit<AppOptions, 'routes'>;
-
-/** Lives and says so; everything else is asked to come again. */
-export function createStartingApp(options: Options, phase: () => Phase): RequestListener {
-  const readiness = () => Promise.resolve({ ready: false, components: { redis: 'unavailable' as const } });
-  const refuse = () => {
-    throw new UnavailableError('redis');
-  };
-  const routes = createHealthRoutes({ readiness, phase });
-  return createApp({ ...options, routes, pages: [{ path: '/', handler: refuse }] });
-}
 
 interface ServingParts {
   readonly secrets: Secrets;
   readonly processMetrics: ProcessMetrics;
-  readonly phase: () => Phase;
+  readonly phase: () => LifecyclePhase;
 }
 
-/** Everything. */
+/** The application with all routes and pages. */
 export function createServingApp(
-  options: Options,
+  options: Omit<AppOptions, 'routes'>,
   context: ApiContext,
   { secrets, processMetrics, phase }: ServingParts,
 ): RequestListener {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { watchRedis } from '../../src/api/reconnect-silent-redis.js';
+import { reconnectSilentRedis } from '../../src/api/reconnect-silent-redis.js';
 import { UnavailableError } from '../../src/shared/errors.js';
 import { createJobs } from '../../src/shared/queues/jobs.js';
 import {
@@ -36,7 +36,7 @@ const outcome = (call: Promise<unknown>) =>
 const set = defineScript<number>(`redis.call('SET', KEYS[1], ARGV[1]) return 1`);
 
 test('a Redis that hangs is unavailable within seconds, and used again when it goes on', async () => {
-  const stopWatching = watchRedis(redis, ignore);
+  const stopWatching = reconnectSilentRedis(redis, ignore);
   process.kill(server.pid, 'SIGSTOP');
   try {
     expect(await outcome(redis.get('key'))).toBe('unavailable');

@@ -11,7 +11,7 @@ export interface DocumentPageOptions {
   readonly adminPath: string;
 }
 
-/** What there is to know about a document without reading it: as a page, or as JSON for who asks for that. */
+/** Shows everything about a document except its content, as a page or, for clients that accept it, as JSON. */
 export function createDocumentPage({
   inspect,
   adminPath,

@@ -4,19 +4,19 @@ import type { Authenticate, Caller } from '../auth/auth.js';
 import { HttpError } from '../http/http-error.js';
 import type { Session, Sessions } from './sessions.js';
 
-/** Good for pages under /admin only, and never sent along by a page of another site. */
+/** Cookies for pages under /admin only; browsers do not send them for a page of another site. */
 const LOGIN_COOKIE = 'quire_admin';
 const VISITOR_COOKIE = 'quire_visitor';
-/** Read by the queue board's own script, which sends it back in `CSRF_HEADER` with every write. */
+/** The queue board's own script reads this cookie and sends it back in `CSRF_HEADER` with every write. */
 const CSRF_COOKIE = 'XSRF-TOKEN';
 const CSRF_HEADER = 'x-xsrf-token';
 
-/** Who looks at a page under /admin, and by what right. */
+/** Who requests a page under /admin, and how they authenticated. */
 export interface Visit {
   readonly caller: Caller | null;
-  /** The login, else the browser as such; null before its first page. */
+  /** The session of the login, else the anonymous one of the browser; null before its first page. */
   readonly session: Session | null;
-  /** A bearer token says who it is: no browser sends one on behalf of another page. */
+  /** True for a bearer token. Such a request needs no CSRF token, since no browser sends one on behalf of another page. */
   readonly isByToken: boolean;
 }
 
@@ -24,77 +24,98 @@ export interface VisitOptions {
   readonly sessions: Sessions;
   readonly authenticate: Authenticate;
   readonly sessionMinutes: number;
-  /** Where browsers see /admin: differs behind a proxy that adds a prefix. */
+  /** The path at which browsers see /admin; it differs behind a proxy that adds a prefix. */
   readonly adminPath: string;
   readonly publicUrl: string;
 }
 
-export type Visits = ReturnType<typeof createVisits>;
+export interface Visits {
+  read(request: Request): Promise<Visit>;
+  /**
+   * Returns the token that a page's forms must contain and its script must send. Starts a session for a browser that has
+   * none.
+   */
+  csrfToken(request: Request, response: Response, visit: Visit): string;
+  /** @throws HttpError 403 unless one of our own pages sent this request */
+  requireOwnPage(request: Request, visit: Visit, tokenInForm?: string): void;
+  /** Starts a session, which lasts no longer than the token that was shown. */
+  login(request: Request, response: Response, login: Login): void;
+  logout(request: Request, response: Response, visit: Visit): Promise<void>;
+}
 
-export function createVisits(options: VisitOptions) {
-  const { sessions, authenticate, sessionMinutes, adminPath, publicUrl } = options;
+interface Login {
+  readonly caller: Caller;
+  readonly tokenExpiresAtMs: number;
+}
 
-  const setCookie = (request: Request, response: Response, cookie: Cookie) => {
-    // The session in it expires by itself, too.
-    const maxAge = cookie.value === '' ? 0 : sessionMinutes * 60;
-    response.append('Set-Cookie', writeCookie(cookie, { request, path: adminPath, maxAge }));
-  };
-
-  const start = (request: Request, response: Response, session: Session) => {
-    const name = session.callerId === null ? VISITOR_COOKIE : LOGIN_COOKIE;
-    setCookie(request, response, { name, value: sessions.seal(session) });
-  };
-
+/** Reads and writes the cookies of sessions under /admin. */
+export function createVisits(options: VisitOptions): Visits {
+  const { sessions, sessionMinutes, publicUrl } = options;
   return {
-    read: async (request: Request): Promise<Visit> => {
-      const { authorization, cookie = '' } = request.headers;
-      const isByToken = /^Bearer /i.test(authorization ?? '');
-      const cookies = parseCookie(cookie);
-      const login = await sessions.open(cookies[LOGIN_COOKIE]);
-      const isLogin = login !== null && login.callerId !== null;
-      const session = isLogin ? login : await sessions.open(cookies[VISITOR_COOKIE]);
-      const known = authenticate(authorization);
-      const caller = isLogin && !isByToken ? callerOf(login) : known;
-      return { caller, session, isByToken };
-    },
-
-    /** What a page's forms must hold and its script must send; gives the browser a session when it has none. */
-    csrfToken: (request: Request, response: Response, { session }: Visit): string => {
+    read: (request) => readVisit(options, request),
+    csrfToken: (request, response, { session }) => {
       const known = session ?? sessions.create(null, Date.now() + sessionMinutes * 60_000);
-      if (!session) start(request, response, known);
+      if (!session) startSession(options, { request, response }, known);
       const value = sessions.csrfToken(known);
-      setCookie(request, response, { name: CSRF_COOKIE, value });
+      setCookie(options, { request, response }, { name: CSRF_COOKIE, value });
       return value;
     },
-
-    /** @throws HttpError 403 unless a page of ours sent this */
-    requireOwnPage: (request: Request, { session, isByToken }: Visit, inForm?: string): void => {
+    requireOwnPage: (request, { session, isByToken }, tokenInForm) => {
       if (isForeign(request, publicUrl)) throw new HttpError(403, 'Pages of other origins may not do this');
       if (isByToken) return;
-      const given = inForm ?? request.get(CSRF_HEADER) ?? '';
-      if (!session || !sessions.isCsrfToken(session, given)) {
+      const given = tokenInForm ?? request.get(CSRF_HEADER);
+      if (!session || given === undefined || !sessions.isCsrfToken(session, given)) {
         throw new HttpError(403, 'CSRF token missing or expired: load the page again');
       }
     },
-
-    /** Until the token that was shown expires, at most. */
-    login: (request: Request, response: Response, caller: Caller, tokenExpiresAtMs: number): void => {
+    login: (request, response, { caller, tokenExpiresAtMs }) => {
       const expiresAtMs = Math.min(Date.now() + sessionMinutes * 60_000, tokenExpiresAtMs);
-      start(request, response, sessions.create(caller.id, expiresAtMs));
+      startSession(options, { request, response }, sessions.create(caller.id, expiresAtMs));
     },
-
-    logout: async (request: Request, response: Response, { session }: Visit): Promise<void> => {
+    logout: async (request, response, { session }) => {
       if (session) await sessions.end(session);
       for (const name of [LOGIN_COOKIE, VISITOR_COOKIE, CSRF_COOKIE]) {
-        setCookie(request, response, { name, value: '' });
+        setCookie(options, { request, response }, { name, value: '' });
       }
     },
   };
+}
+
+async function readVisit({ sessions, authenticate }: VisitOptions, { headers }: Request): Promise<Visit> {
+  const { authorization, cookie = '' } = headers;
+  const isByToken = authorization !== undefined && /^Bearer /i.test(authorization);
+  const cookies = parseCookie(cookie);
+  const known = await sessions.open(cookies[LOGIN_COOKIE]);
+  const login = known?.callerId == null ? null : { session: known, callerId: known.callerId };
+  const session = login?.session ?? (await sessions.open(cookies[VISITOR_COOKIE]));
+  const caller = login && !isByToken ? adminOf(login.callerId) : authenticate(authorization);
+  return { caller, session, isByToken };
+}
+
+interface Exchange {
+  readonly request: Request;
+  readonly response: Response;
+}
+
+function startSession(options: VisitOptions, exchange: Exchange, session: Session): void {
+  const name = session.callerId === null ? VISITOR_COOKIE : LOGIN_COOKIE;
+  setCookie(options, exchange, { name, value: options.sessions.seal(session) });
 }
 
 interface Cookie {
   readonly name: string;
   readonly value: string;
+}
+
+/** Sets a cookie; an empty value deletes it. */
+function setCookie(
+  { adminPath, sessionMinutes }: VisitOptions,
+  { request, response }: Exchange,
+  cookie: Cookie,
+): void {
+  // The session in the cookie holds its own expiry as well.
+  const maxAge = cookie.value === '' ? 0 : sessionMinutes * 60;
+  response.append('Set-Cookie', writeCookie(cookie, { request, path: adminPath, maxAge }));
 }
 
 function writeCookie(
@@ -112,16 +133,17 @@ function writeCookie(
   });
 }
 
-function callerOf({ callerId }: Session): Caller {
-  return { id: callerId ?? '', permissions: new Set(['read', 'write', 'admin']), type: 'user' };
+/** Only callers with the permission `admin` can log in. */
+function adminOf(id: string): Caller {
+  return { id, permissions: new Set(['read', 'write', 'admin']), type: 'user' };
 }
 
-/** What the browser says wins: a proxy may end TLS without telling us. */
+/** The browser's `Origin` header counts as well, because a proxy may end TLS without telling us. */
 function isSecure(request: Request): boolean {
-  return request.protocol === 'https' || (request.headers.origin ?? '').startsWith('https:');
+  return request.protocol === 'https' || request.headers.origin?.startsWith('https:') === true;
 }
 
-/** By Fetch's request headers: where the page that asks is from (browsers send them with every write). */
+/** Tells whether a page of another origin sent the request, by the headers that browsers send with every write. */
 function isForeign({ headers }: Request, publicUrl: string): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin') return true;

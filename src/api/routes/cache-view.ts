@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { CacheRecord } from '../../shared/caches/caches.js';
 import type { Json } from '../../shared/document.js';
-import { shownConfig, type CacheAnswer } from '../services/caches/caches.js';
+import { shownConfig } from '../services/caches/find-cache.js';
+import type { CacheAnswer } from '../services/caches/cache-queries.js';
 import { usageCounts, viewUsage } from './retrieval-view.js';
 
 const config = {

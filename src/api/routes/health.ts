@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineRoute, type Route } from '../http/route.js';
-import type { Phase } from '../lifecycle-phase.js';
+import type { LifecyclePhase } from '../lifecycle-phase.js';
 import type { Readiness } from '../services/health.js';
 
 const health = z.object({ status: z.literal('ok') });
@@ -16,7 +16,7 @@ const COME_AGAIN = { 'Retry-After': '2' };
 
 export interface HealthOptions {
   readonly readiness: () => Promise<Readiness>;
-  readonly phase: () => Phase;
+  readonly phase: () => LifecyclePhase;
 }
 
 export function createHealthRoutes({ readiness: read, phase }: HealthOptions): Route[] {

@@ -1,4 +1,4 @@
-/** Nobody takes an answer any more: the client left, or was cut off because it took too little. */
+/** The client no longer reads the response: it has left, or was disconnected because it read too slowly. */
 export class AbandonedError extends Error {
   override readonly name = 'AbandonedError';
   readonly code: 'client_closed' | 'stalled';

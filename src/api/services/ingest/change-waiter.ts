@@ -2,10 +2,10 @@ import type { Redis } from '../../../shared/redis/client.js';
 import { keys } from '../../../shared/redis/keys.js';
 
 export interface Wait<Value> {
-  /** Whose changes wake the wait: a document's id, or whatever is published to the same channel. */
+  /** The id whose changes wake the wait: a document's id, or another value that is published to the same channel. */
   readonly id: string;
   readonly read: () => Promise<Value>;
-  /** The value now, where the caller knows that nothing can have changed it yet: it is not read then. */
+  /** The current value, when the caller knows that nothing can have changed it yet. It saves the first read. */
   readonly known?: Value;
   readonly isDone: (value: Value) => boolean;
   readonly milliseconds: number;
@@ -13,58 +13,40 @@ export interface Wait<Value> {
 }
 
 export interface ChangeWaiter {
-  /** Resolves with the last value read: done, or as it stood when the time was over or the signal aborted. */
+  /** Resolves with the last value that was read: it is done, or the time is over, or the signal has aborted. */
   waitFor<Value>(wait: Wait<Value>): Promise<Value>;
   close(): void;
 }
 
-/** A message may be lost while its connection is down; then the value is seen this much later. */
+/** A message may be lost while the connection is down. Then the change is noticed after this time at the latest. */
 const POLL_MILLISECONDS = 1_000;
 
 /**
- * Waits for changes over one subscription of its own, however many wait.
+ * Waits for changes over one Redis subscription, however many requests wait.
  *
- * @param stopping ends all waits at once, so that a process that stops still answers
+ * @param stopping ends all waits, so that a process that stops can still answer the requests
  */
 export async function createChangeWaiter(
   redis: Redis,
   onError: (error: Error) => void,
   stopping?: AbortSignal,
 ): Promise<ChangeWaiter> {
-  const waiting = new Map<string, Set<() => void>>();
+  const listeners = createListeners();
   const subscriber = redis.duplicate();
   subscriber.on('error', onError);
   await subscriber.connect();
-  await subscriber.subscribe(keys.changed, (id) => {
-    for (const wake of waiting.get(id) ?? []) wake();
-  });
-
-  const listen = (id: string, wake: () => void) => {
-    const others = waiting.get(id) ?? new Set();
-    waiting.set(id, others.add(wake));
-    return () => {
-      others.delete(wake);
-      if (others.size === 0) waiting.delete(id);
-    };
-  };
-
+  await subscriber.subscribe(keys.changed, listeners.wake);
   return {
-    waitFor: async ({ id, read, known, isDone, milliseconds, signal }) => {
-      const end = performance.now() + milliseconds;
+    waitFor: async (wait) => {
       const bell = createBell();
-      // Before the first read, so that no change falls between reading and listening.
-      const forget = listen(id, bell.ring);
-      for (const each of [signal, stopping]) each?.addEventListener('abort', bell.ring, { once: true });
+      // Listening begins before the first read, so that no change falls between the two.
+      const stopListening = listeners.add(wait.id, bell.ring);
+      for (const each of [wait.signal, stopping]) each?.addEventListener('abort', bell.ring, { once: true });
       try {
-        for (let first = known; ; first = undefined) {
-          const value = first ?? (await read());
-          const left = end - performance.now();
-          if (isDone(value) || left <= 0 || signal.aborted || stopping?.aborted) return value;
-          await bell.heard(Math.min(left, POLL_MILLISECONDS));
-        }
+        return await readUntilDone(wait, bell, stopping);
       } finally {
-        forget();
-        for (const each of [signal, stopping]) each?.removeEventListener('abort', bell.ring);
+        stopListening();
+        for (const each of [wait.signal, stopping]) each?.removeEventListener('abort', bell.ring);
       }
     },
     close: () => {
@@ -73,7 +55,42 @@ export async function createChangeWaiter(
   };
 }
 
-/** Remembers one ring until it is heard. */
+async function readUntilDone<Value>(
+  { read, known, isDone, milliseconds, signal }: Wait<Value>,
+  bell: Bell,
+  stopping: AbortSignal | undefined,
+): Promise<Value> {
+  const end = performance.now() + milliseconds;
+  for (let first = known; ; first = undefined) {
+    const value = first ?? (await read());
+    const left = end - performance.now();
+    if (isDone(value) || left <= 0 || signal.aborted || stopping?.aborted) return value;
+    await bell.heard(Math.min(left, POLL_MILLISECONDS));
+  }
+}
+
+/** The waits for each id. */
+function createListeners() {
+  const byId = new Map<string, Set<() => void>>();
+  return {
+    wake: (id: string): void => {
+      for (const wake of byId.get(id) ?? []) wake();
+    },
+    /** Returns a function that removes the listener. */
+    add: (id: string, wake: () => void): (() => void) => {
+      const others = byId.get(id) ?? new Set();
+      byId.set(id, others.add(wake));
+      return () => {
+        others.delete(wake);
+        if (others.size === 0) byId.delete(id);
+      };
+    },
+  };
+}
+
+type Bell = ReturnType<typeof createBell>;
+
+/** `heard` waits for `ring`. A ring that comes earlier is remembered. */
 function createBell() {
   let rung = false;
   let wake: (() => void) | null = null;

@@ -7,31 +7,31 @@ import type { RequireRoom } from './admission.js';
 
 const LISTS = ['readers', 'writers', 'admins'] as const;
 
-/** Whether a change makes Redis keep more than before: all but what only takes away. */
+/** Tells whether a change makes Redis store more than before. */
 export function grows(before: DocumentRecord, after: DocumentRecord): boolean {
   const isInvited = LISTS.some((list) => {
     const known = new Set(before[list]);
     return after[list].some((id) => !known.has(id));
   });
-  return isInvited || describesMore(before, after) || nameBytes(after) > nameBytes(before);
+  return isInvited || describesMore(before, after) || nameLength(after) > nameLength(before);
 }
 
 function describesMore(before: DocumentRecord, after: DocumentRecord): boolean {
   const [old, wanted] = [JSON.stringify(before.metadata), JSON.stringify(after.metadata)];
   if (old === wanted) return false;
-  // Of two values of one length, a number has more tags than a word.
+  // With the same length of JSON, a number has more tags than a word.
   return wanted.length > old.length || metadataTags(after).length > metadataTags(before).length;
 }
 
 const nobody = { readers: [], writers: [], admins: [] };
 const metadataTags = (record: DocumentRecord) => documentTags({ ...record, ...nobody });
 
-const nameBytes = ({ published, pending }: DocumentRecord) => bytesOf(published) + bytesOf(pending);
-const bytesOf = (content: Content | null) => content?.filename?.length ?? 0;
+const nameLength = ({ published, pending }: DocumentRecord) => lengthOf(published) + lengthOf(pending);
+const lengthOf = (content: Content | null) => (content?.filename ?? '').length;
 
 /**
- * Lets a change of a document's metadata or access in: at any time what only takes away, all else as long as there is
- * room.
+ * Checks whether there is memory for a change of a document's metadata or access. A change that only removes something is
+ * always allowed.
  * @throws InvalidFieldError when its chunks would hold too much of it, TryLaterError when there is no room
  */
 export async function requireRoomFor(

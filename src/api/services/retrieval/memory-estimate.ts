@@ -1,6 +1,6 @@
 import type { DocumentRecord } from '../../../shared/document.js';
 
-/** What a value that JSON can tell takes in memory, roughly, in bytes; strings count two bytes a unit at most. */
+/** Estimates the memory of a JSON value in bytes. Strings count two bytes for each UTF-16 unit. */
 export function heldSize(value: unknown): number {
   if (typeof value === 'string') return 16 + 2 * value.length;
   if (typeof value !== 'object' || value === null) return 8;
@@ -9,7 +9,7 @@ export function heldSize(value: unknown): number {
   return size;
 }
 
-/** The same of a record, without the ids of its chunks. */
+/** Estimates the memory of a record without the ids of its chunks. */
 export function heldByRecord({ metadata, readers, writers, admins }: DocumentRecord): number {
   return heldSize([metadata, readers, writers, admins]) + 2_000;
 }
