@@ -4,31 +4,31 @@ import type { MemoryWatch } from '../shared/redis/memory.js';
 const LOOK_EVERY_MILLISECONDS = 500;
 
 interface Lane {
-  hold(): Promise<void>;
-  goOn(): Promise<void>;
+  pause(): Promise<void>;
+  resume(): Promise<void>;
 }
 
-interface HoldOptions {
+interface PauseOptions {
   readonly queue: string;
   readonly memory: MemoryWatch;
   readonly lanes: readonly Lane[];
   readonly logger: Logger;
-  readonly onHeld: () => void;
+  readonly onPaused: () => void;
 }
 
 /**
- * Takes no jobs as long as Redis is short of memory, and goes on by itself: jobs that could only be put off, each with
- * writes of its own, stay where they are.
+ * Pauses lanes while Redis is short of memory, and resumes them afterwards. Their jobs could only be delayed, each with
+ * writes to Redis, so they stay in the queue instead.
  */
-export function holdWhileShort({ queue, memory, lanes, logger, onHeld }: HoldOptions): { close(): void } {
-  let isHeld = false;
+export function pauseWhileShort({ queue, memory, lanes, logger, onPaused }: PauseOptions): { close(): void } {
+  let isPaused = false;
   let isLooking = false;
   const look = async () => {
     const isShort = await memory.isShort();
-    if (isShort === isHeld) return;
-    isHeld = isShort;
-    await Promise.all(lanes.map((lane) => (isShort ? lane.hold() : lane.goOn())));
-    if (isShort) onHeld();
+    if (isShort === isPaused) return;
+    isPaused = isShort;
+    await Promise.all(lanes.map((lane) => (isShort ? lane.pause() : lane.resume())));
+    if (isShort) onPaused();
     const { used, share } = await memory.state();
     logger.warn({ queue, used, share }, isShort ? 'queue held: Redis is nearly full' : 'queue goes on');
   };
@@ -36,9 +36,9 @@ export function holdWhileShort({ queue, memory, lanes, logger, onHeld }: HoldOpt
     if (isLooking) return;
     isLooking = true;
     look()
-      // Redis is away: what it held, it holds; jobs look for themselves.
+      // While Redis is away nothing changes; each job checks the memory itself as well.
       .catch((error: unknown) => {
-        logger.debug({ queue, err: error }, 'memory of Redis not known');
+        logger.debug({ queue, err: error }, 'memory of redis is unknown');
       })
       .finally(() => {
         isLooking = false;

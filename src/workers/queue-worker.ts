@@ -5,14 +5,17 @@ import type { Logger } from '../shared/observability/logger.js';
 import { QUEUE_PREFIX, type LaneName } from '../shared/queues/jobs.js';
 import { toUnavailable } from '../shared/redis/client.js';
 
-/** What became of a job; kept as its return value. */
+/** The result of a job, which the queue stores as its return value. */
 export type Outcome = 'done' | 'published' | 'failed' | 'stale';
 
 export interface JobHandler {
   readonly run: (job: Job, signal: AbortSignal) => Promise<Outcome>;
-  /** Whether each end of such a job is worth a line in the log to an operator who follows a document; else only publishes and failures are. */
+  /**
+   * Whether each end of such a job is logged at level info, for operators who follow a document. Otherwise only
+   * publications and failures are.
+   */
   readonly isNews?: true;
-  /** Called when the last try has failed: the job's document must not wait for ever. */
+  /** Is called when the last attempt has failed, so that the job's document does not wait for ever. */
   readonly giveUp?: (job: Job) => Promise<unknown>;
 }
 
@@ -32,8 +35,8 @@ export interface WorkerOptions {
   }) => void;
 }
 
-/** Serves one queue; the one place where errors become job outcomes. */
-export function createWorker(options: WorkerOptions) {
+/** Runs the jobs of one lane. This is the only place where errors become results of jobs. */
+export function createQueueWorker(options: WorkerOptions) {
   const { queue, connection, concurrency, lockMilliseconds, logger } = options;
   const stopping = new AbortController();
   const worker = new Worker(queue, (job, token) => processJob(options, { job, token }, stopping.signal), {
@@ -42,17 +45,17 @@ export function createWorker(options: WorkerOptions) {
     concurrency,
     lockDuration: lockMilliseconds,
     stalledInterval: Math.max(1_000, lockMilliseconds / 2),
-    // A killed worker says nothing about its job: the parser's limits end what kills workers.
+    // A killed worker does not mean that its job is to blame: limits of the parser end what would kill workers.
     maxStalledCount: 10,
     drainDelay: 1,
   });
   worker.on('error', (error) => logger.warn({ queue, err: error }, 'queue connection'));
 
   return {
-    /** Takes no job until it may go on; running ones finish. */
-    hold: (): Promise<void> => worker.pause(true),
-    goOn: (): Promise<void> => worker.resume(),
-    /** Takes no new job, lets running ones finish for a while, then interrupts them: they go back to the queue. */
+    /** Takes no jobs until `resume` is called; running jobs finish. */
+    pause: (): Promise<void> => worker.pause(true),
+    resume: (): Promise<void> => worker.resume(),
+    /** Takes no new jobs and lets running ones finish for a while. Then it interrupts them, and they return to the queue. */
     close: async (drainMilliseconds: number): Promise<void> => {
       const timer = setTimeout(() => stopping.abort(), drainMilliseconds);
       await worker.close();
@@ -63,7 +66,7 @@ export function createWorker(options: WorkerOptions) {
 
 interface TakenJob {
   readonly job: Job;
-  /** By which the queue knows that the job is ours. */
+  /** The token with which this worker has locked the job. */
   readonly token: string | undefined;
 }
 
@@ -111,15 +114,15 @@ async function runJob(
   }
 }
 
-/** Milliseconds until a job that is not to blame is tried again; null for a job that failed. */
+/** Returns after how many milliseconds a job that is not to blame is tried again; null for a job that failed. */
 function waitBeforeNextTry(error: unknown, stopping: AbortSignal): number | null {
   if (error instanceof UnavailableError) return error.retryAfterSeconds * 1_000;
   return stopping.aborted ? 100 : null;
 }
 
 /**
- * What the queue keeps of an error, for dashboards to show: its kind and where it happened. The message, which may
- * quote what was read, is in the log.
+ * Makes the error that the queue stores for dashboards: its kind and where it happened. The message may quote a document,
+ * so it is only in the log.
  */
 function forDashboard(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(typeof error);

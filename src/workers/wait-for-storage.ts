@@ -12,11 +12,17 @@ import {
 } from '../shared/storage/marker.js';
 
 const AGAIN_MILLISECONDS = 200;
-/** An API that starts at the same time takes less. */
+/** An API that starts at the same time needs less. */
 const LONG_MILLISECONDS = 10_000;
 
-/** An object that is missing where the API's marker is missing too is not lost: this is another storage. */
-export function knowMissing(storage: ObjectStorage, marker: Pick<StorageMarker, 'look'>): ObjectStorage {
+/**
+ * Wraps a storage so that a missing object only counts as lost where the API's marker is present. Otherwise this is a
+ * different storage, and the object may exist in the API's.
+ */
+export function distinguishMissing(
+  storage: ObjectStorage,
+  marker: Pick<StorageMarker, 'look'>,
+): ObjectStorage {
   return {
     ...storage,
     open: async (key) => {
@@ -32,7 +38,7 @@ export function knowMissing(storage: ObjectStorage, marker: Pick<StorageMarker, 
 
 interface Parts {
   readonly marker: Pick<StorageMarker, 'look'>;
-  /** How to mend it, when the API has another storage. */
+  /** What to change when the API uses a different storage. */
   readonly advice: string;
   readonly logger: Logger;
 }
@@ -43,19 +49,19 @@ export interface FoundStorage {
 }
 
 /**
- * Waits until this worker sees the API's marker in its storage, and watches from then on that it does.
- * @param onLost called with an IncompatibleDataError when the API has moved to a storage that is not ours
- * @throws IncompatibleDataError when a living API's marker is not there
+ * Waits until this worker finds the API's marker in its storage, and checks it again and again from then on.
+ * @param onLost is called with an IncompatibleDataError when the API has moved to a different storage
+ * @throws IncompatibleDataError when the marker of a running API is not there
  */
-export async function findStorage(
+export async function waitForStorage(
   { marker, advice, logger }: Parts,
   onLost: (error: IncompatibleDataError) => void,
 ): Promise<FoundStorage> {
   const { look, isElsewhere } = createWatch(marker, logger);
-  const misplaced = () => new IncompatibleDataError(`the API keeps source files elsewhere: ${advice}`);
+  const incompatible = () => new IncompatibleDataError(`the API keeps source files elsewhere: ${advice}`);
   const since = performance.now();
   for (let told = false; !(await look());) {
-    if (isElsewhere()) throw misplaced();
+    if (isElsewhere()) throw incompatible();
     if (!told && performance.now() - since > LONG_MILLISECONDS) {
       logger.info('waiting for the API to announce its object storage');
       told = true;
@@ -64,7 +70,7 @@ export async function findStorage(
   }
   const lookAgain = async () => {
     await look();
-    if (isElsewhere()) onLost(misplaced());
+    if (isElsewhere()) onLost(incompatible());
   };
   const close = repeat(lookAgain, {
     everyMilliseconds: ANNOUNCE_EVERY_MILLISECONDS,
@@ -79,11 +85,11 @@ function createWatch(marker: Pick<StorageMarker, 'look'>, logger: Logger) {
   let unseenSince: number | null = null;
   let isTrouble = false;
   return {
-    /** Whether the marker is there. */
+    /** Resolves with whether the marker is there. */
     look: async (): Promise<boolean> => {
       try {
         const { isSeen, isAnnounced } = await marker.look();
-        // Without a living API there is nobody to be elsewhere.
+        // Without a running API there is no marker to compare with.
         unseenSince = isSeen || !isAnnounced ? null : (unseenSince ?? performance.now());
         isTrouble = false;
         return isSeen;
@@ -96,7 +102,7 @@ function createWatch(marker: Pick<StorageMarker, 'look'>, logger: Logger) {
         return false;
       }
     },
-    /** Whether a living API's marker has been missing for too long to be just on its way. */
+    /** Tells whether the marker of a running API has been missing for so long that it will not appear any more. */
     isElsewhere: () => unseenSince !== null && performance.now() - unseenSince > PATIENCE_MILLISECONDS,
   };
 }

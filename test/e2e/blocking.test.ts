@@ -12,7 +12,7 @@ import { keys } from '../../src/shared/redis/keys.js';
 import { createReadHits } from '../../src/shared/search/read-hits.js';
 import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
 import { createUsage, usageEvent } from '../../src/shared/usage/usage.js';
-import { settleCount } from '../../src/workers/ingestion/update-term-counts.js';
+import { updateTermCounts } from '../../src/workers/ingestion/update-term-counts.js';
 import { createCleanJob } from '../../src/workers/maintenance/clean-job.js';
 import { createRetagJob } from '../../src/workers/maintenance/retag-job.js';
 import { aggregateUsage } from '../support/aggregate-usage.js';
@@ -110,7 +110,7 @@ function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRed
       }));
       await chunks.writeEmbedded(generation, { batch, chunks: made, owner: document.ownerId });
       const counted = { documentId: document.id, generation, batch };
-      expect(await settleCount({ records, statistics }, counted, () => Promise.resolve(made))).toBe(true);
+      expect(await updateTermCounts({ records, statistics }, counted, () => Promise.resolve(made))).toBe(true);
       await chunks.finishBatch(generation, { batch, of: batchCount(shape.count) });
     }
   };

@@ -78,7 +78,7 @@ function openWorker(seen: Redis, texts: Texts, isShort: boolean) {
     failDocument,
     jobs: kept,
     readContent: readText,
-    reserveRoom: () => Promise.resolve(),
+    reserveMemory: () => Promise.resolve(),
     ingestShort: isShort ? createIngestShort({ ...common, readText }) : null,
   });
   return {

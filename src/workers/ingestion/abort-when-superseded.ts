@@ -4,15 +4,15 @@ import { isCurrent, type Fence } from '../../shared/documents/transitions.js';
 const WATCH_MILLISECONDS = 1_000;
 
 /**
- * A signal that also aborts when the attempt is cancelled, deleted or superseded, so that no parser is held up by what
- * nobody wants any more.
+ * Makes a signal that also aborts when the attempt is cancelled, deleted or superseded, so that no parser works on a result
+ * that is no longer needed.
  */
-export function watchForOvertaking(records: Pick<Records, 'read'>, fence: Fence, stopping: AbortSignal) {
+export function abortWhenSuperseded(records: Pick<Records, 'read'>, fence: Fence, stopping: AbortSignal) {
   const controller = new AbortController();
   const abort = () => {
     controller.abort(stopping.reason);
   };
-  // Not `AbortSignal.any`, of which something would stay with the worker's own signal for each document.
+  // `AbortSignal.any` is not used: it would leave a reference at the worker's signal for each document.
   stopping.addEventListener('abort', abort, { once: true });
   if (stopping.aborted) abort();
   const look = async () => {
@@ -20,7 +20,7 @@ export function watchForOvertaking(records: Pick<Records, 'read'>, fence: Fence,
     if (!record || !isCurrent(record, fence)) abort();
   };
   const timer = setInterval(() => {
-    // A look that fails is made up for by the next one, and by the fence of the step that follows.
+    // A failure does no harm: the check is repeated, and the next write checks the attempt itself.
     look().catch(() => undefined);
   }, WATCH_MILLISECONDS);
   return {

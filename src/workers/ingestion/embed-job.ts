@@ -1,3 +1,4 @@
+import { at } from '../../shared/at.js';
 import { batchNumbers } from '../../shared/batches.js';
 import type { Chunks } from '../../shared/chunks/chunks.js';
 import type { StoredChunk } from '../../shared/chunks/fields.js';
@@ -18,7 +19,7 @@ import { analyzeText, packTerms } from '../../shared/text/terms.js';
 import type { Outcome } from '../queue-worker.js';
 import type { FailDocument } from './fail-document.js';
 import type { Publish } from './publish.js';
-import { settleCount } from './update-term-counts.js';
+import { updateTermCounts } from './update-term-counts.js';
 import { tagsWhenPublished, writeAllTags } from './tags.js';
 
 interface Batch extends Fence {
@@ -34,11 +35,11 @@ interface Parts {
   readonly failDocument: FailDocument;
   readonly publish: Publish;
   readonly metrics: Metrics;
-  /** @throws UnavailableError when the vectors do not fit the data */
+  /** @throws UnavailableError when the vectors have other dimensions than the data */
   readonly checkDimensions: (dimensions: number) => Promise<void>;
 }
 
-/** Embeds and counts one batch of an attempt's chunks; the job that finishes the last batch publishes. */
+/** Embeds one batch of an attempt's chunks and counts its terms. The job that finishes the last batch publishes. */
 export function createEmbedJob(parts: Parts) {
   const { records, chunks, statistics, failDocument, checkDimensions } = parts;
 
@@ -49,10 +50,10 @@ export function createEmbedJob(parts: Parts) {
     const info = await chunks.generation(generation);
     if (!info) return 'stale';
     const run = { ...job, generation };
-    const [first = 0, ...others] = batchNumbers(job.batch, info.chunks);
-    const texts = await chunks.readTexts(generation, first, 1 + others.length);
-    // Nothing is published with a hole in it: once this job has given up, the sweeper begins another attempt.
-    if (texts.length <= others.length) throw new Error('texts of a batch are missing');
+    const numbers = batchNumbers(job.batch, info.chunks);
+    const texts = await chunks.readTexts(generation, at(numbers, 0), numbers.length);
+    // A document must not be published with chunks missing. After this job has given up, the sweep begins another attempt.
+    if (texts.length < numbers.length) throw new Error('texts of a batch are missing');
     let vectors: readonly Float32Array[];
     try {
       vectors = await embedTexts(parts, texts, signal);
@@ -67,7 +68,7 @@ export function createEmbedJob(parts: Parts) {
     });
     const written = { batch: job.batch, chunks: rows, owner: statisticsOwner(record) };
     if (!(await chunks.writeEmbedded(generation, written))) return 'stale';
-    await settleCount({ records, statistics }, run, () => Promise.resolve(rows));
+    await updateTermCounts({ records, statistics }, run, () => Promise.resolve(rows));
     const left = await chunks.finishBatch(generation, { batch: job.batch, of: job.batches });
     if (left === null) return 'stale';
     return left === 0 ? publishGeneration(parts, record, info) : progress(records, run, left);
@@ -89,14 +90,14 @@ async function publishGeneration(
   const { id: documentId, version, attempt } = record;
   const generation = generationId(record);
   const fence = { documentId, version, attempt, generation };
-  // Mostly they are there; a re-tagging that came before the texts were written may have left that to the end.
+  // The tags are usually written already, unless they changed before all texts were written.
   const tags = { generation, count: chunkCount, tagsOf: tagsWhenPublished };
   if (!(await writeAllTags({ records, chunks }, record, tags))) return 'stale';
   const isPublished = await commit(record, (each) => publish(each, { ...fence, chunkCount, tokenCount }));
   return isPublished ? 'published' : 'stale';
 }
 
-/** Takes what an earlier generation has, asks the embedder for the rest. */
+/** Reuses vectors of earlier generations, and embeds the other texts. */
 async function embedTexts(
   { chunks, embedding, metrics }: Pick<Parts, 'chunks' | 'embedding' | 'metrics'>,
   texts: readonly StoredChunk[],

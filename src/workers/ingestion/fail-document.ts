@@ -7,7 +7,7 @@ import type { Outcome } from '../queue-worker.js';
 
 export type FailDocument = (fence: Fence, failure: Failure) => Promise<Outcome>;
 
-/** Ends a document's ingest as failed, unless the run is stale. */
+/** Marks a document's ingest as failed, unless the run is stale. */
 export function createFailDocument({
   records,
   jobs,

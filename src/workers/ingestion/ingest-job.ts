@@ -15,9 +15,9 @@ import type { Jobs } from '../../shared/queues/jobs.js';
 import type { Outcome } from '../queue-worker.js';
 import type { FailDocument } from './fail-document.js';
 import type { IngestShort } from './ingest-short.js';
-import type { ReserveRoom } from './reserve-memory.js';
+import type { ReserveMemory } from './reserve-memory.js';
 import { tagsWhenPublished, writeAllTags } from './tags.js';
-import { watchForOvertaking } from './abort-when-superseded.js';
+import { abortWhenSuperseded } from './abort-when-superseded.js';
 
 /** @throws IngestError when the bytes yield no chunks */
 export type ReadContent = (
@@ -30,13 +30,13 @@ interface IngestParts {
   readonly chunks: Chunks;
   readonly jobs: Jobs;
   readonly readContent: ReadContent;
-  readonly reserveRoom: ReserveRoom;
+  readonly reserveMemory: ReserveMemory;
   readonly failDocument: FailDocument;
-  /** Null where embedding may take its time, or fail for a while. */
+  /** Null when embedding depends on a provider, which may be slow or unavailable. */
   readonly ingestShort: IngestShort | null;
 }
 
-/** A run at ingesting one version, which has read its record. */
+/** One attempt at ingesting a version, with its generation. */
 type Run = Required<Fence>;
 
 /** Parses and chunks a document's pending content, then hands its chunks to embedding in batches. */
@@ -62,16 +62,16 @@ export function createIngestJob(parts: IngestParts) {
   };
 }
 
-/** @returns the texts of the document's chunks, or what became of the job where there are none to write */
+/** Resolves with the texts of the document's chunks, or with the outcome of the job when there is nothing to write. */
 async function readPieces(
-  { records, readContent, reserveRoom, failDocument }: IngestParts,
+  { records, readContent, reserveMemory, failDocument }: IngestParts,
   { record, content, run }: { record: DocumentRecord; content: Content; run: Run },
   signal: AbortSignal,
 ): Promise<readonly ChunkText[] | Outcome> {
-  const watch = watchForOvertaking(records, run, signal);
+  const watch = abortWhenSuperseded(records, run, signal);
   try {
     const pieces = await readContent(content, { callerId: callerOf(record), signal: watch.signal });
-    await reserveRoom(record, pieces);
+    await reserveMemory(record, pieces);
     return pieces;
   } catch (error) {
     if (watch.signal.aborted && !signal.aborted) return 'stale';
@@ -95,7 +95,7 @@ async function addEmbeds(
   await jobs.addEmbeds(run, numbers, { total: batches, callerId: callerOf(record), requestId });
 }
 
-/** @returns false when the attempt was overtaken meanwhile */
+/** Resolves with false when the attempt was superseded in the meantime. */
 async function writeTexts(
   { records, chunks }: Pick<IngestParts, 'records' | 'chunks'>,
   known: DocumentRecord,
@@ -117,7 +117,7 @@ async function writeTexts(
       first += BATCH_SIZE;
       continue;
     }
-    // Somebody changed the record: what is written from here on has its newest tags.
+    // The record was changed; the chunks that follow are written with its newest tags.
     const current = await records.read(record.id);
     if (!current || !isCurrent(current, run)) return false;
     record = current;
@@ -125,14 +125,14 @@ async function writeTexts(
   return closeTexts({ records, chunks }, known, { generation, pieces });
 }
 
-/** @returns false for a generation that was discarded, or a document that was removed */
+/** Resolves with false for a generation that was discarded, or a document that was removed. */
 async function closeTexts(
   { records, chunks }: Pick<IngestParts, 'records' | 'chunks'>,
   known: DocumentRecord,
   { generation, pieces }: { generation: string; pieces: readonly ChunkText[] },
 ): Promise<boolean> {
   const tokens = pieces.reduce((sum, { tokenCount }) => sum + tokenCount, 0);
-  // From here on a re-tagging finds the generation closed and does it; one that came before is made up for here.
+  // From now on a change of tags finds a closed generation and rewrites it. Earlier changes are applied here.
   if (!(await chunks.close(generation, { chunks: pieces.length, tokens }))) return false;
   const current = await records.read(known.id);
   if (current === null || current.revision === known.revision) return true;
@@ -140,7 +140,7 @@ async function closeTexts(
   return writeAllTags({ records, chunks }, current, { generation, count, tagsOf: tagsWhenPublished });
 }
 
-/** Texts of the document's earlier generations, published or abandoned: their vectors need not be made again. */
+/** Reads the hashes of texts in earlier generations, published or abandoned, whose vectors can be reused. */
 async function knownTexts(chunks: Chunks, record: DocumentRecord): Promise<Map<string, ChunkAddress>> {
   const earlier = latestAttempts(record).slice(0, -1);
   const known = new Map<string, ChunkAddress>();

@@ -1,4 +1,3 @@
-import type { Chunks } from '../../shared/chunks/chunks.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import { mostTagBytes } from '../../shared/chunks/tag-budget.js';
 import type { DocumentRecord } from '../../shared/document.js';
@@ -8,43 +7,19 @@ import { keys } from '../../shared/redis/keys.js';
 import type { MemoryWatch } from '../../shared/redis/memory.js';
 import { tagsWhenPublished } from './tags.js';
 
-/** A document that was read waits longer than a step: it is to be read again. */
-const DOCUMENT_WAITS_SECONDS = 15;
-const STEP_WAITS_SECONDS = 5;
-/** Documents of fewer chunks are let in by the share alone: however many run at once, the rest above it is more. */
+/** The document will have to be read again, so it waits longer than a single write does. */
+const RETRY_SECONDS = 15;
+/** Smaller documents need no reservation: the memory above the share is enough for all that run at the same time. */
 const MIN_RESERVED_CHUNKS = 64;
 
-/** @throws UnavailableError as long as Redis is short of memory: the job is put off */
-async function requireRoom(memory: MemoryWatch): Promise<void> {
-  if (await memory.isShort())
-    throw new UnavailableError('room in Redis', { retryAfterSeconds: STEP_WAITS_SECONDS });
-}
-
-/** Chunks that are written, or get other tags, only while there is room. */
-export function withRoom(chunks: Chunks, memory: MemoryWatch): Chunks {
-  const guarded =
-    <Args extends readonly unknown[], Result>(write: (...args: Args) => Promise<Result>) =>
-    async (...args: Args): Promise<Result> => {
-      await requireRoom(memory);
-      return write(...args);
-    };
-  return {
-    ...chunks,
-    writeTexts: guarded(chunks.writeTexts),
-    writeTags: guarded(chunks.writeTags),
-    writeEmbedded: guarded(chunks.writeEmbedded),
-    writeWhole: guarded(chunks.writeWhole),
-  };
-}
-
-/** Before the first chunk of a document is written. @throws IngestError, UnavailableError */
-export type ReserveRoom = (record: DocumentRecord, pieces: readonly ChunkText[]) => Promise<void>;
+/** Must be called before the first chunk of a document is written. @throws IngestError, UnavailableError */
+export type ReserveMemory = (record: DocumentRecord, pieces: readonly ChunkText[]) => Promise<void>;
 
 /**
- * Sees to it that a document which is begun can be finished: what it will take is set apart as long as it is being
- * ingested, else several half-written ones could hold all memory and wait for each other.
+ * Reserves the memory that a document will need for as long as it is being ingested, so that a document which was begun
+ * can be finished. Otherwise several half-written documents could use up the memory and wait for each other.
  */
-export function createReserveRoom({
+export function createReserveMemory({
   redis,
   memory,
   vectorBytes,
@@ -52,7 +27,7 @@ export function createReserveRoom({
   readonly redis: Redis;
   readonly memory: MemoryWatch;
   readonly vectorBytes: number;
-}): ReserveRoom {
+}): ReserveMemory {
   return async (record, pieces) => {
     const tags = tagsWhenPublished(record).length;
     if (tags > mostTagBytes(pieces.length))
@@ -67,13 +42,13 @@ export function createReserveRoom({
       arguments: [record.id, String(wanted), String(Math.max(0, Math.floor(share - used)))],
     });
     if (isReserved === 1) return;
-    throw new UnavailableError('room in Redis', { retryAfterSeconds: DOCUMENT_WAITS_SECONDS });
+    throw new UnavailableError('room in Redis', { retryAfterSeconds: RETRY_SECONDS });
   };
 }
 
-/** Key, fields and the index's own tables, of a chunk. */
+/** Memory for a chunk's key, its fields and the tables of the index. */
 const CHUNK_BYTES = 1_000;
-/** Of the bytes of a text: itself, its terms, and their share of the owner's statistics. */
+/** Memory for a text, its terms and their share of the owner's statistics, as a multiple of the text's bytes. */
 const TEXT_FACTOR = 2.5;
 
 function estimateBytes(
@@ -84,7 +59,7 @@ function estimateBytes(
   return Math.ceil(TEXT_FACTOR * texts + pieces.length * (CHUNK_BYTES + tags + vectorBytes));
 }
 
-/** Only what is being ingested has a claim: ends of all kinds take a document out of `ingests` in the step itself. */
+/** Reservations of documents that are no longer in `ingests` are removed. Whatever ends an ingest takes it out of there. */
 const reserveScript = defineScript<number>(`
 local reserved, ingests = KEYS[1], KEYS[2]
 local id, wanted, room = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])

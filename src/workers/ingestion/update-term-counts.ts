@@ -8,12 +8,12 @@ import type {
 } from '../../shared/term-statistics/term-statistics.js';
 
 /**
- * Brings it up to a document's access lists whose term statistics hold a batch of its chunks, all of it. A change of the
- * lists may come at any time: what is begun by the lists of before is refused, and they are read again.
- * @returns false where it is not to be counted (yet)
- * @param readChunks asked only where something is to be done
+ * Counts the terms of a batch of chunks in the statistics of the owner to whom the document's access lists assign it. The
+ * lists may change at any time; then the count is refused, and the lists are read again.
+ * @param readChunks is called only when the batch has to be counted
+ * @returns false when the batch is not to be counted, or not yet
  */
-export async function settleCount(
+export async function updateTermCounts(
   { records, statistics }: { records: Pick<Records, 'read'>; statistics: TermStatisticsStore },
   batch: BatchName & { readonly documentId: string },
   readChunks: () => Promise<CountedBatch['chunks']>,
@@ -25,7 +25,7 @@ export async function settleCount(
     const owner = statisticsOwner(record);
     if (isSettled(state, owner)) return true;
     const chunks = await readChunks();
-    // What is not embedded yet is counted by the job that embeds it.
+    // Chunks without vectors are counted by the job that embeds them.
     if (chunks.length === 0) return false;
     const wanted = { documentId, revision: record.revision, owner };
     if ((await statistics.settle({ ...batch, chunks }, wanted)) === 'refused') return false;

@@ -10,9 +10,9 @@ interface Parts {
 }
 
 /**
- * Takes a discarded generation out of its owner's term statistics and unlinks its chunks, batch by batch. Each step asks
- * whether that is still wanted, and how far it has come is noted in the generation: Redis may come back with older data,
- * in which the generation serves, or is whole again.
+ * Removes a discarded generation from its owner's term statistics and unlinks its chunks, batch by batch. Each step checks
+ * that the generation is still discarded and records its progress in it, because Redis may restart with older data in
+ * which the generation is published, or complete again.
  */
 export function createCleanJob(parts: Parts) {
   const { chunks } = parts;
@@ -23,7 +23,7 @@ export function createCleanJob(parts: Parts) {
         if (!(await cleanBatch(parts, generation, { batch: cleaned, count }))) return 'stale';
         continue;
       }
-      // What an earlier version of this program left unfinished says nothing of its texts, which lie in a row from 0.
+      // A generation that an earlier version left unfinished has no count of its chunks, which are numbered from 0.
       const left = await chunks.unlink(generation, batchNumbers(cleaned, (cleaned + 1) * BATCH_SIZE));
       if (left === null) return 'stale';
       if (left > 0) await chunks.noteCleaned(generation, cleaned);
@@ -32,7 +32,7 @@ export function createCleanJob(parts: Parts) {
   };
 }
 
-/** @returns false for a generation that is not to be cleaned away (any more) */
+/** Resolves with false for a generation that is not, or no longer, discarded. */
 async function cleanBatch(
   { chunks, statistics }: Parts,
   generation: string,

@@ -2,19 +2,19 @@ import type { Logger } from '../../shared/observability/logger.js';
 import type { ObjectStorage } from '../../shared/ports.js';
 import type { ObjectList, UnreferencedObjects } from '../../shared/storage/unreferenced-objects.js';
 
-/** How many objects of each list a run takes; the next run takes the next ones. */
+/** Most objects of each list in one run; the next run continues. */
 const MAX_OBJECTS = 1_000;
 const AT_ONCE = 8;
-/** A run begins no removal after this, because the sweep that runs it has other things to do. */
+/** After this time a run begins no more removals, because the sweep has other tasks. */
 const MAX_MILLISECONDS = 10_000;
-/** An object that cannot be removed makes way for the others. */
+/** An object that cannot be removed is tried again after this time, so that it does not hold up the others. */
 const POSTPONED_MILLISECONDS = 60_000;
-/** So many failures, and not one success: the storage is away, and asking it for the rest would only take time. */
+/** After so many failures without a success the storage is considered unavailable, and the run ends. */
 const HOPELESS_FAILURES = 2 * AT_ONCE;
 
 export interface Removal {
   readonly removed: number;
-  /** A record refers to them after all. */
+  /** Objects that a record still refers to. */
   readonly kept: number;
   readonly failed: number;
 }
@@ -28,10 +28,10 @@ interface Parts {
 }
 
 /**
- * Removes source objects that nothing has referred to for as long as they are kept. Each is looked at again before: what
- * a record refers to stays. What cannot be removed is logged, comes up again later, and stops nothing else.
+ * Removes source objects that have not been referenced for longer than they are kept. Each is checked again before, so that
+ * an object that a record refers to stays. A failure is logged, and the object is tried again later.
  */
-export function createRemoveObjects(parts: Parts): RemoveObjects {
+export function createRemoveUnreferencedObjects(parts: Parts): RemoveObjects {
   const { objects } = parts;
   return async () => {
     await objects.adoptOld(MAX_OBJECTS);

@@ -8,7 +8,7 @@ import { statisticsOwner, finishRetag } from '../../shared/documents/transitions
 import { isSettled } from '../../shared/term-statistics/parts.js';
 import { settledField } from '../../shared/term-statistics/scripts.js';
 import type { TermStatisticsStore } from '../../shared/term-statistics/term-statistics.js';
-import { settleCount } from '../ingestion/update-term-counts.js';
+import { updateTermCounts } from '../ingestion/update-term-counts.js';
 import { expectedTags, tagsWhenPublished, writeAllTags } from '../ingestion/tags.js';
 import type { Outcome } from '../queue-worker.js';
 
@@ -18,12 +18,12 @@ interface RetagParts {
   readonly statistics: TermStatisticsStore;
 }
 
-/** Brings the tags of a document's chunks, and its owner's term statistics, up to its access lists and metadata. */
+/** Updates the tags of a document's chunks, and its owner's term statistics, to its access lists and metadata. */
 export function createRetagJob(parts: RetagParts) {
   const { records } = parts;
   return async ({ documentId, mark }: { documentId: string; mark: number }): Promise<Outcome> => {
     let expected: ExpectedField[] = [];
-    // Changed meanwhile, it may be by one whose job was here too early: it is looked at again.
+    // The record may change in the meantime, by a request whose own job has already run, so it is read again.
     for (let written: string | null = null; ;) {
       const record = await records.read(documentId);
       if (record === null || (written === null && record.retag !== mark)) return 'stale';
@@ -40,7 +40,7 @@ export function createRetagJob(parts: RetagParts) {
   };
 }
 
-/** @returns what the hashes of the published and the pending generation say once they are done */
+/** Returns the fields that show that the published and the pending generation are done. */
 async function retagGenerations(parts: RetagParts, record: DocumentRecord): Promise<ExpectedField[]> {
   const { published, pending } = record;
   const serving = published?.generation
@@ -68,7 +68,7 @@ async function retagGeneration(
     const readTerms = () => chunks.readTerms(generation, batchNumbers(batch, count));
     const isDone =
       isSettled(state, owner) ||
-      (await settleCount({ records, statistics }, { documentId, generation, batch }, readTerms));
+      (await updateTermCounts({ records, statistics }, { documentId, generation, batch }, readTerms));
     if (isDone) settled.push({ generation, ...settledField(batch, owner) });
   }
   return [expectedTags(generation, tagsOf(record), count), ...settled];

@@ -6,7 +6,7 @@ import type { Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
 import type { MemoryWatch } from '../../shared/redis/memory.js';
 import type { TermStatisticsStore } from '../../shared/term-statistics/term-statistics.js';
-import { withRoom } from '../ingestion/reserve-memory.js';
+import { guardChunks } from '../ingestion/guard-chunks.js';
 import { tagsWhenPublished } from '../ingestion/tags.js';
 import { createRetagJob } from './retag-job.js';
 
@@ -18,11 +18,11 @@ interface Parts {
   readonly redis: Redis;
 }
 
-/** Re-tagging that waits for room where the tags get longer; rights are taken away at any time. */
-export function createRetagInRoom(parts: Parts): ReturnType<typeof createRetagJob> {
+/** Rewrites tags. When the tags become longer it waits for memory, so that revocations are always possible. */
+export function createRetagWithMemory(parts: Parts): ReturnType<typeof createRetagJob> {
   const { records, chunks, memory } = parts;
   const always = createRetagJob(parts);
-  const inRoom = createRetagJob({ ...parts, chunks: withRoom(chunks, memory) });
+  const inRoom = createRetagJob({ ...parts, chunks: guardChunks(chunks, memory) });
   return async (job) => {
     if (!(await memory.isShort())) return inRoom(job);
     const record = await records.read(job.documentId);
@@ -38,7 +38,7 @@ async function lengthens({ redis, chunks }: Parts, record: DocumentRecord): Prom
   for (const { generation, tags } of generations) {
     const info = generation ? await chunks.generation(generation) : null;
     if (!generation || !info || info.chunks === 0) continue;
-    // They are rewritten from the first to the last: what the last has, none has less of.
+    // Chunks are rewritten from first to last, so no chunk has shorter tags than the last one still has.
     const bytes = Number(await redis.hStrLen(keys.chunk(generation, info.chunks - 1), 'tags'));
     if (tags.length > bytes) return true;
   }

@@ -7,7 +7,7 @@ import { keys } from '../../../src/shared/redis/keys.js';
 import { createDraftObjects } from '../../../src/shared/storage/draft-objects.js';
 import { sourceKey } from '../../../src/shared/storage/object-key.js';
 import { createUnreferencedObjects } from '../../../src/shared/storage/unreferenced-objects.js';
-import { createRemoveObjects } from '../../../src/workers/maintenance/remove-unreferenced-objects.js';
+import { createRemoveUnreferencedObjects } from '../../../src/workers/maintenance/remove-unreferenced-objects.js';
 import { makeContent, makeDocument, makeOperation } from '../../support/documents.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
 
@@ -32,7 +32,7 @@ async function run({ keepMilliseconds = HOUR, broken = [] as readonly string[] }
     },
   };
   const objects = createUnreferencedObjects({ redis, records, keepMilliseconds });
-  const counts = await createRemoveObjects({ objects, storage, logger: pino({ level: 'silent' }) })();
+  const counts = await createRemoveUnreferencedObjects({ objects, storage, logger: pino({ level: 'silent' }) })();
   return { asked, counts };
 }
 

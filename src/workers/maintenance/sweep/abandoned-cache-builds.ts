@@ -9,8 +9,8 @@ interface WantedBuild {
   readonly build: string;
 }
 
-/** Caches whose build was asked for and that no job builds. */
-export const cachesTask = ({ caches, jobs, eachMember, graceMs }: SweepParts): SweepTask => ({
+/** Adds jobs for builds of caches that have none. */
+export const abandonedCacheBuildsTask = ({ caches, jobs, eachMember, graceMs }: SweepParts): SweepTask => ({
   name: 'caches',
   begin: (now) => {
     let offset = 0;

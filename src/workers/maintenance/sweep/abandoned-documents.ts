@@ -8,10 +8,10 @@ import { keys } from '../../../shared/redis/keys.js';
 import { allAtOnce, type SweepParts, type SweepTask } from './sweep-task.js';
 
 const PAGE = 200;
-/** Of more than these the next sweep looks at the next: a sweep ends in some seconds, however much waits. */
+/** Most documents in one sweep, so that it ends within seconds. The next sweep continues with the next ones. */
 const MAX_DOCUMENTS = 20_000;
 
-/** The fields of a record that tell whether a job should be looking after it. */
+/** The fields of a record that tell whether it should have a job. */
 const viewSchema = z.object({
   id: z.string(),
   ownerId: z.string(),
@@ -27,10 +27,13 @@ type View = z.infer<typeof viewSchema>;
 const FIELDS = Object.keys(viewSchema.shape);
 
 /**
- * Documents that were not touched for a while, the oldest first, a page with a few round trips: those that no job looks
- * after get one again. Whatever was looked at comes again after all others.
+ * Looks at unfinished documents that were not changed for a while, the oldest first, and adds jobs for those that have
+ * none. A document that was looked at comes again after all others. Each page takes a few round trips.
  */
-export function documentsTask(parts: SweepParts, onRequeued: (documents: number) => void): SweepTask {
+export function abandonedDocumentsTask(
+  parts: SweepParts,
+  onRequeued: (documents: number) => void,
+): SweepTask {
   const { redis, eachMember, graceMs } = parts;
   return {
     name: 'documents',
@@ -42,7 +45,7 @@ export function documentsTask(parts: SweepParts, onRequeued: (documents: number)
           LIMIT: { offset: 0, count: PAGE },
         });
         if (ids.length === 0) return false;
-        // Before the work, so that what cannot be worked on does not stand in the way of all others.
+        // The order is changed before the work, so that a document that always fails does not hold up the others.
         const seen = ids.map((value) => ({ value, score: Date.now() }));
         await redis.zAdd(keys.unfinished, seen, { condition: 'XX' });
         const views = await readViews(parts, ids);
@@ -88,7 +91,7 @@ async function addRetags({ jobs, eachMember }: SweepParts, views: readonly View[
 
 const fenceOf = ({ id, version, attempt }: View) => ({ documentId: id, version, attempt });
 
-/** Documents that are not final and have neither an ingest job nor all the embed jobs they still need. */
+/** Finds documents that are not final and have neither an ingest job nor all the embed jobs that they need. */
 async function findAbandoned(parts: SweepParts, running: readonly View[]): Promise<View[]> {
   const { jobs, eachMember } = parts;
   const wanted = running.flatMap((view) => {
@@ -108,12 +111,13 @@ async function findAbandoned(parts: SweepParts, running: readonly View[]): Promi
   return abandoned;
 }
 
-/** Whether each batch that is left has a job; or, once none is, whether some job is still about to publish. */
+/** Tells whether each unfinished batch has a job or, when all are finished, whether some job is about to publish. */
 async function isBeingEmbedded({ chunks, jobs }: SweepParts, view: View): Promise<boolean> {
   const generation = generationId(view);
-  const batches = batchCount((await chunks.generation(generation))?.chunks ?? 0);
-  // No generation, or one whose texts are not all written yet.
-  if (batches === 0) return false;
+  const info = await chunks.generation(generation);
+  // There is no generation, or not all of its texts are written yet.
+  if (!info || info.chunks === 0) return false;
+  const batches = batchCount(info.chunks);
   const numbers = Array.from({ length: batches }, (_, batch) => batch);
   const [finished, live] = await Promise.all([
     Promise.all(numbers.map((batch) => chunks.isFinished(generation, batch))),

@@ -8,24 +8,24 @@ import type { Sweep } from './sweep.js';
 export interface SweeperOptions {
   readonly redis: Redis;
   readonly sweep: Sweep;
-  /** From the beginning of one sweep to that of the next, in whichever process; a longer one is followed at once. */
+  /** Time from the start of one sweep to the start of the next, across all processes. A longer sweep is followed at once. */
   readonly everyMilliseconds: number;
-  /** After this long a sweep whose process died may be followed by another. */
+  /** If a process dies during a sweep, another process may begin one after this time. */
   readonly leaseMilliseconds: number;
   readonly logger: Logger;
   readonly onSwept?: (swept: { outcome: 'done' | 'error'; seconds: number }) => void;
 }
 
 export interface Sweeper {
-  /** Ends the running sweep after its step. */
+  /** Ends the current sweep after its current step. */
   close(): Promise<void>;
 }
 
 /**
- * Sweeps again and again, one process at a time of however many have a sweeper, beside all queues: no job waits for a
- * sweep, nor a sweep for jobs.
+ * Runs sweeps regularly, in one process at a time of all that have a schedule. Sweeps are no jobs, so that no job waits for
+ * a sweep, nor a sweep for jobs.
  */
-export function startSweeper(options: SweeperOptions): Sweeper {
+export function startSweepSchedule(options: SweeperOptions): Sweeper {
   const { everyMilliseconds, logger } = options;
   let isClosed = false;
   const pause = createPause(Math.min(1_000, everyMilliseconds / 4));
@@ -36,7 +36,7 @@ export function startSweeper(options: SweeperOptions): Sweeper {
         const error = toUnavailable(thrown);
         logger[error instanceof UnavailableError ? 'warn' : 'error']({ err: error }, 'sweep broke off');
       });
-      // It may have been closed meanwhile.
+      // `close` may have been called in the meantime.
       // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition
       if (!isClosed) await pause.wait();
     }
@@ -51,7 +51,7 @@ export function startSweeper(options: SweeperOptions): Sweeper {
   };
 }
 
-/** Sweeps if it is time and no other process does. */
+/** Runs a sweep if one is due and no other process runs it. */
 async function sweepOnce(
   { redis, sweep, everyMilliseconds, leaseMilliseconds, logger, onSwept }: SweeperOptions,
   isClosed: () => boolean,
@@ -65,7 +65,7 @@ async function sweepOnce(
   if (!lease) return;
   const started = performance.now();
   let outcome: 'done' | 'error' = 'error';
-  // A step may take its time; a process that is frozen does not renew.
+  // A step may take long, so the lease is renewed in between; a process that is frozen does not renew it.
   const renewal = setInterval(() => {
     lease.renew().catch(() => undefined);
   }, leaseMilliseconds / 3);

@@ -5,8 +5,8 @@ import { allAtOnce, scanSet, type SweepParts, type SweepTask } from './sweep-tas
 
 const PAGE = 100;
 
-/** Hidden generations that are no attempt of any unfinished document: left by a run that was overtaken. */
-export const straysTask = (parts: SweepParts): SweepTask => ({
+/** Discards hidden generations that belong to no current attempt. A run that was superseded has left them behind. */
+export const strayGenerationsTask = (parts: SweepParts): SweepTask => ({
   name: 'strays',
   begin: (now) => {
     const work = (page: string[]) =>
@@ -23,7 +23,7 @@ async function discardIfStray(
   if ((await redis.sIsMember(keys.garbage, generation)) === 1) return;
   const record = await records.read(at(generation.split('.'), 0));
   if (record?.pending && latestAttempts(record).includes(generation)) return;
-  // Published since the page was read: no stray at all.
+  // The generation was published after the page was read.
   if (record?.published?.generation === generation) return;
   await redis
     .multi()

@@ -16,27 +16,27 @@ export interface SweepParts {
   readonly caches: Caches;
   readonly removeObjects: RemoveObjects;
   readonly memory: MemoryWatch;
-  /** What a job does, done here where no queue moves. */
+  /** Does what a `clean` job does, for when queues stand still. */
   readonly clean: (generation: string) => Promise<unknown>;
   readonly eachMember: EachMember;
   readonly logger: Pick<Logger, 'warn' | 'error'>;
-  /** A record is left alone this long after its last change: its next job may be on its way. */
+  /** Records that were changed within this time are skipped, because their next job may be about to be added. */
   readonly graceMs: number;
 }
 
-/** Does one batch, and answers whether there is more of it now. */
+/** Processes one batch. Resolves with whether there is another one. */
 export type SweepStep = () => Promise<boolean>;
 
-/** One kind of what the sweeper looks after; kinds take turns, a batch each. */
+/** One task of a sweep. Tasks take turns, a batch each. */
 export interface SweepTask {
   readonly name: string;
-  /** Begins a walk. @param now in ms */
+  /** Begins the task. @param now in milliseconds since 1970 */
   readonly begin: (now: number) => SweepStep;
 }
 
 /**
- * Works on all members at once, so that they share round trips. One that fails stops none of the others.
- * @returns those whose work was done
+ * Processes all members concurrently, so that they share round trips. A failure does not stop the others.
+ * @returns the members that were processed successfully
  */
 export async function allAtOnce<Member>(
   eachMember: EachMember,
@@ -46,13 +46,13 @@ export async function allAtOnce<Member>(
 ): Promise<Member[]> {
   const ends = await Promise.allSettled(members.map(async (member) => work(member)));
   await eachMember(set, ends, (end) =>
-    // @NOTE a reason is whatever the work threw; it goes on as it came
+    // @NOTE the reason is whatever the work threw
     end.status === 'fulfilled' ? Promise.resolve() : Promise.reject(end.reason as Error),
   );
   return members.filter((_, i) => ends[i]?.status === 'fulfilled');
 }
 
-/** Works off what `SSCAN` finds, a page a step. */
+/** Processes the members of a set, one page of `SSCAN` in each step. */
 export function scanSet(
   redis: Redis,
   key: string,

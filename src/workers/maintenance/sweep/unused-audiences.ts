@@ -1,13 +1,13 @@
 import { createAudiences } from '../../../shared/access/audiences.js';
 import type { SweepParts, SweepTask } from './sweep-task.js';
 
-/** Tags of chunks may name an audience for longer than a record does: those of a re-tagging that was overtaken. */
+/** The tags of chunks may name an audience for longer than a record does, until they are rewritten. */
 const GRACE_MS = 600_000;
-/** While Redis is short of memory: longer than from making an audience known to the record that refers to it. */
+/** Applies while Redis is short of memory. An audience is stored before its record, and this is longer than that takes. */
 const SHORT_GRACE_MS = 60_000;
 
-/** Large audiences that no record has referred to for a while, a page of them in a step. */
-export const audiencesTask = ({ redis, memory }: SweepParts): SweepTask => ({
+/** Removes large audiences that no record has referred to for a while. */
+export const unusedAudiencesTask = ({ redis, memory }: SweepParts): SweepTask => ({
   name: 'audiences',
   begin: (now) => {
     const audiences = createAudiences(redis);

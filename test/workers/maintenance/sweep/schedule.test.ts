@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { keys } from '../../../../src/shared/redis/keys.js';
 import { takeLease } from '../../../../src/shared/redis/lease.js';
 import type { Sweep } from '../../../../src/workers/maintenance/sweep/sweep.js';
-import { startSweeper } from '../../../../src/workers/maintenance/sweep/schedule.js';
+import { startSweepSchedule } from '../../../../src/workers/maintenance/sweep/schedule.js';
 import { until } from '../../../support/until.js';
 import { useTestRedis } from '../../../support/use-test-redis.js';
 
@@ -17,7 +17,7 @@ beforeEach(async () => {
 const logger = pino({ level: 'silent' });
 
 function sweeperOf(sweep: Sweep, { every = 20, lease = 10_000 } = {}) {
-  return startSweeper({ redis, sweep, logger, everyMilliseconds: every, leaseMilliseconds: lease });
+  return startSweepSchedule({ redis, sweep, logger, everyMilliseconds: every, leaseMilliseconds: lease });
 }
 
 test('however many processes sweep, one does at a time', async () => {
