@@ -1,5 +1,5 @@
 interface Taker {
-  /** Done in no time: it may have the spare. */
+  /** Whether the task is quick, so that it may use the spare item. */
   readonly isQuick: boolean;
   readonly callerId: string;
   readonly signal: AbortSignal | undefined;
@@ -10,8 +10,8 @@ interface Waiting<T> extends Omit<Taker, 'signal'> {
 }
 
 /**
- * Lends out `items`, each to one taker at a time, to the caller that holds the fewest first, then in the order of coming.
- * Quick takers need not wait for slow ones: while those hold all items, the quick get the spare.
+ * Lends items, each to one taker at a time. The caller that holds the fewest items is served first, then the one that has
+ * waited longest. While slow tasks hold all items, quick tasks may use `spare`, so that they never wait for slow ones.
  */
 export function createFairQueue<T>(items: readonly T[], spare: T) {
   const idle = [...items];
@@ -50,7 +50,7 @@ export function createFairQueue<T>(items: readonly T[], spare: T) {
   };
 }
 
-/** How many items each caller holds. */
+/** Counts the items that each caller holds. */
 function createHoldings() {
   const held = new Map<string, number>();
   const of = (callerId: string): number => held.get(callerId) ?? 0;
@@ -67,7 +67,7 @@ function createHoldings() {
   };
 }
 
-/** Waits in the queue until `serve` hands out an item; leaves the queue when the signal aborts. */
+/** Waits until `serve` lends an item. Leaves the queue when the signal aborts. */
 async function waitForItem<T>(
   waiting: Waiting<T>[],
   { isQuick, callerId, signal }: Taker,

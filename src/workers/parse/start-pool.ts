@@ -4,12 +4,12 @@ import { createParserPool, type ParserPool, type ParserPoolOptions } from './poo
 import { openWorkspace } from './confinement/workspace.js';
 
 interface StartOptions extends Omit<ParserPoolOptions, 'launch' | 'workspace' | 'logger'> {
-  /** Whom parsers run as where this process is root. */
+  /** The user that parsers run as when this process is root. */
   readonly user: User;
   readonly logger?: ConfinementLogger | undefined;
 }
 
-/** A pool of parsers, confined as far as this machine lets them be, with a folder of its own. */
+/** Starts a pool of parsers with its own workspace. They are confined as strictly as this machine allows. */
 export async function startParserPool({ user, ...options }: StartOptions): Promise<ParserPool> {
   const { logger } = options;
   const workspace = await openWorkspace({ logger });

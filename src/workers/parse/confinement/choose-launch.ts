@@ -15,20 +15,20 @@ export interface ConfinementLogger {
   warn(fields: Record<string, unknown>, message: string): void;
 }
 
-interface Wish {
-  /** Whom parsers run as where the worker is root. */
+interface LaunchOptions {
+  /** The user that parsers run as when the worker is root. */
   readonly user: User;
   readonly workspace: Workspace;
   readonly logger?: ConfinementLogger | undefined;
 }
 
 /**
- * The strictest way in which parsers start on this machine, found by trying, and said in the log: another user without
- * privileges where this process is root, no network, no way to privileges. What the kernel, missing tools or the
- * permissions of our own folder prevent is left out with a warning, since documents must be read all the same.
+ * Finds the strictest confinement in which parsers start on this machine, by trying, and logs it: an unprivileged user if
+ * this process is root, no network, no way to gain privileges. What the kernel, missing tools or file permissions prevent
+ * is left out with a warning, because documents have to be parsed all the same.
  * @throws when no process can be started at all
  */
-export async function chooseLaunch({ user, workspace, logger }: Wish): Promise<Launch> {
+export async function chooseLaunch({ user, workspace, logger }: LaunchOptions): Promise<Launch> {
   const isRoot = process.getuid?.() === 0;
   const troubles: string[] = [];
   for (const launch of launches(isRoot ? user : null)) {
@@ -42,7 +42,7 @@ export async function chooseLaunch({ user, workspace, logger }: Wish): Promise<L
   throw new Error(`no parser process can be started: ${at(troubles, troubles.length - 1)}`);
 }
 
-/** From the strictest on. To be another user matters more than to have no network: what root has includes both. */
+/** Lists the ways, the strictest first. Another user matters more than no network, because root could regain a network. */
 function launches(user: User | null): Launch[] {
   const ways = [
     { hasNetwork: false, hasSetpriv: true },
@@ -62,14 +62,14 @@ const foundSchema = z.object({
   network: z.string().nullable(),
 });
 
-/** @returns why it does not work; null when it does, seen from inside */
+/** Tries a launch. Resolves with the reason why it does not work; null when the process confirms its confinement. */
 async function tryLaunch(launch: Launch, workspace: Workspace): Promise<string | null> {
   const folder = workspace.createFolder(launch.user);
   try {
     const child = startConfined(launch, {
       script: CHECK,
       folder: folder.path,
-      // A wrapper that cannot do its part, and a path that cannot be reached, end here before Node.js starts.
+      // If the wrapper fails, or the path cannot be reached, the process ends here before Node.js starts.
       limits: ['ulimit -c 0', '[ -x "$1" ]'],
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -6,24 +6,24 @@ import { chmod, chown, copyFile, lstat, rename, rm, rmdir } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 import type { User } from './start-confined.js';
 
-/** The one folder of a parser process, for the document that it reads and for temporary files. */
+/** The folder of a parser process, for the document that it parses and for temporary files. */
 export interface ParserFolder {
   readonly path: string;
-  /** Puts a file there, moved if it is one of `incoming`. @returns its name within the folder */
+  /** Moves a file of `incoming` into the folder, or copies any other. @returns its name within the folder */
   take(file: string): Promise<string>;
-  /** Removes what `take` put there. */
+  /** Removes a file that `take` has put there. */
   drop(name: string): Promise<void>;
   remove(): Promise<void>;
 }
 
 interface Place {
-  /** Folder of the worker's alone, on the same file system. */
+  /** A folder that only the worker can enter, on the same file system. */
   readonly incoming: string;
-  /** Who alone may enter the folder; null: the worker's own user. */
+  /** The only user that may enter the folder; null for the worker's own user. */
   readonly user: User | null;
 }
 
-/** Makes an empty folder within `parent`. */
+/** Creates an empty folder within `parent`. */
 export function createParserFolder(parent: string, { incoming, user }: Place): ParserFolder {
   const path = mkdtempSync(join(parent, 'parser-'));
   if (user) chownSync(path, user.uid, user.gid);
@@ -33,7 +33,7 @@ export function createParserFolder(parent: string, { incoming, user }: Place): P
       const name = randomUUID();
       const own = dirname(file) === incoming ? file : join(incoming, name);
       if (own !== file) await copyFile(file, own);
-      // All this before it moves: in the parser's folder a name may lead anywhere.
+      // The file is prepared before it moves, because in the parser's folder its name could have become a symbolic link.
       await chmod(own, 0o400);
       if (user) await chown(own, user.uid, user.gid);
       await rename(own, join(path, name));
@@ -44,7 +44,7 @@ export function createParserFolder(parent: string, { incoming, user }: Place): P
   };
 }
 
-/** Removes a folder as its owner: whatever a parser has made of it, nothing but what is that owner's can go. */
+/** Removes a folder with the rights of its owner, so that links which a parser has made there cannot harm other files. */
 export async function removeParserFolder(path: string): Promise<void> {
   const { uid, gid } = await lstat(path);
   if (process.getuid?.() !== 0 || uid === 0) {

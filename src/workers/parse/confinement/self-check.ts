@@ -2,7 +2,7 @@ import { readlink } from 'node:fs/promises';
 import { countTokens } from '../../../shared/text/token-count.js';
 import { loadAllParsers } from '../formats/parsers.js';
 
-// Runs as a parser would: shows that all of its code can be read from there, and says where "there" is.
+// This script runs confined like a parser. It loads all of a parser's code and reports what confinement it finds.
 await loadAllParsers();
 countTokens('The encoder, too.');
 const found = {

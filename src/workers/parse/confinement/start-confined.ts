@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Folder that holds `dist/` and `node_modules/`. */
+/** The folder that contains `dist/` and `node_modules/`. */
 const CODE = fileURLToPath(new URL('../../../..', import.meta.url));
 
 export interface User {
@@ -13,22 +13,22 @@ export interface User {
 
 /** How parser processes are started. */
 export interface Launch {
-  /** Whom they run as; null: the worker's own user. */
+  /** The user that they run as; null for the worker's own user. */
   readonly user: User | null;
-  /** Whether they keep the worker's network; else they have one of their own with nobody in it. */
+  /** Whether they keep the worker's network. Otherwise they get an empty network namespace. */
   readonly hasNetwork: boolean;
-  /** Whether setpriv starts them: they gain no privileges by any file, and die with the worker whatever they do. */
+  /** Whether setpriv starts them. Then they cannot gain privileges, and they are killed when the worker ends. */
   readonly hasSetpriv: boolean;
-  /** Whether code and Node.js are handed over open, because `user` cannot reach their folders by path. */
+  /** Whether they get open descriptors of the code and of Node.js, because `user` cannot reach these by path. */
   readonly isHandedOver: boolean;
 }
 
 interface Start {
   readonly script: string;
-  /** The process's own folder: where it works, and for temporary files. */
+  /** The process's own folder: its working directory, and the place for its temporary files. */
   readonly folder: string;
   readonly nodeOptions?: readonly string[];
-  /** Commands of the shell that becomes Node.js, such as `ulimit -v 2097152`. */
+  /** Commands that the shell runs before it executes Node.js, such as `ulimit -v 2097152`. */
   readonly limits?: readonly string[];
   readonly stdio: readonly ['ignore', 'ignore' | 'pipe', 'pipe', ...('ipc' | 'ignore')[]];
 }
@@ -36,7 +36,7 @@ interface Start {
 const HANDED_NODE = 4;
 const HANDED_CODE = 5;
 
-/** Starts a script as `launch` says, in a process group of its own, with nothing of this process's environment. */
+/** Starts a script as `launch` says, in its own process group and without the environment of this process. */
 export function startConfined(launch: Launch, start: Start): ChildProcess {
   const { isHandedOver, user, hasSetpriv } = launch;
   const script = isHandedOver
@@ -73,7 +73,7 @@ export function startConfined(launch: Launch, start: Start): ChildProcess {
   }
 }
 
-/** What runs before the shell: it enters namespaces, then drops privileges, each by becoming the next. */
+/** Returns the commands that run before the shell. Each enters a namespace or drops privileges, and executes the next. */
 function wrapper({ user, hasNetwork, hasSetpriv }: Launch): string[] {
   const namespaces = process.getuid?.() === 0 ? ['--net'] : ['--user', '--net'];
   const identity = user
@@ -87,7 +87,7 @@ function wrapper({ user, hasNetwork, hasSetpriv }: Launch): string[] {
   ];
 }
 
-/** Of util-linux, which Debian always has; looked for where only root may put programs. */
+/** Finds a program of util-linux, which Debian always has, in the folders that only root can write to. */
 function toolPath(name: string): string | null {
   const folders = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path)) ?? null;

@@ -9,28 +9,28 @@ import type { User } from './start-confined.js';
 import { createParserFolder, removeParserFolder, type ParserFolder } from './parser-folder.js';
 
 const PREFIX = 'quire-parse-';
-/** What is being set up, without any document in it yet. */
+/** Prefix of a workspace that is being created and contains no document yet. */
 const STARTING = 'quire-starting-';
 const STARTING_MILLISECONDS = 60_000;
 
 export interface Workspace {
-  /** Folder of the worker alone, for copies of documents on their way to a parser. */
+  /** A folder that only the worker can enter, for copies of documents on their way to a parser. */
   readonly incoming: string;
-  /** An empty folder that `user` alone may enter; null: the worker's own. */
+  /** Creates an empty folder that only `user` may enter; null stands for the worker's own user. */
   createFolder(user: User | null): ParserFolder;
-  /** Removes all of it. */
+  /** Removes the workspace with everything in it. */
   close(): Promise<void>;
 }
 
 interface WorkspaceOptions {
-  /** Where temporary files go on this machine. */
+  /** The folder for temporary files of this machine. */
   readonly parent?: string;
   readonly logger?: { warn(fields: Record<string, unknown>, message: string): void } | undefined;
 }
 
 /**
- * Opens a folder for everything that parsing puts on the disk, and removes those of workers that were killed: as long
- * as a worker lives, it listens on a socket in its folder.
+ * Creates a folder for everything that parsing writes to the disk, and removes the folders of workers that were killed. As
+ * long as a worker lives, it listens on a socket in its folder.
  */
 export async function openWorkspace({
   parent = tmpdir(),
@@ -38,17 +38,17 @@ export async function openWorkspace({
 }: WorkspaceOptions = {}): Promise<Workspace> {
   for (const path of await abandoned(parent)) {
     await removeWorkspace(path).catch((error: unknown) => {
-      // Another worker, started at the same time, may have been quicker.
+      // Another worker that started at the same time may have removed it first.
       if (errorCode(error) !== 'ENOENT') logger?.warn({ path, err: error }, 'old parser files not removed');
     });
   }
   const starting = await mkdtemp(join(parent, STARTING));
   const stopListening = await listenIn(starting);
   await mkdir(join(starting, 'incoming'), { mode: 0o700 });
-  // Others may pass through to the folders that are theirs, but not look around.
+  // Other users may pass through to their own folders, but cannot list this one.
   await chmod(starting, 0o711);
   const path = join(parent, `${PREFIX}${starting.slice(-6)}`);
-  // Only now by the name that is cleaned up as soon as nobody listens.
+  // Workspaces with this prefix are removed as soon as nobody listens in them, so the name is only given now.
   await rename(starting, path);
   const incoming = join(path, 'incoming');
   return {
@@ -67,7 +67,7 @@ async function removeWorkspace(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
 }
 
-/** Workspaces of this user within `parent` that no living worker has. */
+/** Lists workspaces of this user within `parent` that belong to no running worker. */
 async function abandoned(parent: string): Promise<string[]> {
   const found: string[] = [];
   for (const name of await readdir(parent)) {
@@ -82,7 +82,7 @@ async function abandoned(parent: string): Promise<string[]> {
   return found;
 }
 
-/** @returns what ends it; so does the death of this process, in whatever way */
+/** Listens on a socket in the folder. Returns a function that ends that; the end of this process does as well. */
 async function listenIn(folder: string): Promise<() => Promise<void>> {
   const { path, close } = await socketIn(folder);
   const server = createServer((socket) => socket.destroy()).listen(path);
@@ -94,7 +94,7 @@ async function listenIn(folder: string): Promise<() => Promise<void>> {
   };
 }
 
-/** Null where the folder is gone: another worker that started at the same time was quicker. */
+/** Tells whether a worker listens in the folder. Null when the folder is gone, because another worker has removed it. */
 async function isInUse(folder: string): Promise<boolean | null> {
   try {
     const { path, close } = await socketIn(folder);
@@ -109,7 +109,7 @@ async function isInUse(folder: string): Promise<boolean | null> {
   }
 }
 
-/** Addresses of sockets are short, folders for temporary files may not be: by way of the open folder all fit. */
+/** Returns a short path of the socket. Paths of sockets are limited in length, so it leads through an open descriptor. */
 async function socketIn(folder: string): Promise<{ path: string; close: () => Promise<void> }> {
   if (process.platform !== 'linux') return { path: join(folder, 'alive'), close: () => Promise.resolve() };
   const handle = await open(folder, 'r');

@@ -1,5 +1,6 @@
 import { CsvError, parse } from 'csv-parse';
 import { z } from 'zod';
+import { at } from '../../../shared/at.js';
 import { decodeText } from './decode-text.js';
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
@@ -7,7 +8,7 @@ const MAX_HEADING_LENGTH = 64;
 const ROWS_AT_ONCE = 256;
 const entrySchema = z.object({ record: z.array(z.string()), info: z.object({ bytes: z.number() }) });
 
-/** CSV: one line a row, each value behind its column's name where the first row holds names. */
+/** Parses CSV. Each row becomes a line, with the column's name before each value if the first row contains names. */
 export async function* parseCsv(bytes: Uint8Array): AsyncIterable<string> {
   const text = decodeText(bytes).replace(/^\ufeff/, '');
   const parser = parse({
@@ -31,12 +32,12 @@ export async function* parseCsv(bytes: Uint8Array): AsyncIterable<string> {
     yield rows.lines.join('\n');
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    // A quote that never closes: what follows the last whole row is read as plain text.
+    // A quote is never closed: everything after the last complete row is read as plain text.
     yield `${rows.lines.join('\n')}\n${Buffer.from(text).subarray(bytesRead).toString('utf8')}`;
   }
 }
 
-/** Turns records into lines; the first record decides whether columns have names. */
+/** Converts records to lines. The first record decides whether columns have names. */
 function createRows() {
   const lines: string[] = [];
   let headings: readonly string[] | undefined;
@@ -53,7 +54,7 @@ function createRows() {
   };
 }
 
-/** The candidate that the first lines hold most often and most evenly. */
+/** Returns the delimiter that occurs most often and most evenly in the first lines. */
 function likelyDelimiter(text: string): string {
   const lines = text
     .slice(0, 16_384)
@@ -64,7 +65,7 @@ function likelyDelimiter(text: string): string {
     const counts = lines.map((line) => line.split(delimiter).length - 1);
     return Math.min(...counts) * 1000 + counts.reduce((sum, count) => sum + count, 0);
   });
-  return DELIMITERS[scores.indexOf(Math.max(...scores))] ?? ',';
+  return at(DELIMITERS, scores.indexOf(Math.max(...scores)));
 }
 
 function areHeadings(row: readonly string[]): boolean {

@@ -5,8 +5,8 @@ import iconv from 'iconv-lite';
 const SAMPLE_BYTES = 65_536;
 
 /**
- * Decodes text of unknown encoding: by its byte order mark, as UTF-8 where that fits, as UTF-16 by its zeros, by
- * `declared` (an HTML or HTTP charset) where that is a legacy one, else by statistics.
+ * Decodes text of unknown encoding. The encoding is taken from the byte order mark, else it is UTF-8 if the bytes are
+ * valid, else UTF-16 if zeros indicate it, else `declared` (an HTML or HTTP charset) if it is a legacy one, else a guess.
  */
 export function decodeText(bytes: Uint8Array, declared?: string): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -27,7 +27,7 @@ function markedEncoding(buffer: Buffer): string | undefined {
   return buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf ? 'utf-8' : undefined;
 }
 
-/** UTF-8 when it is valid and its zeros are at most stray ones, or when a few broken places are all that is wrong. */
+/** Returns UTF-8 if the bytes are valid, or nearly so, and contain almost no zeros. */
 function utf8OrNothing(buffer: Buffer): 'utf-8' | undefined {
   const head = buffer.subarray(0, SAMPLE_BYTES);
   const zeros = head.reduce((sum, byte) => sum + (byte === 0 ? 1 : 0), 0);
@@ -44,7 +44,7 @@ function utf8OrNothing(buffer: Buffer): 'utf-8' | undefined {
   return whole > broken * 10 ? 'utf-8' : undefined;
 }
 
-/** Two-byte text without a mark: its zeros, or in East Asian text its blanks and line ends, fall on one side only. */
+/** Detects UTF-16 without a byte order mark: its zeros (in East Asian text those of blanks) are all at even or all at odd places. */
 function wideEncoding(buffer: Buffer): string | undefined {
   const head = buffer.subarray(0, SAMPLE_BYTES);
   let even = 0;
@@ -71,7 +71,7 @@ function legacyEncoding(buffer: Buffer, declared: string | undefined): string {
   const guess = guesses.find(
     ({ name }) => !/^UTF|^ASCII|^ISO-2022/i.test(name) && iconv.encodingExists(name),
   );
-  // Western text declared as ISO 8859-1 is windows-1252 in practice.
+  // Text that is declared as ISO 8859-1 is windows-1252 in practice.
   if (!guess || guess.name === 'ISO-8859-1' || guess.confidence < 20) return 'windows-1252';
   return guess.name === 'GB18030' ? 'gb18030' : guess.name;
 }

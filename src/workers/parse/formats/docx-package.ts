@@ -1,12 +1,12 @@
 import { unzipSync } from 'fflate';
 import { IngestError } from '../../../shared/errors.js';
 
-/** Most bytes that the XML parts of a package may inflate to. */
+/** Most bytes of the XML parts of a package after decompression. */
 const INFLATED_LIMIT = 256 * 1024 * 1024;
 const OLE_MAGIC = Buffer.from('d0cf11e0a1b11ae1', 'hex');
 const ENCRYPTED_STREAM = Buffer.from('EncryptedPackage', 'utf16le');
 
-/** The XML parts of an office package by name; media and embedded files are never inflated. */
+/** Reads the XML parts of an office package, by name. Media and embedded files are not decompressed. */
 export function readPackage(bytes: Uint8Array): Record<string, Uint8Array> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (buffer.subarray(0, 8).equals(OLE_MAGIC)) {

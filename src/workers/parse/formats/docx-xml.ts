@@ -22,7 +22,7 @@ const SEPARATING = new Set([
 const TEXT = new Set(['w:t', 'a:t', 'm:t', 'c:v']);
 const PARAGRAPHS = new Set(['w:p', 'a:p', 'c:pt']);
 
-/** Paragraphs of a part of a Word file (or a chart, a diagram) in the order of its XML, text boxes included; reads as a stream. */
+/** Reads the paragraphs of a part of a Word file, a chart or a diagram as a stream, in the order of its XML, with text boxes. */
 export function readParagraphs(xml: string): string[] {
   const collected = createParagraphs();
   let skipped = 0;
@@ -54,10 +54,10 @@ export function readParagraphs(xml: string): string[] {
   return collected.end();
 }
 
-/** Puts text into the paragraph it belongs to. */
+/** Collects text by paragraph. */
 function createParagraphs() {
   const paragraphs: string[] = [];
-  // A text box sits inside a paragraph: its paragraphs come first, then the rest of the outer one.
+  // A text box is inside a paragraph: its own paragraphs come first, then the rest of the outer one.
   const opened: string[][] = [];
   let rest: string[] = [];
   const append = (text: string): void => {

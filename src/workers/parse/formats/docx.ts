@@ -6,14 +6,14 @@ import { readPackage } from './docx-package.js';
 import { readParagraphs } from './docx-xml.js';
 import { createHtmlText } from './html-text.js';
 
-/** A larger body is read as a stream only: mammoth builds trees of it, some fifty times its size. */
+/** A larger body is only read as a stream, because mammoth's tree of it takes about fifty times its size. */
 const MAMMOTH_LIMIT = 16 * 1024 * 1024;
-/** Parts with text of their own, in the order a reader would want them after the body. */
+/** Parts that contain text of their own, which follows the body. */
 const SIDE_PARTS =
   /(?:^|\/)(?:header|footer|footnotes|endnotes|comments|charts\/chart|diagrams\/data)\d*\.xml$/;
 const noImages = mammoth.images.imgElement(() => Promise.resolve({ src: '' }));
 
-/** Word (docx): mammoth's reading of body, tables, lists and notes, then what it leaves out: text boxes, headers, footers, charts. */
+/** Parses Word (docx): mammoth reads body, tables, lists and notes; text boxes, headers, footers and charts are added. */
 export async function* parseDocx(bytes: Uint8Array): AsyncIterable<string> {
   const parts = readPackage(bytes);
   const bodyName = bodyPart(parts);
@@ -45,7 +45,7 @@ function folded(line: string): string {
 
 const tagOf = (markup: string): string => markup.slice(0, markup.indexOf('>') + 1);
 
-/** The main part, as the package's relations name it. */
+/** Returns the name of the main part, which the relations of the package state. */
 function bodyPart(parts: Record<string, Uint8Array>): string {
   const relations = parts['_rels/.rels'];
   const markup = relations ? decodeText(relations) : '';
@@ -55,10 +55,10 @@ function bodyPart(parts: Record<string, Uint8Array>): string {
   return Object.hasOwn(parts, target) ? target : 'word/document.xml';
 }
 
-/** Undefined where mammoth gives up: the paragraphs of the XML are still there. */
+/** Returns undefined when mammoth fails; the paragraphs of the XML are used then. */
 async function readWithMammoth(parts: Record<string, Uint8Array>): Promise<string | undefined> {
   try {
-    // Packed anew without media: mammoth sees no bytes that were not counted, and no picture it could fetch.
+    // The package is zipped again without media, so that mammoth only reads bytes that were counted and fetches nothing.
     const buffer = Buffer.from(zipSync(parts, { level: 0 }));
     const { value } = await mammoth.convertToHtml(
       { buffer },

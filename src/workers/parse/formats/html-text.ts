@@ -25,7 +25,7 @@ const LINES = new Set(
 const CELLS = new Set(['td', 'th']);
 const PREFORMATTED = new Set(['pre', 'textarea']);
 
-/** Collects the readable text of markup that is fed in pieces: blocks apart, cells of a row on its line, no scripts or styles. */
+/** Collects the readable text of markup that is written in pieces. Blocks are separated, cells of a row share a line, and scripts and styles are left out. */
 export function createHtmlText(): { write(markup: string): void; end(): string } {
   const text = createTextFlow();
   let dropped = 0;
@@ -79,7 +79,7 @@ function separateBlock(text: TextFlow, name: string): void {
 
 type TextFlow = ReturnType<typeof createTextFlow>;
 
-/** Text with the gaps between its pieces: of several separators in a row the widest counts, and none at the beginning. */
+/** Joins pieces of text with separators. Of several separators in a row the widest is used, and none at the beginning. */
 function createTextFlow() {
   const parts: string[] = [];
   let gap = '';
@@ -106,7 +106,7 @@ function createTextFlow() {
       gap = isPlain && solid.endsWith(' ') ? ' ' : '';
       isLineOpen = true;
     },
-    /** The first cell of a row has no separator before it. */
+    /** Begins a row, whose first cell gets no separator. */
     beginRow: (): void => {
       isLineOpen = false;
     },

@@ -3,7 +3,7 @@ import { createHtmlText } from './html-text.js';
 
 const PRESCAN_BYTES = 4096;
 
-/** HTML: its readable text, decoded by its bytes first and its own word about its charset second. */
+/** Parses HTML into its readable text. The encoding is detected from the bytes first, then taken from the declared charset. */
 export function* parseHtml(bytes: Uint8Array): Iterable<string> {
   const start = Buffer.from(bytes.subarray(0, PRESCAN_BYTES)).toString('latin1');
   const charset =
@@ -14,7 +14,7 @@ export function* parseHtml(bytes: Uint8Array): Iterable<string> {
   yield html.end();
 }
 
-/** What `pattern` takes out of the first tag of that name that holds it: tag by tag, so that each is read once. */
+/** Returns what `pattern` captures in the first matching tag of that name. It goes tag by tag, so that each is read once. */
 function attributeOf(markup: string, name: string, pattern: RegExp): string | undefined {
   const folded = markup.toLowerCase();
   let end = 0;

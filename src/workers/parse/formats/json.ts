@@ -5,8 +5,8 @@ const DEEPEST_INDENT = 8;
 const LINES_AT_ONCE = 1024;
 
 /**
- * JSON, also one value a line: each value on a line behind its key, in the order of the file. Read by tokens, not as a
- * tree: depth costs nothing, numbers stay as written, and what a broken file holds up to the break is still read.
+ * Parses JSON, including JSON Lines. Each value gets a line with its key, in the order of the file. It reads tokens rather
+ * than a tree, so that depth costs nothing, numbers keep their form, and a broken file is read up to the error.
  */
 export function* parseJson(bytes: Uint8Array): Iterable<string> {
   const text = decodeText(bytes).replace(/^\ufeff/, '');
@@ -17,7 +17,7 @@ export function* parseJson(bytes: Uint8Array): Iterable<string> {
     if (punctuation !== undefined) reader.punctuation(punctuation);
     else reader.value(string === undefined ? (literal ?? '') : unquote(string));
     if (reader.lines.length >= LINES_AT_ONCE) yield `${reader.lines.splice(0).join('\n')}\n`;
-    // A new run of the expression starts where this one ended, whatever ran between.
+    // The expression is shared, so another parser may have moved its position while this one was suspended.
     TOKEN.lastIndex = match.index + match[0].length;
   }
   reader.finish();
@@ -29,12 +29,12 @@ function unquote(string: string): string {
     const value: unknown = JSON.parse(string);
     return String(value);
   } catch {
-    // Raw line ends or wrong escapes: readable as they stand.
+    // The string contains raw line ends or wrong escapes, and is used as it is.
     return string.slice(1, -1);
   }
 }
 
-/** Turns tokens into lines: `key: value` in objects, `- value` in lists. */
+/** Converts tokens to lines: `key: value` in objects, `- value` in lists. */
 function createLines() {
   const lines: string[] = [];
   const open: string[] = [];

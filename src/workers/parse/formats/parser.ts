@@ -1,2 +1,2 @@
-/** Text of a document in reading order, in pieces: of a page, a row, a part. */
+/** Parses a file into text in reading order, in pieces such as pages, rows or parts. */
 export type Parser = (bytes: Uint8Array) => AsyncIterable<string> | Iterable<string>;

@@ -11,12 +11,12 @@ const loaders: Readonly<Record<FileFormat, () => Promise<Parser>>> = {
   docx: async () => (await import('./docx.js')).parseDocx,
 };
 
-/** The parser of a format, loaded when first needed. */
+/** Returns the parser of a format, which is loaded on first use. */
 export async function loadParser(format: FileFormat): Promise<Parser> {
   return await loaders[format]();
 }
 
-/** @throws when some parser's code cannot be read */
+/** @throws when the code of a parser cannot be read */
 export async function loadAllParsers(): Promise<void> {
   for (const load of Object.values(loaders)) await load();
 }

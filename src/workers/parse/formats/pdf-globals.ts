@@ -1,6 +1,6 @@
 /**
- * pdf.js names these classes of browsers when it is loaded, though reading text never draws. Without them it depends on
- * a native canvas, which is absent on some systems and does not load in little memory. Imported before pdf-parse.
+ * pdf.js refers to these browser classes when it is loaded, although reading text never draws. Without them it would load
+ * a native canvas, which does not exist on some systems and needs much memory. This must be imported before pdf-parse.
  */
 for (const name of ['DOMMatrix', 'ImageData', 'Path2D'])
   if (!(name in globalThis))

@@ -3,7 +3,7 @@ import iconv from 'iconv-lite';
 
 const EAST_ASIAN = /^(?:GB18030|Big5|EUC-JP|EUC-KR|Shift_JIS)$/;
 
-/** True when a page's letters are nearly all pairs of upper Latin-1 characters: East Asian text read byte by byte. */
+/** Tells whether nearly all letters of a page are pairs of upper Latin-1 characters: East Asian text that was read byte by byte. */
 export function isMisread(text: string): boolean {
   const pairs = text.match(/(?:[\u0081-\u00fe\u03bc][\u0040-\u007e\u0080-\u00ff\u03bc-])/g)?.length ?? 0;
   const letters = text.match(/\p{L}|[\u0080-\u00ff]/gu)?.length ?? 0;
@@ -11,11 +11,11 @@ export function isMisread(text: string): boolean {
 }
 
 /**
- * The text that fonts without an encoding were meant to show, from a page's characters as they were read (not
- * normalized): each is a byte. Undefined where the bytes fit no East Asian encoding.
+ * Restores the text of fonts without an encoding from a page's characters before normalization, each of which is a byte.
+ * Undefined when the bytes are valid in no East Asian encoding.
  */
 export function repairMisread(text: string): string | undefined {
-  // Typographic characters of windows-1252 stand for bytes too.
+  // Typographic characters of windows-1252 also stand for bytes.
   const bytes = iconv.encode(withHyphenBytes(text), 'windows-1252');
   const guess = analyse(bytes).find(({ name }) => EAST_ASIAN.test(name));
   if (!guess) return undefined;
@@ -26,7 +26,7 @@ export function repairMisread(text: string): string | undefined {
   return wide > 4 && broken * 10 < wide ? decoded : undefined;
 }
 
-/** Byte 0xAD was shown as a hyphen: it is one still, unless it is the second of a pair. */
+/** pdf.js shows byte 0xAD as a hyphen. It is restored when it is the second of a pair. */
 function withHyphenBytes(text: string): string {
   return text.replace(/[\u0081-\u00fe](?:[\u0040-\u007e\u0080-\u00ff]|-)/g, (pair) =>
     pair.replace('-', '\u00ad'),

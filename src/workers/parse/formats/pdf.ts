@@ -9,7 +9,7 @@ const resources = dirname(
   createRequire(createRequire(import.meta.url).resolve('pdf-parse')).resolve('pdfjs-dist/package.json'),
 );
 
-/** PDF: the text of one page after the other; a page that cannot be read is left out. */
+/** Parses PDF page by page. A page that cannot be read is left out. */
 export async function* parsePdf(bytes: Uint8Array): AsyncIterable<string> {
   const pdf = new PDFParse({
     data: bytes,
@@ -41,7 +41,7 @@ export async function* parsePdf(bytes: Uint8Array): AsyncIterable<string> {
   }
 }
 
-/** pdf.js passes on what its buffers could not get as an error like any other. */
+/** pdf.js reports failed allocations as ordinary errors, so they are recognized by their messages. */
 function failureOf(cause: unknown): IngestError {
   const isMemory =
     cause instanceof Error && /allocation failed|invalid (?:typed )?array length/i.test(cause.message);
@@ -59,7 +59,7 @@ async function pageText(pdf: PDFParse, page: number): Promise<string> {
 
 async function countPages(pdf: PDFParse): Promise<number> {
   try {
-    // `last` beyond the pages: no page is read yet.
+    // Page -1 does not exist, so no page is read yet.
     const { total } = await pdf.getText({ partial: [-1] });
     return total;
   } catch (error) {
@@ -69,7 +69,7 @@ async function countPages(pdf: PDFParse): Promise<number> {
   }
 }
 
-/** Words broken at line ends become whole; lines keep their borders. */
+/** Joins words that are hyphenated at line ends, and keeps the lines. */
 function tidyPage(text: string): string {
   return text
     .split('\n')

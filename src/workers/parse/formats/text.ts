@@ -1,6 +1,6 @@
 import { decodeText } from './decode-text.js';
 
-/** Plain text and Markdown: as it is. */
+/** Reads plain text and Markdown unchanged. */
 export function* parseText(bytes: Uint8Array): Iterable<string> {
   yield decodeText(bytes);
 }
