@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { errorCode } from '../shared/error-code.js';
 import { UserError } from './user-messages.js';
 
-function reason(code: string | null, place: string): string {
+function adviceFor(code: string | null, place: string): string {
   switch (code) {
     case 'EADDRINUSE':
       return `${place} is in use, perhaps by another Quire. Stop that, or set PORT to another port.`;
@@ -21,7 +21,7 @@ export async function assertPortIsFree(host: string, port: number): Promise<void
     server.listen({ host, port, exclusive: true });
     await once(server, 'listening');
   } catch (error) {
-    throw new UserError(reason(errorCode(error), `Port ${String(port)} of ${host}`), { cause: error });
+    throw new UserError(adviceFor(errorCode(error), `Port ${String(port)} of ${host}`), { cause: error });
   }
   server.close();
   await once(server, 'close');

@@ -8,6 +8,7 @@ import { errorCode } from '../shared/error-code.js';
 import { isListening } from '../shared/is-listening.js';
 import { UserError } from './user-messages.js';
 
+/** Listens on a socket, which does not keep the process running. */
 async function listen(path: string): Promise<Server> {
   const server = createServer((socket) => socket.destroy());
   server.listen(path);
@@ -16,8 +17,8 @@ async function listen(path: string): Promise<Server> {
 }
 
 /**
- * Takes the data folder for this process, until it ends in whatever way: a listening socket named after the folder
- * (on Linux in the abstract namespace, which leaves no file behind).
+ * Locks the data folder for this process until it ends for any reason. The lock is a listening socket that is named after
+ * the folder (on Linux in the abstract namespace, which leaves no file behind).
  * @throws UserError when another process has it
  */
 export async function lockDataDirectory(dataDirectory: string): Promise<void> {

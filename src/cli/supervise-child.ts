@@ -5,19 +5,19 @@ import { say } from './user-messages.js';
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
 const STEADY_AFTER_MS = 60_000;
-/** A process that fails this often without ever having been steady will not get better. */
+/** After so many failures without having ever run for a minute, a process is not started again. */
 const HOPELESS_AFTER_FAILURES = 5;
 
 export interface ChildOptions {
   readonly name: string;
   readonly start: () => ChildProcess;
-  /** Called when it is of no use to start it again. */
+  /** Is called when starting it again would be of no use. */
   readonly onHopeless: (reason: string) => void;
 }
 
 export interface Child {
   readonly name: string;
-  /** Asks it to end with SIGTERM, waits, then kills it. */
+  /** Sends SIGTERM, waits, then kills the process. */
   stop(patienceMs: number): Promise<void>;
   kill(): void;
 }
@@ -26,7 +26,7 @@ function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
 }
 
-/** Keeps one process running: starts it again when it ends, after pauses that double while it keeps failing. */
+/** Keeps a process running. It is started again when it ends, after pauses that double while it keeps failing. */
 export function superviseChild({ name, start, onHopeless }: ChildOptions): Child {
   const failures = createFailures();
   let isStopping = false;
@@ -66,13 +66,13 @@ export function superviseChild({ name, start, onHopeless }: ChildOptions): Child
   };
 }
 
-/** How long to wait before the next start, by how the ones before went. */
+/** Decides how long to wait before the next start, based on the previous ones. */
 function createFailures() {
   let nextPauseMs = FIRST_PAUSE_MS;
   let failures = 0;
   let wasSteady = false;
   return {
-    /** Null when another start is of no use. */
+    /** Returns the pause in milliseconds; null when another start would be of no use. */
     pauseAfter: (ranForMs: number): number | null => {
       if (ranForMs > STEADY_AFTER_MS) {
         nextPauseMs = FIRST_PAUSE_MS;
@@ -87,7 +87,7 @@ function createFailures() {
   };
 }
 
-/** Calls `ended` once, whether the process ran and exited or could not be started. */
+/** Calls `ended` once, when the process exits or cannot be started. */
 function onceEnded(child: ChildProcess, ended: (reason: string, code: number | null) => void): void {
   let isOver = false;
   const end = (reason: string, code: number | null) => {

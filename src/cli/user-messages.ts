@@ -1,4 +1,4 @@
-/** A problem that the user can mend: the command line shows the message alone and exits with 1. */
+/** A problem that the user can solve. The command line prints only its message and exits with 1. */
 export class UserError extends Error {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, options);
@@ -6,7 +6,7 @@ export class UserError extends Error {
   }
 }
 
-/** Tells the user what the supervisor does, apart from the logs on stdout. */
+/** Prints a message for the user on stderr; stdout is for logs and results. */
 export function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }
