@@ -21,7 +21,7 @@ export interface ServedQueue {
 /** Serves one queue until it is closed. A sign of life in Redis tells `/health/ready` that the queue is served. */
 export async function serveQueue(queue: QueueName, context: WorkerContext): Promise<ServedQueue> {
   const { settings, connection, logger, metrics, memory } = context;
-  const { lanes, sweeper, close } = await openQueue(queue, context);
+  const { lanes, sweepSchedule, close } = await openQueue(queue, context);
   const workers = lanes.map(({ lane, handlers, concurrency }) =>
     createQueueWorker({
       queue: lane,
@@ -52,7 +52,7 @@ export async function serveQueue(queue: QueueName, context: WorkerContext): Prom
     close: async (drainMilliseconds) => {
       stopHeartbeat();
       pauser?.close();
-      await Promise.all([sweeper?.close(), ...workers.map((worker) => worker.close(drainMilliseconds))]);
+      await Promise.all([sweepSchedule?.close(), ...workers.map((worker) => worker.close(drainMilliseconds))]);
       await close?.();
     },
   };

@@ -110,7 +110,9 @@ function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRed
       }));
       await chunks.writeEmbedded(generation, { batch, chunks: made, owner: document.ownerId });
       const counted = { documentId: document.id, generation, batch };
-      expect(await updateTermCounts({ records, statistics }, counted, () => Promise.resolve(made))).toBe(true);
+      expect(await updateTermCounts({ records, statistics }, counted, () => Promise.resolve(made))).toBe(
+        true,
+      );
       await chunks.finishBatch(generation, { batch, of: batchCount(shape.count) });
     }
   };

@@ -22,7 +22,7 @@ export async function serveMaintenance(context: WorkerContext): Promise<QueueSer
   if (keepMilliseconds === 0) logger.warn(KEEPS_NO_SOURCES);
   // Earlier versions ran sweeps as jobs of a scheduler.
   await jobs.queue('maintenance').removeJobScheduler('sweep');
-  const sweeper = startSweepSchedule({
+  const sweepSchedule = startSweepSchedule({
     redis,
     logger,
     everyMilliseconds,
@@ -39,5 +39,5 @@ export async function serveMaintenance(context: WorkerContext): Promise<QueueSer
     retag: { run: (job) => retag(retagJob.parse(job.data)) },
     sweep: { run: () => Promise.resolve('stale') },
   };
-  return { lanes: [{ lane: 'maintenance', concurrency: 4, handlers }], sweeper };
+  return { lanes: [{ lane: 'maintenance', concurrency: 4, handlers }], sweepSchedule };
 }

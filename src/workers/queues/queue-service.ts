@@ -1,5 +1,5 @@
 import type { LaneName } from '../../shared/queues/jobs.js';
-import type { Sweeper } from '../maintenance/sweep/schedule.js';
+import type { SweepSchedule } from '../maintenance/sweep/schedule.js';
 import type { JobHandler } from '../queue-worker.js';
 
 /** How the jobs of one lane are run. */
@@ -12,7 +12,7 @@ export interface LaneService {
 /** How the jobs of one queue are run. */
 export interface QueueService {
   readonly lanes: readonly LaneService[];
-  readonly sweeper?: Sweeper;
+  readonly sweepSchedule?: SweepSchedule;
   /** Called when no job is running any more. */
   readonly close?: () => Promise<void>;
 }

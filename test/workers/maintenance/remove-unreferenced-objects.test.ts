@@ -32,7 +32,11 @@ async function run({ keepMilliseconds = HOUR, broken = [] as readonly string[] }
     },
   };
   const objects = createUnreferencedObjects({ redis, records, keepMilliseconds });
-  const counts = await createRemoveUnreferencedObjects({ objects, storage, logger: pino({ level: 'silent' }) })();
+  const counts = await createRemoveUnreferencedObjects({
+    objects,
+    storage,
+    logger: pino({ level: 'silent' }),
+  })();
   return { asked, counts };
 }
 

@@ -23,7 +23,7 @@ export function createJobRequests(
     try {
       await add();
     } catch (error) {
-      logger.warn({ err: error, job }, 'job left to the sweeper');
+      logger.warn({ err: error, job }, 'job left to the sweep');
     }
   };
   return {

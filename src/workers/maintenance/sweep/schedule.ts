@@ -5,7 +5,7 @@ import { keys } from '../../../shared/redis/keys.js';
 import { takeLease } from '../../../shared/redis/lease.js';
 import type { Sweep } from './sweep.js';
 
-export interface SweeperOptions {
+export interface SweepScheduleOptions {
   readonly redis: Redis;
   readonly sweep: Sweep;
   /** Time from the start of one sweep to the start of the next, across all processes. A longer sweep is followed at once. */
@@ -16,7 +16,7 @@ export interface SweeperOptions {
   readonly onSwept?: (swept: { outcome: 'done' | 'error'; seconds: number }) => void;
 }
 
-export interface Sweeper {
+export interface SweepSchedule {
   /** Ends the current sweep after its current step. */
   close(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export interface Sweeper {
  * Runs sweeps regularly, in one process at a time of all that have a schedule. Sweeps are no jobs, so that no job waits for
  * a sweep, nor a sweep for jobs.
  */
-export function startSweepSchedule(options: SweeperOptions): Sweeper {
+export function startSweepSchedule(options: SweepScheduleOptions): SweepSchedule {
   const { everyMilliseconds, logger } = options;
   let isClosed = false;
   const pause = createPause(Math.min(1_000, everyMilliseconds / 4));
@@ -53,7 +53,7 @@ export function startSweepSchedule(options: SweeperOptions): Sweeper {
 
 /** Runs a sweep if one is due and no other process runs it. */
 async function sweepOnce(
-  { redis, sweep, everyMilliseconds, leaseMilliseconds, logger, onSwept }: SweeperOptions,
+  { redis, sweep, everyMilliseconds, leaseMilliseconds, logger, onSwept }: SweepScheduleOptions,
   isClosed: () => boolean,
 ): Promise<void> {
   const lease = await takeLease(redis, {
