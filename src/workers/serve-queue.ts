@@ -52,7 +52,10 @@ export async function serveQueue(queue: QueueName, context: WorkerContext): Prom
     close: async (drainMilliseconds) => {
       stopHeartbeat();
       pauser?.close();
-      await Promise.all([sweepSchedule?.close(), ...workers.map((worker) => worker.close(drainMilliseconds))]);
+      await Promise.all([
+        sweepSchedule?.close(),
+        ...workers.map((worker) => worker.close(drainMilliseconds)),
+      ]);
       await close?.();
     },
   };
