@@ -10,6 +10,7 @@ import { appOptionsOf } from './app-options.js';
 import { createServingApp, createStartingApp } from './apps.js';
 import { untilIndexIsRead, untilWorthListening } from './begin-serving.js';
 import { createApiContext } from './context.js';
+import { connectionsOfThisProcess, limitConnections } from './http/limit-connections.js';
 import { createApiServer } from './http/server.js';
 import { listen, PortError } from './http/serving.js';
 import { createLife, type Life } from './life.js';
@@ -39,6 +40,12 @@ async function main(): Promise<void> {
     stalledMilliseconds: settings.api.stalledSeconds * 1_000,
     mostUnsentBytes: limitBytes,
     onCutOff: processMetrics.countCutOff,
+  });
+  limitConnections(server, {
+    max: connectionsOfThisProcess(),
+    onCrowded: (open) => {
+      logger.warn({ open }, 'too many connections: those without a request are closed');
+    },
   });
   const life = createLife(server);
   // Whoever asks while we wait for Redis is told so.
