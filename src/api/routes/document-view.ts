@@ -6,25 +6,30 @@ const timestamp = z.iso.datetime();
 const failure = z.object({ code: z.enum(FAILURE_CODES), message: z.string(), stage: z.string() });
 
 const progressFields = {
-  published_version: z.int().nullable().describe('What searches answer from; null until a version is ready'),
+  published_version: z.int().nullable().describe('The version that searches find; null until one is ready.'),
   status: z.enum(DOCUMENT_STATUSES),
-  stage: z.string(),
+  stage: z
+    .string()
+    .describe('The step that the ingest is at, or `access` while a change of access is spread.'),
   progress: z.number().min(0).max(1),
-  error: failure.nullable(),
+  error: failure.nullable().describe('Why the ingest failed.'),
 };
 
-/** A Document as clients see it. */
+/** A document as clients see it. */
 export const documentView = z
   .object({
     external_id: z.uuid(),
     content_type: z.string(),
     filename: z.string().nullable(),
     metadata: z.record(z.string(), z.unknown()),
-    storage_info: z.object({ bucket: z.string(), key: z.string() }).or(z.strictObject({})),
+    storage_info: z
+      .object({ bucket: z.string(), key: z.string() })
+      .or(z.strictObject({}))
+      .describe('Where the object storage keeps the file; empty for a text.'),
     system_metadata: z.object({
       created_at: timestamp,
       updated_at: timestamp,
-      version: z.int().positive(),
+      version: z.int().positive().describe('Grows by one with each new content.'),
       ...progressFields,
       chunk_count: z.int().min(0),
       token_count: z.int().min(0),
@@ -38,12 +43,15 @@ export const documentView = z
     }),
     chunk_ids: z.array(z.string()),
   })
-  .meta({ id: 'Document' });
+  .meta({
+    id: 'Document',
+    description: 'A document with its metadata, its state and the lists of who may do what.',
+  });
 export type DocumentView = z.infer<typeof documentView>;
 
 export const documentStatusView = z
   .object({ document_id: z.uuid(), version: z.int().positive(), ...progressFields })
-  .meta({ id: 'DocumentStatus' });
+  .meta({ id: 'DocumentStatus', description: 'How far the ingest of a document is.' });
 export type DocumentStatusView = z.infer<typeof documentStatusView>;
 
 export function viewDocument(record: DocumentRecord, bucket: string): DocumentView {

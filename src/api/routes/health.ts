@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineRoute, type Route } from '../http/route.js';
 import type { Phase } from '../phase.js';
 import type { Readiness } from '../services/health.js';
+import { healthExamples, readinessExamples, servingExamples } from './examples/health.js';
 
 const health = z.object({ status: z.literal('ok') });
 const readiness = z
@@ -9,9 +10,14 @@ const readiness = z
     status: z.enum(['ready', 'not_ready']),
     components: z.record(z.string(), z.enum(['ready', 'loading', 'unavailable'])),
   })
-  .meta({ id: 'Readiness' });
+  .meta({
+    id: 'Readiness',
+    description: 'Whether the service can work, and which part of it keeps it from that.',
+  });
 
-const serving = z.object({ status: z.enum(['starting', 'serving', 'stopping']) }).meta({ id: 'Serving' });
+const serving = z
+  .object({ status: z.enum(['starting', 'serving', 'stopping']) })
+  .meta({ id: 'Serving', description: 'The phase of the life of this process.' });
 const COME_AGAIN = { 'Retry-After': '2' };
 
 export interface HealthOptions {
@@ -25,20 +31,25 @@ export function createHealthRoutes({ readiness: read, phase }: HealthOptions): R
       method: 'get',
       path: '/health',
       summary: 'Tell that the process lives',
+      description:
+        'Asks nothing of Redis or the workers. A process that does not answer should be restarted.',
       tag: 'Health',
       permission: 'open',
       request: {},
       responses: { 200: health },
+      examples: healthExamples,
       handle: (_request, reply) => Promise.resolve(reply.json(200, { status: 'ok' })),
     }),
     defineRoute({
       method: 'get',
       path: '/health/ready',
       summary: 'Tell whether Redis, index, storage and workers are there',
+      description: 'Answers 503 and names the missing parts while the service cannot do all of its work.',
       tag: 'Health',
       permission: 'open',
       request: {},
       responses: { 200: readiness, 503: readiness },
+      examples: readinessExamples,
       handle: async (_request, reply) => {
         const { ready, components } = await read();
         return ready
@@ -46,15 +57,19 @@ export function createHealthRoutes({ readiness: read, phase }: HealthOptions): R
           : reply.json(503, { status: 'not_ready', components }, COME_AGAIN);
       },
     }),
-    // What all processes share (Redis, workers) does not count here: its absence would take all of them out at once.
+    // Redis and the workers do not count here: all processes share them, so that their absence would take every
+    // process out of the balancer at once.
     defineRoute({
       method: 'get',
       path: '/health/serving',
-      summary: 'Tell balancers whether to send requests to this process',
+      summary: 'Tell load balancers whether to send requests to this process',
+      description:
+        'Answers 503 while the process starts, and again from the moment it is told to stop until it ends.',
       tag: 'Health',
       permission: 'open',
       request: {},
       responses: { 200: serving, 503: serving },
+      examples: servingExamples,
       handle: (_request, reply) => {
         const status = phase();
         const isServing = status === 'serving';

@@ -6,6 +6,7 @@ import { jsonInteger, optionalNullOr, optionalOr, queryInteger } from '../http/f
 import { errorBody } from '../http/reply/responses.js';
 import { defineRoute, type Authorize, type Route } from '../http/route.js';
 import type { UriRequest } from '../services/tokens.js';
+import { uriExamples } from './examples/tokens.js';
 
 export interface TokenRouteOptions {
   readonly makeUri: (request: UriRequest) => string;
@@ -20,19 +21,30 @@ const name = z
   .refine((text) => entityIdOf(text) !== null, {
     error: 'string does not match regex "^[a-z0-9._-]{1,64}$"',
   })
-  .meta({ description: 'Trimmed, lower-cased, spaces become `_`.', example: 'alice' });
-const password = z.string().nullish().meta({ description: 'Outside dev mode, without an admin token.' });
+  .meta({
+    description: 'The user that the token is for. It is trimmed and lower-cased, and spaces become `_`.',
+    example: 'alice',
+  });
+const password = z.string().nullish().meta({
+  description:
+    'The password in `LOCAL_URI_PASSWORD`. Outside dev mode, callers without an admin token need it.',
+});
 const days = { ge: 1, le: 3650 };
+const EXPIRY_DESCRIPTION = 'Days until the token expires.';
 
 const body = z.object({
   name: optionalNullOr(name, 'admin'),
-  expiry_days: optionalNullOr(jsonInteger(days), 30),
+  expiry_days: optionalNullOr(jsonInteger(days), 30).describe(EXPIRY_DESCRIPTION),
   password_token: password,
 });
 const form = z.object({
   name: optionalOr(name, 'admin'),
-  expiry_days: optionalOr(queryInteger(days), 30),
+  expiry_days: optionalOr(queryInteger(days), 30).describe(EXPIRY_DESCRIPTION),
   password_token: password,
+});
+
+const connection = z.object({
+  uri: z.string().describe('`<scheme>://<name>:<token>@<host>:<port>`; the token is what requests carry.'),
 });
 
 export function createTokenRoutes({
@@ -47,13 +59,15 @@ export function createTokenRoutes({
       method: 'post',
       path: '/local/generate_uri',
       summary: 'Make a connection URI that holds an access token',
+      description: 'Open in dev mode, to callers with an admin token, and to those who know the password.',
       tag: 'Tokens',
       permission: 'open',
       request: { body, form },
       emptyBody: 'object',
       maxBodyBytes: 16 * 1024,
       authorize,
-      responses: { 200: z.object({ uri: z.string() }), 401: errorBody, 403: errorBody },
+      responses: { 200: connection, 401: errorBody, 403: errorBody },
+      examples: uriExamples,
       handle: ({ body: { name: owner, expiry_days: expiry }, baseUrl }, reply) =>
         Promise.resolve(reply.json(200, { uri: makeUri({ name: owner, days: expiry, baseUrl }) })),
     }),

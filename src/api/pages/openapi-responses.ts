@@ -1,0 +1,82 @@
+import { STATUS_CODES } from 'node:http';
+import { z } from 'zod';
+import type {
+  ZodOpenApiMediaTypeObject,
+  ZodOpenApiResponseObject,
+  ZodOpenApiResponsesObject,
+} from 'zod-openapi';
+import type { ResponseShape } from '../http/reply/reply.js';
+import { responsesOf } from '../http/reply/responses.js';
+import type { Route } from '../http/route.js';
+import { errorExamples } from './error-examples.js';
+
+const SUCCESSES: Readonly<Record<number, string>> = {
+  200: 'The request succeeded.',
+  202: 'The work goes on after this answer. `Location`, where there is one, says where to ask for its status.',
+};
+
+/** A schema with an example of what it describes, if there is one. */
+export const mediaType = (schema: NonNullable<ZodOpenApiMediaTypeObject['schema']>, example: unknown) =>
+  example === undefined ? { schema } : { schema, example };
+
+/** Everything that a route may answer, by status. */
+export function responseObjects(route: Route): ZodOpenApiResponsesObject {
+  const responses: ZodOpenApiResponsesObject = {};
+  for (const [status, shape] of responsesOf(route)) {
+    const example = route.examples?.responses[status] ?? errorExamples[status]?.example;
+    const response = responseObject(status, shape, example);
+    const events = status === 200 && route.events ? eventContent(route.events, route.examples?.events) : {};
+    // @NOTE statuses are three digits, which the type wants to read from a literal.
+    responses[String(status) as `2${string}`] = { ...response, content: { ...response.content, ...events } };
+  }
+  return responses;
+}
+
+function responseObject(status: number, shape: ResponseShape, example: unknown): ZodOpenApiResponseObject {
+  const description =
+    SUCCESSES[status] ?? errorExamples[status]?.description ?? STATUS_CODES[status] ?? 'Answer';
+  if (shape === 'download') {
+    const schema = { type: 'string', format: 'binary', description: 'The source, byte by byte.' } as const;
+    // A download has the type of its source, whatever that is.
+    return { description, content: { '*/*': mediaType(schema, example) } };
+  }
+  if (shape === 'events')
+    return { description, content: { 'text/event-stream': mediaType({ type: 'string' }, example) } };
+  return { description, content: { 'application/json': mediaType(shape, example) } };
+}
+
+/** Server-sent events, of which the schema describes one: its `data` is JSON. */
+function eventContent(data: z.ZodType, values: readonly unknown[] = []) {
+  const text = z.string().meta({
+    description: 'JSON of one event.',
+    contentMediaType: 'application/json',
+    contentSchema: referenceTo(data),
+  });
+  const type = z.string().optional().describe('`error` where the answer ends early, else absent.');
+  const schema = z.object({ event: type, data: text });
+  const examples = values.map((value, number) => {
+    const name = `event-${String(number + 1)}`;
+    return [name, { value: { data: JSON.stringify(value) } }] as const;
+  });
+  const mediaTypeObject =
+    examples.length > 0 ? { schema, examples: Object.fromEntries(examples) } : { schema };
+  return { 'text/event-stream': mediaTypeObject };
+}
+
+function referenceTo(schema: z.ZodType) {
+  const id = idOf(schema);
+  if (id !== undefined) return { $ref: `#/components/schemas/${id}` };
+  const { $schema: _, ...inline } = z.toJSONSchema(schema, { io: 'output' });
+  return inline;
+}
+
+/** Schemas that only the text of an event refers to, which nothing else would put into the page. */
+export function eventSchemas(routes: readonly Route[]): Record<string, z.ZodType> {
+  const named = routes.flatMap(({ events }) => {
+    const id = events && idOf(events);
+    return events && id !== undefined ? [[id, events] as const] : [];
+  });
+  return Object.fromEntries(named);
+}
+
+const idOf = (schema: z.ZodType) => z.globalRegistry.get(schema)?.id;
