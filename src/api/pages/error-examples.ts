@@ -4,7 +4,7 @@ import type { errorBody, validationErrorBody } from '../http/reply/responses.js'
 interface SharedError {
   /** When a request is answered with this status. */
   readonly description: string;
-  /** Of the answer that any route may give; none for statuses that only routes declare. */
+  /** The answer that any route may give. There is none where only routes declare the status. */
   readonly example?: z.infer<typeof errorBody> | z.infer<typeof validationErrorBody>;
 }
 

@@ -15,7 +15,7 @@ const SUCCESSES: Readonly<Record<number, string>> = {
   202: 'The work goes on after this answer. `Location`, where there is one, says where to ask for its status.',
 };
 
-/** A schema with an example of what it describes, if there is one. */
+/** A schema, with an example if there is one. */
 export const mediaType = (schema: NonNullable<ZodOpenApiMediaTypeObject['schema']>, example: unknown) =>
   example === undefined ? { schema } : { schema, example };
 
@@ -26,7 +26,7 @@ export function responseObjects(route: Route): ZodOpenApiResponsesObject {
     const example = route.examples?.responses[status] ?? errorExamples[status]?.example;
     const response = responseObject(status, shape, example);
     const events = status === 200 && route.events ? eventContent(route.events, route.examples?.events) : {};
-    // @NOTE statuses are three digits, which the type wants to read from a literal.
+    // @NOTE a status has three digits; the type only accepts literals.
     responses[String(status) as `2${string}`] = { ...response, content: { ...response.content, ...events } };
   }
   return responses;
@@ -45,7 +45,7 @@ function responseObject(status: number, shape: ResponseShape, example: unknown):
   return { description, content: { 'application/json': mediaType(shape, example) } };
 }
 
-/** Server-sent events, of which the schema describes one: its `data` is JSON. */
+/** Server-sent events. The schema describes a single one, whose `data` is JSON. */
 function eventContent(data: z.ZodType, values: readonly unknown[] = []) {
   const text = z.string().meta({
     description: 'JSON of one event.',
@@ -70,7 +70,7 @@ function referenceTo(schema: z.ZodType) {
   return inline;
 }
 
-/** Schemas that only the text of an event refers to, which nothing else would put into the page. */
+/** Schemas of events. Only the text of an event refers to them, so that they must be added to the document. */
 export function eventSchemas(routes: readonly Route[]): Record<string, z.ZodType> {
   const named = routes.flatMap(({ events }) => {
     const id = events && idOf(events);

@@ -26,7 +26,7 @@ const TAGS: Readonly<Record<string, string>> = {
 
 export type OpenApi = ReturnType<typeof createDocument>;
 
-/** The OpenAPI page, made from the very schemas that validate. */
+/** The OpenAPI document, made from the same schemas that validate requests. */
 export function createOpenApi(routes: readonly Route[]): OpenApi {
   const paths: ZodOpenApiPathsObject = {};
   for (const route of routes)
@@ -41,7 +41,7 @@ export function createOpenApi(routes: readonly Route[]): OpenApi {
         contact: { name: 'The operator of this service' },
         license: { name: 'MIT', identifier: 'MIT' },
       },
-      // Relative to this page, so that "try it out" asks the server that it came from, whatever its address.
+      // The address is relative to this document, so that "Try it out" asks the server that the document came from.
       servers: [{ url: '.' }],
       tags: [...new Set(routes.map(({ tag }) => tag))].map(tagOf),
       paths,
@@ -86,13 +86,13 @@ function descriptionOf({ description, permission }: Route): string {
   return description === undefined ? access : `${description}\n\n${access}`;
 }
 
-/** The fields of all of them as one object. */
+/** Joins the fields of all schemas that are there into one object. */
 function queryParameters(schemas: readonly (z.ZodType | undefined)[]): { query?: z.ZodObject } {
   const [first, ...others] = schemas.filter((schema) => schema instanceof z.ZodObject);
   return first ? { query: others.reduce((all, schema) => all.extend(schema.shape), first) } : {};
 }
 
-/** Parameters, each with its example as it stands in an address. */
+/** Gives each parameter its example, written as in an address. */
 function withExamples<Schema extends z.ZodType | undefined>(schema: Schema, examples: unknown) {
   if (!(schema instanceof z.ZodObject) || !isPlainObject(examples)) return schema;
   const shape: Readonly<Record<string, z.ZodType>> = schema.shape;

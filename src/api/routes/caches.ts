@@ -30,9 +30,9 @@ const anyName = z.object({ name: z.string().describe(NAME_DESCRIPTION) });
 const modelName = nonBlankString({ max: 256 });
 const MAX_DOCS = 100_000;
 const docs = list(z.string(), { max: MAX_DOCS });
-/** Room for ids in quotes with comma and blank, for the largest filter with each byte as an escape of six, and more. */
+/** Room for quoted ids with a comma and a blank each, and for the largest filter with each byte as an escape of six. */
 const DOCS_BODY_BYTES = 40 * MAX_DOCS + 6 * MAX_FILTER_BYTES + 64 * 1024;
-/** Filters of a cache, as JSON, are bounded because they are stored and shown in every list. */
+/** The JSON of a cache's filters is bounded because it is stored and shown in every list. */
 const MAX_FILTER_CHARACTERS = 16_384;
 
 const UNUSED = 'Any name. It is stored and returned, and not used by this version.';
@@ -63,7 +63,7 @@ const changeResponses = { 200: changed, 202: changed, 400: errorBody, 404: error
 export interface CacheRouteDependencies {
   readonly caches: CacheService;
   readonly room: RequireRoom;
-  /** Name of the engine that holds the caches. */
+  /** The name of the engine that holds the caches. */
   readonly engine: string;
 }
 
@@ -239,7 +239,7 @@ function checkLength({ json }: RequestFilter): void {
 const replyChanged = (request: ApiRequest<unknown, unknown, unknown>, { ready }: BuildResult) =>
   replyBuilt(request, ready, { success: true, status: ready ? 'ready' : 'building' });
 
-/** 200 when the cache is built, 202 while it is not. */
+/** Answers 200 when the cache is built, and 202 while it is being built. */
 function replyBuilt<Body>(
   { prefer }: ApiRequest<unknown, unknown, unknown>,
   ready: boolean,

@@ -23,7 +23,7 @@ const contentFields = z
 export interface ContentRouteDependencies {
   readonly contentUpdates: ContentUpdates;
   readonly admit: Admit;
-  /** Name of the object storage's bucket. */
+  /** The name of the bucket in the object storage. */
   readonly bucket: string;
 }
 

@@ -54,7 +54,7 @@ const patchBody = z
     description: 'What is to change. Fields that are left out or null stay as they are.',
   });
 
-/** As many bytes as the fields beside an upload may have, and room for the file name. */
+/** The same fields have this many bytes at most beside an upload; the rest is room for the file name. */
 const PATCH_BODY_BYTES = LIMITS.metadata + LIMITS.access_control + 64 * 1024;
 
 const chunkView = z
@@ -64,7 +64,7 @@ const chunkView = z
 export interface DocumentRouteDependencies {
   readonly documents: Documents;
   readonly changes: DocumentChanges;
-  /** Name of the object storage's bucket. */
+  /** The name of the bucket in the object storage. */
   readonly bucket: string;
 }
 
@@ -225,7 +225,7 @@ const cancelRoute = ({ changes, bucket }: DocumentRouteDependencies) =>
     examples: cancelDocumentExamples,
     handle: async (request, reply) => {
       const record = await changes.cancel(request.path.document_id, contextOf(request));
-      // What is cancelled is final, whatever it was before.
+      // A cancelled document is final, so that the answer never is 202.
       if (!record) throw documentNotFound();
       return reply.json(200, viewDocument(record, bucket), preferenceApplied(request.prefer, true));
     },

@@ -30,14 +30,19 @@ const textBody = z
   })
   .meta({ id: 'IngestText', description: 'A text to ingest, and what is to be known of it.' });
 
+// Swagger UI fills the fields of a form in from the schema alone.
+const { upload } = ingestFileExamples;
 const fileFields = z
   .object({
     file: z.string().meta({ format: 'binary', description: 'The file, with its name.' }),
-    metadata: z.string().optional().describe('A JSON object. Filters refer to its keys.'),
-    access_control: z
+    metadata: z
       .string()
       .optional()
-      .describe('A JSON object with any of the lists `readers`, `writers` and `admins`.'),
+      .meta({ description: 'A JSON object. Filters refer to its keys.', example: upload.metadata }),
+    access_control: z.string().optional().meta({
+      description: 'A JSON object with any of the lists `readers`, `writers` and `admins`.',
+      example: upload.access_control,
+    }),
   })
   .meta({ id: 'IngestFile', description: 'A file to ingest, and what is to be known of it.' });
 
@@ -56,51 +61,54 @@ export const ingestResponses = {
 export interface IngestRouteDependencies {
   readonly ingest: Ingest;
   readonly admit: Admit;
-  /** Name of the object storage's bucket. */
+  /** The name of the bucket in the object storage. */
   readonly bucket: string;
 }
 
-export function createIngestRoutes({ ingest, admit, bucket }: IngestRouteDependencies): Route[] {
-  return [
-    defineRoute({
-      method: 'post',
-      path: '/ingest/text',
-      tag: 'Documents',
-      permission: 'write',
-      summary: 'Ingest a text',
-      description: WAIT_DESCRIPTION,
-      request: { body: textBody },
-      admit,
-      responses: ingestResponses,
-      examples: ingestTextExamples,
-      handle: async (request, reply) => {
-        const { content, metadata, filename, access_control } = request.body;
-        const accessControl = compact(access_control ?? {});
-        const text = { content, metadata, filename: displayFilename(filename), accessControl };
-        const { prefer } = request;
-        const awaited = await ingest.ingestText(text, contextOf(request));
-        return reply.pending(awaited, (record) => replyIngest(record, { bucket, prefer }));
-      },
-    }),
-    defineRoute({
-      method: 'post',
-      path: '/ingest/file',
-      tag: 'Documents',
-      permission: 'write',
-      summary: 'Ingest a file',
-      description: WAIT_DESCRIPTION,
-      request: {},
-      admit,
-      upload: { fields: fileFields, alsoJson: false },
-      responses: ingestResponses,
-      examples: ingestFileExamples,
-      handle: async (request, reply) => {
-        const { receiveUpload, prefer } = request;
-        if (!receiveUpload) throw missingFile();
-        const receive = receiveDescribedFile(receiveUpload);
-        const awaited = await ingest.ingestFile(receive, contextOf(request));
-        return reply.pending(awaited, (record) => replyIngest(record, { bucket, prefer }));
-      },
-    }),
-  ];
+export function createIngestRoutes(dependencies: IngestRouteDependencies): Route[] {
+  return [ingestTextRoute(dependencies), ingestFileRoute(dependencies)];
 }
+
+const common = {
+  method: 'post',
+  tag: 'Documents',
+  permission: 'write',
+  description: WAIT_DESCRIPTION,
+  responses: ingestResponses,
+} as const;
+
+const ingestTextRoute = ({ ingest, admit, bucket }: IngestRouteDependencies) =>
+  defineRoute({
+    ...common,
+    path: '/ingest/text',
+    summary: 'Ingest a text',
+    request: { body: textBody },
+    admit,
+    examples: ingestTextExamples,
+    handle: async (request, reply) => {
+      const { content, metadata, filename, access_control } = request.body;
+      const accessControl = compact(access_control ?? {});
+      const text = { content, metadata, filename: displayFilename(filename), accessControl };
+      const { prefer } = request;
+      const awaited = await ingest.ingestText(text, contextOf(request));
+      return reply.pending(awaited, (record) => replyIngest(record, { bucket, prefer }));
+    },
+  });
+
+const ingestFileRoute = ({ ingest, admit, bucket }: IngestRouteDependencies) =>
+  defineRoute({
+    ...common,
+    path: '/ingest/file',
+    summary: 'Ingest a file',
+    request: {},
+    admit,
+    upload: { fields: fileFields, alsoJson: false },
+    examples: ingestFileExamples,
+    handle: async (request, reply) => {
+      const { receiveUpload, prefer } = request;
+      if (!receiveUpload) throw missingFile();
+      const receive = receiveDescribedFile(receiveUpload);
+      const awaited = await ingest.ingestFile(receive, contextOf(request));
+      return reply.pending(awaited, (record) => replyIngest(record, { bucket, prefer }));
+    },
+  });

@@ -64,58 +64,63 @@ function toRequest(request: ApiRequest<unknown, unknown, z.infer<typeof searchBo
   return { callerId: caller.id, baseUrl, startedAtMs, signal, ...asked };
 }
 
-export function createRetrievalRoutes({
-  retrieval,
-  query,
-}: {
-  retrieval: Retrieval;
-  query: QueryService;
-}): Route[] {
-  const common = {
-    method: 'post',
-    tag: 'Retrieval',
-    permission: 'read',
-    maxBodyBytes: SEARCH_BODY_BYTES,
-  } as const;
-  return [
-    defineRoute({
-      ...common,
-      path: '/retrieve/chunks',
-      summary: 'Find the chunks that fit a query best',
-      description: 'Returns at most `k` chunks, best first, of documents that the caller may read.',
-      request: { body: searchBody },
-      responses: { 200: z.array(chunkResult) },
-      examples: retrieveChunksExamples,
-      handle: async (request, reply) => reply.items(await retrieval.chunks(toRequest(request)), viewChunk),
-    }),
-    defineRoute({
-      ...common,
-      path: '/retrieve/docs',
-      summary: 'Find the documents that fit a query best',
-      description: 'Returns at most `k` documents, best first, each with the score of its best chunk.',
-      request: { body: searchBody },
-      responses: { 200: z.array(documentResult) },
-      examples: retrieveDocumentsExamples,
-      handle: async (request, reply) =>
-        reply.items(await retrieval.documents(toRequest(request)), viewFoundDocument),
-    }),
-    defineRoute({
-      ...common,
-      path: '/query',
-      summary: 'Answer a question',
-      description:
-        'Completes over the chunks that fit the query best, and names them as its sources. With `stream`, the answer ' +
-        'comes as server-sent events: one for each piece of text, then one with the usage and the sources.',
-      request: { body: queryBody },
-      responses: { 200: completion },
-      examples: queryExamples,
-      events: completionEvent,
-      handle: async (request, reply) => {
-        const { max_tokens: maxTokens, temperature, stream } = request.body;
-        const asked = { ...toRequest(request), maxTokens, temperature };
-        if (stream) return reply.events(query.stream(asked), viewEvent);
-        return reply.json(200, viewCompletion(await query.complete(asked)));
-      },
-    }),
-  ];
+interface RetrievalRouteDependencies {
+  readonly retrieval: Retrieval;
+  readonly query: QueryService;
 }
+
+export function createRetrievalRoutes({ retrieval, query }: RetrievalRouteDependencies): Route[] {
+  return [chunksRoute(retrieval), documentsRoute(retrieval), queryRoute(query)];
+}
+
+const common = {
+  method: 'post',
+  tag: 'Retrieval',
+  permission: 'read',
+  maxBodyBytes: SEARCH_BODY_BYTES,
+} as const;
+
+const chunksRoute = (retrieval: Retrieval) =>
+  defineRoute({
+    ...common,
+    path: '/retrieve/chunks',
+    summary: 'Find the chunks that fit a query best',
+    description: 'Returns at most `k` chunks, best first, of documents that the caller may read.',
+    request: { body: searchBody },
+    responses: { 200: z.array(chunkResult) },
+    examples: retrieveChunksExamples,
+    handle: async (request, reply) => reply.items(await retrieval.chunks(toRequest(request)), viewChunk),
+  });
+
+const documentsRoute = (retrieval: Retrieval) =>
+  defineRoute({
+    ...common,
+    path: '/retrieve/docs',
+    summary: 'Find the documents that fit a query best',
+    description: 'Returns at most `k` documents, best first, each with the score of its best chunk.',
+    request: { body: searchBody },
+    responses: { 200: z.array(documentResult) },
+    examples: retrieveDocumentsExamples,
+    handle: async (request, reply) =>
+      reply.items(await retrieval.documents(toRequest(request)), viewFoundDocument),
+  });
+
+const queryRoute = (query: QueryService) =>
+  defineRoute({
+    ...common,
+    path: '/query',
+    summary: 'Answer a question',
+    description:
+      'Completes over the chunks that fit the query best, and names them as its sources. With `stream`, the answer ' +
+      'comes as server-sent events: one for each piece of text, then one with the usage and the sources.',
+    request: { body: queryBody },
+    responses: { 200: completion },
+    examples: queryExamples,
+    events: completionEvent,
+    handle: async (request, reply) => {
+      const { max_tokens: maxTokens, temperature, stream } = request.body;
+      const asked = { ...toRequest(request), maxTokens, temperature };
+      if (stream) return reply.events(query.stream(asked), viewEvent);
+      return reply.json(200, viewCompletion(await query.complete(asked)));
+    },
+  });

@@ -12,7 +12,7 @@ export interface TokenRouteOptions {
   readonly makeUri: (request: UriRequest) => string;
   readonly devMode: boolean;
   readonly guesses: Guesses;
-  /** What `password_token` must be; null: no password opens this. */
+  /** What `password_token` must be. When it is null, no password opens this route. */
   readonly password: string | null;
 }
 
@@ -47,13 +47,7 @@ const connection = z.object({
   uri: z.string().describe('`<scheme>://<name>:<token>@<host>:<port>`; the token is what requests carry.'),
 });
 
-export function createTokenRoutes({
-  makeUri,
-  devMode,
-  guesses,
-  password: expected,
-}: TokenRouteOptions): Route[] {
-  const authorize = createAuthorize({ devMode, guesses, expected: expected ?? '' });
+export function createTokenRoutes({ makeUri, ...options }: TokenRouteOptions): Route[] {
   return [
     defineRoute({
       method: 'post',
@@ -65,7 +59,7 @@ export function createTokenRoutes({
       request: { body, form },
       emptyBody: 'object',
       maxBodyBytes: 16 * 1024,
-      authorize,
+      authorize: createAuthorize(options),
       responses: { 200: connection, 401: errorBody, 403: errorBody },
       examples: uriExamples,
       handle: ({ body: { name: owner, expiry_days: expiry }, baseUrl }, reply) =>
@@ -76,12 +70,11 @@ export function createTokenRoutes({
 
 const withPassword = z.object({ password_token: z.string() });
 
-interface AuthorizeOptions extends Pick<TokenRouteOptions, 'devMode' | 'guesses'> {
-  /** Empty: no password opens this. */
-  readonly expected: string;
-}
-
-function createAuthorize({ devMode, guesses, expected }: AuthorizeOptions): Authorize {
+function createAuthorize({
+  devMode,
+  guesses,
+  password: expected,
+}: Omit<TokenRouteOptions, 'makeUri'>): Authorize {
   const refuse = (caller: Caller): never => {
     if (caller !== anonymous) requirePermission(caller, 'admin');
     throw notAuthenticated();
@@ -89,12 +82,14 @@ function createAuthorize({ devMode, guesses, expected }: AuthorizeOptions): Auth
   return {
     byCaller: (caller) => {
       if (devMode || caller.permissions.has('admin')) return true;
-      return expected === '' ? refuse(caller) : false;
+      return expected === null ? refuse(caller) : false;
     },
     byBody: async (caller, body, address) => {
-      const given = withPassword.safeParse(body).data?.password_token ?? '';
+      const given = withPassword.safeParse(body).data?.password_token;
+      // Without a password, nothing was guessed that had to be counted.
+      if (given === undefined || given === '' || expected === null) return refuse(caller);
       const isRight = () => isSamePassword(given, expected);
-      if (given === '' || !(await guesses.check({ kind: 'password', address }, isRight))) refuse(caller);
+      if (!(await guesses.check({ kind: 'password', address }, isRight))) refuse(caller);
     },
   };
 }
