@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { responsesOf } from '../../src/api/http/reply/responses.js';
 import { defineRoute, type Route } from '../../src/api/http/route.js';
 import { createOpenApi } from '../../src/api/pages/openapi.js';
-import { errorExamples } from '../../src/api/pages/error-examples.js';
+import { errorExample } from '../../src/api/pages/error-examples.js';
 import { allRoutes } from '../support/all-routes.js';
 
 const routes = allRoutes().map((route) => ({ name: `${route.method.toUpperCase()} ${route.path}`, route }));
@@ -117,6 +117,30 @@ describe('the OpenAPI page', () => {
     ]);
   });
 
+  test('has examples only of the types that the schemas of a route have', () => {
+    const schemas = {
+      request: { body: z.object({ a: z.string() }) },
+      responses: { 200: z.object({ b: z.string() }) },
+    };
+    const handle = () => Promise.reject(new Error('nobody asks'));
+    const route = {
+      method: 'post',
+      path: '/things',
+      summary: '',
+      tag: '',
+      permission: 'read',
+      handle,
+    } as const;
+    defineRoute({ ...route, ...schemas, examples: { body: { a: 'x' }, responses: { 200: { b: 'x' } } } });
+    // @ts-expect-error the body holds a string
+    defineRoute({ ...route, ...schemas, examples: { body: { a: 1 }, responses: { 200: { b: 'x' } } } });
+    // @ts-expect-error the response holds a string
+    defineRoute({ ...route, ...schemas, examples: { body: { a: 'x' }, responses: { 200: { b: 1 } } } });
+    // @ts-expect-error the declared status has no example
+    defineRoute({ ...route, ...schemas, examples: { body: { a: 'x' }, responses: {} } });
+    expect.assertions(0);
+  });
+
   test('refers to nothing that it does not hold', () => {
     const text = JSON.stringify(createOpenApi(routes.map(({ route }) => route)));
     const known = new Set(Object.keys(parsePage(routes.map(({ route }) => route)).components.schemas));
@@ -134,7 +158,7 @@ describe('the examples of responses fit their schemas, with no key more:', () =>
   test.each(routes)('$name', ({ route }) => {
     const { responses, events = [] } = route.examples ?? { responses: {} };
     for (const [status, shape] of responsesOf(route)) {
-      const example = responses[status] ?? errorExamples[status]?.example;
+      const example = responses[status] ?? errorExample(route, status);
       if (typeof shape === 'string') expect(typeof example).toBe('string');
       else expectToFit(shape, example);
     }

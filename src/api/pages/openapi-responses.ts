@@ -8,7 +8,7 @@ import type {
 import type { ResponseShape } from '../http/reply/reply.js';
 import { responsesOf } from '../http/reply/responses.js';
 import type { Route } from '../http/route.js';
-import { errorExamples } from './error-examples.js';
+import { errorDescriptions, errorExample } from './error-examples.js';
 
 const SUCCESSES: Readonly<Record<number, string>> = {
   200: 'The request succeeded.',
@@ -23,7 +23,7 @@ export const mediaType = (schema: NonNullable<ZodOpenApiMediaTypeObject['schema'
 export function responseObjects(route: Route): ZodOpenApiResponsesObject {
   const responses: ZodOpenApiResponsesObject = {};
   for (const [status, shape] of responsesOf(route)) {
-    const example = route.examples?.responses[status] ?? errorExamples[status]?.example;
+    const example = route.examples?.responses[status] ?? errorExample(route, status);
     const response = responseObject(status, shape, example);
     const events = status === 200 && route.events ? eventContent(route.events, route.examples?.events) : {};
     // @NOTE a status has three digits; the type only accepts literals.
@@ -33,8 +33,7 @@ export function responseObjects(route: Route): ZodOpenApiResponsesObject {
 }
 
 function responseObject(status: number, shape: ResponseShape, example: unknown): ZodOpenApiResponseObject {
-  const description =
-    SUCCESSES[status] ?? errorExamples[status]?.description ?? STATUS_CODES[status] ?? 'Answer';
+  const description = SUCCESSES[status] ?? errorDescriptions[status] ?? STATUS_CODES[status] ?? 'Answer';
   if (shape === 'download') {
     const schema = { type: 'string', format: 'binary', description: 'The source, byte by byte.' } as const;
     // A download has the type of its source, whatever that is.
