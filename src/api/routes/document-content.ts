@@ -13,7 +13,12 @@ import { contextOf } from './request-context.js';
 import { receiveFile } from './upload-fields.js';
 
 const contentBody = z
-  .object({ content: nonBlankString(), filename: optionalNull(nonBlankString({ max: MAX_FILENAME })) })
+  .object({
+    content: nonBlankString().describe('The text.'),
+    filename: optionalNull(nonBlankString({ max: MAX_FILENAME })).describe(
+      'A new name. Without one, the old name stays.',
+    ),
+  })
   .meta({ id: 'DocumentContent', description: 'A text that replaces the content of a document.' });
 
 const contentFields = z

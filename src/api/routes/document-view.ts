@@ -11,15 +11,15 @@ const progressFields = {
   stage: z
     .string()
     .describe('The step that the ingest is at, or `access` while a change of access is spread.'),
-  progress: z.number().min(0).max(1),
+  progress: z.number().min(0).max(1).describe('The part of the ingest that is done.'),
   error: failure.nullable().describe('Why the ingest failed.'),
 };
 
 /** A document as clients see it. */
 export const documentView = z
   .object({
-    external_id: z.uuid(),
-    content_type: z.string(),
+    external_id: z.uuid().describe('The id of the document.'),
+    content_type: z.string().describe('The media type of the source.'),
     filename: z.string().nullable(),
     metadata: z.record(z.string(), z.unknown()),
     storage_info: z
@@ -32,16 +32,16 @@ export const documentView = z
       version: z.int().positive().describe('Grows by one with each new content.'),
       ...progressFields,
       chunk_count: z.int().min(0),
-      token_count: z.int().min(0),
-      content_sha256: z.string(),
-      size_bytes: z.int().min(0),
+      token_count: z.int().min(0).describe('The tokens of all chunks.'),
+      content_sha256: z.string().describe('The digest of the source.'),
+      size_bytes: z.int().min(0).describe('The size of the source.'),
     }),
     access_control: z.object({
-      readers: z.array(z.string()),
-      writers: z.array(z.string()),
-      admins: z.array(z.string()),
+      readers: z.array(z.string()).describe('Who may read the document.'),
+      writers: z.array(z.string()).describe('Who may also change and delete it.'),
+      admins: z.array(z.string()).describe('Who may also change these lists.'),
     }),
-    chunk_ids: z.array(z.string()),
+    chunk_ids: z.array(z.string()).describe('The ids of its chunks, in the order of the text.'),
   })
   .meta({
     id: 'Document',

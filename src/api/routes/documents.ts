@@ -44,7 +44,7 @@ const page = {
 const patchBody = z
   .object({
     metadata: optionalNull(metadata).describe('Replaces all of the metadata.'),
-    filename: optionalNull(nonBlankString({ max: MAX_FILENAME })),
+    filename: optionalNull(nonBlankString({ max: MAX_FILENAME })).describe('The new name.'),
     access_control: optionalNull(accessControlChange).describe(
       'Each list that is stated replaces the old one.',
     ),

@@ -23,7 +23,9 @@ const textBody = z
   .object({
     content: nonBlankString().describe('The text.'),
     metadata: optionalNullOr(metadata, {}).describe('Any JSON object. Filters refer to its keys.'),
-    filename: optionalNull(nonBlankString({ max: MAX_FILENAME })),
+    filename: optionalNull(nonBlankString({ max: MAX_FILENAME })).describe(
+      'A name to show. Folders in it are dropped.',
+    ),
     access_control: optionalNull(accessControl).describe(
       'Who may read, change and share the document. A list that is left out holds the caller.',
     ),

@@ -9,12 +9,12 @@ const metadata = z.record(z.string(), z.unknown());
 export const chunkResult = z
   .object({
     content: z.string(),
-    score: z.number().min(0).max(1),
+    score: z.number().min(0).max(1).describe('How well it fits the query.'),
     document_id: z.string(),
-    chunk_number: z.int().min(0),
+    chunk_number: z.int().min(0).describe('The place of the chunk in its document, from 0.'),
     metadata,
     content_type: z.string(),
-    filename: z.string().nullable(),
+    filename: z.string().nullable().describe('The name of the file; null for a text.'),
     download_url: z.string().nullable().describe('A signed address of the source; null for a text.'),
   })
   .meta({
@@ -37,7 +37,7 @@ export function viewChunk(chunk: FoundChunk): z.infer<typeof chunkResult> {
 
 export const documentResult = z
   .object({
-    score: z.number().min(0).max(1),
+    score: z.number().min(0).max(1).describe('How well it fits the query.'),
     document_id: z.string(),
     metadata,
     content: z.object({
