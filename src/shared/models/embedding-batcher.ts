@@ -25,55 +25,65 @@ interface Request {
   readonly controller: AbortController;
 }
 
+/** What a batcher works with. */
+interface Batching extends EmbeddingBatcherOptions {
+  readonly inFlight: Set<Request>;
+  readonly wait: Wait;
+  queue: Entry[];
+}
+
 /**
  * Makes as few requests as the limits allow of the texts of all callers, first come first served.
  * A caller fails only by a request that held texts of its own; a refused text fails its caller alone.
  */
 export function createEmbeddingBatcher(options: EmbeddingBatcherOptions): EmbeddingBatcher {
-  const { send, limits, maxWaitMilliseconds, maxInFlight } = options;
-  const inFlight = new Set<Request>();
-  const wait = createWait();
-  let queue: Entry[] = [];
-
-  const sendQueued = ({ onlyFull }: { onlyFull: boolean }) => {
-    queue = queue.filter(({ call }) => !call.isSettled);
-    while (queue.length > 0 && inFlight.size < maxInFlight) {
-      const length = batchLength(queue, limits);
-      if (onlyFull && length === queue.length && length < limits.inputs) break;
-      start(queue.splice(0, length));
-    }
-  };
-  const sendAll = () => {
-    wait.cancel();
-    sendQueued({ onlyFull: false });
-  };
-  const start = (entries: readonly Entry[]) => {
-    const request = { entries, controller: new AbortController() };
-    inFlight.add(request);
-    void embedHalving(send, entries, request.controller.signal).finally(() => {
-      inFlight.delete(request);
-      sendAll();
-    });
-  };
-  const schedule = () => {
-    const isIdle = inFlight.size === 0;
-    sendQueued({ onlyFull: true });
-    if (queue.length === 0 || inFlight.size >= maxInFlight) return;
-    wait.begin(isIdle ? null : maxWaitMilliseconds, sendAll);
-  };
-
+  const batching: Batching = { ...options, inFlight: new Set(), wait: createWait(), queue: [] };
   return async (texts, { signal } = {}) => {
     signal?.throwIfAborted();
     if (texts.length === 0) return { vectors: [], tokens: 0 };
     return openCall(texts.length, {
       signal,
       begin: (call) => {
-        texts.forEach(({ text, tokens }, position) => queue.push({ text, tokens, call, position }));
-        schedule();
+        texts.forEach(({ text, tokens }, position) => batching.queue.push({ text, tokens, call, position }));
+        schedule(batching);
       },
-      abandon: () => abortAbandoned(inFlight),
+      abandon: () => abortAbandoned(batching.inFlight),
     });
   };
+}
+
+/** Sends what fills a request at once, and the rest when the wait is over. */
+function schedule(batching: Batching): void {
+  const { inFlight, maxInFlight, maxWaitMilliseconds, wait } = batching;
+  const isIdle = inFlight.size === 0;
+  sendQueued(batching, { onlyFull: true });
+  if (batching.queue.length === 0 || inFlight.size >= maxInFlight) return;
+  wait.begin(isIdle ? null : maxWaitMilliseconds, () => sendAll(batching));
+}
+
+function sendAll(batching: Batching): void {
+  batching.wait.cancel();
+  sendQueued(batching, { onlyFull: false });
+}
+
+function sendQueued(batching: Batching, { onlyFull }: { onlyFull: boolean }): void {
+  const { inFlight, maxInFlight, limits } = batching;
+  const queue = (batching.queue = batching.queue.filter(({ call }) => !call.isSettled));
+  while (queue.length > 0 && inFlight.size < maxInFlight) {
+    const length = batchLength(queue, limits);
+    if (onlyFull && length === queue.length && length < limits.inputs) break;
+    start(batching, queue.splice(0, length));
+  }
+}
+
+function start(batching: Batching, entries: readonly Entry[]): void {
+  const { inFlight, send } = batching;
+  const request = { entries, controller: new AbortController() };
+  inFlight.add(request);
+  void embedHalving(send, entries, request.controller.signal).finally(() => {
+    inFlight.delete(request);
+    sendAll(batching);
+  });
 }
 
 /** Embeds the texts in one request; where one of them is refused, in halves, until it is found. */
@@ -112,6 +122,8 @@ function batchLength(queue: readonly Entry[], limits: BatchLimits): number {
   }
   return length;
 }
+
+type Wait = ReturnType<typeof createWait>;
 
 /** One timer at a time: a second wait that begins before the first is over is the first. */
 function createWait() {

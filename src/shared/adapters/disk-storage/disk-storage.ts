@@ -86,18 +86,9 @@ export async function createDiskStorage({
     bucket: 'disk',
     put: async (key, source) => {
       const path = pathOf(objects, key);
-      const draft = join(drafts, randomUUID());
-      try {
-        await writeFile(draft, source);
-        await guarded(async () => {
-          await moveInto(draft, path);
-          // All of them: another process may have made a folder and not yet synced the one that holds it.
-          await Promise.all([...foldersOf(objects, path), objects].map(syncFolder));
-        });
-      } catch (error) {
-        await guarded(() => rm(draft, { force: true }));
-        throw error;
-      }
+      // All of them: another process may have made a folder and not yet synced the one that holds it.
+      const sync = () => Promise.all([...foldersOf(objects, path), objects].map(syncFolder));
+      await store(source, { draft: join(drafts, randomUUID()), path, sync });
     },
     open: (key) => openObject({ objects, key, blockingReadBytes }),
     remove: async (key) => {
@@ -110,6 +101,27 @@ export async function createDiskStorage({
     },
     check: () => probe(join(drafts, randomUUID())),
   };
+}
+
+/** Writes a draft and moves it to its path; a draft that cannot get there is removed. */
+async function store(
+  source: AsyncIterable<Uint8Array>,
+  {
+    draft,
+    path,
+    sync,
+  }: { readonly draft: string; readonly path: string; readonly sync: () => Promise<unknown> },
+): Promise<void> {
+  try {
+    await writeFile(draft, source);
+    await guarded(async () => {
+      await moveInto(draft, path);
+      await sync();
+    });
+  } catch (error) {
+    await guarded(() => rm(draft, { force: true }));
+    throw error;
+  }
 }
 
 function pathOf(objects: string, key: string): string {

@@ -1,7 +1,7 @@
 import { FIRST_VECTORS, type VectorSet } from '../../data-set/vectors.js';
 import type { Index } from '../../ports.js';
 import { createTurns } from '../../search/turns.js';
-import { startMirrorThread, type OnProblem } from './mirror-thread.js';
+import { startMirrorThread, type MirrorThread, type OnProblem } from './mirror-thread.js';
 import type { Question } from './protocol.js';
 
 /** Questions of several callers that the thread has before it: few enough to stand before another's. */
@@ -27,13 +27,7 @@ export function createExactIndex({
   readonly onProblem?: OnProblem;
 }): Promise<Index> {
   const thread = startMirrorThread({ redisUrl, vectors, onProblem });
-  const turns = createTurns(MAX_AT_ONCE, {
-    mostAlone: MAX_ALONE,
-    mostWaiting: MAX_WAITING,
-    name: 'index',
-  });
-  const ask = (question: Question, signal: AbortSignal | undefined) =>
-    turns.run(() => thread.ask(question, signal), { by: question.callerId, signal });
+  const ask = createAskInTurn(thread);
   return Promise.resolve({
     name: 'exact',
     seeksAllWords: true,
@@ -59,6 +53,17 @@ export function createExactIndex({
     state: () => Promise.resolve(thread.state),
     close: () => thread.close(),
   });
+}
+
+/** Asks the thread, each question in its caller's turn. */
+function createAskInTurn(thread: MirrorThread) {
+  const turns = createTurns(MAX_AT_ONCE, {
+    mostAlone: MAX_ALONE,
+    mostWaiting: MAX_WAITING,
+    name: 'index',
+  });
+  return (question: Question, signal: AbortSignal | undefined) =>
+    turns.run(() => thread.ask(question, signal), { by: question.callerId, signal });
 }
 
 function mismatch(): never {

@@ -42,18 +42,15 @@ export function startMirrorThread(options: ThreadOptions): MirrorThread {
 
   const start = () => {
     running = startWorker(options, {
-      onMessage: (message) => {
-        receive(message, asking, options.onProblem);
-      },
+      onMessage: (message) => receive(message, asking, options.onProblem),
       onExit: () => {
         running = null;
-        asking.state = 'loading';
-        asking.slabs.clear();
-        asking.pending.failAll();
+        forgetThread(asking);
         if (!isClosed) restart = setTimeout(start, RESTART_AFTER_MS);
       },
     });
   };
+  const post = (request: Request) => running?.postMessage(request);
   start();
 
   return {
@@ -63,20 +60,11 @@ export function startMirrorThread(options: ThreadOptions): MirrorThread {
     ask: async (question, signal) => {
       signal?.throwIfAborted();
       if (!running || isClosed) throw new UnavailableError('index');
-      const post = (request: Request) => {
-        running?.postMessage(request);
+      const transport = {
+        post: (id: number) => post({ id, question }),
+        cancel: (id: number) => post({ cancelled: id }),
       };
-      return asking.pending.send(
-        {
-          post: (id) => {
-            post({ id, question });
-          },
-          cancel: (id) => {
-            post({ cancelled: id });
-          },
-        },
-        signal,
-      );
+      return asking.pending.send(transport, signal);
     },
     close: async () => {
       isClosed = true;
@@ -84,6 +72,13 @@ export function startMirrorThread(options: ThreadOptions): MirrorThread {
       await running?.terminate();
     },
   };
+}
+
+/** Fails what waits for a thread that has ended, and lets go of the memory that it shared. */
+function forgetThread(asking: Asking): void {
+  asking.state = 'loading';
+  asking.slabs.clear();
+  asking.pending.failAll();
 }
 
 function startWorker(

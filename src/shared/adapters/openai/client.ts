@@ -33,23 +33,8 @@ const FIRST_WAIT_MILLISECONDS = 300;
 const MAX_WAIT_MILLISECONDS = 2000;
 const MISCONFIGURED_RETRY_SECONDS = 60;
 
-/**
- * The client's own retries are off: they sleep as long as `Retry-After` says, deaf to an abort.
- * So is its log, which prints pieces of the stream, and its reading of the environment.
- */
 export function createOpenAIClient(component: string, connection: OpenAIConnection): OpenAIClient {
-  const { apiKey, baseUrl, timeoutMilliseconds } = connection;
-  const client = new OpenAI({
-    apiKey: apiKey ?? 'none',
-    ...(apiKey === null ? { defaultHeaders: { Authorization: null } } : {}),
-    adminAPIKey: null,
-    organization: null,
-    project: null,
-    baseURL: baseUrl,
-    maxRetries: 0,
-    timeout: timeoutMilliseconds,
-    logLevel: 'off',
-  });
+  const client = connect(connection);
   const translate = (error: unknown, deadline: Deadline, signal?: AbortSignal): Error => {
     if (signal?.aborted === true) return abortReason(signal);
     if (deadline.isOver) return unavailable(component, new Error('the provider took too long'), null);
@@ -63,7 +48,7 @@ export function createOpenAIClient(component: string, connection: OpenAIConnecti
     request: async (send, signal) => {
       for (let attempt = 0; ; attempt += 1) {
         signal?.throwIfAborted();
-        const deadline = createDeadline(timeoutMilliseconds, signal);
+        const deadline = createDeadline(connection.timeoutMilliseconds, signal);
         try {
           return { reply: await send(client, { signal: deadline.signal }), deadline };
         } catch (error) {
@@ -77,6 +62,24 @@ export function createOpenAIClient(component: string, connection: OpenAIConnecti
       }
     },
   };
+}
+
+/**
+ * The client's own retries are off, because they sleep as long as `Retry-After` says and ignore an abort. Its log is
+ * off, too, because it prints pieces of streams, and so is its reading of the environment.
+ */
+function connect({ apiKey, baseUrl, timeoutMilliseconds }: OpenAIConnection): OpenAI {
+  return new OpenAI({
+    apiKey: apiKey ?? 'none',
+    ...(apiKey === null ? { defaultHeaders: { Authorization: null } } : {}),
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    baseURL: baseUrl,
+    maxRetries: 0,
+    timeout: timeoutMilliseconds,
+    logLevel: 'off',
+  });
 }
 
 /** null: do not ask again here. */

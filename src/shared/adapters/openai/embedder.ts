@@ -34,39 +34,14 @@ type Reply = z.infer<typeof replySchema>;
 /** Embeddings of any server that speaks OpenAI's protocol; what it answers is checked before it is believed. */
 export function createOpenAIEmbedder(options: OpenAIEmbedderOptions): Embedder {
   const { model, maxInputs = 2048, maxTokens = 300_000, maxInputTokens = 8192 } = options;
-  const client = createOpenAIClient(COMPONENT, options);
+  const request = createRequest(options);
   let knownDimensions = options.dimensions;
-  let encoding: 'base64' | 'float' = 'base64';
-
-  const request = async (input: string[], signal?: AbortSignal): Promise<unknown> => {
-    const body = { model, input, ...(options.dimensions ? { dimensions: options.dimensions } : {}) };
-    const { reply, deadline } = await client.request(
-      // Named, or the client decodes for us, and makes bytes of the floats of servers that know no base64.
-      (openai, call) => openai.embeddings.create({ ...body, encoding_format: encoding }, call),
-      signal,
-    );
-    deadline.clear();
-    return reply;
-  };
-
-  const requestAnyEncoding = async (input: string[], signal?: AbortSignal): Promise<unknown> => {
-    try {
-      return await request(input, signal);
-    } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
-      if (encoding === 'base64' && error.parameters.includes('encoding_format')) {
-        encoding = 'float';
-        return requestAnyEncoding(input, signal);
-      }
-      throw translateRefusal(error);
-    }
-  };
 
   const embed = async (texts: readonly string[], { signal }: CallOptions = {}): Promise<Embeddings> => {
     if (texts.length === 0) return { vectors: [], tokens: 0 };
     checkTexts(texts, maxInputs);
     const input = texts.map((text) => cutToTokens(text, maxInputTokens, countTokens));
-    const reply = parseReply(await requestAnyEncoding(input, signal));
+    const reply = parseReply(await request(input, signal));
     const decoded = orderedVectors(reply, texts.length);
     const dimensions = checkDimensions(decoded, knownDimensions);
     const vectors = decoded.map(normalize);
@@ -90,6 +65,37 @@ export function createOpenAIEmbedder(options: OpenAIEmbedderOptions): Embedder {
     embedDocuments: embed,
     embedQuery: (text, call) => embed([text], call),
     embedQueries: embed,
+  };
+}
+
+/** Asks the provider for vectors in base64, or as lists of numbers once it has refused base64. */
+function createRequest(options: OpenAIEmbedderOptions) {
+  const { model, dimensions } = options;
+  const client = createOpenAIClient(COMPONENT, options);
+  let encoding: 'base64' | 'float' = 'base64';
+
+  const send = async (input: string[], signal?: AbortSignal): Promise<unknown> => {
+    const body = { model, input, ...(dimensions ? { dimensions } : {}) };
+    const { reply, deadline } = await client.request(
+      // Named, or the client decodes for us, and makes bytes of the floats of servers that know no base64.
+      (openai, call) => openai.embeddings.create({ ...body, encoding_format: encoding }, call),
+      signal,
+    );
+    deadline.clear();
+    return reply;
+  };
+  return async (input: string[], signal?: AbortSignal): Promise<unknown> => {
+    try {
+      return await send(input, signal);
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      const isEncoding = encoding === 'base64' && error.parameters.includes('encoding_format');
+      if (!isEncoding) throw translateRefusal(error);
+    }
+    encoding = 'float';
+    return send(input, signal).catch((error: unknown) => {
+      throw error instanceof RefusedError ? translateRefusal(error) : error;
+    });
   };
 }
 

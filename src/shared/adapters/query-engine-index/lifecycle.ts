@@ -24,6 +24,8 @@ interface State {
   doubts: number;
 }
 
+export type Lifecycle = ReturnType<typeof createLifecycle>;
+
 /**
  * Makes the indexes that are missing and knows whether they are whole. After a lost connection, which may have been a
  * restart that indexes anew, each index is looked at again.

@@ -11,7 +11,7 @@ import { createChunkSearch } from './chunk-search.js';
 import { chunkIndex, documentIndex, type VectorAlgorithm, type VectorSpace } from './definition.js';
 import { toIndexUnavailable } from './engine.js';
 import type { OnProblem } from './inspection.js';
-import { createLifecycle } from './lifecycle.js';
+import { createLifecycle, type Lifecycle } from './lifecycle.js';
 import { createListing } from './listing.js';
 
 export type { VectorAlgorithm };
@@ -54,7 +54,7 @@ const PATIENCE_MILLISECONDS = 3_000;
  * what is missing; `ready` once the engine has taken in every hash.
  */
 export async function createQueryEngineIndex(options: QueryEngineOptions): Promise<Index> {
-  const { vectors, algorithm, onProblem = () => undefined } = options;
+  const { onProblem = () => undefined } = options;
   const client = createRedis(options.redisUrl, { failFast: true, onError: () => undefined });
   const chunks = onceDone(async () =>
     chunkIndex({ ...options, dimensions: await options.dimensions() }, options.flatCrowdedAt),
@@ -71,31 +71,13 @@ export async function createQueryEngineIndex(options: QueryEngineOptions): Promi
     onProblem,
     definitions: async () => [await claimed(), documentIndex],
   });
-  const askAs = createAskAs(client);
-  const chunkSearch = createChunkSearch(client, {
-    askAs,
-    alias: async () => (await chunks()).alias,
-    vectorType: vectors.type,
-    timeoutMilliseconds: options.timeoutMilliseconds,
-    effort: effortOf(algorithm, options.efRuntime),
-  });
-  const listing = createListing(client, { ...options, askAs });
-  const turns = createTurns(MAX_AT_ONCE, {
-    mostAlone: MAX_ALONE,
-    mostWaiting: MAX_WAITING,
-    name: 'index',
-  });
-  // The engine goes on with a question whose asker has left, until its own time limit, and so does its turn.
-  const ask = <Answer>(query: () => Promise<Answer>, { callerId: by, signal }: Asked) =>
-    untilAborted(
-      turns.run(() => lifecycle.ask(query), { by, signal }),
-      signal,
-    );
+  const { search, listing } = createQueries(client, options, async () => (await chunks()).alias);
+  const ask = createAskInTurn(lifecycle);
   return {
     name: 'query-engine',
     seeksAllWords: false,
-    search: (request) => ask(() => chunkSearch.nearest(request), request),
-    searchWords: (request) => ask(() => chunkSearch.byWords(request), request),
+    search: (request) => ask(() => search.nearest(request), request),
+    searchWords: (request) => ask(() => search.byWords(request), request),
     list: (request) => ask(() => listing.list(request), request),
     count: (request) => ask(() => listing.count(request), request),
     state: () => Promise.resolve(lifecycle.state),
@@ -105,6 +87,35 @@ export async function createQueryEngineIndex(options: QueryEngineOptions): Promi
       return Promise.resolve();
     },
   };
+}
+
+/** @param alias the name by which the index over chunks is asked */
+function createQueries(client: Redis, options: QueryEngineOptions, alias: () => Promise<string>) {
+  const { vectors, algorithm, efRuntime, timeoutMilliseconds } = options;
+  const askAs = createAskAs(client);
+  const search = createChunkSearch(client, {
+    askAs,
+    alias,
+    vectorType: vectors.type,
+    timeoutMilliseconds,
+    effort: effortOf(algorithm, efRuntime),
+  });
+  return { search, listing: createListing(client, { ...options, askAs }) };
+}
+
+/** Asks whole indexes, each question in its caller's turn. */
+function createAskInTurn(lifecycle: Lifecycle) {
+  const turns = createTurns(MAX_AT_ONCE, {
+    mostAlone: MAX_ALONE,
+    mostWaiting: MAX_WAITING,
+    name: 'index',
+  });
+  // The engine goes on with a question whose asker has left, until its own time limit, and so does its turn.
+  return <Answer>(query: () => Promise<Answer>, { callerId: by, signal }: Asked): Promise<Answer> =>
+    untilAborted(
+      turns.run(() => lifecycle.ask(query), { by, signal }),
+      signal,
+    );
 }
 
 /** Connects, and claims the index if that takes no long time: the lifecycle asks again. */

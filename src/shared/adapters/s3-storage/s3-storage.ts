@@ -31,59 +31,68 @@ export interface S3Storage extends ObjectStorage {
 export function createS3Storage({ bucket, onLeftBehind, ...connection }: S3StorageOptions): S3Storage {
   const { timeoutMilliseconds } = connection;
   const call = createCallS3(connection);
-  let writtenAt = -Infinity;
-
-  const put = async (key: string, source: AsyncIterable<Uint8Array>) => {
-    assertObjectKey(key);
-    try {
-      await store(call, { bucket, key }, { source, onLeftBehind });
-      writtenAt = performance.now();
-    } catch (error) {
-      // Our check is to find out whether writing still works.
-      if (error instanceof UnavailableError) writtenAt = -Infinity;
-      throw error;
-    }
-  };
-
-  const open = async (key: string) => {
-    assertObjectKey(key);
-    const size = await sizeOf(call, { bucket, key });
-    return {
-      size,
-      [Symbol.asyncIterator]: () => read(call, { bucket, key, size, timeoutMilliseconds }),
-    };
-  };
-
+  const writing = createWritingCheck(call, bucket, Math.min(CHECK_MILLISECONDS, timeoutMilliseconds));
   return {
     bucket,
-    put,
-    open,
+    put: async (key, source) => {
+      assertObjectKey(key);
+      await writing.watch(() => store(call, { bucket, key }, { source, onLeftBehind }));
+    },
+    open: async (key) => {
+      assertObjectKey(key);
+      const size = await sizeOf(call, { bucket, key });
+      return {
+        size,
+        [Symbol.asyncIterator]: () => read(call, { bucket, key, size, timeoutMilliseconds }),
+      };
+    },
     remove: async (key) => {
       assertObjectKey(key);
       await call((s3, options) => s3.deleteObject({ Bucket: bucket, Key: key }, options));
     },
-    check: async () => {
-      const within = Math.min(CHECK_MILLISECONDS, timeoutMilliseconds);
-      const isWritable = performance.now() - writtenAt < WRITTEN_AGAIN_AFTER_MILLISECONDS;
-      if (isWritable) await call((s3, options) => s3.headBucket({ Bucket: bucket }, options), within);
-      else {
-        await probe(call, bucket, within);
+    check: writing.check,
+    findRefusal: () => findRefusal(call, bucket),
+  };
+}
+
+/** Knows when a write last succeeded, so that a check writes only when that is long ago. */
+function createWritingCheck(call: CallS3, bucket: string, milliseconds: number) {
+  let writtenAt = -Infinity;
+  return {
+    /** Takes note of whether a write succeeds. */
+    watch: async (write: () => Promise<void>): Promise<void> => {
+      try {
+        await write();
         writtenAt = performance.now();
+      } catch (error) {
+        // The next check finds out whether writing still works.
+        if (error instanceof UnavailableError) writtenAt = -Infinity;
+        throw error;
       }
     },
-    findRefusal: async () => {
-      try {
-        // Not HeadBucket: what answers a HEAD has no body, and so no word on what is wrong.
-        await call(
-          (s3, options) => s3.listObjectsV2({ Bucket: bucket, MaxKeys: 1 }, options),
-          CHECK_MILLISECONDS,
-        );
-        return null;
-      } catch (error) {
-        return refusalOf(error instanceof UnavailableError ? error.cause : error);
+    check: async (): Promise<void> => {
+      const isWritable = performance.now() - writtenAt < WRITTEN_AGAIN_AFTER_MILLISECONDS;
+      if (isWritable) {
+        await call((s3, options) => s3.headBucket({ Bucket: bucket }, options), milliseconds);
+        return;
       }
+      await probe(call, bucket, milliseconds);
+      writtenAt = performance.now();
     },
   };
+}
+
+async function findRefusal(call: CallS3, bucket: string): Promise<Refusal | null> {
+  try {
+    // Not HeadBucket: the answer to a HEAD has no body, and so does not say what is wrong.
+    await call(
+      (s3, options) => s3.listObjectsV2({ Bucket: bucket, MaxKeys: 1 }, options),
+      CHECK_MILLISECONDS,
+    );
+    return null;
+  } catch (error) {
+    return refusalOf(error instanceof UnavailableError ? error.cause : error);
+  }
 }
 
 interface ObjectName {

@@ -55,27 +55,9 @@ export function createMirrorClient(options: MirrorClientOptions): MirrorClient {
   const client = createScriptClient(options.url);
   const binary = client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
   const introduction = connect(client, options);
-
   return {
-    readHead: async () => {
-      await introduction.known;
-      const [epoch = null, sequence = null] = await client.mGet([keys.epoch, keys.sequence]);
-      // The reply may be another server's than the one before.
-      await introduction.known;
-      return { epoch, sequence: parseSequence(sequence) };
-    },
-    readChanges: async (after) => {
-      await introduction.known;
-      const range = { BY: 'SCORE', LIMIT: { offset: 0, count: PAGE_SIZE } } as const;
-      const [epoch, sequence, page] = await Promise.all([
-        client.get(keys.epoch),
-        client.get(keys.sequence),
-        client.zRangeWithScores(keys.changes, `(${String(after)}`, '+inf', range),
-      ]);
-      await introduction.known;
-      const entries = page.map(({ value, score }) => ({ documentId: value, sequence: score }));
-      return { epoch, sequence: parseSequence(sequence), entries, isLastPage: page.length < PAGE_SIZE };
-    },
+    readHead: () => readHead(client, introduction),
+    readChanges: (after) => readChanges(client, introduction, after),
     nameDataSet: async (epoch) => {
       await client.set(keys.epoch, epoch, { condition: 'NX' });
     },
@@ -98,6 +80,31 @@ export function createMirrorClient(options: MirrorClientOptions): MirrorClient {
   };
 }
 
+async function readHead(client: ScriptClient, introduction: Readonly<Introduction>): Promise<Head> {
+  await introduction.known;
+  const [epoch = null, sequence = null] = await client.mGet([keys.epoch, keys.sequence]);
+  // The reply may be another server's than the one before.
+  await introduction.known;
+  return { epoch, sequence: parseSequence(sequence) };
+}
+
+async function readChanges(
+  client: ScriptClient,
+  introduction: Readonly<Introduction>,
+  after: number,
+): Promise<Changes> {
+  await introduction.known;
+  const range = { BY: 'SCORE', LIMIT: { offset: 0, count: PAGE_SIZE } } as const;
+  const [epoch, sequence, page] = await Promise.all([
+    client.get(keys.epoch),
+    client.get(keys.sequence),
+    client.zRangeWithScores(keys.changes, `(${String(after)}`, '+inf', range),
+  ]);
+  await introduction.known;
+  const entries = page.map(({ value, score }) => ({ documentId: value, sequence: score }));
+  return { epoch, sequence: parseSequence(sequence), entries, isLastPage: page.length < PAGE_SIZE };
+}
+
 function createScriptClient(url: string) {
   return createClient({
     url,
@@ -117,12 +124,16 @@ function createScriptClient(url: string) {
 
 type ScriptClient = ReturnType<typeof createScriptClient>;
 
-/** @returns `known` settles when it is known to which server process the present connection leads */
+/** `known` settles when it is known to which server process the present connection leads. */
+interface Introduction {
+  known: Promise<void>;
+}
+
 function connect(
   client: ScriptClient,
   { onConnect, onError }: Pick<MirrorClientOptions, 'onConnect' | 'onError'>,
-): { readonly known: Promise<void> } {
-  const introduction = { known: Promise.resolve() };
+): Readonly<Introduction> {
+  const introduction: Introduction = { known: Promise.resolve() };
   client.on('error', onError);
   client.on('ready', () => {
     introduction.known = readRunId(client).then(onConnect);

@@ -57,52 +57,28 @@ export interface Mirror {
 export function createMirror(makeKernel: MakeKernel, slabEvents: SlabEvents): Mirror {
   const chunks = createChunkTable(makeKernel, {
     ...slabEvents,
-    change: (slot) => {
-      masks.noteVector(slot);
-    },
-    clear: () => {
-      masks.clear();
-    },
+    change: (slot) => masks.noteVector(slot),
+    clear: () => masks.clear(),
   });
-  const store = createDocumentTable(chunks, (slot) => {
-    masks.noteDocument(slot);
-  });
+  const store = createDocumentTable(chunks, (slot) => masks.noteDocument(slot));
   const { documents } = store;
   const masks = createMasks(() => ({
     documents,
     chunks: chunks.links,
     segmentSize: chunks.vectors?.segmentSize ?? 1,
   }));
-
   const tables = { chunks, documents };
-  const selection = createSelection((a, b) => {
-    const [left, right] = [
-      at(documents, chunks.links.documentOf(a)),
-      at(documents, chunks.links.documentOf(b)),
-    ];
-    return compareIds(left.id, right.id) || chunks.links.numberOf(a) - chunks.links.numberOf(b);
-  });
+  const selection = createSelection((a, b) => compareChunks(tables, a, b));
 
   return {
     get chunkCount() {
       return chunks.count;
     },
     get: (documentId) => store.get(documentId),
-    addTo: ({ tie, vectors }, vector, terms) => {
-      const slot = chunks.add({ vector, terms, tie });
-      if (slot !== null) vectors.push(slot);
-      return slot !== null;
-    },
-    discard: ({ vectors }) => {
-      for (const slot of vectors) chunks.free(slot);
-      vectors.length = 0;
-    },
-    put: (record, content) => {
-      store.put(record, content);
-    },
-    remove: (documentId) => {
-      store.remove(documentId);
-    },
+    addTo: (draft, vector, terms) => addTo(chunks, draft, { vector, terms }),
+    discard: (draft) => discard(chunks, draft),
+    put: (record, content) => store.put(record, content),
+    remove: (documentId) => store.remove(documentId),
     clear: () => {
       store.clear();
       masks.clear();
@@ -113,6 +89,33 @@ export function createMirror(makeKernel: MakeKernel, slabEvents: SlabEvents): Mi
     list: (request) => listIds(store, request),
     count: ({ mask }) => mask.count,
   };
+}
+
+interface MirrorTables {
+  readonly chunks: ChunkTable;
+  readonly documents: DocumentTable['documents'];
+}
+
+/** Orders chunks, given by their vector slots, by document id and then by chunk number. */
+function compareChunks({ chunks: { links }, documents }: MirrorTables, a: number, b: number): number {
+  const left = at(documents, links.documentOf(a));
+  const right = at(documents, links.documentOf(b));
+  return compareIds(left.id, right.id) || links.numberOf(a) - links.numberOf(b);
+}
+
+function addTo(
+  chunks: ChunkTable,
+  { tie, vectors }: Draft,
+  chunk: { readonly vector: Uint8Array; readonly terms: Uint8Array },
+): boolean {
+  const slot = chunks.add({ ...chunk, tie });
+  if (slot !== null) vectors.push(slot);
+  return slot !== null;
+}
+
+function discard(chunks: ChunkTable, { vectors }: Draft): void {
+  for (const slot of vectors) chunks.free(slot);
+  vectors.length = 0;
 }
 
 function selectNearest(

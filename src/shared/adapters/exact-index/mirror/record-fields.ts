@@ -33,29 +33,11 @@ export function createRecordParser(): ParseRecord {
   const accesses = new Map<string, AccessLists>();
   const contents = new Map<string, Content>();
   const attempts = new Map<string, string>();
-
-  const parseAccess = (key: string): AccessLists =>
-    remember(accesses, key, () => {
-      const [readers, writers, admins] = linesSchema.parse(key.split('\n'));
-      return accessSchema.parse({ readers: parse(readers), writers: parse(writers), admins: parse(admins) });
-    });
-  const slim = ({ contentType, filename }: ReadContent): Content =>
-    remember(contents, `${contentType}\n${filename === null ? '' : `=${filename}`}`, () => ({
-      version: 1,
-      kind: 'file',
-      storageKey: '',
-      sizeBytes: 0,
-      sha256: '',
-      createdAt: '',
-      contentType,
-      filename,
-      generation: null,
-      chunkCount: 0,
-      tokenCount: 0,
-    }));
+  const slim = (content: ReadContent): Content =>
+    remember(contents, looksOf(content), () => slimContent(content));
 
   return (id, { access, fields }) => {
-    const { readers, writers, admins } = parseAccess(access);
+    const { readers, writers, admins } = remember(accesses, access, () => parseAccess(access));
     const [createdAt, metadata, published, pending] = readFields(parse(fields));
     const { generation = null, chunkCount = 0 } = published ?? {};
     if (generation?.startsWith(id) === false) throw new TypeError('a generation of another document');
@@ -75,6 +57,32 @@ export function createRecordParser(): ParseRecord {
       published:
         attempt === null ? null : { attempt: remember(attempts, attempt, () => attempt), chunkCount },
     };
+  };
+}
+
+function parseAccess(text: string): AccessLists {
+  const [readers, writers, admins] = linesSchema.parse(text.split('\n'));
+  return accessSchema.parse({ readers: parse(readers), writers: parse(writers), admins: parse(admins) });
+}
+
+/** What filters look at in a content, as the key of the one that is held. */
+function looksOf({ contentType, filename }: ReadContent): string {
+  return `${contentType}\n${filename === null ? '' : `=${filename}`}`;
+}
+
+function slimContent({ contentType, filename }: ReadContent): Content {
+  return {
+    version: 1,
+    kind: 'file',
+    storageKey: '',
+    sizeBytes: 0,
+    sha256: '',
+    createdAt: '',
+    contentType,
+    filename,
+    generation: null,
+    chunkCount: 0,
+    tokenCount: 0,
   };
 }
 

@@ -25,32 +25,11 @@ export function createSlices(
   /** Work by whose it is; a map keeps the order of insertion, which is that of the turns. */
   const queues = new Map<string, Waiting[]>();
   let isRunning = false;
-
-  /** One slice of the first work of the next in turn. */
   const turn = () => {
-    for (const [whose, queue] of queues) {
-      const [first] = queue;
-      queues.delete(whose);
-      if (!first) continue;
-      if (isDone(first)) queue.shift();
-      if (queue.length > 0) queues.set(whose, queue);
-      break;
-    }
+    takeTurn(queues, now);
     isRunning = queues.size > 0;
     if (isRunning) later(turn);
   };
-
-  const isDone = ({ work, resolve, reject }: Waiting): boolean => {
-    const until = now() + SLICE_MILLISECONDS;
-    try {
-      if (!work(() => now() < until)) return false;
-      resolve();
-    } catch (error) {
-      reject(error);
-    }
-    return true;
-  };
-
   return {
     run: (whose, work) =>
       new Promise((resolve, reject) => {
@@ -62,4 +41,28 @@ export function createSlices(
         later(turn);
       }),
   };
+}
+
+/** Does one slice of the first work of the next in turn, who then goes to the end. */
+function takeTurn(queues: Map<string, Waiting[]>, now: () => number): void {
+  for (const [whose, queue] of queues) {
+    const [first] = queue;
+    queues.delete(whose);
+    if (!first) continue;
+    if (doSlice(first, now)) queue.shift();
+    if (queue.length > 0) queues.set(whose, queue);
+    return;
+  }
+}
+
+/** @returns whether the work is done, or has failed */
+function doSlice({ work, resolve, reject }: Waiting, now: () => number): boolean {
+  const until = now() + SLICE_MILLISECONDS;
+  try {
+    if (!work(() => now() < until)) return false;
+    resolve();
+  } catch (error) {
+    reject(error);
+  }
+  return true;
 }

@@ -39,6 +39,8 @@ export interface WorkingMask extends Mask {
 
 /** What an entry and its small parts hold of the heap. */
 const OVERHEAD = 4_096;
+/** Bytes of a remembered decision about an access class. */
+const BYTES_A_CLASS = 40;
 /** Vectors whose bytes are copied in one step. */
 const VECTORS_A_STEP = 64;
 /** Conditions that a document is compared with in one step. */
@@ -64,26 +66,16 @@ interface Decision {
 
 export function createWorkingMask(callerId: string, filter: Filter | null, seenSoFar: number): WorkingMask {
   const filterBytes = filter ? bytesOfFilter(filter) : 0;
-  const fits: DocumentPredicate = filter ? compileFilter(filter) : () => true;
-  const stepsOfDocument = 1 + (filter ? conditionsOf(filter) : 0) / CONDITIONS_A_STEP;
   /** By the number of the access class: documents with the same lists are decided once. */
   const readable = new Map<number, boolean>();
   const first: Decision = {
     isReadable: ({ access }) => isReadable(callerId, access, readable),
-    fits,
-    stepsOfDocument,
+    fits: filter ? compileFilter(filter) : () => true,
+    stepsOfDocument: 1 + (filter ? conditionsOf(filter) : 0) / CONDITIONS_A_STEP,
   };
   /** For later changes, which are few: nothing is remembered for them. */
   const later: Decision = { ...first, isReadable: ({ access }) => canRead(callerId, access.lists) };
-  const mask: Progress = {
-    documents: new Uint8Array(0),
-    vectors: [],
-    count: 0,
-    seen: seenSoFar,
-    nextDocument: 0,
-    nextVector: 0,
-    segmentBytes: 0,
-  };
+  const mask = noProgress(seenSoFar);
 
   return {
     get documents() {
@@ -97,21 +89,32 @@ export function createWorkingMask(callerId: string, filter: Filter | null, seenS
       return mask.seen;
     },
     get bytes() {
-      const { documents, vectors, segmentBytes } = mask;
-      return OVERHEAD + filterBytes + documents.length + vectors.length * segmentBytes + readable.size * 40;
+      return OVERHEAD + filterBytes + bytesOf(mask) + readable.size * BYTES_A_CLASS;
     },
     advance: (tables, changes, steps) => {
       resize(mask, tables);
       let left = lookAtDocuments(mask, tables, { decision: first, steps });
       if (mask.nextDocument >= tables.documents.length) readable.clear();
       left = copyToVectors(mask, tables, left);
-      for (let change = changes[mask.seen]; left > 0 && change; change = changes[mask.seen]) {
-        left -= apply(mask, tables, { change, decision: later });
-        mask.seen += 1;
-      }
-      return Math.max(0, left);
+      return applyChanges(mask, tables, { changes, decision: later, steps: left });
     },
   };
+}
+
+function noProgress(seenSoFar: number): Progress {
+  return {
+    documents: new Uint8Array(0),
+    vectors: [],
+    count: 0,
+    seen: seenSoFar,
+    nextDocument: 0,
+    nextVector: 0,
+    segmentBytes: 0,
+  };
+}
+
+function bytesOf({ documents, vectors, segmentBytes }: Progress): number {
+  return documents.length + vectors.length * segmentBytes;
 }
 
 function isReadable(callerId: string, { id, lists }: AccessClass, known: Map<number, boolean>): boolean {
@@ -155,6 +158,24 @@ function copyToVectors(mask: Progress, tables: Tables, steps: number): number {
     for (; mask.nextVector < end; mask.nextVector += 1) setVector(mask, tables, mask.nextVector);
   }
   return left;
+}
+
+/** @returns the steps that are left */
+function applyChanges(
+  mask: Progress,
+  tables: Tables,
+  {
+    changes,
+    decision,
+    steps,
+  }: { readonly changes: readonly TableChange[]; readonly decision: Decision; readonly steps: number },
+): number {
+  let left = steps;
+  for (let change = changes[mask.seen]; left > 0 && change; change = changes[mask.seen]) {
+    left -= apply(mask, tables, { change, decision });
+    mask.seen += 1;
+  }
+  return Math.max(0, left);
 }
 
 /** @returns the steps that it took */
