@@ -15,6 +15,7 @@ export function* bestFirst(
   scores: Float64Array,
   { k, minScore }: { readonly k: number; readonly minScore: number },
 ): Generator<ScoredCandidate> {
+  // With fewer than `k` candidates there is no border: all scores are at least 0.
   const border = scores.toSorted().at(-k) ?? 0;
   yield* sorted(candidates, scores, (score) => score >= minScore && score >= border);
   yield* sorted(candidates, scores, (score) => score >= minScore && score < border);

@@ -1,4 +1,4 @@
-import { at } from '../at.js';
+import { at, valueOf } from '../at.js';
 import { packedLength, packedTerms } from '../text/terms.js';
 
 /** The terms of a batch of chunks, which are counted and forgotten in parts. */
@@ -61,7 +61,7 @@ export function sumTerms(packed: readonly Uint8Array[]): BatchTerms {
     for (const term of packedTerms(each)) counts.set(term, (counts.get(term) ?? 0) + 1);
   }
   const terms = [...Uint32Array.from(counts.keys()).sort()];
-  return { chunks: packed.length, length, terms, frequencies: terms.map((term) => counts.get(term) ?? 0) };
+  return { chunks: packed.length, length, terms, frequencies: terms.map((term) => valueOf(counts, term)) };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { at, valueOf } from '../at.js';
 import { findWords, isUnspaced, MAX_WORD_LENGTH, splitWord } from './words.js';
 
 /** How often each term, known by its 32-bit hash, occurs in a text; `length` is their sum. */
@@ -84,7 +85,7 @@ export function packTerms({ length, counts }: TermCounts): Uint8Array {
   view.setUint32(1, length, true);
   terms.forEach((term, index) => {
     view.setUint32(HEADER_BYTES + 4 * index, term, true);
-    packed[HEADER_BYTES + 4 * terms.length + index] = Math.min(255, counts.get(term) ?? 0);
+    packed[HEADER_BYTES + 4 * terms.length + index] = Math.min(255, valueOf(counts, term));
   });
   return packed;
 }
@@ -93,7 +94,8 @@ export function unpackTerms(packed: Uint8Array): TermCounts {
   const size = packedSize(packed);
   const counts = new Map<number, number>();
   for (let index = 0; index < size; index += 1) {
-    counts.set(readUint32(packed, HEADER_BYTES + 4 * index), packed[HEADER_BYTES + 4 * size + index] ?? 0);
+    const count = at(packed, HEADER_BYTES + 4 * size + index);
+    counts.set(readUint32(packed, HEADER_BYTES + 4 * index), count);
   }
   return { length: packedLength(packed), counts };
 }
@@ -124,8 +126,8 @@ export function packedLength(packed: Uint8Array): number {
 export function readCounts(packed: Uint8Array, terms: Uint32Array, counts: Uint8Array): void {
   const size = packedSize(packed);
   let low = 0;
-  for (let at = 0; at < terms.length; at += 1) {
-    const term = terms[at] ?? 0;
+  for (let place = 0; place < terms.length; place += 1) {
+    const term = terms[place] ?? 0;
     let high = size;
     while (low < high) {
       const middle = (low + high) >>> 1;
@@ -133,7 +135,7 @@ export function readCounts(packed: Uint8Array, terms: Uint32Array, counts: Uint8
       else high = middle;
     }
     const isFound = low < size && readUint32(packed, HEADER_BYTES + 4 * low) === term;
-    counts[at] = isFound ? (packed[HEADER_BYTES + 4 * size + low] ?? 0) : 0;
+    counts[place] = isFound ? (packed[HEADER_BYTES + 4 * size + low] ?? 0) : 0;
   }
 }
 
@@ -147,7 +149,8 @@ function packedSize(packed: Uint8Array): number {
   return packed.length / BYTES_A_TERM - 1;
 }
 
-function readUint32(bytes: Uint8Array, at: number): number {
-  const high = ((bytes[at + 3] ?? 0) << 24) | ((bytes[at + 2] ?? 0) << 16);
-  return (high | ((bytes[at + 1] ?? 0) << 8) | (bytes[at] ?? 0)) >>> 0;
+/** Read once for each term of each candidate: a check of each byte would slow ranking down. */
+function readUint32(bytes: Uint8Array, start: number): number {
+  const high = ((bytes[start + 3] ?? 0) << 24) | ((bytes[start + 2] ?? 0) << 16);
+  return (high | ((bytes[start + 1] ?? 0) << 8) | (bytes[start] ?? 0)) >>> 0;
 }

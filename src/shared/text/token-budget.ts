@@ -59,7 +59,7 @@ function wholeCharacters(text: string, end: number): number {
 
 function isBorder(text: string, index: number): boolean {
   if (isWithinPair(text, index) || text.charAt(index - 1) === '\u200d') return false;
-  const after = String.fromCodePoint(text.codePointAt(index) ?? 0);
+  const after = text.slice(index, index + 2);
   return !/^[\p{M}\p{Emoji_Modifier}\u200d]/u.test(after);
 }
 

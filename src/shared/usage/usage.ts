@@ -57,10 +57,12 @@ const MAX_QUERY_CHARACTERS = 512;
 function shortened(metadata: Metadata): Metadata {
   const { query } = metadata;
   if (typeof query !== 'string') return metadata;
-  let end = 0;
-  // Whole code points: no pair of surrogates is cut in two.
-  for (let n = 0; n < MAX_QUERY_CHARACTERS && end < query.length; n += 1) {
-    end += (query.codePointAt(end) ?? 0) > 0xff_ff ? 2 : 1;
+  let [end, count] = [0, 0];
+  // By code points, so that no pair of surrogates is cut in two.
+  for (const character of query) {
+    if (count === MAX_QUERY_CHARACTERS) break;
+    end += character.length;
+    count += 1;
   }
   return end >= query.length ? metadata : { ...metadata, query: query.slice(0, end), query_truncated: true };
 }
