@@ -7,16 +7,18 @@
  * - attempt: one run at ingesting a version; (version, attempt) is the fence that stale runs fail at
  * - generation: physical set of chunks that one attempt wrote; a document serves from one at a time
  * - chunk: piece of a document's text, numbered from 0 within its generation
- * - term: normalised word (or character pair) that lexical ranking counts, known by a 32-bit hash
+ * - word: a run of letters or digits as a text writes it
+ * - term: what a word is normalised to (or a pair of characters), known by a 32-bit hash; search and ranking know only terms
  * - term weight: a term's share of what a query says, by its inverse document frequency
  * - postings: the chunks that hold a term, which an index reads to find chunks by terms
  * - candidate: a chunk that an index names because it may be a hit
  * - pass: one way of asking an index for candidates; a search plans several and runs as few as it can
- * - upper bound: a score that no chunk reaches which the passes so far left out
- * - top k: the best hits, as many as were asked for; with `document` in `per`, one of each document
+ * - upper bound: the highest score that a chunk which the passes so far left out can have
+ * - top k: the best hits, as many as were asked for; with `per` set to `document`, one hit for each document
  * - hit: a candidate that the caller may read and that its document serves, with its score
- * - caller: who asks, after authentication: an entity id and permissions
- * - audience: the readers of a document, where they are so many that its chunks name them by one tag
+ * - caller: who makes a request, known after authentication by an entity id and permissions
+ * - tag: what an access right or a property of a document is called in the hashes of its chunks, for engines to filter by
+ * - access group: all readers of a document, stored once and known by one tag because there are many of them
  * - filter: parsed condition on a document's metadata
  * - job, queue, worker: a unit of background work, where it waits, and the process that runs it
  * - lane: the BullMQ queue that jobs of a kind wait in; the queue `ingestion` has two, the others one
@@ -88,11 +90,11 @@ export interface TermWeights {
   readonly averageLength: number;
 }
 
-export interface WordSearch extends CallOptions {
+export interface TermSearch extends CallOptions {
   readonly callerId: string;
   readonly filter: Filter | null;
-  /** A chunk holds at least one of them; there is one or more. */
-  readonly words: TermWeights;
+  /** The terms to find by, of which there is at least one; every candidate holds one or more of them. */
+  readonly query: TermWeights;
   /**
    * Candidates to return, those that score highest, by these weights or by the engine's own; more where some of them are
    * known to be stale.
@@ -117,10 +119,10 @@ export interface IndexListing extends CallOptions {
 export interface Index {
   readonly name: string;
   search(request: IndexSearch): Promise<Candidate[]>;
-  /** Candidates by the words that they hold. */
-  searchWords(request: WordSearch): Promise<Candidate[]>;
-  /** Whether it is asked for all words at once: leaving out the commonest at first would gain too little. */
-  readonly seeksAllWords: boolean;
+  /** Finds candidates by the terms that they hold. */
+  searchTerms(request: TermSearch): Promise<Candidate[]>;
+  /** Whether the postings of common terms cost so little to read that the first pass searches for all terms. */
+  readonly hasCheapPostings: boolean;
   /** Ids of readable documents that match, newest first, ties by id. */
   list(request: IndexListing): Promise<string[]>;
   count(request: Omit<IndexListing, 'skip' | 'limit'>): Promise<number>;

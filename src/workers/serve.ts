@@ -5,7 +5,7 @@ import type { LaneName, QueueName } from '../shared/queues/jobs.js';
 import { cacheJob, cleanJob, embedJob, ingestJob, retagJob } from '../shared/queues/payloads.js';
 import { keys } from '../shared/redis/keys.js';
 import { waitForRedis } from '../shared/redis/open.js';
-import { giveSignOfLife } from '../shared/redis/sign-of-life.js';
+import { sendHeartbeat } from '../shared/redis/heartbeat.js';
 import { createUnreferencedObjects } from '../shared/storage/unreferenced-objects.js';
 import { countTokens } from '../shared/text/token-count.js';
 import { createBuildCache } from './build-cache.js';
@@ -73,7 +73,7 @@ export async function serveQueue(queue: QueueName, context: WorkerContext): Prom
 
 /** Says in Redis again and again that a worker serves the queue; returns what ends that. */
 async function startHeart(queue: QueueName, { redis, logger }: WorkerContext): Promise<() => void> {
-  const beat = () => giveSignOfLife(redis, keys.worker(queue), 3 * HEARTBEAT_MS);
+  const beat = () => sendHeartbeat(redis, keys.worker(queue), 3 * HEARTBEAT_MS);
   // Redis may have gone away again since the start.
   await waitForRedis(beat, { logger });
   const heart = setInterval(() => {

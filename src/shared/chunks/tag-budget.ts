@@ -2,4 +2,4 @@
 const MAX_BYTES = 128 * 1024 * 1024;
 
 /** Bytes of tags that each of so many chunks may have. */
-export const mostTagBytes = (chunks: number): number => Math.floor(MAX_BYTES / Math.max(1, chunks));
+export const maxTagBytes = (chunks: number): number => Math.floor(MAX_BYTES / Math.max(1, chunks));

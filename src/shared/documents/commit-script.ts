@@ -1,4 +1,4 @@
-import { REFER_TO_AUDIENCES, REQUIRE_AUDIENCES } from '../access/audience-scripts.js';
+import { REFER_TO_ACCESS_GROUPS, REQUIRE_ACCESS_GROUPS } from '../access/access-group-scripts.js';
 import { defineScript, EVEN_WHEN_FULL } from '../redis/client.js';
 
 /** What the script answers to a process that has not noticed yet that searches use other vectors than it makes. */
@@ -16,7 +16,7 @@ local change = cjson.decode(ARGV[1])
 local record, sequence, changes, tombstones = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local unfinished, hidden, garbage, dirty, objects = KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local drafts, schema, ingests, callers = KEYS[10], KEYS[11], KEYS[12], KEYS[13]
-local unreferenced, waiting, audiencePrefix = KEYS[14], KEYS[15], ARGV[#ARGV]
+local unreferenced, waiting, accessGroupPrefix = KEYS[14], KEYS[15], ARGV[#ARGV]
 local usages, generations = tonumber(ARGV[3]), {}
 for i, generation in ipairs(change.touched) do generations[generation] = KEYS[15 + usages + i] end
 if change.unhide ~= '' and (redis.call('HGET', schema, 'vectorField') or 'vector') ~= change.vectors then
@@ -26,7 +26,7 @@ if (redis.call('HGET', record, 'revision') or '') ~= change.revision then return
 for _, expected in ipairs(change.expected) do
   if redis.call('HGET', generations[expected[1]], expected[2]) ~= expected[3] then return ${String(NOT_WHOLE)} end
 end
-${REQUIRE_AUDIENCES}
+${REQUIRE_ACCESS_GROUPS}
 if change.removed or change.evenWhenFull then ${EVEN_WHEN_FULL} end
 if change.removed then
   redis.call('DEL', record)
@@ -34,7 +34,7 @@ if change.removed then
 else
   redis.call('HSET', record, unpack(change.set))
 end
-${REFER_TO_AUDIENCES}
+${REFER_TO_ACCESS_GROUPS}
 if change.open ~= '' then
   redis.call('SADD', hidden, change.open)
   redis.call('HSET', generations[change.open], 'document', change.id)

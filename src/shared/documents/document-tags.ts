@@ -1,4 +1,4 @@
-import { accessTags } from '../access/audience.js';
+import { accessTags } from '../access/access-group.js';
 import type { DocumentRecord, MatchableDocument } from '../document.js';
 import { documentTokens } from '../filters/tags.js';
 

@@ -1,4 +1,4 @@
-import { createAudiences } from '../access/audiences.js';
+import { createAccessGroups } from '../access/access-groups.js';
 import { FIRST_VECTORS, type VectorSet } from '../data-set/vectors.js';
 import { laterRevision, type DocumentRecord } from '../document.js';
 import type { Redis } from '../redis/client.js';
@@ -33,9 +33,9 @@ export function createRecords(
   vectors: VectorSet = FIRST_VECTORS,
   onMalformed: OnMalformed = refuseMalformed,
 ): Records {
-  const audiences = createAudiences(redis);
+  const groups = createAccessGroups(redis);
   const commit = (id: string, before: DocumentRecord | null, change: Change) =>
-    commitChange({ redis, vectors, audiences }, id, before, change);
+    commitChange({ redis, vectors, groups }, id, before, change);
   const read = (id: string) => readRecord(redis, id);
   return {
     read,

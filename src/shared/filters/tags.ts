@@ -31,18 +31,18 @@ export function accessToken(userId: string): string {
   return token('@', '', 'user', userId);
 }
 
-/** The token of a large audience: of these callers, in order, of the documents of an owner. */
-export function audienceToken(owner: string, callers: readonly string[]): string {
+/** The token of an access group: of these callers, in order, of the documents of an owner. */
+export function accessGroupToken(owner: string, callers: readonly string[]): string {
   return token('@', owner, 'audience', callers.join(''));
 }
 
-/** The token of all large audiences of an owner. */
+/** The token of all access groups of an owner. */
 export function ownerToken(ownerId: string): string {
   return token('@', '', 'owner', ownerId);
 }
 
-/** The token of all large audiences. */
-export const largeAudienceToken = token('@', '', 'large', '');
+/** The token of all access groups. */
+export const everyAccessGroupToken = token('@', '', 'large', '');
 
 export function existsToken(path: string): string {
   return token('?', path, '', '');

@@ -91,19 +91,19 @@ export const keys = {
   worker: (queue: string) => keyOf('worker', queue),
   /** Counter with a short life: requests of a caller in the running minute. */
   requests: (callerId: string) => keyOf('requests', callerId),
-  /** Hash: owner, callers and references of a large audience. */
-  audience: (id: string) => keyOf('audience', id),
-  /** Sorted set (of scores 0) of the large audiences that a caller, known by their token, is in. */
-  audiencesOf: (callerToken: string) => keyOf('audiences-of', callerToken),
-  /** Sorted set audience → time in ms since when no record refers to it. */
-  unreferencedAudiences: `${prefix}unreferenced-audiences`,
-  /** Hash owner's token → callers of their large audiences that no record refers to. */
-  audiencesWaiting: `${prefix}audiences-waiting`,
-  /** Hash owner's token → their large audiences, and `*` → those of all. */
-  audienceOwners: `${prefix}audience-owners`,
-  /** Set of the owners below; and of callers who ask for all large audiences of an owner, or of all (`*`). */
-  audienceOverflows: `${prefix}audience-overflows`,
-  audienceOverflow: (owner: string) => keyOf('audience-overflow', owner),
+  /** Hash: owner, callers and references of an access group. Names of keys say `audience`, as they did at first. */
+  accessGroup: (id: string) => keyOf('audience', id),
+  /** Sorted set (of scores 0) of the access groups that a caller, known by their token, is in. */
+  accessGroupsOf: (callerToken: string) => keyOf('audiences-of', callerToken),
+  /** Sorted set access group → time in ms since when no record refers to it. */
+  unreferencedAccessGroups: `${prefix}unreferenced-audiences`,
+  /** Hash owner's token → callers of their access groups that no record refers to. */
+  accessGroupsWaiting: `${prefix}audiences-waiting`,
+  /** Hash owner's token → their access groups, and `*` → those of all. */
+  accessGroupOwners: `${prefix}audience-owners`,
+  /** Set of the owners below; and of callers who ask for all access groups of an owner, or of all (`*`). */
+  accessGroupOverflows: `${prefix}audience-overflows`,
+  accessGroupOverflow: (owner: string) => keyOf('audience-overflow', owner),
   /** Hash: configuration and state of a named cache. */
   cache: (ownerId: string, name: string) => keyOf('cache', ownerId, name),
   /** Set of names of an owner's caches. */

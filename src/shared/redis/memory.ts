@@ -6,7 +6,7 @@ export interface MemoryState {
   /** From here on nothing is written that makes Redis grow; infinite where it has no `maxmemory`. */
   readonly share: number;
   /** Its `maxmemory`: from here on it refuses. */
-  readonly most: number;
+  readonly max: number;
 }
 
 /** Looks at the memory of Redis a few times a second at most, however many ask. */
@@ -32,10 +32,10 @@ export function createMemoryWatch(redis: Redis, share: number): MemoryWatch {
   };
   const look = async (): Promise<MemoryState> => {
     const info = await redis.info('memory');
-    const most = figure(info, 'maxmemory') || Infinity;
+    const max = figure(info, 'maxmemory') || Infinity;
     // Buffers of replicas and of the append-only file do not count.
     const used = figure(info, 'used_memory') - figure(info, 'mem_not_counted_for_evict');
-    return { used, most, share: share * most };
+    return { used, max, share: share * max };
   };
   return {
     state,
@@ -44,8 +44,8 @@ export function createMemoryWatch(redis: Redis, share: number): MemoryWatch {
       return used >= limit;
     },
     isFull: async () => {
-      const { used, most } = await state();
-      return used >= FULL_SHARE * most;
+      const { used, max } = await state();
+      return used >= FULL_SHARE * max;
     },
   };
 }

@@ -21,7 +21,7 @@ export interface Found {
 export type FindCandidates = (passes: readonly Pass[]) => Promise<Found>;
 
 interface Asked {
-  readonly index: Pick<Index, 'search' | 'searchWords'>;
+  readonly index: Pick<Index, 'search' | 'searchTerms'>;
   readonly ranker: Pick<Ranker, 'reads'>;
   readonly request: Pick<SearchRequest, 'callerId' | 'filter' | 'signal'>;
   /** The vector of the query, which is made when a pass needs it first. */
@@ -44,8 +44,8 @@ async function runPass(asked: Asked, pass: Pass): Promise<PassAnswer> {
       return counted(await findNearest(asked, pass));
     case 'terms': {
       const { callerId, filter, signal } = asked.request;
-      const { terms, limit } = pass;
-      return counted(await asked.index.searchWords({ callerId, filter, limit, words: terms, signal }));
+      const { terms: query, limit } = pass;
+      return counted(await asked.index.searchTerms({ query, callerId, filter, limit, signal }));
     }
     case 'hybrid': {
       const [nearest, holding] = await Promise.all([findNearest(asked, pass), findHolding(asked, pass)]);
@@ -67,8 +67,8 @@ async function findHolding(
   const { callerId, filter, signal } = request;
   const vector = await embed();
   let found: readonly Candidate[] = [];
-  for (const words of terms) {
-    const more = await index.searchWords({ callerId, filter, limit: termsLimit, words, vector, signal });
+  for (const query of terms) {
+    const more = await index.searchTerms({ query, vector, callerId, filter, limit: termsLimit, signal });
     found = merge(found, more);
     if (more.length >= termsLimit) break;
   }

@@ -42,7 +42,7 @@ export interface PlanRequest {
   readonly k: number;
   readonly minScore: number;
   /** Whether postings of common terms are read in the first pass, too, because the index reads them quickly. */
-  readonly seeksAllWords: boolean;
+  readonly hasCheapPostings: boolean;
 }
 
 const MIN_CANDIDATES = 128;

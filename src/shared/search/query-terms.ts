@@ -1,6 +1,7 @@
 import type { TermWeights } from '../ports.js';
 import { backgroundRate } from '../text/background-terms.js';
 import { analyzeText } from '../text/terms.js';
+import { inverseDocumentFrequency, queryTermWeight } from './bm25.js';
 
 /** Counts over the chunks of the caller's own documents; `totalLength` sums the lengths of their terms. */
 export interface TermStatistics {
@@ -17,8 +18,6 @@ export interface WeightedTerm {
   readonly weight: number;
 }
 
-/** Saturation by repetition in the query. */
-const K3 = 1;
 /** The shipped background counts like this many chunks of the caller's own, of this many terms each. */
 const PRIOR_CHUNKS = 30;
 const PRIOR_LENGTH = 150;
@@ -34,7 +33,7 @@ export function weighQuery(query: string, statistics: TermStatistics): TermWeigh
 export function heaviestTerms(query: string, statistics: TermStatistics): WeightedTerm[] {
   const weighted = Array.from(analyzeText(query).counts, ([term, count]) => ({
     term,
-    weight: (count / (count + K3)) * inverseFrequency(term, statistics),
+    weight: queryTermWeight(count, inverseFrequency(term, statistics)),
   }));
   return weighted.sort((a, b) => b.weight - a.weight || a.term - b.term).slice(0, MAX_TERMS);
 }
@@ -58,7 +57,7 @@ export function weightOf(terms: readonly WeightedTerm[]): number {
 function inverseFrequency(term: number, { chunks, frequencies }: TermStatistics): number {
   const all = chunks + PRIOR_CHUNKS;
   const holding = Math.min(all, (frequencies.get(term) ?? 0) + PRIOR_CHUNKS * backgroundRate(term));
-  return Math.log1p((all - holding + 0.5) / (holding + 0.5));
+  return inverseDocumentFrequency(holding, all);
 }
 
 function blendedLength({ chunks, totalLength }: TermStatistics): number {

@@ -1,6 +1,7 @@
 import { at } from '../at.js';
-import type { CandidatePart, TermWeights } from '../ports.js';
-import { analyzeText, packedLength, readCounts } from '../text/terms.js';
+import type { CandidatePart } from '../ports.js';
+import { analyzeText } from '../text/terms.js';
+import { coveredShare } from './bm25.js';
 import { weighQuery, type TermStatistics } from './query-terms.js';
 
 export interface RankedCandidate {
@@ -34,14 +35,7 @@ export function createSemanticRanker(): Ranker {
   };
 }
 
-/** Saturation by repetition in the chunk, and of it by the chunk's length. */
-const K1 = 1;
-const B = 0.75;
-
-/**
- * BM25 (Robertson and Zaragoza 2009, inverse document frequency of Lucene), divided by what a chunk that covers the
- * query wholly would get: the share of the query's informative weight that the chunk covers.
- */
+/** The score is the share of the query's weight that a chunk covers by its terms, see `bm25.ts`. */
 export function createLexicalRanker(): Ranker {
   return {
     ranking: 'lexical',
@@ -88,31 +82,6 @@ export function createRankers(options: {
     hybrid: createHybridRanker(options.hybridWeight),
   };
   return (ranking = options.standard) => rankers[ranking];
-}
-
-/**
- * Share of the terms' weight that a chunk covers, from 0 to 1.
- *
- * @param counts room for as many counts as there are terms, to be used again
- */
-export function coveredShare(
-  packed: Uint8Array,
-  { terms, weights, averageLength }: TermWeights,
-  counts: Uint8Array,
-): number {
-  const damping = lengthDamping(packedLength(packed), averageLength);
-  readCounts(packed, terms, counts);
-  let share = 0;
-  for (let i = 0; i < terms.length; i += 1) {
-    const count = counts[i] ?? 0;
-    if (count > 0) share += ((weights[i] ?? 0) * count) / (count + damping);
-  }
-  return clamp(share);
-}
-
-/** What a term's count is held against: the longer the chunk the more. */
-export function lengthDamping(length: number, averageLength: number): number {
-  return K1 * (1 - B + (B * length) / averageLength);
 }
 
 function clamp(value: number): number {

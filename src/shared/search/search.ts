@@ -19,7 +19,7 @@ export type Search = (request: SearchRequest) => Promise<Hit[]>;
  * @throws UnavailableError when the provider or the index cannot answer
  */
 export function createSearch(parts: {
-  readonly index: Pick<Index, 'search' | 'searchWords' | 'seeksAllWords'>;
+  readonly index: Pick<Index, 'search' | 'searchTerms' | 'hasCheapPostings'>;
   readonly embedding: Pick<Embedding, 'embedQuery'>;
   readonly chooseRanker: ChooseRanker;
   readonly readHits: ReadHits;
@@ -38,8 +38,8 @@ export function createSearch(parts: {
 
     const check = createCheck(readHits, request);
     const find = createFindCandidates({ index, ranker, request, embed });
-    const { seeksAllWords } = index;
-    let progress = begin(planPasses(ranker.ranking, { query, k, minScore, seeksAllWords }, counts));
+    const { hasCheapPostings } = index;
+    let progress = begin(planPasses(ranker.ranking, { query, k, minScore, hasCheapPostings }, counts));
     let hits: Hit[] = [];
     while (progress.step === 'find') {
       const found = await find(progress.passes);

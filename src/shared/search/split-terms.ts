@@ -27,7 +27,7 @@ interface SplitTerms {
 
 /** Defers the commonest terms, whose postings cost most to read, as long as they weigh little. */
 export function splitTerms(
-  { query, seeksAllWords }: { readonly query: string; readonly seeksAllWords: boolean },
+  { query, hasCheapPostings }: { readonly query: string; readonly hasCheapPostings: boolean },
   statistics: TermStatistics,
 ): SplitTerms {
   const counted = heaviestTerms(query, statistics);
@@ -35,7 +35,7 @@ export function splitTerms(
   const total = weightOf(counted);
   const unsearched = counted.slice(MAX_SEARCHED_TERMS);
   const unsearchedShare = unsearched.length > 0 ? weightOf(unsearched) / total : 0;
-  if (seeksAllWords) return { all, first: all, deferredShare: 0, unsearchedShare };
+  if (hasCheapPostings) return { all, first: all, deferredShare: 0, unsearchedShare };
 
   const chunksOf = ({ term }: WeightedTerm) => statistics.frequencies.get(term) ?? 0;
   const deferred = new Set<WeightedTerm>();

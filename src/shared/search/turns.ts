@@ -19,8 +19,8 @@ export interface Turns {
 
 interface TurnLimits {
   /** A caller may have so many at once as long as no other comes; a caller who has none goes before that limit. */
-  readonly mostAlone?: number;
-  readonly mostWaiting?: number;
+  readonly maxAlone?: number;
+  readonly maxWaiting?: number;
   readonly name?: string;
 }
 
@@ -28,16 +28,16 @@ interface TurnLimits {
 const COMPANY_MILLISECONDS = 1_000;
 
 /**
- * Lets in at most `most` at once. The others wait, and callers come in turn. Where more than `mostWaiting` wait, the
+ * Lets in at most `most` at once. The others wait, and callers come in turn. Where more than `maxWaiting` wait, the
  * newest of the caller who has the most of them is refused, so that nobody fills the queue of others.
  */
 export function createTurns(
-  most: number,
-  { mostAlone = most, mostWaiting = Infinity, name = 'queue' }: TurnLimits = {},
+  maxAtOnce: number,
+  { maxAlone = maxAtOnce, maxWaiting = Infinity, name = 'queue' }: TurnLimits = {},
 ): Turns {
   const places: Places = {
-    most,
-    mostAlone,
+    maxAtOnce,
+    maxAlone,
     running: 0,
     runningOf: new Map(),
     latest: null,
@@ -52,7 +52,7 @@ export function createTurns(
     if (!queue.lines.has(by) && mayEnter(places, by)) count(places, by, 1);
     else {
       const turn = wait(queue, { by, signal });
-      if (queue.waiting > mostWaiting) refuseNewest(queue, new UnavailableError(name));
+      if (queue.waiting > maxWaiting) refuseNewest(queue, new UnavailableError(name));
       await turn;
     }
     return leaveOnce(places, queue, by);
@@ -74,8 +74,8 @@ export function createTurns(
 
 /** The turns that run. */
 interface Places {
-  readonly most: number;
-  readonly mostAlone: number;
+  readonly maxAtOnce: number;
+  readonly maxAlone: number;
   running: number;
   readonly runningOf: Map<string, number>;
   /** The caller who came last. */
@@ -89,11 +89,11 @@ function noteCaller(places: Places, by: string): void {
   places.latest = by;
 }
 
-function mayEnter({ most, mostAlone, running, runningOf, companyUntil }: Places, by: string): boolean {
-  if (running < most) return true;
-  if (mostAlone === most) return false;
-  if (!runningOf.has(by)) return running < mostAlone + most;
-  return running < mostAlone && performance.now() > companyUntil;
+function mayEnter({ maxAtOnce, maxAlone, running, runningOf, companyUntil }: Places, by: string): boolean {
+  if (running < maxAtOnce) return true;
+  if (maxAlone === maxAtOnce) return false;
+  if (!runningOf.has(by)) return running < maxAlone + maxAtOnce;
+  return running < maxAlone && performance.now() > companyUntil;
 }
 
 function count(places: Places, by: string, change: 1 | -1): void {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { MissingObjectError, type ObjectStorage } from '../ports.js';
 import { defineScript, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
-import { giveSignOfLife } from '../redis/sign-of-life.js';
+import { sendHeartbeat } from '../redis/heartbeat.js';
 import type { DraftObjects } from './draft-objects.js';
 
 /** How often an API says that it is there, and when it is taken for gone. */
@@ -55,7 +55,7 @@ export function createStorageMarker({ redis, storage, drafts }: MarkerParts) {
     },
     /** Says that an API that sees the marker lives. */
     announce: async (marker: string): Promise<void> => {
-      await giveSignOfLife(redis, keys.storageMarkerAnnounced, ANNOUNCED_MILLISECONDS);
+      await sendHeartbeat(redis, keys.storageMarkerAnnounced, ANNOUNCED_MILLISECONDS);
       // No record refers to a marker: the sweeper removes those that nobody has announced for days.
       await drafts.announce(marker);
     },

@@ -11,7 +11,7 @@ export type ObjectList = 'unreferenced' | 'drafts';
 
 export interface UnreferencedObjects {
   /** Keys whose time has come, those that have waited longest first. */
-  due(list: ObjectList, most: number): Promise<string[]>;
+  due(list: ObjectList, limit: number): Promise<string[]>;
   /** Whether a record refers to the object after all, or all processes do. */
   isReferred(key: string): Promise<boolean>;
   /** The object is gone, or referred to. */
@@ -19,7 +19,7 @@ export interface UnreferencedObjects {
   /** The object could not be removed: it comes up again after so long. */
   postpone(list: ObjectList, key: string, milliseconds: number): Promise<void>;
   /** Gives members that a version before noted without a time the present one; answers whether there may be more. */
-  adoptOld(most: number): Promise<boolean>;
+  adoptOld(limit: number): Promise<boolean>;
 }
 
 interface UnreferencedParts {
@@ -42,10 +42,10 @@ export function createUnreferencedObjects({
     drafts: { key: keys.draftObjects, wait: Math.max(DRAFT_MILLISECONDS, keepMilliseconds) },
   };
   return {
-    due: (list, most) =>
+    due: (list, limit) =>
       dueScript.run(redis, {
         keys: [places[list].key],
-        arguments: [String(places[list].wait), String(most)],
+        arguments: [String(places[list].wait), String(limit)],
       }),
     isReferred: (key) => isReferred(redis, records, key),
     forget: async (list, key) => {
@@ -57,12 +57,12 @@ export function createUnreferencedObjects({
         arguments: [key, String(places[list].wait - milliseconds)],
       });
     },
-    adoptOld: async (most) => {
+    adoptOld: async (limit) => {
       const adopted = await adoptScript.run(redis, {
         keys: [keys.garbageObjects, keys.unreferencedObjects],
-        arguments: [String(most)],
+        arguments: [String(limit)],
       });
-      return adopted === most;
+      return adopted === limit;
     },
   };
 }

@@ -2,7 +2,7 @@ import { at } from '../at.js';
 import { defineScript, type Redis } from '../redis/client.js';
 import type { EachMember } from '../redis/each-member.js';
 import { fromMember, keys } from '../redis/keys.js';
-import { MOVED_FIELD, readUsageFromStart, USAGE_PAGE } from './log.js';
+import { MOVED_FIELD, readUsageFromStart, USAGE_PAGE } from './read-events.js';
 import { parseUsageEvent, type UsageEvent } from './usage.js';
 
 export interface UsageLimits {

@@ -4,7 +4,7 @@ import { metadataSchema, type IngestOperation, type Metadata } from '../document
 import { defineScript, EVEN_WHEN_FULL, type Redis } from '../redis/client.js';
 import { keys, toMember } from '../redis/keys.js';
 import { toWellFormed } from '../well-formed.js';
-import { readUsageFromStart, readUsagePage, type WaitingUsage } from './log.js';
+import { readUsageFromStart, readUsagePage, type WaitingUsage } from './read-events.js';
 
 export const OPERATIONS = [
   'ingest_text',

@@ -1,6 +1,6 @@
 import type { Chunks } from '../../shared/chunks/chunks.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
-import { mostTagBytes } from '../../shared/chunks/tag-budget.js';
+import { maxTagBytes } from '../../shared/chunks/tag-budget.js';
 import type { DocumentRecord } from '../../shared/document.js';
 import { IngestError, UnavailableError } from '../../shared/errors.js';
 import { defineScript, type Redis } from '../../shared/redis/client.js';
@@ -55,7 +55,7 @@ export function createReserveRoom({
 }): ReserveRoom {
   return async (record, pieces) => {
     const tags = tagsWhenPublished(record).length;
-    if (tags > mostTagBytes(pieces.length))
+    if (tags > maxTagBytes(pieces.length))
       throw new IngestError('too_large', 'The document holds too much text for so much metadata.');
     const { used, share } = await memory.state();
     if (share === Infinity || pieces.length <= MIN_RESERVED_CHUNKS) return;

@@ -30,15 +30,15 @@ export function createExactIndex({
   const ask = createAskInTurn(thread);
   return Promise.resolve({
     name: 'exact',
-    seeksAllWords: true,
+    hasCheapPostings: true,
     search: async ({ vector, callerId, filter, limit, signal }) => {
       // A copy of its own: sending a view would send all that it is a view of.
       const question = { type: 'search', vector: vector.slice(), callerId, filter, limit } as const;
       const answer = await ask(question, signal);
       return answer.type === 'search' ? answer.candidates : mismatch();
     },
-    searchWords: async ({ words, vector, callerId, filter, limit, signal }) => {
-      const question = { type: 'words', words, callerId, filter, limit } as const;
+    searchTerms: async ({ query, vector, callerId, filter, limit, signal }) => {
+      const question = { type: 'terms', query, callerId, filter, limit } as const;
       const answer = await ask(vector ? { ...question, vector: vector.slice() } : question, signal);
       return answer.type === 'search' ? answer.candidates : mismatch();
     },
@@ -58,8 +58,8 @@ export function createExactIndex({
 /** Asks the thread, each question in its caller's turn. */
 function createAskInTurn(thread: MirrorThread) {
   const turns = createTurns(MAX_AT_ONCE, {
-    mostAlone: MAX_ALONE,
-    mostWaiting: MAX_WAITING,
+    maxAlone: MAX_ALONE,
+    maxWaiting: MAX_WAITING,
     name: 'index',
   });
   return (question: Question, signal: AbortSignal | undefined) =>

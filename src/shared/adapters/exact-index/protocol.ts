@@ -12,10 +12,10 @@ export type Question =
       readonly limit: number;
     }
   | {
-      readonly type: 'words';
+      readonly type: 'terms';
       readonly callerId: string;
       readonly filter: Filter | null;
-      readonly words: TermWeights;
+      readonly query: TermWeights;
       readonly limit: number;
       readonly vector?: Float32Array;
     }

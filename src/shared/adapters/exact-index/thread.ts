@@ -112,8 +112,8 @@ function answerFrom(from: Mirror, question: Question, mask: Mask): Answer {
   switch (question.type) {
     case 'search':
       return { type: 'search', found: from.search({ ...question, mask }) };
-    case 'words':
-      return { type: 'search', found: from.searchWords({ ...question, mask }) };
+    case 'terms':
+      return { type: 'search', found: from.searchTerms({ ...question, mask }) };
     case 'list':
       return { type: 'list', documentIds: from.list({ ...question, mask }) };
     case 'count':

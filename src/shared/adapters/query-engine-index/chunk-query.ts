@@ -1,5 +1,5 @@
 import { encodeVector, type VectorType } from '../../data-set/vectors.js';
-import type { CandidatePart, IndexSearch, WordSearch } from '../../ports.js';
+import type { CandidatePart, IndexSearch, TermSearch } from '../../ports.js';
 import { termToken } from '../../text/term-tokens.js';
 
 /** Arguments of FT.SEARCH after the name of the index. */
@@ -51,13 +51,13 @@ export function nearestQuery(
   ];
 }
 
-export function wordsQuery(
+export function termsQuery(
   within: string,
-  { words, limit, vector }: Pick<WordSearch, 'words' | 'limit' | 'vector'>,
+  { query, limit, vector }: Pick<TermSearch, 'query' | 'limit' | 'vector'>,
 ): ChunkQuery {
   const fields = ['terms', ...(vector ? ['vector'] : [])];
   return [
-    holdingOneOf(Array.from(words.terms, termToken), within),
+    holdingOneOf(Array.from(query.terms, termToken), within),
     'VERBATIM',
     'SCORER',
     'BM25STD',

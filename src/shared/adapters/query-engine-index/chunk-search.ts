@@ -1,10 +1,10 @@
 import { RESP_TYPES } from 'redis';
-import type { AskAs } from '../../access/ask-as.js';
+import type { WithCallerTags } from '../../access/with-caller-tags.js';
 import { decodeVector, innerProduct, type VectorType } from '../../data-set/vectors.js';
-import type { Candidate, IndexSearch, WordSearch } from '../../ports.js';
+import type { Candidate, IndexSearch, TermSearch } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
 import { keys } from '../../redis/keys.js';
-import { nearestQuery, wordsQuery, type ChunkQuery, type SearchEffort } from './chunk-query.js';
+import { nearestQuery, termsQuery, type ChunkQuery, type SearchEffort } from './chunk-query.js';
 import { readChunkReply, type ChunkReply } from './chunk-reply.js';
 import { compileClause } from './clause.js';
 
@@ -14,7 +14,7 @@ import { compileClause } from './clause.js';
  */
 const MAX_HIDDEN = 1_000;
 /** The same where they are left out once for each word. */
-const MAX_HIDDEN_PER_WORD = 50;
+const MAX_HIDDEN_PER_TERM = 50;
 /** How much more is asked for at a time. */
 const GROWTH = { min: 2, max: 16 };
 /** Most that the engine answers with, unless it is set otherwise. */
@@ -28,10 +28,10 @@ export interface ChunkSearchOptions {
   readonly vectorType: VectorType;
   readonly effort: SearchEffort;
   readonly timeoutMilliseconds: number;
-  readonly askAs: AskAs;
+  readonly withCallerTags: WithCallerTags;
 }
 
-type Selection = Pick<WordSearch, 'callerId' | 'filter' | 'vector' | 'limit'>;
+type Selection = Pick<TermSearch, 'callerId' | 'filter' | 'vector' | 'limit'>;
 /** What to ask of the engine, given the text of what may be found. */
 type Compose = (within: string, limit: number) => ChunkQuery;
 
@@ -44,21 +44,21 @@ export function createChunkSearch(client: Redis, options: ChunkSearchOptions) {
   const state: HiddenState = { client, sawHidden: false };
 
   const search = (selection: Selection, maxHidden: number, compose: Compose) =>
-    options.askAs(selection.callerId, async (caller) => {
+    options.withCallerTags(selection.callerId, async (caller) => {
       const { filter, vector, limit } = selection;
       const clause = compileClause(caller, filter);
       if (!clause) return [];
       const alias = await options.alias();
-      const askFor: AskFor = (most, hidden = []) =>
-        ask(alias, compose(`${clause.text}${without(hidden)}`, most), vector);
+      const askFor: AskFor = (wanted, hidden = []) =>
+        ask(alias, compose(`${clause.text}${without(hidden)}`, wanted), vector);
       return searchShown(askFor, state, { limit, maxHidden });
     });
 
   return {
     nearest: (request: IndexSearch) =>
       search(request, MAX_HIDDEN, (within, limit) => nearestQuery(within, { ...request, limit }, options)),
-    byWords: (request: WordSearch) =>
-      search(request, MAX_HIDDEN_PER_WORD, (within, limit) => wordsQuery(within, { ...request, limit })),
+    byTerms: (request: TermSearch) =>
+      search(request, MAX_HIDDEN_PER_TERM, (within, limit) => termsQuery(within, { ...request, limit })),
   };
 }
 

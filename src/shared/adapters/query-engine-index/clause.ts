@@ -1,4 +1,4 @@
-import type { CallerTags } from '../../access/audience.js';
+import type { CallerTags } from '../../access/access-group.js';
 import type { Filter } from '../../filters/parse.js';
 import { comparisonTokens, equalsToken, existsToken } from '../../filters/tags.js';
 
@@ -29,7 +29,7 @@ const TOKENS_OF_RANGE = 76;
 export function compileClause(caller: CallerTags, filter: Filter | null): Clause | null {
   const access = tagged(caller.tags);
   const { compiled, isExact: isFilterExact } = filter
-    ? compileConjunct(filter, mostTokensOfLeaf(filter))
+    ? compileConjunct(filter, maxTokensOfLeaf(filter))
     : { compiled: all, isExact: true };
   const isExact = isFilterExact && caller.areExact;
   switch (compiled.type) {
@@ -49,7 +49,7 @@ const widened: Part = { compiled: all, isExact: false };
 
 const tagged = (tokens: readonly string[]) => `@tags:{${tokens.join('|')}}`;
 
-function mostTokensOfLeaf(filter: Filter): number {
+function maxTokensOfLeaf(filter: Filter): number {
   const sizes = tokensOfLeaves(filter);
   const total = sizes.reduce((sum, size) => sum + size, 0);
   return total <= MAX_TOKENS ? MAX_TOKENS : Math.floor(MAX_TOKENS / sizes.length);
@@ -72,16 +72,17 @@ function tokensOfLeaves(filter: Filter): number[] {
 }
 
 /** A conjunct of the outermost AND: the one place where the engine answers a NOT as it should. */
-function compileConjunct(filter: Filter, most: number): Part {
-  if (filter.type === 'and') return conjunction(filter.filters.map((part) => compileConjunct(part, most)));
-  if (filter.type === 'not') return compileNegated(filter.filter, most);
-  return compilePositive(filter, most);
+function compileConjunct(filter: Filter, maxTokens: number): Part {
+  if (filter.type === 'and')
+    return conjunction(filter.filters.map((part) => compileConjunct(part, maxTokens)));
+  if (filter.type === 'not') return compileNegated(filter.filter, maxTokens);
+  return compilePositive(filter, maxTokens);
 }
 
-function compileNegated(filter: Filter, most: number): Part {
-  if (filter.type === 'not') return compileConjunct(filter.filter, most);
-  if (filter.type === 'or') return conjunction(filter.filters.map((part) => compileNegated(part, most)));
-  const { compiled, isExact } = compilePositive(filter, most);
+function compileNegated(filter: Filter, maxTokens: number): Part {
+  if (filter.type === 'not') return compileConjunct(filter.filter, maxTokens);
+  if (filter.type === 'or') return conjunction(filter.filters.map((part) => compileNegated(part, maxTokens)));
+  const { compiled, isExact } = compilePositive(filter, maxTokens);
   // What was widened would, negated, leave out documents that match.
   if (!isExact) return widened;
   switch (compiled.type) {
@@ -95,18 +96,18 @@ function compileNegated(filter: Filter, most: number): Part {
 }
 
 /** Compiles a filter to a text without a NOT anywhere inside. */
-function compilePositive(filter: Filter, most: number): Part {
+function compilePositive(filter: Filter, maxTokens: number): Part {
   switch (filter.type) {
     case 'and':
-      return conjunction(filter.filters.map((part) => compilePositive(part, most)));
+      return conjunction(filter.filters.map((part) => compilePositive(part, maxTokens)));
     case 'or':
-      return union(filter.filters.map((part) => compilePositive(part, most)));
+      return union(filter.filters.map((part) => compilePositive(part, maxTokens)));
     case 'not':
       return widened;
     case 'exists':
       return someOf([existsToken(filter.path)], true);
     case 'equals':
-      return filter.values.length > most
+      return filter.values.length > maxTokens
         ? someOf([existsToken(filter.path)], false)
         : someOf(
             filter.values.map((value) => equalsToken(filter.path, value)),
@@ -114,7 +115,7 @@ function compilePositive(filter: Filter, most: number): Part {
           );
     case 'compare': {
       const tokens = comparisonTokens(filter.path, filter.comparison, filter.operand);
-      return someOf(tokens.length > most ? [existsToken(filter.path)] : tokens, false);
+      return someOf(tokens.length > maxTokens ? [existsToken(filter.path)] : tokens, false);
     }
   }
 }

@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AskAs } from '../../access/ask-as.js';
-import type { CallerTags } from '../../access/audience.js';
+import type { WithCallerTags } from '../../access/with-caller-tags.js';
+import type { CallerTags } from '../../access/access-group.js';
 import type { DocumentRecord } from '../../document.js';
 import { matches } from '../../filters/match.js';
 import type { IndexListing } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
 import { createTurns } from '../../search/turns.js';
 import { compileClause } from './clause.js';
-import { createDocumentPages, type DocumentPages } from './document-pages.js';
+import { createDocumentSearch, type DocumentSearch } from './document-search.js';
 
 type ReadRecords = (ids: readonly string[]) => Promise<(DocumentRecord | null)[]>;
 type Selection = Pick<IndexListing, 'callerId' | 'filter' | 'signal'>;
@@ -16,7 +16,7 @@ interface ListingOptions {
   readonly readRecords: ReadRecords;
   readonly timeoutMilliseconds: number;
   readonly furthestSkip?: number;
-  readonly askAs: AskAs;
+  readonly withCallerTags: WithCallerTags;
 }
 
 /** Documents that are read and compared with a filter at a time: their lists and metadata may be large. */
@@ -30,7 +30,7 @@ const MAX_WALKS = 8;
 
 /** What listing and counting work with. */
 interface Parts {
-  readonly pages: DocumentPages;
+  readonly documents: DocumentSearch;
   readonly readRecords: ReadRecords;
   readonly furthestSkip: number;
   /** Waits for its turn among all walks of this process. */
@@ -42,17 +42,19 @@ interface Parts {
  * otherwise what it lets through is compared with the filter, from the top.
  */
 export function createListing(client: Redis, options: ListingOptions) {
-  const { readRecords, askAs, timeoutMilliseconds, furthestSkip = MAX_SKIPPED } = options;
+  const { readRecords, withCallerTags, timeoutMilliseconds, furthestSkip = MAX_SKIPPED } = options;
   const walks = createTurns(MAX_WALKS, { name: 'index' });
   const parts: Parts = {
-    pages: createDocumentPages(client, timeoutMilliseconds),
+    documents: createDocumentSearch(client, timeoutMilliseconds),
     readRecords,
     furthestSkip,
     takeTurn: (walk, { callerId, signal }) => walks.run(walk, { by: callerId, signal }),
   };
   return {
-    list: (listing: IndexListing) => askAs(listing.callerId, (caller) => listAs(caller, listing, parts)),
-    count: (selection: Selection) => askAs(selection.callerId, (caller) => countAs(caller, selection, parts)),
+    list: (listing: IndexListing) =>
+      withCallerTags(listing.callerId, (caller) => listAs(caller, listing, parts)),
+    count: (selection: Selection) =>
+      withCallerTags(selection.callerId, (caller) => countAs(caller, selection, parts)),
   };
 }
 
@@ -63,14 +65,14 @@ async function listAs(caller: CallerTags, listing: IndexListing, parts: Parts): 
   if (!clause.isExact) {
     return parts.takeTurn(() => takeRange(matching(clause.text, listing, parts), listing), listing);
   }
-  if (skip <= parts.furthestSkip) return parts.pages.page(clause.text, { from: skip, size: limit });
+  if (skip <= parts.furthestSkip) return parts.documents.page(clause.text, { from: skip, size: limit });
   return farPage(clause.text, listing, parts);
 }
 
 async function countAs(caller: CallerTags, selection: Selection, parts: Parts): Promise<number> {
   const clause = compileClause(caller, selection.filter);
   if (!clause) return 0;
-  if (clause.isExact) return parts.pages.count(clause.text);
+  if (clause.isExact) return parts.documents.count(clause.text);
   return parts.takeTurn(async () => {
     let count = 0;
     for await (const ids of matching(clause.text, selection, parts)) count += ids.length;
@@ -79,9 +81,13 @@ async function countAs(caller: CallerTags, selection: Selection, parts: Parts): 
 }
 
 /** A page beyond what the engine skips to: mostly there is nothing, which counting tells. */
-async function farPage(query: string, listing: IndexListing, { pages, takeTurn }: Parts): Promise<string[]> {
-  if ((await pages.count(query)) <= listing.skip) return [];
-  return takeTurn(() => takeRange(pages.walk(query), listing), listing);
+async function farPage(
+  query: string,
+  listing: IndexListing,
+  { documents, takeTurn }: Parts,
+): Promise<string[]> {
+  if ((await documents.count(query)) <= listing.skip) return [];
+  return takeTurn(() => takeRange(documents.walk(query), listing), listing);
 }
 
 /** Reads pages until the range that is asked for has been read. */
@@ -104,9 +110,9 @@ async function takeRange(
 async function* matching(
   query: string,
   { callerId, filter, signal }: Selection,
-  { pages, readRecords }: Pick<Parts, 'pages' | 'readRecords'>,
+  { documents, readRecords }: Pick<Parts, 'documents' | 'readRecords'>,
 ): AsyncGenerator<string[]> {
-  for await (const ids of pages.walk(query)) {
+  for await (const ids of documents.walk(query)) {
     for (let start = 0; start < ids.length; start += READ_SIZE) {
       signal?.throwIfAborted();
       const records = await readRecords(ids.slice(start, start + READ_SIZE));

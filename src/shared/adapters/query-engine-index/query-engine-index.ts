@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAskAs } from '../../access/ask-as.js';
+import { createWithCallerTags } from '../../access/with-caller-tags.js';
 import type { DocumentRecord } from '../../document.js';
 import { UnavailableError } from '../../errors.js';
 import type { CallOptions, Index } from '../../ports.js';
@@ -75,9 +75,9 @@ export async function createQueryEngineIndex(options: QueryEngineOptions): Promi
   const ask = createAskInTurn(lifecycle);
   return {
     name: 'query-engine',
-    seeksAllWords: false,
+    hasCheapPostings: false,
     search: (request) => ask(() => search.nearest(request), request),
-    searchWords: (request) => ask(() => search.byWords(request), request),
+    searchTerms: (request) => ask(() => search.byTerms(request), request),
     list: (request) => ask(() => listing.list(request), request),
     count: (request) => ask(() => listing.count(request), request),
     state: () => Promise.resolve(lifecycle.state),
@@ -92,22 +92,22 @@ export async function createQueryEngineIndex(options: QueryEngineOptions): Promi
 /** @param alias the name by which the index over chunks is asked */
 function createQueries(client: Redis, options: QueryEngineOptions, alias: () => Promise<string>) {
   const { vectors, algorithm, efRuntime, timeoutMilliseconds } = options;
-  const askAs = createAskAs(client);
+  const withCallerTags = createWithCallerTags(client);
   const search = createChunkSearch(client, {
-    askAs,
+    withCallerTags,
     alias,
     vectorType: vectors.type,
     timeoutMilliseconds,
     effort: effortOf(algorithm, efRuntime),
   });
-  return { search, listing: createListing(client, { ...options, askAs }) };
+  return { search, listing: createListing(client, { ...options, withCallerTags }) };
 }
 
 /** Asks whole indexes, each question in its caller's turn. */
 function createAskInTurn(lifecycle: Lifecycle) {
   const turns = createTurns(MAX_AT_ONCE, {
-    mostAlone: MAX_ALONE,
-    mostWaiting: MAX_WAITING,
+    maxAlone: MAX_ALONE,
+    maxWaiting: MAX_WAITING,
     name: 'index',
   });
   // The engine goes on with a question whose asker has left, until its own time limit, and so does its turn.

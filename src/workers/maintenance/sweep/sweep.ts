@@ -1,7 +1,7 @@
 import { UnavailableError } from '../../../shared/errors.js';
 import { LANES } from '../../../shared/queues/jobs.js';
 import { toUnavailable } from '../../../shared/redis/client.js';
-import { audiencesTask } from './audiences.js';
+import { accessGroupsTask } from './access-groups.js';
 import { cachesTask } from './caches.js';
 import { documentsTask } from './documents.js';
 import { straysTask } from './strays.js';
@@ -58,7 +58,7 @@ function tasksOf(parts: SweepParts, onRequeued: (documents: number) => void): Sw
     straysTask(parts),
     garbageTask(parts),
     tombstonesTask(parts),
-    audiencesTask(parts),
+    accessGroupsTask(parts),
     ...LANES.map((lane): SweepTask => ({
       name: `time of ${lane}`,
       begin: () => () => parts.jobs.recede(lane),

@@ -1,4 +1,5 @@
 import { createClient, ErrorReply, RESP_TYPES } from 'redis';
+import type { ChunkAddress } from '../../../chunks/fields.js';
 import { decodeVector, encodeVector, type VectorSet } from '../../../data-set/vectors.js';
 import { keys } from '../../../redis/keys.js';
 import { readChunkHashes, readRecordHashes } from './hash-scripts.js';
@@ -18,7 +19,8 @@ export interface Changes extends Head {
   readonly isLastPage: boolean;
 }
 
-export interface StoredChunk {
+/** A chunk as the mirror keeps it. */
+export interface ChunkBytes {
   /** Four bytes a component, whatever the hash holds. */
   readonly vector: Buffer;
   readonly terms: Buffer;
@@ -32,12 +34,7 @@ export interface MirrorClient {
   nameDataSet(epoch: string): Promise<void>;
   /** Null for a record that does not exist (any more). */
   readRecords(documentIds: readonly string[]): Promise<(RecordTexts | null)[]>;
-  readChunks(addresses: readonly ChunkAddress[]): Promise<(StoredChunk | null)[]>;
-}
-
-export interface ChunkAddress {
-  readonly generation: string;
-  readonly number: number;
+  readChunks(addresses: readonly ChunkAddress[]): Promise<(ChunkBytes | null)[]>;
 }
 
 const PAGE_SIZE = 5_000;

@@ -1,13 +1,13 @@
 import { isPacked } from '../../../text/terms.js';
 import type { Mirror } from './mirror.js';
-import type { Draft } from './mirrored.js';
+import type { LoadedChunks } from './mirrored.js';
 import {
   createRecordParser,
   type ParsedRecord,
   type ParseRecord,
   type RecordTexts,
 } from './record-fields.js';
-import type { MirrorClient, StoredChunk } from './client.js';
+import type { MirrorClient, ChunkBytes } from './client.js';
 import { tieKey } from './tie-key.js';
 
 /** Documents of a group, which are read together, and groups that are read at the same time: Redis is never idle. */
@@ -28,7 +28,7 @@ const REASONS = {
 interface Load {
   readonly record: ParsedRecord;
   readonly chunkCount: number;
-  readonly draft: Draft;
+  readonly loaded: LoadedChunks;
   failure: keyof typeof REASONS | null;
 }
 
@@ -88,8 +88,8 @@ async function readRecords(
       mirror.put(record, attempt === null ? null : 'kept');
       continue;
     }
-    const draft = { attempt, tie: tieKey(id), vectors: [] };
-    loads.push({ record, chunkCount, draft, failure: null });
+    const loaded = { attempt, tie: tieKey(id), slots: [] };
+    loads.push({ record, chunkCount, loaded, failure: null });
   }
   return loads;
 }
@@ -126,7 +126,7 @@ async function readChunks(loads: readonly Load[], { client, mirror }: Parts): Pr
     await inFlight;
   } catch (error) {
     await inFlight.catch(() => undefined);
-    for (const { draft } of loads) mirror.discard(draft);
+    for (const { loaded } of loads) mirror.discard(loaded);
     throw error;
   }
 }
@@ -151,17 +151,17 @@ function* batches(loads: readonly Load[]): Generator<Piece[]> {
   if (batch.length > 0) yield batch;
 }
 
-const generationOf = ({ record, draft }: Load) => record.document.id + draft.attempt;
+const generationOf = ({ record, loaded }: Load) => record.document.id + loaded.attempt;
 
 function* slices<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
   for (let first = 0; first < items.length; first += size) yield items.slice(first, first + size);
 }
 
-function take(load: Load | undefined, chunk: StoredChunk | null, mirror: Mirror): void {
+function take(load: Load | undefined, chunk: ChunkBytes | null, mirror: Mirror): void {
   if (load?.failure !== null) return;
   if (!chunk) load.failure = 'missing';
   else if (chunk.terms.length > 0 && !isPacked(chunk.terms)) load.failure = 'terms';
-  else if (!mirror.addTo(load.draft, chunk.vector, chunk.terms)) load.failure = 'length';
+  else if (!mirror.addTo(load.loaded, chunk.vector, chunk.terms)) load.failure = 'length';
 }
 
 /** Makes a load what its document answers with. @returns the document's id if it must be read again */
@@ -169,13 +169,13 @@ function settle(
   load: Load,
   { mirror, report, suspects }: { mirror: Mirror; report: Report; suspects: Set<string> },
 ): string[] {
-  const { record, draft, failure } = load;
+  const { record, loaded, failure } = load;
   if (failure === null) {
-    mirror.put(record, draft);
+    mirror.put(record, loaded);
     return [];
   }
   const generation = generationOf(load);
-  mirror.discard(draft);
+  mirror.discard(loaded);
   if (failure === 'missing' && !suspects.has(generation)) {
     // Most likely its chunks were unlinked because the record has moved on.
     suspects.add(generation);

@@ -9,7 +9,7 @@ import type { Mask } from '../scan/working-mask.js';
 import { createChunkTable, type ChunkTable } from '../tables/chunk-table.js';
 import { createDocumentTable, type DocumentTable } from '../tables/document-table.js';
 import type { SlabEvents } from '../tables/term-store.js';
-import { compareIds, type Draft, type MirroredDocument } from './mirrored.js';
+import { compareIds, type LoadedChunks, type MirroredDocument } from './mirrored.js';
 import type { ParsedRecord } from './record-fields.js';
 
 /** What may be found. */
@@ -22,8 +22,8 @@ interface NearestRequest extends Request {
   readonly limit: number;
 }
 
-interface WordsRequest extends Request {
-  readonly words: TermWeights;
+interface TermsRequest extends Request {
+  readonly query: TermWeights;
   readonly limit: number;
   /** The vector that similarities are computed with. */
   readonly vector?: Float32Array;
@@ -38,18 +38,18 @@ interface ListRequest extends Request {
 export interface Mirror {
   readonly chunkCount: number;
   get(documentId: string): MirroredDocument | undefined;
-  /** Adds the next chunk of a draft. @returns false when its vector has not the length of the others */
-  addTo(draft: Draft, vector: Uint8Array, terms: Uint8Array): boolean;
-  /** Gives up a draft and forgets its chunks. */
-  discard(draft: Draft): void;
-  /** Makes a draft what the document answers with; `kept` leaves its chunks as they are, null takes them away. */
-  put(record: ParsedRecord, content: Draft | 'kept' | null): void;
+  /** Adds the next chunk of a generation that is being loaded. @returns false when its vector has not the length of the others */
+  addTo(loaded: LoadedChunks, vector: Uint8Array, terms: Uint8Array): boolean;
+  /** Gives up a generation that was being loaded and forgets its chunks. */
+  discard(loaded: LoadedChunks): void;
+  /** Makes loaded chunks what the document answers with; `kept` leaves its chunks as they are, null takes them away. */
+  put(record: ParsedRecord, content: LoadedChunks | 'kept' | null): void;
   remove(documentId: string): void;
   clear(): void;
   /** What answers need first: computed in slices, while others are answered. */
   readonly prepare: Masks['prepare'];
   search(request: NearestRequest): PackedCandidates;
-  searchWords(request: WordsRequest): PackedCandidates;
+  searchTerms(request: TermsRequest): PackedCandidates;
   list(request: ListRequest): string[];
   count(request: Request): number;
 }
@@ -75,8 +75,8 @@ export function createMirror(makeKernel: MakeKernel, slabEvents: SlabEvents): Mi
       return chunks.count;
     },
     get: (documentId) => store.get(documentId),
-    addTo: (draft, vector, terms) => addTo(chunks, draft, { vector, terms }),
-    discard: (draft) => discard(chunks, draft),
+    addTo: (loaded, vector, terms) => addTo(chunks, loaded, { vector, terms }),
+    discard: (loaded) => discard(chunks, loaded),
     put: (record, content) => store.put(record, content),
     remove: (documentId) => store.remove(documentId),
     clear: () => {
@@ -85,7 +85,7 @@ export function createMirror(makeKernel: MakeKernel, slabEvents: SlabEvents): Mi
     },
     prepare: (selector, isWanted) => masks.prepare(selector, isWanted),
     search: (request) => packCandidates(selectNearest(chunks, selection, request), tables),
-    searchWords: (request) => packCandidates(selectByTerms(chunks, selection, request), tables),
+    searchTerms: (request) => packCandidates(selectByTerms(chunks, selection, request), tables),
     list: (request) => listIds(store, request),
     count: ({ mask }) => mask.count,
   };
@@ -105,17 +105,17 @@ function compareChunks({ chunks: { links }, documents }: MirrorTables, a: number
 
 function addTo(
   chunks: ChunkTable,
-  { tie, vectors }: Draft,
+  { tie, slots }: LoadedChunks,
   chunk: { readonly vector: Uint8Array; readonly terms: Uint8Array },
 ): boolean {
   const slot = chunks.add({ ...chunk, tie });
-  if (slot !== null) vectors.push(slot);
+  if (slot !== null) slots.push(slot);
   return slot !== null;
 }
 
-function discard(chunks: ChunkTable, { vectors }: Draft): void {
-  for (const slot of vectors) chunks.free(slot);
-  vectors.length = 0;
+function discard(chunks: ChunkTable, { slots }: LoadedChunks): void {
+  for (const slot of slots) chunks.free(slot);
+  slots.length = 0;
 }
 
 function selectNearest(
@@ -138,11 +138,11 @@ function selectNearest(
 function selectByTerms(
   chunks: ChunkTable,
   selection: Selection,
-  { mask, words, limit, vector }: WordsRequest,
+  { mask, query, limit, vector }: TermsRequest,
 ): Selected {
   const { vectors, count } = chunks;
   selection.begin(Math.min(limit, count));
-  if (mask.count > 0) scanTerms(chunks, mask.vectors, { query: words, selection });
+  if (mask.count > 0) scanTerms(chunks, mask.vectors, { query, selection });
   const { slots } = selection.take();
   const scores = Float32Array.from(slots, (slot) =>
     vector && vectors ? vectors.similarity(vector, slot) : Number.NaN,

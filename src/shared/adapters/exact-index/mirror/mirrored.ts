@@ -22,12 +22,13 @@ export interface MirroredDocument extends MatchableDocument {
   readonly firstChunk: number;
 }
 
-/** Chunks of a generation that nothing answers with yet, by the slots of their vectors, in order. */
-export interface Draft {
+/** Chunks of a generation that were loaded and belong to no document of the mirror yet. */
+export interface LoadedChunks {
   readonly attempt: string;
   /** Orders them among chunks with the same similarity, see `tieKey`. */
   readonly tie: number;
-  readonly vectors: number[];
+  /** Slots of their vectors, in the order of the chunks. */
+  readonly slots: number[];
 }
 
 export function compareIds(a: string, b: string): number {

@@ -26,7 +26,7 @@ export function put(source: usize, stride: usize, count: u32, target: usize, dim
 
 /**
  * Scores the lanes of `blocks` blocks and collects those that may belong to the best: their mask byte is set, and their
- * score is above `least`, or equals it and their tie key is at most `mostTie`.
+ * score is above `minScore`, or equals it and their tie key is at most `maxTie`.
  *
  * @param weights `count` components of the query
  * @param rows byte offset of each component's row within a block; `count` is a multiple of 8 then. Or 0: all rows
@@ -43,8 +43,8 @@ export function scan(
   count: u32,
   mask: usize,
   ties: usize,
-  least: f32,
-  mostTie: f64,
+  minScore: f32,
+  maxTie: f64,
   sums: usize,
   hits: usize,
   scores: usize,
@@ -56,11 +56,11 @@ export function scan(
       if (rows == 0) addAll(block, weights, count, sums);
       else addSome(block, weights, rows, count, sums);
       for (let lane: usize = 0; lane < LANES; lane += 4) {
-        if (!v128.any_true(f32x4.ge(v128.load(sums + (lane << 2)), f32x4.splat(least)))) continue;
+        if (!v128.any_true(f32x4.ge(v128.load(sums + (lane << 2)), f32x4.splat(minScore)))) continue;
         for (let each = lane; each < lane + 4; each++) {
           const sum = load<f32>(sums + (each << 2));
-          if (load<u8>(mask + each) == 0 || !(sum >= least)) continue;
-          if (sum == least && load<f64>(ties + (each << 3)) > mostTie) continue;
+          if (load<u8>(mask + each) == 0 || !(sum >= minScore)) continue;
+          if (sum == minScore && load<f64>(ties + (each << 3)) > maxTie) continue;
           store<u32>(hits + ((<usize>found) << 2), first + <u32>each);
           store<f32>(scores + ((<usize>found) << 2), sum);
           found++;

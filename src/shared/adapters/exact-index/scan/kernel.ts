@@ -15,7 +15,7 @@ export interface Kernel {
     ...parameters: [
       ...[block: number, blocks: number, stride: number],
       ...[weights: number, rows: number, count: number],
-      ...[mask: number, ties: number, least: number, mostTie: number],
+      ...[mask: number, ties: number, minScore: number, maxTie: number],
       ...[sums: number, hits: number, scores: number],
     ]
   ): number;

@@ -13,11 +13,11 @@ export interface Selected {
 export interface Selection {
   /** Starts anew, for the best `limit`. */
   begin(limit: number): void;
-  /** Brings `least` and `mostTie` up to the offers so far. */
+  /** Brings `minScore` and `maxTie` up to the offers so far. */
   tighten(): void;
-  /** Offers below this score, or at it with a tie key above `mostTie`, change nothing any more. */
-  readonly least: number;
-  readonly mostTie: number;
+  /** Offers below this score, or at it with a tie key above `maxTie`, change nothing any more. */
+  readonly minScore: number;
+  readonly maxTie: number;
   offer(slot: number, score: number, tie: number): void;
   take(): Selected;
 }
@@ -43,13 +43,13 @@ interface Offers {
 export function createSelection(compare: CompareSlots): Selection {
   const offers = makeOffers(0);
   let limit = 0;
-  let [least, mostTie] = [-Infinity, Infinity];
+  let [minScore, maxTie] = [-Infinity, Infinity];
 
   const tighten = () => {
     if (limit === 0) offers.size = 0;
     if (offers.size < limit || offers.size === 0) return;
-    [least, mostTie] = thresholdOf(offers, limit);
-    dropBelow(offers, least, mostTie);
+    [minScore, maxTie] = thresholdOf(offers, limit);
+    dropBelow(offers, minScore, maxTie);
     // Only offers that equal the last of the best in score and tie key are left over.
     if (offers.size <= limit) return;
     const places = placesOf(offers);
@@ -60,16 +60,16 @@ export function createSelection(compare: CompareSlots): Selection {
   return {
     begin: (most) => {
       limit = most;
-      [least, mostTie] = [-Infinity, Infinity];
+      [minScore, maxTie] = [-Infinity, Infinity];
       offers.size = 0;
       if (offers.slots.length < limit + SPARE) Object.assign(offers, makeOffers(limit + SPARE));
     },
     tighten,
-    get least() {
-      return least;
+    get minScore() {
+      return minScore;
     },
-    get mostTie() {
-      return mostTie;
+    get maxTie() {
+      return maxTie;
     },
     offer: (slot, score, tie) => {
       if (offers.size === offers.slots.length) tighten();
@@ -102,27 +102,27 @@ function makeOffers(room: number): Offers {
 function thresholdOf(
   { scores, ties, scratch, size }: Offers,
   limit: number,
-): [least: number, mostTie: number] {
+): [minScore: number, maxTie: number] {
   const values = scratch.subarray(0, size);
   values.set(scores.subarray(0, size));
-  const least = nthHighest(values, limit - 1);
+  const minScore = nthHighest(values, limit - 1);
   let [above, equal] = [0, 0];
   for (let i = 0; i < size; i += 1) {
     const score = scores[i] ?? 0;
-    if (score > least) above += 1;
-    if (score !== least) continue;
+    if (score > minScore) above += 1;
+    if (score !== minScore) continue;
     scratch[equal] = -(ties[i] ?? 0);
     equal += 1;
   }
-  return [least, -nthHighest(scratch.subarray(0, equal), limit - above - 1)];
+  return [minScore, -nthHighest(scratch.subarray(0, equal), limit - above - 1)];
 }
 
-function dropBelow(offers: Offers, least: number, mostTie: number): void {
+function dropBelow(offers: Offers, minScore: number, maxTie: number): void {
   const { slots, scores, ties, size } = offers;
   let kept = 0;
   for (let i = 0; i < size; i += 1) {
     const [score, tie] = [scores[i] ?? 0, ties[i] ?? 0];
-    if (score < least || (score === least && tie > mostTie)) continue;
+    if (score < minScore || (score === minScore && tie > maxTie)) continue;
     slots[kept] = slots[i] ?? 0;
     scores[kept] = score;
     ties[kept] = tie;

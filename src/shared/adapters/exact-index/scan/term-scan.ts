@@ -13,7 +13,7 @@ export function scanTerms(
   const { segmentSize } = vectors;
   postings.score(query, (slot, share) => {
     // Compared in the precision that the selection keeps: a score equal to its lowest is decided by the tie key.
-    if (Math.fround(share) < selection.least) return;
+    if (Math.fround(share) < selection.minScore) return;
     if (mask[Math.floor(slot / segmentSize)]?.[slot % segmentSize] !== 1) return;
     selection.offer(slot, share, vectors.tieOf(slot));
   });

@@ -1,5 +1,5 @@
 import { at } from '../../../at.js';
-import { compareIds, type Draft, type MirroredDocument } from '../mirror/mirrored.js';
+import { compareIds, type LoadedChunks, type MirroredDocument } from '../mirror/mirrored.js';
 import type { ParsedRecord } from '../mirror/record-fields.js';
 import { createAccessClasses, type AccessClasses } from './access-classes.js';
 import type { ChunkTable } from './chunk-table.js';
@@ -10,8 +10,8 @@ export interface DocumentTable {
   /** By document slot. */
   readonly documents: readonly (MirroredDocument | undefined)[];
   get(documentId: string): MirroredDocument | undefined;
-  /** Makes a draft what the document answers with; `kept` leaves its chunks as they are, null takes them away. */
-  put(record: ParsedRecord, content: Draft | 'kept' | null): void;
+  /** Makes loaded chunks what the document answers with; `kept` leaves its chunks as they are, null takes them away. */
+  put(record: ParsedRecord, content: LoadedChunks | 'kept' | null): void;
   remove(documentId: string): void;
   clear(): void;
   /** Slots, newest document first, ties by id. */
@@ -55,14 +55,18 @@ function get({ documents, slots }: State, documentId: string): MirroredDocument 
 }
 
 /** @returns the slot of the document */
-function put(state: State, { document, accessKey }: ParsedRecord, content: Draft | 'kept' | null): number {
+function put(
+  state: State,
+  { document, accessKey }: ParsedRecord,
+  content: LoadedChunks | 'kept' | null,
+): number {
   const { chunks, documents, slots, freed, classes, order } = state;
   const before = get(state, document.id) ?? null;
   const slot = before?.slot ?? freed.pop() ?? documents.length;
   const access = classes.acquire(accessKey, document);
   if (before && content !== 'kept') chunks.unlink(before.firstChunk);
   if (before) classes.release(before.access);
-  const published = content === 'kept' ? publishedOf(before) : linkDraft(content, chunks, slot);
+  const published = content === 'kept' ? publishedOf(before) : linkLoaded(content, chunks, slot);
   documents[slot] = mirrored(document, { slot, access, ...published });
   if (!before) {
     slots.set(document.id, slot);
@@ -105,8 +109,8 @@ function publishedOf(document: MirroredDocument | null): Published {
   return document ? { attempt: document.attempt, firstChunk: document.firstChunk } : UNPUBLISHED;
 }
 
-function linkDraft(draft: Draft | null, chunks: ChunkTable, slot: number): Published {
-  return draft ? { attempt: draft.attempt, firstChunk: chunks.link(draft.vectors, slot) } : UNPUBLISHED;
+function linkLoaded(loaded: LoadedChunks | null, chunks: ChunkTable, slot: number): Published {
+  return loaded ? { attempt: loaded.attempt, firstChunk: chunks.link(loaded.slots, slot) } : UNPUBLISHED;
 }
 
 /** Written out property by property, so that all documents have one shape and their lists are those of their class. */

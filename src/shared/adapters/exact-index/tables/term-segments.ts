@@ -1,5 +1,5 @@
 import type { TermWeights } from '../../../ports.js';
-import { coveredShare, lengthDamping } from '../../../search/ranking.js';
+import { coveredShare, lengthDamping } from '../../../search/bm25.js';
 import { packedLength, readTerms } from '../../../text/terms.js';
 import { grown } from './columns.js';
 

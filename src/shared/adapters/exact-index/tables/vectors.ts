@@ -161,7 +161,7 @@ function scanSegment(
       ...([offsets.vectors + block * stride, Math.min(step, blocks - block), stride] as const),
       ...([offsets.weights, rowsAt, components.weights.length] as const),
       ...([offsets.mask + block * LANES, offsets.ties + block * LANES * 8] as const),
-      ...([selection.least, selection.mostTie] as const),
+      ...([selection.minScore, selection.maxTie] as const),
       ...([offsets.sums, offsets.hits, offsets.scores] as const),
     );
     for (let i = 0; i < found; i += 1) {

@@ -1,5 +1,5 @@
 import type { DocumentRecord } from '../document.js';
-import { accessToken, audienceToken, largeAudienceToken, ownerToken } from '../filters/tags.js';
+import { accessToken, accessGroupToken, everyAccessGroupToken, ownerToken } from '../filters/tags.js';
 import type { AccessLists } from './access.js';
 
 /** So many readers are named one by one in the tags of each chunk; 16 take 400 bytes. */
@@ -7,12 +7,12 @@ const MAX_DIRECT = 16;
 
 /**
  * The readers of a document, of whom there are many: stored once, and named in the tags of all chunks with the same ones
- * of the same owner. A caller asks for the names of the audiences that they are in.
+ * of the same owner. A caller asks for the names of the access groups that they are in.
  */
-export interface Audience {
+export interface AccessGroup {
   /** Its name, which is the tag, too. */
   readonly id: string;
-  /** The tag of its owner's large audiences. */
+  /** The tag of its owner's access groups. */
   readonly owner: string;
   /** The token of its owner, who is named beside it, however many lists they make: null where they are no reader. */
   readonly ownCaller: string | null;
@@ -23,21 +23,21 @@ export interface Audience {
 type Readable = AccessLists & Pick<DocumentRecord, 'ownerId'>;
 
 /** Null where the readers are few enough to be named each. */
-export function audienceOf(document: Readable): Audience | null {
+export function accessGroupOf(document: Readable): AccessGroup | null {
   const ids = readersOf(document);
   if (ids.size <= MAX_DIRECT) return null;
   const callers = Array.from(ids, accessToken).sort();
   const owner = ownerToken(document.ownerId);
   const ownCaller = ids.has(document.ownerId) ? accessToken(document.ownerId) : null;
-  return { id: audienceToken(owner, callers), owner, ownCaller, callers };
+  return { id: accessGroupToken(owner, callers), owner, ownCaller, callers };
 }
 
 /** The tags by which a document's readers find it. */
 export function accessTags(document: Readable): string[] {
-  const audience = audienceOf(document);
-  if (!audience) return Array.from(readersOf(document), accessToken);
-  const { id, owner, ownCaller } = audience;
-  return [id, owner, largeAudienceToken, ...(ownCaller === null ? [] : [ownCaller])];
+  const group = accessGroupOf(document);
+  if (!group) return Array.from(readersOf(document), accessToken);
+  const { id, owner, ownCaller } = group;
+  return [id, owner, everyAccessGroupToken, ...(ownCaller === null ? [] : [ownCaller])];
 }
 
 function readersOf({ readers, writers, admins }: AccessLists): ReadonlySet<string> {
@@ -51,15 +51,15 @@ export interface CallerTags {
   readonly areExact: boolean;
 }
 
-/** In a caller's set, of earlier versions, until the sweeper replaced it: every large audience of the owner may name them. */
+/** In a caller's set, of earlier versions, until the sweeper replaced it: every access group of the owner may name them. */
 const ANY = '*';
 
-/** @param members of the caller's set: `owner:audience`, `owner:*`, or `*` */
+/** @param members of the caller's set: `owner:access group`, `owner:*`, or `*` */
 export function callerTags(callerId: string, members: readonly string[]): CallerTags {
   const direct = accessToken(callerId);
-  if (members.includes(ANY)) return { tags: [direct, largeAudienceToken], areExact: false };
+  if (members.includes(ANY)) return { tags: [direct, everyAccessGroupToken], areExact: false };
   const pairs = members.map((member) => member.split(':'));
   const owners = new Set(pairs.flatMap(([owner = '', id]) => (id === ANY ? [owner] : [])));
-  const audiences = pairs.flatMap(([owner = '', id = '']) => (owners.has(owner) ? [] : [id]));
-  return { tags: [direct, ...owners, ...audiences], areExact: owners.size === 0 };
+  const groups = pairs.flatMap(([owner = '', id = '']) => (owners.has(owner) ? [] : [id]));
+  return { tags: [direct, ...owners, ...groups], areExact: owners.size === 0 };
 }

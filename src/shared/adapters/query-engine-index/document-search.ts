@@ -18,14 +18,14 @@ const newestFirst = {
 };
 
 /** Ids of the documents that a query of the engine lets through, newest first. */
-export interface DocumentPages {
+export interface DocumentSearch {
   page(query: string, range: { readonly from: number; readonly size: number }): Promise<string[]>;
   count(query: string): Promise<number>;
   /** All that the query lets through, as it was when the walk began, in pages. Occupies a cursor until it ends. */
   walk(query: string): AsyncGenerator<string[]>;
 }
 
-export function createDocumentPages(client: Redis, timeoutMilliseconds: number): DocumentPages {
+export function createDocumentSearch(client: Redis, timeoutMilliseconds: number): DocumentSearch {
   const limits = { TIMEOUT: timeoutMilliseconds, DIALECT: 2 };
   return {
     page: async (query, range) => {
