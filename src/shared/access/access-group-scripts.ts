@@ -1,11 +1,11 @@
 import { defineScript } from '../redis/client.js';
 
 /*
- * Redis holds of an access group, in a hash, the token of its owner, the tokens of its callers (24 digits each) and how
- * many records refer to it; and of each caller, in a sorted set of equal scores, the access groups that they are in, as
- * `owner:access group`. There is a limit to these for each owner, and an owner who would add more is refused: nobody can make
- * another's queries large. Data of earlier versions may have `owner:*` or `*` there, for all of an owner and all that
- * there are, until every access group is told to all of its callers.
+ * A hash holds each access group: the token of its owner, the tokens of its callers (24 digits each) and how many records
+ * refer to it. A sorted set of equal scores holds, for each caller, the groups that the caller is in, as `owner:group`.
+ * The number of an owner's groups in such a set is limited, and an owner who would exceed it is refused, so that nobody
+ * can make another caller's queries large. Data of earlier versions may have `owner:*` or `*` in these sets, which stand
+ * for all groups of an owner and for all groups; the sweeper replaces them by the groups themselves.
  */
 const PREAMBLE = `
 local TOKEN = 24
@@ -22,13 +22,14 @@ end
 `;
 
 /**
- * Callers of an owner's access groups that no record refers to (yet, or any more); 200 bytes each, until the sweeper comes.
+ * The most callers, added up over the groups of one owner that no record refers to. Each takes 200 bytes until the
+ * sweeper removes the group.
  */
 const MAX_WAITING = 100_000;
-/** What the script answers to an owner of so many. */
+/** The script's answer when the owner has reached that number. */
 export const TOO_MANY_WAITING = -5;
 
-/** An access group leaves the unreferenced ones, and its owner's number of their callers. */
+/** Takes a group out of the unreferenced ones, and its callers out of the owner's number of waiting callers. */
 const LEAVE = `
 local function leave(unreferenced, waiting, group, id)
   if redis.call('ZREM', unreferenced, id) == 0 then return end
@@ -40,10 +41,10 @@ end
 `;
 
 /**
- * Makes an access group known to some of its callers; answers whether these were the last. What registers begins at the
- * first, which ends a removal; a removal that begins meanwhile makes it begin again (-1). A caller who is in as many of
- * the owner as may be stops it there: -100 for the first caller, -101 for the second. Only an access group that is known to all
- * of its callers has a number of references, without which no record can refer to it.
+ * Adds an access group to the sets of some of its callers; answers 1 when these were the last, else 0. Registering starts
+ * with the first caller, which ends a removal that is under way; a removal that starts meanwhile makes it start again
+ * (-1). A caller who is in too many groups of the owner already stops it: -100 for the first caller, -101 for the second,
+ * and so on. The field `references` exists only once all callers have the group, and no record can refer to it before.
  */
 export const registerScript = defineScript<number>(`${PREAMBLE}
 local group, unreferenced, owners, waiting = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -90,8 +91,9 @@ return 1
 `);
 
 /**
- * Takes an access group that no record has referred to since the given time from some of its callers; answers whether it is
- * gone; -1 when it is to stay. From the first step on no record can refer to it before it is registered anew.
+ * Takes an access group out of the sets of some of its callers when no record has referred to it since the given time.
+ * Answers 1 when the group is gone, 0 when callers are left, -1 when it has to stay. From the first step on no record can
+ * refer to the group before it is registered again.
  */
 export const collectScript = defineScript<number>(
   `${PREAMBLE}${LEAVE}
@@ -121,7 +123,7 @@ return 1
   { evenWhenFull: true },
 );
 
-/** Tells an access group of an earlier version to some of its callers, however many they are in; answers whether these were the last. */
+/** Adds a group of an earlier version to the sets of some of its callers, whatever the limit; answers 1 when these were the last. */
 export const tellScript = defineScript<number>(`${PREAMBLE}
 local group, start, step, setPrefix = KEYS[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
 local found = redis.call('HMGET', group, 'owner', 'callers', 'references')
@@ -131,7 +133,7 @@ for caller in each do redis.call('ZADD', setPrefix .. caller, 0, found[1] .. ':'
 return isLast and 1 or 0
 `);
 
-/** Takes the marks of an owner, or of all (`*`), from some callers; answers from how many. */
+/** Takes the mark of an owner, or that of all owners (`*`), out of the sets of some callers; answers of how many. */
 export const clearScript = defineScript<number>(`
 local overflow, overflows, owner, step, setPrefix = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3]
 local mark = owner == '*' and '*' or owner .. ':*'
@@ -141,18 +143,18 @@ if redis.call('EXISTS', overflow) == 0 then redis.call('SREM', overflows, owner)
 return #callers
 `);
 
-/** What the commit script answers for a record with an access group that nobody knows of: it is to be registered first. */
+/** The commit script's answer when a record refers to a group that is not registered: it has to be registered first. */
 export const UNKNOWN_ACCESS_GROUP = -2;
 
-/** What it answers for one access group more than chunks that are being re-tagged may name: nothing was changed. */
+/** The commit script's answer when chunks that are being re-tagged would name too many groups. Nothing was changed. */
 export const TOO_MANY_ACCESS_GROUPS = -4;
-/** A list of 3,000 ids takes 72 KB, and changes may come faster than chunks are re-tagged. */
+/** Access lists may change faster than chunks are re-tagged, and a group of 3,000 callers takes 72 KB. */
 const MAX_ACCESS_GROUPS = 32;
 
 /**
- * Part of the commit script, before anything is written. A record holds the names of the access groups that the tags of its
- * chunks may name: its own, and while they are being rewritten, those before. `change.access groups` is null where nothing
- * of that changes.
+ * A part of the commit script that runs before anything is written. The field `audiences` of a record names the groups
+ * that the tags of its chunks may name: the present one, and while the chunks are being re-tagged also the earlier ones.
+ * `change.groups` is null where none of that changes.
  */
 export const REQUIRE_ACCESS_GROUPS = `
 local held, referred, isReferenceChange = {}, {}, type(change.groups) == 'table' or change.removed
@@ -174,7 +176,7 @@ if isReferenceChange then
 end
 `;
 
-/** Part of the commit script, after the record was written or removed. */
+/** A part of the commit script that runs after the record was written or removed. */
 export const REFER_TO_ACCESS_GROUPS = `${LEAVE}
 if isReferenceChange then
   local names = {}

@@ -2,27 +2,27 @@ import type { DocumentRecord } from '../document.js';
 import { accessToken, accessGroupToken, everyAccessGroupToken, ownerToken } from '../filters/tags.js';
 import type { AccessLists } from './access.js';
 
-/** So many readers are named one by one in the tags of each chunk; 16 take 400 bytes. */
+/** Up to this many readers are named one by one in the tags of each chunk; 16 of them take 400 bytes. */
 const MAX_DIRECT = 16;
 
 /**
- * The readers of a document, of whom there are many: stored once, and named in the tags of all chunks with the same ones
- * of the same owner. A caller asks for the names of the access groups that they are in.
+ * The readers of a document when there are many. The group is stored once and named in the tags of every chunk whose
+ * document has the same owner and the same readers. A query names the groups that its caller is in.
  */
 export interface AccessGroup {
-  /** Its name, which is the tag, too. */
+  /** Its name, which is also its tag. */
   readonly id: string;
-  /** The tag of its owner's access groups. */
+  /** The tag of all access groups of the owner. */
   readonly owner: string;
-  /** The token of its owner, who is named beside it, however many lists they make: null where they are no reader. */
+  /** The owner's own token; null when the owner may not read. Chunks name it beside the group, so that no limit concerns it. */
   readonly ownCaller: string | null;
-  /** The tokens of the readers, in order. */
+  /** The tokens of the readers, ascending. */
   readonly callers: readonly string[];
 }
 
 type Readable = AccessLists & Pick<DocumentRecord, 'ownerId'>;
 
-/** Null where the readers are few enough to be named each. */
+/** The access group of a document's readers; null when there are few enough to name each of them. */
 export function accessGroupOf(document: Readable): AccessGroup | null {
   const ids = readersOf(document);
   if (ids.size <= MAX_DIRECT) return null;
@@ -44,17 +44,17 @@ function readersOf({ readers, writers, admins }: AccessLists): ReadonlySet<strin
   return new Set([...readers, ...writers, ...admins]);
 }
 
-/** What a caller asks for: every document that they may read has one of these tags. */
+/** The tags that a caller's queries name: every document that the caller may read has one of them. */
 export interface CallerTags {
   readonly tags: readonly string[];
-  /** Whether no other document has one. */
+  /** Whether only documents that the caller may read have one of them. */
   readonly areExact: boolean;
 }
 
-/** In a caller's set, of earlier versions, until the sweeper replaced it: every access group of the owner may name them. */
+/** Stands for every group in the sets of earlier versions, until the sweeper replaces it. */
 const ANY = '*';
 
-/** @param members of the caller's set: `owner:access group`, `owner:*`, or `*` */
+/** @param members what the caller's set holds: `owner:group`, `owner:*`, or `*` */
 export function callerTags(callerId: string, members: readonly string[]): CallerTags {
   const direct = accessToken(callerId);
   if (members.includes(ANY)) return { tags: [direct, everyAccessGroupToken], areExact: false };

@@ -11,28 +11,29 @@ import {
 } from './access-group-scripts.js';
 import type { AccessGroup } from './access-group.js';
 
-/** How many access groups of one owner a caller can be in: the engine takes a millisecond for so many tags. */
+/** A caller can be in this many groups of one owner, because the engine takes a millisecond for that many tags. */
 const MAX_OF_OWNER = 256;
-/** What the register script answers for the first caller who is in so many; one less for each after. */
+/** The register script's answer for the first caller who is in too many groups; each caller after that is one less. */
 const FIRST_REFUSED = -100;
-/** How many callers a step in Redis is about, which takes a millisecond or two; and how many access groups are removed at a time. */
+/** Callers that one script handles, which takes Redis a millisecond or two; also the groups that are removed at a time. */
 const STEP = 500;
 
 export type AccessGroups = ReturnType<typeof createAccessGroups>;
 
-/** The access groups in Redis. */
+/** The access groups that Redis holds. */
 export function createAccessGroups(redis: Redis) {
   return {
     /**
-     * From now on its callers ask for it. It goes again unless a record refers to it within the sweeper's grace.
-     * @throws TooManyError when its owner has too many that no record refers to
-     * @throws InvalidFieldError when a caller is in too many of the owner already
+     * Makes queries of the group's callers name it from now on. The sweeper removes it after a while unless a record
+     * refers to it.
+     * @throws TooManyError when too many groups of its owner have no record that refers to them
+     * @throws InvalidFieldError when a caller is in too many groups of the owner already
      */
     register: async (group: AccessGroup): Promise<void> => {
       while (!(await tryToRegister(redis, group)));
     },
 
-    /** Removes those that no record has referred to since before `time`; answers how many. */
+    /** Removes the groups that no record has referred to since `time`, in ms; answers how many. */
     collect: async (time: number): Promise<number> => {
       let removed = 0;
       const limit = { offset: 0, count: STEP };
@@ -44,11 +45,11 @@ export function createAccessGroups(redis: Redis) {
   };
 }
 
-/** What scripts about one access group are given besides its own key. */
+/** The keys that every script about a group is given beside the group's own. */
 const sharedKeys = [keys.unreferencedAccessGroups, keys.accessGroupOwners, keys.accessGroupsWaiting];
 const setPrefix = keys.accessGroupsOf('');
 
-/** Answers whether the access group is there in the end: it may have been taken away meanwhile. */
+/** Answers whether the group is registered in the end: it may have been removed meanwhile. */
 async function tryToRegister(redis: Redis, group: AccessGroup): Promise<boolean> {
   const { id, owner, callers } = group;
   for (let first = 0; ;) {
@@ -64,7 +65,7 @@ async function tryToRegister(redis: Redis, group: AccessGroup): Promise<boolean>
   }
 }
 
-/** Makes an access group known to a step's worth of its callers; the answers are those of `registerScript`. */
+/** Registers the group with one step's worth of its callers; the answers are those of `registerScript`. */
 function registerFrom(
   redis: Redis,
   { id, owner, ownCaller, callers }: AccessGroup,
@@ -86,7 +87,7 @@ function registerFrom(
   });
 }
 
-/** Removes the owner's access group of a caller that no record has referred to for longest; false where there is none. */
+/** Of the owner's groups that a caller is in, removes the one that has been without a record for longest; false without such a one. */
 async function makeRoom(
   redis: Redis,
   { owner, caller, except }: { owner: string; caller: string; except: string },
@@ -102,7 +103,7 @@ async function makeRoom(
   return true;
 }
 
-/** Removes an access group that no record has referred to since before `time`; answers whether it did. */
+/** Removes a group when no record has referred to it since `time`; answers whether it did. */
 async function collectOne(redis: Redis, id: string, time: number): Promise<boolean> {
   for (let first = 0; ; first += STEP) {
     const done = await collectScript.run(redis, {
@@ -113,7 +114,7 @@ async function collectOne(redis: Redis, id: string, time: number): Promise<boole
   }
 }
 
-/** Tells all access groups to all of their callers, so that nobody needs to ask for more than those. */
+/** Adds every group to the sets of all of its callers, so that the marks of earlier versions can go. */
 async function replaceMarks(redis: Redis): Promise<void> {
   const marks = await redis.sMembers(keys.accessGroupOverflows);
   if (marks.length === 0) return;

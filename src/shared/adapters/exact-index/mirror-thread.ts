@@ -7,7 +7,7 @@ import type { Answer, Message, Question, Request } from './protocol.js';
 
 export interface MirrorThread {
   readonly state: 'loading' | 'ready';
-  /** @throws UnavailableError when the mirror cannot answer whole; the signal's reason when it aborts */
+  /** @throws UnavailableError when the mirror cannot give a whole answer; the signal's reason when it aborts */
   ask(question: Question, signal?: AbortSignal): Promise<Reply>;
   close(): Promise<void>;
 }
@@ -15,7 +15,7 @@ export interface MirrorThread {
 export type OnProblem = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
 const RESTART_AFTER_MS = 1_000;
-/** Half of V8's own choice: what is loaded stays, so that more room for what does not only takes memory. */
+/** Half of V8's own choice. What is loaded stays, so that a larger young generation would only take memory. */
 const YOUNG_MEGABYTES = 24;
 
 interface ThreadOptions {
@@ -24,18 +24,18 @@ interface ThreadOptions {
   readonly onProblem: OnProblem;
 }
 
-/** What the asking side knows of the thread. */
+/** What the asking side knows about the thread. */
 interface Asking {
   state: 'loading' | 'ready';
   readonly pending: PendingRequests;
-  /** Where the thread keeps terms; answers refer to it. */
+  /** The memory that the thread keeps terms in, to which its answers refer. */
   readonly slabs: Map<number, SharedArrayBuffer>;
 }
 
-/** The asking side of the mirror's thread; a thread that dies is started anew. */
+/** Starts the mirror's thread, and starts it again when it dies. What is returned is used by the asking thread. */
 export function startMirrorThread(options: ThreadOptions): MirrorThread {
   const asking: Asking = { state: 'loading', pending: createPendingRequests(), slabs: new Map() };
-  /** Null while a thread that died has not been replaced, and after the end. */
+  /** Null after a thread has died and before the next one starts, and after `close`. */
   let running: Worker | null = null;
   let isClosed = false;
   let restart: NodeJS.Timeout | undefined;
@@ -74,7 +74,7 @@ export function startMirrorThread(options: ThreadOptions): MirrorThread {
   };
 }
 
-/** Fails what waits for a thread that has ended, and lets go of the memory that it shared. */
+/** Rejects the requests that wait for a thread that has ended, and lets go of the memory that it shared. */
 function forgetThread(asking: Asking): void {
   asking.state = 'loading';
   asking.slabs.clear();

@@ -5,31 +5,31 @@ import { UnavailableError } from '../../errors.js';
 import { describeFailure, refusedParameters, RefusedError, type ProviderFailure } from './provider-errors.js';
 
 export interface OpenAIConnection {
-  /** null for servers that want none. */
+  /** Null for servers that need no key. */
   readonly apiKey: string | null;
-  /** Address of any compatible server, e.g. `https://api.openai.com/v1`. */
+  /** Address of any compatible server, such as `https://api.openai.com/v1`. */
   readonly baseUrl: string;
-  /** Longest silence of the provider. */
+  /** The provider may be silent for this long. */
   readonly timeoutMilliseconds: number;
 }
 
 interface OpenAIClient {
   /**
-   * Sends a request, again when the provider asks for a short wait.
-   * The deadline runs until the returned one is cleared: streams extend it with each event.
-   * @throws RefusedError; UnavailableError for all else, the abort of `signal` aside
+   * Sends a request, and sends it again when the provider asks for a short wait. The returned deadline runs until it is cleared;
+   * streams extend it with each event.
+   * @throws RefusedError when the provider refuses what was sent; the signal's reason when it aborts; else UnavailableError
    */
   request<Reply>(
     send: (client: OpenAI, options: { signal: AbortSignal }) => Promise<Reply>,
     signal?: AbortSignal,
   ): Promise<{ reply: Reply; deadline: Deadline }>;
-  /** What to throw for an error within a reply that had begun. */
+  /** Makes the error to throw for one that came in the middle of a reply. */
   translate(error: unknown, deadline: Deadline, signal?: AbortSignal): Error;
 }
 
 const RETRIES = 2;
 const FIRST_WAIT_MILLISECONDS = 300;
-/** Longer waits are the queue's (or the caller's) to sit out. */
+/** Longer waits are left to the queue or to the caller. */
 const MAX_WAIT_MILLISECONDS = 2000;
 const MISCONFIGURED_RETRY_SECONDS = 60;
 
@@ -82,7 +82,7 @@ function connect({ apiKey, baseUrl, timeoutMilliseconds }: OpenAIConnection): Op
   });
 }
 
-/** null: do not ask again here. */
+/** How long to wait before the next attempt; null when there should be none here. */
 function waitBeforeRetry({ kind, retryAfterMilliseconds }: ProviderFailure, attempt: number): number | null {
   if (kind !== 'transient' || attempt >= RETRIES) return null;
   const wait = retryAfterMilliseconds ?? FIRST_WAIT_MILLISECONDS * 2 ** attempt * (1 + Math.random() / 4);

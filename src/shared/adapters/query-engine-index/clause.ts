@@ -2,15 +2,15 @@ import type { CallerTags } from '../../access/access-group.js';
 import type { Filter } from '../../filters/parse.js';
 import { comparisonTokens, equalsToken, existsToken } from '../../filters/tags.js';
 
-/** The documents that a query asks for: never fewer than the filter matches. */
+/** A condition on documents that lets through at least those that the filter matches. */
 export interface Clause {
-  /** Text in the engine's query language, made of hex tokens and its operators only. */
+  /** Text in the engine's query language, made only of hex tokens and operators. */
   readonly text: string;
-  /** Whether it lets through exactly what the filter matches. */
+  /** Whether it lets through no other documents. */
   readonly isExact: boolean;
 }
 
-/** A filter as the engine can ask it; `all` and `none` have no text there. */
+/** A filter in the engine's language. `all` and `none` have no text there. */
 type Compiled = { readonly type: 'all' | 'none' } | { readonly type: 'some'; readonly text: string };
 interface Part {
   readonly compiled: Compiled;
@@ -18,14 +18,14 @@ interface Part {
 }
 
 /**
- * Of a query. The engine reads some 50,000 a second, on the thread that serves everybody: what would take more is asked
- * for by its key alone.
+ * A query may have this many tokens: the engine reads some 50,000 a second, on the thread that serves everybody. A condition
+ * of more tokens is replaced by one for documents that have its key.
  */
 const MAX_TOKENS = 4_000;
-/** The most tokens that a range is made of; most ranges have half as many. */
+/** A range is made of this many tokens at most; most ranges have half as many. */
 const TOKENS_OF_RANGE = 76;
 
-/** The documents that a caller may read and a filter matches; null when there can be none. */
+/** The condition for the documents that a caller may read and a filter matches; null when there can be none. */
 export function compileClause(caller: CallerTags, filter: Filter | null): Clause | null {
   const access = tagged(caller.tags);
   const { compiled, isExact: isFilterExact } = filter
@@ -44,7 +44,7 @@ export function compileClause(caller: CallerTags, filter: Filter | null): Clause
 
 const all: Compiled = { type: 'all' };
 const none: Compiled = { type: 'none' };
-/** Asks for everything: the check above the index narrows. */
+/** Lets everything through; the check above the index narrows it down. */
 const widened: Part = { compiled: all, isExact: false };
 
 const tagged = (tokens: readonly string[]) => `@tags:{${tokens.join('|')}}`;
@@ -71,7 +71,7 @@ function tokensOfLeaves(filter: Filter): number[] {
   }
 }
 
-/** A conjunct of the outermost AND: the one place where the engine answers a NOT as it should. */
+/** Compiles a conjunct of the outermost AND, the only place where the engine answers a NOT correctly. */
 function compileConjunct(filter: Filter, maxTokens: number): Part {
   if (filter.type === 'and')
     return conjunction(filter.filters.map((part) => compileConjunct(part, maxTokens)));
@@ -83,7 +83,7 @@ function compileNegated(filter: Filter, maxTokens: number): Part {
   if (filter.type === 'not') return compileConjunct(filter.filter, maxTokens);
   if (filter.type === 'or') return conjunction(filter.filters.map((part) => compileNegated(part, maxTokens)));
   const { compiled, isExact } = compilePositive(filter, maxTokens);
-  // What was widened would, negated, leave out documents that match.
+  // The negation of a widened condition would leave out documents that match.
   if (!isExact) return widened;
   switch (compiled.type) {
     case 'all':
@@ -95,7 +95,7 @@ function compileNegated(filter: Filter, maxTokens: number): Part {
   }
 }
 
-/** Compiles a filter to a text without a NOT anywhere inside. */
+/** Compiles a filter to text that has no NOT anywhere inside. */
 function compilePositive(filter: Filter, maxTokens: number): Part {
   switch (filter.type) {
     case 'and':

@@ -3,14 +3,14 @@ import type { Engine, IndexInfo } from './engine.js';
 
 export type OnProblem = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
-/** Looks at indexes that serve and reports what keeps hashes from being found. */
+/** Looks at the indexes that serve, and reports what keeps hashes from being found. */
 export interface Inspection {
-  /** @returns false when an index is gone */
+  /** @returns false when an index does not exist any more */
   inspect(definitions: readonly IndexDefinition[]): Promise<boolean>;
 }
 
 export function createInspection(engine: Engine, onProblem: OnProblem): Inspection {
-  /** Failures reported so far, by the name of the index. */
+  /** Failures that were reported so far, by the name of the index. */
   const reported = new Map<string, number>();
   let hasWarnedOfSize = false;
   return {
@@ -18,7 +18,7 @@ export function createInspection(engine: Engine, onProblem: OnProblem): Inspecti
       for (const { alias, crowdedAt } of definitions) {
         const info = await engine.info(alias);
         if (!info) return false;
-        // Nothing is remembered of an index that is seen for the first time.
+        // An index that is seen for the first time has no entry.
         if (info.failures > (reported.get(info.name) ?? 0)) reportFailures(info, onProblem);
         reported.set(info.name, info.failures);
         if (crowdedAt === null || info.count <= crowdedAt || hasWarnedOfSize) continue;
@@ -30,7 +30,7 @@ export function createInspection(engine: Engine, onProblem: OnProblem): Inspecti
   };
 }
 
-/** Hashes that the engine could not take in are not searched: that must not stay unseen. */
+/** Reports hashes that the engine could not take in, since searches do not find these. */
 function reportFailures({ name, failures, lastFailure }: IndexInfo, onProblem: OnProblem): void {
   onProblem('the index could not take in what it was given', {
     level: 'error',

@@ -19,27 +19,27 @@ interface ListingOptions {
   readonly withCallerTags: WithCallerTags;
 }
 
-/** Documents that are read and compared with a filter at a time: their lists and metadata may be large. */
+/** Documents that are read and compared with a filter at a time; their lists and metadata may be large. */
 const READ_SIZE = 100;
-/** Time for which documents are compared with a filter before others get the event loop. */
+/** The comparison gives up the event loop after this time. */
 const SLICE_MILLISECONDS = 10;
-/** The furthest that the engine skips to: what lies beyond is walked to. */
+/** The engine skips this many documents at most. Beyond that a walk is needed. */
 const MAX_SKIPPED = 1_000_000;
-/** Walks of a process at a time: the engine has 128 cursors for all processes. */
+/** Walks of a process at a time, since the engine has 128 cursors for all processes. */
 const MAX_WALKS = 8;
 
-/** What listing and counting work with. */
+/** What listing and counting need. */
 interface Parts {
   readonly documents: DocumentSearch;
   readonly readRecords: ReadRecords;
   readonly furthestSkip: number;
-  /** Waits for its turn among all walks of this process. */
+  /** Runs a walk in its caller's turn among all walks of this process. */
   readonly takeTurn: <Result>(walk: () => Promise<Result>, selection: Selection) => Promise<Result>;
 }
 
 /**
- * Documents by access and filter. Where the engine can ask for exactly what a filter matches, it pages and counts;
- * otherwise what it lets through is compared with the filter, from the top.
+ * Lists and counts documents by access and filter. Where the engine can express exactly what a filter matches, it pages and
+ * counts itself. Otherwise the documents that it lets through are compared with the filter, from the first on.
  */
 export function createListing(client: Redis, options: ListingOptions) {
   const { readRecords, withCallerTags, timeoutMilliseconds, furthestSkip = MAX_SKIPPED } = options;
@@ -80,7 +80,7 @@ async function countAs(caller: CallerTags, selection: Selection, parts: Parts): 
   }, selection);
 }
 
-/** A page beyond what the engine skips to: mostly there is nothing, which counting tells. */
+/** Returns a page beyond what the engine skips. Mostly there is nothing, which counting finds out. */
 async function farPage(
   query: string,
   listing: IndexListing,
@@ -90,7 +90,7 @@ async function farPage(
   return takeTurn(() => takeRange(documents.walk(query), listing), listing);
 }
 
-/** Reads pages until the range that is asked for has been read. */
+/** Reads pages until the wanted range has been read. */
 async function takeRange(
   pages: AsyncIterable<readonly string[]>,
   { skip, limit, signal }: IndexListing,
@@ -106,7 +106,7 @@ async function takeRange(
   return found.slice(0, limit);
 }
 
-/** What matches among the documents that the query lets through, in pages. */
+/** Yields, in pages, the documents that match among those that the query lets through. */
 async function* matching(
   query: string,
   { callerId, filter, signal }: Selection,

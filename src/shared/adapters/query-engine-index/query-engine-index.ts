@@ -18,26 +18,26 @@ export type { VectorAlgorithm };
 
 export interface QueryEngineOptions extends Omit<VectorSpace, 'dimensions'> {
   readonly redisUrl: string;
-  /** Asked until it answers: a model's dimensions may be known only to its provider. */
+  /** Called until it succeeds: perhaps only the provider knows the dimensions of a model. */
   readonly dimensions: () => Promise<number>;
   /**
-   * Candidates that a search of an HNSW graph keeps in view: more is slower and nearer to exact. Null compares with every
-   * vector, for those that a graph finds too few of.
+   * Candidates that a search of an HNSW graph keeps in view; more is slower and nearer to exact. Null compares with every vector,
+   * for vectors of which a graph finds too few.
    */
   readonly efRuntime: number | null;
   readonly timeoutMilliseconds: number;
-  /** Chunks from which a FLAT index warns. */
+  /** A FLAT index warns from this many chunks on. */
   readonly flatCrowdedAt?: number;
-  /** Told the name of the index each time before it is made. @throws when another serves: nothing is made then */
+  /** Called with the name of the index before each creation. @throws when another index serves; then nothing is created */
   readonly claim: (name: string) => Promise<void>;
   readonly readRecords: (ids: readonly string[]) => Promise<(DocumentRecord | null)[]>;
-  /** Told of what keeps documents from being found; `fields.level` is `warn` or `error`. */
+  /** Called with what keeps documents from being found; `fields.level` is `warn` or `error`. */
   readonly onProblem?: OnProblem;
 }
 
-/** Questions of several callers that the engine has before it: few enough to stand before another's. */
+/** Questions that the engine has before it when several callers ask: few, so that none waits long behind another's. */
 const MAX_AT_ONCE = 8;
-/** Questions of one caller while nobody else asks: enough to keep the engine busy. */
+/** Questions of a caller who is alone: enough to keep the engine busy. */
 const MAX_ALONE = 32;
 /** Questions that wait in a process, of all callers together. */
 const MAX_WAITING = 1_000;
@@ -46,12 +46,12 @@ interface Asked extends CallOptions {
   readonly callerId: string;
 }
 
-/** What a provider gets to tell its dimensions before the index is opened without: a start must not hang with it. */
+/** The start waits this long for a provider to tell its dimensions, so that it does not hang with the provider. */
 const PATIENCE_MILLISECONDS = 3_000;
 
 /**
- * Asks the Query Engine of Redis 8 or Redis Stack, which indexes the hashes itself: one index for all processes. Makes
- * what is missing; `ready` once the engine has taken in every hash.
+ * An index that uses the Query Engine of Redis 8 or Redis Stack, which indexes the hashes itself, once for all processes. It
+ * creates what is missing and is `ready` once the engine has taken in every hash.
  */
 export async function createQueryEngineIndex(options: QueryEngineOptions): Promise<Index> {
   const { onProblem = () => undefined } = options;
@@ -59,7 +59,7 @@ export async function createQueryEngineIndex(options: QueryEngineOptions): Promi
   const chunks = onceDone(async () =>
     chunkIndex({ ...options, dimensions: await options.dimensions() }, options.flatCrowdedAt),
   );
-  // Each time anew: a process whose index was replaced must not make it again.
+  // The index is claimed each time, since a process whose index was replaced must not create it again.
   const claimed = async () => {
     const definition = await chunks();
     await options.claim(definition.name);
@@ -110,7 +110,7 @@ function createAskInTurn(lifecycle: Lifecycle) {
     maxWaiting: MAX_WAITING,
     name: 'index',
   });
-  // The engine goes on with a question whose asker has left, until its own time limit, and so does its turn.
+  // A question whose asker has left runs on in the engine until its time limit, and keeps its turn that long.
   return <Answer>(query: () => Promise<Answer>, { callerId: by, signal }: Asked): Promise<Answer> =>
     untilAborted(
       turns.run(() => lifecycle.ask(query), { by, signal }),
@@ -118,7 +118,7 @@ function createAskInTurn(lifecycle: Lifecycle) {
     );
 }
 
-/** Connects, and claims the index if that takes no long time: the lifecycle asks again. */
+/** Connects, and claims the index if that takes little time; the lifecycle tries again otherwise. */
 async function open(client: Redis, claim: () => Promise<unknown>, onProblem: OnProblem): Promise<void> {
   try {
     await client.connect();
@@ -139,7 +139,7 @@ function effortOf(algorithm: VectorAlgorithm, efRuntime: number | null): SearchE
   return efRuntime === null ? { type: 'all' } : { type: 'graph', efRuntime };
 }
 
-/** Asks until it is answered, and then remembers the answer. */
+/** Calls `ask` until it succeeds, and remembers the answer. */
 function onceDone<Value>(ask: () => Promise<Value>): () => Promise<Value> {
   let known: { readonly value: Value } | null = null;
   return async () => (known ??= { value: await ask() }).value;

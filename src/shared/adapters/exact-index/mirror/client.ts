@@ -5,14 +5,14 @@ import { keys } from '../../../redis/keys.js';
 import { readChunkHashes, readRecordHashes } from './hash-scripts.js';
 import type { RecordTexts } from './record-fields.js';
 
-/** What the data set was called and how many changes it had seen at one moment. */
+/** The name of the data set, and how many changes it had seen at one moment. */
 export interface Head {
   /** Null before the first process opened this data set, and after FLUSHALL. */
   readonly epoch: string | null;
   readonly sequence: number;
 }
 
-/** What one look at the change log tells. */
+/** A page of the change log. */
 export interface Changes extends Head {
   /** Oldest first. */
   readonly entries: readonly { readonly documentId: string; readonly sequence: number }[];
@@ -21,18 +21,18 @@ export interface Changes extends Head {
 
 /** A chunk as the mirror keeps it. */
 export interface ChunkBytes {
-  /** Four bytes a component, whatever the hash holds. */
+  /** Little-endian FLOAT32, whatever type the hash holds. */
   readonly vector: Buffer;
   readonly terms: Buffer;
 }
 
-/** The reads that a mirror needs; they reject while Redis is away. Connects again by itself. */
+/** What a mirror reads from Redis. All calls reject while Redis is away; the client reconnects by itself. */
 export interface MirrorClient {
   readHead(): Promise<Head>;
   readChanges(after: number): Promise<Changes>;
-  /** Names the data set, if it has no name yet. */
+  /** Gives the data set this name if it has none. */
   nameDataSet(epoch: string): Promise<void>;
-  /** Null for a record that does not exist (any more). */
+  /** Null for a record that does not exist. */
   readRecords(documentIds: readonly string[]): Promise<(RecordTexts | null)[]>;
   readChunks(addresses: readonly ChunkAddress[]): Promise<(ChunkBytes | null)[]>;
 }
@@ -42,7 +42,7 @@ const PAGE_SIZE = 5_000;
 export interface MirrorClientOptions {
   readonly url: string;
   readonly vectors: VectorSet;
-  /** A connection was made, to the server process of this run id; empty if it does not tell. */
+  /** Called for each connection with the run id of the server process; empty if the server does not tell it. */
   readonly onConnect: (runId: string) => void;
   readonly onError: (error: Error) => void;
 }
@@ -80,7 +80,7 @@ export function createMirrorClient(options: MirrorClientOptions): MirrorClient {
 async function readHead(client: ScriptClient, introduction: Readonly<Introduction>): Promise<Head> {
   await introduction.known;
   const [epoch = null, sequence = null] = await client.mGet([keys.epoch, keys.sequence]);
-  // The reply may be another server's than the one before.
+  // The reply may come from another server than the one that was known before.
   await introduction.known;
   return { epoch, sequence: parseSequence(sequence) };
 }
@@ -108,9 +108,9 @@ function createScriptClient(url: string) {
     RESP: 3,
     scripts: { readChunkHashes, readRecordHashes },
     disableOfflineQueue: true,
-    // Without the client's timeouts: they are an AbortSignal for each command, which costs more than the command.
+    // The client's timeouts are off: each command would get an AbortSignal, which costs more than the command.
     commandOptions: { timeout: 0 },
-    // The mirror asks every second: a socket that is silent for so long belongs to a server that hangs.
+    // The mirror asks every second, so that a socket that is silent for this long belongs to a server that hangs.
     socket: {
       connectTimeout: 2_000,
       socketTimeout: 5_000,
@@ -121,7 +121,7 @@ function createScriptClient(url: string) {
 
 type ScriptClient = ReturnType<typeof createScriptClient>;
 
-/** `known` settles when it is known to which server process the present connection leads. */
+/** `known` settles once the server process behind the present connection is known. */
 interface Introduction {
   known: Promise<void>;
 }
@@ -144,13 +144,13 @@ async function readRunId(client: ScriptClient): Promise<string> {
   try {
     return /run_id:(\w+)/.exec(await client.info('server'))?.[1] ?? '';
   } catch (error) {
-    // Not everyone may ask a managed server for it.
+    // Managed servers may forbid INFO.
     if (error instanceof ErrorReply) return '';
     throw error;
   }
 }
 
-/** The counter of a data set that has seen no change does not exist. */
+/** A data set without changes has no counter. */
 const parseSequence = (text: string | null): number => (text === null ? 0 : Number(text));
 
 function inFull(vector: Buffer, type: VectorSet['type']): Buffer {
@@ -159,7 +159,7 @@ function inFull(vector: Buffer, type: VectorSet['type']): Buffer {
 
 type Value = string | Buffer | null | undefined;
 
-/** Asks again for those that a reply leaves out because it is full. */
+/** Reads two values for each name, asking again for those that a reply left out because it was full. */
 async function readPairs<Item>(
   names: readonly string[],
   read: (names: string[]) => Promise<Value[]>,

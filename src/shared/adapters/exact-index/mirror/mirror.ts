@@ -12,7 +12,7 @@ import type { SlabEvents } from '../tables/term-store.js';
 import { compareIds, type LoadedChunks, type MirroredDocument } from './mirrored.js';
 import type { ParsedRecord } from './record-fields.js';
 
-/** What may be found. */
+/** The documents and chunks that may be found. */
 interface Request {
   readonly mask: Mask;
 }
@@ -25,7 +25,7 @@ interface NearestRequest extends Request {
 interface TermsRequest extends Request {
   readonly query: TermWeights;
   readonly limit: number;
-  /** The vector that similarities are computed with. */
+  /** When given, candidates get their similarity to it. */
   readonly vector?: Float32Array;
 }
 
@@ -34,19 +34,19 @@ interface ListRequest extends Request {
   readonly limit: number;
 }
 
-/** Records, vectors and terms of all documents, in memory. Each change and each answer is one synchronous step. */
+/** Records, vectors and terms of all documents in memory. Each change and each answer is one synchronous step. */
 export interface Mirror {
   readonly chunkCount: number;
   get(documentId: string): MirroredDocument | undefined;
-  /** Adds the next chunk of a generation that is being loaded. @returns false when its vector has not the length of the others */
+  /** Adds the next chunk of a generation. @returns false when its vector has another length than the others */
   addTo(loaded: LoadedChunks, vector: Uint8Array, terms: Uint8Array): boolean;
-  /** Gives up a generation that was being loaded and forgets its chunks. */
+  /** Forgets the chunks of a generation whose loading failed. */
   discard(loaded: LoadedChunks): void;
-  /** Makes loaded chunks what the document answers with; `kept` leaves its chunks as they are, null takes them away. */
+  /** Makes the document answer with these chunks; `kept` leaves it the chunks that it has, null leaves it none. */
   put(record: ParsedRecord, content: LoadedChunks | 'kept' | null): void;
   remove(documentId: string): void;
   clear(): void;
-  /** What answers need first: computed in slices, while others are answered. */
+  /** Computes the mask of an answer in slices, between which others are answered. */
   readonly prepare: Masks['prepare'];
   search(request: NearestRequest): PackedCandidates;
   searchTerms(request: TermsRequest): PackedCandidates;
@@ -134,7 +134,7 @@ function selectNearest(
   return selection.take();
 }
 
-/** Selects by the terms of the query; the scores it returns are similarities. */
+/** Selects the chunks that score highest by the terms of the query; the scores it returns are similarities. */
 function selectByTerms(
   chunks: ChunkTable,
   selection: Selection,

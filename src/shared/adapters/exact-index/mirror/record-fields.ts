@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AccessLists } from '../../../access/access.js';
 import { documentSchema, type MatchableDocument, type Metadata } from '../../../document.js';
 
-/** What the mirror reads of a record's hash: `access` has a line of JSON for each of its lists. */
+/** What the mirror reads of a record's hash. `access` holds one line of JSON for each access list. */
 export interface RecordTexts {
   readonly access: string;
   /** JSON: `[createdAt, metadata, published, pending]`. */
@@ -10,11 +10,11 @@ export interface RecordTexts {
 }
 
 export interface ParsedRecord {
-  /** Its contents hold what filters look at; the rest of them is the same for all. */
+  /** Its contents hold only what filters look at, so that documents can share them. */
   readonly document: MatchableDocument;
-  /** The same for the same access lists. */
+  /** Equal for equal access lists. */
   readonly accessKey: string;
-  /** `attempt`: what of the generation's id follows the document's; hardly any two documents differ in it. */
+  /** `attempt` is the part of the generation's id after the document's id, in which most documents are equal. */
   readonly published: { readonly attempt: string; readonly chunkCount: number } | null;
 }
 
@@ -28,7 +28,7 @@ const linesSchema = z.tuple([z.string(), z.string(), z.string()]);
 const accessSchema = documentSchema.pick({ readers: true, writers: true, admins: true });
 const CACHED = 10_000;
 
-/** Most records share their access lists and the looks of their content: those are parsed and held once. */
+/** Parses records. Most of them have the same access lists and kinds of content, which are parsed and held once. */
 export function createRecordParser(): ParseRecord {
   const accesses = new Map<string, AccessLists>();
   const contents = new Map<string, Content>();
@@ -65,7 +65,7 @@ function parseAccess(text: string): AccessLists {
   return accessSchema.parse({ readers: parse(readers), writers: parse(writers), admins: parse(admins) });
 }
 
-/** What filters look at in a content, as the key of the one that is held. */
+/** Equal for contents between which filters make no difference. */
 function looksOf({ contentType, filename }: ReadContent): string {
   return `${contentType}\n${filename === null ? '' : `=${filename}`}`;
 }
@@ -88,7 +88,7 @@ function slimContent({ contentType, filename }: ReadContent): Content {
 
 const parse = (text: string): unknown => JSON.parse(text);
 
-/** Checked by hand: at a start there are a hundred thousand, and the schema's way takes longer than all else here. */
+/** Checks the fields by hand. A start reads a hundred thousand records, and the schema would take longer than all else. */
 function readFields(value: unknown): [string, Metadata, ReadContent | null, ReadContent | null] {
   const [createdAt, metadata, published, pending] = isList(value) ? value : [];
   if (typeof createdAt !== 'string') throw new TypeError('malformed createdAt');

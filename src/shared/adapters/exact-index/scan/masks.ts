@@ -4,11 +4,11 @@ import { createMaskCache, type MaskCache } from './mask-cache.js';
 import { createSlices, type Slices } from './slices.js';
 import { createWorkingMask, type Mask, type TableChange, type Tables } from './working-mask.js';
 
-/** Memory of all masks together, including the sets of values of their filters. */
+/** Bytes of all masks together, including the values of their filters. */
 export const MASK_BYTES = 64 * 2 ** 20;
-/** Changes remembered for masks to catch up with; past that, computing them anew is as cheap. */
+/** Changes that are remembered for masks to catch up with. Beyond that, computing the masks anew costs no more. */
 const CHANGES_KEPT = 10_000;
-/** Steps between two looks at the clock, see `createWorkingMask`: some tens of microseconds for usual documents. */
+/** Steps between two looks at the clock, see `createWorkingMask`: tens of microseconds for usual documents. */
 const STEPS_AT_ONCE = 32;
 
 export interface Selector {
@@ -16,19 +16,19 @@ export interface Selector {
   readonly filter: Filter | null;
 }
 
-/** Brings a mask up to date, in one step, and reads it: valid until the tables change. */
+/** Brings a mask up to date in one step and returns it. It is valid until the tables change. */
 export type ReadMask = () => Mask;
 
-/** Masks of recent callers and filters, brought up to date when they are used. */
+/** The masks of recent callers and filters, brought up to date when they are used. */
 export interface Masks {
   /**
-   * Computes a mask in slices, so that those who wait for another are served in between.
+   * Computes a mask in slices, so that others are served in between.
    * @returns null once `isWanted` says that nobody waits for it any more
    */
   prepare(selector: Selector, isWanted: () => boolean): Promise<ReadMask | null>;
-  /** Memory of the masks that are kept, and their number. */
+  /** The number of masks that are kept, and their bytes. */
   readonly held: { readonly bytes: number; readonly masks: number };
-  /** To be told of every document slot and every vector slot whose content changed. */
+  /** These must be told of every document slot and every vector slot whose content changed. */
   noteDocument(slot: number): void;
   noteVector(slot: number): void;
   clear(): void;
@@ -51,7 +51,7 @@ export function createMasks(
   return {
     prepare: async (selector, isWanted) => {
       const current = createCurrentMask(shared, selector);
-      // Nobody waits for it any more: then nothing is left to do.
+      // When nobody waits for the mask any more, nothing is left to do.
       const advance = (isTimeLeft: () => boolean) => !isWanted() || current.advance(isTimeLeft);
       if (!current.isMade() || !advance(() => false)) await slices.run(selector.callerId, advance);
       return isWanted() ? current.read : null;
@@ -76,9 +76,9 @@ function clear(shared: Shared): void {
   shared.epoch += 1;
 }
 
-/** The mask of a selector, made when it is first advanced, and made anew when all masks became void meanwhile. */
+/** The mask of a selector, which is made when it is first advanced, and made anew when all masks were cleared meanwhile. */
 function createCurrentMask(shared: Shared, { callerId, filter }: Selector) {
-  // A digest, since otherwise filters of a quarter of a megabyte would be kept as the names of their masks.
+  // The key is a digest, since filters of a quarter of a megabyte would otherwise be kept as keys.
   const key = hash('sha256', JSON.stringify([callerId, filter]), 'base64');
   let [mask, begun] = [shared.kept.get(key), shared.epoch];
   /** @returns whether the mask is up to date */
@@ -96,7 +96,7 @@ function createCurrentMask(shared: Shared, { callerId, filter }: Selector) {
   };
   const read: ReadMask = () => {
     while (!advance(() => true));
-    if (!mask) throw new Error('a mask that was never made');
+    if (!mask) throw new Error('the mask was never made');
     return mask;
   };
   return { isMade: () => mask !== undefined, advance, read };

@@ -15,29 +15,29 @@ interface NewChunk {
 
 /** Vectors by slot, and which chunk of which document each is. */
 export interface ChunkTable {
-  /** Chunks of documents; vectors of drafts do not count. */
+  /** Chunks that belong to documents. Chunks that are being loaded do not count. */
   readonly count: number;
-  /** Null while there never was a vector. */
+  /** Null before the first vector. */
   readonly vectors: Vectors | null;
   /** Which chunk of which document each slot holds. */
   readonly links: Pick<ChunkLinks, 'size' | 'documentOf' | 'numberOf' | 'after'>;
-  /** @returns the vector's slot, or null when it has not the length of the others */
+  /** Stores a chunk. @returns its slot, or null when its vector has another length than the others */
   add(chunk: NewChunk): number | null;
   readonly terms: Pick<TermStore, 'read' | 'writePlace'>;
   readonly postings: Pick<TermSegments, 'score'>;
-  /** Gives back the slot of a vector that never was linked. */
+  /** Frees the slot of a chunk that was never linked. */
   free(slot: number): void;
-  /** Makes vectors that were added the chunks of a document, in this order. @returns the slot of the first, or -1 */
+  /** Makes these slots the chunks of a document, in this order. @returns the first slot, or -1 without any */
   link(slots: readonly number[], documentSlot: number): number;
-  /** Takes a chunk of a document, those after it, and their vectors away. */
+  /** Removes a chunk of a document and all chunks after it. */
   unlink(first: number): void;
 }
 
-/** What is told of changes of the table. */
+/** Called for changes of the table. */
 export interface ChunkTableEvents extends SlabEvents {
-  /** The chunk of a slot is gone. */
+  /** The slot holds no chunk any more. */
   readonly change: (slot: number) => void;
-  /** All slots are void: vectors of another length have taken the place of all. */
+  /** No slot holds anything any more, because vectors of another length follow. */
   readonly clear: () => void;
 }
 
@@ -78,8 +78,8 @@ export function createChunkTable(makeKernel: MakeKernel, on: ChunkTableEvents): 
 }
 
 /**
- * The vectors of this length; null when the table has vectors of another one. The first vector decides the length of
- * all; when none is left, the next may be of another model.
+ * The store for vectors of this length; null when the table holds vectors of another length. The first vector decides the
+ * length of all; once none is left, the next may be of another model.
  */
 function vectorsOfLength(
   columns: Columns,

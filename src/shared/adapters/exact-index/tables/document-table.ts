@@ -5,23 +5,23 @@ import { createAccessClasses, type AccessClasses } from './access-classes.js';
 import type { ChunkTable } from './chunk-table.js';
 import { createListingOrder, type ListingOrder } from './listing-order.js';
 
-/** Documents by slot, and in the order of lists. */
+/** The documents by slot, and in the order in which lists show them. */
 export interface DocumentTable {
   /** By document slot. */
   readonly documents: readonly (MirroredDocument | undefined)[];
   get(documentId: string): MirroredDocument | undefined;
-  /** Makes loaded chunks what the document answers with; `kept` leaves its chunks as they are, null takes them away. */
+  /** Makes the document answer with these chunks; `kept` leaves it the chunks that it has, null leaves it none. */
   put(record: ParsedRecord, content: LoadedChunks | 'kept' | null): void;
   remove(documentId: string): void;
   clear(): void;
-  /** Slots, newest document first, ties by id. */
+  /** Document slots, newest document first, ties by id. */
   listed(): readonly number[];
 }
 
 interface State {
   readonly chunks: ChunkTable;
   readonly documents: (MirroredDocument | undefined)[];
-  /** By the id of the document. */
+  /** Document slots by document id. */
   readonly slots: Map<string, number>;
   readonly freed: number[];
   readonly classes: AccessClasses;
@@ -113,7 +113,7 @@ function linkLoaded(loaded: LoadedChunks | null, chunks: ChunkTable, slot: numbe
   return loaded ? { attempt: loaded.attempt, firstChunk: chunks.link(loaded.slots, slot) } : UNPUBLISHED;
 }
 
-/** Written out property by property, so that all documents have one shape and their lists are those of their class. */
+/** Every property is written out, so that all documents have one hidden class, and their lists are those of their access class. */
 function mirrored(
   document: ParsedRecord['document'],
   { slot, access, attempt, firstChunk }: Published & Pick<MirroredDocument, 'slot' | 'access'>,
@@ -138,7 +138,7 @@ function compareForListing(a: MirroredDocument, b: MirroredDocument): number {
   return compareTimes(b.createdAt, a.createdAt) || compareIds(a.id, b.id);
 }
 
-/** As `toISOString` writes them, times are ordered as their texts are. */
+/** Times in the format of `toISOString` are ordered as their texts are. */
 const USUAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 function compareTimes(a: string, b: string): number {

@@ -2,22 +2,22 @@ import { grown } from './columns.js';
 
 const SLAB_BYTES = 2 ** 20;
 
-/** Told of the memory that places of terms refer to. */
+/** Called when the memory that terms lie in changes. */
 export interface SlabEvents {
   readonly onSlab: (slab: number, bytes: SharedArrayBuffer) => void;
-  /** From now on no place refers to a slab below this number. */
+  /** No place refers to a slab below this number any more. */
   readonly onSlabsDropped: (below: number) => void;
 }
 
 /**
- * Packed terms by vector slot, one after another in large slabs: a buffer for each would weigh more than they do. What
- * is in a slab is never written over: other threads may read what they were told of for as long as they like.
+ * Packed terms by vector slot, one after another in large slabs, since a buffer for each would weigh more than the terms. What
+ * is in a slab is never overwritten, so that another thread may read it for as long as it likes.
  */
 export interface TermStore {
   set(slot: number, terms: Uint8Array): void;
-  /** The terms of a slot, as a view; null where it holds none. */
+  /** Returns a view of a slot's terms; null where the slot holds none. */
   read(slot: number): Uint8Array | null;
-  /** Writes where a slot's terms lie: the slab's number, the first byte and their count. */
+  /** Writes where a slot's terms lie: number of the slab, first byte, and length in bytes. */
   writePlace(slot: number, into: Int32Array, at: number): void;
   delete(slot: number): void;
 }
@@ -32,14 +32,14 @@ interface State {
   slabs: Map<number, Slab>;
   newest: Slab | null;
   nextNumber: number;
-  /** Three numbers a slot, as `writePlace` writes them. */
+  /** Three numbers for each slot, as `writePlace` writes them. */
   places: Int32Array<ArrayBuffer>;
-  /** Bytes of all slabs, and those of them that some slot refers to. */
+  /** Bytes of all slabs, and the bytes of terms that slots refer to. */
   held: number;
   live: number;
 }
 
-// In this file, `?? 0` reads places of slots beyond the end of the column: these were never set and hold no terms.
+// In this file `?? 0` reads places beyond the end of the column, whose slots hold no terms.
 export function createTermStore(events: SlabEvents): TermStore {
   const state: State = {
     slabs: new Map(),
@@ -83,7 +83,7 @@ function put(
   state.live += byteLength;
 }
 
-/** The newest slab, or a new one where that has no room. */
+/** The newest slab, or a new one when that has no room. */
 function slabFor(state: State, byteLength: number, { onSlab }: SlabEvents): Slab {
   const { newest, nextNumber } = state;
   if (newest && newest.used + byteLength <= newest.bytes.byteLength) return newest;
