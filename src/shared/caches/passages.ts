@@ -22,8 +22,8 @@ interface CacheTexts {
 }
 
 /**
- * Whole texts of a cache's documents, in their order. What its owner may no longer read, what was deleted, and what
- * serves other text than when the cache was built is left out; records are checked after the texts are read.
+ * Reads the whole texts of a cache's documents, in their order. It leaves out documents that the owner may no longer read, that
+ * were deleted, or that serve another text than when the cache was built. Records are checked after the texts are read.
  * @throws TextsTooLongError as soon as the texts are known to be longer than `maxCharacters`
  */
 export async function readCachePassages(

@@ -1,15 +1,15 @@
 import { REFER_TO_ACCESS_GROUPS, REQUIRE_ACCESS_GROUPS } from '../access/access-group-scripts.js';
 import { defineScript, EVEN_WHEN_FULL } from '../redis/client.js';
 
-/** What the script answers to a process that has not noticed yet that searches use other vectors than it makes. */
+/** The script's answer when searches use other vectors than the process makes, which it has not noticed yet. */
 export const REINDEXED = -1;
 
-/** What the script answers where a generation lacks what it had: Redis came back without its last writes. */
+/** The script's answer when a generation lacks something, because Redis came back without its last writes. */
 export const NOT_WHOLE = -3;
 
 /**
- * The one way a record changes: compare its revision, write what changed, tell the change log, hide and unhide
- * generations, append usage events. Its work does not grow with the number of chunks.
+ * The only way in which a record changes. It compares the revision, writes what changed, appends to the change log, hides and unhides
+ * generations, and appends usage events. Its work does not grow with the number of chunks.
  */
 export const commitScript = defineScript<number>(`
 local change = cjson.decode(ARGV[1])
@@ -49,7 +49,7 @@ for _, generation in ipairs(change.discard) do
 end
 if change.referred ~= '' then redis.call('ZREM', drafts, change.referred) end
 if #change.objects > 0 then
-  -- By the server's own clock: whoever removes them looks at the same one.
+  -- The time is the server's own, which is also what decides about their removal.
   local time = redis.call('TIME')
   local now = string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000))
   for _, object in ipairs(change.objects) do redis.call('ZADD', objects, now, object) end

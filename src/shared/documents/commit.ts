@@ -10,7 +10,7 @@ import type { Change } from './change.js';
 import { commitScript, NOT_WHOLE, REINDEXED } from './commit-script.js';
 import { changedFields } from './record-fields.js';
 
-/** What a change is written with. */
+/** What is needed to write a change. */
 export interface CommitParts {
   readonly redis: Redis;
   readonly vectors: VectorSet;
@@ -19,7 +19,8 @@ export interface CommitParts {
 
 /**
  * Writes a change of a record with its effects, in one step.
- * @returns 1 when it is written, 0 when the record is no longer as it was `before`
+ * @returns 1 when the change is written, 0 when the record has changed since `before`
+ * @throws UnavailableError when the data was reindexed or is incomplete; TooManyError when access changes too often
  */
 export async function commitChange(
   { redis, vectors, groups }: CommitParts,
@@ -30,7 +31,7 @@ export async function commitChange(
   const request = commitRequest(id, { ...commitPayload(id, before, change), vectors: vectors.field }, change);
   let done = await commitScript.run(redis, request);
   while (done === UNKNOWN_ACCESS_GROUP) {
-    // Its callers must ask for it before a record refers to it.
+    // The group must be known to its callers before a record refers to it.
     const group = change.record ? accessGroupOf(change.record) : null;
     if (group) await groups.register(group);
     done = await commitScript.run(redis, request);
@@ -41,7 +42,7 @@ export async function commitChange(
   return done;
 }
 
-/** Keys and arguments of the script, in the order in which it takes them. */
+/** The keys and arguments of the script, in the order in which it reads them. */
 function commitRequest(id: string, payload: object, change: Change) {
   const { usage = [] } = change;
   const touched = touchedGenerations(change);
@@ -89,7 +90,7 @@ function commitPayload(id: string, before: DocumentRecord | null, change: Change
     id,
     now: String(Date.now()),
     revision: before ? String(before.revision) : '',
-    // Lua knows no field that is missing: empty text says that there is none.
+    // An empty text stands for a missing value, since fields of a Lua table cannot be null.
     open: change.open ?? '',
     unhide: change.unhide ?? '',
     discard: change.discard ?? [],
@@ -107,15 +108,15 @@ function commitPayload(id: string, before: DocumentRecord | null, change: Change
     set: Object.entries(fields).flat(),
     groups: accessGroupsOf(before, change.record, 'tags' in fields),
     keepsAccessGroups: change.record.retag > 0,
-    // Whose ingest it is, as long as it lasts: counted in the same step, so that the count is always exact.
+    // The caller whose ingest is running. The script counts it in the same step, so that the count is always exact.
     ingestOf: isFinal(change.record) ? '' : toMember(callerOf(change.record)),
     unfinished: !isFinal(change.record) || change.record.retag > 0,
-    // What somebody may wait for: the end of an ingest, or of a re-tagging.
+    // Somebody may wait for the end of an ingest or of a re-tagging.
     settled: isFinal(change.record) || (before !== null && before.retag > change.record.retag),
   };
 }
 
-/** The access groups that a record's tags, or its chunks' while they are rewritten, may name; null where they stay. */
+/** The groups that the tags of a record, or of chunks that are being re-tagged, may name; null when they do not change. */
 function accessGroupsOf(
   before: DocumentRecord | null,
   after: DocumentRecord,

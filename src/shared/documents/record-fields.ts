@@ -5,7 +5,7 @@ import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { documentTags } from './document-tags.js';
 
-/** The fields of a record's hash without the tags, which may be many and are the index's. */
+/** The fields of a record's hash without the tags, which may be many and are only for the index. */
 const RECORD_FIELDS = Object.keys(documentSchema.shape);
 
 /** Null when there is no such document. */
@@ -13,14 +13,14 @@ export async function readRecord(redis: Redis, id: string): Promise<DocumentReco
   return parseFields(documentSchema, RECORD_FIELDS, await redis.hmGet(keys.document(id), RECORD_FIELDS));
 }
 
-/** What access and filters look at: less than half of a record's fields, read in half the time. */
+/** The fields that access and filters read. They are less than half of a record and are read in half the time. */
 export const MATCHABLE_FIELDS = Object.keys(matchableSchema.shape);
 
 /** Null when there is no such document. */
 export const parseMatchable = (values: readonly (string | null)[]): MatchableDocument | null =>
   parseFields(matchableSchema, MATCHABLE_FIELDS, values);
 
-/** Reads the fields `names` of a record's hash; null when there is no such document. */
+/** Parses the fields `names` of a record's hash; null when there is no such document. */
 function parseFields<Schema extends z.ZodType>(
   schema: Schema,
   names: readonly string[],
@@ -72,7 +72,7 @@ export const refuseMalformed: OnMalformed = (_documentId, error) => {
   throw error;
 };
 
-/** The hash of a record: every field as JSON, and `tags`, which an index over records filters by. */
+/** The hash of a record: every field as JSON, and `tags`, by which an index over records filters. */
 function documentFields(record: DocumentRecord): Record<string, string> {
   return { ...jsonFields(record), tags: documentTags(record) };
 }
@@ -88,7 +88,7 @@ function jsonFields(record: DocumentRecord): Record<string, string> {
 /** The fields that tags are made of. */
 const TAGGED = ['readers', 'writers', 'admins', 'metadata', 'published', 'pending'];
 
-/** The fields of a record's hash that are to be written; its tags, which cost the most, only when they can differ. */
+/** The fields of a record's hash that must be written. The tags cost the most, so they are made only when they may differ. */
 export function changedFields(before: DocumentRecord | null, after: DocumentRecord): Record<string, string> {
   if (!before) return documentFields(after);
   const old = jsonFields(before);

@@ -13,8 +13,8 @@ export interface Records {
   readMany(ids: readonly string[]): Promise<(DocumentRecord | null)[]>;
   create(record: DocumentRecord, effects?: Effects): Promise<void>;
   /**
-   * Applies `transition` atomically, again on the newer record when another process came between. `known` is the record
-   * as it was read a moment ago: it saves reading it again when nobody came between.
+   * Applies `transition` atomically, and again to the newer record when another process came first. `known` is a record that was read
+   * a moment ago, which saves reading it again.
    */
   update(id: string, transition: Transition, known?: DocumentRecord): Promise<Updated>;
 }
@@ -24,7 +24,7 @@ export interface Updated {
   readonly record: DocumentRecord | null;
   /** False when the transition declined. */
   readonly changed: boolean;
-  /** Generations to be cleaned now. */
+  /** Generations that are to be cleaned away now. */
   readonly discarded: readonly string[];
 }
 
@@ -49,7 +49,7 @@ export function createRecords(
         const record = guess ?? (await read(id));
         if (!record) return { record: null, changed: false, discarded: [] };
         const change = transition(record);
-        // What was known may be old: only the record as it is can say that there is nothing to do.
+        // The known record may be old, and only the present one can say that there is nothing to do.
         if (!change && guess) continue;
         if (!change) return { record, changed: false, discarded: [] };
         const next = change.removed ? null : { ...change.record, revision: laterRevision(record.revision) };

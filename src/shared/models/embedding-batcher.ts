@@ -7,12 +7,12 @@ type Send = (texts: readonly string[], options: CallOptions) => Promise<Embeddin
 interface EmbeddingBatcherOptions {
   readonly send: Send;
   readonly limits: BatchLimits;
-  /** How long a text waits for company while a request is under way; nothing waits when none is. */
+  /** How long a text waits for others while a request is under way. Nothing waits when none is. */
   readonly maxWaitMilliseconds: number;
   readonly maxInFlight: number;
 }
 
-/** How much one request may hold. */
+/** How much one request may contain. */
 interface BatchLimits {
   readonly inputs: number;
   readonly tokens: number;
@@ -25,7 +25,7 @@ interface Request {
   readonly controller: AbortController;
 }
 
-/** What a batcher works with. */
+/** The state of a batcher. */
 interface Batching extends EmbeddingBatcherOptions {
   readonly inFlight: Set<Request>;
   readonly wait: Wait;
@@ -33,8 +33,8 @@ interface Batching extends EmbeddingBatcherOptions {
 }
 
 /**
- * Makes as few requests as the limits allow of the texts of all callers, first come first served.
- * A caller fails only by a request that held texts of its own; a refused text fails its caller alone.
+ * Combines the texts of all callers into as few requests as the limits allow, first come first served. A caller fails only with a
+ * request that held texts of that caller, and a refused text fails its own caller alone.
  */
 export function createEmbeddingBatcher(options: EmbeddingBatcherOptions): EmbeddingBatcher {
   const batching: Batching = { ...options, inFlight: new Set(), wait: createWait(), queue: [] };
@@ -52,7 +52,7 @@ export function createEmbeddingBatcher(options: EmbeddingBatcherOptions): Embedd
   };
 }
 
-/** Sends what fills a request at once, and the rest when the wait is over. */
+/** Sends full requests at once, and the rest when the wait is over. */
 function schedule(batching: Batching): void {
   const { inFlight, maxInFlight, maxWaitMilliseconds, wait } = batching;
   const isIdle = inFlight.size === 0;
@@ -86,7 +86,7 @@ function start(batching: Batching, entries: readonly Entry[]): void {
   });
 }
 
-/** Embeds the texts in one request; where one of them is refused, in halves, until it is found. */
+/** Embeds the texts in one request. When one text is refused, it embeds them in halves until that text is found. */
 async function embedHalving(send: Send, batch: readonly Entry[], signal: AbortSignal): Promise<void> {
   const entries = batch.filter(({ call }) => !call.isSettled);
   if (entries.length === 0) return;
@@ -104,14 +104,14 @@ async function embedHalving(send: Send, batch: readonly Entry[], signal: AbortSi
   }
 }
 
-/** Ends the requests whose callers have all gone. */
+/** Aborts the requests that no caller waits for any more. */
 function abortAbandoned(inFlight: ReadonlySet<Request>): void {
   for (const { entries, controller } of inFlight) {
     if (entries.every(({ call }) => call.isSettled)) controller.abort();
   }
 }
 
-/** How many of the queue's first texts one request takes; at least one, however long. */
+/** How many texts from the front of the queue one request takes; at least one, however long it is. */
 function batchLength(queue: readonly Entry[], limits: BatchLimits): number {
   let tokens = 0;
   let length = 0;
@@ -125,11 +125,11 @@ function batchLength(queue: readonly Entry[], limits: BatchLimits): number {
 
 type Wait = ReturnType<typeof createWait>;
 
-/** One timer at a time: a second wait that begins before the first is over is the first. */
+/** Runs one timer at a time. A wait that begins while another runs is part of that one. */
 function createWait() {
   let cancel: (() => void) | null = null;
   return {
-    /** @param milliseconds null for the end of this turn of the event loop */
+    /** @param milliseconds null waits until the end of this turn of the event loop */
     begin: (milliseconds: number | null, action: () => void): void => {
       cancel ??= milliseconds === null ? afterThisTurn(action) : after(milliseconds, action);
     },

@@ -10,22 +10,22 @@ export interface RankedCandidate {
   readonly similarity: number;
 }
 
-/** How candidates are scored: by their vectors, by the query's terms that they hold, or by both. */
+/** What scores candidates: their vectors, the query's terms that they hold, or both. */
 export const RANKINGS = ['semantic', 'lexical', 'hybrid'] as const;
 export type Ranking = (typeof RANKINGS)[number];
 
-/** Scores candidates. Pure: a score depends on the query, the chunk and the statistics alone. */
+/** Scores candidates. It is pure: a score depends only on the query, the chunk and the statistics. */
 export interface Ranker {
   readonly ranking: Ranking;
-  /** What `rank` reads of candidates; with terms also their statistics. */
+  /** What `rank` reads of candidates. With terms it also reads their statistics. */
   readonly reads: readonly CandidatePart[];
-  /** Terms whose statistics `rank` reads. */
+  /** The terms whose statistics `rank` reads. */
   queryTerms(query: string): readonly number[];
-  /** One score in [0, 1] for each candidate, in their order. */
+  /** Returns one score in [0, 1] for each candidate, in their order. */
   rank(query: string, candidates: readonly RankedCandidate[], statistics: TermStatistics): Float64Array;
 }
 
-/** The similarity of the vectors is the score. */
+/** The score is the similarity of the vectors. */
 export function createSemanticRanker(): Ranker {
   return {
     ranking: 'semantic',
@@ -50,10 +50,10 @@ export function createLexicalRanker(): Ranker {
 }
 
 /**
- * A weighted sum of the scores of the other two (a convex combination, Bruch, Gai and Ingber 2023): both are in [0, 1]
- * whatever the other candidates are, so that nothing is scaled by them.
+ * The score is a weighted sum of the other two scores (a convex combination: Bruch, Gai and Ingber, "An Analysis of Fusion Functions for
+ * Hybrid Retrieval", 2023). Both are in [0, 1] whatever the other candidates are, so that nothing is scaled by these.
  *
- * @param weight share of the similarity, from 0 to 1
+ * @param weight the share of the similarity, from 0 to 1
  */
 export function createHybridRanker(weight: number): Ranker {
   const [lexical, semantic] = [createLexicalRanker(), createSemanticRanker()];
@@ -69,7 +69,7 @@ export function createHybridRanker(weight: number): Ranker {
   };
 }
 
-/** The ranker that a request asks for, or the standard one where a request does not say. */
+/** Returns the ranker that a request asks for, or the standard one when it does not say. */
 export type ChooseRanker = (ranking: Ranking | undefined) => Ranker;
 
 export function createRankers(options: {

@@ -83,7 +83,7 @@ export const redis = z.strictObject({
   ),
 });
 
-/** User and group without any rights on Debian, Alpine, Fedora and their kin. */
+/** The user and group without any rights on Debian, Alpine, Fedora and related systems. */
 const nobody = 65_534;
 const ids = { min: 1, max: 4_294_967_294 };
 export const ingest = z.strictObject({

@@ -4,10 +4,10 @@ import { settingNotes } from './notes.js';
 
 const MAX_HOPS = 16;
 
-/** Proxies whose X-Forwarded-* headers are believed: so many before this service, or those within networks. */
+/** Proxies whose X-Forwarded-* headers are trusted: a number of proxies before this service, or networks. */
 export type TrustedProxies = number | readonly string[];
 
-/** null for what is neither; a network of everybody is refused, since a header that anybody may write proves nothing. */
+/** Parses the setting; null when it is invalid. A network of everybody is refused, since a header that anybody may write proves nothing. */
 export function parseTrustedProxies(text: string): TrustedProxies | null {
   const trimmed = text.trim();
   if (/^\d{1,2}$/.test(trimmed)) return Number(trimmed) <= MAX_HOPS ? Number(trimmed) : null;
@@ -26,7 +26,7 @@ function isNetwork(network: string): boolean {
   return /^\d{1,3}$/.test(prefix) && Number(prefix) >= 1 && Number(prefix) <= bits;
 }
 
-/** A number may stand without quotes; `false` is what earlier settings files say for none. */
+/** A number may stand without quotes. `false` means none in earlier settings files. */
 const written = (value: unknown) =>
   typeof value === 'number' || value === false ? String(Number(value)) : value;
 

@@ -3,22 +3,22 @@ import { defineScript, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { documentOfSource } from './object-key.js';
 
-/** Longer than any upload may take. */
+/** How long a draft is kept, which is longer than any upload may take. */
 const DRAFT_MILLISECONDS = 2 * 86_400_000;
 
-/** Where objects that no record refers to are noted: those that one did refer to, and those that none ever did. */
+/** The lists of objects without a record: those that a record once referred to, and those that none ever did. */
 export type ObjectList = 'unreferenced' | 'drafts';
 
 export interface UnreferencedObjects {
-  /** Keys whose time has come, those that have waited longest first. */
+  /** Returns keys whose time has come, those that have waited longest first. */
   due(list: ObjectList, limit: number): Promise<string[]>;
-  /** Whether a record refers to the object after all, or all processes do. */
+  /** Whether a record refers to the object after all, or it is the storage's marker. */
   isReferred(key: string): Promise<boolean>;
-  /** The object is gone, or referred to. */
+  /** Takes an object off its list, because it is gone or referred to. */
   forget(list: ObjectList, key: string): Promise<void>;
-  /** The object could not be removed: it comes up again after so long. */
+  /** Makes an object that could not be removed come up again later. */
   postpone(list: ObjectList, key: string, milliseconds: number): Promise<void>;
-  /** Gives members that a version before noted without a time the present one; answers whether there may be more. */
+  /** Gives the present time to members that an earlier version noted without one; answers whether there may be more. */
   adoptOld(limit: number): Promise<boolean>;
 }
 
@@ -29,8 +29,8 @@ interface UnreferencedParts {
 }
 
 /**
- * Objects without a record, kept for a while: a Redis that comes back without its last seconds, or from a copy, may hold
- * a record again that refers to one. All times are Redis' own.
+ * The objects without a record. They are kept for a while, since a Redis that comes back without its last seconds, or from a copy, may
+ * hold a record again that refers to one. All times are Redis' own.
  */
 export function createUnreferencedObjects({
   redis,

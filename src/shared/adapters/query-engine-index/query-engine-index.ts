@@ -39,7 +39,7 @@ export interface QueryEngineOptions extends Omit<VectorSpace, 'dimensions'> {
 const MAX_AT_ONCE = 8;
 /** Questions of a caller who is alone: enough to keep the engine busy. */
 const MAX_ALONE = 32;
-/** Questions that wait in a process, of all callers together. */
+/** Questions of all callers that may wait in a process. */
 const MAX_WAITING = 1_000;
 
 interface Asked extends CallOptions {
