@@ -19,7 +19,12 @@ export function batchNumbers(batch: number, chunkCount: number): number[] {
 
 /** Divides items into groups that may enter an index in one step. */
 export function inGroups<Item>(items: readonly Item[]): Item[][] {
-  return Array.from({ length: Math.ceil(items.length / INDEXED_AT_ONCE) }, (_, i) =>
-    items.slice(i * INDEXED_AT_ONCE, (i + 1) * INDEXED_AT_ONCE),
+  return slicesOf(items, INDEXED_AT_ONCE);
+}
+
+/** Cuts a list into slices of `size` items, of which the last may be shorter. */
+export function slicesOf<Item>(items: readonly Item[], size: number): Item[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) =>
+    items.slice(i * size, (i + 1) * size),
   );
 }

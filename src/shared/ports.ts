@@ -86,7 +86,7 @@ export interface TermWeights {
   readonly terms: Uint32Array;
   /** The weight of each term, as a share of the weight of all. */
   readonly weights: Float64Array;
-  /** The length of the chunks that these weights come from, in terms. */
+  /** The average length, in terms, of the chunks that the weights are based on. */
   readonly averageLength: number;
 }
 
@@ -110,6 +110,9 @@ export interface IndexListing extends CallOptions {
   readonly skip: number;
   readonly limit: number;
 }
+
+/** Tells of what keeps documents from being found. `fields.level` is `warn` or `error`; the fields hold no content. */
+export type OnProblem = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
 /**
  * Finds chunks and documents by access, filter, similarity and terms, over the hashes in Redis. Its answers are supersets: they may contain
@@ -190,7 +193,7 @@ export class MissingObjectError extends Error {
 export interface CacheEngine {
   readonly name: string;
   readonly contextWindow: number;
-  /** Tokens that `passages` take of the window. */
+  /** Prepares a cache. @returns the tokens that `passages` take of the context window */
   prepare(
     cacheId: string,
     passages: readonly Passage[],

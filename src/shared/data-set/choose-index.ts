@@ -1,4 +1,5 @@
 import type { Redis } from '../redis/client.js';
+import { unlessRefused } from '../redis/unless-refused.js';
 import type { Settings } from '../settings/schema.js';
 import { IncompatibleDataError } from './data-set.js';
 
@@ -56,16 +57,6 @@ async function missingCommands(redis: Redis): Promise<readonly string[]> {
 async function moduleVersion(redis: Redis): Promise<number | null> {
   const modules = await unlessRefused(redis.moduleList());
   return modules?.find(({ name }) => ['search', 'searchlight', 'ft'].includes(name))?.ver ?? null;
-}
-
-/** Null when the server lacks or forbids the command; managed servers forbid some that tell about themselves. */
-async function unlessRefused<Reply>(reply: Promise<Reply>): Promise<Reply | null> {
-  try {
-    return await reply;
-  } catch (error) {
-    if (error instanceof Error && /NOPERM|unknown command|not allowed/i.test(error.message)) return null;
-    throw error;
-  }
 }
 
 function dotted(version: number): string {

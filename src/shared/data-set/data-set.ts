@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { UnavailableError } from '../errors.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
+import { unlessRefused } from '../redis/unless-refused.js';
 import { FIRST_VECTORS, vectorTypeSchema, type VectorSet, type VectorType } from './vectors.js';
 
 const KEY_SCHEMA_VERSION = '2';
@@ -154,7 +155,9 @@ export async function inspectServer(redis: Redis): Promise<ServerReport> {
     problems.push(`Redis ${String(major)}.${String(minor)} is older than 6.2`);
   // INFO has it too, and managed servers forbid CONFIG.
   if (/^maxmemory:0\r?$/m.test(await redis.info('memory'))) warnings.push(NO_MAXMEMORY);
-  const settings = await readServerSettings(redis);
+  const names = ['maxmemory', 'maxmemory-policy', 'appendonly', 'appendfsync'];
+  // Managed servers forbid CONFIG, which alone is no reason not to start.
+  const settings = await unlessRefused(redis.configGet(names));
   if (!settings)
     return {
       problems,
@@ -172,14 +175,4 @@ export async function inspectServer(redis: Redis): Promise<ServerReport> {
     );
   }
   return { problems, warnings };
-}
-
-async function readServerSettings(redis: Redis): Promise<Record<string, string> | null> {
-  try {
-    return await redis.configGet(['maxmemory', 'maxmemory-policy', 'appendonly', 'appendfsync']);
-  } catch (error) {
-    // Managed servers forbid CONFIG, which alone is no reason not to start.
-    if (error instanceof Error && /NOPERM|unknown command|not allowed/i.test(error.message)) return null;
-    throw error;
-  }
 }

@@ -1,5 +1,6 @@
 import { REFER_TO_ACCESS_GROUPS, REQUIRE_ACCESS_GROUPS } from '../access/access-group-scripts.js';
 import { defineScript, EVEN_WHEN_FULL } from '../redis/client.js';
+import { SERVER_TIME } from '../redis/server-time.js';
 
 /** The script's answer when searches use other vectors than the process makes, which it has not noticed yet. */
 export const REINDEXED = -1;
@@ -11,7 +12,7 @@ export const NOT_WHOLE = -3;
  * The only way in which a record changes. It compares the revision, writes what changed, appends to the change log, hides and unhides
  * generations, and appends usage events. Its work does not grow with the number of chunks.
  */
-export const commitScript = defineScript<number>(`
+export const commitScript = defineScript<number>(`${SERVER_TIME}
 local change = cjson.decode(ARGV[1])
 local record, sequence, changes, tombstones = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local unfinished, hidden, garbage, dirty, objects = KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]
@@ -50,8 +51,7 @@ end
 if change.referred ~= '' then redis.call('ZREM', drafts, change.referred) end
 if #change.objects > 0 then
   -- The time is the server's own, which is also what decides about their removal.
-  local time = redis.call('TIME')
-  local now = string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000))
+  local now = string.format('%d', serverTime())
   for _, object in ipairs(change.objects) do redis.call('ZADD', objects, now, object) end
 end
 for i = 1, usages do

@@ -15,6 +15,7 @@ import {
   TimeoutError,
 } from 'redis';
 import { UnavailableError } from '../errors.js';
+import { reconnectDelay } from './reconnect-delay.js';
 
 /**
  * Creates the node-redis client for records, chunks, usage and caches. With `failFast`, the profile of the API, a Redis that is away
@@ -27,7 +28,7 @@ export function createRedis(url: string, options: { failFast: boolean; onError: 
     disableOfflineQueue: options.failFast,
     socket: {
       connectTimeout: 2_000,
-      reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, 1_000),
+      reconnectStrategy: reconnectDelay,
     },
     // The client's timeout is off. It ends when a command is written, and its AbortSignal costs more than the command. A caller
     // that must not wait for a silent server watches the connection instead.
@@ -40,7 +41,7 @@ export type Redis = ReturnType<typeof createRedis>;
 
 /** The options of an ioredis connection for BullMQ, with the same two profiles. */
 export function bullConnection(url: string, options: { failFast: boolean }) {
-  const common = { url, retryStrategy: (times: number) => Math.min(50 * 2 ** times, 1_000) };
+  const common = { url, retryStrategy: reconnectDelay };
   return options.failFast
     ? {
         ...common,

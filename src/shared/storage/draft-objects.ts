@@ -1,13 +1,12 @@
 import { defineScript, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
+import { SERVER_TIME } from '../redis/server-time.js';
 
 export type DraftObjects = ReturnType<typeof createDraftObjects>;
 
 /** The time is the server's own, since the clocks of several hosts may differ. */
-const announceScript = defineScript<number>(`
-local time = redis.call('TIME')
-local now = string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000))
-return redis.call('ZADD', KEYS[1], now, ARGV[1])
+const announceScript = defineScript<number>(`${SERVER_TIME}
+return redis.call('ZADD', KEYS[1], string.format('%d', serverTime()), ARGV[1])
 `);
 
 /**

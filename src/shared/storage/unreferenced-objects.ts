@@ -1,6 +1,7 @@
 import type { Records } from '../documents/records.js';
 import { defineScript, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
+import { SERVER_TIME } from '../redis/server-time.js';
 import { documentOfSource } from './object-key.js';
 
 /** How long a draft is kept, which is longer than any upload may take. */
@@ -74,27 +75,23 @@ async function isReferred(redis: Redis, records: Pick<Records, 'read'>, key: str
   return record?.published?.storageKey === key || record?.pending?.storageKey === key;
 }
 
-const NOW = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-`;
-
-const dueScript = defineScript<string[]>(`${NOW}
-local before = string.format('%d', now - tonumber(ARGV[1]))
+const dueScript = defineScript<string[]>(`${SERVER_TIME}
+local before = string.format('%d', serverTime() - tonumber(ARGV[1]))
 return redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', before, 'LIMIT', 0, ARGV[2])
 `);
 
 const postponeScript = defineScript<number>(
-  `${NOW}
-return redis.call('ZADD', KEYS[1], 'XX', string.format('%d', now - tonumber(ARGV[2])), ARGV[1])
+  `${SERVER_TIME}
+return redis.call('ZADD', KEYS[1], 'XX', string.format('%d', serverTime() - tonumber(ARGV[2])), ARGV[1])
 `,
   { evenWhenFull: true },
 );
 
-const adoptScript = defineScript<number>(`${NOW}
+const adoptScript = defineScript<number>(`${SERVER_TIME}
+local now = string.format('%d', serverTime())
 local found = redis.call('SPOP', KEYS[1], ARGV[1])
 for _, object in ipairs(found) do
-  redis.call('ZADD', KEYS[2], 'NX', string.format('%d', now), object)
+  redis.call('ZADD', KEYS[2], 'NX', now, object)
 end
 return #found
 `);

@@ -1,4 +1,5 @@
 import { at } from '../at.js';
+import { slicesOf } from '../batches.js';
 import { defineScript } from '../redis/client.js';
 import { fromMember, toMember } from '../redis/keys.js';
 import type { CountState, CountStep } from './parts.js';
@@ -74,10 +75,7 @@ function groupTerms({ terms, frequencies }: CountStep): string[] {
 }
 
 function inGroups(frequency: number, terms: readonly string[]): string[] {
-  const parts = Array.from({ length: Math.ceil(terms.length / MAX_GROUP_SIZE) }, (_, i) =>
-    terms.slice(i * MAX_GROUP_SIZE, (i + 1) * MAX_GROUP_SIZE),
-  );
-  return parts.flatMap((part) => [String(frequency), String(part.length), ...part]);
+  return slicesOf(terms, MAX_GROUP_SIZE).flatMap((part) => [String(frequency), String(part.length), ...part]);
 }
 
 /**

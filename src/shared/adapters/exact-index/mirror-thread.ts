@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { VectorSet } from '../../data-set/vectors.js';
 import { UnavailableError } from '../../errors.js';
+import type { OnProblem } from '../../ports.js';
 import { unpackCandidates, type Slabs } from './packed-candidates.js';
 import { createPendingRequests, type Outcome, type PendingRequests, type Reply } from './pending-requests.js';
 import type { Answer, Message, Question, Request } from './protocol.js';
@@ -11,8 +12,6 @@ export interface MirrorThread {
   ask(question: Question, signal?: AbortSignal): Promise<Reply>;
   close(): Promise<void>;
 }
-
-export type OnProblem = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
 const RESTART_AFTER_MS = 1_000;
 /** Half of V8's own choice. What is loaded stays, so that a larger young generation would only take memory. */

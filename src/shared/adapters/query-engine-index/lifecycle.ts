@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UnavailableError } from '../../errors.js';
+import type { OnProblem } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
 import { makeComplete } from './completeness.js';
 import type { IndexDefinition } from './definition.js';
 import { createEngine, isMissing, toIndexUnavailable } from './engine.js';
-import { createInspection, type Inspection, type OnProblem } from './inspection.js';
+import { createInspection, type Inspection } from './inspection.js';
 
 const RETRY_MILLISECONDS = 1_000;
 const INSPECT_MILLISECONDS = 10_000;

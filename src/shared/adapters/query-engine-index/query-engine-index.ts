@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createWithCallerTags } from '../../access/with-caller-tags.js';
 import type { DocumentRecord } from '../../document.js';
 import { UnavailableError } from '../../errors.js';
-import type { CallOptions, Index } from '../../ports.js';
+import type { CallOptions, Index, OnProblem } from '../../ports.js';
 import { createRedis, type Redis } from '../../redis/client.js';
 import { createTurns } from '../../search/turns.js';
 import { untilAborted } from '../../until-aborted.js';
@@ -10,7 +10,6 @@ import type { SearchEffort } from './chunk-query.js';
 import { createChunkSearch } from './chunk-search.js';
 import { chunkIndex, documentIndex, type VectorAlgorithm, type VectorSpace } from './definition.js';
 import { toIndexUnavailable } from './engine.js';
-import type { OnProblem } from './inspection.js';
 import { createLifecycle, type Lifecycle } from './lifecycle.js';
 import { createListing } from './listing.js';
 

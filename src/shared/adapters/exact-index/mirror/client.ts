@@ -2,6 +2,7 @@ import { createClient, ErrorReply, RESP_TYPES } from 'redis';
 import type { ChunkAddress } from '../../../chunks/fields.js';
 import { decodeVector, encodeVector, type VectorSet } from '../../../data-set/vectors.js';
 import { keys } from '../../../redis/keys.js';
+import { reconnectDelay } from '../../../redis/reconnect-delay.js';
 import { readChunkHashes, readRecordHashes } from './hash-scripts.js';
 import type { RecordTexts } from './record-fields.js';
 
@@ -114,7 +115,7 @@ function createScriptClient(url: string) {
     socket: {
       connectTimeout: 2_000,
       socketTimeout: 5_000,
-      reconnectStrategy: (tries) => Math.min(50 * 2 ** tries, 1_000),
+      reconnectStrategy: reconnectDelay,
     },
   });
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createLoader, type Report } from './loader.js';
+import type { OnProblem } from '../../../ports.js';
+import { createLoader } from './loader.js';
 import type { Mirror } from './mirror.js';
 import type { Changes, MirrorClient } from './client.js';
 
@@ -27,7 +28,7 @@ interface Position {
 interface FollowerOptions {
   readonly client: MirrorClient;
   readonly mirror: Mirror;
-  readonly report: Report;
+  readonly report: OnProblem;
   /** Called with `loading` when the mirror is emptied, and with `ready` when it has all changes. */
   readonly onState: (state: 'loading' | 'ready') => void;
 }

@@ -1,3 +1,4 @@
+import type { OnProblem } from '../../../ports.js';
 import { isPacked } from '../../../text/terms.js';
 import type { Mirror } from './mirror.js';
 import type { LoadedChunks } from './mirrored.js';
@@ -16,8 +17,6 @@ const GROUPS_AT_ONCE = 3;
 /** Chunks that one batch asks for. Two batches of each group are in flight. */
 const BATCH_SIZE = 128;
 
-export type Report = (message: string, fields: Readonly<Record<string, unknown>>) => void;
-
 /** Why the chunks of a document are not in the mirror. */
 const REASONS = {
   missing: 'chunks are missing',
@@ -35,7 +34,7 @@ interface Load {
 interface Parts {
   readonly client: MirrorClient;
   readonly mirror: Mirror;
-  readonly report: Report;
+  readonly report: OnProblem;
 }
 
 /**
@@ -98,7 +97,7 @@ async function readRecords(
 function tolerate(
   id: string,
   texts: RecordTexts | null,
-  { parseRecord, report }: { parseRecord: ParseRecord; report: Report },
+  { parseRecord, report }: { parseRecord: ParseRecord; report: OnProblem },
 ): ParsedRecord | null {
   try {
     return texts && parseRecord(id, texts);
@@ -153,6 +152,7 @@ function* batches(loads: readonly Load[]): Generator<Piece[]> {
 
 const generationOf = ({ record, loaded }: Load) => record.document.id + loaded.attempt;
 
+/** A generator, which all who take from it share, and which ends for all when one of them fails. */
 function* slices<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
   for (let first = 0; first < items.length; first += size) yield items.slice(first, first + size);
 }
@@ -167,7 +167,7 @@ function take(load: Load | undefined, chunk: ChunkBytes | null, mirror: Mirror):
 /** Makes loaded chunks what their document answers with. @returns the document's id if it must be read again */
 function settle(
   load: Load,
-  { mirror, report, suspects }: { mirror: Mirror; report: Report; suspects: Set<string> },
+  { mirror, report, suspects }: { mirror: Mirror; report: OnProblem; suspects: Set<string> },
 ): string[] {
   const { record, loaded, failure } = load;
   if (failure === null) {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { AccessLists } from '../../../access/access.js';
 import { documentSchema, type MatchableDocument, type Metadata } from '../../../document.js';
+import { isPlainObject } from '../../../is-plain-object.js';
 
 /** What the mirror reads of a record's hash. `access` holds one line of JSON for each access list. */
 export interface RecordTexts {
@@ -100,9 +101,7 @@ function readFields(value: unknown): [string, Metadata, ReadContent | null, Read
 
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
 
-function isMetadata(value: unknown): value is Metadata {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+const isMetadata = (value: unknown): value is Metadata => isPlainObject(value);
 
 function isContent(value: unknown): value is ReadContent | null {
   if (value === null) return true;
