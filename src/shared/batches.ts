@@ -2,8 +2,8 @@
 export const BATCH_SIZE = 64;
 
 /**
- * Chunks whose vectors enter, change in or leave an index in one step. In an HNSW graph each of them takes Redis a millisecond or
- * two.
+ * Chunks whose vectors enter, change in or leave an index in one step. In an HNSW
+ * graph each of them takes Redis a millisecond or two.
  */
 export const INDEXED_AT_ONCE = 8;
 

@@ -42,8 +42,8 @@ const operationSchema = z.object({
 export type IngestOperation = z.infer<typeof operationSchema>;
 
 /**
- * The record of a document as its Redis hash holds it, which is the truth about the document. Times are ISO 8601 in UTC. Searches
- * answer from `published`; `pending` is the newest content until it is published.
+ * The record of a document as its Redis hash holds it, which is the truth about the document. Times are ISO 8601 in
+ * UTC. Searches answer from `published`; `pending` is the newest content until it is published.
  */
 export const documentSchema = z.object({
   id: z.string(),
@@ -107,8 +107,9 @@ interface Attempt extends Pick<DocumentRecord, 'id' | 'version' | 'attempt'> {
 }
 
 /**
- * Names the generation of a record's newest attempt. The name includes a digest of the source's storage key, which is random: a Redis
- * that comes back without its last seconds gives the same version and attempt to other content, and the two must not mix.
+ * Names the generation of a record's newest attempt. The name includes a digest of the source's
+ * storage key, which is random: a Redis that comes back without its last seconds gives the same
+ * version and attempt to other content, and the two must not mix.
  */
 export function generationId({ id, version, attempt, pending, published }: Attempt): string {
   const content = pending ?? published;
@@ -120,7 +121,8 @@ export function generationId({ id, version, attempt, pending, published }: Attem
 const MAX_STEP = 2 ** 24;
 
 /**
- * The next revision of a record. It rises by a random step, because a Redis that comes back without its last changes would otherwise
- * give their revisions again, to other changes. A number has room for half a billion changes of a record.
+ * The next revision of a record. It rises by a random step, because a Redis that comes back
+ * without its last changes would otherwise give their revisions again, to other changes. A
+ * number has room for half a billion changes of a record.
  */
 export const laterRevision = (revision: number): number => revision + randomInt(1, MAX_STEP);

@@ -96,8 +96,8 @@ export interface TermSearch extends CallOptions {
   /** The terms to find by, of which there is at least one; every candidate holds one or more of them. */
   readonly query: TermWeights;
   /**
-   * How many candidates to return: those that score highest, by these weights or by the engine's own. There are more when some are known
-   * to be out of date.
+   * How many candidates to return: those that score highest, by these weights or by the engine's
+   * own. There are more when some are known to be out of date.
    */
   readonly limit: number;
   /** When given, candidates have their similarity to it. */
@@ -115,8 +115,8 @@ export interface IndexListing extends CallOptions {
 export type OnProblem = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
 /**
- * Finds chunks and documents by access, filter, similarity and terms, over the hashes in Redis. Its answers are supersets: they may contain
- * what has just changed, and never leave out what was published before the call began.
+ * Finds chunks and documents by access, filter, similarity and terms, over the hashes in Redis. Its answers are
+ * supersets: they may contain what has just changed, and never leave out what was published before the call began.
  * @throws UnavailableError while it is loading, or when the engine cannot give a whole answer
  */
 export interface Index {

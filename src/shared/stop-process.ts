@@ -10,8 +10,8 @@ interface StopOptions {
   /** How long running work may take to end. */
   readonly drainSeconds: number;
   /**
-   * How long the process goes on serving after SIGTERM, which supervisors behind a balancer send. A Ctrl-C in a terminal and a parent
-   * that is gone stop it at once.
+   * How long the process goes on serving after SIGTERM, which supervisors behind a balancer send. A
+   * Ctrl-C in a terminal and a parent that is gone stop it at once.
    */
   readonly delaySeconds?: number;
   readonly close: (delaySeconds: number) => Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Waits for `answer` until the signal aborts, and then rejects with its reason. The work behind the answer continues, and its outcome is
- * ignored.
+ * Waits for `answer` until the signal aborts, and then rejects with its reason. The work
+ * behind the answer continues, and its outcome is ignored.
  */
 export async function untilAborted<Answer>(
   answer: Promise<Answer>,

@@ -123,7 +123,10 @@ return 1
   { evenWhenFull: true },
 );
 
-/** Adds a group of an earlier version to the sets of some of its callers, whatever the limit; answers 1 when these were the last. */
+/**
+ * Adds a group of an earlier version to the sets of some of its callers, whatever
+ * the limit; answers 1 when these were the last.
+ */
 export const tellScript = defineScript<number>(`${PREAMBLE}
 local group, start, step, setPrefix = KEYS[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
 local found = redis.call('HMGET', group, 'owner', 'callers', 'references')

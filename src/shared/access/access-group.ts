@@ -32,7 +32,7 @@ export function accessGroupOf(document: Readable): AccessGroup | null {
   return { id: accessGroupToken(owner, callers), owner, ownCaller, callers };
 }
 
-/** The tags by which a document's readers find it. */
+/** The access tags of a document, one of which each of its readers asks for. */
 export function accessTags(document: Readable): string[] {
   const group = accessGroupOf(document);
   if (!group) return Array.from(readersOf(document), accessToken);

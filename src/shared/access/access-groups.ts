@@ -87,7 +87,10 @@ function registerFrom(
   });
 }
 
-/** Of the owner's groups that a caller is in, removes the one that has been without a record for longest; false without such a one. */
+/**
+ * Of the owner's groups that a caller is in, removes the one that has been without
+ * a record for longest; false without such a one.
+ */
 async function makeRoom(
   redis: Redis,
   { owner, caller, except }: { owner: string; caller: string; except: string },

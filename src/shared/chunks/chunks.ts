@@ -46,8 +46,8 @@ export interface Chunks {
   /** Removes the vectors of a set that nothing uses any more from the hashes. */
   readonly removeVectors: (generation: string, numbers: readonly number[]) => Promise<void>;
   /**
-   * Marks a batch as embedded, when its vectors are there and its term statistics are settled. Answers how many batches are still
-   * missing, or null for a discarded generation.
+   * Marks a batch as embedded, when its vectors are there and its term statistics are settled. Answers how many
+   * batches are still missing, or null for a discarded generation.
    */
   readonly finishBatch: (generation: string, batch: { batch: number; of: number }) => Promise<number | null>;
   readonly isFinished: (generation: string, batch: number) => Promise<boolean>;

@@ -67,8 +67,8 @@ export function textFields(
 }
 
 /**
- * The field of a generation that counts its embedded batches. Each set of vectors has its own, since a batch that is embedded for
- * one set is not embedded for another.
+ * The field of a generation that counts its embedded batches. Each set of vectors has its own, since a
+ * batch that is embedded for one set is not embedded for another.
  */
 export const embeddedField = (vectors: VectorSet): string => `embedded${fieldEnding(vectors)}`;
 

@@ -14,8 +14,8 @@ if redis.call('HGET', KEYS[2], 'revision') ~= ARGV[1] then return 0 end
 `;
 
 /**
- * A generation notes the name of its chunks' tags, and how many chunks in a row from 0 have them. A write that continues such a row
- * checks it, since a Redis that came back without its last writes may have lost it.
+ * A generation notes the name of its chunks' tags, and how many chunks in a row from 0 have them. A write that
+ * continues such a row checks it, since a Redis that came back without its last writes may have lost it.
  */
 const NOTE_TAGS = `
 local function taggedUpTo(generation, name)
@@ -44,8 +44,8 @@ ${WRITE_CHUNKS}
 return 1`);
 
 /**
- * Writes the texts of consecutive chunks with their tags, and notes in the generation how many texts there are. Refuses texts whose
- * predecessors are missing, which a Redis that came back without its last writes may have lost.
+ * Writes the texts of consecutive chunks with their tags, and notes in the generation how many texts there are. Refuses
+ * texts whose predecessors are missing, which a Redis that came back without its last writes may have lost.
  */
 export const writeTextsScript = defineScript<number>(`${NOTE_TAGS}${GUARD}${AT_REVISION}
 local written, from = tonumber(redis.call('HGET', KEYS[1], 'written') or '0'), tonumber(ARGV[2])
@@ -80,9 +80,9 @@ at = at + counted + 1
 `;
 
 /**
- * Writes the last chunks of a batch and starts to count the whole batch in one step, so that whatever is counted can be forgotten
- * again. The other chunks, whose keys come first, must be there: a Redis that came back without its last writes may have
- * lost them.
+ * Writes the last chunks of a batch and starts to count the whole batch in one step, so that whatever
+ * is counted can be forgotten again. The other chunks, whose keys come first, must be there: a Redis
+ * that came back without its last writes may have lost them.
  */
 export const countedScript = defineScript<number>(`${COUNT_FUNCTION}${GUARD}
 local generation, statistics, first, at = KEYS[1], KEYS[2], 3 + tonumber(ARGV[2]), 3
@@ -102,7 +102,10 @@ local generation, statistics, first, at = KEYS[3], KEYS[4], 5, 9
 ${COUNT_CHUNKS}${WRITE_CHUNKS}
 return 1`);
 
-/** Marks a batch as embedded. Checks that its parts are there, since a Redis that came back without its last writes may have lost them. */
+/**
+ * Marks a batch as embedded. Checks that its parts are there, since a Redis that came
+ * back without its last writes may have lost them.
+ */
 export const finishScript = defineScript<number>(`${GUARD}
 if redis.call('HEXISTS', KEYS[2], ARGV[3]) == 0 then return redis.error_reply('ERR the batch has no vectors') end
 if redis.call('HEXISTS', KEYS[1], ARGV[4]) == 0 and redis.call('HGET', KEYS[1], ARGV[5]) ~= 'nobody' then
@@ -133,8 +136,8 @@ return redis.call('UNLINK', unpack(KEYS, 3))
 `);
 
 /**
- * Notes that the next batch of a generation is cleaned away, when neither a chunk nor a count of it is left. Answers 0 otherwise:
- * Redis came back with older data then, and the work continues from what is noted.
+ * Notes that the next batch of a generation is cleaned away, when neither a chunk nor a count of it is left. Answers 0
+ * otherwise: Redis came back with older data then, and the work continues from what is noted.
  */
 export const cleanedScript = defineScript<number>(
   `${IS_HELD}

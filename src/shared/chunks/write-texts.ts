@@ -7,8 +7,8 @@ import type { GenerationCounts } from './read-chunks.js';
 import { closeScript, writeTagsScript, writeTextsScript } from './scripts.js';
 
 /**
- * `refused` means that the generation was discarded. `overtaken` means that the record is no longer at the given revision, or that
- * earlier writes are missing.
+ * `refused` means that the generation was discarded. `overtaken` means that the record is no longer
+ * at the given revision, or that earlier writes are missing.
  */
 export type Write = 'written' | 'refused' | 'overtaken';
 

@@ -24,7 +24,10 @@ export function decodeVector(bytes: Uint8Array, type: VectorType): Float32Array 
   return Float32Array.from(new Uint16Array(copy.buffer, 0, copy.byteLength / 2), fromHalf);
 }
 
-/** The inner product of two vectors of the same length. `?? 0` reads numbers that are there: a check would slow the loop down. */
+/**
+ * The inner product of two vectors of the same length. `?? 0` reads numbers that
+ * are there: a check would slow the loop down.
+ */
 export function innerProduct(a: Float32Array, b: Float32Array): number {
   let sum = 0;
   for (let at = 0; at < a.length; at += 1) sum += (a[at] ?? 0) * (b[at] ?? 0);

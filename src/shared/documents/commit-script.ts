@@ -9,8 +9,8 @@ export const REINDEXED = -1;
 export const NOT_WHOLE = -3;
 
 /**
- * The only way in which a record changes. It compares the revision, writes what changed, appends to the change log, hides and unhides
- * generations, and appends usage events. Its work does not grow with the number of chunks.
+ * The only way in which a record changes. It compares the revision, writes what changed, appends to the change log,
+ * hides and unhides generations, and appends usage events. Its work does not grow with the number of chunks.
  */
 export const commitScript = defineScript<number>(`${SERVER_TIME}
 local change = cjson.decode(ARGV[1])

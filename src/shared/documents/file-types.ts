@@ -79,9 +79,9 @@ const UNREAD_EXTENSIONS = new Set([
 const UNREAD_TYPES = new Set(['message/rfc822', 'application/rtf', 'text/rtf', 'application/mbox']);
 
 /**
- * Detects the type of a file by its first `DETECTION_BYTES` bytes, else by its extension, else by what the client said. Null when
- * Quire does not read it. An encrypted office file is `docx`, since that parser recognises it, and so is a broken file with
- * that extension.
+ * Detects the type of a file by its first `DETECTION_BYTES` bytes, else by its extension, else by what the
+ * client said. Null when Quire does not read it. An encrypted office file is `docx`, since that parser
+ * recognises it, and so is a broken file with that extension.
  */
 export function detectFileType(
   head: Uint8Array,

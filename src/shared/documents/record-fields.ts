@@ -44,13 +44,14 @@ class MalformedRecordError extends Error {
   override readonly name = 'MalformedRecordError';
 }
 
-/** Is told which record cannot be read, and why. */
+/** Called with the document whose record cannot be read, and with the error. */
 export type OnMalformed = (documentId: string, error: unknown) => void;
 
 /**
- * Where many records are read, one that is malformed counts as absent, so that it hides its own document alone.
+ * Makes a handler for errors of reading one of many records. A malformed record counts
+ * as absent, so that it hides only its own document.
  *
- * @returns a handler of errors of reading the record of `documentId`; it throws every other error again
+ * @returns the handler for the record of `documentId`, which throws every other error again
  */
 export function absentIfMalformed(documentId: string, onMalformed: OnMalformed): (error: unknown) => null {
   return (error) => {
@@ -60,14 +61,14 @@ export function absentIfMalformed(documentId: string, onMalformed: OnMalformed):
   };
 }
 
-/** For processes that have a log. */
+/** Logs malformed records. */
 export function logMalformed(logger: Logger): OnMalformed {
   return (documentId, error) => {
     logger.error({ documentId, err: error }, 'a document is left out: its record is malformed');
   };
 }
 
-/** For those that had better end than go on without a document. */
+/** Throws the error, for processes that must not go on without a document. */
 export const refuseMalformed: OnMalformed = (_documentId, error) => {
   throw error;
 };

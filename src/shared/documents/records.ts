@@ -9,20 +9,20 @@ import { absentIfMalformed, readRecord, refuseMalformed, type OnMalformed } from
 export interface Records {
   /** Null when there is no such document. */
   read(id: string): Promise<DocumentRecord | null>;
-  /** Null in the place of each that does not exist, and of each that cannot be read. */
+  /** Reads records in the order of their ids, with null for each that does not exist or cannot be read. */
   readMany(ids: readonly string[]): Promise<(DocumentRecord | null)[]>;
   create(record: DocumentRecord, effects?: Effects): Promise<void>;
   /**
-   * Applies `transition` atomically, and again to the newer record when another process came first. `known` is a record that was read
-   * a moment ago, which saves reading it again.
+   * Applies `transition` atomically, and again to the newer record when another process came first. `known` is a
+   * record that was read a moment ago, which saves reading it again.
    */
   update(id: string, transition: Transition, known?: DocumentRecord): Promise<Updated>;
 }
 
 export interface Updated {
-  /** Null when there is no such document (any more). */
+  /** Null when the document does not exist, or not any more. */
   readonly record: DocumentRecord | null;
-  /** False when the transition declined. */
+  /** False when the transition returned null. */
   readonly changed: boolean;
   /** Generations that are to be cleaned away now. */
   readonly discarded: readonly string[];

@@ -17,8 +17,8 @@ export interface Fence {
   readonly version: number;
   readonly attempt: number;
   /**
-   * The generation, known to a run that has read its record. It is compared because a Redis that comes back with older data gives
-   * version and attempt again to other content.
+   * The generation, known to a run that has read its record. It is compared because a Redis that comes back with
+   * older data gives version and attempt again to other content.
    */
   readonly generation?: string;
 }
@@ -180,8 +180,8 @@ const objectsOf = (content: Content | null) => (content ? [content.storageKey] :
 const generationOf = (content: Content | null) => (content?.generation ? [content.generation] : []);
 
 /**
- * The generations of the latest attempts at the newest version. The sweeper finds what earlier attempts left, so that the work of a
- * cancel does not grow with their number.
+ * The generations of the latest attempts at the newest version. The sweeper finds what earlier attempts left,
+ * so that the work of a cancel does not grow with their number.
  */
 export function latestAttempts(record: DocumentRecord): string[] {
   const first = Math.max(1, record.attempt + 1 - ATTEMPTS_KEPT);

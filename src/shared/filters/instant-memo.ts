@@ -8,8 +8,8 @@ interface Instants {
 }
 
 /**
- * Parses each date of a document once, however many conditions of a filter compare it: 64 conditions on a list of 128 dates would
- * parse 8,192. Only the last document is remembered, since filters go through documents one by one.
+ * Parses each date of a document once, however many conditions of a filter compare it: 64 conditions on a list of 128
+ * dates would parse 8,192. Only the last document is remembered, since filters go through documents one by one.
  */
 export function createInstantMemo(): (document: MatchableDocument) => Instants {
   let last: { readonly document: MatchableDocument; readonly instants: Instants } | null = null;

@@ -1,7 +1,8 @@
 /**
- * Parses an ISO 8601 date, with or without a time, to milliseconds since 1970; null for anything else. The result is a double, which
- * in our century resolves about a quarter of a microsecond. A time without a zone is UTC, and a date alone is its midnight.
- * A blank may stand for the `T`, as RFC 3339 allows. It is parsed by hand because filters do it for every document.
+ * Parses an ISO 8601 date, with or without a time, to milliseconds since 1970; null for anything else. The result is a
+ * double, which in our century resolves about a quarter of a microsecond. A time without a zone is UTC, and a date
+ * alone is its midnight. A blank may stand for the `T`, as RFC 3339 allows. It is parsed by hand because filters do it
+ * for every document.
  */
 export function parseInstant(text: string): number | null {
   const day = parseDay(text);

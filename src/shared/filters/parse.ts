@@ -32,8 +32,8 @@ export interface Operand {
 }
 
 /**
- * Parses a client's filter; null, undefined and `{}` mean no filter. Each `loc` starts with `filters`, so that the caller has to put the
- * filter's own place in front.
+ * Parses a client's filter; null, undefined and `{}` mean no filter. Each `loc` starts with `filters`, so
+ * that the caller has to put the filter's own place in front.
  */
 export function parseFilter(value: unknown): { filter: Filter | null } | { errors: ValidationItem[] } {
   if (value === null || value === undefined) return { filter: null };

@@ -17,8 +17,8 @@ const DOCUMENT_FIELDS: ReadonlyMap<string, PathReader> = new Map<string, PathRea
 export const documentFieldNames: readonly string[] = [...DOCUMENT_FIELDS.keys()];
 
 /**
- * Prepares to read what a filter's key names, which is undefined where a document has no such thing. `a.b` is the literal key "a.b" if
- * there is one, else `b` inside the object `a`, and so on inward. Paths do not lead into lists.
+ * Prepares to read what a filter's key names, which is undefined where a document has no such thing. `a.b` is the
+ * literal key "a.b" if there is one, else `b` inside the object `a`, and so on inward. Paths do not lead into lists.
  */
 export function createPathReader(path: string): PathReader {
   const steps = splitPath(path);

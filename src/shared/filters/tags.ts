@@ -10,8 +10,9 @@ const RANGE_DIGITS = 5;
 const HEX_DIGITS = Array.from('0123456789abcdef');
 
 /**
- * Everything that filters can ask of a document, as tokens for a TAG field: a document that matches an equality, an existence or a
- * range has the token of that condition. Values are read through the same paths as in the filters' own check.
+ * Everything that filters can ask of a document, as tokens for a TAG field: a document that
+ * matches an equality, an existence or a range has the token of that condition. Values are read
+ * through the same paths as in the filters' own check.
  */
 export function documentTokens(document: MatchableDocument): string[] {
   const paths = new Set(documentFieldNames);

@@ -33,8 +33,8 @@ interface Batching extends EmbeddingBatcherOptions {
 }
 
 /**
- * Combines the texts of all callers into as few requests as the limits allow, first come first served. A caller fails only with a
- * request that held texts of that caller, and a refused text fails its own caller alone.
+ * Combines the texts of all callers into as few requests as the limits allow, first come first served. A caller fails
+ * only with a request that held texts of that caller, and a refused text fails its own caller alone.
  */
 export function createEmbeddingBatcher(options: EmbeddingBatcherOptions): EmbeddingBatcher {
   const batching: Batching = { ...options, inFlight: new Set(), wait: createWait(), queue: [] };

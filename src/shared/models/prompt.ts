@@ -13,8 +13,8 @@ export interface ChatMessage {
 export const NOTHING_FOUND = 'Nothing was found in the documents that answers this question.';
 
 /**
- * Renders a prompt with the question last, and with nothing before it that depends on it. Prompts over the same passages therefore
- * begin alike, and providers need not read the beginning again.
+ * Renders a prompt with the question last, and with nothing before it that depends on it. Prompts over the same
+ * passages therefore begin alike, and providers need not read the beginning again.
  */
 export function renderMessages(prompt: Prompt): ChatMessage[] {
   const fence = fenceOf(prompt.passages);
@@ -100,8 +100,8 @@ const MIN_PASSAGE_TOKENS = 16;
 const COUNTED_BEFORE_PAUSE = 16_384;
 
 /**
- * Makes prompt and completion fit the context window: drops the last passages, which are the least relevant, and cuts the one at the
- * edge. At least half of the window is for the prompt.
+ * Makes prompt and completion fit the context window: drops the last passages, which are the least relevant, and cuts
+ * the one at the edge. At least half of the window is for the prompt.
  * @throws ImpossibleError when the question alone is too long
  */
 export async function fitPrompt(prompt: Prompt, limits: PromptLimits): Promise<FittedPrompt> {

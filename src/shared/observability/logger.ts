@@ -45,7 +45,10 @@ export interface LoggerOptions {
   readonly destination?: DestinationStream;
 }
 
-/** Makes a logger of JSON lines on stdout. Events have fields, and errors go into `err`; content, queries and tokens are never logged. */
+/**
+ * Makes a logger of JSON lines on stdout. Events have fields, and errors go into
+ * `err`; content, queries and tokens are never logged.
+ */
 export function createLogger({ level, process: name, destination }: LoggerOptions): Logger {
   return pino(
     {

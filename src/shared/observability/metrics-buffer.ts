@@ -10,7 +10,10 @@ export interface MetricsBuffer extends Metrics {
   close(): Promise<void>;
 }
 
-/** Collects the metrics of a worker and adds them to sums over all workers and restarts, which the API shows, since workers have no HTTP. */
+/**
+ * Collects the metrics of a worker and adds them to sums over all workers and restarts,
+ * which the API shows, since workers have no HTTP.
+ */
 export function createMetricsBuffer(
   redis: Redis,
   { everyMilliseconds = 1_000, onError }: { everyMilliseconds?: number; onError: (error: unknown) => void },

@@ -11,10 +11,10 @@ const MOVED_AT_ONCE = 500;
 export type FairOrder = ReturnType<typeof createFairOrder>;
 
 /**
- * Decides which job of a lane goes next, by start-time fair queueing (Goyal, Vin and Cheng 1996). The virtual time is the smallest
- * priority that waits. A job starts at the virtual time, or where its caller's last job ended if that is later, and ends after
- * its cost. So the n-th waiting job of a caller never goes before the first of another, and a caller who was away has saved
- * up nothing.
+ * Decides which job of a lane goes next, by start-time fair queueing (Goyal, Vin and Cheng 1996). The virtual time is
+ * the smallest priority that waits. A job starts at the virtual time, or where its caller's last job ended if that is
+ * later, and ends after its cost. So the n-th waiting job of a caller never goes before the first of another, and a
+ * caller who was away has saved up nothing.
  */
 export function createFairOrder(redis: Redis) {
   return {
@@ -26,8 +26,9 @@ export function createFairOrder(redis: Redis) {
       }),
 
     /**
-     * Sets a virtual time that has become large back to the beginning, together with everything that waits, in its order. It also
-     * brings forward jobs that came back from a retry with an old priority. Answers whether there is more to do.
+     * Sets a virtual time that has become large back to the beginning, together with everything
+     * that waits, in its order. It also brings forward jobs that came back from a retry with an
+     * old priority. Answers whether there is more to do.
      */
     recede: async (lane: string): Promise<boolean> => {
       const left = await recedeScript.run(redis, {
@@ -58,7 +59,10 @@ local function latestTurn()
 end
 `;
 
-/** When nothing waits, all turns are over and time continues from the last of them, so that a retry is not older than new jobs. */
+/**
+ * When nothing waits, all turns are over and time continues from the last of
+ * them, so that a retry is not older than new jobs.
+ */
 const tagScript = defineScript<number[]>(`${PRELUDE}
 local largest, late, flow = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 local now = tonumber(redis.call('GET', clock) or '1')
@@ -82,8 +86,9 @@ return priorities
 `);
 
 /**
- * Moves waiting jobs in ascending order, so that those moved stay ahead of those that are not yet, and new jobs, which are tagged in
- * the new time, never come after both. The positions of callers are forgotten, except the latest turn of all.
+ * Moves waiting jobs in ascending order, so that those moved stay ahead of those that are not
+ * yet, and new jobs, which are tagged in the new time, never come after both. The positions of
+ * callers are forgotten, except the latest turn of all.
  */
 const recedeScript = defineScript<number>(`${PRELUDE}
 local late, most, prefix = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]

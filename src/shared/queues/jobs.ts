@@ -53,7 +53,8 @@ interface CreateJobsOptions {
 export type Jobs = ReturnType<typeof createJobs>;
 
 /**
- * Adds jobs, each in its caller's turn. Adding a job that waits or runs already changes nothing, because its id says what it does.
+ * Adds jobs, each in its caller's turn. Adding a job that waits or runs already
+ * changes nothing, because its id says what it does.
  */
 export function createJobs({ connection, redis, onError }: CreateJobsOptions) {
   const queues = createQueues(connection, onError);
@@ -193,7 +194,10 @@ const fenceOf = ({ id, version, attempt }: DocumentRecord): Fence => ({ document
 const ingestLane = (content: Content | null): LaneName =>
   content && isQuickContent(content) ? 'ingestion-quick' : 'ingestion';
 
-/** The flow of a caller's jobs. Each kind has its own, so that callers do not wait for themselves, for example a grant for a removal. */
+/**
+ * The flow of a caller's jobs. Each kind has its own, so that callers do not wait for
+ * themselves, for example a grant for a removal.
+ */
 const flowOf = (kind: 'waiting' | 'patient' | 'embed' | 'clean' | 'retag' | 'build', callerId: string) =>
   `${kind}:${toMember(callerId)}`;
 

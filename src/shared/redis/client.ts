@@ -18,8 +18,8 @@ import { UnavailableError } from '../errors.js';
 import { reconnectDelay } from './reconnect-delay.js';
 
 /**
- * Creates the node-redis client for records, chunks, usage and caches. With `failFast`, the profile of the API, a Redis that is away
- * becomes an error within seconds and a 503 for the caller. Workers wait for it instead.
+ * Creates the node-redis client for records, chunks, usage and caches. With `failFast`, the profile of the API, a Redis
+ * that is away becomes an error within seconds and a 503 for the caller. Workers wait for it instead.
  */
 export function createRedis(url: string, options: { failFast: boolean; onError: (error: Error) => void }) {
   const client = createClient({
@@ -59,9 +59,9 @@ interface ScriptCall {
 }
 
 /**
- * The first line of a script that has to run when Redis is full. Redis refuses the first command of a script that may need memory,
- * unless the script has written before; deleting a missing key is a write that needs none. Unlike the flag `allow-oom` of
- * Redis 7, this can depend on arguments and works from 6.2 on.
+ * The first line of a script that has to run when Redis is full. Redis refuses the first command of a script that may
+ * need memory, unless the script has written before; deleting a missing key is a write that needs none. Unlike the flag
+ * `allow-oom` of Redis 7, this can depend on arguments and works from 6.2 on.
  */
 export const EVEN_WHEN_FULL = `redis.call('DEL', 'quire:nothing')`;
 
@@ -82,8 +82,8 @@ export function defineScript<Reply>(source: string, options: { readonly evenWhen
 }
 
 /**
- * Turns an error into an UnavailableError when Redis is away, loading, full or too slow. An error about a wrong command is a bug of
- * ours and stays as it is. Knows the errors of node-redis, ioredis and BullMQ.
+ * Turns an error into an UnavailableError when Redis is away, loading, full or too slow. An error about a wrong command
+ * is a bug of ours and stays as it is. Knows the errors of node-redis, ioredis and BullMQ.
  */
 export function toUnavailable(error: unknown): unknown {
   if (!isError(error)) return error;

@@ -11,8 +11,8 @@ export type WorkedSet = 'usage' | 'unfinished' | 'caches' | 'hidden' | 'garbage'
 const MAX_UNAVAILABLE = 5;
 
 /**
- * Works off members one after the other. A member that fails stays in its set for the next time and stops no other. It is counted, and
- * each run logs once that members failed, without anything that they hold.
+ * Works off members one after the other. A member that fails stays in its set for the next time and stops no other. It
+ * is counted, and each run logs once that members failed, without anything that they hold.
  *
  * @returns how many failed
  * @throws UnavailableError when a server seems to be away

@@ -1,7 +1,7 @@
 /**
- * Escapes the parts of keys that clients send. A part that is not the last escapes the separator. All parts escape halves of surrogate
- * pairs, which would all be the same in UTF-8, and a percent sign where the text after it would make it look like an escape.
- * Ordinary ids do not change.
+ * Escapes the parts of keys that clients send. A part that is not the last escapes the separator. All parts escape
+ * halves of surrogate pairs, which would all be the same in UTF-8, and a percent sign where the text after it
+ * would make it look like an escape. Ordinary ids do not change.
  */
 const LAST = /%(?=25|3A|u[\dA-F]{4})|[\uD800-\uDFFF]/gu;
 const INNER = /%(?=25|3A|u[\dA-F]{4})|[:\uD800-\uDFFF]/gu;

@@ -6,7 +6,10 @@ const prefix = 'quire:';
 /** The prefix of BullMQ's keys. */
 export const QUEUE_PREFIX = `${prefix}queue`;
 
-/** Makes a key of a kind, which we choose, and parts, which may come from clients. Different parts always make different keys. */
+/**
+ * Makes a key of a kind, which we choose, and parts, which may come from
+ * clients. Different parts always make different keys.
+ */
 function keyOf(kind: string, ...parts: readonly [...inner: string[], last: string]): string {
   const inner = parts.slice(0, -1).map((part) => `${escapeInner(part)}:`);
   return `${prefix}${kind}:${inner.join('')}${escapeLast(at(parts, parts.length - 1))}`;
@@ -27,11 +30,14 @@ export const keys = {
   changes: `${prefix}changes`,
   /** Sorted set: deleted document → time in ms, which tells when its entry may leave the change log. */
   tombstones: `${prefix}tombstones`,
-  /** Sorted set: document → time in ms of its last step or of the sweeper's last look. The sweeper looks after these records. */
+  /**
+   * Sorted set: document → time in ms of its last step or of the sweeper's last
+   * look. The sweeper looks after these records.
+   */
   unfinished: `${prefix}unfinished`,
   /**
-   * Hash: document → caller (as `toMember` writes them) whose ingest of it is not finished. Sorted set: caller → number of these
-   * documents.
+   * Hash: document → caller (as `toMember` writes them) whose ingest of it is not
+   * finished. Sorted set: caller → number of these documents.
    */
   ingests: `${prefix}ingests`,
   ingestsByCaller: `${prefix}ingests:callers`,
@@ -68,8 +74,8 @@ export const keys = {
   /** Hash: vector, terms, tags and content of a chunk. */
   chunk: (generation: string, number: number) => keyOf('chunk', generation, String(number)),
   /**
-   * Hash: term → number of chunks that hold it, and `chunks` and `length`, over the documents that an owner owns and may read. Scripts
-   * that count for nobody get the key for null, which they leave alone.
+   * Hash: term → number of chunks that hold it, and `chunks` and `length`, over the documents that an owner owns and
+   * may read. Scripts that count for nobody get the key for null, which they leave alone.
    */
   statistics: (ownerId: string | null) => keyOf('statistics', ownerId ?? ''),
   /** List: usage events that have not been moved to counters and records yet. */
@@ -94,7 +100,10 @@ export const keys = {
   worker: (queue: string) => keyOf('worker', queue),
   /** Counter with a short life: requests of a caller in the present minute. */
   requests: (callerId: string) => keyOf('requests', callerId),
-  /** Hash: owner, callers and references of an access group. The names of these keys say `audience`, the first name of groups. */
+  /**
+   * Hash: owner, callers and references of an access group. The names of these
+   * keys say `audience`, the first name of groups.
+   */
   accessGroup: (id: string) => keyOf('audience', id),
   /** Sorted set (of scores 0): the access groups that a caller, known by their token, is in. */
   accessGroupsOf: (callerToken: string) => keyOf('audiences-of', callerToken),

@@ -14,8 +14,8 @@ interface Waiting {
 }
 
 /**
- * Runs `work` again and again as long as Redis is away, loading its data or busy, and logs this at once and then twice a minute. Any
- * other error ends it.
+ * Runs `work` again and again as long as Redis is away, loading its data or busy, and logs this at
+ * once and then twice a minute. Any other error ends it.
  */
 export function waitForRedis<Result>(
   work: () => Promise<Result>,

@@ -1,6 +1,6 @@
 /**
- * Waits for a reply; null when the server lacks the command or forbids it. Managed servers forbid some of the commands that tell
- * about themselves.
+ * Waits for a reply; null when the server lacks the command or forbids it. Managed servers
+ * forbid some of the commands that tell about themselves.
  */
 export async function unlessRefused<Reply>(reply: Promise<Reply>): Promise<Reply | null> {
   try {

@@ -10,9 +10,9 @@ interface PassBounds {
   /** How many candidates the pass takes. */
   readonly limit: number;
   /**
-   * The highest score that a chunk can have which this pass and those before it leave out, as in MaxScore (Turtle and Flood 1995). It
-   * is the share of the query's weight in the terms that are left to later passes. It does not count terms that no pass
-   * searches for, and it holds where no pass was cut off at its limit.
+   * The highest score that a chunk can have which this pass and those before it leave out, as in MaxScore (Turtle and
+   * Flood 1995). It is the share of the query's weight in the terms that are left to later passes. It does not count
+   * terms that no pass searches for, and it holds where no pass was cut off at its limit.
    */
   readonly upperBound: number;
 }
@@ -53,8 +53,8 @@ const SPARE = 16;
 const MIN_NEAREST = 12;
 
 /**
- * Plans the passes that a search may need, cheapest first. The plan is pure: what passes find only decides how many of them run. A
- * ranking by terms alone takes the nearest by vector only to fill what the terms leave open on a page.
+ * Plans the passes that a search may need, cheapest first. The plan is pure: what passes find only decides how many of
+ * them run. A ranking by terms alone takes the nearest by vector only to fill what the terms leave open on a page.
  */
 export function planPasses(
   ranking: Ranking,

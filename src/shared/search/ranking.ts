@@ -50,8 +50,9 @@ export function createLexicalRanker(): Ranker {
 }
 
 /**
- * The score is a weighted sum of the other two scores (a convex combination: Bruch, Gai and Ingber, "An Analysis of Fusion Functions for
- * Hybrid Retrieval", 2023). Both are in [0, 1] whatever the other candidates are, so that nothing is scaled by these.
+ * The score is a weighted sum of the other two scores (a convex combination: Bruch, Gai and Ingber,
+ * "An Analysis of Fusion Functions for Hybrid Retrieval", 2023). Both are in [0, 1] whatever the
+ * other candidates are, so that nothing is scaled by these.
  *
  * @param weight the share of the similarity, from 0 to 1
  */

@@ -18,8 +18,8 @@ export interface FoundHits {
 }
 
 /**
- * Reads the texts of chunks, and then the records of documents as they are at that moment or later. So a text is never returned whose
- * record had already closed or replaced it when the text was read.
+ * Reads the texts of chunks, and then the records of documents as they are at that moment or later. So a text is never
+ * returned whose record had already closed or replaced it when the text was read.
  */
 export type ReadHits = (
   chunks: readonly ChunkAddress[],
@@ -58,8 +58,9 @@ export function createReadHits(redis: Redis, onMalformed: OnMalformed = refuseMa
 type Value = string | null;
 
 /**
- * Reads everything with one command, since each command costs the client more than the server. A reply ends after the key with which
- * it has become so large that Redis was held up for some milliseconds; the client then asks for the rest.
+ * Reads everything with one command, since each command costs the client more than the
+ * server. A reply ends after the key with which it has become so large that Redis was held up
+ * for some milliseconds; the client then asks for the rest.
  */
 const ENOUGH_BYTES = 2 ** 21;
 

@@ -14,8 +14,8 @@ import type { SearchRequest } from './request.js';
 export type Search = (request: SearchRequest) => Promise<Hit[]>;
 
 /**
- * Finds candidates, ranks them and checks every hit against its record, in the same way for all engines. Passes over the index run until
- * none of the chunks that they left out belongs on the page.
+ * Finds candidates, ranks them and checks every hit against its record, in the same way for all engines. Passes over
+ * the index run until none of the chunks that they left out belongs on the page.
  * @throws UnavailableError when the provider or the index cannot answer
  */
 export function createSearch(parts: {

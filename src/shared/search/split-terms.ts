@@ -7,8 +7,8 @@ const CHEAP_POSTINGS = 1_000;
 /** Common terms are left to the second pass while they have at most this share of the query's weight together. */
 const MAX_DEFERRED_SHARE = 0.15;
 /**
- * The same share for terms in more than half of the chunks. Where nearly all chunks have a term and some were deleted, version 8.0 of
- * the engine takes it for the rarest of all, because its inverse document frequency underflows.
+ * The same share for terms in more than half of the chunks. Where nearly all chunks have a term and some were deleted,
+ * version 8.0 of the engine takes it for the rarest of all, because its inverse document frequency underflows.
  */
 const MAX_DEFERRED_SHARE_OF_HALF = 0.2;
 /** A caller who owns fewer chunks gets this many candidates, because it is not known how much that caller may read. */

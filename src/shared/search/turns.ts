@@ -32,8 +32,9 @@ interface TurnLimits {
 const COMPANY_MILLISECONDS = 1_000;
 
 /**
- * Gives at most `maxAtOnce` turns at the same time. The other requests wait, and their callers take turns. When more than `maxWaiting`
- * wait, the newest request of the caller with the most of them is refused, so that nobody fills the queue of others.
+ * Gives at most `maxAtOnce` turns at the same time. The other requests wait, and their callers
+ * take turns. When more than `maxWaiting` wait, the newest request of the caller with the most of
+ * them is refused, so that nobody fills the queue of others.
  */
 export function createTurns(
   maxAtOnce: number,

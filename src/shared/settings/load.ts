@@ -185,7 +185,10 @@ export interface SettingsSource {
   readonly needs?: readonly Need[];
 }
 
-/** Reads every setting: the environment takes precedence over the file, and the file over defaults. Reports all problems at once. */
+/**
+ * Reads every setting: the environment takes precedence over the file, and the
+ * file over defaults. Reports all problems at once.
+ */
 export function readSettings({
   env,
   toml,
@@ -235,7 +238,8 @@ function readToml(env: Environment): string | null {
 }
 
 /**
- * Loads the settings of this process from its environment and the file that `QUIRE_CONFIG` names, or else `./quire.toml` if it exists.
+ * Loads the settings of this process from its environment and the file that
+ * `QUIRE_CONFIG` names, or else `./quire.toml` if it exists.
  * @throws SettingsError that names every problem
  */
 export function loadSettings(env: Environment, needs: readonly Need[] = []): Settings {

@@ -27,8 +27,8 @@ async function writeWhole(path: string, text: string): Promise<void> {
 }
 
 /**
- * Reads the JWT secret that dev mode keeps in the data folder (file `jwt-secret`, mode 0600), or makes it. When several processes start
- * together, one makes it and all read the same.
+ * Reads the JWT secret that dev mode keeps in the data folder (file `jwt-secret`, mode 0600), or makes it. When
+ * several processes start together, one makes it and all read the same.
  */
 export async function loadOrCreateSecret(dataDirectory: string): Promise<string> {
   const path = join(dataDirectory, 'jwt-secret');

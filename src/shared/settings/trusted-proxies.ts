@@ -7,7 +7,10 @@ const MAX_HOPS = 16;
 /** Proxies whose X-Forwarded-* headers are trusted: a number of proxies before this service, or networks. */
 export type TrustedProxies = number | readonly string[];
 
-/** Parses the setting; null when it is invalid. A network of everybody is refused, since a header that anybody may write proves nothing. */
+/**
+ * Parses the setting; null when it is invalid. A network of everybody is refused, since
+ * a header that anybody may write proves nothing.
+ */
 export function parseTrustedProxies(text: string): TrustedProxies | null {
   const trimmed = text.trim();
   if (/^\d{1,2}$/.test(trimmed)) return Number(trimmed) <= MAX_HOPS ? Number(trimmed) : null;

@@ -10,8 +10,8 @@ return redis.call('ZADD', KEYS[1], string.format('%d', serverTime()), ARGV[1])
 `);
 
 /**
- * The source objects whose bytes are being stored and that no record refers to yet. The commit of the record ends this. An object that
- * stays here for long was left by a crash.
+ * The source objects whose bytes are being stored and that no record refers to yet. The commit of the record
+ * ends this. An object that stays here for long was left by a crash.
  */
 export function createDraftObjects(redis: Redis) {
   return {

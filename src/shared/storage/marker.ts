@@ -9,8 +9,8 @@ import type { DraftObjects } from './draft-objects.js';
 export const ANNOUNCE_EVERY_MILLISECONDS = 5_000;
 const ANNOUNCED_MILLISECONDS = 15_000;
 /**
- * How long an announced marker may be out of sight. It is longer than an announcement lasts: an API that died before its storage was
- * emptied or moved must not keep others from starting.
+ * How long an announced marker may be out of sight. It is longer than an announcement lasts: an API that died before
+ * its storage was emptied or moved must not keep others from starting.
  */
 export const PATIENCE_MILLISECONDS = 20_000;
 
@@ -40,8 +40,8 @@ redis.call('SET', KEYS[2], '1', 'PX', ARGV[4])
 return 1`);
 
 /**
- * The marker is an object that the API puts into its storage and names in Redis. By it, a process with another storage (a folder of
- * another host, another bucket) notices that before it takes source files for lost.
+ * The marker is an object that the API puts into its storage and names in Redis. By it, a process with another storage
+ * (a folder of another host, another bucket) notices that before it takes source files for lost.
  */
 export function createStorageMarker({ redis, storage, drafts }: MarkerParts) {
   return {
@@ -59,7 +59,10 @@ export function createStorageMarker({ redis, storage, drafts }: MarkerParts) {
       // No record refers to a marker, and the sweeper removes objects that were not announced for days.
       await drafts.announce(marker);
     },
-    /** Stores a new marker in place of `old`; null when another API came first. `wasSeen` says that the caller saw the old one. */
+    /**
+     * Stores a new marker in place of `old`; null when another API came first.
+     * `wasSeen` says that the caller saw the old one.
+     */
     replace: async (old: string | null, { wasSeen }: { wasSeen: boolean }): Promise<string | null> => {
       const marker = `markers/${randomUUID()}`;
       await drafts.announce(marker);

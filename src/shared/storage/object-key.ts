@@ -12,9 +12,9 @@ export function assertObjectKey(key: string): void {
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 
 /**
- * Makes the key for the source bytes of a version. It names the document, so that a process that is about to remove the object can ask
- * for the record. The folder names the hour, so that documents that come together share the cost of making its entries
- * durable.
+ * Makes the key for the source bytes of a version. It names the document, so that a process that is
+ * about to remove the object can ask for the record. The folder names the hour, so that documents that
+ * come together share the cost of making its entries durable.
  */
 export function sourceKey({ documentId, version }: { documentId: string; version: number }): string {
   const hour = new Date().toISOString().slice(0, 13);

@@ -30,8 +30,8 @@ interface UnreferencedParts {
 }
 
 /**
- * The objects without a record. They are kept for a while, since a Redis that comes back without its last seconds, or from a copy, may
- * hold a record again that refers to one. All times are Redis' own.
+ * The objects without a record. They are kept for a while, since a Redis that comes back without its last seconds, or
+ * from a copy, may hold a record again that refers to one. All times are Redis' own.
  */
 export function createUnreferencedObjects({
   redis,

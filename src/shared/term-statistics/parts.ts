@@ -36,8 +36,8 @@ export interface CountStep {
   readonly owner: string | null;
   readonly sign: 1 | -1;
   /**
-   * The chunks and their length are added with the first part and removed with the last, so that a term is never in more chunks than
-   * there are.
+   * The chunks and their length are added with the first part and removed with the last, so
+   * that a term is never in more chunks than there are.
    */
   readonly chunks: number;
   readonly length: number;
@@ -65,8 +65,8 @@ export function sumTerms(packed: readonly Uint8Array[]): BatchTerms {
 }
 
 /**
- * The next step on the way to a batch that is counted for `owner`, or for nobody; null when it is. What is being forgotten or is counted
- * for another owner is forgotten first.
+ * The next step on the way to a batch that is counted for `owner`, or for nobody; null when it is. What is being
+ * forgotten or is counted for another owner is forgotten first.
  */
 export function settleStep(batch: BatchTerms, state: CountState, owner: string | null): CountStep | null {
   if (isSettled(state, owner)) return null;

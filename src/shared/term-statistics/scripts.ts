@@ -8,8 +8,8 @@ import type { CountState, CountStep } from './parts.js';
 const MAX_GROUP_SIZE = 1_000;
 
 /**
- * The two fields of a generation about a batch: whose term statistics hold all of it; and how far a count that is under way has come
- * (`+below:owner`, `-below:owner`), or that nobody's statistics hold it.
+ * The two fields of a generation about a batch: whose term statistics hold all of it; and how far a count that is under
+ * way has come (`+below:owner`, `-below:owner`), or that nobody's statistics hold it.
  */
 export const countFields = (batch: number): [counted: string, part: string] => [
   `counted:${String(batch)}`,
@@ -79,9 +79,10 @@ function inGroups(frequency: number, terms: readonly string[]): string[] {
 }
 
 /**
- * A Lua function for the scripts that count or forget a part of a batch. It does nothing unless the generation is in the state at which
- * the part begins, so that no part is done twice, even when a process dies or another does the same. It reads and writes the
- * terms of a group with one command, since a command for each term costs more, here and in the append-only file.
+ * A Lua function for the scripts that count or forget a part of a batch. It does nothing unless the generation is in
+ * the state at which the part begins, so that no part is done twice, even when a process dies or another does the same.
+ * It reads and writes the terms of a group with one command, since a command for each term costs more, here and in the
+ * append-only file.
  */
 export const COUNT_FUNCTION = `
 local function change(statistics, sign, at, last)
@@ -120,9 +121,10 @@ end
 `;
 
 /**
- * Takes a step of a count. The first part may be refused: with -1 when the generation was discarded or never opened, or chunks have no
- * terms yet; with -2 when the record has changed since it was read, because the process that changed its access lists will look
- * here once more, and no process that knows less may come after it. A count that has begun always continues.
+ * Takes a step of a count. The first part may be refused: with -1 when the generation was discarded or never opened, or
+ * chunks have no terms yet; with -2 when the record has changed since it was read, because the process that changed its
+ * access lists will look here once more, and no process that knows less may come after it. A count that has begun
+ * always continues.
  */
 export const settleStepScript = defineScript<number>(`${COUNT_FUNCTION}
 if ARGV[3] == 'begin' then

@@ -30,9 +30,9 @@ export type TermStatisticsStore = ReturnType<typeof createTermStatistics>;
 
 /**
  * The document frequencies of each owner's chunks. The step that writes the last chunks of a batch begins to count it
- * (`shared/chunks/`). Here a count is finished, repeated when access changes, and forgotten. All of this goes in parts, so that Redis
- * is never held up for long. A generation remembers for each batch how far its count has come and for whom, and a part is done
- * only at the state where it begins: no part is done twice or lost, whenever a process dies.
+ * (`shared/chunks/`). Here a count is finished, repeated when access changes, and forgotten. All of this goes in parts,
+ * so that Redis is never held up for long. A generation remembers for each batch how far its count has come and for
+ * whom, and a part is done only at the state where it begins: no part is done twice or lost, whenever a process dies.
  */
 export function createTermStatistics(redis: Redis) {
   return {

@@ -20,8 +20,8 @@ const ANALYZED_BEFORE_PAUSE = 65_536;
 type Weights = ReadonlyMap<number, number>;
 
 /**
- * Returns the sentences that share most with the question, best first. When none shares a word with it, as with passages that were found
- * by meaning, it returns the first sentence of the best passage.
+ * Returns the sentences that share most with the question, best first. When none shares a word with it, as with
+ * passages that were found by meaning, it returns the first sentence of the best passage.
  */
 export async function extractSentences({ question, passages }: Prompt): Promise<Extract[]> {
   const analyzed = await analyzePassages(passages);

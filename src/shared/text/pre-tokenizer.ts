@@ -1,6 +1,7 @@
 /**
- * Splits text as the pre-tokenizer of cl100k_base does (https://github.com/openai/tiktoken, its `pat_str`). It does so without a regular
- * expression, because that is what makes tiktoken slow. No token crosses the border between two pieces.
+ * Splits text as the pre-tokenizer of cl100k_base does (https://github.com/openai/tiktoken, its
+ * `pat_str`). It does so without a regular expression, because that is what makes tiktoken
+ * slow. No token crosses the border between two pieces.
  */
 
 /** The longest piece in UTF-16 units. Longer runs are cut, since tiktoken's time grows with the square of a run's length. */

@@ -2,7 +2,10 @@
 const MAX_SENTENCE_LENGTH = 400;
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 
-/** Splits a text in any language into sentences (UAX #29), trimmed. A line also ends one when a blank line or a list item follows. */
+/**
+ * Splits a text in any language into sentences (UAX #29), trimmed. A line also ends
+ * one when a blank line or a list item follows.
+ */
 export function splitSentences(text: string): string[] {
   return splitBlocks(text)
     .flatMap((block) => [...segmenter.segment(block.replace(/\s+/gu, ' '))])

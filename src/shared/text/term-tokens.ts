@@ -2,7 +2,10 @@ import { unpackTerms } from './terms.js';
 
 /** A term that a chunk repeats more often is not found any sooner, since BM25 is nearly saturated. */
 const MAX_REPEATS = 3;
-/** Tokens have this many letters, so that they are no words of a query language. One pair of terms in 300 million shares a token. */
+/**
+ * Tokens have this many letters, so that they are no words of a query language.
+ * One pair of terms in 300 million shares a token.
+ */
 const LETTERS = 6;
 
 /** The token by which a full-text index knows a term. */

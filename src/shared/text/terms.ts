@@ -12,7 +12,10 @@ const RECENT_TEXTS = 256;
 const MAX_RECENT_LENGTH = 16_384;
 const recent = new Map<string, TermCounts>();
 
-/** Counts the terms of a text: folded and stemmed words without English stop words, and character pairs in scripts without spaces. */
+/**
+ * Counts the terms of a text: folded and stemmed words without English stop words,
+ * and character pairs in scripts without spaces.
+ */
 export function analyzeText(text: string): TermCounts {
   const known = recent.get(text);
   if (known) return known;
@@ -70,8 +73,9 @@ export function mixBits(value: number): number {
 }
 
 /*
- * The packed layout, which chunks keep for ever: byte 0 is the version (1); bytes 1–4 are `length`; then n terms follow as ascending
- * unsigned 32-bit integers; then n counts of one byte, where 255 means "255 or more". Integers are little-endian.
+ * The packed layout, which chunks keep for ever: byte 0 is the version (1); bytes 1–4 are
+ * `length`; then n terms follow as ascending unsigned 32-bit integers; then n counts of one byte,
+ * where 255 means "255 or more". Integers are little-endian.
  */
 const PACKED_VERSION = 1;
 const HEADER_BYTES = 5;
@@ -120,8 +124,8 @@ export function packedLength(packed: Uint8Array): number {
 }
 
 /**
- * Writes the count of each of `terms`, which must ascend, to the same place of `counts`. Each term is searched by bisection after the one
- * before it, without allocating.
+ * Writes the count of each of `terms`, which must ascend, to the same place of `counts`. Each term is
+ * searched by bisection after the one before it, without allocating.
  */
 export function readCounts(packed: Uint8Array, terms: Uint32Array, counts: Uint8Array): void {
   const size = packedSize(packed);

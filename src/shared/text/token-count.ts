@@ -14,13 +14,19 @@ const remembered = new Map<string, number>();
 const tokenBytes = new Uint8Array(100_512);
 let encoder: Tiktoken | undefined;
 
-/** Consecutive pieces of a text. Piece `i` reaches from `ends[i - 1]` (or the start) to `ends[i]` and has `counts[i]` tokens. */
+/**
+ * Consecutive pieces of a text. Piece `i` reaches from `ends[i - 1]` (or the
+ * start) to `ends[i]` and has `counts[i]` tokens.
+ */
 export interface CountedPieces {
   readonly ends: readonly number[];
   readonly counts: readonly number[];
 }
 
-/** Counts the tokens of `text` in cl100k_base. A run of over 128 characters without a border is counted in parts, each of which may be off by one. */
+/**
+ * Counts the tokens of `text` in cl100k_base. A run of over 128 characters without a border
+ * is counted in parts, each of which may be off by one.
+ */
 export function countTokens(text: string): number {
   let total = 0;
   for (let position = 0; position < text.length;) {
@@ -32,8 +38,8 @@ export function countTokens(text: string): number {
 }
 
 /**
- * Counts the next pieces of `text` from `start` on (a border of pieces), at most `limit` of them. Their counts add up to the text's. Each
- * distinct piece is encoded once, which is several times as fast as encoding the whole text.
+ * Counts the next pieces of `text` from `start` on (a border of pieces), at most `limit` of them. Their counts add up
+ * to the text's. Each distinct piece is encoded once, which is several times as fast as encoding the whole text.
  */
 export function countPieces(text: string, start: number, limit: number): CountedPieces {
   const ends: number[] = [];

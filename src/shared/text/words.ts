@@ -72,8 +72,9 @@ const LATIN_STEM = 9;
 const OTHER_STEM = 7;
 
 /**
- * Cuts Porter's stem to a number of letters. In most languages, what follows them distinguishes forms of a word rather than words (McNamee
- * et al., SIGIR 2009; German nDCG@10 rose by .018, English stayed the same). Numbers and codes keep every digit.
+ * Cuts Porter's stem to a number of letters. In most languages, what follows them distinguishes
+ * forms of a word rather than words (McNamee et al., SIGIR 2009; German nDCG@10 rose by .018,
+ * English stayed the same). Numbers and codes keep every digit.
  */
 function stemWord(word: string): string {
   const stem = stemmer(word);
@@ -101,9 +102,9 @@ const SPELLINGS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Folds spellings. People often leave out the accents of Latin letters when they search. Short words keep them, because there accents
- * distinguish words (año and ano, the syllables of Vietnamese). Arabic loses points, variants of letters, and the article, as in
- * Larkey's light stemmer. Marks of other scripts are letters in their own right.
+ * Folds spellings. People often leave out the accents of Latin letters when they search. Short words keep them, because
+ * there accents distinguish words (año and ano, the syllables of Vietnamese). Arabic loses points, variants of letters,
+ * and the article, as in Larkey's light stemmer. Marks of other scripts are letters in their own right.
  */
 function foldLetters(lower: string): string {
   if (ASCII.test(lower)) return lower;

@@ -20,8 +20,8 @@ const MAX_STEPS = 10;
 const MAX_BYTES = 256 * 1024;
 
 /**
- * Moves events in bounded steps. Events are read here, and a script moves them unless another process did meanwhile. An entry that is no
- * event is moved to the records as well, where readers leave it out, and is counted only as a failure.
+ * Moves events in bounded steps. Events are read here, and a script moves them unless another process did meanwhile. An
+ * entry that is no event is moved to the records as well, where readers leave it out, and is counted only as a failure.
  */
 export function createAggregateUsage(redis: Redis, eachMember: EachMember): AggregateUsage {
   return async (limits) => {

@@ -3,8 +3,8 @@ import { defineScript, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 
 /*
- * A user's events are in two lists: those that wait come after those that were moved to the records. Each event has a number, which
- * stays the same when it is moved. The counter `moved` is the number of the first event that waits.
+ * A user's events are in two lists: those that wait come after those that were moved to the records. Each event has a
+ * number, which stays the same when it is moved. The counter `moved` is the number of the first event that waits.
  */
 
 /** Events that one step reads or moves. There are fewer when they are large, as in data of earlier versions. */

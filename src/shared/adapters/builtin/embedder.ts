@@ -15,8 +15,8 @@ const PIVOT = 18;
 const RAREST = 1 / 1500;
 
 /**
- * Vectors of hashed words, made offline and without a model: each term adds its weight to four signed dimensions
- * (feature hashing, Weinberger et al. 2009). A query's vector has at most four non-zero dimensions a term.
+ * Makes vectors of hashed terms, offline and without a model: each term adds its weight to four signed dimensions (feature
+ * hashing, Weinberger et al. 2009). A query's vector has at most four non-zero dimensions for each term.
  */
 export function createBuiltinEmbedder(): Embedder {
   return {

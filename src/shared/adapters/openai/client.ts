@@ -15,8 +15,8 @@ export interface OpenAIConnection {
 
 interface OpenAIClient {
   /**
-   * Sends a request, and sends it again when the provider asks for a short wait. The returned deadline runs until it is cleared;
-   * streams extend it with each event.
+   * Sends a request, and sends it again when the provider asks for a short wait. The returned deadline
+   * runs until it is cleared; streams extend it with each event.
    * @throws RefusedError when the provider refuses what was sent; the signal's reason when it aborts; else UnavailableError
    */
   request<Reply>(

@@ -35,7 +35,10 @@ export function readChunkReply(reply: unknown, similarityOf: SimilarityOf): Chun
   return { candidates, found: rows.length };
 }
 
-/** Refuses a reply to a search by terms whose best score is 0: nothing was ranked then, and any chunks may have been returned. */
+/**
+ * Refuses a reply to a search by terms whose best score is 0: nothing was ranked
+ * then, and any chunks may have been returned.
+ */
 function refuseZero(score: unknown): void {
   const isTold = typeof score === 'number' || score instanceof Buffer;
   if (isTold && Number(score) === 0)

@@ -20,8 +20,8 @@ export interface QueryEngineOptions extends Omit<VectorSpace, 'dimensions'> {
   /** Called until it succeeds: perhaps only the provider knows the dimensions of a model. */
   readonly dimensions: () => Promise<number>;
   /**
-   * Candidates that a search of an HNSW graph keeps in view; more is slower and nearer to exact. Null compares with every vector,
-   * for vectors of which a graph finds too few.
+   * Candidates that a search of an HNSW graph keeps in view; more is slower and nearer to exact. Null compares
+   * with every vector, for vectors of which a graph finds too few.
    */
   readonly efRuntime: number | null;
   readonly timeoutMilliseconds: number;

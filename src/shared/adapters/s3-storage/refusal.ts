@@ -5,7 +5,10 @@ export interface Refusal {
   readonly code: string;
 }
 
-/** Codes from https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html, and the client's own for missing credentials. */
+/**
+ * Codes from https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html,
+ * and the client's own for missing credentials.
+ */
 const subjects: Readonly<Record<string, Refusal['about']>> = {
   NoSuchBucket: 'bucket',
   InvalidBucketName: 'bucket',

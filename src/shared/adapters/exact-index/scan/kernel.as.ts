@@ -1,9 +1,9 @@
 /**
- * Inner product kernel, in AssemblyScript: compiled to kernel.wasm by scripts/build-assets.mjs.
+ * Inner products of a query with many vectors, in AssemblyScript. scripts/build-assets.mjs compiles it to kernel.wasm.
  *
- * Vectors lie in blocks of `LANES`, dimension after dimension inside a block (Kuffo, Krippner, Boncz: "PDX: A Data
- * Layout for Vector Similarity Search"), so that a query with few nonzero dimensions reads only their rows. A row has
- * a cache line of padding: rows of a power of two would all fall into the same cache sets.
+ * Vectors lie in blocks of `LANES`, and a block holds one dimension after the other (Kuffo, Krippner, Boncz: "PDX: A Data
+ * Layout for Vector Similarity Search", 2025), so that a query with few nonzero dimensions reads only the rows of these. Each
+ * row is padded by a cache line, since rows of a power of two would all fall into the same cache sets.
  */
 const LANES: usize = 1024;
 const ROW: usize = LANES * 4 + 64;
@@ -81,7 +81,7 @@ function anySet(mask: usize): bool {
   return false;
 }
 
-/** One row at a time, straight through the memory, which the prefetcher follows best. */
+/** Adds all rows, one at a time and straight through the memory, which suits the prefetcher best. */
 function addAll(row: usize, weights: usize, count: u32, sums: usize): void {
   for (let end = weights + ((<usize>count) << 2); weights < end; weights += 4) {
     const weight = v128.load32_splat(weights);
@@ -97,7 +97,7 @@ function addAll(row: usize, weights: usize, count: u32, sums: usize): void {
   }
 }
 
-/** Eight rows at a time: they lie apart, and their cache misses overlap. */
+/** Adds single rows, eight at a time: they lie apart, so that their cache misses overlap. */
 function addSome(block: usize, weights: usize, rows: usize, count: u32, sums: usize): void {
   for (let end = rows + ((<usize>count) << 2); rows < end; rows += 32, weights += 32) {
     const weight0 = v128.load32_splat(weights);

@@ -113,7 +113,10 @@ function linkLoaded(loaded: LoadedChunks | null, chunks: ChunkTable, slot: numbe
   return loaded ? { attempt: loaded.attempt, firstChunk: chunks.link(loaded.slots, slot) } : UNPUBLISHED;
 }
 
-/** Every property is written out, so that all documents have one hidden class, and their lists are those of their access class. */
+/**
+ * Every property is written out, so that all documents have one hidden class, and
+ * their lists are those of their access class.
+ */
 function mirrored(
   document: ParsedRecord['document'],
   { slot, access, attempt, firstChunk }: Published & Pick<MirroredDocument, 'slot' | 'access'>,
