@@ -20,18 +20,18 @@ import {
 /** Everything that `quire.toml` may contain, with defaults. Its keys are in snake_case there. */
 export const fileSettingsSchema = z.strictObject({
   devMode: flag(false, 'No authentication: every caller is `dev_user` with all permissions. Loopback only.'),
-  allowRemoteDevMode: flag(false, 'Lets dev mode listen on other than loopback addresses.'),
+  allowRemoteDevMode: flag(false, 'Lets dev mode listen on addresses that other machines can reach.'),
   index: choice(
     ['auto', 'exact', 'query-engine'],
     'auto',
-    'What searches: a scan in each API process, or the Query Engine of Redis 8; `auto`: that if Redis has it.',
+    'What searches: `exact` scans in each API process, `query-engine` uses the one of Redis 8, `auto` takes that if Redis has it.',
   ),
   embedder: choice(['builtin', 'openai'], 'builtin', 'What makes vectors of texts.'),
   completer: choice(['builtin', 'openai'], 'builtin', 'What answers questions.'),
   objectStorage: choice(
     ['disk', 's3'],
     'disk',
-    'Where source files are kept: in the data folder, or as [s3] says.',
+    'Where source files are kept: in the data folder, or in the bucket that [s3] names.',
   ),
   cacheEngine: choice(['prompt'], 'prompt', 'What prepares named caches and answers from them.'),
   api: api.prefault({}),

@@ -42,6 +42,6 @@ export const trustProxy = z
   .register(settingNotes, {
     kind: 'text',
     description:
-      'Reverse proxies before this service, whose X-Forwarded-* headers are believed: how many, or their networks.',
+      'Reverse proxies before this service, whose X-Forwarded-* headers are trusted: their number, or their networks.',
     allowed: `a number from 0 to ${String(MAX_HOPS)}, or addresses and networks such as "10.0.0.0/8, ::1"; not true: it would believe what anybody writes`,
   });
