@@ -21,9 +21,9 @@ export function limitIndexTime(index: Index, { milliseconds }: { milliseconds: n
     };
   return {
     name: index.name,
-    seeksAllWords: index.seeksAllWords,
+    hasCheapPostings: index.hasCheapPostings,
     search: inTime((request) => index.search(request)),
-    searchWords: inTime((request) => index.searchWords(request)),
+    searchTerms: inTime((request) => index.searchTerms(request)),
     list: inTime((request) => index.list(request)),
     count: inTime((request) => index.count(request)),
     // Neither of these asks the engine.

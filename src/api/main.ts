@@ -14,6 +14,7 @@ import { createApiContext } from './context.js';
 import { createApiServer } from './http/connections/server.js';
 import { listen, ListenError } from './http/connections/listen.js';
 import { createLifecycle, type Lifecycle } from './lifecycle.js';
+import { connectionsOfThisProcess, limitConnections } from './http/connections/limit-connections.js';
 import { createProcessMetrics } from './pages/process-metrics.js';
 import type { Secrets } from './routes.js';
 import { createAnswerMemory } from './services/retrieval/answer-memory.js';
@@ -40,6 +41,12 @@ async function main(): Promise<void> {
     stalledMilliseconds: settings.api.stalledSeconds * 1_000,
     maxUnsentBytes: limitBytes,
     onCutOff: processMetrics.countCutOff,
+  });
+  limitConnections(server, {
+    max: connectionsOfThisProcess(),
+    onCrowded: (open) => {
+      logger.warn({ open }, 'too many connections: those without a request are closed');
+    },
   });
   const lifecycle = createLifecycle(server);
   // While the process waits for Redis, this application reports that.

@@ -1,7 +1,7 @@
 import type { QueueName } from '../shared/queues/jobs.js';
 import { keys } from '../shared/redis/keys.js';
 import { waitForRedis } from '../shared/redis/open.js';
-import { giveSignOfLife } from '../shared/redis/sign-of-life.js';
+import { sendHeartbeat } from '../shared/redis/heartbeat.js';
 import type { WorkerContext } from './context.js';
 import { pauseWhileShort } from './pause-while-short.js';
 import { createQueueWorker } from './queue-worker.js';
@@ -63,7 +63,7 @@ export async function serveQueue(queue: QueueName, context: WorkerContext): Prom
 
 /** Refreshes the sign of life in Redis. Returns a function that ends that. */
 async function startHeartbeat(queue: QueueName, { redis, logger }: WorkerContext): Promise<() => void> {
-  const beat = () => giveSignOfLife(redis, keys.worker(queue), 3 * HEARTBEAT_MS);
+  const beat = () => sendHeartbeat(redis, keys.worker(queue), 3 * HEARTBEAT_MS);
   // Redis may have gone away again since the process started.
   await waitForRedis(beat, { logger });
   const heartbeat = setInterval(() => {

@@ -47,6 +47,8 @@ interface Declaration<
   /** As OpenAPI writes it: `/documents/{document_id}`. */
   readonly path: string;
   readonly summary: string;
+  /** What the summary leaves out, in whole sentences, for the OpenAPI page. */
+  readonly description?: string;
   readonly tag: string;
   /** The permission that a token must carry; `open` routes need no token. */
   readonly permission: Permission | 'open';
@@ -74,8 +76,42 @@ interface Declaration<
   readonly responses: Declared;
 }
 
+/** Values that a route takes and answers, for the OpenAPI page. A test sends each request and validates each answer. */
+interface Examples<
+  Path extends z.ZodType,
+  Query extends z.ZodType,
+  Body extends z.ZodType,
+  Declared extends Responses,
+  Events extends z.ZodType,
+> {
+  readonly path?: z.input<Path>;
+  readonly query?: z.input<Query>;
+  /** Serves as the form, too, and its fields as parameters where the query string may hold them. */
+  readonly body?: z.input<Body>;
+  /** The fields of a multipart upload; that of the file holds its text. */
+  readonly upload?: Readonly<Record<string, string>>;
+  /** One for each declared status. Statuses that the kind of route implies have examples of their own. */
+  readonly responses: {
+    readonly [Status in keyof Declared]: Declared[Status] extends z.ZodType
+      ? z.output<Declared[Status]>
+      : string;
+  };
+  readonly events?: readonly z.output<Events>[];
+}
+
+/** The examples of any route. */
+export interface RouteExamples {
+  readonly path?: unknown;
+  readonly query?: unknown;
+  readonly body?: unknown;
+  readonly upload?: Readonly<Record<string, string>>;
+  readonly responses: Readonly<Record<number, unknown>>;
+  readonly events?: readonly unknown[];
+}
+
 /** A route as the server runs it: `handle` is only ever called with what the route's own schemas parsed. */
 export interface Route extends Declaration<z.ZodType, z.ZodType, z.ZodType, Responses, z.ZodType> {
+  readonly examples?: RouteExamples;
   readonly handle: (
     request: ApiRequest<unknown, unknown, unknown>,
     reply: Reply,
@@ -92,6 +128,8 @@ interface RouteDefinition<
   Declared extends Responses,
   Events extends z.ZodType,
 > extends Declaration<Path, Query, Body, Declared, Events> {
+  /** Every route of the service has them, which a test demands; a route that only a test makes may go without. */
+  readonly examples?: Examples<Path, Query, Body, NoInfer<Declared>, NoInfer<Events>>;
   readonly handle: (
     request: ApiRequest<z.infer<Path>, z.infer<Query>, z.infer<Body>>,
     reply: Replies<Declared, Events>,

@@ -1,5 +1,5 @@
 import type { ChunkText } from '../../shared/chunks/fields.js';
-import { mostTagBytes } from '../../shared/chunks/tag-budget.js';
+import { maxTagBytes } from '../../shared/chunks/tag-budget.js';
 import type { DocumentRecord } from '../../shared/document.js';
 import { IngestError, UnavailableError } from '../../shared/errors.js';
 import { defineScript, type Redis } from '../../shared/redis/client.js';
@@ -30,7 +30,7 @@ export function createReserveMemory({
 }): ReserveMemory {
   return async (record, pieces) => {
     const tags = tagsWhenPublished(record).length;
-    if (tags > mostTagBytes(pieces.length))
+    if (tags > maxTagBytes(pieces.length))
       throw new IngestError('too_large', 'The document holds too much text for so much metadata.');
     const { used, share } = await memory.state();
     if (share === Infinity || pieces.length <= MIN_RESERVED_CHUNKS) return;

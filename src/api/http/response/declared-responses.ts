@@ -3,7 +3,9 @@ import type { Route } from '../route.js';
 import type { ResponseShape } from './reply.js';
 
 /** Body of an error whose `detail` is a sentence. */
-export const errorBody = z.object({ detail: z.string() }).meta({ id: 'Error' });
+export const errorBody = z
+  .object({ detail: z.string() })
+  .meta({ id: 'Error', description: 'Why the request was refused.' });
 
 const validationItem = z
   .object({
@@ -12,11 +14,16 @@ const validationItem = z
     type: z.string(),
     ctx: z.object({ limit_value: z.number() }).optional(),
   })
-  .meta({ id: 'ValidationItem' });
+  .meta({
+    id: 'ValidationItem',
+    description:
+      'One value that is missing or invalid: `loc` is its place in the request, `msg` says what is wrong, `type` names ' +
+      'the kind of mistake, and `ctx` holds the limit that the value exceeds.',
+  });
 
 export const validationErrorBody = z
   .object({ detail: z.array(validationItem) })
-  .meta({ id: 'ValidationError' });
+  .meta({ id: 'ValidationError', description: 'All values of the request that are missing or invalid.' });
 
 /** All responses of a route by status: those that it declares, and the errors that any route of its kind may answer. */
 export function responsesOf(route: Route): ReadonlyMap<number, ResponseShape> {

@@ -93,8 +93,8 @@ export function createRequireRoom(memory: MemoryWatch): RequireRoom {
       if (await memory.isShort()) throw new TryLaterError(`There is no room for ${what}`, RETRY_LATER);
     },
     forRevocation: async () => {
-      const { used, share, most } = await memory.state();
-      if (used >= share + REVOCATION_RESERVE * (most - share))
+      const { used, share, max } = await memory.state();
+      if (used >= share + REVOCATION_RESERVE * (max - share))
         throw new TryLaterError('There is no room for access lists of more than 16 users', RETRY_LATER);
     },
   };

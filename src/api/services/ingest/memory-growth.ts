@@ -1,5 +1,5 @@
-import { audienceOf } from '../../../shared/access/audience.js';
-import { mostTagBytes } from '../../../shared/chunks/tag-budget.js';
+import { accessGroupOf } from '../../../shared/access/access-group.js';
+import { maxTagBytes } from '../../../shared/chunks/tag-budget.js';
 import type { Content, DocumentRecord } from '../../../shared/document.js';
 import { documentTags } from '../../../shared/documents/document-tags.js';
 import { InvalidFieldError } from '../../../shared/errors.js';
@@ -43,13 +43,13 @@ export async function requireRoomFor(
     if (describesMore(before, after)) checkTags(after);
     return room.forGrowth('larger access lists or metadata');
   }
-  const audience = audienceOf(after);
-  if (audience && audience.id !== audienceOf(before)?.id) await room.forRevocation();
+  const group = accessGroupOf(after);
+  if (group && group.id !== accessGroupOf(before)?.id) await room.forRevocation();
 }
 
 function checkTags(record: DocumentRecord): void {
   const chunks = record.published?.chunkCount ?? 0;
-  const most = mostTagBytes(chunks);
+  const most = maxTagBytes(chunks);
   if (documentTags(record).length <= most) return;
   const msg = `its values make more than ${String(most)} bytes of tags, the most for ${String(chunks)} chunks`;
   throw new InvalidFieldError('metadata', msg, { value: most, of: 'bytes' });

@@ -1,7 +1,7 @@
 import { UnavailableError } from '../../../shared/errors.js';
 import { LANES } from '../../../shared/queues/jobs.js';
 import { toUnavailable } from '../../../shared/redis/client.js';
-import { unusedAudiencesTask } from './unused-audiences.js';
+import { unusedAccessGroupsTask } from './unused-access-groups.js';
 import { abandonedCacheBuildsTask } from './abandoned-cache-builds.js';
 import { abandonedDocumentsTask } from './abandoned-documents.js';
 import { strayGenerationsTask } from './stray-generations.js';
@@ -60,7 +60,7 @@ function tasksOf(parts: SweepParts, onRequeued: (documents: number) => void): Sw
     strayGenerationsTask(parts),
     garbageGenerationsTask(parts),
     tombstonesTask(parts),
-    unusedAudiencesTask(parts),
+    unusedAccessGroupsTask(parts),
     ...LANES.map((lane): SweepTask => ({
       name: `time of ${lane}`,
       begin: () => () => parts.jobs.recede(lane),

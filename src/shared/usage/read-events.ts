@@ -3,25 +3,25 @@ import { defineScript, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 
 /*
- * A user's events stand in two lists, those that wait behind those that were moved to the records. Each has a number
- * that stays while it is moved: the counter `moved` is the number of the first that waits.
+ * A user's events are in two lists: those that wait come after those that were moved to the records. Each event has a
+ * number, which stays the same when it is moved. The counter `moved` is the number of the first event that waits.
  */
 
-/** Events that are read, or moved, in one step; fewer when they have so many bytes, which data of earlier versions has. */
+/** Events that one step reads or moves. There are fewer when they are large, as in data of earlier versions. */
 export const USAGE_PAGE = 200;
 const ENOUGH_BYTES = 2 ** 20;
 
-/** Field of a user's counters, beside those of the operations. */
+/** The field of a user's counters that holds `moved`, beside those of the operations. */
 export const MOVED_FIELD = 'moved';
 
 export interface UsagePage {
-  /** Number of the first event. */
+  /** The number of the first event. */
   readonly first: number;
   /** Newest first. */
   readonly events: readonly string[];
 }
 
-/** The last events before a number; before null, the newest. */
+/** Reads the last events before a number, or the newest when it is null. */
 export async function readUsagePage(redis: Redis, userId: string, before: number | null): Promise<UsagePage> {
   const [first, events] = await pageScript.run(redis, {
     keys: [keys.usagePending(userId), keys.usageRecords(userId), keys.usageCounters(userId)],
@@ -31,13 +31,13 @@ export async function readUsagePage(redis: Redis, userId: string, before: number
 }
 
 export interface WaitingUsage {
-  /** Number of the first event that waits: above the one asked for, when that has been moved. */
+  /** The number of the first event that waits. It is higher than the wanted one when that event has been moved. */
   readonly moved: number;
   readonly events: readonly string[];
   readonly counters: Readonly<Record<string, string | undefined>>;
 }
 
-/** The events that wait from a number on, a page of them; without a number from the first, with the counters. */
+/** Reads a page of waiting events from a number on. Without a number it starts with the first, and reads the counters too. */
 export async function readUsageFromStart(redis: Redis, userId: string, from?: number): Promise<WaitingUsage> {
   const [moved, events, fields] = await startScript.run(redis, {
     keys: [keys.usagePending(userId), keys.usageCounters(userId)],

@@ -8,35 +8,36 @@ import {
   registerScript,
   tellScript,
   TOO_MANY_WAITING,
-} from './audience-scripts.js';
-import type { Audience } from './audience.js';
+} from './access-group-scripts.js';
+import type { AccessGroup } from './access-group.js';
 
-/** How many audiences of one owner a caller can be in: the engine takes a millisecond for so many tags. */
+/** A caller can be in this many groups of one owner, because the engine takes a millisecond for that many tags. */
 const MAX_OF_OWNER = 256;
-/** What the register script answers for the first caller who is in so many; one less for each after. */
+/** The register script's answer for the first caller who is in too many groups; each caller after that is one less. */
 const FIRST_REFUSED = -100;
-/** How many callers a step in Redis is about, which takes a millisecond or two; and how many audiences are removed at a time. */
+/** Callers that one script handles, which takes Redis a millisecond or two; also the groups that are removed at a time. */
 const STEP = 500;
 
-export type Audiences = ReturnType<typeof createAudiences>;
+export type AccessGroups = ReturnType<typeof createAccessGroups>;
 
-/** The large audiences in Redis. */
-export function createAudiences(redis: Redis) {
+/** The access groups that Redis holds. */
+export function createAccessGroups(redis: Redis) {
   return {
     /**
-     * From now on its callers ask for it. It goes again unless a record refers to it within the sweeper's grace.
-     * @throws TooManyError when its owner has too many that no record refers to
-     * @throws InvalidFieldError when a caller is in too many of the owner already
+     * Makes queries of the group's callers name it from now on. The sweeper removes it after a while unless a record
+     * refers to it.
+     * @throws TooManyError when too many groups of its owner have no record that refers to them
+     * @throws InvalidFieldError when a caller is in too many groups of the owner already
      */
-    register: async (audience: Audience): Promise<void> => {
-      while (!(await tryToRegister(redis, audience)));
+    register: async (group: AccessGroup): Promise<void> => {
+      while (!(await tryToRegister(redis, group)));
     },
 
-    /** Removes those that no record has referred to since before `time`; answers how many. */
+    /** Removes the groups that no record has referred to since `time`, in ms; answers how many. */
     collect: async (time: number): Promise<number> => {
       let removed = 0;
       const limit = { offset: 0, count: STEP };
-      for (const id of await redis.zRangeByScore(keys.unreferencedAudiences, 0, time, { LIMIT: limit }))
+      for (const id of await redis.zRangeByScore(keys.unreferencedAccessGroups, 0, time, { LIMIT: limit }))
         if (await collectOne(redis, id, time)) removed += 1;
       await replaceMarks(redis);
       return removed;
@@ -44,15 +45,15 @@ export function createAudiences(redis: Redis) {
   };
 }
 
-/** What scripts about one audience are given besides its own key. */
-const sharedKeys = [keys.unreferencedAudiences, keys.audienceOwners, keys.audiencesWaiting];
-const setPrefix = keys.audiencesOf('');
+/** The keys that every script about a group is given beside the group's own. */
+const sharedKeys = [keys.unreferencedAccessGroups, keys.accessGroupOwners, keys.accessGroupsWaiting];
+const setPrefix = keys.accessGroupsOf('');
 
-/** Answers whether the audience is there in the end: it may have been taken away meanwhile. */
-async function tryToRegister(redis: Redis, audience: Audience): Promise<boolean> {
-  const { id, owner, callers } = audience;
+/** Answers whether the group is registered in the end: it may have been removed meanwhile. */
+async function tryToRegister(redis: Redis, group: AccessGroup): Promise<boolean> {
+  const { id, owner, callers } = group;
   for (let first = 0; ;) {
-    const done = await registerFrom(redis, audience, first);
+    const done = await registerFrom(redis, group, first);
     if (done === TOO_MANY_WAITING) throw tooManyChanges();
     if (done > 0) return true;
     if (done === -1) return false;
@@ -64,14 +65,14 @@ async function tryToRegister(redis: Redis, audience: Audience): Promise<boolean>
   }
 }
 
-/** Makes an audience known to a step's worth of its callers; the answers are those of `registerScript`. */
+/** Registers the group with one step's worth of its callers; the answers are those of `registerScript`. */
 function registerFrom(
   redis: Redis,
-  { id, owner, ownCaller, callers }: Audience,
+  { id, owner, ownCaller, callers }: AccessGroup,
   first: number,
 ): Promise<number> {
   return registerScript.run(redis, {
-    keys: [keys.audience(id), ...sharedKeys],
+    keys: [keys.accessGroup(id), ...sharedKeys],
     arguments: [
       id,
       owner,
@@ -86,15 +87,18 @@ function registerFrom(
   });
 }
 
-/** Removes the owner's audience of a caller that no record has referred to for longest; false where there is none. */
+/**
+ * Of the owner's groups that a caller is in, removes the one that has been without
+ * a record for longest; false without such a one.
+ */
 async function makeRoom(
   redis: Redis,
   { owner, caller, except }: { owner: string; caller: string; except: string },
 ): Promise<boolean> {
-  const found = await redis.zRange(keys.audiencesOf(caller), `[${owner}:`, `(${owner};`, { BY: 'LEX' });
+  const found = await redis.zRange(keys.accessGroupsOf(caller), `[${owner}:`, `(${owner};`, { BY: 'LEX' });
   const ids = found.map((member) => member.slice(owner.length + 1)).filter((id) => id !== except);
   if (ids.length === 0) return false;
-  const times = await redis.zmScore(keys.unreferencedAudiences, ids);
+  const times = await redis.zmScore(keys.unreferencedAccessGroups, ids);
   const unused = ids.flatMap((id, i) => (times[i] == null ? [] : [{ id, time: times[i] }]));
   const oldest = unused.sort((a, b) => a.time - b.time)[0];
   if (!oldest) return false;
@@ -102,26 +106,26 @@ async function makeRoom(
   return true;
 }
 
-/** Removes an audience that no record has referred to since before `time`; answers whether it did. */
+/** Removes a group when no record has referred to it since `time`; answers whether it did. */
 async function collectOne(redis: Redis, id: string, time: number): Promise<boolean> {
   for (let first = 0; ; first += STEP) {
     const done = await collectScript.run(redis, {
-      keys: [keys.audience(id), ...sharedKeys],
+      keys: [keys.accessGroup(id), ...sharedKeys],
       arguments: [id, String(time), String(first), String(STEP), setPrefix],
     });
     if (done !== 0) return done > 0;
   }
 }
 
-/** Tells all audiences to all of their callers, so that nobody needs to ask for more than those. */
+/** Adds every group to the sets of all of its callers, so that the marks of earlier versions can go. */
 async function replaceMarks(redis: Redis): Promise<void> {
-  const marks = await redis.sMembers(keys.audienceOverflows);
+  const marks = await redis.sMembers(keys.accessGroupOverflows);
   if (marks.length === 0) return;
-  const prefix = keys.audience('');
+  const prefix = keys.accessGroup('');
   for await (const page of redis.scanIterator({ MATCH: `${prefix}*`, COUNT: STEP }))
     for (const key of page) await tell(redis, key, key.slice(prefix.length));
   for (const owner of marks) {
-    const marked = [keys.audienceOverflow(owner), keys.audienceOverflows];
+    const marked = [keys.accessGroupOverflow(owner), keys.accessGroupOverflows];
     const request = { keys: marked, arguments: [owner, String(STEP), setPrefix] };
     while ((await clearScript.run(redis, request)) === STEP);
   }

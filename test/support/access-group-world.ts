@@ -1,5 +1,5 @@
-import { callerTags } from '../../src/shared/access/audience.js';
-import { createAudiences } from '../../src/shared/access/audiences.js';
+import { callerTags } from '../../src/shared/access/access-group.js';
+import { createAccessGroups } from '../../src/shared/access/access-groups.js';
 import { createRecords } from '../../src/shared/documents/records.js';
 import { finishRetag, patch } from '../../src/shared/documents/transitions.js';
 import { accessToken } from '../../src/shared/filters/tags.js';
@@ -7,19 +7,19 @@ import { createRedis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import { emptyTestRedis } from './use-test-redis.js';
 
-export type AudienceWorld = Awaited<ReturnType<typeof openAudienceWorld>>;
+export type AccessGroupWorld = Awaited<ReturnType<typeof openAccessGroupWorld>>;
 
-/** Records and their large audiences on the Redis of this Jest worker. */
-export async function openAudienceWorld() {
+/** Records and their access groups on the Redis of this Jest worker. */
+export async function openAccessGroupWorld() {
   const redis = createRedis(await emptyTestRedis(), { failFast: true, onError: () => undefined });
   await redis.connect();
   const records = createRecords(redis);
-  const membersOf = (callerId: string) => redis.zRange(keys.audiencesOf(accessToken(callerId)), 0, -1);
+  const membersOf = (callerId: string) => redis.zRange(keys.accessGroupsOf(accessToken(callerId)), 0, -1);
   const tagsOf = async (callerId: string) => callerTags(callerId, await membersOf(callerId));
   return {
     redis,
     records,
-    audiences: createAudiences(redis),
+    groups: createAccessGroups(redis),
     membersOf,
     tagsOf,
     /** Whether a caller's query reaches a document by the tags that its record carries. */

@@ -2,9 +2,9 @@ import type { Redis } from '../../redis/client.js';
 import { documentIndex } from './definition.js';
 import { refuseWarnings } from './engine.js';
 
-/** Ids that the engine answers with at a time. */
+/** Ids that the engine returns at a time during a walk. */
 const PAGE_SIZE = 500;
-/** More than a Redis holds: without a limit, the engine sorts out ten. */
+/** More documents than a Redis holds. Without a limit the engine sorts only the first ten. */
 const MAX_DOCUMENTS = 100_000_000;
 const CURSOR_MILLISECONDS = 30_000;
 
@@ -17,15 +17,15 @@ const newestFirst = {
   ],
 };
 
-/** Ids of the documents that a query of the engine lets through, newest first. */
-export interface DocumentPages {
+/** Finds the ids of documents by a query in the engine's language, newest document first. */
+export interface DocumentSearch {
   page(query: string, range: { readonly from: number; readonly size: number }): Promise<string[]>;
   count(query: string): Promise<number>;
-  /** All that the query lets through, as it was when the walk began, in pages. Occupies a cursor until it ends. */
+  /** Returns all ids, as they were when the walk began, in pages. It occupies a cursor of the engine until it ends. */
   walk(query: string): AsyncGenerator<string[]>;
 }
 
-export function createDocumentPages(client: Redis, timeoutMilliseconds: number): DocumentPages {
+export function createDocumentSearch(client: Redis, timeoutMilliseconds: number): DocumentSearch {
   const limits = { TIMEOUT: timeoutMilliseconds, DIALECT: 2 };
   return {
     page: async (query, range) => {
@@ -52,14 +52,14 @@ export function createDocumentPages(client: Redis, timeoutMilliseconds: number):
           reply = await client.ft.cursorRead(alias, reply.cursor, { COUNT: PAGE_SIZE });
         }
       } finally {
-        // A cursor whose query failed is gone already; any other goes when its time is over.
+        // The cursor of a failed query is gone already, and any other ends by its time limit.
         if (reply.cursor !== 0) await client.ft.cursorDel(alias, reply.cursor).catch(() => undefined);
       }
     },
   };
 }
 
-/** The record holds its fields as JSON; a document that was deleted since it was found has none. */
+/** Records hold their fields as JSON. A document that was deleted since it was found has no id. */
 function idsOf(rows: readonly Readonly<Record<string, unknown>>[]): string[] {
   return rows.flatMap(({ id }) => (typeof id === 'string' ? [id.slice(1, -1)] : []));
 }

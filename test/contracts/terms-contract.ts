@@ -15,15 +15,15 @@ const embedder = createBuiltinEmbedder();
 const vectorOf = async (query: string): Promise<Float32Array> =>
   (await embedder.embedQuery(query)).vectors[0] ?? new Float32Array();
 const ranker = createLexicalRanker();
-const wordsOf = (query: string): TermWeights => weighQuery(query, noStatistics);
+const termsOf = (query: string): TermWeights => weighQuery(query, noStatistics);
 
-/** What every Index that finds by words must do; its vectors are those of `WORLD_MODEL`. */
-export function describeWordSearch(
+/** What every Index that finds by terms must do; its vectors are those of `WORLD_MODEL`. */
+export function describeTermSearch(
   name: string,
   makeIndex: (redisUrl: string) => Promise<Index>,
   startRedis: () => Promise<TestRedis> = startTestRedis,
 ): void {
-  describe(`${name}, by words`, () => {
+  describe(`${name}, by terms`, () => {
     let redis: TestRedis;
     let world: SearchWorld;
     let index: Index;
@@ -50,13 +50,13 @@ export function describeWordSearch(
 
       const ask = (
         query: string,
-        more: Partial<Parameters<Index['searchWords']>[0]> = {},
+        more: Partial<Parameters<Index['searchTerms']>[0]> = {},
       ): Promise<Candidate[]> =>
-        index.searchWords({
+        index.searchTerms({
           callerId: CALLER,
           filter: null,
           limit: 100,
-          words: wordsOf(query),
+          query: termsOf(query),
           ...more,
         });
       const numbers = (found: readonly Candidate[]) => found.map(({ number }) => number);
@@ -130,11 +130,11 @@ export function describeWordSearch(
         ]);
         const asked = { callerId: CALLER, query: 'harbour xylophone', filter: null, per: 'chunk' as const };
         let looks = 0;
-        const searchWords: Index['searchWords'] = (request) => {
+        const searchTerms: Index['searchTerms'] = (request) => {
           looks += 1;
-          return index.searchWords(request);
+          return index.searchTerms(request);
         };
-        const search = world.createSearch({ ...index, searchWords }, ranker);
+        const search = world.createSearch({ ...index, searchTerms }, ranker);
         const all = await world.scores(asked.query, { ranker, callerId: CALLER, isWanted: () => true });
         for (const k of [1, 10]) {
           const hits = await search({ ...asked, k, minScore: 0 });
@@ -147,7 +147,7 @@ export function describeWordSearch(
           return looks;
         };
         // The second look asks for both: what an index found meanwhile stays found.
-        expect(await looksFor(0)).toBe(index.seeksAllWords ? 1 : 3);
+        expect(await looksFor(0)).toBe(index.hasCheapPostings ? 1 : 3);
         expect(await looksFor(0.2)).toBe(1);
       });
 

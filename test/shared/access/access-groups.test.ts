@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createAskAs } from '../../../src/shared/access/ask-as.js';
+import { createWithCallerTags } from '../../../src/shared/access/with-caller-tags.js';
 import { documentTags } from '../../../src/shared/documents/document-tags.js';
 import { finishRetag, patch, remove } from '../../../src/shared/documents/transitions.js';
 import { accessToken } from '../../../src/shared/filters/tags.js';
 import { keys } from '../../../src/shared/redis/keys.js';
-import { openAudienceWorld, type AudienceWorld } from '../../support/audience-world.js';
+import { openAccessGroupWorld, type AccessGroupWorld } from '../../support/access-group-world.js';
 import { makeDocument } from '../../support/documents.js';
 import { slowCommands } from '../../support/slow-commands.js';
 
-let world: AudienceWorld;
-let redis: AudienceWorld['redis'];
-let records: AudienceWorld['records'];
-let audiences: AudienceWorld['audiences'];
+let world: AccessGroupWorld;
+let redis: AccessGroupWorld['redis'];
+let records: AccessGroupWorld['records'];
+let groups: AccessGroupWorld['groups'];
 beforeAll(async () => {
-  world = await openAudienceWorld();
-  ({ redis, records, audiences } = world);
+  world = await openAccessGroupWorld();
+  ({ redis, records, groups } = world);
 });
 beforeEach(async () => {
   await redis.flushAll();
@@ -27,7 +27,7 @@ const LATER = Number.MAX_SAFE_INTEGER;
 const users = (count: number, name = 'user') =>
   Array.from({ length: count }, (_, i) => `${name}-${String(i)}`);
 
-describe('an audience of many readers', () => {
+describe('an access group of many readers', () => {
   test('is named in the tags, not listed: 3,000 ids take less than a hundred bytes', () => {
     const few = documentTags(makeDocument({ readers: users(15) }));
     const many = documentTags(
@@ -42,23 +42,23 @@ describe('an audience of many readers', () => {
     const { id } = await createShared(users(20));
     expect(await world.reaches('user-19', id)).toBe(true);
     expect(await world.reaches('user-20', id)).toBe(false);
-    await audiences.collect(LATER);
+    await groups.collect(LATER);
     expect(await world.reaches('user-19', id)).toBe(true);
 
     const before = await world.membersOf('user-3');
     const finish = await world.share(id, users(21));
     expect(await world.reaches('user-20', id)).toBe(true);
     // Chunks may still have the tags of before: who could read them then and may now must still ask for those.
-    await audiences.collect(LATER);
+    await groups.collect(LATER);
     expect(await world.membersOf('user-3')).toEqual(expect.arrayContaining(before));
     await finish();
-    await audiences.collect(LATER);
+    await groups.collect(LATER);
     expect(await world.membersOf('user-3')).toHaveLength(1);
     expect(await world.membersOf('user-3')).not.toEqual(before);
 
     await records.update(id, remove);
     expect(await world.membersOf('user-3')).toHaveLength(1);
-    await audiences.collect(LATER);
+    await groups.collect(LATER);
     expect(await world.membersOf('user-3')).toEqual([]);
     expect(await redis.keys('quire:*audience*')).toEqual([]);
   });
@@ -83,24 +83,24 @@ describe('an audience of many readers', () => {
     const { id } = await createShared(users(20));
     const started = Date.now();
     await records.update(id, remove);
-    expect(await audiences.collect(started - 1)).toBe(0);
+    expect(await groups.collect(started - 1)).toBe(0);
     expect(await world.membersOf('user-3')).toHaveLength(1);
-    expect(await audiences.collect(Date.now())).toBe(1);
+    expect(await groups.collect(Date.now())).toBe(1);
   });
 
   test('that was registered by a process that died before its change goes, and comes back with the next', async () => {
     const { id } = await createShared(users(20));
-    await audiences.register({
+    await groups.register({
       id: 'a'.repeat(24),
       owner: 'b'.repeat(24),
       ownCaller: null,
       callers: [accessToken('user-1')],
     });
     expect(await world.membersOf('user-1')).toHaveLength(2);
-    await audiences.collect(LATER);
+    await groups.collect(LATER);
     expect(await world.membersOf('user-1')).toHaveLength(1);
     await records.update(id, remove);
-    await audiences.collect(LATER);
+    await groups.collect(LATER);
     const { id: again } = await createShared(users(20));
     expect(await world.reaches('user-1', again)).toBe(true);
   });
@@ -109,7 +109,7 @@ describe('an audience of many readers', () => {
     const readers = users(2_900);
     for (let round = 0; round < 10; round += 1) {
       const collecting = (async () => {
-        for (let i = 0; i < 3; i += 1) await audiences.collect(LATER);
+        for (let i = 0; i < 3; i += 1) await groups.collect(LATER);
       })();
       const [{ id }] = await Promise.all([createShared(readers), createShared(readers), collecting]);
       for (const caller of ['user-0', 'user-499', 'user-1500', 'user-2899'])
@@ -117,7 +117,7 @@ describe('an audience of many readers', () => {
       for (const key of await redis.keys(`${keys.documentPrefix}*`))
         await records.update(key.slice(keys.documentPrefix.length), remove);
     }
-    await audiences.collect(LATER);
+    await groups.collect(LATER);
     expect(await redis.keys('quire:*audience*')).toEqual([]);
   }, 30_000);
 
@@ -148,7 +148,7 @@ describe('an audience of many readers', () => {
         const unfinished = new Map<string, (() => Promise<unknown>)[]>();
         for (const { type, target, readers: named, owner } of steps) {
           const id = [...readable.keys()][target % Math.max(1, readable.size)];
-          if (type === 'collect') await audiences.collect(LATER);
+          if (type === 'collect') await groups.collect(LATER);
           else if (type === 'create' || id === undefined) {
             const document = makeDocument({ ownerId: owner, readers: named, writers: [], admins: [] });
             await records.create(document);
@@ -166,7 +166,7 @@ describe('an audience of many readers', () => {
               expect(await world.reaches(caller, documentId)).toBe(callers.has(caller));
         }
         for (const documentId of readable.keys()) await records.update(documentId, remove);
-        await audiences.collect(LATER);
+        await groups.collect(LATER);
         expect(await redis.keys('quire:*audience*')).toEqual([]);
       }),
       { numRuns: 25 },
@@ -190,20 +190,20 @@ describe('an audience of many readers', () => {
       const { record } = await records.update(id, (each) => patch(each, { readers: named('other') }));
       await records.update(id, (each) => finishRetag(each, record?.retag ?? 0));
       await records.update(id, remove);
-      expect(await audiences.collect(LATER)).toBe(2);
+      expect(await groups.collect(LATER)).toBe(2);
     });
     expect(slow).toEqual([]);
   });
 
   test('that comes while a question is being asked has it asked again', async () => {
-    const askAs = createAskAs(redis);
+    const withCallerTags = createWithCallerTags(redis);
     const asked: number[] = [];
-    await askAs('alice', async ({ tags }) => {
+    await withCallerTags('alice', async ({ tags }) => {
       asked.push(tags.length);
       if (asked.length === 1) await createShared(['alice', ...users(30)]);
     });
     expect(asked).toEqual([1, 2]);
-    await askAs('alice', ({ tags }) => Promise.resolve(asked.push(tags.length)));
+    await withCallerTags('alice', ({ tags }) => Promise.resolve(asked.push(tags.length)));
     expect(asked).toEqual([1, 2, 2]);
   });
 });

@@ -1,7 +1,10 @@
 import { defineScript, type Redis } from './client.js';
 
-/** Sets a key that says for so long that somebody lives: on a full Redis, too, where they have much to do. */
-export async function giveSignOfLife(redis: Redis, key: string, milliseconds: number): Promise<void> {
+/**
+ * Sets a key that says for some milliseconds that a process lives. It works on a
+ * full Redis too, where processes have much to do.
+ */
+export async function sendHeartbeat(redis: Redis, key: string, milliseconds: number): Promise<void> {
   await script.run(redis, { keys: [key], arguments: [String(milliseconds)] });
 }
 

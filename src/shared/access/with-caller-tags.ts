@@ -1,26 +1,26 @@
 import { accessToken } from '../filters/tags.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
-import { callerTags, type CallerTags } from './audience.js';
+import { callerTags, type CallerTags } from './access-group.js';
 
-/** How many callers' tags are remembered. */
+/** The tags of this many callers are remembered. */
 const MAX_CALLERS_KNOWN = 512;
 
-/** Asks by what a caller may read. */
-export type AskAs = <Answer>(
+/** Runs a query with the tags that a caller may read. */
+export type WithCallerTags = <Answer>(
   callerId: string,
   ask: (caller: CallerTags) => Promise<Answer>,
 ) => Promise<Answer>;
 
 /**
- * Asks by the tags of a caller, again if the caller came into another audience meanwhile: a document may have changed to
- * it from one that was asked for. Tags are remembered, so that only the second look costs a round trip.
+ * Runs the query again if the caller has joined another access group meanwhile, because a document may have moved there
+ * from a group that the query named. Tags are remembered: only reading them after the query costs a round trip.
  */
-export function createAskAs(redis: Redis): AskAs {
+export function createWithCallerTags(redis: Redis): WithCallerTags {
   const known = new Map<string, readonly string[]>();
   const read = async (callerId: string) => {
-    const members = await redis.zRange(keys.audiencesOf(accessToken(callerId)), 0, -1);
-    // A map keeps the order of insertion: the first was asked for longest ago.
+    const members = await redis.zRange(keys.accessGroupsOf(accessToken(callerId)), 0, -1);
+    // A map keeps the order of insertion, so that the first caller is the one who was read longest ago.
     known.delete(callerId);
     if (members.length > 0) known.set(callerId, members);
     for (const oldest of known.keys()) {

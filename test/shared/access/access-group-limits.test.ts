@@ -2,17 +2,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { remove } from '../../../src/shared/documents/transitions.js';
 import { accessToken } from '../../../src/shared/filters/tags.js';
 import { keys } from '../../../src/shared/redis/keys.js';
-import { openAudienceWorld, type AudienceWorld } from '../../support/audience-world.js';
+import { openAccessGroupWorld, type AccessGroupWorld } from '../../support/access-group-world.js';
 import { makeDocument } from '../../support/documents.js';
 import { rejection } from '../../support/rejection.js';
 
-let world: AudienceWorld;
-let redis: AudienceWorld['redis'];
-let records: AudienceWorld['records'];
-let audiences: AudienceWorld['audiences'];
+let world: AccessGroupWorld;
+let redis: AccessGroupWorld['redis'];
+let records: AccessGroupWorld['records'];
+let groups: AccessGroupWorld['groups'];
 beforeAll(async () => {
-  world = await openAudienceWorld();
-  ({ redis, records, audiences } = world);
+  world = await openAccessGroupWorld();
+  ({ redis, records, groups } = world);
 });
 beforeEach(async () => {
   await redis.flushAll();
@@ -24,7 +24,7 @@ const LATER = Number.MAX_SAFE_INTEGER;
 const users = (count: number, name = 'user') =>
   Array.from({ length: count }, (_, i) => `${name}-${String(i)}`);
 
-describe('audiences of one owner', () => {
+describe('access groups of one owner', () => {
   async function createShared(readers: readonly string[], ownerId = 'owner') {
     const document = makeDocument({ ownerId, readers: [ownerId, ...readers] });
     await records.create(document);
@@ -55,7 +55,7 @@ describe('audiences of one owner', () => {
     expect((await world.tagsOf('hostile')).tags).toHaveLength(1);
 
     for (const id of [...ids, closed]) await records.update(id, remove);
-    while ((await audiences.collect(LATER)) > 0);
+    while ((await groups.collect(LATER)) > 0);
     expect(await redis.keys('quire:*audience*')).toEqual([]);
   }, 60_000);
 
@@ -70,22 +70,22 @@ describe('audiences of one owner', () => {
   test('of earlier versions is told to all whom a mark made ask for more than names them', async () => {
     const first = await createShared(listed('x', 0), 'hostile');
     const { id: other } = await createShared(users(30, 'someone'), 'hostile');
-    const set = keys.audiencesOf(accessToken('victim'));
+    const set = keys.accessGroupsOf(accessToken('victim'));
     const [member = ''] = await world.membersOf('victim');
     const [owner = ''] = member.split(':');
-    // What the version before left of an audience beyond the limit.
+    // What the version before left of an access group beyond the limit.
     await redis.zRem(set, member);
     await redis.zAdd(set, [
       { score: 0, value: `${owner}:*` },
       { score: 0, value: '*' },
     ]);
     for (const whose of [owner, '*']) {
-      await redis.sAdd(keys.audienceOverflow(whose), accessToken('victim'));
-      await redis.sAdd(keys.audienceOverflows, whose);
+      await redis.sAdd(keys.accessGroupOverflow(whose), accessToken('victim'));
+      await redis.sAdd(keys.accessGroupOverflows, whose);
     }
     expect((await world.tagsOf('victim')).areExact).toBe(false);
     expect(await world.reaches('victim', first.id)).toBe(true);
-    await audiences.collect(0);
+    await groups.collect(0);
     expect(await world.membersOf('victim')).toEqual([member]);
     expect((await world.tagsOf('victim')).areExact).toBe(true);
     expect(await world.reaches('victim', first.id)).toBe(true);
