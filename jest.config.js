@@ -23,8 +23,8 @@ const redis = {
 };
 
 export default {
-  // Most of the time of the long ones is waiting, so that three make sense on two cores.
-  maxWorkers: Math.max(3, availableParallelism() - 1),
+  // Most of the time of the long ones is waiting, so that two make sense on two cores.
+  maxWorkers: Math.max(2, availableParallelism() - 1),
   testSequencer: '<rootDir>/test/support/jest/longest-first.mjs',
   // It only ends what hangs: most tests take seconds, but on a full machine several times as many. Jest takes this from
   // here alone: in a project it says nothing and changes nothing.

@@ -1,4 +1,4 @@
-// Puts into dist/ what the TypeScript compiler does not: compiled WebAssembly kernels (*.as.ts) and files of other types.
+// Adds to dist/ what the TypeScript compiler does not produce: compiled WebAssembly kernels (*.as.ts) and files of other types.
 import { chmod, copyFile, mkdir, readdir, rename, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ for (const entry of await readdir(join(root, 'src'), { recursive: true, withFile
   else if (!source.endsWith('.ts')) await build(source, target, (to) => copyFile(source, to));
 }
 
-// `npx quire` runs this file itself.
+// `npx quire` executes this file.
 await chmod(join(root, 'dist', 'cli', 'main.js'), 0o755);
 
 async function compile(source, target) {
@@ -36,7 +36,7 @@ async function compile(source, target) {
   });
 }
 
-/** Makes a missing or outdated target aside and renames it, so that two builds at once do no harm. */
+/** Makes a missing or outdated target in a temporary file and renames it, so that concurrent builds do no harm. */
 async function build(source, target, make) {
   const made = await stat(target).catch(() => null);
   if (made && made.mtimeMs >= (await stat(source)).mtimeMs) return;

@@ -1,4 +1,4 @@
-// Prints what jest's JSON report (path as the first argument) counted, as the closing line of .ci/run.
+// Prints the counts of jest's JSON report, whose path is the first argument, as the last line of .ci/run.
 import { readFileSync } from 'node:fs';
 
 const report = readFileSync(process.argv[2], 'utf8');
@@ -7,7 +7,7 @@ if (report === '') {
   process.exit(1);
 }
 const counts = JSON.parse(report);
-// A file that cannot even be loaded holds no failed test, and is one.
+// A file that cannot be loaded has no failed tests, but counts as one.
 const failed = counts.numFailedTests + counts.numRuntimeErrorTestSuites;
 const skipped = counts.numPendingTests + counts.numTodoTests;
 console.log(`${counts.numPassedTests} passed, ${failed} failed, ${skipped} skipped`);

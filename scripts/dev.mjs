@@ -1,5 +1,5 @@
-// `npm run dev`: the whole service on the data of `npm start`; what changes in src/ is compiled, and the processes that run
-// it are started again. Types are left to the editor and to `npm run check`.
+// `npm run dev` runs the whole service on the data of `npm start`. Files that change in src/ are compiled, and the processes
+// that run them are restarted. Types are not checked; the editor and `npm run check` do that.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -10,12 +10,13 @@ const { compileOnChange } = await import('./dev/compile-on-change.mjs');
 const { touchedBy } = await import('./dev/imports.mjs');
 const { loadSettings } = await import('../dist/shared/settings/load.js');
 const { findOrInstallRedisServer } = await import('../dist/cli/find-redis.js');
-const { lockDataDirectory } = await import('../dist/cli/lock.js');
-const { startOwnRedis, untilRedisAnswers } = await import('../dist/cli/own-redis.js');
-const { assertPortIsFree } = await import('../dist/cli/port.js');
+const { lockDataDirectory } = await import('../dist/cli/lock-data-directory.js');
+const { startOwnRedis } = await import('../dist/cli/own-redis.js');
+const { assertPortIsFree } = await import('../dist/cli/assert-port-is-free.js');
+const { untilRedisAnswers } = await import('../dist/cli/reach-redis.js');
 const { addressOf, untilReady, welcome } = await import('../dist/cli/readiness.js');
 
-/** What a process has to finish what it is at; jobs and requests that it does not finish are done again. */
+/** Time for a process to finish its work before it is restarted. Unfinished jobs are repeated. */
 const PATIENCE_MS = 500;
 
 const say = (text) => process.stderr.write(`${text}\n`);
@@ -25,7 +26,7 @@ const processes = [
 ];
 const running = new Map();
 const stop = new AbortController();
-/** For an API that was started again to be ready. */
+/** Aborts the wait for a restarted API when it is restarted again. */
 let waiting = new AbortController();
 
 const settings = loadSettings(process.env, ['secret']);
@@ -39,7 +40,7 @@ if (await isReady()) {
   say('watching src/');
 }
 
-/** Waits until the API answers that it is ready; false when it is to stop before that. */
+/** Waits until the API is ready. Resolves with false when the signal aborts before. */
 async function isReady(signal = stop.signal) {
   try {
     await untilReady(address, signal);
@@ -101,7 +102,7 @@ async function restart(changed, targets) {
   for (const name of touched) start(name);
   const what = touched.length > 0 ? `${touched.join(' and ')} started again` : 'no running process has it';
   say(`${changed.map((path) => path.slice(root.length + 1)).join(', ')}: ${what}`);
-  // The next change may come before, and starts it anew.
+  // Another change may come before the API is ready and restart it again.
   if (touched.includes('api')) void sayWhenReady(began);
 }
 

@@ -1,13 +1,14 @@
-// `npm run play`: a prompt with the API's context wired, on the data of a service that runs, or of none.
+// `npm run play` opens a prompt with the API's context, on the data of `npm start`, whether the service runs or not.
 import { start } from 'node:repl';
 import { prepare } from './prepare.mjs';
 
 prepare();
 const { loadSettings } = await import('../dist/shared/settings/load.js');
 const { createLogger } = await import('../dist/shared/observability/logger.js');
-const { findOwnRedis, startOwnRedis, untilRedisAnswers } = await import('../dist/cli/own-redis.js');
+const { startOwnRedis } = await import('../dist/cli/own-redis.js');
+const { findOwnRedis, untilRedisAnswers } = await import('../dist/cli/reach-redis.js');
 const { findOrInstallRedisServer } = await import('../dist/cli/find-redis.js');
-const { lockDataDirectory } = await import('../dist/cli/lock.js');
+const { lockDataDirectory } = await import('../dist/cli/lock-data-directory.js');
 const { createApiContext } = await import('../dist/api/context.js');
 
 const closing = new AbortController();

@@ -1,4 +1,4 @@
-// Plain Node without dependencies: this runs before anything is installed.
+// This file has no dependencies, because it runs before anything is installed.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -19,7 +19,7 @@ function requireNode() {
 }
 
 function npm(args) {
-  // Output goes to stderr: stdout belongs to what the user asked for.
+  // Output goes to stderr, because stdout is for what the user requested.
   const { status } = spawnSync('npm', args, { cwd: root, stdio: ['ignore', 2, 2] });
   if (status !== 0) fail(`npm ${args.join(' ')} failed.`);
 }
@@ -28,13 +28,13 @@ function readPackages(path) {
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).packages : null;
 }
 
-/** Compares contents, not times: a clone or a checkout must not cause an install. */
+/** Compares contents rather than times, so that a clone or a checkout does not cause an installation. */
 function isInstalled() {
   const wanted = readPackages(join(root, 'package-lock.json'));
   const installed = readPackages(join(root, 'node_modules', '.package-lock.json'));
   if (wanted === null || installed === null) return false;
   const fits = Object.entries(installed).every(([path, { version }]) => wanted[path]?.version === version);
-  // Optional packages of other platforms are wanted but never installed.
+  // Optional packages of other platforms are in the lock file but never installed.
   return fits && Object.keys(wanted).every((path) => path === '' || wanted[path].optional || installed[path]);
 }
 

@@ -29,11 +29,11 @@ child.on('exit', (code, signal) => {
   process.exitCode = signal === null ? code : 1;
 });
 
-/** Compiles what changes in src/; Jest runs the named files again, or those that were changed since the last commit. */
+/** Compiles files that change in src/. Jest reruns the named files, or those that were changed since the last commit. */
 async function watch(names) {
   const { compileOnChange } = await import('./dev/compile-on-change.mjs');
   compileOnChange(root);
   const roots = ['test', 'dist'].map((folder) => `--roots=${join(root, folder)}`);
-  // The roots first: what follows an option that takes several values is one of them.
+  // The roots come first, because an option with several values would also take the names that follow it.
   return [...roots, names.length > 0 ? '--watchAll' : '--watch', ...names];
 }

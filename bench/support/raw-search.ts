@@ -1,9 +1,9 @@
 import { RESP_TYPES } from 'redis';
-import { callerTags } from '../../src/shared/access/audience.js';
+import { callerTags } from '../../src/shared/access/access-group.js';
 import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedder.js';
 import {
   nearestQuery,
-  wordsQuery,
+  termsQuery,
   type ChunkQuery,
 } from '../../src/shared/adapters/query-engine-index/chunk-query.js';
 import { compileClause } from '../../src/shared/adapters/query-engine-index/clause.js';
@@ -16,7 +16,7 @@ import { createLexicalRanker, createSemanticRanker, type Ranking } from '../../s
 import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
 
 /** What a search of the service asks for by default. */
-const PAGE = { k: 10, minScore: 0, seeksAllWords: false };
+const PAGE = { k: 10, minScore: 0, hasCheapPostings: false };
 
 /** FT.SEARCH as the service sends it for ten hits, without the service. */
 export async function createRawSearch(options: {
@@ -45,7 +45,7 @@ export async function createRawSearch(options: {
       const known = await statistics.read(options.owner, lexical.queryTerms(query));
       const [first] = planPasses('lexical', { query, ...PAGE }, known);
       if (first?.kind !== 'terms') throw new Error(`There is no term in the query ${query}.`);
-      return wordsQuery(within, { words: first.terms, limit: first.limit });
+      return termsQuery(within, { query: first.terms, limit: first.limit });
     },
     semantic: async (query) => {
       const { vectors } = await embedder.embedQuery(query);

@@ -3,12 +3,12 @@ import { existsSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compileFile } from './compile.mjs';
 
-/** Editors write a file in several steps, and tools write many files. */
+/** Editors write a file in several steps, and tools write many files, so changes are collected for this time. */
 const QUIET_MS = 60;
 
 /**
- * Compiles into dist/ what changes in src/. `onCompiled` gets the changed files and what became of them; what cannot be
- * compiled is told of, and tried again with the next change.
+ * Compiles files that change in src/ into dist/. `onCompiled` gets the changed files and their targets. A file that cannot
+ * be compiled is reported, and compiled again with the next change.
  */
 export function compileOnChange(root, onCompiled = () => undefined) {
   const written = new Set();
@@ -20,7 +20,7 @@ export function compileOnChange(root, onCompiled = () => undefined) {
     try {
       const targets = await compileAll(changed, root);
       if (targets.length === 0) return;
-      // What `npm test` and `npm start` go by: there is nothing left for them to build.
+      // `npm test` and `npm start` look at this file to learn that there is nothing to build.
       writeFileSync(join(root, 'dist', '.built'), '');
       await onCompiled(changed, targets);
     } catch (error) {

@@ -3,15 +3,15 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import ts from 'typescript';
 
-/** Where the compiler puts what a source file becomes. */
+/** Returns the path of the compiled file. */
 function targetOf(source, root) {
   const path = join(root, 'dist', relative(join(root, 'src'), source));
   return path.replace(/\.ts$/, '.js');
 }
 
 /**
- * Compiles one file as `npm run build` does, without its types being checked; removes what a file that is gone became.
- * @throws Error naming the place of what is no TypeScript
+ * Compiles one file like `npm run build`, without checking types. If the source was deleted, its targets are removed.
+ * @throws Error with the position of a syntax error
  */
 export async function compileFile(source, root) {
   const target = targetOf(source, root);
@@ -45,11 +45,11 @@ let options;
 function optionsOf(root) {
   options ??= ts.parseJsonConfigFileContent(
     ts.readConfigFile(join(root, 'tsconfig.build.json'), ts.sys.readFile).config,
-    // The files are of no interest here, and listing them takes a while.
+    // The list of files is not needed here, and reading it takes a while.
     { ...ts.sys, readDirectory: () => [] },
     root,
   ).options;
-  // Alone a file does not tell that its package is made of ES modules.
+  // A single file does not show that its package consists of ES modules.
   Object.assign(options, { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler });
   return options;
 }

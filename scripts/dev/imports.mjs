@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/** Static and dynamic imports, and files that are started as threads or processes of their own. */
+/** Matches static and dynamic imports, and files that are started as threads or processes. */
 const REFERENCE = /(?:from|import|import\(|new URL\()\s*'(\.{1,2}\/[^']+)'/g;
 
-/** All files that a compiled file runs: itself, what it imports, and what those do. */
+/** Returns all files that a compiled file needs: itself and its direct and indirect imports. */
 function filesOf(entry, seen = new Set()) {
   if (seen.has(entry) || !existsSync(entry)) return seen;
   seen.add(entry);
@@ -14,7 +14,7 @@ function filesOf(entry, seen = new Set()) {
   return seen;
 }
 
-/** Names of the processes that run one of the changed files. */
+/** Returns the names of the processes that use one of the changed files. */
 export function touchedBy(changed, processes) {
   return processes
     .filter(({ entry }) => {

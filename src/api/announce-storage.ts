@@ -14,7 +14,7 @@ import {
 interface Parts {
   readonly marker: StorageMarker;
   readonly storage: ObjectStorage;
-  /** How to mend it, when we and other APIs do not have one storage. */
+  /** What to change when this API and another do not use the same storage. */
   readonly advice: string;
   readonly logger: Logger;
   readonly signal: AbortSignal;
@@ -23,23 +23,24 @@ interface Parts {
 const AGAIN_MILLISECONDS = 500;
 
 /**
- * Marks our storage as the one that source files are in, for workers and other APIs to see. Returns the storage, whose
- * check now also tells when a living API has another, and what ends the announcing.
- * @throws IncompatibleDataError when another API lives that keeps source files elsewhere
+ * Marks our storage as the one that holds the source files, so that workers and other APIs can check theirs. Returns the
+ * storage, whose `check` now also fails when another running API uses a different one, and `close`, which ends the
+ * announcements.
+ * @throws IncompatibleDataError when another running API keeps its source files elsewhere
  */
 export async function announceStorage({ marker, storage, advice, logger, signal }: Parts) {
-  const step = createSteps(marker, logger);
+  const announceOnce = createAnnouncement(marker, logger);
   const message = `another API keeps source files elsewhere: ${advice}`;
   const since = performance.now();
-  let isOurs = await step();
+  let isOurs = await announceOnce();
   while (isOurs === false) {
     if (performance.now() - since > PATIENCE_MILLISECONDS) throw new IncompatibleDataError(message);
     await sleep(AGAIN_MILLISECONDS, undefined, { signal });
-    isOurs = await step();
+    isOurs = await announceOnce();
   }
 
   const announceAgain = async () => {
-    const result = await step();
+    const result = await announceOnce();
     if (result === false && isOurs !== false) logger.error(message);
     isOurs = result ?? isOurs;
   };
@@ -56,8 +57,8 @@ export async function announceStorage({ marker, storage, advice, logger, signal 
   return { storage: { ...storage, check }, close };
 }
 
-/** Each step tells whether our storage is the one that is announced; null when that cannot be told for now. */
-function createSteps(marker: StorageMarker, logger: Logger): () => Promise<boolean | null> {
+/** The returned function announces our storage and resolves with whether it is the announced one; null if that is unknown now. */
+function createAnnouncement(marker: StorageMarker, logger: Logger): () => Promise<boolean | null> {
   let known: string | null = null;
   let isTrouble = false;
   const step = async (): Promise<boolean> => {
@@ -67,11 +68,11 @@ function createSteps(marker: StorageMarker, logger: Logger): () => Promise<boole
       await marker.announce(known);
       return true;
     }
-    // What we have seen ourselves was taken out of the storage; what nobody announces was before our time.
+    // A marker that we have seen was removed from the storage since; one that nobody announces is from an earlier run.
     const wasSeen = known !== null && sight.marker === known;
     if (sight.isAnnounced && !wasSeen) return false;
     const replaced = await marker.replace(sight.marker, { wasSeen });
-    // Another came first: the next look tells where.
+    // Another API was faster; the next look shows whether it uses the same storage.
     if (replaced === null) return step();
     known = replaced;
     return true;

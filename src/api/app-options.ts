@@ -6,14 +6,15 @@ import { createAuthentication } from './auth/auth.js';
 import { createBodyBudget, type BodyBudgetOptions } from './http/request/body-budget.js';
 import type { Secrets } from './routes.js';
 
-/** What an app needs of the settings, whatever it serves. */
+/** Makes the options that the application needs in all phases from the settings. */
 export function appOptionsOf(
   { devMode, allowRemoteDevMode, api }: Settings,
   secrets: Secrets,
   logger: Logger,
 ): Omit<AppOptions, 'routes' | 'answerMemory'> {
   const { corsOrigins, publicUrl, maxJsonBytes } = api;
-  const trustProxy = parseTrustedProxies(api.trustProxy) ?? 0;
+  const trustProxy = parseTrustedProxies(api.trustProxy);
+  if (trustProxy === null) throw new Error('api.trust_proxy was not validated');
   const publicNames = publicUrl === '' ? [] : [new URL(publicUrl).hostname];
   return {
     authenticate: createAuthentication({ secrets, devMode }),
@@ -30,7 +31,7 @@ export function appOptionsOf(
   };
 }
 
-/** A quarter each, or a largest body where that is more. */
+/** Gives each caller a quarter of the budget, or enough for one body of the largest size. */
 function bodyBudgetOf({ bodyMemoryMegabytes, maxJsonBytes }: Settings['api']): BodyBudgetOptions {
   const maxBytes = bodyMemoryMegabytes * 1024 ** 2;
   return { maxBytes, shareBytes: Math.max(maxBytes / 4, maxJsonBytes + 1024 ** 2) };

@@ -42,26 +42,29 @@ import { countTokens } from '../shared/text/token-count.js';
 import { createUsage } from '../shared/usage/usage.js';
 import { announceStorage } from './announce-storage.js';
 import { limitIndexTime } from './index-deadline.js';
-import { watchRedis } from './redis-watch.js';
-import { createChangeWaiter } from './services/ingest/waiting.js';
+import { reconnectSilentRedis } from './reconnect-silent-redis.js';
+import { createChangeWaiter } from './services/ingest/change-waiter.js';
 
 export type ApiContext = Awaited<ReturnType<typeof createApiContext>>;
 
 interface ContextOptions {
   readonly settings: Settings;
   readonly logger: Logger;
-  /** The process stops: ends the wait for a Redis that does not come, and requests' waits for their documents. */
+  /** Aborts when the process stops, and ends the wait for Redis and the waits of requests for their documents. */
   readonly signal: AbortSignal;
-  /** There is a Redis to wait for. */
+  /** Called when Redis is not available and has to be waited for. */
   readonly onRedisAway: () => void;
-  /** The data was reindexed: this process's settings are old. */
+  /** Called when the data was reindexed, so that the settings of this process are out of date. */
   readonly onDataChange: () => void;
 }
 
-/** Everything that routes need, wired once. Waits for Redis; refuses one that would lose or mix data. */
+/**
+ * Everything that routes need, wired once. Waits for Redis.
+ * @throws IncompatibleDataError for a Redis that would lose data or mix up data of two models
+ */
 export async function createApiContext(options: ContextOptions) {
-  const { settings, logger, signal, onRedisAway, onDataChange } = options;
-  // The tokenizer loads its table at first use, which takes a second that no request should wait for.
+  const { settings, logger, signal } = options;
+  // The tokenizer loads its table when it is first used. That takes a second, which no request should wait for.
   countTokens('warm');
   const onError = (error: Error) => {
     logger.warn({ err: error }, 'redis connection');
@@ -69,29 +72,21 @@ export async function createApiContext(options: ContextOptions) {
   const embedder = createEmbedder(settings);
   const completer = createCompleter(settings);
   const storage = await createObjectStorage(settings, logger);
-  const wanted = { model: embedder.model, vectorType: settings.embedding.vectorType };
-  const { redis, data: dataSet } = await openRedis(
-    settings.redis.url,
-    { failFast: true, onError, onAway: onRedisAway, logger, signal },
-    (opened) => openData(opened, { wanted, logger }),
-  );
-  const unwatch = watchRedis(redis, onError);
+  const { redis, dataSet, stopReconnecting } = await connectRedis(options, embedder, onError);
   const drafts = createDraftObjects(redis);
-  const kept = { marker: createStorageMarker({ redis, storage, drafts }), storage };
-  const announced = await announceStorage({ ...kept, advice: storageAdvice(settings), logger, signal });
+  const marker = createStorageMarker({ redis, storage, drafts });
+  const announced = await announceStorage({
+    marker,
+    storage,
+    advice: storageAdvice(settings),
+    logger,
+    signal,
+  });
   const connection = bullConnection(settings.redis.url, { failFast: true });
   const jobs = await openJobs({ connection, redis, onError }, { logger, signal });
   const waiter = await createChangeWaiter(redis, onError, signal);
   const records = createRecords(redis, dataSet.vectors, logMalformed(logger));
-  const chunks = createChunks(redis, dataSet.vectors);
-  let serving: string | null = null;
-  const claim = async (name: string) => {
-    await claimIndex(redis, name, dataSet.vectors);
-    serving = name;
-  };
-  const engine = await createIndex({ settings, logger, signal, redis, embedder, dataSet, records, claim });
-  const unwatchData = watchDataSet(redis, dataSet, { index: () => serving, onChange: onDataChange });
-  const index = limitIndexTime(engine, { milliseconds: settings.search.timeoutSeconds * 1_000 });
+  const { index, unwatch } = await openIndex(options, { redis, embedder, dataSet, records });
   return {
     settings,
     logger,
@@ -100,7 +95,7 @@ export async function createApiContext(options: ContextOptions) {
     waiter,
     index,
     records,
-    chunks,
+    chunks: createChunks(redis, dataSet.vectors),
     completer,
     countTokens,
     memory: createMemoryWatch(redis, settings.ingest.maxMemoryShare),
@@ -111,14 +106,45 @@ export async function createApiContext(options: ContextOptions) {
     storage: announced.storage,
     search: openSearch({ settings, logger, redis, index, embedder }),
     close: async () => {
+      stopReconnecting();
       unwatch();
-      unwatchData();
       announced.close();
       waiter.close();
       await Promise.allSettled([index.close(), jobs.close()]);
       redis.destroy();
     },
   };
+}
+
+/** Connects to a Redis whose data fits the settings. */
+async function connectRedis(
+  { settings, logger, signal, onRedisAway }: ContextOptions,
+  embedder: Embedder,
+  onError: (error: Error) => void,
+) {
+  const wanted = { model: embedder.model, vectorType: settings.embedding.vectorType };
+  const { redis, data: dataSet } = await openRedis(
+    settings.redis.url,
+    { failFast: true, onError, onAway: onRedisAway, logger, signal },
+    (opened) => openData(opened, { wanted, logger }),
+  );
+  return { redis, dataSet, stopReconnecting: reconnectSilentRedis(redis, onError) };
+}
+
+/** Creates the index with its time limit, and watches whether other data is to be served. */
+async function openIndex(
+  { settings, logger, signal, onDataChange }: ContextOptions,
+  { redis, embedder, dataSet, records }: Pick<IndexParts, 'redis' | 'embedder' | 'dataSet' | 'records'>,
+) {
+  let serving: string | null = null;
+  const claim = async (name: string) => {
+    await claimIndex(redis, name, dataSet.vectors);
+    serving = name;
+  };
+  const engine = await createIndex({ settings, logger, signal, redis, embedder, dataSet, records, claim });
+  const unwatch = watchDataSet(redis, dataSet, { index: () => serving, onChange: onDataChange });
+  const index = limitIndexTime(engine, { milliseconds: settings.search.timeoutSeconds * 1_000 });
+  return { index, unwatch };
 }
 
 interface SearchParts {
@@ -141,7 +167,7 @@ function openSearch({ settings, logger, redis, index, embedder }: SearchParts): 
   });
 }
 
-/** The builtin embedder's vectors hold nothing but words, which counting them ranks better. */
+/** The builtin embedder's vectors only represent words, and lexical ranking ranks by words better. */
 function standardRanking({ search, embedder }: Settings): Ranking {
   if (search.ranking !== 'auto') return search.ranking;
   return embedder === 'builtin' ? 'lexical' : 'semantic';
@@ -169,7 +195,7 @@ async function createIndex({
   records,
   claim,
 }: IndexParts): Promise<Index> {
-  // Redis may go away again since it was opened.
+  // Redis may have gone away again since it was opened.
   const { name, reason } = await waitForRedis(() => chooseIndex(redis, settings.index), { logger, signal });
   logger.info({ index: name, reason }, 'index chosen');
   const onProblem = (message: string, fields: Readonly<Record<string, unknown>>) => {
@@ -187,7 +213,7 @@ async function createIndex({
         vectors,
         model: embedder.model,
         algorithm: algorithmOf(settings.queryEngine),
-        // Of the builtin embedder's vectors, which are nearly orthogonal, a graph finds three in four.
+        // The builtin embedder's vectors are nearly orthogonal, and HNSW would find three in four of them.
         efRuntime: settings.embedder === 'builtin' ? null : settings.queryEngine.hnswEfRuntime,
         timeoutMilliseconds: settings.search.timeoutSeconds * 1_000,
         dimensions: async () => (await readDataSet(redis))?.dimensions ?? (await embedder.dimensions()),

@@ -3,8 +3,8 @@ import { UnavailableError } from '../shared/errors.js';
 import type { CallOptions, Index } from '../shared/ports.js';
 
 /**
- * An index that answers in time or not at all: a late answer is a 503, never taken for the truth. Nothing of the index
- * is handed through unnamed: what the port gets one day does not compile until it stands here.
+ * Wraps an index with a time limit. A question that takes longer fails with UnavailableError (503), and its late answer is
+ * ignored. The members are listed one by one, so that a new member of the port does not compile until it is added here.
  */
 export function limitIndexTime(index: Index, { milliseconds }: { milliseconds: number }): Index {
   const inTime =
@@ -21,12 +21,12 @@ export function limitIndexTime(index: Index, { milliseconds }: { milliseconds: n
     };
   return {
     name: index.name,
-    seeksAllWords: index.seeksAllWords,
+    hasCheapPostings: index.hasCheapPostings,
     search: inTime((request) => index.search(request)),
-    searchWords: inTime((request) => index.searchWords(request)),
+    searchTerms: inTime((request) => index.searchTerms(request)),
     list: inTime((request) => index.list(request)),
     count: inTime((request) => index.count(request)),
-    // Both know without asking the engine.
+    // Neither of these asks the engine.
     state: () => index.state(),
     close: () => index.close(),
   };

@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import { IncompatibleDataError } from '../shared/data-set/data-set.js';
 import { EXIT_DATA_CHANGED, EXIT_WRONG_SETTINGS } from '../shared/exit-codes.js';
 import { createLogger, type Logger } from '../shared/observability/logger.js';
@@ -7,12 +7,14 @@ import type { Settings } from '../shared/settings/schema.js';
 import { loadOrCreateSecret } from '../shared/settings/secret.js';
 import { stopOnSignals } from '../shared/stop-process.js';
 import { appOptionsOf } from './app-options.js';
-import { createServingApp, createStartingApp } from './apps.js';
-import { untilIndexIsRead, untilWorthListening } from './begin-serving.js';
+import { createServingApp } from './serving-app.js';
+import { createStartingApp } from './starting-app.js';
+import { untilIndexIsRead, untilWorthListening } from './when-to-listen.js';
 import { createApiContext } from './context.js';
-import { createApiServer } from './http/server.js';
-import { listen, PortError } from './http/serving.js';
-import { createLife, type Life } from './life.js';
+import { createApiServer } from './http/connections/server.js';
+import { listen, ListenError } from './http/connections/listen.js';
+import { createLifecycle, type Lifecycle } from './lifecycle.js';
+import { connectionsOfThisProcess, limitConnections } from './http/connections/limit-connections.js';
 import { createProcessMetrics } from './pages/process-metrics.js';
 import type { Secrets } from './routes.js';
 import { createAnswerMemory } from './services/retrieval/answer-memory.js';
@@ -37,34 +39,52 @@ async function main(): Promise<void> {
   const server = createApiServer((request, response) => listener(request, response), {
     requestTimeoutSeconds: settings.api.requestTimeoutSeconds,
     stalledMilliseconds: settings.api.stalledSeconds * 1_000,
-    mostUnsentBytes: limitBytes,
+    maxUnsentBytes: limitBytes,
     onCutOff: processMetrics.countCutOff,
   });
-  const life = createLife(server);
-  // Whoever asks while we wait for Redis is told so.
-  listener = createStartingApp(options, life.phase);
-  const { starting, redisAway } = startContext(settings, logger, life);
+  limitConnections(server, {
+    max: connectionsOfThisProcess(),
+    onCrowded: (open) => {
+      logger.warn({ open }, 'too many connections: those without a request are closed');
+    },
+  });
+  const lifecycle = createLifecycle(server);
+  // While the process waits for Redis, this application reports that.
+  listener = createStartingApp(options, lifecycle.phase);
+  const { starting, redisAway } = startContext(settings, logger, lifecycle);
   const serve = async () => {
     const context = await starting;
-    listener = createServingApp(options, context, { secrets, processMetrics, phase: life.phase });
-    await untilIndexIsRead(context.index, life.ending);
-    life.begin();
+    listener = createServingApp(options, context, { secrets, processMetrics, phase: lifecycle.phase });
+    await untilIndexIsRead(context.index, lifecycle.ending);
+    lifecycle.beginServing();
   };
+  await run(server, { serving: serve(), redisAway, settings, logger, lifecycle });
+}
+
+interface Start {
+  readonly serving: Promise<void>;
+  readonly redisAway: Promise<void>;
+  readonly settings: Settings;
+  readonly logger: Logger;
+  readonly lifecycle: Lifecycle;
+}
+
+/** Listens and waits until the process serves. Errors do not count once it is asked to stop. */
+async function run(server: Server, { serving, redisAway, settings, logger, lifecycle }: Start) {
   try {
-    const serving = serve();
-    await untilWorthListening({ serving, redisAway, signal: life.ending });
+    await untilWorthListening({ serving, redisAway, signal: lifecycle.ending });
     await listen(server, settings.api);
     const { host, port } = settings.api;
     logger.info({ host, port, devMode: settings.devMode }, 'api listens');
     await serving;
     logger.info('api serves');
   } catch (error) {
-    if (!life.ending.aborted) throw error;
+    if (!lifecycle.ending.aborted) throw error;
   }
 }
 
-/** Makes what routes need; a signal or other data end it, and the process. */
-function startContext(settings: Settings, logger: Logger, life: Life) {
+/** Creates the context. A signal, or a change of the data, ends it and the process. */
+function startContext(settings: Settings, logger: Logger, lifecycle: Lifecycle) {
   const { drainSeconds } = settings.workers;
   const { stop } = stopOnSignals({
     logger,
@@ -72,7 +92,7 @@ function startContext(settings: Settings, logger: Logger, life: Life) {
     drainSeconds,
     delaySeconds: settings.api.shutdownDelaySeconds,
     close: async (delaySeconds) => {
-      await life.end({ delaySeconds, drainSeconds });
+      await lifecycle.end({ delaySeconds, drainSeconds });
       const [started] = await Promise.allSettled([starting]);
       if (started.status === 'fulfilled') await started.value.close();
     },
@@ -84,7 +104,7 @@ function startContext(settings: Settings, logger: Logger, life: Life) {
   const starting = createApiContext({
     settings,
     logger,
-    signal: life.ending,
+    signal: lifecycle.ending,
     onRedisAway,
     onDataChange: () => stop('the data was reindexed', EXIT_DATA_CHANGED),
   });
@@ -96,14 +116,14 @@ async function readSecrets({
   jwtSecretKeyPrevious,
   dataDirectory,
 }: Settings): Promise<Secrets> {
-  // Without one the settings allow dev mode only.
+  // Without a secret the settings allow dev mode only.
   const current = jwtSecretKey ?? (await loadOrCreateSecret(dataDirectory));
   return jwtSecretKeyPrevious === null ? [current] : [current, jwtSecretKeyPrevious];
 }
 
 main().catch((error: unknown) => {
   const isOurs =
-    error instanceof SettingsError || error instanceof IncompatibleDataError || error instanceof PortError;
+    error instanceof SettingsError || error instanceof IncompatibleDataError || error instanceof ListenError;
   process.stderr.write(`${isOurs ? error.message : describe(error)}\n`);
   process.exit(isOurs ? EXIT_WRONG_SETTINGS : 1);
 });

@@ -17,7 +17,7 @@ interface PageOptions {
   readonly bodies: BodyBudget;
 }
 
-/** What operators use, and what is no JSON route: metrics and the pages under /admin. */
+/** The pages for operators: metrics and everything under /admin. */
 export function createOperatorPages(
   context: ApiContext,
   { secrets, processMetrics, guesses, bodies }: PageOptions,

@@ -3,7 +3,7 @@ import type { Settings } from '../shared/settings/schema.js';
 import type { Guesses } from './auth/guesses.js';
 import type { ApiContext } from './context.js';
 import type { Route } from './http/route.js';
-import type { Phase } from './phase.js';
+import type { LifecyclePhase } from './lifecycle-phase.js';
 import { createCacheRoutes } from './routes/caches.js';
 import { createContentRoutes } from './routes/document-content.js';
 import { createDocumentRoutes } from './routes/documents.js';
@@ -33,7 +33,7 @@ import { createQuery } from './services/retrieval/query.js';
 import { createRetrieval } from './services/retrieval/retrieval.js';
 import { createUriMaker } from './services/tokens.js';
 
-/** The current secret, then the previous one while it is being changed. */
+/** The current secret, then the previous one while the secret is being changed. */
 export type Secrets = readonly [string, ...string[]];
 
 interface RouteContext extends ApiContext {
@@ -43,10 +43,10 @@ interface RouteContext extends ApiContext {
 interface RouteParts {
   readonly secrets: Secrets;
   readonly guesses: Guesses;
-  readonly phase: () => Phase;
+  readonly phase: () => LifecyclePhase;
 }
 
-/** Every route of the API over what the context holds. */
+/** Creates all routes of the API. */
 export function createRoutes(context: RouteContext, { secrets, guesses, phase }: RouteParts): Route[] {
   const { settings, redis, index, storage, usage } = context;
   const links = createDownloadLinks({ secrets, validSeconds: settings.api.downloadUrlSeconds });
@@ -66,7 +66,7 @@ export function createRoutes(context: RouteContext, { secrets, guesses, phase }:
   ];
 }
 
-/** What the routes of documents need of the context. */
+/** The part of the context that the routes of documents need. */
 export interface DocumentRouteContext extends Pick<
   RouteContext,
   | 'logger'

@@ -12,7 +12,9 @@ function isExecutable(path: string): boolean {
   }
 }
 
+/** Returns the path of an executable in the folders of `PATH`; null when there is none. */
 export function onPath(name: string, env: Environment): string | null {
-  const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+  const { PATH: path = '' } = env;
+  const folders = path.split(delimiter).filter((folder) => folder !== '');
   return folders.map((folder) => join(folder, name)).find(isExecutable) ?? null;
 }

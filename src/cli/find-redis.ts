@@ -3,9 +3,9 @@ import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { onPath, type Environment } from './executables.js';
 import { installRedis } from './install-redis.js';
-import { UserError } from './report.js';
+import { UserError } from './user-messages.js';
 
-/** The server that `redis-stack-server`, a shell script, would start with fixed options. */
+/** Finds the server that `redis-stack-server`, a shell script, would start with fixed options. */
 function stackServer(env: Environment): string | null {
   const script = onPath('redis-stack-server', env);
   if (script === null) return null;
@@ -19,15 +19,15 @@ function isRecent(path: string): boolean {
   return version !== null && Number(version[1]) * 100 + Number(version[2]) >= 602;
 }
 
-/** Path of a Redis server of version 6.2 or newer on this machine. */
+/** Finds a Redis server of version 6.2 or newer on this machine. */
 function findRedisServer(env: Environment): string | null {
   const servers = [onPath('redis-server', env), stackServer(env), onPath('valkey-server', env)];
   return servers.filter((path) => path !== null).find(isRecent) ?? null;
 }
 
 /**
- * Path of a Redis server, installed first where that is possible and allowed.
- * @throws UserError naming the one command to run
+ * Returns the path of a Redis server. If there is none, it is installed, if that is possible and allowed.
+ * @throws UserError with the command that installs one
  */
 export function findOrInstallRedisServer(env: Environment): string {
   const found = findRedisServer(env);

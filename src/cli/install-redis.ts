@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { onPath, type Environment } from './executables.js';
-import { say, UserError } from './report.js';
+import { say, UserError } from './user-messages.js';
 import { runWithoutServices } from './service-policy.js';
 
 function adviceFor(env: Environment): string {
@@ -14,25 +14,26 @@ function adviceFor(env: Environment): string {
 }
 
 function run(command: string, args: readonly string[], env: Environment): boolean {
-  // Output goes to stderr: stdout belongs to what the user asked for.
+  // Output goes to stderr, because stdout is for what the user requested.
   const { status } = spawnSync(command, args, { stdio: ['ignore', 2, 2], env: { ...env } });
   return status === 0;
 }
 
 /**
  * Installs the package `redis-server` on Debian and Ubuntu, as root, without a running or enabled system service.
- * @throws UserError naming the one command to run, where that is impossible, forbidden or fails
+ * @throws UserError with the command that installs one, if that is impossible or forbidden, or if it fails
  */
 export function installRedis(env: Environment): void {
   const advice = `Quire needs a Redis. Install one with\n  ${adviceFor(env)}\nor set REDIS_URL to one that runs.`;
-  const forbidden = !['', '0', 'false'].includes(env['QUIRE_NO_INSTALL'] ?? '');
+  const { QUIRE_NO_INSTALL: noInstall = '' } = env;
+  const forbidden = !['', '0', 'false'].includes(noInstall);
   const possible =
     existsSync('/etc/debian_version') && process.getuid?.() === 0 && onPath('apt-get', env) !== null;
   if (forbidden || !possible) throw new UserError(advice);
 
   say('No Redis found: installing the package redis-server (set QUIRE_NO_INSTALL=1 to forbid this).');
   const quiet = { ...env, DEBIAN_FRONTEND: 'noninteractive' };
-  // A failed update may still leave lists that know the package.
+  // If the update fails, the existing package lists may still contain the package.
   if (!run('apt-get', ['update', '-q'], quiet))
     say('apt-get update failed; trying the package lists at hand.');
   const install = ['install', '-y', '-q', '--no-install-recommends', 'redis-server'];

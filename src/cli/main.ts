@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { SettingsError } from '../shared/settings/load.js';
 import { reindex } from './reindex.js';
-import { say, UserError } from './report.js';
+import { say, UserError } from './user-messages.js';
 import { settingsFile, settingsTable } from './settings.js';
 import { makeToken, type TokenRequest } from './token.js';
 import { up } from './up.js';

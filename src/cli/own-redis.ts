@@ -4,10 +4,10 @@ import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient } from 'redis';
 import { errorCode } from '../shared/error-code.js';
-import { superviseChild, type Child } from './child.js';
-import { say } from './report.js';
+import { urlOf, withClient } from './reach-redis.js';
+import { superviseChild, type Child } from './supervise-child.js';
+import { say } from './user-messages.js';
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -19,46 +19,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-function urlOf(port: number): string {
-  return `redis://127.0.0.1:${String(port)}`;
-}
-
-function clientOf(url: string) {
-  const client = createClient({ url, socket: { reconnectStrategy: false, connectTimeout: 2_000 } });
-  // A failed connection rejects `connect`; the event only repeats it.
-  client.on('error', () => undefined);
-  return client;
-}
-
-async function withClient<Result>(
-  url: string,
-  use: (client: ReturnType<typeof clientOf>) => Promise<Result>,
-): Promise<Result> {
-  const client = clientOf(url);
-  try {
-    await client.connect();
-    return await use(client);
-  } finally {
-    client.destroy();
-  }
-}
-
-/** Resolves when the Redis at `url` answers and has read its data; rejects with its last error after `patienceMs`. */
-export async function untilRedisAnswers(url: string, patienceMs: number, signal: AbortSignal): Promise<void> {
-  const deadline = Date.now() + patienceMs;
-  for (;;) {
-    signal.throwIfAborted();
-    try {
-      await withClient(url, (client) => client.ping());
-      return;
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-      await sleep(50, undefined, { signal });
-    }
-  }
-}
-
-/** Ends the Redis that a supervisor which was killed has left on our data: two on the same files would ruin them. */
+/** Ends a Redis that was left running on our data when its supervisor was killed. Two servers would corrupt the files. */
 async function endLeftover(portFile: string, directory: string): Promise<void> {
   let port: number;
   try {
@@ -77,27 +38,15 @@ async function endLeftover(portFile: string, directory: string): Promise<void> {
       if (tries === 0) say('Ending the Redis that an earlier start left behind.');
       await withClient(urlOf(port), (client) => client.sendCommand(['SHUTDOWN', 'NOSAVE']));
     } catch (error) {
-      // Nobody listens (any more), or something that is no Redis of ours.
+      // Nothing listens there, or it is not our Redis.
       if (errorCode(error) === 'ECONNREFUSED' || tries >= 100) return;
     }
     await sleep(50);
   }
 }
 
-/** Address of the Redis that a running service has started on our data; null where none answers. */
-export async function findOwnRedis(dataDirectory: string): Promise<string | null> {
-  try {
-    const port = Number(await readFile(join(dataDirectory, 'redis', 'port'), 'utf8'));
-    await withClient(urlOf(port), (client) => client.ping());
-    return urlOf(port);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ECONNREFUSED') return null;
-    throw error;
-  }
-}
-
-/** On Linux Redis gets SIGTERM when we die, however we die; elsewhere the next start ends it. */
-function dyingWithUs(server: string): readonly [string, ...string[]] {
+/** On Linux, Redis gets SIGTERM when this process dies for any reason. On other systems the next start ends it. */
+function endingWithUs(server: string): readonly [string, ...string[]] {
   if (process.platform !== 'linux') return [server];
   const probe = spawnSync('setpriv', ['--pdeathsig', 'TERM', 'true'], { stdio: 'ignore' });
   return probe.status === 0 ? ['setpriv', '--pdeathsig', 'TERM', server] : [server];
@@ -134,8 +83,8 @@ export interface OwnRedis {
 }
 
 /**
- * Starts `server` as a child on a free loopback port, with its data in `<data folder>/redis`: appended to a file and
- * fsynced before each answer, nothing ever evicted.
+ * Starts `server` as a child on a free loopback port, with its data in `<data folder>/redis`. Writes are appended to a file
+ * and synced before each reply, and nothing is ever evicted.
  */
 export async function startOwnRedis({
   server,
@@ -153,10 +102,10 @@ export async function startOwnRedis({
   await endLeftover(portFile, directory);
   const port = await freePort();
   await writeFile(portFile, String(port));
-  const [command, ...prefix] = dyingWithUs(server);
+  const [command, ...prefix] = endingWithUs(server);
   const options = serverOptions(port, directory);
   const start = (): ChildProcess =>
-    // A group of its own: Ctrl-C in a terminal must reach Redis last, and through us.
+    // Redis gets its own process group, so that Ctrl-C in a terminal does not reach it: it has to end last.
     spawn(command, [...prefix, ...options], { detached: true, stdio: ['ignore', 2, 2] });
   const child = superviseChild({
     name: 'redis',

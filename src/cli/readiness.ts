@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { say } from './report.js';
+import { say } from './user-messages.js';
 
 const pollMs = 150;
 const reportEveryMs = 15_000;
 
-/** Where this machine reaches an API that listens on `host`. */
+/** Returns the address at which this machine reaches an API that listens on `host`. */
 export function addressOf({ host, port }: { host: string; port: number }): string {
   const reachable = new Map([
     ['0.0.0.0', '127.0.0.1'],
@@ -22,12 +22,12 @@ async function askReady(address: string, signal: AbortSignal): Promise<string | 
     return response.status === 200 ? null : body.slice(0, 500);
   } catch (error) {
     signal.throwIfAborted();
-    // Not listening yet: that is what we wait for.
+    // The API does not listen yet.
     return error instanceof Error ? error.message : 'no answer';
   }
 }
 
-/** Resolves when `/health/ready` answers 200; says now and then what is missing. */
+/** Resolves when `/health/ready` answers 200. Reports every 15 seconds what is missing. */
 export async function untilReady(address: string, signal: AbortSignal): Promise<void> {
   let reportAt = Date.now() + reportEveryMs;
   for (;;) {
@@ -41,7 +41,7 @@ export async function untilReady(address: string, signal: AbortSignal): Promise<
   }
 }
 
-/** What is printed when the service can be used; exactly one line starts with `ready`. */
+/** Returns what is printed when the service is ready. Exactly one line starts with `ready`. */
 export function welcome(address: string, devMode: boolean): string {
   const bearer = devMode ? '' : ` -H "Authorization: Bearer $(npx quire token --name me)"`;
   const post = (path: string, body: object) =>

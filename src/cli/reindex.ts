@@ -2,17 +2,18 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { loadSettings, type Environment, type Settings } from '../shared/settings/load.js';
-import type { Child } from './child.js';
+import type { Child } from './supervise-child.js';
 import { findOrInstallRedisServer } from './find-redis.js';
-import { lockDataDirectory } from './lock.js';
-import { findOwnRedis, startOwnRedis, untilRedisAnswers } from './own-redis.js';
-import { say, UserError } from './report.js';
+import { lockDataDirectory } from './lock-data-directory.js';
+import { startOwnRedis } from './own-redis.js';
+import { findOwnRedis, untilRedisAnswers } from './reach-redis.js';
+import { say, UserError } from './user-messages.js';
 
 const redisPatienceMs = 3_000;
 
 /**
- * Reindexes the data of a running service, or of one that does not run: its own Redis is started for the time.
- * @throws UserError when it did not come to its end
+ * Reindexes the data of a service. If the service does not run, its own Redis is started for that time.
+ * @throws UserError when the reindexing did not finish
  */
 export async function reindex(env: Environment): Promise<void> {
   const settings = loadSettings(env, []);
@@ -21,7 +22,7 @@ export async function reindex(env: Environment): Promise<void> {
     const { QUIRE_REDIS_URL: _, ...others } = env;
     const path = fileURLToPath(new URL('../reindex/main.js', import.meta.url));
     const child = fork(path, [], { env: { ...others, REDIS_URL: url }, stdio: 'inherit' });
-    // Ctrl-C reaches it from the terminal; we wait for it to put its work in order.
+    // The child gets Ctrl-C from the terminal as well, and we wait until it has ended properly.
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
     await once(child, 'exit');
     if (child.exitCode !== 0) throw new UserError('The data was not reindexed to the end.');

@@ -2,17 +2,17 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { errorCode } from '../shared/error-code.js';
 
-/** Debian's packages ask this script whether a service may be started; one that an administrator wrote stays as it is. */
+/** Debian's packages run this script to learn whether a service may be started. One of an administrator is not changed. */
 const SERVICE_POLICY = '/usr/sbin/policy-rc.d';
 
 /**
- * Our policy forbids services while the installation that wrote it lives, and takes itself away as soon as it is asked
- * after that: whatever was killed, no package is kept from starting its service later. A process is known by its id and
- * its start time (field 22 of /proc/PID/stat), since ids are used again; a zombie (field 3) has ended.
+ * Our policy forbids starting services while the installation that wrote it runs, and removes itself when it is run after
+ * that. So it never prevents a later start, even if the installation was killed. A process is identified by its id and its
+ * start time (field 22 of /proc/PID/stat), because ids are reused. A zombie (field 3) counts as ended.
  */
 const MARK = '# Written by Quire while it installs a package; removes itself afterwards.';
 
-/** Writes the policy for its own process, which then becomes the command; links are made whole or not at all. */
+/** Writes the policy for its own process, which then executes the command. The link makes the policy appear atomically. */
 const WRAPPER = `
 policy=$1; shift
 start=$(cut -d ' ' -f 22 "/proc/$$/stat")
@@ -36,10 +36,10 @@ interface Installation {
   readonly policy?: string;
 }
 
-/** Runs a package manager while Debian's packages are told not to start services. @returns whether it succeeded */
+/** Runs a package manager with a policy that forbids starting services. @returns whether it succeeded */
 export function runWithoutServices({ command, args, env, policy = SERVICE_POLICY }: Installation): boolean {
   mendServicePolicy(policy);
-  // Output goes to stderr: stdout belongs to what the user asked for.
+  // Output goes to stderr, because stdout is for what the user requested.
   const { status } = spawnSync('/bin/sh', ['-c', WRAPPER, 'sh', policy, command, ...args], {
     stdio: ['ignore', 2, 2],
     env: { ...env },
@@ -48,7 +48,7 @@ export function runWithoutServices({ command, args, env, policy = SERVICE_POLICY
   return status === 0;
 }
 
-/** Removes the policy of an installation that was killed; a running one keeps its own. */
+/** Removes the policy of an installation that was killed. That of a running installation stays. */
 export function mendServicePolicy(policy = SERVICE_POLICY): void {
   for (const path of [policy, `${policy}.quire`]) if (isOurs(path)) spawnSync('/bin/sh', [path]);
 }
@@ -57,8 +57,9 @@ function isOurs(path: string): boolean {
   try {
     return readFileSync(path, 'utf8').includes(MARK);
   } catch (error) {
-    // Unreadable: not written by root for all to ask, as ours is.
-    if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(errorCode(error) ?? '')) return false;
+    // Our policy is readable for everybody, so this one is not ours.
+    const code = errorCode(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES') return false;
     throw error;
   }
 }

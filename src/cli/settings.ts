@@ -1,10 +1,10 @@
 import { fileSettingsSchema, leaves, type Leaf } from '../shared/settings/schema.js';
 
-/** What the shipped settings file says otherwise than the defaults: `npm start` is for trying it out. */
+/** Values of the shipped settings file that differ from the defaults, because `npm start` is for trying out Quire. */
 const shippedValues = new Map<string, unknown>([['dev_mode', true]]);
 
 function defaultOf({ path, name }: Leaf): string {
-  // Every setting has a default, of a type that JSON and TOML write alike.
+  // Every setting has a default, of a type that JSON and TOML write in the same way.
   let value: unknown = fileSettingsSchema.parse({});
   for (const key of path) value = Object.entries(value ?? {}).find(([property]) => property === key)?.[1];
   if (value === undefined) throw new Error(`${name} has no default`);
@@ -15,7 +15,7 @@ function row(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
 
-/** The table of `docs/settings.md`, in Markdown. */
+/** Returns the table of `docs/settings.md`, in Markdown. */
 export function settingsTable(): string {
   const rows = leaves.map((leaf) =>
     row([
@@ -41,7 +41,7 @@ function fileLines(leaf: Leaf): string {
   return `# ${leaf.note.description} Allowed: ${leaf.note.allowed}.${note}\n${key} = ${value}`;
 }
 
-/** The text of the shipped `quire.toml`: every setting with its default. */
+/** Returns the text of the shipped `quire.toml`: every setting with its value. */
 export function settingsFile(): string {
   const sections = [...new Set(leaves.map(({ section }) => section))].map((section) => {
     const lines = leaves.filter((leaf) => leaf.section === section).map(fileLines);

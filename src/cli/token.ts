@@ -8,7 +8,7 @@ import {
 } from '../shared/access/access-token.js';
 import { loadSettings, type Environment } from '../shared/settings/load.js';
 import { loadOrCreateSecret } from '../shared/settings/secret.js';
-import { UserError } from './report.js';
+import { UserError } from './user-messages.js';
 
 export interface TokenRequest {
   readonly name: string;
@@ -39,8 +39,8 @@ function parseType(text: string): TokenType {
 }
 
 /**
- * An access token, made from the secret alone: no server needs to run.
- * @throws UserError or SettingsError naming what is wrong
+ * Makes an access token from the secret alone; no server has to run.
+ * @throws UserError, SettingsError
  */
 export async function makeToken(request: TokenRequest, env: Environment): Promise<string> {
   const entityId = entityIdOf(request.name);

@@ -1,16 +1,17 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { loadSettings, type Environment, type Settings } from '../shared/settings/load.js';
-import { superviseChild, type Child } from './child.js';
+import { superviseChild, type Child } from './supervise-child.js';
 import { findOrInstallRedisServer } from './find-redis.js';
-import { lockDataDirectory } from './lock.js';
-import { startOwnRedis, untilRedisAnswers } from './own-redis.js';
-import { assertPortIsFree } from './port.js';
+import { lockDataDirectory } from './lock-data-directory.js';
+import { startOwnRedis } from './own-redis.js';
+import { untilRedisAnswers } from './reach-redis.js';
+import { assertPortIsFree } from './assert-port-is-free.js';
 import { addressOf, untilReady, welcome } from './readiness.js';
-import { say, UserError } from './report.js';
+import { say, UserError } from './user-messages.js';
 import { mendServicePolicy } from './service-policy.js';
 
-/** The processes of the service; they hear of our death by the closing of their channel to us. */
+/** The processes of the service. When this process dies, their IPC channel closes, and they stop. */
 const processes = [
   { name: 'api', script: '../api/main.js', args: [] },
   { name: 'worker-ingestion', script: '../workers/main.js', args: ['--queues', 'ingestion'] },
@@ -18,21 +19,21 @@ const processes = [
   { name: 'worker-cache', script: '../workers/main.js', args: ['--queues', 'cache,usage,maintenance'] },
 ] as const;
 
-/** All of Quire ends within 30 s: what these leave is Redis's. */
+/** Quire as a whole stops within 30 s; Redis gets the rest of that time. */
 const patienceMs = 26_000;
 const redisPatienceMs = 3_000;
 
-/** npm and the terminal both pass a Ctrl-C on, so that one arrives as two. */
+/** A Ctrl-C arrives twice, from npm and from the terminal. A second one within this time is ignored. */
 const echoMs = 1_000;
 
 interface Stop {
   readonly signal: AbortSignal;
-  /** What made it stop: null for the user's wish, else the trouble. */
+  /** Returns the problem that made the service stop; null when the user has stopped it. */
   readonly trouble: () => string | null;
   readonly ask: (trouble: string) => void;
 }
 
-/** Listens for the wish to stop; `onSecond` is called when it is uttered again. */
+/** Listens for signals to stop. `onSecond` is called when another one comes. */
 function listenForStop(onSecond: () => void): Stop {
   const controller = new AbortController();
   let trouble: string | null = null;
@@ -62,7 +63,7 @@ function startProcesses(env: Environment, onHopeless: (reason: string) => void):
     return superviseChild({
       name,
       onHopeless,
-      // A group of its own: Ctrl-C in a terminal must reach it through us only.
+      // The child gets its own process group, so that Ctrl-C in a terminal reaches it only through us.
       start: () => fork(path, args, { detached: true, env: { ...env }, stdio: ['ignore', 1, 2, 'ipc'] }),
     });
   });
@@ -89,7 +90,7 @@ async function startRedis(
   const server = findOrInstallRedisServer(env);
   const own = await startOwnRedis({ server, dataDirectory: settings.dataDirectory, onHopeless: stop.ask });
   running.redis.push(own.child);
-  // Reading a large data set takes its time; if Redis fails at it, `onHopeless` ends the wait.
+  // Loading a large data set may take long. If Redis fails to load it, `onHopeless` ends the wait.
   await untilRedisAnswers(own.url, 3_600_000, stop.signal);
   return own.url;
 }
@@ -107,8 +108,8 @@ async function stopAll({ services, redis }: Running): Promise<void> {
 }
 
 /**
- * Runs the whole service until it is asked to stop: a Redis if none is given, the API and the workers.
- * @throws UserError or SettingsError when it cannot start, or not go on
+ * Runs the whole service until it is stopped: the API, the workers and, if none is configured, a Redis.
+ * @throws UserError or SettingsError when it cannot start or has to stop
  */
 export async function up(env: Environment): Promise<void> {
   const settings = loadSettings(env, ['secret']);

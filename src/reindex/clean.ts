@@ -5,8 +5,8 @@ import type { Redis } from '../shared/redis/client.js';
 import { keys } from '../shared/redis/keys.js';
 
 /**
- * Takes vectors that nothing uses any more out of the published chunks. What was discarded is unlinked by the workers.
- * A run that was cut off is done again from the start: the field's name stays until all is done.
+ * Removes vectors that are no longer used from the published chunks; workers unlink discarded chunks. An interrupted run
+ * begins again, because the name of the field stays until all its vectors are removed.
  */
 export async function removeGarbageVectors(
   redis: Redis,

@@ -11,12 +11,12 @@ import type { Say } from './report.js';
 
 export type ReindexContext = Awaited<ReturnType<typeof createReindexContext>>;
 
-/** A service that ends takes its own Redis along. */
+/** How long to wait for Redis. A service that stops also stops its own Redis. */
 const PATIENCE_MILLISECONDS = 30_000;
 
 interface Reports {
   readonly say: Say;
-  /** Redis was away for so long that it may not come back. */
+  /** Is called when Redis has been unavailable for so long that it may not return. */
   readonly onLost: () => void;
 }
 
@@ -47,7 +47,7 @@ export async function createReindexContext(settings: Settings, { say, onLost }: 
     records: createRecords(redis),
     embedding: createEmbedding(embedder, { maxWaitMilliseconds: settings.embedder === 'openai' ? 20 : 0 }),
     target: { model: embedder.model, vectorType: settings.embedding.vectorType },
-    /** Name of the index that the settings ask for, begun if it is missing; null where none is used. */
+    /** Creates the index that the settings name, if it is missing. Resolves with its name; null when none is used. */
     createIndex: (of: { model: string; dimensions: number; vectors: VectorSet }): Promise<string | null> =>
       engine.name === 'query-engine' ? builder.create({ ...of, algorithm }) : Promise.resolve(null),
     untilIndexed: builder.untilWhole,

@@ -7,13 +7,13 @@ import type { Redis } from '../shared/redis/client.js';
 import { keys } from '../shared/redis/keys.js';
 import type { Plan } from './plan.js';
 
-/** Documents that are filled at a time; their texts share the requests to a provider. */
+/** Documents that get vectors at the same time; their texts share the requests to a provider. */
 const AT_ONCE = 16;
 
 export interface FillParts {
   readonly redis: Redis;
   readonly records: Pick<Records, 'read'>;
-  /** The same hashes with the vectors that serve and with those to come. */
+  /** The chunks with the vectors that are in use (`serving`) and with the new ones (`coming`). */
   readonly serving: Chunks;
   readonly coming: Chunks;
   readonly embedding: Embedding;
@@ -25,11 +25,11 @@ export interface FillParts {
 export interface Page {
   readonly documents: number;
   readonly chunks: number;
-  /** Sequence number of the last change in it; null when there was none. */
+  /** Sequence number of the last change in the page; null for an empty page. */
   readonly last: number | null;
 }
 
-/** Gives the coming vectors to the published chunks of the documents that changed after `since`, a page of them. */
+/** Writes the new vectors of published chunks, for one page of the documents that changed after `since`. */
 export async function fillPage(parts: FillParts, since: number, signal: AbortSignal): Promise<Page> {
   const page = await parts.redis.zRangeWithScores(keys.changes, `(${String(since)}`, '+inf', {
     BY: 'SCORE',
@@ -43,7 +43,7 @@ export async function fillPage(parts: FillParts, since: number, signal: AbortSig
   };
 }
 
-/** @returns how many chunks got a vector; those that have one are left alone. */
+/** Writes the vectors that are missing. @returns the number of chunks that got one */
 async function fillDocument(parts: FillParts, id: string, signal: AbortSignal): Promise<number> {
   const record = await parts.records.read(id);
   const { generation = null, chunkCount = 0 } = record?.published ?? {};
@@ -57,7 +57,7 @@ async function fillDocument(parts: FillParts, id: string, signal: AbortSignal): 
     if (missing.length === 0) continue;
     const rows = await makeVectors(parts, generation, missing, signal);
     for (const { vector } of rows) parts.checkDimensions(vector.length);
-    // False for a generation that was discarded meanwhile: its successor comes up as a later change.
+    // False for a generation that was discarded in the meantime. Its successor comes later as another change.
     if (await parts.coming.writeVectors(generation, rows)) filled += rows.length;
   }
   return filled;

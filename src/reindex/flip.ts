@@ -7,19 +7,19 @@ import { keys } from '../shared/redis/keys.js';
 export interface Flip {
   readonly model: string;
   readonly vectors: VectorSet;
-  /** Null while no vector was made. */
+  /** Null while there are no vectors. */
   readonly dimensions: number | null;
-  /** Index of the Query Engine that is to serve; null where none is used. */
+  /** Index of the Query Engine that will be used; null when none is. */
   readonly index: string | null;
-  /** Vectors that serve until now. */
+  /** The vectors that are in use until now. */
   readonly before: VectorSet;
-  /** Sequence number up to which everything has its new vectors. */
+  /** Sequence number of the last change that has its new vectors. */
   readonly sequence: number;
 }
 
 /**
- * Makes the new vectors serve, at once for all; false when documents changed since `sequence`.
- * @throws IncompatibleDataError when another run has let other vectors serve meanwhile
+ * Switches all searches to the new vectors atomically. Resolves with false when documents changed after `sequence`.
+ * @throws IncompatibleDataError when another run has switched to other vectors in the meantime
  */
 export async function flip(redis: Redis, to: Flip): Promise<boolean> {
   const done = await flipScript.run(redis, {

@@ -2,7 +2,7 @@ import type { DataSet } from '../shared/data-set/data-set.js';
 import type { Reindexing } from '../shared/data-set/reindexing.js';
 import { FIRST_VECTORS, type VectorSet, type VectorType } from '../shared/data-set/vectors.js';
 
-/** What the settings ask the data to be. */
+/** The model and type of vectors that the settings state. */
 export interface Target {
   readonly model: string;
   readonly vectorType: VectorType;
@@ -11,11 +11,11 @@ export interface Target {
 export interface Plan {
   readonly model: string;
   readonly vectors: VectorSet;
-  /** Where the vectors come from: they stand already, are the old ones in another type, or are made of the texts. */
+  /** Where the vectors come from: they exist already, or are converted from the old ones, or are embedded from the texts. */
   readonly source: 'kept' | 'converted' | 'embedded';
 }
 
-/** An unfinished run towards the same target is gone on with; one towards another is given up. */
+/** Plans a reindexing. An unfinished run with the same target is continued; any other is discarded. */
 export function planReindex(data: DataSet, target: Target, unfinished: Reindexing | null): Plan {
   const { model, vectorType } = target;
   const isSameModel = data.model === model;
@@ -30,7 +30,7 @@ export function planReindex(data: DataSet, target: Target, unfinished: Reindexin
   };
 }
 
-/** `vector`, `vector2`, `vector3`, …: never one that may hold other vectors. */
+/** Returns `vector`, `vector2`, `vector3`, …, and never a name that may hold other vectors. */
 function nextField(...used: readonly (string | undefined)[]): string {
   const numbers = used.map((field) => Number(field?.slice(FIRST_VECTORS.field.length)) || 1);
   return `${FIRST_VECTORS.field}${String(Math.max(...numbers) + 1)}`;

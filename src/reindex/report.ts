@@ -1,6 +1,6 @@
 const PAUSE_MILLISECONDS = 2_000;
 
-/** Tells the terminal how it goes; what comes `often` is told now and then. */
+/** Prints a line of progress. Lines that come `often` are printed at most every two seconds. */
 export type Say = (line: string, options?: { often: boolean }) => void;
 
 export function createSay(write: (text: string) => void): Say {

@@ -10,20 +10,20 @@ import { fillPage } from './fill.js';
 import { flip } from './flip.js';
 import { planReindex, type Plan } from './plan.js';
 
-/** Processes that serve look once a second whether something else is to serve. */
+/** How long other processes may need to notice the change; they check once a second. */
 const NOTICE_MILLISECONDS = 2_500;
 
 interface Run {
   readonly data: DataSet;
   readonly plan: Plan;
   readonly dimensions: number | null;
-  /** Index of the Query Engine that is to serve; null where none is used. */
+  /** Index of the Query Engine that will be used; null when none is. */
   readonly index: string | null;
 }
 
 /**
- * Makes the data what the settings ask for, beside what serves, then lets that serve instead and drops the old. Cut off
- * at any point, it goes on where it was when it is run again.
+ * Makes new vectors and a new index according to the settings while searches use the old ones, then switches searches to
+ * the new ones and removes the old. After an interruption it continues when it is run again.
  */
 export async function reindex(context: ReindexContext, signal: AbortSignal): Promise<void> {
   const { redis, records, target, say } = context;
@@ -54,7 +54,7 @@ async function makeServe(context: ReindexContext, run: Run, signal: AbortSignal)
   const { data, plan, dimensions, index } = run;
   const fillNext = await createFilling(context, run, signal);
   for (;;) {
-    // Before the first change there is no sequence number: 0.
+    // Before the first change the key does not exist, which counts as 0.
     const sequence = Number(await redis.get(keys.sequence));
     if (await fillNext()) continue;
     if (index !== null) {
@@ -68,7 +68,7 @@ async function makeServe(context: ReindexContext, run: Run, signal: AbortSignal)
   }
 }
 
-/** @returns a step that gives vectors to some more documents; false when all that changed so far have them. */
+/** Returns a function that makes the vectors of some more documents. It resolves with false when none are left. */
 async function createFilling(
   context: ReindexContext,
   { data, plan, dimensions }: Run,
@@ -108,7 +108,7 @@ async function createFilling(
   };
 }
 
-/** The model must go on answering vectors of the length that the new index was made for. */
+/** The model must return vectors of the same length as the new index has. */
 const requireDimensions = (dimensions: number | null) => (found: number) => {
   if (found === dimensions) return;
   throw new Error(`the model answers vectors of ${String(found)}, before of ${String(dimensions)}`);

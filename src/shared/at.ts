@@ -1,10 +1,21 @@
 /**
- * The item at an index that is known to be there. Not for inner loops over many numbers, which it would slow down.
- * @throws RangeError where it is not there, so that a mistake is no zero or empty text that goes on
+ * The item at an index that is known to be in a list. Inner loops over many numbers use `?? 0` instead, because the call
+ * would slow them down.
+ * @throws RangeError where the item is missing, so that a mistake does not go on as a zero or an empty text
  */
 export function at<Item>(list: ArrayLike<Item | undefined>, index: number): Item {
   const item = list[index];
   if (item === undefined)
     throw new RangeError(`No item ${String(index)} in a list of ${String(list.length)}.`);
   return item;
+}
+
+/**
+ * The value of a key that is known to be in a map.
+ * @throws RangeError where it is not
+ */
+export function valueOf<Key, Value>(map: ReadonlyMap<Key, Value>, key: Key): Value {
+  const value = map.get(key);
+  if (value === undefined) throw new RangeError(`No ${String(key)} in a map of ${String(map.size)}.`);
+  return value;
 }

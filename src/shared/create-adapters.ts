@@ -45,7 +45,7 @@ export function createCompleter({ completer, completion, openaiApiKey }: Setting
   }
 }
 
-/** How the Query Engine is to index vectors. */
+/** How the Query Engine is to index vectors, by the settings. */
 export function algorithmOf({
   algorithm,
   hnswM,
@@ -59,7 +59,7 @@ export function algorithmOf({
   }
 }
 
-/** @throws SettingsError when S3 answers that it refuses them; not while it is away */
+/** @throws SettingsError when S3 answers that it refuses the settings; an S3 that is away is not waited for */
 export async function createObjectStorage(
   settings: Settings,
   logger: Logger,
@@ -74,7 +74,7 @@ export async function createObjectStorage(
 }
 
 async function createS3({ s3 }: Settings, logger: Logger): Promise<ObjectStorage> {
-  // Only where it is used: its client takes a while to load, and memory.
+  // The client is imported only when it is used, because loading it takes time and memory.
   const { createS3Storage } = await import('./adapters/s3-storage/s3-storage.js');
   const { accessKeyId, secretAccessKey, addressing } = s3;
   const storage = createS3Storage({
@@ -121,7 +121,7 @@ function problemOf(
   }
 }
 
-/** Tells an operator whose processes have different storages how to give them the same one. */
+/** Tells the operator of processes with different storages how to give them the same one. */
 export function storageAdvice({ objectStorage, dataDirectory, s3 }: Settings): string {
   switch (objectStorage) {
     case 'disk':

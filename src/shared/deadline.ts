@@ -1,17 +1,17 @@
-/** A signal that aborts with a caller's, or when nothing was heard for a while. */
+/** A signal that aborts when the caller's signal does, or when there was no news for a while. */
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** Whether it aborted for want of news, not by the caller. */
+  /** Whether it aborted because there was no news. */
   readonly isOver: boolean;
-  /** Starts the wait anew. */
+  /** Starts to wait for news again. */
   extend(): void;
-  /** Stops the clock until it is extended: what comes next is not waiting for news. */
+  /** Stops the clock until the next `extend`. */
   pause(): void;
-  /** Lets go of timer and caller's signal. */
+  /** Releases the timer and the caller's signal. */
   clear(): void;
 }
 
-/** By hand, since `AbortSignal.any` of Node 20 keeps what hangs on a long-lived signal. */
+/** `AbortSignal.any` is not used, because in Node 20 it keeps everything alive that depends on a long-lived signal. */
 export function createDeadline(milliseconds: number, signal?: AbortSignal): Deadline {
   const controller = new AbortController();
   let isOver = false;

@@ -7,13 +7,13 @@ export const DOCUMENT_STATUSES = ['queued', 'processing', 'completed', 'failed',
 
 export type Json = z.infer<ReturnType<typeof z.json>>;
 export type Metadata = Record<string, Json>;
-/** Checked when it came in; a record of zod would drop a key named `__proto__`, and walk every value at every read. */
+/** Metadata was checked when it came in. A record of zod would drop the key `__proto__`, and walk every value at every read. */
 export const metadataSchema = z.custom<Metadata>(isPlainObject);
 
 const failureSchema = z.object({ code: z.enum(FAILURE_CODES), message: z.string(), stage: z.string() });
 export type Failure = z.infer<typeof failureSchema>;
 
-/** Source bytes of one version, and what was made of them. */
+/** The source bytes of one version, and what was made of them. */
 const contentSchema = z.object({
   version: z.number().int().positive(),
   kind: z.enum(['text', 'file']),
@@ -22,16 +22,16 @@ const contentSchema = z.object({
   storageKey: z.string(),
   sizeBytes: z.number().int(),
   sha256: z.string(),
-  /** ISO 8601, when this content was put in. */
+  /** When the content was put in, as ISO 8601. */
   createdAt: z.string(),
-  /** Set when the content is published. */
+  /** The generation that was published; null before that. */
   generation: z.string().nullable(),
   chunkCount: z.number().int(),
   tokenCount: z.number().int(),
 });
 export type Content = z.infer<typeof contentSchema>;
 
-/** What the usage record of a running ingest will say, written by the step that ends it. */
+/** The operation behind a running ingest, of which the step that ends the ingest makes the usage record. */
 const operationSchema = z.object({
   id: z.string(),
   type: z.enum(['ingest_text', 'ingest_file']),
@@ -42,8 +42,8 @@ const operationSchema = z.object({
 export type IngestOperation = z.infer<typeof operationSchema>;
 
 /**
- * The truth about a document, as its Redis hash holds it. Times are ISO 8601 UTC.
- * `published` is what searches answer from; `pending` the newest content while it is not published.
+ * The record of a document as its Redis hash holds it, which is the truth about the document. Times are ISO 8601 in
+ * UTC. Searches answer from `published`; `pending` is the newest content until it is published.
  */
 export const documentSchema = z.object({
   id: z.string(),
@@ -54,9 +54,9 @@ export const documentSchema = z.object({
   writers: z.array(z.string()),
   admins: z.array(z.string()),
   metadata: metadataSchema,
-  /** Version of the newest content, published or not. */
+  /** The version of the newest content, published or not. */
   version: z.number().int().positive(),
-  /** Runs at ingesting `version` so far; with the version it fences stale runs. */
+  /** How many runs at ingesting `version` there were. Both together fence off stale runs. */
   attempt: z.number().int().positive(),
   status: z.enum(DOCUMENT_STATUSES),
   stage: z.string(),
@@ -65,14 +65,14 @@ export const documentSchema = z.object({
   published: contentSchema.nullable(),
   pending: contentSchema.nullable(),
   operation: operationSchema.nullable(),
-  /** Names the change whose tags the chunks must still get; 0 when they fit the record. */
+  /** Names the change of access or metadata that the chunks' tags do not show yet; 0 when they do. */
   retag: z.number().int(),
-  /** Raised by every change of the record; the commit script compares it, see `laterRevision`. */
+  /** Rises with every change of the record, and is compared by the commit script; see `laterRevision`. */
   revision: z.number().int(),
 });
 export type DocumentRecord = z.infer<typeof documentSchema>;
 
-/** The fields that access and filters look at: a record, or an index's copy of one. */
+/** The fields that access and filters read, of a record or of an index's copy. */
 export const matchableSchema = documentSchema.pick({
   id: true,
   createdAt: true,
@@ -85,7 +85,7 @@ export const matchableSchema = documentSchema.pick({
 });
 export type MatchableDocument = z.infer<typeof matchableSchema>;
 
-/** The content that a Document shows: the published one, or the pending one while none is published. */
+/** The content that the API shows: the published one, or the pending one while none is published. */
 export function shownContent(document: Pick<DocumentRecord, 'published' | 'pending'>): Content {
   const content = document.published ?? document.pending;
   if (!content) throw new Error('document record without content');
@@ -96,19 +96,20 @@ export function shownContent(document: Pick<DocumentRecord, 'published' | 'pendi
 export const isFinal = ({ status }: Pick<DocumentRecord, 'status'>): boolean =>
   status !== 'queued' && status !== 'processing';
 
-/** The user who asked for what is being ingested. */
+/** The user who asked for the ingest that is under way, or else the owner. */
 export const callerOf = ({ operation, ownerId }: Pick<DocumentRecord, 'operation' | 'ownerId'>): string =>
   operation?.userId ?? ownerId;
 
-/** The fields of a record that name the generation of its newest attempt. */
+/** The fields that name the generation of a record's newest attempt. */
 interface Attempt extends Pick<DocumentRecord, 'id' | 'version' | 'attempt'> {
   readonly pending: Pick<Content, 'storageKey'> | null;
   readonly published: Pick<Content, 'storageKey'> | null;
 }
 
 /**
- * The newest content's source has a random name, of which the generation has a digest: a Redis that comes back without
- * its last seconds gives version and attempt again, to other content, and what is still being written must not meet it.
+ * Names the generation of a record's newest attempt. The name includes a digest of the source's
+ * storage key, which is random: a Redis that comes back without its last seconds gives the same
+ * version and attempt to other content, and the two must not mix.
  */
 export function generationId({ id, version, attempt, pending, published }: Attempt): string {
   const content = pending ?? published;
@@ -120,7 +121,8 @@ export function generationId({ id, version, attempt, pending, published }: Attem
 const MAX_STEP = 2 ** 24;
 
 /**
- * Revisions rise by a random step, so that a Redis that comes back without its last changes does not give their revisions again: what
- * was made of those would pass for made of others. Half a billion changes of a record fit a number.
+ * The next revision of a record. It rises by a random step, because a Redis that comes back
+ * without its last changes would otherwise give their revisions again, to other changes. A
+ * number has room for half a billion changes of a record.
  */
 export const laterRevision = (revision: number): number => revision + randomInt(1, MAX_STEP);

@@ -1,6 +1,6 @@
-/** What a caller did wrong or must wait for. Its message is safe to show. */
+/** An error that is told to the caller. Its message is safe to show. */
 export abstract class AppError extends Error {
-  /** False when the caller asked for nothing wrong, and can only come again. */
+  /** False when the request was right and can only be repeated later. */
   abstract readonly isCallersFault: boolean;
 }
 
@@ -16,12 +16,12 @@ export type DomainErrorKind =
   | 'try_later';
 
 interface DomainErrorOptions {
-  /** When it makes sense to ask again, if the caller is to be told. */
+  /** When it makes sense to ask again; absent when the caller is not told. */
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }
 
-/** What the service itself refuses, in words of its own: only the border to the caller knows how that is told. */
+/** An error that the service raises in its own terms. Only the HTTP border decides how callers are told. */
 export abstract class DomainError extends AppError {
   abstract readonly kind: DomainErrorKind;
   readonly retryAfterSeconds: number | null;
@@ -36,7 +36,7 @@ export abstract class DomainError extends AppError {
   }
 }
 
-/** What is asked is understood and cannot be done: no documents to make a cache of, a question longer than the model reads. */
+/** The request is understood but cannot be done, such as a cache without documents or a question that the model cannot read. */
 export class ImpossibleError extends DomainError {
   override readonly name = 'ImpossibleError';
   override readonly kind = 'impossible';
@@ -53,31 +53,31 @@ export class NotFoundError extends DomainError {
   override readonly kind = 'not_found';
 }
 
-/** What is asked does not fit the present state of what it is about. */
+/** The request does not fit the present state of its subject. */
 export class ConflictError extends DomainError {
   override readonly name = 'ConflictError';
   override readonly kind = 'conflict';
 }
 
-/** Something was given that has more bytes than are taken. */
+/** What was sent has more bytes than are accepted. */
 export class TooLargeError extends DomainError {
   override readonly name = 'TooLargeError';
   override readonly kind = 'too_large';
 }
 
-/** A file was given of a type that is not read. */
+/** The file has a type that is not read. */
 export class UnsupportedTypeError extends DomainError {
   override readonly name = 'UnsupportedTypeError';
   override readonly kind = 'unsupported_type';
 }
 
-/** The limit that a value exceeds. */
+/** The limit that was exceeded. */
 export interface ExceededLimit {
   readonly value: number;
   readonly of: 'items' | 'bytes';
 }
 
-/** The value of one field cannot be taken, which only what is stored already tells. */
+/** The value of a field is refused because of what is stored already. */
 export class InvalidFieldError extends DomainError {
   override readonly name = 'InvalidFieldError';
   override readonly kind = 'invalid_field';
@@ -97,7 +97,7 @@ export class TooManyError extends DomainError {
   override readonly kind = 'too_many';
 }
 
-/** There is no room for it now, or it failed for reasons of ours: the same may succeed later. */
+/** There is no room now, or something of ours failed. The same request may succeed later. */
 export class TryLaterError extends DomainError {
   override readonly name = 'TryLaterError';
   override readonly kind = 'try_later';
@@ -111,7 +111,7 @@ export interface ValidationItem {
   readonly ctx?: { readonly limit_value: number };
 }
 
-/** Something we need does not answer right now (Redis, index, provider): 503 for a caller, "later" for a job. */
+/** A component that is needed (Redis, index, provider) does not answer now. Callers get a 503, and jobs are put off. */
 export class UnavailableError extends Error {
   readonly retryAfterSeconds: number;
 
@@ -134,11 +134,11 @@ export const FAILURE_CODES = [
 ] as const;
 export type FailureCode = (typeof FAILURE_CODES)[number];
 
-/** A document that can never be ingested as it is: the job ends and the document is `failed` with this code. */
+/** A document cannot be ingested as it is. The job ends, and the document becomes `failed` with this code. */
 export class IngestError extends Error {
   readonly code: FailureCode;
 
-  /** @param message shown to the document's owner: no paths, no stacks, no content. */
+  /** @param message is shown to the document's owner, and must hold no paths, stacks or content */
   constructor(code: FailureCode, message: string, options: { cause?: unknown } = {}) {
     super(message, { cause: options.cause });
     this.name = 'IngestError';

@@ -1,28 +1,30 @@
 /**
- * What the service asks of the outside, one interface each; `adapters/` holds the implementations.
+ * The interfaces to what the service needs from outside. `adapters/` holds the implementations.
  *
  * Glossary
  * - document: what an owner put in, known by its `external_id`; its record in Redis is the truth about it
  * - version: public number of a document's content, raised by each change of content
- * - attempt: one run at ingesting a version; (version, attempt) is the fence that stale runs fail at
+ * - attempt: one run at ingesting a version; version and attempt are the fence that stops stale runs
  * - generation: physical set of chunks that one attempt wrote; a document serves from one at a time
  * - chunk: piece of a document's text, numbered from 0 within its generation
- * - term: normalised word (or character pair) that lexical ranking counts, known by a 32-bit hash
+ * - word: a run of letters or digits as a text writes it
+ * - term: what a word is normalised to (or a pair of characters), known by a 32-bit hash; search and ranking know only terms
  * - term weight: a term's share of what a query says, by its inverse document frequency
  * - postings: the chunks that hold a term, which an index reads to find chunks by terms
  * - candidate: a chunk that an index names because it may be a hit
  * - pass: one way of asking an index for candidates; a search plans several and runs as few as it can
- * - upper bound: a score that no chunk reaches which the passes so far left out
- * - top k: the best hits, as many as were asked for; with `document` in `per`, one of each document
+ * - upper bound: the highest score that a chunk which the passes so far left out can have
+ * - top k: the best hits, as many as were asked for; with `per` set to `document`, one hit for each document
  * - hit: a candidate that the caller may read and that its document serves, with its score
- * - caller: who asks, after authentication: an entity id and permissions
- * - audience: the readers of a document, where they are so many that its chunks name them by one tag
+ * - caller: who makes a request, known after authentication by an entity id and permissions
+ * - tag: what an access right or a property of a document is called in the hashes of its chunks, for engines to filter by
+ * - access group: all readers of a document, stored once and known by one tag because there are many of them
  * - filter: parsed condition on a document's metadata
  * - job, queue, worker: a unit of background work, where it waits, and the process that runs it
- * - lane: the BullMQ queue that jobs of a kind wait in; the queue `ingestion` has two, the others one
- * - turn: a caller's place in a lane, or before an index
- * - sweep: one look at what no job looks after any more
- * - lease: what is held for a while and given back: room in memory, or the right to sweep
+ * - lane: a BullMQ queue; the queue `ingestion` has two of them, for quick and for slow files, and the others have one
+ * - turn: the right of a caller to go next, in a lane or at an index; waiting callers take turns
+ * - sweep: one search for things that no job looks after any more
+ * - lease: something that is held for a limited time: room in memory, or the right to sweep
  * - named cache: a caller's chosen set of documents, prepared so that questions can be completed over it
  */
 import type { Filter } from './filters/parse.js';
@@ -31,74 +33,74 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Vectors of one model; texts of different models are never compared. */
+/** Makes vectors with one model. Vectors of different models are never compared. */
 export interface Embedder {
-  /** Names the model whose vectors these are, e.g. `builtin-1` or `openai:text-embedding-3-small:1536`. */
+  /** The name of the model, such as `builtin-1` or `openai:text-embedding-3-small:1536`. It changes whenever its vectors do. */
   readonly model: string;
   readonly limits: { readonly inputs: number; readonly tokens: number };
-  /** Length of every vector; asks the provider once if only its answer can tell. */
+  /** The length of every vector. Asks the provider, once, when only its answer can tell. */
   dimensions(options?: CallOptions): Promise<number>;
   /**
-   * One vector per text, in order, each of norm at most 1 (inner product is the similarity).
-   * @throws UnavailableError when the provider is down or paces us; IngestError `provider` when it refuses for good
+   * Returns one vector for each text, in order, each of norm at most 1, so that the inner product is the similarity.
+   * @throws UnavailableError when the provider is down or wants a pause; IngestError `provider` when it refuses a text for good
    */
   embedDocuments(texts: readonly string[], options?: CallOptions): Promise<Embeddings>;
   embedQuery(text: string, options?: CallOptions): Promise<Embeddings>;
-  /** Several queries in one request, where a request costs more than its texts; `embedding.ts` then gathers them. */
+  /** Embeds several queries in one request, where a request costs more than its texts. `embedding.ts` then gathers queries. */
   embedQueries?(texts: readonly string[], options?: CallOptions): Promise<Embeddings>;
 }
 
 export interface Embeddings {
   readonly vectors: readonly Float32Array[];
-  /** Tokens billed by the provider; null when it counts none (the chunker's count is used). */
+  /** Tokens that the provider billed; null when it counts none, and the chunker's count is used. */
   readonly tokens: number | null;
 }
 
-/** A chunk that may be a hit. It may be stale or unreadable: the search checks it against the document's record. */
+/** A chunk that may be a hit. It may be out of date or unreadable, which the search checks against the document's record. */
 export interface Candidate {
   readonly documentId: string;
   readonly generation: string;
   readonly number: number;
-  /** Inner product of the query and chunk vectors; NaN where the search was without. */
+  /** The inner product of the vectors of query and chunk; NaN when the search had no vector. */
   readonly similarity: number;
-  /** Packed term counts of the chunk, as `terms.ts` writes them; empty where the search was without. */
+  /** Packed term counts of the chunk, as `terms.ts` writes them; empty when they were not asked for. */
   readonly terms: Uint8Array;
 }
 
-/** What of a candidate a ranker reads. */
+/** The parts of a candidate that rankers read. */
 export type CandidatePart = 'similarity' | 'terms';
 
 export interface IndexSearch extends CallOptions {
   readonly vector: Float32Array;
   readonly callerId: string;
   readonly filter: Filter | null;
-  /** Most similar candidates to return; more where some of them are known to be stale. */
+  /** How many of the most similar candidates to return. There are more when some are known to be out of date. */
   readonly limit: number;
-  /** What of each candidate will be read, all by default: the rest may be missing. */
+  /** The parts that will be read, all by default. Other parts may be missing. */
   readonly reads?: readonly CandidatePart[];
 }
 
-/** What the terms of a chunk are scored by. */
+/** The terms of a query with their weights, by which chunks are scored. */
 export interface TermWeights {
-  /** Terms as `terms.ts` hashes them, ascending. */
+  /** Terms, hashed by `terms.ts`, ascending. */
   readonly terms: Uint32Array;
-  /** The share of each in the weight of all. */
+  /** The weight of each term, as a share of the weight of all. */
   readonly weights: Float64Array;
-  /** The length of the chunks that these weights come from, in terms. */
+  /** The average length, in terms, of the chunks that the weights are based on. */
   readonly averageLength: number;
 }
 
-export interface WordSearch extends CallOptions {
+export interface TermSearch extends CallOptions {
   readonly callerId: string;
   readonly filter: Filter | null;
-  /** A chunk holds at least one of them; there is one or more. */
-  readonly words: TermWeights;
+  /** The terms to find by, of which there is at least one; every candidate holds one or more of them. */
+  readonly query: TermWeights;
   /**
-   * Candidates to return, those that score highest, by these weights or by the engine's own; more where some of them are
-   * known to be stale.
+   * How many candidates to return: those that score highest, by these weights or by the engine's
+   * own. There are more when some are known to be out of date.
    */
   readonly limit: number;
-  /** To tell similarities to; without it candidates have none. */
+  /** When given, candidates have their similarity to it. */
   readonly vector?: Float32Array;
 }
 
@@ -109,19 +111,22 @@ export interface IndexListing extends CallOptions {
   readonly limit: number;
 }
 
+/** Tells of what keeps documents from being found. `fields.level` is `warn` or `error`; the fields hold no content. */
+export type OnProblem = (message: string, fields: Readonly<Record<string, unknown>>) => void;
+
 /**
- * Finds chunks and documents by access, filter and similarity, over the hashes in Redis. Its answers are supersets:
- * they may name what changed a moment ago, and never leave out what was published before the call began.
- * @throws UnavailableError while loading or when the engine cannot answer whole
+ * Finds chunks and documents by access, filter, similarity and terms, over the hashes in Redis. Its answers are
+ * supersets: they may contain what has just changed, and never leave out what was published before the call began.
+ * @throws UnavailableError while it is loading, or when the engine cannot give a whole answer
  */
 export interface Index {
   readonly name: string;
   search(request: IndexSearch): Promise<Candidate[]>;
-  /** Candidates by the words that they hold. */
-  searchWords(request: WordSearch): Promise<Candidate[]>;
-  /** Whether it is asked for all words at once: leaving out the commonest at first would gain too little. */
-  readonly seeksAllWords: boolean;
-  /** Ids of readable documents that match, newest first, ties by id. */
+  /** Finds candidates by the terms that they hold. */
+  searchTerms(request: TermSearch): Promise<Candidate[]>;
+  /** Whether the postings of common terms cost so little to read that the first pass searches for all terms. */
+  readonly hasCheapPostings: boolean;
+  /** Returns the ids of readable documents that match, newest first, ties by id. */
   list(request: IndexListing): Promise<string[]>;
   count(request: Omit<IndexListing, 'skip' | 'limit'>): Promise<number>;
   state(): Promise<'loading' | 'ready'>;
@@ -152,23 +157,23 @@ export type CompletionEvent =
       readonly finishReason: 'stop' | 'length';
       readonly promptTokens: number;
       readonly completionTokens: number;
-      /** Of the prompt's tokens, those that the provider had at hand from an earlier prompt; absent when it does not say. */
+      /** How many tokens of the prompt the provider had cached from an earlier one; absent when it does not say. */
       readonly promptTokensReused?: number;
     };
 
-/** Answers a question from passages, as a stream that always ends with one `end` event or throws. */
+/** Answers a question from passages. The answer is a stream that ends with one `end` event, or throws. */
 export interface Completer {
   readonly model: string;
   /** Tokens of prompt and completion together. */
   readonly contextWindow: number;
-  /** @throws UnavailableError when the provider is down or refuses */
+  /** @throws UnavailableError when the provider is down or refuses the request */
   complete(prompt: Prompt, options?: CompletionOptions): AsyncIterable<CompletionEvent>;
 }
 
-/** Holds source bytes. Keys are `/`-separated names of `[A-Za-z0-9._-]`. */
+/** Stores source bytes. Keys are names of `[A-Za-z0-9._-]`, separated by `/`. */
 export interface ObjectStorage {
   readonly bucket: string;
-  /** Stores the whole stream durably under `key`, or nothing at all. @throws UnavailableError when it is full or away */
+  /** Stores the whole stream durably under `key`, or nothing. @throws UnavailableError when the storage is full or away */
   put(key: string, source: AsyncIterable<Uint8Array>): Promise<void>;
   /** @throws MissingObjectError when there is no such object */
   open(key: string): Promise<AsyncIterable<Uint8Array> & { readonly size: number }>;
@@ -184,11 +189,11 @@ export class MissingObjectError extends Error {
   }
 }
 
-/** Prepares a named cache's texts and answers from them. */
+/** Prepares the texts of a named cache, and answers from them. */
 export interface CacheEngine {
   readonly name: string;
   readonly contextWindow: number;
-  /** Tokens that `passages` take of the window. */
+  /** Prepares a cache. @returns the tokens that `passages` take of the context window */
   prepare(
     cacheId: string,
     passages: readonly Passage[],

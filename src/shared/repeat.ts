@@ -1,4 +1,4 @@
-/** Does something again and again, each time a while after the last has ended, until what it returns is called. */
+/** Repeats an action, each time a while after the last one has ended. @returns a function that ends it */
 export function repeat(
   action: () => Promise<unknown>,
   { everyMilliseconds, onError }: { everyMilliseconds: number; onError: (error: unknown) => void },

@@ -1,29 +1,29 @@
 import type { Logger } from './observability/logger.js';
 
-/** How long beyond the time that running work may take a process still exists. */
+/** The process is ended this long after the time that running work may take. */
 const GRACE_SECONDS = 4;
 
 interface StopOptions {
   readonly logger: Logger;
-  /** What the log says. */
+  /** The message that is logged. */
   readonly message: string;
   /** How long running work may take to end. */
   readonly drainSeconds: number;
   /**
-   * How long the process goes on serving after SIGTERM, which what supervises processes behind a balancer sends. A
-   * terminal, and a parent that is gone, wait for nothing.
+   * How long the process goes on serving after SIGTERM, which supervisors behind a balancer send. A
+   * Ctrl-C in a terminal and a parent that is gone stop it at once.
    */
   readonly delaySeconds?: number;
   readonly close: (delaySeconds: number) => Promise<void>;
 }
 
 export interface ProcessStop {
-  /** Closes what runs, then ends the process with the exit code. Only the first call counts. */
+  /** Closes everything, and then ends the process with the exit code. Only the first call counts. */
   readonly stop: (reason: string, code: number) => void;
   readonly isStopping: () => boolean;
 }
 
-/** For a process's `main`: signals stop the process, and a stop that takes too long ends it as it is. */
+/** Stops the process of a `main` at signals. A stop that takes too long is cut short. */
 export function stopOnSignals({
   logger,
   message,
@@ -33,11 +33,11 @@ export function stopOnSignals({
 }: StopOptions): ProcessStop {
   let isStopping = false;
   const stop = (reason: string, code: number, delay: number) => {
-    // A terminal's Ctrl-C may come with the parent's SIGTERM.
+    // A Ctrl-C in a terminal may come together with SIGTERM from the parent.
     if (isStopping) return;
     isStopping = true;
     logger.info({ reason }, message);
-    // Even a Redis that never answers again must not keep the process alive.
+    // A Redis that never answers again must not keep the process alive.
     setTimeout(() => process.exit(1), (drainSeconds + GRACE_SECONDS) * 1_000).unref();
     close(delay).then(
       () => process.exit(code),

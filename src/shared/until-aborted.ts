@@ -1,6 +1,6 @@
 /**
- * Waits for `answer` until the signal aborts, and rejects with its reason then. The work behind the answer goes on; what
- * becomes of it is of no interest any more.
+ * Waits for `answer` until the signal aborts, and then rejects with its reason. The work
+ * behind the answer continues, and its outcome is ignored.
  */
 export async function untilAborted<Answer>(
   answer: Promise<Answer>,
@@ -10,7 +10,7 @@ export async function untilAborted<Answer>(
   let abort: (() => void) | undefined;
   const aborted = new Promise<never>((_, reject) => {
     abort = () => {
-      // @NOTE a reason is whatever the caller aborted with; it goes back as it came
+      // @NOTE the reason is whatever the caller aborted with, and is passed on unchanged
       reject(signal.reason as Error);
     };
     signal.addEventListener('abort', abort, { once: true });

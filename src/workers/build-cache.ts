@@ -4,7 +4,7 @@ import { failBuild, finishBuild } from '../shared/caches/transitions.js';
 import type { Chunks } from '../shared/chunks/chunks.js';
 import type { Records } from '../shared/documents/records.js';
 import type { CacheEngine, Passage } from '../shared/ports.js';
-import type { Outcome } from './worker.js';
+import type { Outcome } from './queue-worker.js';
 
 interface BuildRequest {
   readonly ownerId: string;
@@ -19,7 +19,7 @@ interface BuildParts {
   readonly engine: CacheEngine;
 }
 
-/** Prepares a named cache's texts and puts it in the place of the one before, if it fits the model's window. */
+/** Builds a named cache and replaces its previous build, if the texts fit the context window of the model. */
 export function createBuildCache(parts: BuildParts) {
   const { caches } = parts;
   return {
@@ -43,7 +43,7 @@ async function buildCache(parts: BuildParts, request: BuildRequest, signal: Abor
     return fail(caches, request, 'too_large', tooLarge(tokenCount, engine.contextWindow));
   const ready = { build, tokenCount, config: wanted.config, members };
   const { changed, cache } = await caches.update(ownerId, name, (each) => finishBuild(each, ready));
-  // A twin of this job may have finished the build: what it prepared is then in use.
+  // Another run of this job may have finished the build, and what it prepared is then in use.
   if (changed && before?.ready) await engine.remove(before.ready.build);
   if (!changed && cache?.ready?.build !== build) await engine.remove(build);
   return changed ? 'done' : 'stale';
@@ -65,15 +65,15 @@ function tooLarge(tokens: number, window: number): string {
 }
 
 /**
- * Characters that a cache may have for each token of the model's window. Texts of people have four or five; rows of
- * dashes have a hundred, and a cache of them would be read anew, whole, by each query.
+ * Most characters of a cache for each token of the context window. Ordinary text has four or five. Rows of dashes have a
+ * hundred, and each query would read such a cache completely.
  */
 const CHARACTERS_PER_TOKEN = 16;
 
 type Wanted =
   { readonly members: CacheMember[]; readonly passages: readonly Passage[] } | { readonly tooLarge: string };
 
-/** Texts of the wanted documents; those that are published anew while they are read are read again. */
+/** Reads the texts of the wanted documents, and reads them again if new versions are published in the meantime. */
 async function readWanted(
   { records, chunks, engine }: BuildParts,
   ownerId: string,

@@ -16,7 +16,7 @@ import { renderPrefix } from '../shared/models/prompt.js';
 import type { Logger } from '../shared/observability/logger.js';
 import { createMetricsBuffer } from '../shared/observability/metrics-buffer.js';
 import { createJobs } from '../shared/queues/jobs.js';
-import { bullConnection } from '../shared/redis/client.js';
+import { bullConnection, type Redis } from '../shared/redis/client.js';
 import { createEachMember } from '../shared/redis/each-member.js';
 import { createMemoryWatch } from '../shared/redis/memory.js';
 import { openRedis } from '../shared/redis/open.js';
@@ -26,14 +26,17 @@ import { createStorageMarker } from '../shared/storage/marker.js';
 import { createTermStatistics } from '../shared/term-statistics/term-statistics.js';
 import { countTokens } from '../shared/text/token-count.js';
 import { createAggregateUsage } from '../shared/usage/aggregate.js';
-import { knowMissing } from './find-storage.js';
-import { createFailDocument } from './ingestion/fail.js';
+import { distinguishMissing } from './wait-for-storage.js';
+import { createFailDocument } from './ingestion/fail-document.js';
 import { MAX_SHORT_BYTES } from './ingestion/ingest-short.js';
 import { createPublish } from './ingestion/publish.js';
 
 export type WorkerContext = Awaited<ReturnType<typeof createWorkerContext>>;
 
-/** Everything that any worker needs, wired once. Waits for Redis; refuses one that would lose or mix data. */
+/**
+ * Everything that any worker needs, wired once. Waits for Redis.
+ * @throws IncompatibleDataError for a Redis that would lose data or mix up data of two models
+ */
 export async function createWorkerContext(settings: Settings, logger: Logger) {
   const storage = await createObjectStorage(settings, logger, { blockingReadBytes: MAX_SHORT_BYTES });
   const embedder = createEmbedder(settings);
@@ -43,11 +46,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
   const storageMarker = createStorageMarker({ redis, storage, drafts });
   const isEmbeddingRemote = settings.embedder === 'openai';
   const records = createRecords(redis, dataSet.vectors, logMalformed(logger));
-  const metrics = createMetricsBuffer(redis, {
-    onError: (error) => {
-      logger.warn({ err: error }, 'metrics not sent yet');
-    },
-  });
+  const metrics = openMetrics(redis, logger);
   const eachMember = createEachMember({ logger, metrics });
   return {
     settings,
@@ -62,10 +61,10 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     statistics: createTermStatistics(redis),
     eachMember,
     aggregateUsage: createAggregateUsage(redis, eachMember),
-    storage: knowMissing(storage, storageMarker),
+    storage: distinguishMissing(storage, storageMarker),
     storageMarker,
     embedding: createEmbedding(embedder, { maxWaitMilliseconds: isEmbeddingRemote ? 20 : 0 }),
-    /** Whether embedding can take long, or be away for a while. */
+    /** Whether embedding depends on a provider, which may be slow or unavailable. */
     isEmbeddingRemote,
     memory: createMemoryWatch(redis, settings.ingest.maxMemoryShare),
     caches: createCaches(redis),
@@ -82,7 +81,15 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
   };
 }
 
-/** The connections to a Redis that holds what is wanted, and the queues there. */
+function openMetrics(redis: Redis, logger: Logger) {
+  return createMetricsBuffer(redis, {
+    onError: (error) => {
+      logger.warn({ err: error }, 'metrics not sent yet');
+    },
+  });
+}
+
+/** Connects to a Redis whose data fits the settings, and opens its queues. */
 async function connect(url: string, wanted: WantedData, logger: Logger) {
   const onError = (error: Error) => logger.warn({ err: error }, 'redis connection');
   const { redis, data: dataSet } = await openRedis(
@@ -98,7 +105,7 @@ async function connect(url: string, wanted: WantedData, logger: Logger) {
   return { redis, dataSet, connection, jobs: createJobs({ connection, redis, onError }) };
 }
 
-/** Asks again only for another value, or after a failure. */
+/** Runs the check again only for another value, or after a failure. */
 function rememberSuccess(check: (value: number) => Promise<void>): (value: number) => Promise<void> {
   let known: number | null = null;
   return async (value) => {

@@ -9,8 +9,8 @@ import { QUEUES, type QueueName } from '../shared/queues/jobs.js';
 import { loadSettings, SettingsError } from '../shared/settings/load.js';
 import { stopOnSignals } from '../shared/stop-process.js';
 import { createWorkerContext } from './context.js';
-import { findStorage } from './find-storage.js';
-import { serveQueue } from './serve.js';
+import { waitForStorage } from './wait-for-storage.js';
+import { serveQueue } from './serve-queue.js';
 
 const { values } = parseArgs({ options: { queues: { type: 'string', default: QUEUES.join(',') } } });
 const queues = z.array(z.enum(QUEUES)).safeParse(values.queues.split(','));
@@ -33,7 +33,7 @@ async function main(): Promise<void> {
   const context = await createWorkerContext(settings, logger);
   close = context.close;
   const storage = queues.data.some((queue) => STORAGE_QUEUES.includes(queue))
-    ? await findStorage(
+    ? await waitForStorage(
         { marker: context.storageMarker, advice: storageAdvice(settings), logger },
         (error) => {
           process.stderr.write(`${error.message}\n`);
@@ -59,7 +59,7 @@ async function main(): Promise<void> {
 const STORAGE_QUEUES: readonly QueueName[] = ['ingestion', 'maintenance'];
 
 main().catch((error: unknown) => {
-  // What was being started fails when it is closed.
+  // A start that is interrupted fails, which is no error.
   if (hasBeenStopped()) return;
   const isOurs = error instanceof SettingsError || error instanceof IncompatibleDataError;
   process.stderr.write(`${isOurs ? error.message : inspect(error)}\n`);

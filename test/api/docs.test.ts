@@ -5,8 +5,8 @@ import {
   nonBlankString,
   optionalNullOr,
   queryInteger,
-} from '../../src/api/http/fields/validation.js';
-import { errorBody } from '../../src/api/http/reply/responses.js';
+} from '../../src/api/http/validation/field-schemas.js';
+import { errorBody } from '../../src/api/http/response/declared-responses.js';
 import { defineRoute } from '../../src/api/http/route.js';
 import { createTokenRoutes } from '../../src/api/routes/tokens.js';
 import { createUsageRoutes } from '../../src/api/routes/usage.js';

@@ -1,10 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  accessControl,
-  accessControlChange,
-  metadata,
-  parseRequest,
-} from '../../src/api/http/fields/validation.js';
+import { metadata } from '../../src/api/http/validation/metadata.js';
+import { accessControl, accessControlChange } from '../../src/api/http/validation/access-lists.js';
+import { parseRequest } from '../../src/api/http/validation/parse-request.js';
 import { refusals } from '../support/refusals.js';
 
 describe('metadata', () => {

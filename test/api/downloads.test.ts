@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 /** The address that a search would return, as a path. */
-async function addressOf(
+async function clientAddressOf(
   id: string,
   { callerId = user.name, links = api.links } = {},
 ): Promise<string | null> {
@@ -59,12 +59,12 @@ describe('a download', () => {
 describe('a signed address', () => {
   test('opens the file without a token', async () => {
     const id = documentOf(await user.upload('# words', 'a.md')).external_id;
-    const download = await open(await addressOf(id));
+    const download = await open(await clientAddressOf(id));
     expect([download.status, download.text]).toEqual([200, '# words']);
   });
 
   test('does not exist for ingested text', async () => {
-    expect(await addressOf(await user.ingest('text'))).toBeNull();
+    expect(await clientAddressOf(await user.ingest('text'))).toBeNull();
   });
 
   test('is refused when any part of it was changed', async () => {
@@ -72,7 +72,7 @@ describe('a signed address', () => {
       (answer) => documentOf(answer).external_id,
     );
     if (one === undefined || two === undefined) throw new Error('unreachable');
-    const address = new URL((await addressOf(one)) ?? '', 'http://x');
+    const address = new URL((await clientAddressOf(one)) ?? '', 'http://x');
     const changed = (change: (url: URL) => void) => {
       const copy = new URL(address);
       change(copy);
@@ -113,14 +113,14 @@ describe('a signed address', () => {
   test('is refused once it has expired', async () => {
     const id = documentOf(await user.upload('text', 'a.txt')).external_id;
     const expired = createDownloadLinks({ secrets: [SECRET], validSeconds: -1 });
-    const answer = await open(await addressOf(id, { links: expired }));
+    const answer = await open(await clientAddressOf(id, { links: expired }));
     expect([answer.status, answer.body]).toEqual(refusal);
   });
 
   test('is refused when signed with another secret, but not with the previous one', async () => {
     const id = documentOf(await user.upload('text', 'a.txt')).external_id;
     const foreign = createDownloadLinks({ secrets: ['x'.repeat(32)], validSeconds: 60 });
-    const address = await addressOf(id, { links: foreign });
+    const address = await clientAddressOf(id, { links: foreign });
     expect((await open(address)).status).toBe(403);
     const changing = createDownloadLinks({ secrets: [SECRET, 'x'.repeat(32)], validSeconds: 60 });
     const {
@@ -138,7 +138,7 @@ describe('a signed address', () => {
     const friend = createUser(api, 'friend');
     const id = documentOf(await user.upload('text', 'a.txt')).external_id;
     await user.send('PATCH', `/documents/${id}`, { access_control: { readers: [friend.name] } });
-    const address = await addressOf(id, { callerId: friend.name });
+    const address = await clientAddressOf(id, { callerId: friend.name });
     expect((await open(address)).status).toBe(200);
     await user.send('PATCH', `/documents/${id}`, { access_control: { readers: [] } });
     const revoked = await open(address);
@@ -150,7 +150,7 @@ describe('a signed address', () => {
   test('opens the newest published version', async () => {
     const id = documentOf(await user.upload('old', 'a.txt')).external_id;
     await playIngest(api, id, ['old']);
-    const address = await addressOf(id);
+    const address = await clientAddressOf(id);
     await user.upload('new', 'b.txt', `/documents/${id}/content`);
     expect((await open(address)).text).toBe('old');
     await playIngest(api, id, ['new']);

@@ -6,13 +6,13 @@ import {
   jsonFloat,
   jsonInteger,
   list,
-  metadata,
   nonBlankString,
   optionalNull,
   optionalNullOr,
   optionalOr,
   queryInteger,
-} from '../../src/api/http/fields/validation.js';
+} from '../../src/api/http/validation/field-schemas.js';
+import { metadata } from '../../src/api/http/validation/metadata.js';
 
 describe('the OpenAPI schema', () => {
   test('says of the fields what the checks hold them to', () => {

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import type { Phase } from '../../src/api/phase.js';
+import type { LifecyclePhase } from '../../src/api/lifecycle-phase.js';
 import { createHealthRoutes } from '../../src/api/routes/health.js';
 import { createReadiness, readinessChecks, untilStopping } from '../../src/api/services/health.js';
 import { createRedis } from '../../src/shared/redis/client.js';
@@ -100,7 +100,7 @@ test('a check that hangs counts as unavailable, and is not asked by everyone who
 });
 
 test('/health/serving is 200 only between start and stop, and asks for no token', async () => {
-  let current: Phase = 'starting';
+  let current: LifecyclePhase = 'starting';
   const unused = () => Promise.reject(new Error('unused'));
   api = await startApi({ routes: createHealthRoutes({ readiness: unused, phase: () => current }) });
   for (const [next, status] of [
@@ -116,7 +116,7 @@ test('/health/serving is 200 only between start and stop, and asks for no token'
 });
 
 test('/health/ready is 503 in a process that stops, however well everything is', async () => {
-  let current: Phase = 'serving';
+  let current: LifecyclePhase = 'serving';
   const all = createReadiness({ redis: () => Promise.resolve('ready' as const) });
   const readiness = untilStopping(all, () => current);
   api = await startApi({ routes: createHealthRoutes({ readiness, phase: () => current }) });

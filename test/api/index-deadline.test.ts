@@ -6,9 +6,9 @@ import type { Index } from '../../src/shared/ports.js';
 /** An index that answers only when it is told to give up. */
 const slow: Index = {
   name: 'slow',
-  seeksAllWords: true,
+  hasCheapPostings: true,
   search: ({ signal }) => hang(signal),
-  searchWords: ({ signal }) => hang(signal),
+  searchTerms: ({ signal }) => hang(signal),
   list: ({ signal }) => hang(signal),
   count: ({ signal }) => hang(signal),
   state: () => Promise.resolve('ready'),
@@ -25,12 +25,12 @@ function hang(signal: AbortSignal | undefined): Promise<never> {
 
 const request = { callerId: 'alice', filter: null, skip: 0, limit: 10 };
 const search = { ...request, vector: new Float32Array(4) };
-const words = { terms: Uint32Array.of(1), weights: Float64Array.of(1), averageLength: 1 };
+const query = { terms: Uint32Array.of(1), weights: Float64Array.of(1), averageLength: 1 };
 
 test('an index that takes too long is unavailable, whatever it is asked', async () => {
   const index = limitIndexTime(slow, { milliseconds: 20 });
   await expect(index.search(search)).rejects.toBeInstanceOf(UnavailableError);
-  await expect(index.searchWords({ ...request, words })).rejects.toBeInstanceOf(UnavailableError);
+  await expect(index.searchTerms({ ...request, query })).rejects.toBeInstanceOf(UnavailableError);
   await expect(index.list(request)).rejects.toBeInstanceOf(UnavailableError);
   await expect(index.count(request)).rejects.toBeInstanceOf(UnavailableError);
 });
@@ -39,7 +39,7 @@ test('an answer in time, and what the index is, are handed through', async () =>
   const index = limitIndexTime({ ...slow, count: () => Promise.resolve(3) }, { milliseconds: 20_000 });
   expect(await index.count(request)).toBe(3);
   expect(await index.state()).toBe('ready');
-  expect([index.name, index.seeksAllWords]).toEqual(['slow', true]);
+  expect([index.name, index.hasCheapPostings]).toEqual(['slow', true]);
 });
 
 test("the caller's own abort stays what it is", async () => {

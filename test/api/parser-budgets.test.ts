@@ -1,12 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseCookie } from 'cookie';
 import { createAuthentication } from '../../src/api/auth/auth.js';
-import { bodyFilters, parseFilterText } from '../../src/api/http/fields/filter-query.js';
-import { queryInstant } from '../../src/api/http/fields/instant.js';
-import { parsePythonDict } from '../../src/api/http/fields/python-literal.js';
-import { metadata, nonBlankString, queryFloat, queryInteger } from '../../src/api/http/fields/validation.js';
+import { bodyFilters, parseFilterText } from '../../src/api/http/validation/filters.js';
+import { queryInstant } from '../../src/api/http/validation/instant.js';
+import { parsePythonDict } from '../../src/api/http/validation/python-literal.js';
+import { nonBlankString, queryFloat, queryInteger } from '../../src/api/http/validation/field-schemas.js';
+import { metadata } from '../../src/api/http/validation/metadata.js';
 import { parseJson } from '../../src/api/http/json/json.js';
-import { requestIdOf } from '../../src/api/http/request-id.js';
+import { requestIdOf } from '../../src/api/http/logging/request-id.js';
 import { isJson } from '../../src/api/http/request/body.js';
 import { queryOf } from '../../src/api/http/request/parts.js';
 import { parsePrefer } from '../../src/api/http/request/prefer.js';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { ApiReply } from '../../src/api/http/reply/reply.js';
+import type { ApiReply } from '../../src/api/http/response/reply.js';
 import type { Route } from '../../src/api/http/route.js';
 import { startApi, type ApiClient } from '../support/api.js';
 import { openRaw, type RawConnection } from '../support/raw-http.js';
@@ -49,7 +49,7 @@ function route(kind: string): Route {
     : { ...plain, responses: { 200: kind === 'download' ? 'download' : z.array(z.unknown()) } };
 }
 
-async function start(limits: { stalledMilliseconds?: number; mostUnsentBytes?: number }): Promise<void> {
+async function start(limits: { stalledMilliseconds?: number; maxUnsentBytes?: number }): Promise<void> {
   left = [];
   cutOff = 0;
   const onCutOff = () => {
@@ -105,7 +105,7 @@ test('a client that takes little by little, in time, is not', async () => {
 });
 
 test('of many clients that take nothing, those that have waited longest make way for the others', async () => {
-  await start({ stalledMilliseconds: 60_000, mostUnsentBytes: 2 ** 20 });
+  await start({ stalledMilliseconds: 60_000, maxUnsentBytes: 2 ** 20 });
   const many = await Promise.all(Array.from({ length: 30 }, () => askAndPause('list')));
   // Each holds a piece of 54 or 64 KiB, some a little more: between 13 and 19 of them are a mebibyte.
   await until(() => left.length >= 11);

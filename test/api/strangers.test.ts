@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect, test } from '@jest/globals';
-import { createApiServer } from '../../src/api/http/server.js';
+import { createApiServer } from '../../src/api/http/connections/server.js';
 import { openRaw } from '../support/raw-http.js';
 import { until } from '../support/until.js';
 
@@ -14,7 +14,7 @@ test('what strangers send on after their refusal is dropped in turns, and their 
     (_request, response) => {
       response.writeHead(401).end('refused');
     },
-    { requestTimeoutSeconds: 30, stalledMilliseconds: 30_000, mostUnsentBytes: 1e9 },
+    { requestTimeoutSeconds: 30, stalledMilliseconds: 30_000, maxUnsentBytes: 1e9 },
   );
   const sockets: Socket[] = [];
   server.on('connection', (socket) => sockets.push(socket));

@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { bodyFilters, queryFilters } from '../../src/api/http/fields/filter-query.js';
-import {
-  accessControl,
-  metadata,
-  nonBlankString,
-  optionalNull,
-} from '../../src/api/http/fields/validation.js';
+import { bodyFilters, queryFilters } from '../../src/api/http/validation/filters.js';
+import { nonBlankString, optionalNull } from '../../src/api/http/validation/field-schemas.js';
+import { metadata } from '../../src/api/http/validation/metadata.js';
+import { accessControl } from '../../src/api/http/validation/access-lists.js';
 import { defineRoute } from '../../src/api/http/route.js';
 import { createUploadFields } from '../../src/api/routes/upload-fields.js';
 import { displayFilename } from '../../src/api/services/ingest/filenames.js';

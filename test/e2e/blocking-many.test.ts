@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createAskAs } from '../../src/shared/access/ask-as.js';
-import { createAudiences } from '../../src/shared/access/audiences.js';
+import { createWithCallerTags } from '../../src/shared/access/with-caller-tags.js';
+import { createAccessGroups } from '../../src/shared/access/access-groups.js';
 import { createExactIndex } from '../../src/shared/adapters/exact-index/exact-index.js';
 import { createCaches } from '../../src/shared/caches/caches.js';
 import { createChunks } from '../../src/shared/chunks/chunks.js';
@@ -99,16 +99,16 @@ function many(start: () => Promise<{ server: TestRedis; open: () => Promise<Inde
     expect(found).toEqual([]);
   }, 300_000);
 
-  test('thousands of caches, audiences and callers with usage are looked through in short steps', async () => {
+  test('thousands of caches, access groups and callers with usage are looked through in short steps', async () => {
     const caches = createCaches(redis);
-    const audiences = createAudiences(redis);
-    const askAs = createAskAs(redis);
+    const groups = createAccessGroups(redis);
+    const withCallerTags = createWithCallerTags(redis);
     const found = await slow(async () => {
       let listed = 0;
       for await (const { ownerId } of caches.list('hoarder')) listed += ownerId === 'hoarder' ? 1 : 0;
       expect(listed).toBe(CACHES);
-      await audiences.collect(Date.now());
-      expect(await askAs('member', ({ tags }) => Promise.resolve(tags.length))).toBeGreaterThan(500);
+      await groups.collect(Date.now());
+      expect(await withCallerTags('member', ({ tags }) => Promise.resolve(tags.length))).toBeGreaterThan(500);
       await dirty(redis);
       await aggregateUsage(redis)({ keepDays: 90, keepRecords: 10_000 });
     });
@@ -154,9 +154,9 @@ async function fill(redis: Redis): Promise<void> {
       redis.hSet(keys.cache('hoarder', name), { json: JSON.stringify({ ...cache, name }), revision: '1' }),
     ]);
   });
-  const member = keys.audiencesOf(accessToken('member'));
+  const member = keys.accessGroupsOf(accessToken('member'));
   await inPages(512, (n) => redis.zAdd(member, { score: 0, value: `${String(n)}:a` }));
-  await inPages(CACHES, (n) => redis.sAdd(keys.audienceOverflows, `owner-${String(n)}`));
+  await inPages(CACHES, (n) => redis.sAdd(keys.accessGroupOverflows, `owner-${String(n)}`));
 }
 
 /** Documents without a job, generations without a document, tombstones, garbage. */

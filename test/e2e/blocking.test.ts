@@ -12,9 +12,9 @@ import { keys } from '../../src/shared/redis/keys.js';
 import { createReadHits } from '../../src/shared/search/read-hits.js';
 import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
 import { createUsage, usageEvent } from '../../src/shared/usage/usage.js';
-import { settleCount } from '../../src/workers/ingestion/settle-count.js';
-import { createCleanJob } from '../../src/workers/maintenance/clean.js';
-import { createRetagJob } from '../../src/workers/maintenance/retag.js';
+import { updateTermCounts } from '../../src/workers/ingestion/update-term-counts.js';
+import { createCleanJob } from '../../src/workers/maintenance/clean-job.js';
+import { createRetagJob } from '../../src/workers/maintenance/retag-job.js';
 import { aggregateUsage } from '../support/aggregate-usage.js';
 import { makeContent, makeDocument, makeOperation } from '../support/documents.js';
 import {
@@ -62,11 +62,8 @@ function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRed
     records = createRecords(redis);
     chunks = createChunks(redis);
     statistics = createTermStatistics(redis);
-    jobs = createJobs({
-      connection: bullConnection(server.url, { failFast: false }),
-      redis,
-      onError: () => undefined,
-    });
+    const connection = bullConnection(server.url, { failFast: false });
+    jobs = createJobs({ connection, redis, onError: () => undefined });
   });
   afterAll(async () => {
     await index?.close();
@@ -110,7 +107,9 @@ function limits(shapes: readonly Shape[], start: () => Promise<{ server: TestRed
       }));
       await chunks.writeEmbedded(generation, { batch, chunks: made, owner: document.ownerId });
       const counted = { documentId: document.id, generation, batch };
-      expect(await settleCount({ records, statistics }, counted, () => Promise.resolve(made))).toBe(true);
+      expect(await updateTermCounts({ records, statistics }, counted, () => Promise.resolve(made))).toBe(
+        true,
+      );
       await chunks.finishBatch(generation, { batch, of: batchCount(shape.count) });
     }
   };

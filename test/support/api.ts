@@ -6,7 +6,7 @@ import { createApp, type AppOptions } from '../../src/api/app.js';
 import { createAuthentication } from '../../src/api/auth/auth.js';
 import { createBodyBudget } from '../../src/api/http/request/body-budget.js';
 import type { Route } from '../../src/api/http/route.js';
-import { createApiServer } from '../../src/api/http/server.js';
+import { createApiServer } from '../../src/api/http/connections/server.js';
 import { createAnswerMemory } from '../../src/api/services/retrieval/answer-memory.js';
 import { createCheckResponse, type CheckResponse } from './check-response.js';
 
@@ -74,7 +74,7 @@ interface TestApiOptions extends Partial<AppOptions> {
   readonly routes: readonly Route[];
   readonly requestTimeoutSeconds?: number;
   readonly stalledMilliseconds?: number;
-  readonly mostUnsentBytes?: number;
+  readonly maxUnsentBytes?: number;
   readonly onCutOff?: () => void;
   /** Gets every log line. */
   readonly onLog?: (line: Record<string, unknown>) => void;
@@ -84,7 +84,7 @@ interface TestApiOptions extends Partial<AppOptions> {
 export async function startApi({
   requestTimeoutSeconds = 30,
   stalledMilliseconds = 30_000,
-  mostUnsentBytes = 256 * 1024 ** 2,
+  maxUnsentBytes = 256 * 1024 ** 2,
   onCutOff = () => undefined,
   onLog,
   ...options
@@ -103,10 +103,10 @@ export async function startApi({
     maxJsonBytes: 8_388_608,
     bodyGraceSeconds: 20,
     bodies: createBodyBudget({ maxBytes: 134_217_728, shareBytes: 33_554_432 }),
-    answerMemory: createAnswerMemory({ limitBytes: mostUnsentBytes }),
+    answerMemory: createAnswerMemory({ limitBytes: maxUnsentBytes }),
     ...options,
   });
-  const sending = { stalledMilliseconds, mostUnsentBytes, onCutOff };
+  const sending = { stalledMilliseconds, maxUnsentBytes, onCutOff };
   const server = createApiServer(app, { requestTimeoutSeconds, ...sending });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,5 +1,9 @@
 import { deepStrictEqual } from 'node:assert';
-import { errorBody, responsesOf, validationErrorBody } from '../../src/api/http/reply/responses.js';
+import {
+  errorBody,
+  responsesOf,
+  validationErrorBody,
+} from '../../src/api/http/response/declared-responses.js';
 import type { Route } from '../../src/api/http/route.js';
 
 export interface SeenResponse {

@@ -6,7 +6,7 @@ import type { BodyBudget } from '../../src/api/http/request/body-budget.js';
 import { createDocumentsRoutes } from '../../src/api/routes.js';
 import { createDownloadLinks } from '../../src/api/services/documents/downloads.js';
 import type { AdmissionLimits } from '../../src/api/services/ingest/admission.js';
-import { createChangeWaiter } from '../../src/api/services/ingest/waiting.js';
+import { createChangeWaiter } from '../../src/api/services/ingest/change-waiter.js';
 import { createAnswerMemory } from '../../src/api/services/retrieval/answer-memory.js';
 import { createDiskStorage } from '../../src/shared/adapters/disk-storage/disk-storage.js';
 import { createExactIndex } from '../../src/shared/adapters/exact-index/exact-index.js';

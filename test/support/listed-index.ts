@@ -1,5 +1,5 @@
-import type { Candidate, Index, IndexSearch, TermWeights, WordSearch } from '../../src/shared/ports.js';
-import { coveredShare } from '../../src/shared/search/ranking.js';
+import type { Candidate, Index, IndexSearch, TermWeights, TermSearch } from '../../src/shared/ports.js';
+import { coveredShare } from '../../src/shared/search/bm25.js';
 
 /** A chunk that an index holds, and whether it passes the access lists and the filter that the index knows of. */
 export interface IndexedChunk {
@@ -12,7 +12,7 @@ export interface IndexedChunk {
   readonly isBeyondLimit: boolean;
 }
 
-type Searched = Pick<Index, 'search' | 'searchWords' | 'seeksAllWords'>;
+type Searched = Pick<Index, 'search' | 'searchTerms' | 'hasCheapPostings'>;
 
 /**
  * An index that reads a list from its beginning to its end, and keeps its contract by that: the nearest by vector, those
@@ -21,25 +21,25 @@ type Searched = Pick<Index, 'search' | 'searchWords' | 'seeksAllWords'>;
 export function createListedIndex(
   chunks: () => readonly IndexedChunk[],
   {
-    seeksAllWords,
+    hasCheapPostings,
     onAsk = () => undefined,
-  }: { seeksAllWords: boolean; onAsk?: (by: keyof Searched) => void },
+  }: { hasCheapPostings: boolean; onAsk?: (by: keyof Searched) => void },
 ): Searched {
   const top = (scores: readonly Scored[], limit: number) => {
     const ordered = scores.toSorted((a, b) => b.score - a.score);
     return ordered.filter(({ chunk }, place) => place < limit || chunk.isBeyondLimit);
   };
   return {
-    seeksAllWords,
+    hasCheapPostings,
     search: ({ vector, limit }: Pick<IndexSearch, 'vector' | 'limit'>) => {
       onAsk('search');
       const scored = chunks().map((chunk) => ({ chunk, score: innerProduct(vector, chunk.vector) }));
       return Promise.resolve(top(scored, limit).map(({ chunk, score }) => toCandidate(chunk, score)));
     },
-    searchWords: ({ words, vector, limit }: Pick<WordSearch, 'words' | 'vector' | 'limit'>) => {
-      onAsk('searchWords');
+    searchTerms: ({ query, vector, limit }: Pick<TermSearch, 'query' | 'vector' | 'limit'>) => {
+      onAsk('searchTerms');
       const holding = chunks()
-        .map((chunk) => ({ chunk, score: shareOf(chunk, words) }))
+        .map((chunk) => ({ chunk, score: shareOf(chunk, query) }))
         .filter(({ score }) => score > 0);
       const similarity = (chunk: IndexedChunk) => (vector ? innerProduct(vector, chunk.vector) : NaN);
       return Promise.resolve(top(holding, limit).map(({ chunk }) => toCandidate(chunk, similarity(chunk))));
@@ -56,8 +56,8 @@ function toCandidate({ documentId, generation, number, terms }: IndexedChunk, si
   return { documentId, generation, number, terms, similarity };
 }
 
-function shareOf({ terms }: IndexedChunk, words: TermWeights): number {
-  return coveredShare(terms, words, new Uint8Array(words.terms.length));
+function shareOf({ terms }: IndexedChunk, query: TermWeights): number {
+  return coveredShare(terms, query, new Uint8Array(query.terms.length));
 }
 
 export function innerProduct(a: Float32Array, b: Float32Array): number {

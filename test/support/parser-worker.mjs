@@ -14,10 +14,10 @@ const user = { uid: 65_534, gid: 65_534 };
 const limits = { size: 2, memoryMegabytes: 1_536, timeoutMilliseconds: 60_000, maxChunks: 20_000 };
 
 if (script) {
-  const workspace = await (await load('workspace')).openWorkspace({ logger });
-  const launch = await (await load('confinement')).chooseLaunch({ user, workspace, logger });
+  const workspace = await (await load('confinement/workspace')).openWorkspace({ logger });
+  const launch = await (await load('confinement/choose-launch')).chooseLaunch({ user, workspace, logger });
   const folder = workspace.createFolder(launch.user);
-  const child = (await load('launch')).startConfined(launch, {
+  const child = (await load('confinement/start-confined')).startConfined(launch, {
     script,
     folder: folder.path,
     stdio: ['ignore', 'pipe', 'pipe'],

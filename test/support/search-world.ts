@@ -22,8 +22,8 @@ import { createReadHits } from '../../src/shared/search/read-hits.js';
 import { createSearch, type Search } from '../../src/shared/search/search.js';
 import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
 import { analyzeText, packTerms } from '../../src/shared/text/terms.js';
-import { createCleanJob } from '../../src/workers/maintenance/clean.js';
-import { createRetagJob } from '../../src/workers/maintenance/retag.js';
+import { createCleanJob } from '../../src/workers/maintenance/clean-job.js';
+import { createRetagJob } from '../../src/workers/maintenance/retag-job.js';
 import { makeContent, makeDocument, makeOperation } from './documents.js';
 
 /** What a document is, kept beside Redis: the truth that answers are held against. */

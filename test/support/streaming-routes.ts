@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ApiReply } from '../../src/api/http/reply/reply.js';
+import type { ApiReply } from '../../src/api/http/response/reply.js';
 import { defineRoute, type Route } from '../../src/api/http/route.js';
 
 const common = { summary: 'For tests', tag: 'Test', permission: 'open' } as const;

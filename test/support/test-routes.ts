@@ -4,9 +4,9 @@ import {
   nonBlankString,
   optionalNull,
   queryInteger,
-} from '../../src/api/http/fields/validation.js';
+} from '../../src/api/http/validation/field-schemas.js';
 import { HttpError } from '../../src/api/http/http-error.js';
-import { errorBody } from '../../src/api/http/reply/responses.js';
+import { errorBody } from '../../src/api/http/response/declared-responses.js';
 import { defineRoute, type Route } from '../../src/api/http/route.js';
 import { UnavailableError } from '../../src/shared/errors.js';
 

@@ -12,13 +12,13 @@ import { createJobs, type Jobs } from '../../src/shared/queues/jobs.js';
 import { bullConnection, type Redis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
-import { createEmbedJob } from '../../src/workers/ingestion/embed.js';
-import { createFailDocument } from '../../src/workers/ingestion/fail.js';
+import { createEmbedJob } from '../../src/workers/ingestion/embed-job.js';
+import { createFailDocument } from '../../src/workers/ingestion/fail-document.js';
 import { createIngestShort } from '../../src/workers/ingestion/ingest-short.js';
-import { createIngestJob } from '../../src/workers/ingestion/ingest.js';
+import { createIngestJob } from '../../src/workers/ingestion/ingest-job.js';
 import { createPublish } from '../../src/workers/ingestion/publish.js';
-import { createCleanJob } from '../../src/workers/maintenance/clean.js';
-import { createRetagJob } from '../../src/workers/maintenance/retag.js';
+import { createCleanJob } from '../../src/workers/maintenance/clean-job.js';
+import { createRetagJob } from '../../src/workers/maintenance/retag-job.js';
 import { makeContent, makeDocument, makeOperation } from '../support/documents.js';
 import { dying, forgetful } from '../support/dying.js';
 import { isAtRest, statisticsDifferences } from '../support/recount-statistics.js';
@@ -78,7 +78,7 @@ function openWorker(seen: Redis, texts: Texts, isShort: boolean) {
     failDocument,
     jobs: kept,
     readContent: readText,
-    reserveRoom: () => Promise.resolve(),
+    reserveMemory: () => Promise.resolve(),
     ingestShort: isShort ? createIngestShort({ ...common, readText }) : null,
   });
   return {

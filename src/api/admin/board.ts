@@ -9,24 +9,15 @@ import { LANES, type Jobs } from '../../shared/queues/jobs.js';
 export interface BoardOptions {
   readonly jobs: Jobs;
   readonly readOnly: boolean;
-  /** Where browsers see /admin. */
+  /** The path at which browsers see /admin. */
   readonly adminPath: string;
 }
 
-/** Bull Board over all queues. Shows ids, and nothing that it would have to ask another server for. */
+/** Bull Board over all queues. It shows ids only, and loads nothing from other servers. */
 export function createBoard({ jobs, readOnly, adminPath }: BoardOptions): Express {
   const serverAdapter = new ExpressAdapter().setBasePath(`${adminPath}/queues`);
-  const queues = LANES.map((name) => {
-    const queue = new BullMQAdapter(jobs.queue(name), {
-      readOnlyMode: readOnly,
-      externalJobUrl: (job) => documentLink(job.data, adminPath),
-    });
-    queue.setFormatter('data', (data: unknown) => shownData.parse(data));
-    queue.setFormatter('returnValue', (value: unknown) => shownOutcome.parse(value));
-    return queue;
-  });
   createBullBoard({
-    queues,
+    queues: LANES.map((name) => boardQueue(jobs.queue(name), { readOnly, adminPath })),
     serverAdapter,
     options: {
       uiConfig: {
@@ -37,7 +28,7 @@ export function createBoard({ jobs, readOnly, adminPath }: BoardOptions): Expres
       },
     },
   });
-  // The board's own handler shows messages of errors; ours comes after it.
+  // The board's own handler would show error messages; errors go on to ours instead.
   serverAdapter.setErrorHandler((error) => {
     throw error;
   });
@@ -57,13 +48,26 @@ export function createBoard({ jobs, readOnly, adminPath }: BoardOptions): Expres
   return app;
 }
 
-/** The board's own are another server's. */
+function boardQueue(
+  queue: ReturnType<Jobs['queue']>,
+  { readOnly, adminPath }: Pick<BoardOptions, 'readOnly' | 'adminPath'>,
+): BullMQAdapter {
+  const adapter = new BullMQAdapter(queue, {
+    readOnlyMode: readOnly,
+    externalJobUrl: (job) => documentLink(job.data, adminPath),
+  });
+  adapter.setFormatter('data', (data: unknown) => shownData.parse(data));
+  adapter.setFormatter('returnValue', (value: unknown) => shownOutcome.parse(value));
+  return adapter;
+}
+
+/** The board's own fonts come from another server. */
 const fonts = {
   'font-sans': 'system-ui, -apple-system, Roboto, sans-serif',
   'font-mono': 'ui-monospace, Menlo, monospace',
 };
 
-/** Payloads hold ids only; should one ever hold more, it is not shown here. */
+/** Payloads hold ids only. If one ever held more, it would not be shown here. */
 const id = z
   .union([z.string().max(300), z.number()])
   .optional()
@@ -93,7 +97,7 @@ function documentLink(data: unknown, adminPath: string) {
     : { displayText: 'Document', href: `${adminPath}/documents/${encodeURIComponent(String(found))}` };
 }
 
-/** The board's only template has nothing but values in it; links to other servers (its fonts) are taken out. */
+/** Renders the board's only template, which only inserts values, and removes links to other servers (its fonts). */
 async function renderBoard(path: string, values: object): Promise<string> {
   const template = await readFile(path, 'utf8');
   const known = new Map<string, unknown>(Object.entries(values));

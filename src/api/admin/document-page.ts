@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import { NotFoundError } from '../../shared/errors.js';
-import { sendJson } from '../http/reply/send-json.js';
-import { requestFacts } from '../http/request-facts.js';
+import { sendJson } from '../http/response/send-json.js';
+import { requestFacts } from '../http/logging/request-facts.js';
 import type { DocumentInspection, InspectDocument } from '../services/documents/document-inspection.js';
 import { html, sendPage, type Html } from './html.js';
 import { viewInspection } from './inspection-view.js';
@@ -11,7 +11,7 @@ export interface DocumentPageOptions {
   readonly adminPath: string;
 }
 
-/** What there is to know about a document without reading it: as a page, or as JSON for who asks for that. */
+/** Shows everything about a document except its content, as a page or, for clients that accept it, as JSON. */
 export function createDocumentPage({
   inspect,
   adminPath,

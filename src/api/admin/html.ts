@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { Response } from 'express';
+import { at } from '../../shared/at.js';
 
-/** Text that may stand in a page as it is. */
+/** Markup that can be inserted into a page without escaping. */
 export interface Html {
   readonly html: string;
 }
 
 type Value = string | number | null | Html | readonly Html[];
 
-/** A template whose values are escaped, unless they are templates themselves. */
+/** Makes markup from a template. Values are escaped, unless they are markup themselves. */
 export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
-  return { html: parts.map((part, i) => (i === 0 ? part : toHtml(values[i - 1] ?? null) + part)).join('') };
+  return { html: parts.map((part, i) => (i === 0 ? part : toHtml(at(values, i - 1)) + part)).join('') };
 }
 
 function toHtml(value: Value): string {
@@ -20,15 +21,16 @@ function toHtml(value: Value): string {
   return value.map(toHtml).join('');
 }
 
-const entities = new Map([
-  ['&', '&amp;'],
-  ['<', '&lt;'],
-  ['>', '&gt;'],
-  ['"', '&quot;'],
-  ["'", '&#39;'],
-]);
+const escapers = [
+  [/&/g, '&amp;'],
+  [/</g, '&lt;'],
+  [/>/g, '&gt;'],
+  [/"/g, '&quot;'],
+  [/'/g, '&#39;'],
+] as const;
+
 function escapeText(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => entities.get(character) ?? '');
+  return escapers.reduce((escaped, [character, entity]) => escaped.replace(character, entity), text);
 }
 
 const style = `
@@ -64,7 +66,7 @@ code { font: .9em ui-monospace, "Liberation Mono", Menlo, monospace; }
 const styleElement: Html = { html: `<style>${style}</style>` };
 const styleHash = createHash('sha256').update(style).digest('base64');
 
-/** Nothing but this style, and forms to ourselves. */
+/** Pages may use this style and send forms to ourselves, and nothing else. */
 const PAGE_POLICY = [
   `default-src 'none'`,
   `style-src 'sha256-${styleHash}'`,

@@ -1,6 +1,6 @@
 import type { DocumentInspection } from '../services/documents/document-inspection.js';
 
-/** What operators see of a document, as JSON. */
+/** Converts an inspection to its public JSON. */
 export function viewInspection(document: DocumentInspection) {
   const { status, stage, progress, error, version, attempt, retagging, jobs } = document;
   return {

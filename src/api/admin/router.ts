@@ -1,29 +1,29 @@
-import { Router, type Request, type Response } from 'express';
+import { Router, type Request, type RequestHandler, type Response } from 'express';
 import helmet from 'helmet';
 import type { Jobs } from '../../shared/queues/jobs.js';
 import type { Redis } from '../../shared/redis/client.js';
 import { notAuthenticated, requirePermission, type Authenticate } from '../auth/auth.js';
 import type { Guesses } from '../auth/guesses.js';
-import { continueBody } from '../http/expect-continue.js';
-import { withoutSlashes } from '../http/host.js';
+import { continueBody } from '../http/connections/expect-continue.js';
+import { withoutSlashes } from '../http/base-url.js';
 import { HttpError } from '../http/http-error.js';
-import { requestFacts } from '../http/request-facts.js';
+import { requestFacts } from '../http/logging/request-facts.js';
 import type { BodyBudget } from '../http/request/body-budget.js';
 import type { InspectDocument } from '../services/documents/document-inspection.js';
 import { createBoard } from './board.js';
 import { createDocumentPage } from './document-page.js';
 import { createLogin } from './login.js';
 import { createSessions } from './sessions.js';
-import { createVisits, type Visit } from './visit.js';
+import { createVisits, type Visit, type Visits } from './visits.js';
 
 export interface AdminOptions {
   readonly jobs: Jobs;
   readonly redis: Redis;
   readonly inspect: InspectDocument;
   /** The current secret, then the previous one while it is being changed. */
-  readonly secrets: readonly string[];
+  readonly secrets: readonly [string, ...string[]];
   readonly authenticate: Authenticate;
-  /** Knows tokens only: in dev mode, too, nobody is anybody without one. */
+  /** Authenticates by token only, even in dev mode. */
   readonly authenticateToken: Authenticate;
   readonly guesses: Guesses;
   readonly bodies: BodyBudget;
@@ -36,23 +36,16 @@ export interface AdminOptions {
 
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
-/** Everything under /admin: for admins only, and writes from its own pages only. */
+/** Everything under /admin. Only admins may read it, and only its own pages may write. */
 export function createAdmin(options: AdminOptions): Router {
-  const { redis, jobs, secrets, inspect, authenticate, publicUrl, sessionMinutes, devMode } = options;
-  const { queuesReadOnly: readOnly } = options;
+  const { redis, jobs, secrets, authenticate, publicUrl, sessionMinutes } = options;
   const adminPath = `${publicUrl === '' ? '' : withoutSlashes(new URL(publicUrl).pathname)}/admin`;
   const sessions = createSessions({ secrets, redis });
   const visits = createVisits({ sessions, authenticate, sessionMinutes, adminPath, publicUrl });
+  const known = new WeakMap<Request, Visit>();
 
   const router = Router({ caseSensitive: true, strict: true });
-  router.use((request, response, next) => {
-    requestFacts(request).route = '/admin';
-    // No page of another origin may read these, those that may call the API included.
-    response.removeHeader('Access-Control-Allow-Origin');
-    // With helmet's `no-referrer`, browsers would send forms with the origin `null`.
-    response.set({ 'Referrer-Policy': 'same-origin', 'Cache-Control': 'no-store' });
-    next();
-  });
+  router.use(setHeaders);
   router.use(
     createLogin({
       visits,
@@ -60,11 +53,10 @@ export function createAdmin(options: AdminOptions): Router {
       bodies: options.bodies,
       bodyGraceSeconds: options.bodyGraceSeconds,
       adminPath,
-      devMode,
+      devMode: options.devMode,
       authenticate: options.authenticateToken,
     }),
   );
-  const known = new WeakMap<Request, Visit>();
   router.use(async (request, response, next) => {
     const visit = await visits.read(request);
     if (!admit(request, response, visit, adminPath)) return;
@@ -75,27 +67,50 @@ export function createAdmin(options: AdminOptions): Router {
   router.get('/', (_request, response) => {
     response.redirect(303, `${adminPath}/queues`);
   });
-  router.get('/documents/:id', createDocumentPage({ inspect, adminPath }));
+  router.get('/documents/:id', createDocumentPage({ inspect: options.inspect, adminPath }));
   router.all('/documents/:id', () => {
     throw new HttpError(405, 'Method Not Allowed', { headers: { Allow: 'GET, HEAD' } });
   });
-  router.use('/queues', boardPolicy, (request, response, next) => {
+  const readOnly = options.queuesReadOnly;
+  router.use('/queues', boardPolicy, guardBoard({ visits, known, readOnly }));
+  router.use('/queues', createBoard({ jobs, readOnly, adminPath }));
+  return router;
+}
+
+const setHeaders: RequestHandler = (request, response, next) => {
+  requestFacts(request).route = '/admin';
+  // Pages of other origins must not read these pages, even if they may call the API.
+  response.removeHeader('Access-Control-Allow-Origin');
+  // With helmet's `no-referrer`, browsers would send forms with the origin `null`.
+  response.set({ 'Referrer-Policy': 'same-origin', 'Cache-Control': 'no-store' });
+  next();
+};
+
+/** Runs before the queue board: refuses writes when it is read-only, and gives its script a CSRF token. */
+function guardBoard({
+  visits,
+  known,
+  readOnly,
+}: {
+  readonly visits: Visits;
+  readonly known: WeakMap<Request, Visit>;
+  readonly readOnly: boolean;
+}): RequestHandler {
+  return (request, response, next) => {
     requestFacts(request).route = '/admin/queues';
     if (!SAFE_METHODS.includes(request.method)) {
       if (readOnly) throw new HttpError(403, 'The queues are read-only (admin.queues_read_only)');
       continueBody(request, response);
     }
     const visit = known.get(request);
-    // The board's script finds the token in a cookie and sends it with every write.
+    // The board's script reads the token from a cookie and sends it with every write.
     if (visit && !visit.isByToken && isPageView(request)) visits.csrfToken(request, response, visit);
     if (request.path.startsWith('/static/')) response.set('Cache-Control', 'private, max-age=3600');
     next();
-  });
-  router.use('/queues', createBoard({ jobs, readOnly, adminPath }));
-  return router;
+  };
 }
 
-/** @returns false when the browser was sent to the login page instead */
+/** Returns false after it has redirected a browser to the login page. @throws HttpError 401, 403 */
 function admit(request: Request, response: Response, { caller }: Visit, adminPath: string): boolean {
   requestFacts(request).callerId = caller?.id ?? null;
   if (caller) {
@@ -108,12 +123,12 @@ function admit(request: Request, response: Response, { caller }: Visit, adminPat
   return false;
 }
 
-/** A browser that wants a page, not a script that wants data. */
+/** Tells a browser that opens a page from a script that fetches data. */
 function isPageView(request: Request): boolean {
-  return request.method === 'GET' && (request.get('Accept') ?? '').includes('text/html');
+  return request.method === 'GET' && request.get('Accept')?.includes('text/html') === true;
 }
 
-/** The board's scripts come from us; its styles are partly inline. */
+/** The board's scripts are files of ours; some of its styles are inline. */
 const boardPolicy = helmet.contentSecurityPolicy({
   useDefaults: false,
   directives: {

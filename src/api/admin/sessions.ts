@@ -5,29 +5,29 @@ import { keys } from '../../shared/redis/keys.js';
 
 const sessionSchema = z.object({
   id: z.string(),
-  /** Who logged in with an admin token; null for a browser that only looked at the login page (or at dev mode). */
+  /** Who logged in with an admin token; null for a browser without a login. */
   callerId: z.string().nullable(),
   expiresAtMs: z.number(),
 });
 export type Session = z.infer<typeof sessionSchema>;
 
-/** Sessions live in signed cookies; Redis only knows those that ended before their time. */
+/** Sessions are stored in signed cookies. Redis only knows those that were ended before they expired. */
 export interface Sessions {
   create(callerId: string | null, expiresAtMs: number): Session;
-  /** A cookie's value. */
+  /** Returns the value of the session's cookie. */
   seal(session: Session): string;
-  /** null when we did not seal it, or it expired or was ended. */
+  /** Resolves with null when we did not seal the value, or when the session has expired or was ended. */
   open(sealed: string | undefined): Promise<Session | null>;
-  /** Ends it everywhere, wherever its cookie was copied to. */
+  /** Ends the session for every copy of its cookie. */
   end(session: Session): Promise<void>;
-  /** What a page of this session shows with every write, and no other page can know. */
+  /** Returns the token that pages of this session send with every write. Other pages cannot know it. */
   csrfToken(session: Session): string;
   isCsrfToken(session: Session, given: string): boolean;
 }
 
 export interface SessionOptions {
   /** The current secret, then the previous one while it is being changed. */
-  readonly secrets: readonly string[];
+  readonly secrets: readonly [string, ...string[]];
   readonly redis: Pick<Redis, 'exists' | 'set'>;
 }
 
@@ -36,7 +36,7 @@ export function createSessions({ secrets, redis }: SessionOptions): Sessions {
     createHmac('sha256', secret).update(`quire admin ${purpose}\0${text}`).digest('base64url');
   const isSigned = (purpose: 'session' | 'csrf', text: string, signature: string) =>
     secrets.some((secret) => isSame(sign(secret, purpose, text), signature));
-  const [current = ''] = secrets;
+  const [current] = secrets;
 
   return {
     create: (callerId, expiresAtMs) => ({ id: randomUUID(), callerId, expiresAtMs }),
@@ -45,7 +45,7 @@ export function createSessions({ secrets, redis }: SessionOptions): Sessions {
       return `${text}.${sign(current, 'session', text)}`;
     },
     open: async (sealed) => {
-      const [text = '', signature = ''] = (sealed ?? '').split('.');
+      const [text = '', signature = ''] = sealed?.split('.') ?? [];
       if (text === '' || !isSigned('session', text, signature)) return null;
       const session = sessionSchema.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
       if (session.expiresAtMs <= Date.now()) return null;

@@ -13,14 +13,14 @@ import { rememberTokens, type VerifiedToken } from './recent-tokens.js';
 
 export type { Permission } from '../../shared/access/access-token.js';
 
-/** Who asks, after authentication. */
+/** An authenticated caller. */
 export interface Caller {
   readonly id: string;
   readonly permissions: ReadonlySet<Permission>;
   readonly type: TokenType;
 }
 
-/** Whoever asks an open route without a token. No document lists an empty id. */
+/** The caller of an open route without a token. No access list contains an empty id. */
 export const anonymous: Caller = { id: '', permissions: new Set(), type: 'user' };
 
 const devUser: Caller = { id: 'dev_user', permissions: new Set(PERMISSIONS), type: 'developer' };
@@ -48,13 +48,13 @@ function withImplied(permissions: readonly Permission[]): ReadonlySet<Permission
   return new Set(permissions.includes('admin') ? PERMISSIONS : permissions);
 }
 
-/** The caller that an `Authorization` header names; null when it names none that we know. */
+/** Returns the caller that an `Authorization` header names; null when it holds no valid token. */
 export type Authenticate = (authorization: string | undefined) => Caller | null;
 
 export interface AuthenticationOptions {
-  /** The current secret, then the previous one while it is being changed. */
+  /** The current secret, then the previous one while the secret is being changed. */
   readonly secrets: readonly string[];
-  /** Whoever names nobody is `dev_user`. */
+  /** Requests without a valid token are from `dev_user`. */
   readonly devMode: boolean;
 }
 
@@ -68,7 +68,7 @@ export function createAuthentication({ secrets, devMode }: AuthenticationOptions
     return null;
   });
   return (authorization) => {
-    const token = /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1];
+    const token = authorization === undefined ? undefined : /^Bearer +([^\s]+) *$/i.exec(authorization)?.[1];
     const caller = token === undefined ? null : (findHolder(token)?.holder ?? null);
     return caller ?? (devMode ? devUser : null);
   };
@@ -78,7 +78,7 @@ function verify(token: string, key: ReturnType<typeof createSecretKey>): unknown
   try {
     return jsonwebtoken.verify(token, key, { algorithms: ['HS256'] });
   } catch {
-    // Whatever a stranger's bytes trip over, they are no token of ours.
+    // Whatever fails, these bytes are not a token of ours.
     return null;
   }
 }
@@ -94,7 +94,7 @@ export function requirePermission(caller: Caller, permission: Permission): void 
   if (!caller.permissions.has(permission)) throw new HttpError(403, 'Insufficient permissions');
 }
 
-/** Compares in a time that tells nothing about either. */
+/** Compares in constant time, so that the duration reveals nothing. */
 export function isSamePassword(given: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));

@@ -2,25 +2,25 @@ import { TooManyError } from '../../shared/errors.js';
 import { keys } from '../../shared/redis/keys.js';
 import type { Windows } from './windows.js';
 
-/** What can be tried. Each has a limit of its own: who tries passwords locks nobody out who shows a token. */
+/** The kinds of secrets that can be guessed. Each has its own limit: guessing passwords must not lock out token holders. */
 export type SecretKind = 'password' | 'scrape-token' | 'signed-token';
 
 export interface Guess {
   readonly kind: SecretKind;
-  /** Who tries, as `addressOf` tells it. */
+  /** Where the guess comes from, as `clientAddressOf` returns it. */
   readonly address: string;
 }
 
-/** Limits how often secrets can be tried, by address and in all, over all API processes. Without Redis nobody passes. */
+/** Limits attempts at secrets, by address and in all, across all API processes. Without Redis every attempt is refused. */
 export interface Guesses {
   /**
-   * Whether a password that people chose is right; asked for only while the address may try.
+   * Tells whether a password that people chose is right. `isRight` is called only while the address may make attempts.
    * @throws TooManyError
    */
   check(guess: Guess, isRight: () => boolean): Promise<boolean>;
   /**
-   * Counts a signed token that was wrong. A right one need not be counted, since nobody finds a signature by trying: it
-   * passes whoever else tries.
+   * Counts a signed token that was wrong. A valid one is not counted, because nobody finds a signature by guessing; so
+   * others' attempts never lock out its holder.
    * @throws TooManyError
    */
   countWrong(guess: Guess): Promise<void>;
@@ -31,7 +31,10 @@ export const GUESSES_IN_ALL = 100;
 const MAX_PROVEN = 1_000;
 
 export function createGuesses(windows: Windows): Guesses {
-  /** Addresses that showed the right one here: they need no guess, also while others use up all, or Redis is away. */
+  /**
+   * Addresses that have shown the right password to this process. Their attempts are not counted, so that they pass even
+   * while others have used up the limit, or while Redis is away.
+   */
   const proven = new Set<string>();
   const take = async (guess: Guess) => {
     const counted = windowsOf(guess);
@@ -42,7 +45,7 @@ export function createGuesses(windows: Windows): Guesses {
   return {
     check: async (guess, isRight) => {
       const who = `${guess.kind} ${guess.address}`;
-      // A wrong one ends the trust: between two right ones of an address there is one free guess at most.
+      // A wrong password ends the trust, so that an address has at most one free attempt between two right ones.
       if (proven.delete(who) && isRight()) return remember(proven, who);
       const counted = await take(guess);
       if (!isRight()) return false;
@@ -57,11 +60,12 @@ export function createGuesses(windows: Windows): Guesses {
 
 function remember(proven: Set<string>, who: string): true {
   proven.add(who);
-  if (proven.size > MAX_PROVEN) proven.delete(proven.values().next().value ?? '');
+  const [oldest] = proven;
+  if (proven.size > MAX_PROVEN && oldest !== undefined) proven.delete(oldest);
   return true;
 }
 
-/** The address comes first: one that is refused uses up nothing of what is left for others. */
+/** The address comes first, so that an address that is refused does not use up the limit for all. */
 const windowsOf = ({ kind, address }: Guess) => [
   { key: keys.guesses(kind, address), most: GUESSES_BY_ADDRESS },
   { key: keys.guesses(kind, 'all'), most: GUESSES_IN_ALL },

@@ -2,10 +2,10 @@ import { TooManyError } from '../../shared/errors.js';
 import { keys } from '../../shared/redis/keys.js';
 import type { Windows } from './windows.js';
 
-/** Counts a request of a caller. @throws TooManyError when it was one too many */
+/** Counts a request of a caller. @throws TooManyError when the caller is over the limit */
 export type RateLimit = (callerId: string) => Promise<void>;
 
-/** At most so many requests in a minute that begins with the first of them, over all API processes. */
+/** Limits each caller's requests per minute across all API processes. The minute begins with the first request. */
 export function createRateLimit(windows: Windows, { perMinute }: { perMinute: number }): RateLimit {
   return async (callerId) => {
     const left = await windows.take([{ key: keys.requests(callerId), most: perMinute }]);

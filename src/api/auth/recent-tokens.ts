@@ -6,25 +6,30 @@ export interface VerifiedToken<Holder> {
   readonly expiresAt: number;
 }
 
-/** Whom a token names; null when it names nobody that we know. */
+/** Returns the holder of a valid token; null for any other. */
 export type VerifyToken<Holder> = (token: string) => VerifiedToken<Holder> | null;
 
 const MAX_TOKENS = 1_000;
 
 /**
- * Remembers the last tokens that were found good until they expire: a client sends the same one with every request, and
- * its digest costs a tenth of verifying it. Neither tokens themselves nor those that were refused are kept.
+ * Remembers the most recent valid tokens until they expire, because a client sends the same token with every request and a
+ * digest costs a tenth of verifying it. Neither the tokens themselves nor refused ones are kept.
  */
 export function rememberTokens<Holder>(verify: VerifyToken<Holder>): VerifyToken<Holder> {
   const recent = new Map<string, VerifiedToken<Holder>>();
   return (token) => {
     const digest = hash('sha256', token, 'base64');
     const known = recent.get(digest);
-    // Out and in again: the oldest entry is the one that was not used for longest.
+    // Reinserting the entry keeps the map in order of use: the first one is the least recently used.
     recent.delete(digest);
     const verified = known && Date.now() < known.expiresAt * 1_000 ? known : verify(token);
     if (verified) recent.set(digest, verified);
-    if (recent.size > MAX_TOKENS) recent.delete(recent.keys().next().value ?? '');
+    if (recent.size > MAX_TOKENS) removeOldest(recent);
     return verified;
   };
+}
+
+function removeOldest(recent: Map<string, unknown>): void {
+  const [oldest] = recent.keys();
+  if (oldest !== undefined) recent.delete(oldest);
 }

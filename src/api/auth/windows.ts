@@ -1,19 +1,19 @@
 import { defineScript, type Redis } from '../../shared/redis/client.js';
 
-/** A count that may reach `most` within a minute that begins with its first. */
+/** A counter that may reach `most` within a minute. The minute begins when it is first incremented. */
 export interface Window {
   readonly key: string;
   readonly most: number;
 }
 
-/** Counts over all API processes, a minute at a time. */
+/** Counters per minute that all API processes share. */
 export interface Windows {
   /**
-   * Counts in all of them, or in none where one of them is full.
-   * @returns 0 when it was counted, else the milliseconds until there is room again
+   * Increments all of the counters, or none if one of them has reached its limit.
+   * @returns 0 when they were incremented, else the milliseconds until the next attempt can succeed
    */
   take(windows: readonly Window[]): Promise<number>;
-  /** Takes back what was counted. */
+  /** Decrements the counters again. */
   giveBack(windows: readonly Window[]): Promise<void>;
 }
 

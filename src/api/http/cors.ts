@@ -8,11 +8,11 @@ const RESPONSE_HEADERS = 'X-Request-Id, Location, Retry-After, Preference-Applie
 
 export interface CorsOptions {
   readonly origins: readonly string[];
-  /** Loopback origins are allowed too, and writes from pages of other origins refused: nobody has to log in. */
+  /** Allows loopback origins, and refuses writes from pages of other origins, since dev mode needs no token. */
   readonly devMode: boolean;
 }
 
-/** Lets pages of the allowed origins call the API (Fetch standard, CORS protocol); answers their preflights. */
+/** Lets pages of the allowed origins call the API (Fetch standard, CORS protocol) and answers their preflight requests. */
 export function createCors({ origins, devMode }: CorsOptions): RequestHandler {
   const isAllowed = (origin: string) => origins.includes(origin) || (devMode && isLoopbackOrigin(origin));
   return (request, response, next) => {
@@ -50,7 +50,7 @@ export function createCors({ origins, devMode }: CorsOptions): RequestHandler {
   };
 }
 
-/** Whether a page is one of ours, such as `/docs`; browsers send the origin of those too. */
+/** Tells whether the page is our own, such as `/docs`: browsers send the `Origin` header for those as well. */
 function isSameOrigin(origin: string, host: string | undefined): boolean {
   return URL.canParse(origin) && new URL(origin).host === host?.toLowerCase();
 }

@@ -10,9 +10,9 @@ import {
 } from '../../shared/errors.js';
 import { toUnavailable } from '../../shared/redis/client.js';
 import { HttpError } from './http-error.js';
-import { AbandonedError } from '../services/abandoned.js';
-import { sendJson } from './reply/send-json.js';
-import { requestLog } from './request-log.js';
+import { AbandonedError } from '../services/abandoned-error.js';
+import { sendJson } from './response/send-json.js';
+import { requestLog } from './logging/request-log.js';
 import { ClientGoneError } from './request/body.js';
 
 export interface ErrorReply {
@@ -21,7 +21,7 @@ export interface ErrorReply {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The one map from errors to HTTP. What it does not know shows nothing of itself. */
+/** Converts an error to an HTTP response. This is the only place that does so; unknown errors reveal nothing. */
 export function describeError(thrown: unknown): ErrorReply {
   const error = toUnavailable(thrown);
   if (error instanceof HttpError) {
@@ -60,7 +60,7 @@ function itemOf({ field, message, limit }: InvalidFieldError): ValidationItem {
   return { loc: ['body', field], msg: message, type, ctx: { limit_value: limit.value } };
 }
 
-/** Express and its file server throw errors with a status: a path that cannot be decoded is one that we do not have. */
+/** Returns the status of an error of Express. A path that cannot be decoded (400) counts as one that does not exist. */
 function statusOfExpress(error: unknown): number | null {
   if (!types.isNativeError(error) || !('status' in error) || typeof error.status !== 'number') return null;
   const { status } = error;
@@ -69,11 +69,11 @@ function statusOfExpress(error: unknown): number | null {
 }
 
 export const handleError: ErrorRequestHandler = (error: unknown, request, response, _next) => {
-  const isGone =
+  const isClientGone =
     error instanceof ClientGoneError ||
     error instanceof AbandonedError ||
     (request.socket.destroyed && !response.writableFinished);
-  if (isGone) {
+  if (isClientGone) {
     requestLog(request).debug('the client went away');
     response.destroy();
     return;
@@ -82,7 +82,7 @@ export const handleError: ErrorRequestHandler = (error: unknown, request, respon
   if (status === 500) requestLog(request).error({ err: error }, 'request failed');
   else if (status > 500) requestLog(request).warn({ err: error }, 'request refused for now');
   if (response.headersSent) {
-    // An answer that was begun is cut off rather than made to look whole.
+    // A response that has begun is cut off, so that it does not look complete.
     response.destroy();
     return;
   }

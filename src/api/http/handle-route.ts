@@ -8,14 +8,14 @@ import {
 } from '../auth/auth.js';
 import type { RateLimit } from '../auth/rate-limit.js';
 import type { AnswerMemory } from '../services/retrieval/answer-memory.js';
-import { addressOf } from './address.js';
-import { continueBody } from './expect-continue.js';
-import { baseUrlOf } from './host.js';
+import { clientAddressOf } from './client-address.js';
+import { continueBody } from './connections/expect-continue.js';
+import { baseUrlOf } from './base-url.js';
 import type { ReadJson } from './json/reader.js';
-import { reply, type ApiReply, type PendingReply } from './reply/reply.js';
-import { sendReply, type Exchange } from './reply/send-reply.js';
-import { reasonOfEnd } from './reply/watch-sending.js';
-import { requestFacts } from './request-facts.js';
+import { reply, type ApiReply, type PendingReply } from './response/reply.js';
+import { sendReply, type Exchange } from './response/send-reply.js';
+import { reasonOfEnd } from './connections/slow-clients.js';
+import { requestFacts } from './logging/request-facts.js';
 import type { BodyBudget, BodyClaim } from './request/body-budget.js';
 import { parseParts, queryOf, readBody, type BodyReading, type RawBody } from './request/parts.js';
 import { parsePrefer } from './request/prefer.js';
@@ -24,7 +24,7 @@ import type { ApiRequest, Route } from './route.js';
 
 export interface RouteOptions {
   readonly authenticate: Authenticate;
-  /** null: callers may ask as often as they like. */
+  /** Null when the number of requests is not limited. */
   readonly rateLimit: RateLimit | null;
   readonly maxJsonBytes: number;
   readonly bodies: BodyBudget;
@@ -34,7 +34,10 @@ export interface RouteOptions {
   readonly answerMemory: AnswerMemory;
 }
 
-/** Runs a route: who asks, may they, what do they ask, answer. In this order, so that strangers learn nothing. */
+/**
+ * Runs a route: authenticates the caller, checks the permission, reads and validates the request, and sends the reply. The
+ * order matters: callers without permission learn nothing about the route's input.
+ */
 export function handleRoute(route: Route, options: RouteOptions): RequestHandler {
   return async (request, response) => {
     const startedAtMs = Date.now();
@@ -42,21 +45,21 @@ export function handleRoute(route: Route, options: RouteOptions): RequestHandler
     const caller = admit(route, request, options.authenticate);
     if (caller !== anonymous) await options.rateLimit?.(caller.id);
     const claim = options.bodies.claim(caller.id);
-    let answer: ApiReply;
+    let settled: ApiReply;
     try {
-      const asking = { request, response, claim, caller, startedAtMs, signal };
-      const begun = await begin(route, asking, options);
+      const exchange = { request, response, claim, caller, startedAtMs, signal };
+      const begun = await runHandler(route, exchange, options);
       if (begun.type === 'pending') claim.shrink(begun.heldBytes);
-      answer = begun.type === 'pending' ? await begun.settled : begun;
+      settled = begun.type === 'pending' ? await begun.settled : begun;
     } finally {
       claim.release();
     }
     const hold = holdFor(options.answerMemory, { callerId: caller.id, request, signal });
-    await sendReply({ request, response, signal, hold }, answer);
+    await sendReply({ request, response, signal, hold }, settled);
   };
 }
 
-interface Asking {
+interface AdmittedRequest {
   readonly request: Request;
   readonly response: Response;
   readonly claim: BodyClaim;
@@ -65,12 +68,16 @@ interface Asking {
   readonly signal: AbortSignal;
 }
 
-/** Reads and handles the request. What it holds of the body is gone when it returns. */
-async function begin(route: Route, asking: Asking, options: RouteOptions): Promise<ApiReply | PendingReply> {
-  const { request, response, caller, startedAtMs, signal } = asking;
+/** Reads the request and calls the route's handler. The request's body is released when this returns. */
+async function runHandler(
+  route: Route,
+  admitted: AdmittedRequest,
+  options: RouteOptions,
+): Promise<ApiReply | PendingReply> {
+  const { request, response, caller, startedAtMs, signal } = admitted;
   const leave = await route.admit?.(caller.id);
   try {
-    const reading = readingOf(route, asking, options);
+    const reading = readingOf(route, admitted, options);
     const raw = await readRawBody(route, { caller, request }, reading);
     const parts = parseParts(route, { path: request.params, query: queryOf(request.url), body: raw });
     const apiRequest: ApiRequest<unknown, unknown, unknown> = {
@@ -78,7 +85,7 @@ async function begin(route: Route, asking: Asking, options: RouteOptions): Promi
       ...parts,
       receiveUpload: raw.type === 'upload' ? createUploadReceiver(request, reading) : null,
       prefer: parsePrefer(request.headers['prefer']),
-      requestId: response.get('X-Request-Id') ?? '',
+      requestId: requestIdOf(response),
       baseUrl: baseUrlOf(request, options.publicUrl),
       startedAtMs,
       signal,
@@ -89,7 +96,18 @@ async function begin(route: Route, asking: Asking, options: RouteOptions): Promi
   }
 }
 
-function readingOf(route: Route, { request, response, claim }: Asking, options: RouteOptions): BodyReading {
+/** The access log has set this header before any route runs. */
+function requestIdOf(response: Response): string {
+  const id = response.get('X-Request-Id');
+  if (id === undefined) throw new Error('the request did not pass the access log');
+  return id;
+}
+
+function readingOf(
+  route: Route,
+  { request, response, claim }: AdmittedRequest,
+  options: RouteOptions,
+): BodyReading {
   return {
     readJson: options.readJson,
     maxBytes: Math.min(options.maxJsonBytes, route.maxBodyBytes ?? Infinity),
@@ -101,7 +119,7 @@ function readingOf(route: Route, { request, response, claim }: Asking, options: 
   };
 }
 
-/** Memory for a body; what has changed something is answered, whatever it takes. */
+/** Takes memory for a response body. Only GET may be refused: other requests have already changed something. */
 function holdFor(
   memory: AnswerMemory,
   { callerId, request, signal }: { callerId: string; request: Request; signal: AbortSignal },
@@ -123,7 +141,7 @@ function admit(route: Route, request: Request, authenticate: Authenticate): Call
   return known;
 }
 
-/** Reads the body only after all that can be refused without it. */
+/** Reads the body, after everything that can refuse the request without it. */
 async function readRawBody(
   route: Route,
   { caller, request }: { caller: Caller; request: Request },
@@ -131,13 +149,13 @@ async function readRawBody(
 ): Promise<RawBody> {
   const mayPass = route.authorize?.byCaller(caller) ?? true;
   const decide = async (value: unknown) => {
-    if (!mayPass) await route.authorize?.byBody(caller, value, addressOf(request));
+    if (!mayPass) await route.authorize?.byBody(caller, value, clientAddressOf(request));
   };
   let body: RawBody;
   try {
     body = await readBody(request, route, reading);
   } catch (error) {
-    // Who may not pass is not told what is wrong with the body.
+    // A caller that may not pass must not learn what is wrong with the body.
     await decide(undefined);
     throw error;
   }
@@ -145,7 +163,7 @@ async function readRawBody(
   return body;
 }
 
-/** Its reason is an AbandonedError. */
+/** Returns a signal that aborts when the client goes away. Its reason is an AbandonedError. */
 function abortsWhenGone(request: Request, response: Response): AbortSignal {
   const controller = new AbortController();
   response.once('close', () => {

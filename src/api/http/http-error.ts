@@ -1,6 +1,6 @@
 import { AppError, type ValidationItem } from '../../shared/errors.js';
 
-/** A refusal that only makes sense over HTTP, such as an unreadable body or a missing token, with its status. */
+/** An error that exists only in HTTP, such as a malformed body or a missing token. It carries its own status. */
 export class HttpError extends AppError {
   override readonly name = 'HttpError';
   readonly status: number;

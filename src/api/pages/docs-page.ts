@@ -6,7 +6,7 @@ import type { OpenApi } from './openapi.js';
 const uiOptions = {
   customSiteTitle: 'Quire API',
   swaggerOptions: {
-    // Else the page would ask a server on the internet to check it.
+    // Without this, the page would ask a server on the internet to validate it.
     validatorUrl: null,
     persistAuthorization: true,
     tryItOutEnabled: true,
@@ -14,10 +14,10 @@ const uiOptions = {
   },
 };
 
-/** Swagger UI from files of ours, below the path it is mounted at: it asks nobody else for anything. */
+/** Swagger UI, served from our own files below the path that it is mounted at. It loads nothing from elsewhere. */
 export function createDocsPage(openApi: OpenApi): Router {
   const router = Router();
-  // Mounted without a slash, the page's files are one folder down, also behind a proxy's prefix.
+  // Under an address without a slash at its end, the files of the page are one folder down.
   const html = swaggerUi.generateHTML(openApi, uiOptions);
   const withFolder = (folder: string) => html.replaceAll(/(href|src)="\.\//g, `$1="./${folder}`);
   router.use(
@@ -39,7 +39,7 @@ export function createDocsPage(openApi: OpenApi): Router {
     const isFolder = request.originalUrl.split('?')[0]?.endsWith('/') ?? false;
     response.type('html').send(withFolder(isFolder ? '' : 'docs/'));
   });
-  // A file of the package that is none of the page, and that would be refused in plain text.
+  // This file of the package does not belong to the page. Its handler would refuse it in plain text.
   router.get('/package.json', (_request, _response, next) => {
     next('router');
   });

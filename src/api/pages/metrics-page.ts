@@ -3,22 +3,22 @@ import { Registry } from 'prom-client';
 import { isLoopbackHost } from '../../shared/settings/loopback.js';
 import { isSamePassword, notAuthenticated, requirePermission, type Authenticate } from '../auth/auth.js';
 import type { Guesses } from '../auth/guesses.js';
-import { addressOf } from '../http/address.js';
+import { clientAddressOf } from '../http/client-address.js';
 import { HttpError } from '../http/http-error.js';
-import { requestFacts } from '../http/request-facts.js';
+import { requestFacts } from '../http/logging/request-facts.js';
 
 export interface MetricsPageOptions {
-  /** Prometheus text, in parts. */
+  /** Each gives a part of the page, in the text format of Prometheus. */
   readonly sources: readonly (() => Promise<string>)[];
-  /** Knows tokens only: nobody is anybody without one, in dev mode neither. */
+  /** Knows callers by their tokens alone: a request without a token has no caller, in dev mode either. */
   readonly authenticate: Authenticate;
-  /** What scrapers show; empty: admin tokens only. */
+  /** The token of scrapers. When it is empty, only admin tokens open the page. */
   readonly token: string;
   readonly devMode: boolean;
   readonly guesses: Guesses;
 }
 
-/** What Prometheus scrapes. */
+/** The page that Prometheus scrapes. */
 export function createMetricsPage(options: MetricsPageOptions): RequestHandler {
   const { sources } = options;
   return async (request, response, next) => {
@@ -38,7 +38,7 @@ export function createMetricsPage(options: MetricsPageOptions): RequestHandler {
   };
 }
 
-/** @throws HttpError 401, 403 for a token that lacks `admin`, or 429 */
+/** @throws HttpError 401, or 403 for a token that lacks `admin`; TooManyError after too many guesses */
 async function admit(request: Request, options: MetricsPageOptions): Promise<void> {
   const { authenticate, devMode } = options;
   const { authorization } = request.headers;
@@ -52,11 +52,11 @@ async function admit(request: Request, options: MetricsPageOptions): Promise<voi
 async function isScraper(request: Request, { token, guesses }: MetricsPageOptions): Promise<boolean> {
   const given = /^Bearer +([^\s]+) *$/i.exec(request.headers.authorization ?? '')?.[1];
   if (given === undefined || token === '') return false;
-  const guess = { kind: 'scrape-token', address: addressOf(request) } as const;
+  const guess = { kind: 'scrape-token', address: clientAddressOf(request) } as const;
   return guesses.check(guess, () => isSamePassword(given, token));
 }
 
-/** Asked from this machine itself, and not by way of a proxy on it. */
+/** Whether the request comes from this machine itself, and not through a proxy on it. */
 function isLocal({ socket, headers }: Request): boolean {
   const peer = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
   return isLoopbackHost(peer) && headers['x-forwarded-for'] === undefined && headers.forwarded === undefined;

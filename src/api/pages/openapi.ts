@@ -1,23 +1,32 @@
-import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import {
   createDocument,
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
-  type ZodOpenApiResponseObject,
-  type ZodOpenApiResponsesObject,
+  type ZodOpenApiRequestBodyObject,
 } from 'zod-openapi';
-import type { ResponseShape } from '../http/reply/reply.js';
-import { responsesOf } from '../http/reply/responses.js';
+import { isPlainObject } from '../../shared/is-plain-object.js';
 import type { Route } from '../http/route.js';
+import { eventSchemas, mediaType, responseObjects } from './openapi-responses.js';
 
 const INTRODUCTION =
-  'Documents in, the right passages out. Get a token from `POST /local/generate_uri` (the part of the URI between `:` ' +
-  'and `@`) and enter it under Authorize; in dev mode no token is needed.';
+  'Quire stores documents and finds the passages that answer a question. Get a token from `POST /local/generate_uri` ' +
+  '(the part of the URI between `:` and `@`) and enter it under Authorize. In dev mode no token is needed.\n\n' +
+  'The examples tell one story: Alice ingests the lease of an office and a handover report, shares the lease with Bob, ' +
+  'searches, asks a question, and builds a cache.';
+
+const TAGS: Readonly<Record<string, string>> = {
+  Health: 'Whether the service runs and can work.',
+  Tokens: 'Access tokens.',
+  Documents: 'Ingest documents, and read, change and delete them.',
+  Retrieval: 'Search documents, and answer questions with them.',
+  Caches: 'Named sets of documents that questions are asked about again and again.',
+  Usage: 'What the caller has done.',
+};
 
 export type OpenApi = ReturnType<typeof createDocument>;
 
-/** The OpenAPI page, made from the very schemas that validate. */
+/** The OpenAPI document, made from the same schemas that validate requests. */
 export function createOpenApi(routes: readonly Route[]): OpenApi {
   const paths: ZodOpenApiPathsObject = {};
   for (const route of routes)
@@ -25,34 +34,46 @@ export function createOpenApi(routes: readonly Route[]): OpenApi {
   return createDocument(
     {
       openapi: '3.1.0',
-      info: { title: 'Quire', version: '1', description: INTRODUCTION },
-      // Relative to this page, so that "try it out" asks the server that it came from, whatever its address.
+      info: {
+        title: 'Quire',
+        version: '1',
+        description: INTRODUCTION,
+        contact: { name: 'The operator of this service' },
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      // The address is relative to this document, so that "Try it out" asks the server that the document came from.
       servers: [{ url: '.' }],
-      tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
+      tags: [...new Set(routes.map(({ tag }) => tag))].map(tagOf),
       paths,
-      components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } } },
+      components: {
+        schemas: eventSchemas(routes),
+        securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+      },
     },
     { allowEmptySchema: { unknown: true, any: true, custom: true } },
   );
 }
 
+function tagOf(name: string) {
+  const description = TAGS[name];
+  return description === undefined ? { name } : { name, description };
+}
+
 function operationOf(route: Route): ZodOpenApiOperationObject {
-  const { summary, tag, permission } = route;
+  const { summary, tag, permission, examples } = route;
   const { path, query, fromQuery } = route.request;
   const content = requestContent(route);
-  const queryFields = [query, fromQuery].filter((schema) => schema instanceof z.ZodObject);
-  const [first, ...others] = queryFields;
-  const queries = first && others.reduce((all, schema) => all.extend(schema.shape), first);
+  const parameters = {
+    ...(path instanceof z.ZodObject ? { path: withExamples(path, examples?.path) } : {}),
+    ...queryParameters([withExamples(query, examples?.query), withExamples(fromQuery, examples?.body)]),
+  };
   return {
     operationId: `${route.method}_${route.path.replace(/\W+/g, '_').replace(/^_|_$/g, '')}`,
     summary,
+    description: descriptionOf(route),
     tags: [tag],
-    ...(permission === 'open' ? { security: [] } : { security: [{ bearer: [] }] }),
-    ...(permission === 'open' ? {} : { description: `Needs the permission \`${permission}\`.` }),
-    requestParams: {
-      ...(path instanceof z.ZodObject ? { path } : {}),
-      ...(queries ? { query: queries } : {}),
-    },
+    security: permission === 'open' ? [] : [{ bearer: [] }],
+    requestParams: parameters,
     ...(Object.keys(content).length > 0
       ? { requestBody: { required: route.emptyBody === undefined, content } }
       : {}),
@@ -60,43 +81,35 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
   };
 }
 
-function requestContent({ request, upload }: Route): Record<string, { schema: z.ZodType }> {
+function descriptionOf({ description, permission }: Route): string {
+  const access = permission === 'open' ? 'Needs no token.' : `Needs the permission \`${permission}\`.`;
+  return description === undefined ? access : `${description}\n\n${access}`;
+}
+
+/** Joins the fields of all schemas that are there into one object. */
+function queryParameters(schemas: readonly (z.ZodType | undefined)[]): { query?: z.ZodObject } {
+  const [first, ...others] = schemas.filter((schema) => schema instanceof z.ZodObject);
+  return first ? { query: others.reduce((all, schema) => all.extend(schema.shape), first) } : {};
+}
+
+/** Gives each parameter its example, written as in an address. */
+function withExamples<Schema extends z.ZodType | undefined>(schema: Schema, examples: unknown) {
+  if (!(schema instanceof z.ZodObject) || !isPlainObject(examples)) return schema;
+  const shape: Readonly<Record<string, z.ZodType>> = schema.shape;
+  const fields = Object.entries(shape).map(([name, field]) => {
+    const value = examples[name];
+    const example = isPlainObject(value) ? JSON.stringify(value) : value;
+    return [name, example === undefined ? field : field.meta({ param: { example } })] as const;
+  });
+  return z.object(Object.fromEntries(fields));
+}
+
+function requestContent({ request, upload, examples }: Route): ZodOpenApiRequestBodyObject['content'] {
   const { body, form } = request;
   const formTypes = form ? ['application/x-www-form-urlencoded', 'multipart/form-data'] : [];
   return {
-    ...(body && (upload?.alsoJson ?? true) ? { 'application/json': { schema: body } } : {}),
-    ...Object.fromEntries(form ? formTypes.map((type) => [type, { schema: form }]) : []),
-    ...(upload ? { 'multipart/form-data': { schema: upload.fields } } : {}),
+    ...(body && (upload?.alsoJson ?? true) ? { 'application/json': mediaType(body, examples?.body) } : {}),
+    ...Object.fromEntries(form ? formTypes.map((type) => [type, mediaType(form, examples?.body)]) : []),
+    ...(upload ? { 'multipart/form-data': mediaType(upload.fields, examples?.upload) } : {}),
   };
-}
-
-function responseObjects(route: Route): ZodOpenApiResponsesObject {
-  const responses: ZodOpenApiResponsesObject = {};
-  for (const [status, shape] of responsesOf(route)) {
-    const response = responseObject(status, shape);
-    const events =
-      status === 200 && route.events ? { 'text/event-stream': { schema: eventOf(route.events) } } : {};
-    // @NOTE statuses are three digits, which the type wants to read from a literal.
-    responses[String(status) as `2${string}`] = { ...response, content: { ...response.content, ...events } };
-  }
-  return responses;
-}
-
-/** One server-sent event, whose `data` is JSON. */
-function eventOf(data: z.ZodType): z.ZodType {
-  const { $schema: _, ...contentSchema } = z.toJSONSchema(data, { io: 'output' });
-  const text = z.string().meta({ contentMediaType: 'application/json', contentSchema });
-  return z.object({ event: z.string().optional(), data: text });
-}
-
-function responseObject(status: number, shape: ResponseShape): ZodOpenApiResponseObject {
-  const description = STATUS_CODES[status] ?? 'Answer';
-  if (shape === 'download') {
-    const schema = { type: 'string', format: 'binary' } as const;
-    // Of whatever type its source has.
-    return { description, content: { '*/*': { schema } } };
-  }
-  if (shape === 'events')
-    return { description, content: { 'text/event-stream': { schema: { type: 'string' } } } };
-  return { description, content: { 'application/json': { schema: shape } } };
 }

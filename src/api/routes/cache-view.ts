@@ -1,28 +1,38 @@
 import { z } from 'zod';
 import type { CacheRecord } from '../../shared/caches/caches.js';
 import type { Json } from '../../shared/document.js';
-import { shownConfig, type CacheAnswer } from '../services/caches/caches.js';
+import { shownConfig } from '../services/caches/find-cache.js';
+import type { CacheAnswer } from '../services/caches/cache-queries.js';
 import { usageCounts, viewUsage } from './retrieval-view.js';
 
 const config = {
   name: z.string(),
-  model: z.string(),
-  gguf_file: z.string(),
-  filters: z.record(z.string(), z.unknown()).optional(),
-  doc_count: z.int(),
-  engine: z.string(),
-  token_count: z.int(),
+  model: z.string().describe('As it was given. This version does not use it.'),
+  gguf_file: z.string().describe('As it was given. This version does not use it.'),
+  filters: z.record(z.string(), z.unknown()).optional().describe('What an update chooses documents by.'),
+  doc_count: z.int().describe('How many documents the cache holds.'),
+  engine: z.string().describe('What holds the cache and answers from it.'),
+  token_count: z
+    .int()
+    .describe('How many tokens its documents take; 0 while it is built for the first time.'),
   status: z.enum(['building', 'ready', 'failed']),
-  error: z.string().optional(),
+  error: z.string().optional().describe('Why the latest build failed.'),
 };
-export const configuration = z.object(config).meta({ id: 'CacheConfiguration' });
-export const created = z.object({ ...config, success: z.boolean() }).meta({ id: 'CacheCreated' });
-export const changed = z.object({ success: z.boolean(), status: z.string() }).meta({ id: 'CacheChanged' });
-export const existence = z
-  .object(config)
-  .partial()
-  .extend({ exists: z.boolean() })
-  .meta({ id: 'CacheExistence' });
+export const configuration = z.object(config).meta({
+  id: 'CacheConfiguration',
+  description: 'A named cache.',
+});
+export const created = z
+  .object({ ...config, success: z.boolean() })
+  .meta({ id: 'CacheCreated', description: 'The named cache that was made.' });
+export const changed = z.object({ success: z.boolean(), status: z.string() }).meta({
+  id: 'CacheChanged',
+  description: 'Whether the changed cache is ready.',
+});
+export const existence = z.object(config).partial().extend({ exists: z.boolean() }).meta({
+  id: 'CacheExistence',
+  description: 'Whether there is a cache of this name, and the cache if there is.',
+});
 
 export function viewCache(cache: CacheRecord, engine: string): z.infer<typeof configuration> {
   const { ready, building, failure } = cache;
@@ -49,9 +59,9 @@ export const answer = z
     tokens_used: z.int(),
     finish_reason: z.enum(['stop', 'length']),
     usage: usageCounts,
-    tokens_reused: z.int(),
+    tokens_reused: z.int().describe('Tokens of the documents that the model did not have to read again.'),
   })
-  .meta({ id: 'CacheAnswer' });
+  .meta({ id: 'CacheAnswer', description: 'An answer from the documents of a cache.' });
 
 export function viewAnswer(found: CacheAnswer): z.infer<typeof answer> {
   const usage = viewUsage(found);

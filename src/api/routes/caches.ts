@@ -1,48 +1,67 @@
 import { z } from 'zod';
 import { CACHE_NAME, type CacheRecord } from '../../shared/caches/caches.js';
 import { MAX_FILTER_BYTES } from '../../shared/filters/parse-state.js';
-import { bodyFilters, queryFilters, type RequestFilter } from '../http/fields/filter-query.js';
-import { list, nonBlankString, optionalNull, queryFloat, queryInteger } from '../http/fields/validation.js';
+import { bodyFilters, queryFilters, type RequestFilter } from '../http/validation/filters.js';
+import {
+  list,
+  nonBlankString,
+  optionalNull,
+  queryFloat,
+  queryInteger,
+} from '../http/validation/field-schemas.js';
 import { HttpError } from '../http/http-error.js';
-import type { JsonReply } from '../http/reply/reply.js';
-import { errorBody } from '../http/reply/responses.js';
+import type { JsonReply } from '../http/response/reply.js';
+import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type ApiRequest, type Route } from '../http/route.js';
-import type { BuildResult, CacheRequest, CacheService } from '../services/caches/caches.js';
+import type { CacheService } from '../services/caches/caches.js';
+import type { BuildResult, CacheRequest } from '../services/caches/cache-builds.js';
 import type { Admit, RequireRoom } from '../services/ingest/admission.js';
 import { answer, changed, configuration, created, existence, viewAnswer, viewCache } from './cache-view.js';
 import { preferenceApplied } from './document-replies.js';
+import {
+  addDocumentsExamples,
+  createCacheExamples,
+  deleteCacheExamples,
+  findCacheExamples,
+  listCachesExamples,
+  queryCacheExamples,
+  updateCacheExamples,
+} from './examples/caches.js';
 import { contextOf } from './request-context.js';
 import { completionOptions, MAX_QUERY_CHARACTERS, QUERY_BODY_BYTES } from './retrieval.js';
 
-const name = z.string().regex(CACHE_NAME);
-/** Names that no cache can have are unknown, not wrong, where one is only asked for. */
-const anyName = z.object({ name: z.string() });
+const NAME_DESCRIPTION = 'The name of the cache.';
+const name = z.string().regex(CACHE_NAME).describe(NAME_DESCRIPTION);
+/** Where a cache is only looked up, a name that no cache can have is unknown rather than invalid. */
+const anyName = z.object({ name: z.string().describe(NAME_DESCRIPTION) });
 const modelName = nonBlankString({ max: 256 });
 const MAX_DOCS = 100_000;
 const docs = list(z.string(), { max: MAX_DOCS });
-/** Ids in quotes with comma and blank, the largest filter with each byte as an escape of six, and room for the rest. */
+/** Room for quoted ids with a comma and a blank each, and for the largest filter with each byte as an escape of six. */
 const DOCS_BODY_BYTES = 40 * MAX_DOCS + 6 * MAX_FILTER_BYTES + 64 * 1024;
-/** Of the filters of a cache as JSON: they are stored, and shown in every list. */
+/** The JSON of a cache's filters is bounded because it is stored and shown in every list. */
 const MAX_FILTER_CHARACTERS = 16_384;
 
+const UNUSED = 'Any name. It is stored and returned, and not used by this version.';
 const createBody = z.object({
   name,
-  model: modelName,
-  gguf_file: modelName,
+  model: modelName.describe(UNUSED),
+  gguf_file: modelName.describe(UNUSED),
   filters: bodyFilters,
-  docs: optionalNull(docs),
+  docs: optionalNull(docs).describe('Ids of documents.'),
 });
+const inPlaceOf = (field: string) => `Stands for \`${field}\` of the body where that is left out.`;
 const createQuery = z.object({
-  name: z.string().optional(),
-  model: z.string().optional(),
-  gguf_file: z.string().optional(),
-  filters: queryFilters.transform(({ json }) => json ?? undefined),
+  name: z.string().optional().describe(inPlaceOf('name')),
+  model: z.string().optional().describe(inPlaceOf('model')),
+  gguf_file: z.string().optional().describe(inPlaceOf('gguf_file')),
+  filters: queryFilters.transform(({ json }) => json ?? undefined).describe(inPlaceOf('filters')),
 });
 const queryBody = z.object({ query: nonBlankString({ max: MAX_QUERY_CHARACTERS }), ...completionOptions });
 const queryQuery = z.object({
-  query: z.string().optional(),
-  max_tokens: queryInteger().optional(),
-  temperature: queryFloat().optional(),
+  query: z.string().optional().describe(inPlaceOf('query')),
+  max_tokens: queryInteger().optional().describe(inPlaceOf('max_tokens')),
+  temperature: queryFloat().optional().describe(inPlaceOf('temperature')),
 });
 
 const tag = 'Caches';
@@ -51,7 +70,7 @@ const changeResponses = { 200: changed, 202: changed, 400: errorBody, 404: error
 export interface CacheRouteDependencies {
   readonly caches: CacheService;
   readonly room: RequireRoom;
-  /** Name of the engine that holds the caches. */
+  /** The name of the engine that holds the caches. */
   readonly engine: string;
 }
 
@@ -83,9 +102,13 @@ const createRoute = (caches: CacheService, { admit, view }: { admit: Admit; view
     emptyBody: 'object',
     maxBodyBytes: DOCS_BODY_BYTES,
     admit,
-    summary: 'Makes a named cache of documents',
+    summary: 'Make a named cache of documents',
+    description:
+      'The cache holds the documents that `docs` names and those that match `filters`. A cache of the same name is ' +
+      'replaced. Answers 200 when the cache is ready, and 202 while it is being built.',
     request: { body: createBody, fromQuery: createQuery },
     responses: { 200: created, 202: created, 400: errorBody, 404: errorBody, 409: errorBody },
+    examples: createCacheExamples,
     handle: async (request) => {
       const { name: cacheName, model, gguf_file: ggufFile, docs: ids, filters } = request.body;
       checkLength(filters);
@@ -101,9 +124,11 @@ const findRoute = (caches: CacheService, view: View) =>
     path: '/cache/{name}',
     tag,
     permission: 'read',
-    summary: 'Whether a named cache exists, and what it is',
+    summary: 'Tell whether a named cache exists, and what it is',
+    description: 'An unknown name is answered with `"exists": false`.',
     request: { path: anyName },
     responses: { 200: existence },
+    examples: findCacheExamples,
     handle: async ({ caller, path }, reply) => {
       const cache = await caches.find(caller.id, path.name);
       return reply.json(200, cache ? { exists: true, ...view(cache) } : { exists: false });
@@ -116,9 +141,11 @@ const listRoute = (caches: CacheService, view: View) =>
     path: '/caches',
     tag,
     permission: 'read',
-    summary: 'Named caches of the caller',
+    summary: 'List your named caches',
+    description: 'Lists all caches that the caller has made.',
     request: {},
     responses: { 200: z.array(configuration) },
+    examples: listCachesExamples,
     handle: ({ caller }, reply) => Promise.resolve(reply.items(caches.list(caller.id), view)),
   });
 
@@ -130,9 +157,12 @@ const updateRoute = (caches: CacheService, admit: Admit) =>
     permission: 'write',
     emptyBody: 'object',
     admit,
-    summary: 'Adds new documents that match the filters of the cache, and the new text of changed ones',
+    summary: 'Bring a cache up to date',
+    description:
+      'Adds new documents that match the filters of the cache, and the new text of changed documents.',
     request: { path: anyName },
     responses: changeResponses,
+    examples: updateCacheExamples,
     handle: async (request) =>
       replyChanged(request, await caches.update(requestOf(request.path.name, request))),
   });
@@ -146,9 +176,11 @@ const addDocumentsRoute = (caches: CacheService, admit: Admit) =>
     emptyBody: 'object',
     maxBodyBytes: DOCS_BODY_BYTES,
     admit,
-    summary: 'Adds documents to a cache',
-    request: { path: anyName, body: z.object({ docs }) },
+    summary: 'Add documents to a cache',
+    description: 'The documents must be completed. Those that the cache holds already stay.',
+    request: { path: anyName, body: z.object({ docs: docs.describe('Ids of documents.') }) },
     responses: changeResponses,
+    examples: addDocumentsExamples,
     handle: async (request) => {
       const asked = requestOf(request.path.name, request);
       return replyChanged(request, await caches.addDocuments(asked, request.body.docs));
@@ -163,9 +195,12 @@ const queryRoute = (caches: CacheService) =>
     permission: 'read',
     emptyBody: 'object',
     maxBodyBytes: QUERY_BODY_BYTES,
-    summary: 'A completion over the documents of a cache',
+    summary: 'Answer a question from the documents of a cache',
+    description:
+      'The model reads all documents of the cache that the caller may still read, without a search.',
     request: { path: anyName, body: queryBody, fromQuery: queryQuery },
     responses: { 200: answer, 404: errorBody, 409: errorBody },
+    examples: queryCacheExamples,
     handle: async ({ caller, path, body, startedAtMs, signal }, reply) => {
       const { query, max_tokens: maxTokens, temperature } = body;
       const asked = { ownerId: caller.id, name: path.name, query, maxTokens, temperature };
@@ -179,9 +214,11 @@ const deleteRoute = (caches: CacheService) =>
     path: '/cache/{name}',
     tag,
     permission: 'write',
-    summary: 'Deletes a cache, not its documents',
+    summary: 'Delete a cache',
+    description: 'The documents of the cache stay.',
     request: { path: anyName },
     responses: { 200: z.object({ success: z.boolean() }) },
+    examples: deleteCacheExamples,
     handle: async ({ caller, path }, reply) => {
       await caches.remove(caller.id, path.name);
       return reply.json(200, { success: true });
@@ -209,7 +246,7 @@ function checkLength({ json }: RequestFilter): void {
 const replyChanged = (request: ApiRequest<unknown, unknown, unknown>, { ready }: BuildResult) =>
   replyBuilt(request, ready, { success: true, status: ready ? 'ready' : 'building' });
 
-/** 200 when the cache is built, 202 while it is not. */
+/** Answers 200 when the cache is built, and 202 while it is being built. */
 function replyBuilt<Body>(
   { prefer }: ApiRequest<unknown, unknown, unknown>,
   ready: boolean,

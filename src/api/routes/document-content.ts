@@ -1,26 +1,34 @@
 import { z } from 'zod';
 import { isFinal } from '../../shared/document.js';
-import { nonBlankString, optionalNull } from '../http/fields/validation.js';
+import { nonBlankString, optionalNull } from '../http/validation/field-schemas.js';
 import { defineRoute, type Route } from '../http/route.js';
 import type { Admit } from '../services/ingest/admission.js';
 import type { ContentUpdates } from '../services/ingest/content-updates.js';
 import { displayFilename } from '../services/ingest/filenames.js';
 import { replyDocument, replyIngest } from './document-replies.js';
 import { documentPath } from './documents.js';
+import { putContentExamples } from './examples/documents.js';
 import { ingestResponses, MAX_FILENAME } from './ingest.js';
 import { contextOf } from './request-context.js';
 import { receiveFile } from './upload-fields.js';
 
 const contentBody = z
-  .object({ content: nonBlankString(), filename: optionalNull(nonBlankString({ max: MAX_FILENAME })) })
-  .meta({ id: 'DocumentContent' });
+  .object({
+    content: nonBlankString().describe('The text.'),
+    filename: optionalNull(nonBlankString({ max: MAX_FILENAME })).describe(
+      'A new name. Without one, the old name stays.',
+    ),
+  })
+  .meta({ id: 'DocumentContent', description: 'A text that replaces the content of a document.' });
 
-const contentFields = z.object({ file: z.string().meta({ format: 'binary' }) }).meta({ id: 'DocumentFile' });
+const contentFields = z
+  .object({ file: z.string().meta({ format: 'binary', description: 'The file, with its name.' }) })
+  .meta({ id: 'DocumentFile', description: 'A file that replaces the content of a document.' });
 
 export interface ContentRouteDependencies {
   readonly contentUpdates: ContentUpdates;
   readonly admit: Admit;
-  /** Name of the object storage's bucket. */
+  /** The name of the bucket in the object storage. */
   readonly bucket: string;
 }
 
@@ -32,10 +40,13 @@ export function createContentRoutes({ contentUpdates, admit, bucket }: ContentRo
       tag: 'Documents',
       permission: 'write',
       summary: 'Replace the content of a document by a text or a file',
+      description:
+        'Searches find the old version until the new one is ready. Content that is the same as before changes nothing.',
       request: { path: documentPath, body: contentBody },
       admit,
       upload: { fields: contentFields, alsoJson: true },
       responses: ingestResponses,
+      examples: putContentExamples,
       handle: async (request, reply) => {
         const { path, receiveUpload, prefer } = request;
         const asked = contextOf(request);

@@ -1,6 +1,6 @@
 import { isFinal, type DocumentRecord } from '../../shared/document.js';
 import { HttpError } from '../http/http-error.js';
-import type { DeclaredReply } from '../http/reply/reply.js';
+import type { DeclaredReply } from '../http/response/reply.js';
 import type { Prefer } from '../http/route.js';
 import { documentNotFound } from '../services/documents/document-access.js';
 import { viewDocument, type documentView } from './document-view.js';
@@ -10,15 +10,15 @@ export interface ReplyContext {
   readonly prefer: Prefer;
 }
 
-/** The document, when it is done or while it is not. */
+/** The document, with 200 when the work on it is done and with 202 before that. */
 export type DocumentReply = DeclaredReply<{
   readonly 200: typeof documentView;
   readonly 202: typeof documentView;
 }>;
 
 /**
- * What became of an ingest: 200 completed, 202 still going on.
- * @throws HttpError 400 or 503 failed, 409 cancelled meanwhile; NotFoundError deleted meanwhile
+ * Answers with the outcome of an ingest: 200 when it is completed, 202 while it goes on.
+ * @throws HttpError 400 or 503 when it failed, 409 when it was cancelled; NotFoundError when the document was deleted
  */
 export function replyIngest(record: DocumentRecord | null, context: ReplyContext): DocumentReply {
   if (!record) throw documentNotFound();
@@ -28,7 +28,7 @@ export function replyIngest(record: DocumentRecord | null, context: ReplyContext
   return replyDocument(record, isFinal(record), context);
 }
 
-/** 200 when it is done, else 202 with where to ask for the status. @throws NotFoundError for none */
+/** Answers 200 when the work is done, else 202 with the address of the status. @throws NotFoundError without a record */
 export function replyDocument(
   record: DocumentRecord | null,
   isDone: boolean,
@@ -42,7 +42,7 @@ export function replyDocument(
   return { type: 'json', status: 202, body, headers: { ...headers, ...location } };
 }
 
-/** RFC 7240; with both preferences the answer is asynchronous only after the wait. */
+/** The header of RFC 7240. With both preferences, the answer is asynchronous only after the wait. */
 export function preferenceApplied(
   { waitSeconds, respondAsync }: Prefer,
   isDone: boolean,

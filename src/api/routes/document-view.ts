@@ -6,44 +6,52 @@ const timestamp = z.iso.datetime();
 const failure = z.object({ code: z.enum(FAILURE_CODES), message: z.string(), stage: z.string() });
 
 const progressFields = {
-  published_version: z.int().nullable().describe('What searches answer from; null until a version is ready'),
+  published_version: z.int().nullable().describe('The version that searches find; null until one is ready.'),
   status: z.enum(DOCUMENT_STATUSES),
-  stage: z.string(),
-  progress: z.number().min(0).max(1),
-  error: failure.nullable(),
+  stage: z
+    .string()
+    .describe('The step that the ingest is at, or `access` while a change of access is spread.'),
+  progress: z.number().min(0).max(1).describe('The part of the ingest that is done.'),
+  error: failure.nullable().describe('Why the ingest failed.'),
 };
 
-/** A Document as clients see it. */
+/** A document as clients see it. */
 export const documentView = z
   .object({
-    external_id: z.uuid(),
-    content_type: z.string(),
+    external_id: z.uuid().describe('The id of the document.'),
+    content_type: z.string().describe('The media type of the source.'),
     filename: z.string().nullable(),
     metadata: z.record(z.string(), z.unknown()),
-    storage_info: z.object({ bucket: z.string(), key: z.string() }).or(z.strictObject({})),
+    storage_info: z
+      .object({ bucket: z.string(), key: z.string() })
+      .or(z.strictObject({}))
+      .describe('Where the object storage keeps the file; empty for a text.'),
     system_metadata: z.object({
       created_at: timestamp,
       updated_at: timestamp,
-      version: z.int().positive(),
+      version: z.int().positive().describe('Grows by one with each new content.'),
       ...progressFields,
       chunk_count: z.int().min(0),
-      token_count: z.int().min(0),
-      content_sha256: z.string(),
-      size_bytes: z.int().min(0),
+      token_count: z.int().min(0).describe('The tokens of all chunks.'),
+      content_sha256: z.string().describe('The digest of the source.'),
+      size_bytes: z.int().min(0).describe('The size of the source.'),
     }),
     access_control: z.object({
-      readers: z.array(z.string()),
-      writers: z.array(z.string()),
-      admins: z.array(z.string()),
+      readers: z.array(z.string()).describe('Who may read the document.'),
+      writers: z.array(z.string()).describe('Who may also change and delete it.'),
+      admins: z.array(z.string()).describe('Who may also change these lists.'),
     }),
-    chunk_ids: z.array(z.string()),
+    chunk_ids: z.array(z.string()).describe('The ids of its chunks, in the order of the text.'),
   })
-  .meta({ id: 'Document' });
+  .meta({
+    id: 'Document',
+    description: 'A document with its metadata, its state and the lists of who may do what.',
+  });
 export type DocumentView = z.infer<typeof documentView>;
 
 export const documentStatusView = z
   .object({ document_id: z.uuid(), version: z.int().positive(), ...progressFields })
-  .meta({ id: 'DocumentStatus' });
+  .meta({ id: 'DocumentStatus', description: 'How far the ingest of a document is.' });
 export type DocumentStatusView = z.infer<typeof documentStatusView>;
 
 export function viewDocument(record: DocumentRecord, bucket: string): DocumentView {

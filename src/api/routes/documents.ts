@@ -1,16 +1,11 @@
 import { z } from 'zod';
 import type { StoredChunk } from '../../shared/chunks/fields.js';
 import { isFinal, type DocumentRecord } from '../../shared/document.js';
-import { queryFilters } from '../http/fields/filter-query.js';
-import {
-  accessControlChange,
-  metadata,
-  nonBlankString,
-  optionalNull,
-  optionalOr,
-  queryInteger,
-} from '../http/fields/validation.js';
-import { errorBody } from '../http/reply/responses.js';
+import { queryFilters } from '../http/validation/filters.js';
+import { nonBlankString, optionalNull, optionalOr, queryInteger } from '../http/validation/field-schemas.js';
+import { metadata } from '../http/validation/metadata.js';
+import { accessControlChange } from '../http/validation/access-lists.js';
+import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { documentNotFound } from '../services/documents/document-access.js';
 import type { DocumentChanges } from '../services/documents/document-changes.js';
@@ -18,36 +13,53 @@ import type { Documents } from '../services/documents/documents.js';
 import { displayFilename } from '../services/ingest/filenames.js';
 import { preferenceApplied, replyDocument } from './document-replies.js';
 import { documentStatusView, documentView, viewDocument, viewStatus } from './document-view.js';
+import {
+  cancelDocumentExamples,
+  deleteDocumentExamples,
+  documentChunksExamples,
+  documentStatusExamples,
+  getDocumentExamples,
+  listDocumentsExamples,
+  patchDocumentExamples,
+  retryDocumentExamples,
+} from './examples/documents.js';
 import { MAX_FILENAME } from './ingest.js';
 import { contextOf } from './request-context.js';
 import { compact, LIMITS } from './upload-fields.js';
 
-export const documentPath = z.object({ document_id: z.string().describe('external_id of the document') });
+export const documentPath = z.object({
+  document_id: z.string().describe('The `external_id` of the document.'),
+});
 
 const page = {
-  skip: optionalOr(queryInteger({ ge: 0 }), 0),
-  limit: optionalOr(queryInteger({ ge: 1, le: 100 }), 100),
+  skip: optionalOr(queryInteger({ ge: 0 }), 0).describe('How many to leave out at the beginning.'),
+  limit: optionalOr(queryInteger({ ge: 1, le: 100 }), 100).describe('At most this many are returned.'),
 };
 
 const patchBody = z
   .object({
-    metadata: optionalNull(metadata),
-    filename: optionalNull(nonBlankString({ max: MAX_FILENAME })),
-    access_control: optionalNull(accessControlChange),
+    metadata: optionalNull(metadata).describe('Replaces all of the metadata.'),
+    filename: optionalNull(nonBlankString({ max: MAX_FILENAME })).describe('The new name.'),
+    access_control: optionalNull(accessControlChange).describe(
+      'Each list that is stated replaces the old one.',
+    ),
   })
-  .meta({ id: 'DocumentPatch' });
+  .meta({
+    id: 'DocumentPatch',
+    description: 'What is to change. Fields that are left out or null stay as they are.',
+  });
 
-/** What the fields beside an upload may have, and room for the file name. */
+/** The same fields have this many bytes at most beside an upload; the rest is room for the file name. */
 const PATCH_BODY_BYTES = LIMITS.metadata + LIMITS.access_control + 64 * 1024;
 
 const chunkView = z
   .object({ chunk_number: z.int().min(0), content: z.string(), token_count: z.int().min(0) })
-  .meta({ id: 'Chunk' });
+  .meta({ id: 'Chunk', description: 'A passage of a document, as searches return it.' });
 
 export interface DocumentRouteDependencies {
   readonly documents: Documents;
   readonly changes: DocumentChanges;
-  /** Name of the object storage's bucket. */
+  /** The name of the bucket in the object storage. */
   readonly bucket: string;
 }
 
@@ -72,8 +84,10 @@ const listRoute = ({ documents, bucket }: DocumentRouteDependencies) =>
     ...reading,
     path: '/documents',
     summary: 'List documents, newest first',
+    description: 'Lists the documents that the caller may read and that match the filter.',
     request: { query: z.object({ ...page, filters: queryFilters }) },
     responses: { 200: z.array(documentView) },
+    examples: listDocumentsExamples,
     handle: ({ caller, query: { skip, limit, filters }, signal }, reply) => {
       const listing = { callerId: caller.id, filter: filters.filter, skip, limit, signal };
       const view = (record: DocumentRecord) => viewDocument(record, bucket);
@@ -86,8 +100,10 @@ const getRoute = ({ documents, bucket }: DocumentRouteDependencies) =>
     ...reading,
     path: '/documents/{document_id}',
     summary: 'Get a document',
+    description: 'A document that the caller may not read is answered like one that does not exist.',
     request: { path: documentPath },
     responses: { 200: documentView, 404: errorBody },
+    examples: getDocumentExamples,
     handle: async ({ caller, path }, reply) => {
       const record = await documents.get({ documentId: path.document_id, callerId: caller.id });
       return reply.json(200, viewDocument(record, bucket));
@@ -98,9 +114,11 @@ const statusRoute = ({ documents }: DocumentRouteDependencies) =>
   defineRoute({
     ...reading,
     path: '/documents/{document_id}/status',
-    summary: 'How far the ingest of a document is',
+    summary: 'Get the progress of an ingest',
+    description: 'Ask again until `status` is `completed`, `failed` or `cancelled`.',
     request: { path: documentPath },
     responses: { 200: documentStatusView, 404: errorBody },
+    examples: documentStatusExamples,
     handle: async ({ caller, path }, reply) => {
       const record = await documents.get({ documentId: path.document_id, callerId: caller.id });
       return reply.json(200, viewStatus(record));
@@ -112,8 +130,10 @@ const chunksRoute = ({ documents }: DocumentRouteDependencies) =>
     ...reading,
     path: '/documents/{document_id}/chunks',
     summary: "List a document's chunks",
+    description: 'Lists the chunks of the published version in the order of the text.',
     request: { path: documentPath, query: z.object(page) },
     responses: { 200: z.array(chunkView), 404: errorBody },
+    examples: documentChunksExamples,
     handle: async ({ caller, path, query, signal }, reply) => {
       const request = { documentId: path.document_id, callerId: caller.id, signal };
       return reply.items(await documents.chunks(request, query), viewChunk);
@@ -133,8 +153,12 @@ const patchRoute = ({ changes, bucket }: DocumentRouteDependencies) =>
     path: '/documents/{document_id}',
     maxBodyBytes: PATCH_BODY_BYTES,
     summary: 'Change metadata, file name or access of a document',
+    description:
+      'Answers 200 when searches see the change, and 202 when that takes too long. A reader who is removed finds ' +
+      'nothing of the document from this moment on. Only admins of the document may change `access_control`.',
     request: { path: documentPath, body: patchBody },
     responses: { 200: documentView, 202: documentView, 404: errorBody },
+    examples: patchDocumentExamples,
     handle: async (request, reply) => {
       const { metadata, filename, access_control } = request.body;
       const patch = {
@@ -156,8 +180,11 @@ const deleteRoute = ({ changes }: DocumentRouteDependencies) =>
     method: 'delete',
     path: '/documents/{document_id}',
     summary: 'Delete a document',
+    description:
+      'Searches find nothing of the document from this moment on. Its chunks and its source are removed soon after.',
     request: { path: documentPath },
     responses: { 200: z.object({ success: z.literal(true) }), 404: errorBody },
+    examples: deleteDocumentExamples,
     handle: async (request, reply) => {
       await changes.remove(request.path.document_id, contextOf(request));
       return reply.json(200, { success: true });
@@ -169,9 +196,11 @@ const retryRoute = ({ changes, bucket }: DocumentRouteDependencies) =>
     ...changing,
     method: 'post',
     path: '/documents/{document_id}/retry',
-    summary: 'Ingest again what failed or was cancelled',
+    summary: 'Ingest a failed or cancelled document again',
+    description: 'A document in any other state stays as it is.',
     request: { path: documentPath },
     responses: { 200: documentView, 202: documentView, 404: errorBody },
+    examples: retryDocumentExamples,
     handle: async (request) => {
       const record = await changes.retry(request.path.document_id, contextOf(request));
       return replyDocument(record, !record || isFinal(record), { bucket, prefer: request.prefer });
@@ -183,12 +212,15 @@ const cancelRoute = ({ changes, bucket }: DocumentRouteDependencies) =>
     ...changing,
     method: 'post',
     path: '/documents/{document_id}/cancel',
-    summary: 'Stop an ingest that is not final yet',
+    summary: 'Cancel an ingest',
+    description:
+      'A version that is published already stays. A document that is not being ingested stays as it is.',
     request: { path: documentPath },
     responses: { 200: documentView, 404: errorBody },
+    examples: cancelDocumentExamples,
     handle: async (request, reply) => {
       const record = await changes.cancel(request.path.document_id, contextOf(request));
-      // What is cancelled is final, whatever it was before.
+      // A cancelled document is final, so that the answer never is 202.
       if (!record) throw documentNotFound();
       return reply.json(200, viewDocument(record, bucket), preferenceApplied(request.prefer, true));
     },

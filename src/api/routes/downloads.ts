@@ -1,13 +1,14 @@
 import { z } from 'zod';
-import { errorBody } from '../http/reply/responses.js';
+import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
 import type { DownloadLinks, OpenDownload } from '../services/documents/downloads.js';
 import { documentPath } from './documents.js';
+import { downloadExamples, signedDownloadExamples } from './examples/documents.js';
 
 const ticket = z.object({
-  caller: z.string().default(''),
-  expires: z.string().default(''),
-  signature: z.string().default(''),
+  caller: z.string().default('').describe('The user on whose behalf the address was made.'),
+  expires: z.string().default('').describe('When the address expires, in seconds since 1970.'),
+  signature: z.string().default('').describe('The signature of the service over the rest of the address.'),
 });
 
 export interface DownloadRouteDependencies {
@@ -26,8 +27,12 @@ export function createDownloadRoutes({ openDownload, links }: DownloadRouteDepen
       ...common,
       path: '/documents/{document_id}/download',
       permission: 'read',
-      summary: 'Download the source of a document; 404 also when storage has lost it',
+      summary: 'Download the source of a document',
+      description:
+        'Returns the bytes that were ingested, with their content type and file name. The answer is also 404 when the ' +
+        'object storage has lost them.',
       request: { path: documentPath },
+      examples: downloadExamples,
       handle: async ({ caller, path }) => ({
         type: 'download',
         ...(await openDownload({ documentId: path.document_id, callerId: caller.id })),
@@ -37,9 +42,12 @@ export function createDownloadRoutes({ openDownload, links }: DownloadRouteDepen
       ...common,
       path: '/downloads/{document_id}',
       permission: 'open',
-      summary:
-        'Download by a signed address, as searches return it; 404 also when storage has lost the source',
+      summary: 'Download the source of a document by a signed address',
+      description:
+        'Searches return such addresses as `download_url`. They expire, and they need no other proof. The answer is ' +
+        'also 404 when the object storage has lost the source.',
       request: { path: documentPath, query: ticket },
+      examples: signedDownloadExamples,
       handle: async ({ path, query }) => ({
         type: 'download',
         ...(await openDownload(links.verify(path.document_id, query))),

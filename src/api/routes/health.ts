@@ -1,65 +1,78 @@
 import { z } from 'zod';
 import { defineRoute, type Route } from '../http/route.js';
-import type { Phase } from '../phase.js';
+import type { LifecyclePhase } from '../lifecycle-phase.js';
 import type { Readiness } from '../services/health.js';
+import { healthExamples, readinessExamples, servingExamples } from './examples/health.js';
 
 const health = z.object({ status: z.literal('ok') });
-const readiness = z
+const readinessView = z
   .object({
     status: z.enum(['ready', 'not_ready']),
     components: z.record(z.string(), z.enum(['ready', 'loading', 'unavailable'])),
   })
-  .meta({ id: 'Readiness' });
+  .meta({
+    id: 'Readiness',
+    description: 'Whether the service can work, and which part of it keeps it from that.',
+  });
 
-const serving = z.object({ status: z.enum(['starting', 'serving', 'stopping']) }).meta({ id: 'Serving' });
+const serving = z
+  .object({ status: z.enum(['starting', 'serving', 'stopping']) })
+  .meta({ id: 'Serving', description: 'The phase of the life of this process.' });
 const COME_AGAIN = { 'Retry-After': '2' };
 
 export interface HealthOptions {
   readonly readiness: () => Promise<Readiness>;
-  readonly phase: () => Phase;
+  readonly phase: () => LifecyclePhase;
 }
 
-export function createHealthRoutes({ readiness: read, phase }: HealthOptions): Route[] {
-  return [
-    defineRoute({
-      method: 'get',
-      path: '/health',
-      summary: 'Tell that the process lives',
-      tag: 'Health',
-      permission: 'open',
-      request: {},
-      responses: { 200: health },
-      handle: (_request, reply) => Promise.resolve(reply.json(200, { status: 'ok' })),
-    }),
-    defineRoute({
-      method: 'get',
-      path: '/health/ready',
-      summary: 'Tell whether Redis, index, storage and workers are there',
-      tag: 'Health',
-      permission: 'open',
-      request: {},
-      responses: { 200: readiness, 503: readiness },
-      handle: async (_request, reply) => {
-        const { ready, components } = await read();
-        return ready
-          ? reply.json(200, { status: 'ready', components })
-          : reply.json(503, { status: 'not_ready', components }, COME_AGAIN);
-      },
-    }),
-    // What all processes share (Redis, workers) does not count here: its absence would take all of them out at once.
-    defineRoute({
-      method: 'get',
-      path: '/health/serving',
-      summary: 'Tell balancers whether to send requests to this process',
-      tag: 'Health',
-      permission: 'open',
-      request: {},
-      responses: { 200: serving, 503: serving },
-      handle: (_request, reply) => {
-        const status = phase();
-        const isServing = status === 'serving';
-        return Promise.resolve(reply.json(isServing ? 200 : 503, { status }, isServing ? {} : COME_AGAIN));
-      },
-    }),
-  ];
+export function createHealthRoutes({ readiness, phase }: HealthOptions): Route[] {
+  return [livenessRoute(), readinessRoute(readiness), servingRoute(phase)];
 }
+
+const common = { method: 'get', tag: 'Health', permission: 'open', request: {} } as const;
+
+const livenessRoute = () =>
+  defineRoute({
+    ...common,
+    path: '/health',
+    summary: 'Tell that the process lives',
+    description: 'Asks nothing of Redis or the workers. A process that does not answer should be restarted.',
+    responses: { 200: health },
+    examples: healthExamples,
+    handle: (_request, reply) => Promise.resolve(reply.json(200, { status: 'ok' })),
+  });
+
+const readinessRoute = (read: HealthOptions['readiness']) =>
+  defineRoute({
+    ...common,
+    path: '/health/ready',
+    summary: 'Tell whether Redis, index, storage and workers are there',
+    description: 'Answers 503 and names the missing parts while the service cannot do all of its work.',
+    responses: { 200: readinessView, 503: readinessView },
+    examples: readinessExamples,
+    handle: async (_request, reply) => {
+      const { ready, components } = await read();
+      return ready
+        ? reply.json(200, { status: 'ready', components })
+        : reply.json(503, { status: 'not_ready', components }, COME_AGAIN);
+    },
+  });
+
+/**
+ * Redis and the workers do not count here: all processes share them, so that their absence would take every process out
+ * of the balancer at once.
+ */
+const servingRoute = (phase: HealthOptions['phase']) =>
+  defineRoute({
+    ...common,
+    path: '/health/serving',
+    summary: 'Tell load balancers whether to send requests to this process',
+    description: 'Answers 503 while the process starts, and again from the moment it is told to stop.',
+    responses: { 200: serving, 503: serving },
+    examples: servingExamples,
+    handle: (_request, reply) => {
+      const status = phase();
+      const isServing = status === 'serving';
+      return Promise.resolve(reply.json(isServing ? 200 : 503, { status }, isServing ? {} : COME_AGAIN));
+    },
+  });

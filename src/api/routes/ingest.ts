@@ -1,18 +1,15 @@
 import { z } from 'zod';
-import {
-  accessControl,
-  metadata,
-  nonBlankString,
-  optionalNull,
-  optionalNullOr,
-} from '../http/fields/validation.js';
-import { errorBody } from '../http/reply/responses.js';
+import { nonBlankString, optionalNull, optionalNullOr } from '../http/validation/field-schemas.js';
+import { metadata } from '../http/validation/metadata.js';
+import { accessControl } from '../http/validation/access-lists.js';
+import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
 import type { Admit } from '../services/ingest/admission.js';
 import { displayFilename } from '../services/ingest/filenames.js';
 import type { Ingest } from '../services/ingest/ingest.js';
 import { replyIngest } from './document-replies.js';
 import { documentView } from './document-view.js';
+import { ingestFileExamples, ingestTextExamples } from './examples/ingest.js';
 import { contextOf } from './request-context.js';
 import { compact, missingFile, receiveDescribedFile } from './upload-fields.js';
 
@@ -20,23 +17,36 @@ export const MAX_FILENAME = 255;
 
 const textBody = z
   .object({
-    content: nonBlankString(),
-    metadata: optionalNullOr(metadata, {}),
-    filename: optionalNull(nonBlankString({ max: MAX_FILENAME })),
-    access_control: optionalNull(accessControl),
+    content: nonBlankString().describe('The text.'),
+    metadata: optionalNullOr(metadata, {}).describe('Any JSON object. Filters refer to its keys.'),
+    filename: optionalNull(nonBlankString({ max: MAX_FILENAME })).describe(
+      'A name to show. Folders in it are dropped.',
+    ),
+    access_control: optionalNull(accessControl).describe(
+      'Who may read, change and share the document. A list that is left out holds the caller.',
+    ),
   })
-  .meta({ id: 'IngestText' });
+  .meta({ id: 'IngestText', description: 'A text to ingest, and what is to be known of it.' });
 
+// Swagger UI fills the fields of a form in from the schema alone.
+const { upload } = ingestFileExamples;
 const fileFields = z
   .object({
-    file: z.string().meta({ format: 'binary' }),
-    metadata: z.string().optional().describe('A JSON object'),
-    access_control: z
+    file: z.string().meta({ format: 'binary', description: 'The file, with its name.' }),
+    metadata: z
       .string()
       .optional()
-      .describe('A JSON object with any of the lists readers, writers, admins'),
+      .meta({ description: 'A JSON object. Filters refer to its keys.', example: upload.metadata }),
+    access_control: z.string().optional().meta({
+      description: 'A JSON object with any of the lists `readers`, `writers` and `admins`.',
+      example: upload.access_control,
+    }),
   })
-  .meta({ id: 'IngestFile' });
+  .meta({ id: 'IngestFile', description: 'A file to ingest, and what is to be known of it.' });
+
+const WAIT_DESCRIPTION =
+  'Answers 200 when searches can find the document, and 202 when that takes too long. The header `Prefer: wait=N` ' +
+  'waits at most N seconds, and `Prefer: respond-async` does not wait.';
 
 export const ingestResponses = {
   200: documentView,
@@ -49,47 +59,54 @@ export const ingestResponses = {
 export interface IngestRouteDependencies {
   readonly ingest: Ingest;
   readonly admit: Admit;
-  /** Name of the object storage's bucket. */
+  /** The name of the bucket in the object storage. */
   readonly bucket: string;
 }
 
-export function createIngestRoutes({ ingest, admit, bucket }: IngestRouteDependencies): Route[] {
-  return [
-    defineRoute({
-      method: 'post',
-      path: '/ingest/text',
-      tag: 'Documents',
-      permission: 'write',
-      summary: 'Ingest a text',
-      request: { body: textBody },
-      admit,
-      responses: ingestResponses,
-      handle: async (request, reply) => {
-        const { content, metadata, filename, access_control } = request.body;
-        const accessControl = compact(access_control ?? {});
-        const text = { content, metadata, filename: displayFilename(filename), accessControl };
-        const { prefer } = request;
-        const awaited = await ingest.ingestText(text, contextOf(request));
-        return reply.pending(awaited, (record) => replyIngest(record, { bucket, prefer }));
-      },
-    }),
-    defineRoute({
-      method: 'post',
-      path: '/ingest/file',
-      tag: 'Documents',
-      permission: 'write',
-      summary: 'Ingest a file',
-      request: {},
-      admit,
-      upload: { fields: fileFields, alsoJson: false },
-      responses: ingestResponses,
-      handle: async (request, reply) => {
-        const { receiveUpload, prefer } = request;
-        if (!receiveUpload) throw missingFile();
-        const receive = receiveDescribedFile(receiveUpload);
-        const awaited = await ingest.ingestFile(receive, contextOf(request));
-        return reply.pending(awaited, (record) => replyIngest(record, { bucket, prefer }));
-      },
-    }),
-  ];
+export function createIngestRoutes(dependencies: IngestRouteDependencies): Route[] {
+  return [ingestTextRoute(dependencies), ingestFileRoute(dependencies)];
 }
+
+const common = {
+  method: 'post',
+  tag: 'Documents',
+  permission: 'write',
+  description: WAIT_DESCRIPTION,
+  responses: ingestResponses,
+} as const;
+
+const ingestTextRoute = ({ ingest, admit, bucket }: IngestRouteDependencies) =>
+  defineRoute({
+    ...common,
+    path: '/ingest/text',
+    summary: 'Ingest a text',
+    request: { body: textBody },
+    admit,
+    examples: ingestTextExamples,
+    handle: async (request, reply) => {
+      const { content, metadata, filename, access_control } = request.body;
+      const accessControl = compact(access_control ?? {});
+      const text = { content, metadata, filename: displayFilename(filename), accessControl };
+      const { prefer } = request;
+      const awaited = await ingest.ingestText(text, contextOf(request));
+      return reply.pending(awaited, (record) => replyIngest(record, { bucket, prefer }));
+    },
+  });
+
+const ingestFileRoute = ({ ingest, admit, bucket }: IngestRouteDependencies) =>
+  defineRoute({
+    ...common,
+    path: '/ingest/file',
+    summary: 'Ingest a file',
+    request: {},
+    admit,
+    upload: { fields: fileFields, alsoJson: false },
+    examples: ingestFileExamples,
+    handle: async (request, reply) => {
+      const { receiveUpload, prefer } = request;
+      if (!receiveUpload) throw missingFile();
+      const receive = receiveDescribedFile(receiveUpload);
+      const awaited = await ingest.ingestFile(receive, contextOf(request));
+      return reply.pending(awaited, (record) => replyIngest(record, { bucket, prefer }));
+    },
+  });

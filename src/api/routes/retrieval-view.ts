@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Streamed } from '../http/reply/reply.js';
+import type { Streamed } from '../http/response/reply.js';
 import type { FoundChunk } from '../services/retrieval/found-chunks.js';
 import type { FoundDocument } from '../services/retrieval/found-documents.js';
 import type { Completion, QueryEnd, QueryEvent } from '../services/retrieval/query.js';
@@ -9,15 +9,18 @@ const metadata = z.record(z.string(), z.unknown());
 export const chunkResult = z
   .object({
     content: z.string(),
-    score: z.number().min(0).max(1),
+    score: z.number().min(0).max(1).describe('How well it fits the query.'),
     document_id: z.string(),
-    chunk_number: z.int().min(0),
+    chunk_number: z.int().min(0).describe('The place of the chunk in its document, from 0.'),
     metadata,
     content_type: z.string(),
-    filename: z.string().nullable(),
-    download_url: z.string().nullable(),
+    filename: z.string().nullable().describe('The name of the file; null for a text.'),
+    download_url: z.string().nullable().describe('A signed address of the source; null for a text.'),
   })
-  .meta({ id: 'ChunkResult' });
+  .meta({
+    id: 'ChunkResult',
+    description: 'A chunk that a search found, and the document that it belongs to.',
+  });
 
 export function viewChunk(chunk: FoundChunk): z.infer<typeof chunkResult> {
   return {
@@ -34,17 +37,20 @@ export function viewChunk(chunk: FoundChunk): z.infer<typeof chunkResult> {
 
 export const documentResult = z
   .object({
-    score: z.number().min(0).max(1),
+    score: z.number().min(0).max(1).describe('How well it fits the query.'),
     document_id: z.string(),
     metadata,
     content: z.object({
       type: z.enum(['string', 'url']),
-      value: z.string(),
+      value: z.string().describe('The text of the document, or a signed address of its file.'),
       filename: z.string().nullable(),
     }),
-    additional_metadata: metadata,
+    additional_metadata: metadata.describe('Always empty. Existing clients expect the field.'),
   })
-  .meta({ id: 'DocumentResult' });
+  .meta({
+    id: 'DocumentResult',
+    description: 'A document that a search found, with its text or an address to download it.',
+  });
 
 export function viewFoundDocument({
   score,
@@ -55,11 +61,13 @@ export function viewFoundDocument({
   return { score, document_id: documentId, metadata, content, additional_metadata: {} };
 }
 
-export const usageCounts = z.object({
-  completion_tokens: z.int(),
-  prompt_tokens: z.int(),
-  total_tokens: z.int(),
-});
+export const usageCounts = z
+  .object({
+    completion_tokens: z.int(),
+    prompt_tokens: z.int(),
+    total_tokens: z.int(),
+  })
+  .describe('Tokens that the model read and wrote.');
 
 export function viewUsage({
   completionTokens,
@@ -78,10 +86,14 @@ export function viewUsage({
 const outcome = {
   usage: usageCounts,
   finish_reason: z.enum(['stop', 'length']),
-  sources: z.array(z.object({ document_id: z.string(), chunk_number: z.int(), score: z.number() })),
+  sources: z
+    .array(z.object({ document_id: z.string(), chunk_number: z.int(), score: z.number() }))
+    .describe('The chunks that the answer was made from, best first.'),
 };
 
-export const completion = z.object({ completion: z.string(), ...outcome }).meta({ id: 'Completion' });
+export const completion = z
+  .object({ completion: z.string().describe('The answer.'), ...outcome })
+  .meta({ id: 'Completion', description: 'An answer with its sources.' });
 
 export function viewCompletion(answer: Completion): z.infer<typeof completion> {
   return {
@@ -97,7 +109,10 @@ export const completionEvent = z
     z.object({ type: z.literal('token'), text: z.string() }),
     z.object({ type: z.literal('end'), ...outcome }),
   ])
-  .meta({ id: 'CompletionEvent' });
+  .meta({
+    id: 'CompletionEvent',
+    description: 'A piece of the text of an answer, or, as the last event, how it ended.',
+  });
 
 export function viewEvent(event: QueryEvent): z.infer<typeof completionEvent> {
   if (event.type === 'token') return event;

@@ -2,16 +2,17 @@ import { z } from 'zod';
 import { entityIdOf } from '../../shared/access/access-token.js';
 import { anonymous, isSamePassword, notAuthenticated, requirePermission, type Caller } from '../auth/auth.js';
 import type { Guesses } from '../auth/guesses.js';
-import { jsonInteger, optionalNullOr, optionalOr, queryInteger } from '../http/fields/validation.js';
-import { errorBody } from '../http/reply/responses.js';
+import { jsonInteger, optionalNullOr, optionalOr, queryInteger } from '../http/validation/field-schemas.js';
+import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Authorize, type Route } from '../http/route.js';
 import type { UriRequest } from '../services/tokens.js';
+import { uriExamples } from './examples/tokens.js';
 
 export interface TokenRouteOptions {
   readonly makeUri: (request: UriRequest) => string;
   readonly devMode: boolean;
   readonly guesses: Guesses;
-  /** What `password_token` must be; null: no password opens this. */
+  /** What `password_token` must be. When it is null, no password opens this route. */
   readonly password: string | null;
 }
 
@@ -20,40 +21,47 @@ const name = z
   .refine((text) => entityIdOf(text) !== null, {
     error: 'string does not match regex "^[a-z0-9._-]{1,64}$"',
   })
-  .meta({ description: 'Trimmed, lower-cased, spaces become `_`.', example: 'alice' });
-const password = z.string().nullish().meta({ description: 'Outside dev mode, without an admin token.' });
+  .meta({
+    description: 'The user that the token is for. It is trimmed and lower-cased, and spaces become `_`.',
+    example: 'alice',
+  });
+const password = z.string().nullish().meta({
+  description:
+    'The password in `LOCAL_URI_PASSWORD`. Outside dev mode, callers without an admin token need it.',
+});
 const days = { ge: 1, le: 3650 };
+const EXPIRY_DESCRIPTION = 'Days until the token expires.';
 
 const body = z.object({
   name: optionalNullOr(name, 'admin'),
-  expiry_days: optionalNullOr(jsonInteger(days), 30),
+  expiry_days: optionalNullOr(jsonInteger(days), 30).describe(EXPIRY_DESCRIPTION),
   password_token: password,
 });
 const form = z.object({
   name: optionalOr(name, 'admin'),
-  expiry_days: optionalOr(queryInteger(days), 30),
+  expiry_days: optionalOr(queryInteger(days), 30).describe(EXPIRY_DESCRIPTION),
   password_token: password,
 });
 
-export function createTokenRoutes({
-  makeUri,
-  devMode,
-  guesses,
-  password: expected,
-}: TokenRouteOptions): Route[] {
-  const authorize = createAuthorize({ devMode, guesses, expected: expected ?? '' });
+const connection = z.object({
+  uri: z.string().describe('`<scheme>://<name>:<token>@<host>:<port>`; the token is what requests carry.'),
+});
+
+export function createTokenRoutes({ makeUri, ...options }: TokenRouteOptions): Route[] {
   return [
     defineRoute({
       method: 'post',
       path: '/local/generate_uri',
       summary: 'Make a connection URI that holds an access token',
+      description: 'Open in dev mode, to callers with an admin token, and to those who know the password.',
       tag: 'Tokens',
       permission: 'open',
       request: { body, form },
       emptyBody: 'object',
       maxBodyBytes: 16 * 1024,
-      authorize,
-      responses: { 200: z.object({ uri: z.string() }), 401: errorBody, 403: errorBody },
+      authorize: createAuthorize(options),
+      responses: { 200: connection, 401: errorBody, 403: errorBody },
+      examples: uriExamples,
       handle: ({ body: { name: owner, expiry_days: expiry }, baseUrl }, reply) =>
         Promise.resolve(reply.json(200, { uri: makeUri({ name: owner, days: expiry, baseUrl }) })),
     }),
@@ -62,12 +70,11 @@ export function createTokenRoutes({
 
 const withPassword = z.object({ password_token: z.string() });
 
-interface AuthorizeOptions extends Pick<TokenRouteOptions, 'devMode' | 'guesses'> {
-  /** Empty: no password opens this. */
-  readonly expected: string;
-}
-
-function createAuthorize({ devMode, guesses, expected }: AuthorizeOptions): Authorize {
+function createAuthorize({
+  devMode,
+  guesses,
+  password: expected,
+}: Omit<TokenRouteOptions, 'makeUri'>): Authorize {
   const refuse = (caller: Caller): never => {
     if (caller !== anonymous) requirePermission(caller, 'admin');
     throw notAuthenticated();
@@ -75,12 +82,14 @@ function createAuthorize({ devMode, guesses, expected }: AuthorizeOptions): Auth
   return {
     byCaller: (caller) => {
       if (devMode || caller.permissions.has('admin')) return true;
-      return expected === '' ? refuse(caller) : false;
+      return expected === null ? refuse(caller) : false;
     },
     byBody: async (caller, body, address) => {
-      const given = withPassword.safeParse(body).data?.password_token ?? '';
+      const given = withPassword.safeParse(body).data?.password_token;
+      // Without a password, nothing was guessed that had to be counted.
+      if (given === undefined || given === '' || expected === null) return refuse(caller);
       const isRight = () => isSamePassword(given, expected);
-      if (given === '' || !(await guesses.check({ kind: 'password', address }, isRight))) refuse(caller);
+      if (!(await guesses.check({ kind: 'password', address }, isRight))) refuse(caller);
     },
   };
 }

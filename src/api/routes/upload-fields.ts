@@ -1,19 +1,17 @@
 import { z } from 'zod';
 import type { AccessLists } from '../../shared/access/access.js';
-import {
-  accessControl,
-  metadata,
-  optionalNull,
-  optionalNullOr,
-  parseRequest,
-} from '../http/fields/validation.js';
+import { optionalNull, optionalNullOr } from '../http/validation/field-schemas.js';
+import { metadata } from '../http/validation/metadata.js';
+import { accessControl } from '../http/validation/access-lists.js';
+import { parseRequest } from '../http/validation/parse-request.js';
 import { HttpError } from '../http/http-error.js';
 import { parseJson } from '../http/json/json.js';
-import type { ReceiveUpload, UploadTarget } from '../http/request/upload.js';
+import type { ReceiveUpload } from '../http/request/upload.js';
+import type { UploadTarget } from '../http/request/multipart-parts.js';
 import type { FileTarget, ReceiveFile } from '../services/ingest/incoming-file.js';
 import type { DocumentDetails } from '../services/ingest/ingest.js';
 
-/** Raw bytes of JSON, white space and escapes included; what it holds is bounded by the schemas. */
+/** The most bytes of JSON in each field, white space and escapes included. The schemas bound what the JSON holds. */
 export const LIMITS = { metadata: 128 * 1024, access_control: 4 * 1024 * 1024 } as const;
 
 const fieldsSchema = z.object({
@@ -21,7 +19,7 @@ const fieldsSchema = z.object({
   access_control: optionalNull(accessControl),
 });
 
-/** The file of an upload alone: other form fields are skipped. */
+/** Receives the file of an upload, and skips all other form fields. */
 export function receiveFile(receiveUpload: ReceiveUpload): ReceiveFile<null> {
   return async (target) => ({
     stored: await receive(receiveUpload, target, { fields: {} }),
@@ -30,8 +28,8 @@ export function receiveFile(receiveUpload: ReceiveUpload): ReceiveFile<null> {
 }
 
 /**
- * The file of an upload with the form fields beside it.
- * @throws HttpError 400 for a field that is no JSON object, 422 for one that is over the limits
+ * Receives the file of an upload and the form fields beside it.
+ * @throws HttpError 400 for a field that is not a JSON object, 422 for one that exceeds the limits
  */
 export function receiveDescribedFile(receiveUpload: ReceiveUpload): ReceiveFile<DocumentDetails> {
   return async (target) => {
@@ -46,7 +44,7 @@ async function receive<Stored>(
   { maxBytes, store }: FileTarget<Stored>,
   fields: Pick<UploadTarget<Stored>, 'fields' | 'onField'>,
 ): Promise<Stored> {
-  // In a list, since what is stored might itself be null.
+  // The result is wrapped in a list because what is stored may itself be null.
   const stored = await receiveUpload({
     ...fields,
     maxFileBytes: maxBytes,
@@ -60,7 +58,7 @@ async function receive<Stored>(
 export const missingFile = (): HttpError =>
   new HttpError(422, [{ loc: ['body', 'file'], msg: 'field required', type: 'value_error.missing' }]);
 
-/** Each field is checked when it comes, so that a wrong one ends the upload. */
+/** Each field is checked when it arrives, so that an invalid one ends the upload. */
 export function createUploadFields() {
   const taken = new Map<string, unknown>();
   const parse = () => parseRequest(fieldsSchema, Object.fromEntries(taken), 'body');
@@ -98,7 +96,7 @@ const tooLong = (name: string) =>
 
 type StatedLists = { readonly [Name in keyof AccessLists]?: string[] | undefined };
 
-/** Lists that were not stated are left out. */
+/** Leaves out the lists that the request does not state. */
 export function compact({ readers, writers, admins }: StatedLists): Partial<AccessLists> {
   return { ...(readers && { readers }), ...(writers && { writers }), ...(admins && { admins }) };
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { OPERATIONS, type Usage, type UsageEvent } from '../../shared/usage/usage.js';
-import { queryInstant } from '../http/fields/instant.js';
-import { optionalOr, queryInteger } from '../http/fields/validation.js';
+import { queryInstant } from '../http/validation/instant.js';
+import { optionalOr, queryInteger } from '../http/validation/field-schemas.js';
 import { defineRoute, type Route } from '../http/route.js';
+import { recentUsageExamples, usageStatisticsExamples } from './examples/usage.js';
 
 const statistics = z
   .partialRecord(z.enum(OPERATIONS), z.int())
@@ -12,19 +13,21 @@ const record = z
   .object({
     timestamp: z.string().meta({ format: 'date-time' }),
     operation_type: z.enum(OPERATIONS),
-    tokens_used: z.int(),
+    tokens_used: z.int().describe('Tokens that were embedded, read by a model, or written by it.'),
     user_id: z.string(),
     duration_ms: z.int(),
     status: z.enum(['success', 'error']),
-    metadata: z.record(z.string(), z.json()),
+    metadata: z
+      .record(z.string(), z.unknown())
+      .describe('What the operation was about, such as a document, a cache or a query.'),
   })
-  .meta({ id: 'UsageRecord' });
+  .meta({ id: 'UsageRecord', description: 'One operation of the caller that has ended.' });
 
 const recentQuery = z.object({
-  operation_type: z.string().optional(),
-  since: queryInstant.optional(),
-  status: z.string().optional(),
-  limit: optionalOr(queryInteger({ ge: 1, le: 1000 }), 100),
+  operation_type: z.string().optional().describe('Only operations of this type.'),
+  since: queryInstant.optional().describe('Only operations that ended at this time or later (ISO 8601).'),
+  status: z.string().optional().describe('Only operations that ended with `success` or with `error`.'),
+  limit: optionalOr(queryInteger({ ge: 1, le: 1000 }), 100).describe('At most this many operations.'),
 });
 
 export function createUsageRoutes({ usage }: { usage: Pick<Usage, 'stats' | 'recent'> }): Route[] {
@@ -33,20 +36,25 @@ export function createUsageRoutes({ usage }: { usage: Pick<Usage, 'stats' | 'rec
       method: 'get',
       path: '/usage/stats',
       summary: 'Count your successful operations',
+      description: 'Operations that the caller has never used are left out.',
       tag: 'Usage',
       permission: 'read',
       request: {},
       responses: { 200: statistics },
+      examples: usageStatisticsExamples,
       handle: async ({ caller }, reply) => reply.json(200, await usage.stats(caller.id)),
     }),
     defineRoute({
       method: 'get',
       path: '/usage/recent',
       summary: 'List your latest operations, newest first',
+      description:
+        'The service keeps a limited number of records for each caller and drops the oldest ones first.',
       tag: 'Usage',
       permission: 'read',
       request: { query: recentQuery },
       responses: { 200: z.array(record) },
+      examples: recentUsageExamples,
       handle: async ({ caller, query: { operation_type: operation, since, status, limit } }, reply) => {
         const events = await usage.recent(caller.id, { operation, sinceMs: since, status, limit });
         return reply.json(200, events.map(recordOf));

@@ -1,14 +1,14 @@
 import type { Metadata } from '../../shared/document.js';
 import { AppError } from '../../shared/errors.js';
 import { usageEvent, type Operation, type Usage } from '../../shared/usage/usage.js';
-import { AbandonedError } from './abandoned.js';
+import { AbandonedError } from './abandoned-error.js';
 import { onStreamEnd, type StreamEnd } from './retrieval/stream-end.js';
 
 export interface AccountedRequest {
   readonly operation: Operation;
   readonly userId: string;
   readonly startedAtMs: number;
-  /** What was asked, never what documents hold. */
+  /** What was requested; never the content of documents. */
   readonly metadata: Metadata;
   /** Aborts, with an AbandonedError, when the client goes away. */
   readonly signal?: AbortSignal | undefined;
@@ -21,81 +21,95 @@ export interface Accounted<Result> {
 
 export interface Accounting {
   /**
-   * Runs an operation and appends its one usage event before its answer is sent: `error` when it failed on our side;
-   * what the caller got wrong leaves none.
+   * Runs an operation and appends its one usage event before the response is sent. The event's status is `error` when the
+   * operation failed on our side; a mistake of the caller leaves no event.
    */
   run<Result>(request: AccountedRequest, action: () => Promise<Accounted<Result>>): Promise<Result>;
-  /** The first part of an operation whose event is written by its last step: an event only when it fails here. */
+  /** Runs the first part of an operation whose last step writes the event. Appends an event only when it fails here. */
   begin<Result>(request: AccountedRequest, action: () => Promise<Result>): Promise<Result>;
   /**
-   * The same as `run` for a stream, whose last item tells the tokens: the event comes before that item. One that breaks,
-   * or whose client leaves or stalls, is an `error`.
+   * The same as `run`, for a stream whose last item tells the tokens. The event is appended before that item is sent. A
+   * stream that fails, or whose client leaves or stalls, is an `error`.
    */
   stream<Item>(
     request: AccountedRequest,
     items: AsyncIterable<Item>,
     tokensOfLast: (item: Item) => number | null,
   ): AsyncIterable<Item>;
-  /** The same for a list, whose event comes after its last item and before the end of the answer. */
+  /** The same for a list. The event is appended after its last item and before the end of the response. */
   list<Item>(request: AccountedRequest, items: AsyncIterable<Item>, tokens: number): AsyncIterable<Item>;
 }
 
 export function createAccounting(usage: Usage): Accounting {
-  const appendSuccess = (request: AccountedRequest, tokens: number) =>
-    usage.append(usageEvent({ ...request, status: 'success', tokens }));
-
-  const appendFailure = async (request: AccountedRequest, error: unknown) => {
-    if (error instanceof AppError && error.isCallersFault) return;
-    const code = codeOf(error, request.signal);
-    const metadata = code === null ? request.metadata : { ...request.metadata, error: code };
-    try {
-      await usage.append(usageEvent({ ...request, metadata, status: 'error', tokens: 0 }));
-    } catch (cause) {
-      // Redis is away too: the caller gets the first error, with this one attached to it.
-      if (error instanceof Error) error.cause ??= cause;
-    }
-  };
-
-  const endList = async (request: AccountedRequest, end: StreamEnd, tokens: number) => {
-    if (end.type === 'done') await appendSuccess(request, tokens);
-    else await appendFailure(request, errorOf(end));
-  };
-
-  const begin: Accounting['begin'] = async (request, action) => {
-    try {
-      return await action();
-    } catch (error) {
-      await appendFailure(request, error);
-      throw error;
-    }
-  };
-
   return {
-    begin,
+    begin: (request, action) => begin(usage, request, action),
     run: async (request, action) => {
-      const done = await begin(request, action);
-      await appendSuccess(request, done.tokens);
+      const done = await begin(usage, request, action);
+      await appendSuccess(usage, request, done.tokens);
       return done.result;
     },
-    stream: (request, items, tokensOfLast) => {
-      let isCounted = false;
-      async function* counted() {
-        for await (const item of items) {
-          const tokens = tokensOfLast(item);
-          if (tokens !== null) {
-            isCounted = true;
-            await appendSuccess(request, tokens);
-          }
-          yield item;
-        }
-        if (!isCounted) throw new Error('the stream ended without its last item');
-      }
-      return onStreamEnd(counted(), async (end) => {
-        if (!isCounted) await appendFailure(request, errorOf(end));
-      });
-    },
-    list: (request, items, tokens) => onStreamEnd(items, (end) => endList(request, end, tokens)),
+    stream: (request, items, tokensOfLast) => countStream(usage, request, { items, tokensOfLast }),
+    list: (request, items, tokens) =>
+      onStreamEnd(items, async (end) => {
+        if (end.type === 'done') await appendSuccess(usage, request, tokens);
+        else await appendFailure(usage, request, errorOf(end));
+      }),
   };
+}
+
+async function begin<Result>(
+  usage: Usage,
+  request: AccountedRequest,
+  action: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await action();
+  } catch (error) {
+    await appendFailure(usage, request, error);
+    throw error;
+  }
+}
+
+function countStream<Item>(
+  usage: Usage,
+  request: AccountedRequest,
+  {
+    items,
+    tokensOfLast,
+  }: { readonly items: AsyncIterable<Item>; readonly tokensOfLast: (item: Item) => number | null },
+): AsyncIterable<Item> {
+  let isCounted = false;
+  async function* counted() {
+    for await (const item of items) {
+      const tokens = tokensOfLast(item);
+      if (tokens !== null) {
+        isCounted = true;
+        await appendSuccess(usage, request, tokens);
+      }
+      yield item;
+    }
+    if (!isCounted) throw new Error('the stream ended without its last item');
+  }
+  return onStreamEnd(counted(), async (end) => {
+    if (!isCounted) await appendFailure(usage, request, errorOf(end));
+  });
+}
+
+async function appendSuccess(usage: Usage, request: AccountedRequest, tokens: number): Promise<void> {
+  await usage.append(usageEvent({ ...request, status: 'success', tokens }));
+}
+
+/** Appends an event for a failure on our side. Mistakes of the caller leave none. */
+async function appendFailure(usage: Usage, request: AccountedRequest, error: unknown): Promise<void> {
+  if (error instanceof AppError && error.isCallersFault) return;
+  const code = codeOf(error, request.signal);
+  const metadata = code === null ? request.metadata : { ...request.metadata, error: code };
+  try {
+    await usage.append(usageEvent({ ...request, metadata, status: 'error', tokens: 0 }));
+  } catch (cause) {
+    // Redis is away as well: the caller gets the first error, with this one attached to it.
+    if (error instanceof Error) error.cause ??= cause;
+  }
 }
 
 function errorOf(end: StreamEnd): unknown {
@@ -109,7 +123,7 @@ function errorOf(end: StreamEnd): unknown {
   }
 }
 
-/** Why nobody takes the answer any more; null when that is not the reason. */
+/** Returns the code of an AbandonedError; null when the client is not the reason of the failure. */
 function codeOf(error: unknown, signal: AbortSignal | undefined): AbandonedError['code'] | null {
   const reason: unknown = signal?.aborted === true ? signal.reason : error;
   return reason instanceof AbandonedError ? reason.code : null;

@@ -2,7 +2,8 @@ import type { Index, ObjectStorage } from '../../shared/ports.js';
 import type { QueueName } from '../../shared/queues/jobs.js';
 import type { Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
-import type { Phase } from '../phase.js';
+import type { LifecyclePhase } from '../lifecycle-phase.js';
+import { shareResult } from './share-result.js';
 
 export type ComponentState = 'ready' | 'loading' | 'unavailable';
 
@@ -16,14 +17,9 @@ type Check = (signal: AbortSignal) => Promise<ComponentState>;
 const CACHED_MILLISECONDS = 1_000;
 const TIMEOUT_MILLISECONDS = 2_000;
 
-/** Whether everything that a request may need answers; asked at most once a second, however many ask. */
+/** Tells whether every component that a request may need is available. The checks run at most once a second. */
 export function createReadiness(checks: Readonly<Record<string, Check>>): () => Promise<Readiness> {
-  let last: { readonly at: number; readonly result: Promise<Readiness> } | null = null;
-  return () => {
-    const now = Date.now();
-    if (!last || now - last.at >= CACHED_MILLISECONDS) last = { at: now, result: checkAll(checks) };
-    return last.result;
-  };
+  return shareResult(CACHED_MILLISECONDS, () => checkAll(checks));
 }
 
 async function checkAll(checks: Readonly<Record<string, Check>>): Promise<Readiness> {
@@ -43,15 +39,18 @@ async function stateWithin(check: Check): Promise<ComponentState> {
     }, TIMEOUT_MILLISECONDS);
   });
   try {
-    // Why a check fails is for the logs of what it checks; here only that it does.
+    // The component itself logs why it is not available.
     return await Promise.race([check(controller.signal).catch(() => 'unavailable' as const), timeout]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** The same, but never ready in a process that is about to end. */
-export function untilStopping(read: () => Promise<Readiness>, phase: () => Phase): () => Promise<Readiness> {
+/** Wraps a readiness so that a process that is about to stop is never ready. */
+export function untilStopping(
+  read: () => Promise<Readiness>,
+  phase: () => LifecyclePhase,
+): () => Promise<Readiness> {
   return async () => {
     const { ready, components } = await read();
     return phase() === 'stopping'
@@ -64,7 +63,7 @@ export interface HealthParts {
   readonly redis: Redis;
   readonly index: Pick<Index, 'state'>;
   readonly storage: Pick<ObjectStorage, 'check'>;
-  /** Queues that some worker has to serve. */
+  /** Queues that at least one worker must serve. */
   readonly queues: readonly QueueName[];
 }
 
@@ -76,7 +75,7 @@ export function readinessChecks({ redis, index, storage, queues }: HealthParts):
   return {
     redis: async () => {
       await redis.ping();
-      // PING answers while a server still loads its data; reads do not.
+      // PING succeeds while a server still loads its data; reads do not.
       await redis.exists(keys.epoch);
       return 'ready';
     },

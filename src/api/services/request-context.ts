@@ -1,9 +1,9 @@
-/** Who asks for a change, since when, and how long they wait for it to be done. It holds on to nothing of what they sent. */
+/** Who requests a change, since when, and how long they wait for it. It references nothing of the request's body. */
 export interface RequestContext {
   readonly callerId: string;
   readonly requestId: string;
   readonly startedAtMs: number;
-  /** Null: as long as the service lets callers wait who do not say. */
+  /** Null when the caller did not state it; the service's default then applies. */
   readonly waitSeconds: number | null;
   /** Aborts when the caller goes away. */
   readonly signal: AbortSignal;

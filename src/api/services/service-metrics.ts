@@ -10,10 +10,11 @@ import type { Index } from '../../shared/ports.js';
 import { LANES, QUEUES, type Jobs, type LaneName } from '../../shared/queues/jobs.js';
 import type { Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
+import { shareResult } from './share-result.js';
 
 const CACHED_MILLISECONDS = 1_000;
 const TIMEOUT_MILLISECONDS = 3_000;
-/** Each of so many callers has its oldest job among these. */
+/** How many of the next jobs are looked at. Since callers take turns, these include the oldest jobs of several callers. */
 const NEXT_JOBS = 20;
 const STATES = ['waiting', 'active', 'delayed', 'prioritized', 'failed', 'completed'] as const;
 
@@ -25,16 +26,11 @@ export interface ServiceMetricsParts {
 }
 
 /**
- * Prometheus text of what the whole service has in common, read from Redis at most once a second: some 150 commands at
- * most, however much is stored. Without Redis it says just that.
+ * Renders the metrics that concern the whole service as Prometheus text. They are read from Redis at most once a second,
+ * with about 150 commands, however much is stored. Without Redis the text says only that.
  */
 export function createServiceMetrics(parts: ServiceMetricsParts): () => Promise<string> {
-  let last: { readonly at: number; readonly text: Promise<string> } | null = null;
-  return () => {
-    const now = Date.now();
-    if (!last || now - last.at >= CACHED_MILLISECONDS) last = { at: now, text: readAll(parts) };
-    return last.text;
-  };
+  return shareResult(CACHED_MILLISECONDS, () => readAll(parts));
 }
 
 async function readAll(parts: ServiceMetricsParts): Promise<string> {
@@ -43,6 +39,7 @@ async function readAll(parts: ServiceMetricsParts): Promise<string> {
     const read = Promise.all([
       readQueues(parts.jobs),
       readCounts(parts.redis),
+      readWorkers(parts.redis),
       readUsage(parts.redis),
       readReindexingFigures(parts.redis),
       readStoredMetrics(parts.redis),
@@ -50,8 +47,8 @@ async function readAll(parts: ServiceMetricsParts): Promise<string> {
     const families = await within(TIMEOUT_MILLISECONDS, read);
     return renderFamilies([index, redisFamily(1), ...families.flat()]);
   } catch (error) {
-    // Who is looking for the reason of an outage needs the other figures most.
-    parts.logger.warn({ err: error }, 'metrics without redis');
+    // The other metrics are needed most during an outage.
+    parts.logger.warn({ err: error }, 'metrics of redis cannot be read');
     return renderFamilies([index, redisFamily(0)]);
   }
 }
@@ -111,15 +108,17 @@ async function readQueue(jobs: Jobs, queue: LaneName) {
     jobs.queue(queue).getWaiting(0, 0),
     jobs.queue(queue).getPrioritized(0, NEXT_JOBS - 1),
   ]);
-  // A job may go between being named and being read.
-  // @NOTE bullmq's type does not say so.
+  // @NOTE bullmq's type does not say it: a job that was removed in the meantime is null or undefined.
   const next: ({ timestamp: number } | null | undefined)[] = [...returned, ...placed];
-  const ages = next.map((job) => (job ? (Date.now() - job.timestamp) / 1_000 : 0));
+  const now = Date.now();
+  const ages = next.flatMap((job) => (job ? [(now - job.timestamp) / 1_000] : []));
   return { queue, counts, oldestSeconds: Math.max(0, ...ages) };
 }
 
+const one = (value: number): MetricSample[] => [{ labels: {}, value }];
+
 async function readCounts(redis: Redis): Promise<MetricFamily[]> {
-  const [ingests, callers, [busiest], ...counts] = await Promise.all([
+  const [ingests, callers, [busiest], changed, deleted, unfinished, hidden] = await Promise.all([
     redis.hLen(keys.ingests),
     redis.zCard(keys.ingestsByCaller),
     redis.zRangeWithScores(keys.ingestsByCaller, 0, 0, { REV: true }),
@@ -127,34 +126,32 @@ async function readCounts(redis: Redis): Promise<MetricFamily[]> {
     redis.zCard(keys.tombstones),
     redis.zCard(keys.unfinished),
     redis.sCard(keys.hidden),
-    ...QUEUES.map((queue) => redis.exists(keys.worker(queue))),
   ]);
-  const [changed, deleted, unfinished, hidden, ...workers] = counts;
-  const one = (value: number) => [{ labels: {}, value }];
   return [
     gauge('quire_ingests_waiting', 'Documents being ingested, of all callers.', one(ingests)),
     gauge('quire_ingest_callers', 'Callers that they are of.', one(callers)),
     gauge(
       'quire_ingests_waiting_most',
       'How many of them are of the busiest caller.',
-      one(busiest?.score ?? 0),
+      one(busiest === undefined ? 0 : busiest.score),
     ),
     gauge('quire_documents', 'Documents, whatever their status.', one(Math.max(0, changed - deleted))),
     gauge('quire_documents_unfinished', 'Documents that some job has still to do with.', one(unfinished)),
     gauge('quire_generations_hidden', 'Chunk sets that are being made or await removal.', one(hidden)),
-    gauge(
-      'quire_worker_seen',
-      'Whether a worker of the queue reported lately.',
-      QUEUES.map((queue, i) => ({ labels: { queue }, value: workers[i] ?? 0 })),
-    ),
   ];
 }
 
-/** Nothing while no reindexing is under way. */
+async function readWorkers(redis: Redis): Promise<MetricFamily[]> {
+  const samples = await Promise.all(
+    QUEUES.map(async (queue) => ({ labels: { queue }, value: await redis.exists(keys.worker(queue)) })),
+  );
+  return [gauge('quire_worker_seen', 'Whether a worker of the queue reported lately.', samples)];
+}
+
+/** Reads the progress of the current reindexing; no metrics when there is none. */
 async function readReindexingFigures(redis: Redis): Promise<MetricFamily[]> {
   const reindexing = await readReindexing(redis);
   if (!reindexing) return [];
-  const one = (value: number) => [{ labels: {}, value }];
   return [
     gauge(
       'quire_reindexed_documents',

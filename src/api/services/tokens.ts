@@ -4,16 +4,16 @@ import { entityIdOf, PERMISSIONS, signAccessToken } from '../../shared/access/ac
 export interface UriSettings {
   readonly secret: string;
   readonly scheme: string;
-  /** Empty: as requested. */
+  /** Empty when the host of the request is used. */
   readonly host: string;
-  /** 0: as requested. */
+  /** 0 when the port of the request is used. */
   readonly port: number;
 }
 
 export interface UriRequest {
   readonly name: string;
   readonly days: number;
-  /** Address that the service was asked by. */
+  /** The address at which the request reached the service. */
   readonly baseUrl: string;
 }
 
@@ -21,7 +21,8 @@ export interface UriRequest {
 export function createUriMaker({ secret, scheme, host, port }: UriSettings) {
   return ({ name, days, baseUrl }: UriRequest): string => {
     const asked = new URL(baseUrl);
-    const entityId = entityIdOf(name) ?? '';
+    const entityId = entityIdOf(name);
+    if (entityId === null) throw new Error('the name was not validated');
     const token = signAccessToken(secret, { entityId, type: 'developer', permissions: PERMISSIONS, days });
     const address = host === '' ? asked.hostname : isIP(host) === 6 ? `[${host}]` : host;
     const defaultPort = asked.protocol === 'https:' ? '443' : '80';

@@ -6,7 +6,7 @@ export type TokenType = (typeof TOKEN_TYPES)[number];
 export const PERMISSIONS = ['read', 'write', 'admin'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** `name` as an entity id: trimmed, in lower case, with `_` for spaces; null when it is not made of `[a-z0-9._-]{1,64}`. */
+/** Makes an entity id of a name: trimmed, in lower case, with `_` for spaces. Null unless it matches `[a-z0-9._-]{1,64}`. */
 export function entityIdOf(name: string): string | null {
   const id = name.trim().toLowerCase().replaceAll(' ', '_');
   return /^[a-z0-9._-]{1,64}$/.test(id) ? id : null;
@@ -14,7 +14,7 @@ export function entityIdOf(name: string): string | null {
 
 const MAX_CHARACTERS = 256;
 
-/** Whether this can be somebody's id: 1 to 256 characters of well-formed Unicode. */
+/** Whether a text can be the id of a caller: 1 to 256 characters of well-formed Unicode. */
 export function isCallerId(id: string): boolean {
   if (id === '' || id.length > 2 * MAX_CHARACTERS || !isWellFormed(id)) return false;
   return [...id].length <= MAX_CHARACTERS;
@@ -27,7 +27,7 @@ export interface TokenClaims {
   readonly days: number;
 }
 
-/** A JWT (HS256) that the API accepts for `days` days from now. */
+/** Signs a JWT (HS256) that the API accepts for `days` days from now. */
 export function signAccessToken(secret: string, { entityId, type, permissions, days }: TokenClaims): string {
   const claims = { entity_id: entityId, type, permissions };
   return jsonwebtoken.sign(claims, secret, { algorithm: 'HS256', expiresIn: days * 86_400 });

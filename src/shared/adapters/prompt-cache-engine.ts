@@ -5,11 +5,11 @@ import { countLongText, type CountTokens } from '../text/token-budget.js';
 interface PromptCacheEngineOptions {
   readonly completer: Completer;
   readonly countTokens: CountTokens;
-  /** What every prompt over these passages begins with. */
+  /** The text with which every prompt over these passages begins. */
   readonly renderPrefix: (passages: readonly Passage[]) => string;
 }
 
-/** Holds nothing: each query sends the same beginning again, and the provider may remember it. */
+/** Keeps no state: each query sends the same beginning again, which the provider may remember. */
 export function createPromptCacheEngine(options: PromptCacheEngineOptions): CacheEngine {
   const { completer, countTokens, renderPrefix } = options;
   const { contextWindow } = completer;

@@ -8,12 +8,12 @@ import type { UsageEvent } from '../usage/usage.js';
 const configSchema = z.object({
   model: z.string(),
   ggufFile: z.string(),
-  /** As the client sent them; null when the cache was made of listed documents alone. */
+  /** The filters as the client sent them; null when the cache was made of listed documents alone. */
   filters: z.custom<z.infer<ReturnType<typeof z.json>>>((value) => value !== undefined),
 });
 export type CacheConfig = z.infer<typeof configSchema>;
 
-/** What a cache can be called: names are per owner. */
+/** Names that a cache can have; each owner has their own names. */
 export const CACHE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 const memberSchema = z.object({ documentId: z.string(), generation: z.string(), chunkCount: z.number() });
@@ -40,7 +40,7 @@ const buildSchema = z.object({
 });
 export type CacheBuild = z.infer<typeof buildSchema>;
 
-/** `internal` is our fault; the others are what the caller selected, and refused. */
+/** `internal` is our fault; the other codes refuse what the caller selected. */
 const failureSchema = z.object({
   build: z.string(),
   config: configSchema,
@@ -52,15 +52,15 @@ export type CacheFailure = z.infer<typeof failureSchema>;
 const cacheSchema = z.object({
   ownerId: z.string(),
   name: z.string(),
-  /** What queries are answered from. */
+  /** The state that queries are answered from. */
   ready: builtSchema.nullable(),
-  /** What will take its place. */
+  /** The build that will replace it. */
   building: buildSchema.nullable(),
-  /** Why the newest build came to nothing. */
+  /** Why the newest build failed. */
   failure: failureSchema.nullable(),
   revision: z.number(),
 });
-/** A named cache: its owner's alone, whatever the access lists of its documents say. */
+/** A named cache. Only its owner may use it, whatever the access lists of its documents say. */
 export type CacheRecord = z.infer<typeof cacheSchema>;
 
 export interface CacheChange {
@@ -69,10 +69,10 @@ export interface CacheChange {
   readonly usage: readonly UsageEvent[];
 }
 
-/** From the cache as it is, or null, to what it becomes; a null result leaves it alone. */
+/** Computes the change of a cache, which is null when there is none yet. A null result changes nothing. */
 export type CacheTransition = (cache: CacheRecord | null) => CacheChange | null;
 
-/** What the script answers where an owner has as many caches as they may. */
+/** The script's answer when the owner has as many caches as allowed. */
 const TOO_MANY = -1;
 const MAX_OF_OWNER = 100;
 
@@ -82,7 +82,7 @@ export function createCaches(redis: Redis) {
   return {
     read: (ownerId: string, name: string) => readCache(redis, ownerId, name),
 
-    /** Caches of an owner, by name, read one after the other: each may name 100,000 documents. */
+    /** The caches of an owner by name, read one after the other, since each may name 100,000 documents. */
     async *list(ownerId: string): AsyncGenerator<CacheRecord> {
       for (const name of (await redis.sMembers(keys.caches(ownerId))).sort()) {
         const cache = await readCache(redis, ownerId, name);
@@ -90,9 +90,9 @@ export function createCaches(redis: Redis) {
       }
     },
 
-    /** Applies a transition atomically, again on the newer state when another process came between. */
+    /** Applies a transition atomically, and again to the newer state when another process came first. */
     update: async (ownerId: string, name: string, transition: CacheTransition) => {
-      if (!CACHE_NAME.test(name)) throw new Error('no name of a cache');
+      if (!CACHE_NAME.test(name)) throw new Error('a cache cannot have this name');
       for (;;) {
         const cache = await readCache(redis, ownerId, name);
         const change = transition(cache);
@@ -104,17 +104,17 @@ export function createCaches(redis: Redis) {
       }
     },
 
-    /** A page of the keys of caches whose build was asked for before a time, in ms. */
+    /** A page of the keys of caches whose build was asked for before a time in ms. */
     building: (before: number, page: { offset: number; count: number }): Promise<string[]> =>
       redis.zRange(keys.cachesBuilding, '-inf', before, { BY: 'SCORE', LIMIT: page }),
 
-    /** Reads a cache that `building` found; null for what is no cache (any more). */
+    /** Reads a cache that `building` found; null when it does not exist any more. */
     readBuilding: (key: string) => readBuilding(redis, key),
   };
 }
 
 async function readCache(redis: Redis, ownerId: string, name: string): Promise<CacheRecord | null> {
-  // Whatever is asked for in a route comes here: a name that no cache can have is an unknown one.
+  // Any name of a request comes here. One that no cache can have is unknown.
   if (!CACHE_NAME.test(name)) return null;
   const json = await redis.hGet(keys.cache(ownerId, name), 'json');
   return json === null ? null : cacheSchema.parse(JSON.parse(json));
@@ -125,15 +125,15 @@ async function readBuilding(redis: Redis, key: string): Promise<CacheRecord | nu
   if (json === null) return null;
   const cache = cacheSchema.parse(JSON.parse(json));
   if (keys.cache(cache.ownerId, cache.name) === key) return cache;
-  // Nobody reaches it: its key was made before the parts of keys were escaped.
+  // No name leads to this cache: its key was made before the parts of keys were escaped.
   await redis.zRem(keys.cachesBuilding, key);
   return null;
 }
 
-/** A cache that does not exist yet has had no revision. */
+/** A cache that does not exist yet has revision 0. */
 const revisionOf = (cache: CacheRecord | null): number => (cache ? cache.revision : 0);
 
-/** @returns 1 when it is written, 0 when the cache is no longer as it was, `TOO_MANY` */
+/** @returns 1 when the change is written, 0 when the cache has changed meanwhile, or `TOO_MANY` */
 function commitCache(
   redis: Redis,
   { ownerId, name }: { ownerId: string; name: string },

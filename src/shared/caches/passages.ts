@@ -6,24 +6,24 @@ import type { Records } from '../documents/records.js';
 import type { Passage } from '../ports.js';
 import type { CacheMember } from './caches.js';
 
-/** The texts of a cache would be longer than what is read at once. */
+/** The texts of a cache are longer than what may be read at once. */
 export class TextsTooLongError extends Error {
   override readonly name = 'TextsTooLongError';
 }
 
-/** Records of documents may hold 16 KiB of metadata each, and a cache may name 100,000 of them. */
+/** This many records are read at a time, since each may hold 16 KiB of metadata, and a cache may name 100,000 documents. */
 const RECORDS_AT_ONCE = 500;
 
 interface CacheTexts {
   readonly ownerId: string;
   readonly members: readonly CacheMember[];
-  /** Of all texts together. */
+  /** The most characters of all texts together. */
   readonly maxCharacters: number;
 }
 
 /**
- * Whole texts of a cache's documents, in their order. What its owner may no longer read, what was deleted, and what
- * serves other text than when the cache was built is left out; records are checked after the texts are read.
+ * Reads the whole texts of a cache's documents, in their order. It leaves out documents that the owner may no longer read, that
+ * were deleted, or that serve another text than when the cache was built. Records are checked after the texts are read.
  * @throws TextsTooLongError as soon as the texts are known to be longer than `maxCharacters`
  */
 export async function readCachePassages(
@@ -52,8 +52,8 @@ export async function readCachePassages(
 }
 
 /**
- * What each of the wanted documents serves now; those that are gone or closed to the owner are left out. `tokenCount` is
- * that of all their chunks: more than that of their texts, since chunks overlap.
+ * Returns what each of the wanted documents serves now, without those that are gone or that the owner may not read.
+ * `tokenCount` is the sum over all their chunks, which is more than that of their texts, since chunks overlap.
  */
 export async function currentMembers(
   records: Records,
@@ -72,7 +72,7 @@ export async function currentMembers(
   return { members, tokenCount: sum };
 }
 
-/** Null when the text is longer than `maxCharacters`. */
+/** Reads the whole text of a document; null when it is longer than `maxCharacters`. */
 async function readWholeText(
   chunks: Chunks,
   { generation, chunkCount }: CacheMember,

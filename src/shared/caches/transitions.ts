@@ -9,13 +9,13 @@ export function startBuild(
   return { cache: { ...before, building, failure: null }, usage: endOfBuild(cache, 'superseded', 0) };
 }
 
-/** Null when the build was overtaken. */
+/** Null when another build has replaced this one. */
 export function finishBuild(cache: CacheRecord | null, ready: BuiltCache): CacheChange | null {
   if (cache?.building?.build !== ready.build) return null;
   return { cache: { ...cache, ready, building: null }, usage: endOfBuild(cache, null, ready.tokenCount) };
 }
 
-/** What is refused leaves no usage event, as everywhere: neither success nor failure of ours. */
+/** A refused selection leaves no usage event, since it is neither a success nor our failure. */
 export function failBuild(
   cache: CacheRecord | null,
   { build, code, message }: Omit<CacheFailure, 'config'>,

@@ -24,55 +24,55 @@ import {
 } from './write-embedded.js';
 import { closeTexts, taggedUpTo, writeTags, writeTexts, type TagBatch, type Write } from './write-texts.js';
 
-/** The chunk hashes in Redis. Writes into a generation that was discarded change nothing and answer false. */
+/** The chunk hashes in Redis. Writes into a discarded generation change nothing and answer false. */
 export interface Chunks {
-  /** Writes texts in a row from 0, with the tags of the record at `revision`. */
+  /** Writes the texts of consecutive chunks, the first batch from 0 on, with the tags of the record at `revision`. */
   readonly writeTexts: (batch: TextBatch, revision: number) => Promise<Write>;
-  /** Gives chunks the tags of a record, which must still be in the same state. Those before them must have them. */
+  /** Gives chunks the tags of a record that must still be in the same state. The chunks before them must have these tags. */
   readonly writeTags: (generation: string, batch: TagBatch) => Promise<Write>;
-  /** How many chunks, from 0 on, have these tags. */
+  /** How many chunks in a row, from 0 on, have these tags. */
   readonly taggedUpTo: (generation: string, tags: string) => Promise<number>;
-  /** Sets how many chunks the generation has, once all their texts are written. */
+  /** Sets the counts of a generation once all its texts are written. */
   readonly close: (generation: string, counts: GenerationCounts) => Promise<boolean>;
 
   /**
-   * Writes a generation's only batch with its vectors, counted, embedded and closed, if the document's record is at
-   * `revision`; answers whether it is. The generation is hidden until it is published. Its terms must fit one step.
+   * Writes a generation that consists of one batch: with its vectors, counted, embedded and closed. It is hidden until it is
+   * published. Answers false when the document's record is not at `revision`. The batch's terms must fit one step.
    */
   readonly writeWhole: (whole: WholeGeneration, revision: number) => Promise<boolean>;
-  /** Writes what embedding makes of a batch; the step that writes the last of it begins to count its terms. */
+  /** Writes the vectors and terms of a batch. The step that writes the last of them also begins to count the terms. */
   readonly writeEmbedded: (generation: string, batch: EmbeddedBatch) => Promise<boolean>;
   readonly writeVectors: (generation: string, chunks: readonly ChunkVector[]) => Promise<boolean>;
-  /** Takes the vectors of a set that nothing uses any more out of the hashes. */
+  /** Removes the vectors of a set that nothing uses any more from the hashes. */
   readonly removeVectors: (generation: string, numbers: readonly number[]) => Promise<void>;
   /**
-   * Marks a batch as embedded, if its vectors are there and it is settled whose statistics hold it; answers how many
-   * batches still are not, or null for a discarded generation.
+   * Marks a batch as embedded, when its vectors are there and its term statistics are settled. Answers how many
+   * batches are still missing, or null for a discarded generation.
    */
   readonly finishBatch: (generation: string, batch: { batch: number; of: number }) => Promise<number | null>;
   readonly isFinished: (generation: string, batch: number) => Promise<boolean>;
 
-  /** Null when there is no such generation. Counts are 0 until it is closed. */
+  /** The counts of a generation, 0 until it is closed; null when it does not exist. */
   readonly generation: (generation: string) => Promise<GenerationCounts | null>;
-  /** Texts of chunks `first` to `first + count - 1`; those that are missing are left out. */
+  /** Texts of chunks `first` to `first + count - 1`, without those that are missing. */
   readonly readTexts: (generation: string, first: number, count: number) => Promise<StoredChunk[]>;
-  /** Where each text of a generation stands, by its digest. */
+  /** The chunks of a generation by the digest of their texts. */
   readonly readHashes: (generation: string, count: number) => Promise<Map<string, ChunkAddress>>;
   readonly readVectors: (addresses: readonly ChunkAddress[]) => Promise<(Float32Array | null)[]>;
-  /** Packed terms of the chunks; none at all unless all have them. */
+  /** Packed terms of the chunks, or an empty list unless all chunks have them. */
   readonly readTerms: (generation: string, numbers: readonly number[]) => Promise<ChunkTerms[]>;
 
   readonly cleaning: (generation: string) => Promise<Cleaning>;
   /**
-   * Unlinks chunks of a generation that is to be cleaned away, but leaves those alone whose terms somebody's statistics
-   * hold. How far this has come is noted in the generation, so that neither a process that dies nor a Redis that comes
-   * back with older data leaves anything behind.
-   * @returns how many were unlinked, or null when the generation is not to be cleaned away (any more)
+   * Unlinks chunks of a generation that is being cleaned away, except those whose terms somebody's statistics still hold. The
+   * generation notes how far this has come, so that neither a process that dies nor a Redis that comes back with older data
+   * leaves anything behind.
+   * @returns how many were unlinked, or null when the generation is not to be cleaned away any more
    */
   readonly unlink: (generation: string, numbers: readonly number[]) => Promise<number | null>;
-  /** Notes that the next batch is cleaned away; false where it is not, or another is the next. */
+  /** Notes that the next batch is cleaned away; false when it is not, or when another batch is the next. */
   readonly noteCleaned: (generation: string, batch: number) => Promise<boolean>;
-  /** Removes the last trace of a generation whose batches, this many, are cleaned away; false where they are not. */
+  /** Removes the last trace of a generation when this many batches are noted as cleaned away; false when they are not. */
   readonly forget: (generation: string, cleaned: number) => Promise<boolean>;
 }
 

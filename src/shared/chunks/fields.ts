@@ -5,14 +5,14 @@ import { termTokens } from '../text/term-tokens.js';
 export interface ChunkText {
   readonly text: string;
   readonly tokenCount: number;
-  /** Leading UTF-16 units of `text` that repeat the end of the chunk before it. */
+  /** How many UTF-16 units at the start of `text` repeat the end of the chunk before. */
   readonly overlap: number;
 }
 
 export interface ChunkVector {
   readonly number: number;
   readonly vector: Float32Array;
-  /** Packed term counts, see `terms.ts`; absent where they are there already. */
+  /** Packed term counts, see `terms.ts`; absent when the hash has them already. */
   readonly terms?: Uint8Array;
 }
 
@@ -23,7 +23,7 @@ export interface ChunkAddress {
 
 export interface StoredChunk extends ChunkText {
   readonly number: number;
-  /** Chunk of an earlier generation with the same text, whose vector can be taken. */
+  /** A chunk of an earlier generation with the same text, whose vector can be reused. */
   readonly like: ChunkAddress | null;
 }
 
@@ -35,10 +35,10 @@ export interface TextBatch {
   readonly tags: string;
 }
 
-/** A chunk with all that its hash holds. */
+/** A chunk with everything that its hash holds. */
 export type WholeChunk = TextBatch['chunks'][number] & Required<ChunkVector>;
 
-/** What a chunk's hash holds before it is embedded, as names and values. */
+/** The fields of a chunk's hash before it is embedded, as names and values. */
 export function textFields(
   { documentId, generation, tags }: Omit<TextBatch, 'first' | 'chunks'>,
   chunk: TextBatch['chunks'][number] & { readonly number: number },
@@ -67,12 +67,12 @@ export function textFields(
 }
 
 /**
- * Field of a generation that says how many of its batches are embedded. Each set of vectors has its own: what is
- * embedded for another set is not embedded for this one.
+ * The field of a generation that counts its embedded batches. Each set of vectors has its own, since a
+ * batch that is embedded for one set is not embedded for another.
  */
 export const embeddedField = (vectors: VectorSet): string => `embedded${fieldEnding(vectors)}`;
 
-/** The field that marks a batch as embedded, and the one with their number. */
+/** The field that marks a batch as embedded, and the field that counts these batches. */
 export const embeddedFields = (vectors: VectorSet, batch: number): [mark: string, count: string] => [
   `embedded:${String(batch)}${fieldEnding(vectors)}`,
   embeddedField(vectors),
@@ -80,16 +80,16 @@ export const embeddedFields = (vectors: VectorSet, batch: number): [mark: string
 
 const fieldEnding = ({ field }: VectorSet): string => (field === FIRST_VECTORS.field ? '' : `:${field}`);
 
-/** What a generation says of the tags of its first `count` chunks; tags may be long, their name is not. */
+/** The short name under which a generation remembers the tags of its first `count` chunks. */
 export const tagsName = (tags: string): string => textHash(tags);
 export const taggedValue = (tags: string, count: number): string => `${tagsName(tags)}:${String(count)}`;
 
-/** The digest by which a later attempt finds the vector of a text again. */
+/** The digest of a text, by which a later attempt finds its vector. */
 export function textHash(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }
 
-/** What embedding adds. */
+/** The fields that embedding adds. */
 export function vectorFields(
   { vector, terms }: ChunkVector,
   { field, type }: VectorSet,
@@ -97,14 +97,14 @@ export function vectorFields(
   return [field, encodeVector(vector, type), ...(terms ? termFields(terms) : [])];
 }
 
-/** To be ranked by, and for a full-text index to find. */
+/** The fields that ranking reads, and that a full-text index searches. */
 function termFields(terms: Uint8Array): (string | Buffer)[] {
   return ['terms', Buffer.from(terms), 'words', termTokens(terms)];
 }
 
 export const STORED_FIELDS = ['content', 'tokens', 'overlap', 'like'];
 
-/** Of what was read by the names in `STORED_FIELDS`; null where there is no such chunk. */
+/** Makes a chunk of the values of `STORED_FIELDS`; null when there is no such chunk. */
 export function storedChunk(
   number: number,
   [text, tokens, overlap, like]: readonly (string | null)[],
@@ -113,13 +113,13 @@ export function storedChunk(
   return { number, text, tokenCount: Number(tokens), overlap: Number(overlap), like: address(like) };
 }
 
-/** Empty text, and a field that is not there, name no chunk. */
+/** An empty field, like a missing one, names no chunk. */
 function address(like: string | null | undefined): ChunkAddress | null {
   if (!like) return null;
   const [generation, number] = like.split(':');
   return generation && number !== undefined ? { generation, number: Number(number) } : null;
 }
 
-/** Fields of several chunks as arguments of a script: before those of each comes their number. */
+/** The fields of several chunks as arguments of a script: the number of fields comes before those of each chunk. */
 export const withLengths = <Field extends string | Buffer>(rows: readonly Field[][]): (Field | string)[] =>
   rows.flatMap((fields) => [String(fields.length), ...fields]);

@@ -4,7 +4,7 @@ import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { storedChunk, STORED_FIELDS, type ChunkAddress, type StoredChunk } from './fields.js';
 
-/** How many chunks are asked for their hashes before the answers are looked at. */
+/** The hashes of this many chunks are asked for before the answers are looked at. */
 const HASHES_AT_ONCE = 1_000;
 
 /** A client whose replies are bytes. */

@@ -6,7 +6,7 @@ import { countFields } from '../term-statistics/scripts.js';
 import { cleanedScript, forgetScript, unlinkScript } from './scripts.js';
 
 export interface Cleaning {
-  /** How many of a generation's batches are cleaned away. */
+  /** How many batches of the generation are cleaned away. */
   readonly cleaned: number;
   /** How many batches there are at least. */
   readonly batches: number;
@@ -15,7 +15,7 @@ export interface Cleaning {
 
 export async function readCleaning(redis: Redis, generation: string): Promise<Cleaning> {
   const names = ['cleaned', 'written', 'chunks'];
-  // A field that is not there yet stands for 0.
+  // A missing field stands for 0.
   const values = (await redis.hmGet(keys.generation(generation), names)).map(Number);
   const [cleaned, written, chunks] = [at(values, 0), at(values, 1), at(values, 2)];
   return { cleaned, chunks, batches: batchCount(Math.max(written, chunks)) };

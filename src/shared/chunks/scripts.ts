@@ -1,21 +1,21 @@
 import { defineScript } from '../redis/client.js';
 import { COUNT_FUNCTION } from '../term-statistics/scripts.js';
 
-/** A generation that was discarded, or never opened, takes nothing. */
+/** Refuses writes into a generation that was discarded or never opened. */
 const GUARD = `
 if redis.call('HEXISTS', KEYS[1], 'document') == 0 or redis.call('HEXISTS', KEYS[1], 'discarded') == 1 then
   return -1
 end
 `;
 
-/** Tags are made of a record: what was made of an older one comes too late. */
+/** Refuses tags that were made of an older state of the record. */
 const AT_REVISION = `
 if redis.call('HGET', KEYS[2], 'revision') ~= ARGV[1] then return 0 end
 `;
 
 /**
- * A generation says which tags its chunks have, by their name, and how many of them in a row from 0. What goes on after
- * others needs them: a Redis that came back without its last writes may have lost them.
+ * A generation notes the name of its chunks' tags, and how many chunks in a row from 0 have them. A write that
+ * continues such a row checks it, since a Redis that came back without its last writes may have lost it.
  */
 const NOTE_TAGS = `
 local function taggedUpTo(generation, name)
@@ -29,7 +29,7 @@ local function noteTags(generation, name, from, count)
 end
 `;
 
-/** Before each chunk's fields comes their number. */
+/** Writes chunks; the number of fields comes before the fields of each chunk. */
 const WRITE_CHUNKS = `
 for i = first, #KEYS do
   local fields = tonumber(ARGV[at])
@@ -44,12 +44,12 @@ ${WRITE_CHUNKS}
 return 1`);
 
 /**
- * Texts with their tags, in a row from 0: the generation says how many there are. A Redis that came back without its last
- * writes may have lost those before.
+ * Writes the texts of consecutive chunks with their tags, and notes in the generation how many texts there are. Refuses
+ * texts whose predecessors are missing, which a Redis that came back without its last writes may have lost.
  */
 export const writeTextsScript = defineScript<number>(`${NOTE_TAGS}${GUARD}${AT_REVISION}
 local written, from = tonumber(redis.call('HGET', KEYS[1], 'written') or '0'), tonumber(ARGV[2])
-if written < from then return redis.error_reply('ERR texts before these are missing') end
+if written < from then return redis.error_reply('ERR the texts before these are missing') end
 local first, at = 3, 4
 ${WRITE_CHUNKS}
 redis.call('HSET', KEYS[1], 'written', math.max(written, from + #KEYS - 2))
@@ -57,7 +57,7 @@ if taggedUpTo(KEYS[1], ARGV[3]) < from then redis.call('HDEL', KEYS[1], 'tagged'
 else noteTags(KEYS[1], ARGV[3], from, #KEYS - 2) end
 return 1`);
 
-/** Answers -2 where those before have other tags, or have lost theirs. */
+/** Answers -2 when the chunks before these have other tags, or have lost theirs. */
 export const writeTagsScript = defineScript<number>(`${NOTE_TAGS}${GUARD}${AT_REVISION}
 local from = tonumber(ARGV[4])
 if taggedUpTo(KEYS[1], ARGV[3]) < from then return -2 end
@@ -72,7 +72,7 @@ end
 redis.call('HSET', KEYS[1], 'chunks', ARGV[1], 'tokens', ARGV[2])
 return 1`);
 
-/** Before the chunks come how many of `ARGV` are the first part of their count, and that. */
+/** Starts to count the batch. The number of arguments of the count comes before them, and both before the chunks. */
 const COUNT_CHUNKS = `
 local counted = tonumber(ARGV[at])
 step(generation, statistics, at + 1, at + counted)
@@ -80,9 +80,9 @@ at = at + counted + 1
 `;
 
 /**
- * Writes the last chunks of a batch and begins to count all of it in one step: what is counted is there to be forgotten
- * again. The others, whose keys come first, must be there; a Redis that came back without its last writes may have lost
- * them.
+ * Writes the last chunks of a batch and starts to count the whole batch in one step, so that whatever
+ * is counted can be forgotten again. The other chunks, whose keys come first, must be there: a Redis
+ * that came back without its last writes may have lost them.
  */
 export const countedScript = defineScript<number>(`${COUNT_FUNCTION}${GUARD}
 local generation, statistics, first, at = KEYS[1], KEYS[2], 3 + tonumber(ARGV[2]), 3
@@ -92,7 +92,7 @@ end
 ${COUNT_CHUNKS}${WRITE_CHUNKS}
 return 1`);
 
-/** Opens a generation with all its chunks, counted, if its document's record is at the given revision. */
+/** Opens a generation with all its chunks, counted, when its document's record is at the given revision. */
 export const wholeScript = defineScript<number>(`${COUNT_FUNCTION}
 if redis.call('HGET', KEYS[1], 'revision') ~= ARGV[1] then return 0 end
 redis.call('SADD', KEYS[2], ARGV[2])
@@ -102,7 +102,10 @@ local generation, statistics, first, at = KEYS[3], KEYS[4], 5, 9
 ${COUNT_CHUNKS}${WRITE_CHUNKS}
 return 1`);
 
-/** A Redis that came back without its last writes may have lost what is said to be finished here. */
+/**
+ * Marks a batch as embedded. Checks that its parts are there, since a Redis that came
+ * back without its last writes may have lost them.
+ */
 export const finishScript = defineScript<number>(`${GUARD}
 if redis.call('HEXISTS', KEYS[2], ARGV[3]) == 0 then return redis.error_reply('ERR the batch has no vectors') end
 if redis.call('HEXISTS', KEYS[1], ARGV[4]) == 0 and redis.call('HGET', KEYS[1], ARGV[5]) ~= 'nobody' then
@@ -114,7 +117,7 @@ end
 return tonumber(redis.call('HGET', KEYS[1], ARGV[2]))
 `);
 
-/** Whether somebody's statistics hold a batch, or a part of it: they are forgotten by the terms of its chunks. */
+/** Whether somebody's statistics hold a batch or a part of it, which can only be forgotten by the terms of its chunks. */
 const IS_HELD = `
 local function isHeld(generation, countedField, partField)
   return redis.call('HEXISTS', generation, countedField) == 1
@@ -123,8 +126,8 @@ end
 `;
 
 /**
- * Unlinks chunks of a batch of a generation that is still to be cleaned away; -1 when it is not (any more), -2 when it is
- * still counted.
+ * Unlinks chunks of a batch. Answers -1 when the generation is not to be cleaned away any more, and -2 when the batch is still
+ * counted.
  */
 export const unlinkScript = defineScript<number>(`${IS_HELD}
 if redis.call('SISMEMBER', KEYS[1], ARGV[1]) == 0 then return -1 end
@@ -133,8 +136,8 @@ return redis.call('UNLINK', unpack(KEYS, 3))
 `);
 
 /**
- * Notes that the next batch of a generation is cleaned away: neither a chunk nor a count of it is left. Answers 0 where
- * that is not so (any more), since Redis came back with older data: it is to be done again from what is noted.
+ * Notes that the next batch of a generation is cleaned away, when neither a chunk nor a count of it is left. Answers 0
+ * otherwise: Redis came back with older data then, and the work continues from what is noted.
  */
 export const cleanedScript = defineScript<number>(
   `${IS_HELD}
@@ -149,7 +152,7 @@ return 1
   { evenWhenFull: true },
 );
 
-/** Ends a generation of which so many batches are noted as cleaned away. */
+/** Removes a generation when this many of its batches are noted as cleaned away. */
 export const forgetScript = defineScript<number>(`
 if redis.call('SISMEMBER', KEYS[1], ARGV[1]) == 0 then return -1 end
 if (redis.call('HGET', KEYS[2], 'cleaned') or '0') ~= ARGV[2] then return 0 end

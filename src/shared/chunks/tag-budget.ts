@@ -1,5 +1,5 @@
-/** Tags lie in each chunk, for the index to filter by: the same metadata costs a long document more than a short one. */
+/** Bytes of tags of a whole document. Every chunk has them, so that the same metadata costs a long document more. */
 const MAX_BYTES = 128 * 1024 * 1024;
 
-/** Bytes of tags that each of so many chunks may have. */
-export const mostTagBytes = (chunks: number): number => Math.floor(MAX_BYTES / Math.max(1, chunks));
+/** How many bytes of tags each of that many chunks may have. */
+export const maxTagBytes = (chunks: number): number => Math.floor(MAX_BYTES / Math.max(1, chunks));

@@ -16,7 +16,7 @@ import {
 } from './fields.js';
 import { countedScript, finishScript, wholeScript, writeScript } from './scripts.js';
 
-/** Where vectors are written: each set of vectors has fields of its own in the same hashes. */
+/** Where vectors are written. Each set of vectors has its own fields in the same hashes. */
 export interface VectorStore {
   readonly redis: Redis;
   readonly vectors: VectorSet;
@@ -25,17 +25,17 @@ export interface VectorStore {
 /** A generation that consists of one batch. */
 export interface WholeGeneration extends Omit<TextBatch, 'first' | 'chunks'> {
   readonly chunks: readonly WholeChunk[];
-  /** How many tokens all chunks have together. */
+  /** The tokens of all chunks together. */
   readonly tokens: number;
-  /** Whose term statistics count the chunks. */
+  /** The owner whose term statistics count the chunks; null for nobody's. */
   readonly owner: string | null;
 }
 
-/** Chunks of a batch with what embedding makes of them. */
+/** The chunks of a batch with their vectors and terms. */
 export interface EmbeddedBatch {
   readonly batch: number;
   readonly chunks: readonly Required<ChunkVector>[];
-  /** Whose term statistics count the chunks. */
+  /** The owner whose term statistics count the chunks; null for nobody's. */
   readonly owner: string | null;
 }
 
@@ -145,7 +145,7 @@ export async function isFinished(
   return (await redis.hExists(keys.generation(generation), mark)) === 1;
 }
 
-/** How many arguments the first part of the count takes, and those arguments. */
+/** The arguments that start to count a batch, preceded by their number. */
 function counting({ batch, chunks, owner }: EmbeddedBatch): string[] {
   const step = settleStep(sumTerms(chunks.map((each) => each.terms)), { kind: 'none' }, owner);
   const counted = step ? stepArguments(batch, step) : [];

@@ -7,18 +7,18 @@ import type { GenerationCounts } from './read-chunks.js';
 import { closeScript, writeTagsScript, writeTextsScript } from './scripts.js';
 
 /**
- * `refused`: the generation was discarded. `overtaken`: the record is no longer at the revision that was asked for, or
- * what was written before is not there.
+ * `refused` means that the generation was discarded. `overtaken` means that the record is no longer
+ * at the given revision, or that earlier writes are missing.
  */
 export type Write = 'written' | 'refused' | 'overtaken';
 
-/** What tags were made of. */
+/** The state of the record that tags were made of. */
 export interface RecordState {
   readonly documentId: string;
   readonly revision: number;
 }
 
-/** Tags for chunks whose numbers follow each other, made of a record in the state `of`. */
+/** Tags for consecutive chunks, made of a record in the state `of`. */
 export interface TagBatch {
   readonly numbers: readonly number[];
   readonly tags: string;
@@ -42,7 +42,7 @@ export async function writeTexts(
   return outcomeOf(done);
 }
 
-/** One small script runs after the other: an engine indexes each vector anew, and searches must get their turns. */
+/** Writes tags in many small scripts, since an engine indexes each vector anew and searches must get their turns. */
 export async function writeTags(
   redis: Redis,
   generation: string,
@@ -64,7 +64,7 @@ export async function writeTags(
 
 export async function taggedUpTo(redis: Redis, generation: string, tags: string): Promise<number> {
   const tagged = await redis.hGet(keys.generation(generation), 'tagged');
-  // A generation without chunks, or with tags that were lost, does not have the field.
+  // A generation without chunks, or one that has lost its tags, does not have the field.
   if (tagged === null) return 0;
   const [name, count] = tagged.split(':');
   return name === tagsName(tags) ? Number(count) : 0;

@@ -1,10 +1,11 @@
 import type { Redis } from '../redis/client.js';
+import { unlessRefused } from '../redis/unless-refused.js';
 import type { Settings } from '../settings/schema.js';
 import { IncompatibleDataError } from './data-set.js';
 
-/** Of the search module: the first release that all of this was tried with. */
+/** The oldest version of the search module that was tried. */
 const OLDEST_MODULE = 21_000;
-/** Other servers have a search of their own that speaks a part of the language. */
+/** The commands that are used. Other servers have a search of their own with only a part of these. */
 const COMMANDS = [
   'FT.CREATE',
   'FT.DROPINDEX',
@@ -21,8 +22,8 @@ export interface IndexChoice {
 }
 
 /**
- * Which index the settings and the server make: `auto` takes the Query Engine where there is one that is new enough.
- * @throws IncompatibleDataError when the settings ask for one that the server does not have
+ * Chooses the index by the settings and the server; `auto` takes the Query Engine of a server where it is new enough.
+ * @throws IncompatibleDataError when the settings ask for a Query Engine that the server does not have
  */
 export async function chooseIndex(redis: Redis, setting: Settings['index']): Promise<IndexChoice> {
   if (setting === 'exact') return { name: 'exact', reason: 'the settings say so' };
@@ -34,7 +35,7 @@ export async function chooseIndex(redis: Redis, setting: Settings['index']): Pro
   );
 }
 
-/** Null when the engine is there, whole and new enough. */
+/** Why the Query Engine cannot be used; null when it is there, complete and new enough. */
 async function whyNoQueryEngine(redis: Redis): Promise<string | null> {
   const list = await unlessRefused(redis.ft._list());
   if (list === null) return 'this Redis has no Query Engine';
@@ -46,26 +47,16 @@ async function whyNoQueryEngine(redis: Redis): Promise<string | null> {
     : null;
 }
 
-/** None when the server does not tell. */
+/** The commands that the server lacks; none when it does not tell. */
 async function missingCommands(redis: Redis): Promise<readonly string[]> {
   const known = await unlessRefused(redis.sendCommand(['COMMAND', 'INFO', ...COMMANDS]));
   return Array.isArray(known) ? COMMANDS.filter((_, i) => known[i] === null) : [];
 }
 
-/** As in 21005 for 2.10.5; null when the server does not tell. */
+/** The version as a number, such as 21005 for 2.10.5; null when the server does not tell. */
 async function moduleVersion(redis: Redis): Promise<number | null> {
   const modules = await unlessRefused(redis.moduleList());
   return modules?.find(({ name }) => ['search', 'searchlight', 'ft'].includes(name))?.ver ?? null;
-}
-
-/** Null where the server has no such command, or forbids it: managed servers forbid some that tell about themselves. */
-async function unlessRefused<Reply>(reply: Promise<Reply>): Promise<Reply | null> {
-  try {
-    return await reply;
-  } catch (error) {
-    if (error instanceof Error && /NOPERM|unknown command|not allowed/i.test(error.message)) return null;
-    throw error;
-  }
 }
 
 function dotted(version: number): string {

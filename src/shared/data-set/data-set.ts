@@ -3,11 +3,12 @@ import { z } from 'zod';
 import { UnavailableError } from '../errors.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
+import { unlessRefused } from '../redis/unless-refused.js';
 import { FIRST_VECTORS, vectorTypeSchema, type VectorSet, type VectorType } from './vectors.js';
 
 const KEY_SCHEMA_VERSION = '2';
 
-/** The data in Redis does not fit this program or its settings; starting would mix what must not be mixed. */
+/** The data in Redis does not fit this program or its settings, so that the process must not start. */
 export class IncompatibleDataError extends Error {
   override readonly name = 'IncompatibleDataError';
 }
@@ -15,11 +16,11 @@ export class IncompatibleDataError extends Error {
 const schemaSchema = z.object({
   version: z.string(),
   model: z.string(),
-  /** Data of the first release says neither. */
+  /** Data of the first release has neither of these two fields. */
   vectorField: z.string().default(FIRST_VECTORS.field),
   vectorType: vectorTypeSchema.default(FIRST_VECTORS.type),
   dimensions: z.coerce.number().int().optional(),
-  /** Index of the Query Engine that serves, once there is one. */
+  /** The Query Engine's index that serves; absent before there is one. */
   index: z.string().optional(),
 });
 
@@ -27,12 +28,12 @@ const schemaSchema = z.object({
 export interface DataSet {
   readonly model: string;
   readonly vectors: VectorSet;
-  /** Null until the first vector is there. */
+  /** Length of the vectors; null before the first one is there. */
   readonly dimensions: number | null;
   readonly index: string | null;
 }
 
-/** What the settings ask of the data. */
+/** What the settings expect of the data. */
 export interface WantedData {
   readonly model: string;
   readonly vectorType: VectorType;
@@ -56,7 +57,10 @@ export async function readDataSet(redis: Redis): Promise<DataSet | null> {
   };
 }
 
-/** Marks an empty data set as made by this key layout and model; refuses one that was made by another. */
+/**
+ * Marks an empty data set with this key layout and model.
+ * @throws IncompatibleDataError when the data was made by another layout or model
+ */
 export async function openDataSet(redis: Redis, { model, vectorType }: WantedData): Promise<DataSet> {
   const isEmpty = (await redis.exists(keys.changes)) === 0;
   if (isEmpty) {
@@ -65,7 +69,7 @@ export async function openDataSet(redis: Redis, { model, vectorType }: WantedDat
     const mark = { version: KEY_SCHEMA_VERSION, model, vectorType };
     if (!isOurs) await redis.multi().del(keys.schema).hSet(keys.schema, mark).exec();
   }
-  // Asked first: a process has to start on a full Redis, too, for what removes.
+  // EXISTS comes first, since a process that removes things must be able to start on a full Redis.
   if ((await redis.exists(keys.epoch)) === 0) await redis.set(keys.epoch, randomUUID(), { condition: 'NX' });
   const found = await readDataSet(redis);
   if (!found) throw new IncompatibleDataError('the data in Redis does not say what key layout it has');
@@ -85,7 +89,7 @@ export async function openDataSet(redis: Redis, { model, vectorType }: WantedDat
   return found;
 }
 
-/** Marks data that lost its mark (FLUSHALL) as what the processes that still run make of it. */
+/** Marks data that has lost its mark (FLUSHALL) with what the running processes make of it. */
 export async function markAgain(
   redis: Redis,
   { model, vectors }: Pick<DataSet, 'model' | 'vectors'>,
@@ -93,11 +97,14 @@ export async function markAgain(
   const marks = Object.entries({ model, vectorField: vectors.field, vectorType: vectors.type });
   for (const [name, value] of marks) await redis.hSetNX(keys.schema, name, value);
   await redis.set(keys.epoch, randomUUID(), { condition: 'NX' });
-  // Last: with it the mark is whole.
+  // The version is written last, because the mark is complete with it.
   await redis.hSetNX(keys.schema, 'version', KEY_SCHEMA_VERSION);
 }
 
-/** Takes the name of the Query Engine's index over `vectors` that is to serve; refuses it when another serves. */
+/**
+ * Registers the Query Engine's index over `vectors` that is to serve.
+ * @throws IncompatibleDataError when another index serves
+ */
 export async function claimIndex(redis: Redis, name: string, vectors: VectorSet): Promise<void> {
   const data = await readDataSet(redis);
   if (data && data.vectors.field !== vectors.field) {
@@ -116,7 +123,7 @@ export async function claimIndex(redis: Redis, name: string, vectors: VectorSet)
   }
 }
 
-/** @throws UnavailableError when the data has vectors of another length: the provider changed its model under us */
+/** @throws UnavailableError when the data has vectors of another length, because the provider has changed its model */
 export async function checkDimensions(redis: Redis, dimensions: number): Promise<void> {
   await redis.hSetNX(keys.schema, 'dimensions', String(dimensions));
   const known = Number(await redis.hGet(keys.schema, 'dimensions'));
@@ -129,7 +136,7 @@ export async function checkDimensions(redis: Redis, dimensions: number): Promise
 }
 
 interface ServerReport {
-  /** What makes this Redis unfit; empty when it is fit. */
+  /** Why this Redis cannot be used; empty when it can. */
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }
@@ -146,9 +153,11 @@ export async function inspectServer(redis: Redis): Promise<ServerReport> {
   const [major, minor] = [Number(version?.[1] ?? 0), Number(version?.[2] ?? 0)];
   if (major < 6 || (major === 6 && minor < 2))
     problems.push(`Redis ${String(major)}.${String(minor)} is older than 6.2`);
-  // Of INFO, since managed servers forbid CONFIG.
+  // INFO has it too, and managed servers forbid CONFIG.
   if (/^maxmemory:0\r?$/m.test(await redis.info('memory'))) warnings.push(NO_MAXMEMORY);
-  const settings = await readServerSettings(redis);
+  const names = ['maxmemory', 'maxmemory-policy', 'appendonly', 'appendfsync'];
+  // Managed servers forbid CONFIG, which alone is no reason not to start.
+  const settings = await unlessRefused(redis.configGet(names));
   if (!settings)
     return {
       problems,
@@ -166,14 +175,4 @@ export async function inspectServer(redis: Redis): Promise<ServerReport> {
     );
   }
   return { problems, warnings };
-}
-
-async function readServerSettings(redis: Redis): Promise<Record<string, string> | null> {
-  try {
-    return await redis.configGet(['maxmemory', 'maxmemory-policy', 'appendonly', 'appendfsync']);
-  } catch (error) {
-    // Managed servers forbid CONFIG; that alone is no reason not to start.
-    if (error instanceof Error && /NOPERM|unknown command|not allowed/i.test(error.message)) return null;
-    throw error;
-  }
 }

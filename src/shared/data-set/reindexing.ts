@@ -4,7 +4,7 @@ import { keys } from '../redis/keys.js';
 import { vectorTypeSchema } from './vectors.js';
 
 const reindexingSchema = z.object({
-  /** Name of the model that the data is being embedded with. */
+  /** The model that the data is being embedded with. */
   model: z.string(),
   vectorField: z.string(),
   vectorType: vectorTypeSchema,
@@ -14,10 +14,10 @@ const reindexingSchema = z.object({
   chunks: z.coerce.number().int(),
 });
 
-/** How far a reindexing has come; kept in Redis so that it goes on after a crash, and operators can see it. */
+/** How far a reindexing has come. Redis holds it, so that it continues after a crash and operators can see it. */
 export type Reindexing = z.infer<typeof reindexingSchema>;
 
-/** Null while none is under way. */
+/** Null when no reindexing is under way. */
 export async function readReindexing(redis: Redis): Promise<Reindexing | null> {
   const found = await redis.hGetAll(keys.reindexing);
   return found['model'] === undefined ? null : reindexingSchema.parse({ ...found });

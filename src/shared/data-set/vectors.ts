@@ -1,17 +1,17 @@
 import { z } from 'zod';
 
-/** How a data set holds its vectors: four bytes a component, or two of less precision. Little-endian. */
+/** How a data set stores its vectors: with four bytes a component, or with two and less precision. Little-endian. */
 export const vectorTypeSchema = z.enum(['float32', 'float16']);
 export type VectorType = z.infer<typeof vectorTypeSchema>;
 
-/** Where each chunk's hash holds the vector that searches use. A data set that is being reindexed has two. */
+/** The field of chunk hashes that holds a set of vectors, and their type. Data that is being reindexed has two sets. */
 export const vectorSetSchema = z.object({ field: z.string(), type: vectorTypeSchema }).readonly();
 export type VectorSet = z.infer<typeof vectorSetSchema>;
 
-/** What a data set begins with. */
+/** The vectors of a new data set. */
 export const FIRST_VECTORS: VectorSet = { field: 'vector', type: 'float32' };
 
-/** The bytes of a vector as its chunk's hash holds them. */
+/** Encodes a vector as its chunk's hash holds it. */
 export function encodeVector(vector: Float32Array, type: VectorType): Buffer {
   if (type === 'float32') return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
   const halves = Uint16Array.from(vector, toHalf);
@@ -24,6 +24,10 @@ export function decodeVector(bytes: Uint8Array, type: VectorType): Float32Array 
   return Float32Array.from(new Uint16Array(copy.buffer, 0, copy.byteLength / 2), fromHalf);
 }
 
+/**
+ * The inner product of two vectors of the same length. `?? 0` reads numbers that
+ * are there: a check would slow the loop down.
+ */
 export function innerProduct(a: Float32Array, b: Float32Array): number {
   let sum = 0;
   for (let at = 0; at < a.length; at += 1) sum += (a[at] ?? 0) * (b[at] ?? 0);
@@ -32,7 +36,7 @@ export function innerProduct(a: Float32Array, b: Float32Array): number {
 
 const scratch = new DataView(new ArrayBuffer(4));
 
-/** IEEE 754 binary16, rounded to nearest, ties to even; a vector's components are far from its largest number. */
+/** Rounds to IEEE 754 binary16, to nearest with ties to even. The components of vectors are far below its largest number. */
 function toHalf(value: number): number {
   scratch.setFloat32(0, value);
   const bits = scratch.getUint32(0);
@@ -44,7 +48,7 @@ function toHalf(value: number): number {
     if (exponent < -10) return sign;
     return sign | roundShift(mantissa | 0x800000, 14 - exponent);
   }
-  // A carry out of the mantissa raises the exponent, which is what rounding up to the next power is.
+  // A carry out of the mantissa raises the exponent, which is how rounding up to the next power of two works.
   return sign | ((exponent << 10) + roundShift(mantissa, 13));
 }
 

@@ -5,8 +5,8 @@ import { IncompatibleDataError, markAgain, readDataSet, type DataSet } from './d
 const LOOK_MILLISECONDS = 1_000;
 
 /**
- * Notices that `npx quire reindex` let other vectors or another index serve than this process knows: its settings are
- * old then, and it must end. A data set that was emptied under it is marked again. What it returns ends the watch.
+ * Notices when `npx quire reindex` has made other vectors or another index serve than this process knows. The process must end
+ * then, since its settings are old. Data that lost its mark is marked again. @returns a function that ends the watch
  */
 export function watchDataSet(
   redis: Redis,
@@ -28,7 +28,7 @@ export function watchDataSet(
     if (!isSame) onChange();
   };
   const onError = (error: unknown) => {
-    // A Redis that is away is everybody's to notice, and no reason to end; data of another key layout is one.
+    // A Redis that is away is reported elsewhere and no reason to end. Data of another key layout is one.
     if (error instanceof IncompatibleDataError) onChange();
   };
   return repeat(look, { everyMilliseconds: LOOK_MILLISECONDS, onError });

@@ -1,26 +1,26 @@
 import type { DocumentRecord } from '../document.js';
 import type { UsageEvent } from '../usage/usage.js';
 
-/** What the hash of a generation holds in a field. */
+/** A field that the hash of a generation must hold. */
 export interface ExpectedField {
   readonly generation: string;
   readonly field: string;
   readonly value: string;
 }
 
-/** What a change of a record brings with it; all of it happens in the same script, or nothing does. */
+/** What happens together with a change of a record, in the same script or not at all. */
 export interface Effects {
-  /** Generation whose chunks may be written from now on; hidden until it is published. */
+  /** A generation whose chunks may be written from now on. It is hidden until it is published. */
   readonly open?: string;
   readonly unhide?: string;
-  /** What must be done by now: Redis may have come back without the last of it. */
+  /** What must be there by now. It may be missing after Redis came back without its last writes. */
   readonly expected?: readonly ExpectedField[];
-  /** Generations that nothing refers to any more: hidden, then unlinked in batches. */
+  /** Generations that nothing refers to any more. They are hidden at once and unlinked in batches. */
   readonly discard?: readonly string[];
   /** Source objects that nothing refers to any more. */
   readonly discardObjects?: readonly string[];
   readonly usage?: readonly UsageEvent[];
-  /** It takes something away, so that it has to go on when Redis is full. A removal always does. */
+  /** Whether the change has to be possible when Redis is full, because it takes something away. A removal always has to be. */
   readonly evenWhenFull?: boolean;
 }
 
@@ -30,5 +30,5 @@ export type Change = (
 ) &
   Effects;
 
-/** From the record as it stands to what it becomes; null leaves it alone (a stale run, nothing to do). */
+/** Computes the change of a record; null leaves the record alone, because the run is stale or nothing is to be done. */
 export type Transition = (record: DocumentRecord) => Change | null;

@@ -1,22 +1,23 @@
-import { REFER_TO_AUDIENCES, REQUIRE_AUDIENCES } from '../access/audience-scripts.js';
+import { REFER_TO_ACCESS_GROUPS, REQUIRE_ACCESS_GROUPS } from '../access/access-group-scripts.js';
 import { defineScript, EVEN_WHEN_FULL } from '../redis/client.js';
+import { SERVER_TIME } from '../redis/server-time.js';
 
-/** What the script answers to a process that has not noticed yet that searches use other vectors than it makes. */
+/** The script's answer when searches use other vectors than the process makes, which it has not noticed yet. */
 export const REINDEXED = -1;
 
-/** What the script answers where a generation lacks what it had: Redis came back without its last writes. */
+/** The script's answer when a generation lacks something, because Redis came back without its last writes. */
 export const NOT_WHOLE = -3;
 
 /**
- * The one way a record changes: compare its revision, write what changed, tell the change log, hide and unhide
- * generations, append usage events. Its work does not grow with the number of chunks.
+ * The only way in which a record changes. It compares the revision, writes what changed, appends to the change log,
+ * hides and unhides generations, and appends usage events. Its work does not grow with the number of chunks.
  */
-export const commitScript = defineScript<number>(`
+export const commitScript = defineScript<number>(`${SERVER_TIME}
 local change = cjson.decode(ARGV[1])
 local record, sequence, changes, tombstones = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local unfinished, hidden, garbage, dirty, objects = KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local drafts, schema, ingests, callers = KEYS[10], KEYS[11], KEYS[12], KEYS[13]
-local unreferenced, waiting, audiencePrefix = KEYS[14], KEYS[15], ARGV[#ARGV]
+local unreferenced, waiting, accessGroupPrefix = KEYS[14], KEYS[15], ARGV[#ARGV]
 local usages, generations = tonumber(ARGV[3]), {}
 for i, generation in ipairs(change.touched) do generations[generation] = KEYS[15 + usages + i] end
 if change.unhide ~= '' and (redis.call('HGET', schema, 'vectorField') or 'vector') ~= change.vectors then
@@ -26,7 +27,7 @@ if (redis.call('HGET', record, 'revision') or '') ~= change.revision then return
 for _, expected in ipairs(change.expected) do
   if redis.call('HGET', generations[expected[1]], expected[2]) ~= expected[3] then return ${String(NOT_WHOLE)} end
 end
-${REQUIRE_AUDIENCES}
+${REQUIRE_ACCESS_GROUPS}
 if change.removed or change.evenWhenFull then ${EVEN_WHEN_FULL} end
 if change.removed then
   redis.call('DEL', record)
@@ -34,7 +35,7 @@ if change.removed then
 else
   redis.call('HSET', record, unpack(change.set))
 end
-${REFER_TO_AUDIENCES}
+${REFER_TO_ACCESS_GROUPS}
 if change.open ~= '' then
   redis.call('SADD', hidden, change.open)
   redis.call('HSET', generations[change.open], 'document', change.id)
@@ -49,9 +50,8 @@ for _, generation in ipairs(change.discard) do
 end
 if change.referred ~= '' then redis.call('ZREM', drafts, change.referred) end
 if #change.objects > 0 then
-  -- By the server's own clock: whoever removes them looks at the same one.
-  local time = redis.call('TIME')
-  local now = string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000))
+  -- The time is the server's own, which is also what decides about their removal.
+  local now = string.format('%d', serverTime())
   for _, object in ipairs(change.objects) do redis.call('ZADD', objects, now, object) end
 end
 for i = 1, usages do

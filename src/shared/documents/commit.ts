@@ -1,6 +1,6 @@
-import { TOO_MANY_AUDIENCES, UNKNOWN_AUDIENCE } from '../access/audience-scripts.js';
-import { audienceOf } from '../access/audience.js';
-import type { Audiences } from '../access/audiences.js';
+import { TOO_MANY_ACCESS_GROUPS, UNKNOWN_ACCESS_GROUP } from '../access/access-group-scripts.js';
+import { accessGroupOf } from '../access/access-group.js';
+import type { AccessGroups } from '../access/access-groups.js';
 import type { VectorSet } from '../data-set/vectors.js';
 import { callerOf, isFinal, type DocumentRecord } from '../document.js';
 import { TooManyError, UnavailableError } from '../errors.js';
@@ -10,38 +10,39 @@ import type { Change } from './change.js';
 import { commitScript, NOT_WHOLE, REINDEXED } from './commit-script.js';
 import { changedFields } from './record-fields.js';
 
-/** What a change is written with. */
+/** What is needed to write a change. */
 export interface CommitParts {
   readonly redis: Redis;
   readonly vectors: VectorSet;
-  readonly audiences: Pick<Audiences, 'register'>;
+  readonly groups: Pick<AccessGroups, 'register'>;
 }
 
 /**
  * Writes a change of a record with its effects, in one step.
- * @returns 1 when it is written, 0 when the record is no longer as it was `before`
+ * @returns 1 when the change is written, 0 when the record has changed since `before`
+ * @throws UnavailableError when the data was reindexed or is incomplete; TooManyError when access changes too often
  */
 export async function commitChange(
-  { redis, vectors, audiences }: CommitParts,
+  { redis, vectors, groups }: CommitParts,
   id: string,
   before: DocumentRecord | null,
   change: Change,
 ): Promise<number> {
   const request = commitRequest(id, { ...commitPayload(id, before, change), vectors: vectors.field }, change);
   let done = await commitScript.run(redis, request);
-  while (done === UNKNOWN_AUDIENCE) {
-    // Its callers must ask for it before a record refers to it.
-    const audience = change.record ? audienceOf(change.record) : null;
-    if (audience) await audiences.register(audience);
+  while (done === UNKNOWN_ACCESS_GROUP) {
+    // The group must be known to its callers before a record refers to it.
+    const group = change.record ? accessGroupOf(change.record) : null;
+    if (group) await groups.register(group);
     done = await commitScript.run(redis, request);
   }
   if (done === NOT_WHOLE) throw new UnavailableError('a part of the generation that Redis came back without');
-  if (done === TOO_MANY_AUDIENCES) throw tooManyChanges();
+  if (done === TOO_MANY_ACCESS_GROUPS) throw tooManyChanges();
   if (done === REINDEXED) throw new UnavailableError('the index that these vectors are for');
   return done;
 }
 
-/** Keys and arguments of the script, in the order in which it takes them. */
+/** The keys and arguments of the script, in the order in which it reads them. */
 function commitRequest(id: string, payload: object, change: Change) {
   const { usage = [] } = change;
   const touched = touchedGenerations(change);
@@ -60,8 +61,8 @@ function commitRequest(id: string, payload: object, change: Change) {
       keys.schema,
       keys.ingests,
       keys.ingestsByCaller,
-      keys.unreferencedAudiences,
-      keys.audiencesWaiting,
+      keys.unreferencedAccessGroups,
+      keys.accessGroupsWaiting,
       ...usage.map((event) => keys.usagePending(event.userId)),
       ...touched.map(keys.generation),
     ],
@@ -70,7 +71,7 @@ function commitRequest(id: string, payload: object, change: Change) {
       keys.changed,
       String(usage.length),
       ...usage.flatMap((event) => [toMember(event.userId), JSON.stringify(event)]),
-      keys.audience(''),
+      keys.accessGroup(''),
     ],
   };
 }
@@ -89,7 +90,7 @@ function commitPayload(id: string, before: DocumentRecord | null, change: Change
     id,
     now: String(Date.now()),
     revision: before ? String(before.revision) : '',
-    // Lua knows no field that is missing: empty text says that there is none.
+    // An empty text stands for a missing value, since fields of a Lua table cannot be null.
     open: change.open ?? '',
     unhide: change.unhide ?? '',
     discard: change.discard ?? [],
@@ -105,23 +106,23 @@ function commitPayload(id: string, before: DocumentRecord | null, change: Change
     ...common,
     removed: false,
     set: Object.entries(fields).flat(),
-    audiences: audiencesOf(before, change.record, 'tags' in fields),
-    keepsAudiences: change.record.retag > 0,
-    // Whose ingest it is, as long as it lasts: counted in the same step, so that the count is always exact.
+    groups: accessGroupsOf(before, change.record, 'tags' in fields),
+    keepsAccessGroups: change.record.retag > 0,
+    // The caller whose ingest is running. The script counts it in the same step, so that the count is always exact.
     ingestOf: isFinal(change.record) ? '' : toMember(callerOf(change.record)),
     unfinished: !isFinal(change.record) || change.record.retag > 0,
-    // What somebody may wait for: the end of an ingest, or of a re-tagging.
+    // Somebody may wait for the end of an ingest or of a re-tagging.
     settled: isFinal(change.record) || (before !== null && before.retag > change.record.retag),
   };
 }
 
-/** The audiences that a record's tags, or its chunks' while they are rewritten, may name; null where they stay. */
-function audiencesOf(
+/** The groups that the tags of a record, or of chunks that are being re-tagged, may name; null when they do not change. */
+function accessGroupsOf(
   before: DocumentRecord | null,
   after: DocumentRecord,
   isTagged: boolean,
 ): string[] | null {
   if (!isTagged && before?.retag === after.retag) return null;
-  const audience = audienceOf(after);
-  return audience ? [audience.id] : [];
+  const group = accessGroupOf(after);
+  return group ? [group.id] : [];
 }

@@ -1,8 +1,8 @@
-import { accessTags } from '../access/audience.js';
+import { accessTags } from '../access/access-group.js';
 import type { DocumentRecord, MatchableDocument } from '../document.js';
 import { documentTokens } from '../filters/tags.js';
 
-/** Access and filter tokens of a document, comma-separated, as its record and its published chunks carry them. */
+/** The access and filter tokens of a document, separated by commas, as its record and its published chunks hold them. */
 export function documentTags(document: MatchableDocument & Pick<DocumentRecord, 'ownerId'>): string {
   return [...accessTags(document), ...documentTokens(document)].join(',');
 }

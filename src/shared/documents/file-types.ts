@@ -1,8 +1,8 @@
 import { startsAsHtml } from './html-start.js';
 
 /**
- * The formats Quire reads: the one table. A new format is an entry here and a parser of the same name in
- * `src/workers/parse/`.
+ * The formats that Quire reads. A new format is an entry in this table and a parser of the same name in
+ * `src/workers/parse/formats/`.
  */
 const FORMATS = {
   text: { contentType: 'text/plain', aliases: [], extensions: ['txt', 'text', 'log'] },
@@ -56,11 +56,11 @@ const ENTRIES: readonly (readonly [FileFormat, FormatEntry])[] = [
   ['docx', FORMATS.docx],
 ];
 
-/** Bytes of a file's beginning that `detectFileType` looks at; a shorter file is given whole. */
+/** How many bytes of a file's beginning `detectFileType` reads. A shorter file is passed whole. */
 export const DETECTION_BYTES = 65_536;
 export const KNOWN_CONTENT_TYPES: readonly string[] = ENTRIES.map(([, { contentType }]) => contentType);
 
-/** Text formats of their own that are not read yet: as plain text they would be noise. */
+/** Text in formats that are not read yet. As plain text it would be noise. */
 const UNREAD_TEXT =
   /^(?:\{\\rtf|%!PS|MIME-Version:|From \S+ \S+ \S+ +\d|(?:Received|Return-Path|Delivered-To|Message-ID): )/i;
 const UNREAD_EXTENSIONS = new Set([
@@ -80,8 +80,9 @@ const UNREAD_EXTENSIONS = new Set([
 const UNREAD_TYPES = new Set(['message/rfc822', 'application/rtf', 'text/rtf', 'application/mbox']);
 
 /**
- * The type of a file by its first `DETECTION_BYTES` bytes, else its extension, else what the client said; null when
- * Quire does not read it. An encrypted office file is `docx`, whose parser knows it; so is a broken one named so.
+ * Detects the type of a file by its first `DETECTION_BYTES` bytes, else by its extension, else by what the
+ * client said. Null when Quire does not read it. An encrypted office file is `docx`, since that parser
+ * recognises it, and so is a broken file with that extension.
  */
 export function detectFileType(
   head: Uint8Array,
@@ -95,7 +96,7 @@ export function detectFileType(
   return format === null ? null : { format, contentType: FORMATS[format].contentType };
 }
 
-/** The format behind a content type that `detectFileType` answered. */
+/** The format of a content type that `detectFileType` has returned. */
 export function formatOf(contentType: string): FileFormat | undefined {
   return formatByContentType(contentType);
 }
@@ -110,7 +111,7 @@ function formatByContentType(contentType: string): FileFormat | undefined {
   )?.[0];
 }
 
-/** What only the bytes decide; null is a known stranger, undefined may be text. */
+/** Formats that the bytes decide. Null is a known format that is not read; undefined may be text. */
 function detectBinary(head: Uint8Array, named: FileFormat | undefined): FileFormat | null | undefined {
   const latin = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('latin1');
   if (latin.slice(0, 1024).includes('%PDF-')) return 'pdf';
@@ -123,7 +124,7 @@ function detectBinary(head: Uint8Array, named: FileFormat | undefined): FileForm
   return undefined;
 }
 
-/** Names of the first members tell a Word file from other zips; where they do not, its own name does. */
+/** The names of the first members tell a Word file from other zips. Where they do not, the file's own name does. */
 function detectZip(latin: string, named: FileFormat | undefined): FileFormat | null {
   if (latin.includes('word/')) return 'docx';
   const isOther = /(?:xl|ppt|visio)\/|mimetypeapplication\/(?:epub|vnd\.oasis)|META-INF\//.test(latin);
@@ -139,7 +140,7 @@ interface Names {
 function detectText(head: Uint8Array, { extension, declaredType, named }: Names): FileFormat | null {
   if (UNREAD_EXTENSIONS.has(extension)) return null;
   if (looksBinary(head)) return null;
-  // Zeros of two-byte encodings aside, the markers are ASCII in all of them.
+  // Apart from the zeros of two-byte encodings, the markers are ASCII in every encoding.
   const start = Buffer.from(head.subarray(0, 4096))
     .toString('latin1')
     .replace(/\0|^\xef\xbb\xbf|^\xff\xfe|^\xfe\xff/g, '')
@@ -155,12 +156,12 @@ function detectText(head: Uint8Array, { extension, declaredType, named }: Names)
 
 const ALLOWED_CONTROLS = new Set([0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x1b]);
 
-/** True when the bytes are text in no encoding: zeros that follow no pattern, or many control characters. */
+/** Whether the bytes are text in no encoding: they have zeros without a pattern, or many control characters. */
 function looksBinary(head: Uint8Array): boolean {
   const startsWide = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
   const zerosAt = [0, 0, 0, 0];
   let controls = 0;
-  // By index: an iterator builds a pair for each byte wherever the compiler does not take it apart.
+  // The loop goes by index, because an iterator can make a pair for each byte.
   for (let index = 0; index < head.length; index += 1) {
     const byte = head[index] ?? 0;
     if (byte === 0) zerosAt[index % 4] = (zerosAt[index % 4] ?? 0) + 1;
@@ -175,7 +176,7 @@ function looksBinary(head: Uint8Array): boolean {
     const odd = second + fourth;
     const isTwoByte = zeros > head.length / 16 && Math.min(even, odd) <= zeros / 50;
     const isFourByte = zeros >= head.length * 0.7 && (first === 0 || fourth === 0);
-    // A stray zero or two in a text is forgiven.
+    // One or two stray zeros in a text are tolerated.
     if (!isTwoByte && !isFourByte && zeros > Math.max(2, head.length / 1000)) return true;
   }
   return controls > Math.max(1, head.length / 50);

@@ -1,7 +1,7 @@
 /**
- * Whether a text begins as HTML does: `<html` or its doctype, after any number of comments and XML declarations. Read in
- * one pass by hand, since a pattern for it tries every way to divide nested comments, and these are a stranger's bytes on
- * the event loop.
+ * Whether a text begins as HTML does: with `<html` or its doctype, after any number of comments and XML
+ * declarations. It is read by hand in one pass, because a pattern would try every way to divide nested
+ * comments, and strangers send these bytes to the event loop.
  */
 export function startsAsHtml(text: string): boolean {
   let at = 0;
@@ -13,7 +13,7 @@ export function startsAsHtml(text: string): boolean {
   }
 }
 
-/** Where a comment or XML declaration at `at` ends; null when there is none, -1 for one without an end. */
+/** The end of a comment or XML declaration at `at`; null when there is none, -1 when it does not end. */
 function endOfPreamble(text: string, at: number): number | null {
   if (text.startsWith('<!--', at)) return endAfter(text, '-->', at + 4);
   if (text.slice(at, at + 5).toLowerCase() === '<?xml') return endAfter(text, '>', at + 5);

@@ -7,8 +7,8 @@ interface RunningIngest {
 }
 
 /**
- * Counts ingests that were begun by a version of this program that did not count them yet. All others are counted by the
- * commit of their record.
+ * Counts running ingests that an earlier version of this program started without counting them.
+ * All others are counted by the commit of their record.
  */
 export async function countOlderIngests(redis: Redis, running: readonly RunningIngest[]): Promise<void> {
   const counted = await Promise.all(running.map(({ id }) => redis.hExists(keys.ingests, id)));

@@ -1,10 +1,10 @@
 import { formatOf, type FileFormat } from './file-types.js';
 
-/** Formats that take time by their length alone: up to `QUICK_BYTES` they are read within a second. */
+/** Formats whose time depends on their length alone. Up to `QUICK_BYTES` they are read within a second. */
 const LINEAR: ReadonlySet<FileFormat> = new Set<FileFormat>(['text', 'markdown', 'html', 'csv', 'json']);
 const QUICK_BYTES = 1024 * 1024;
 
-/** Whether reading so much of a format takes next to no time, so that it need not wait for what takes long. */
+/** Whether content of this format and size is read so quickly that it need not wait behind slow content. */
 export function isQuick(format: FileFormat, sizeBytes: number): boolean {
   return sizeBytes <= QUICK_BYTES && LINEAR.has(format);
 }

@@ -5,7 +5,7 @@ import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { documentTags } from './document-tags.js';
 
-/** The fields of a record's hash without the tags, which may be many and are the index's. */
+/** The fields of a record's hash without the tags, which may be many and are only for the index. */
 const RECORD_FIELDS = Object.keys(documentSchema.shape);
 
 /** Null when there is no such document. */
@@ -13,14 +13,14 @@ export async function readRecord(redis: Redis, id: string): Promise<DocumentReco
   return parseFields(documentSchema, RECORD_FIELDS, await redis.hmGet(keys.document(id), RECORD_FIELDS));
 }
 
-/** What access and filters look at: less than half of a record's fields, read in half the time. */
+/** The fields that access and filters read. They are less than half of a record and are read in half the time. */
 export const MATCHABLE_FIELDS = Object.keys(matchableSchema.shape);
 
 /** Null when there is no such document. */
 export const parseMatchable = (values: readonly (string | null)[]): MatchableDocument | null =>
   parseFields(matchableSchema, MATCHABLE_FIELDS, values);
 
-/** Reads the fields `names` of a record's hash; null when there is no such document. */
+/** Parses the fields `names` of a record's hash; null when there is no such document. */
 function parseFields<Schema extends z.ZodType>(
   schema: Schema,
   names: readonly string[],
@@ -44,13 +44,14 @@ class MalformedRecordError extends Error {
   override readonly name = 'MalformedRecordError';
 }
 
-/** Is told which record cannot be read, and why. */
+/** Called with the document whose record cannot be read, and with the error. */
 export type OnMalformed = (documentId: string, error: unknown) => void;
 
 /**
- * Where many records are read, one that is malformed counts as absent, so that it hides its own document alone.
+ * Makes a handler for errors of reading one of many records. A malformed record counts
+ * as absent, so that it hides only its own document.
  *
- * @returns a handler of errors of reading the record of `documentId`; it throws every other error again
+ * @returns the handler for the record of `documentId`, which throws every other error again
  */
 export function absentIfMalformed(documentId: string, onMalformed: OnMalformed): (error: unknown) => null {
   return (error) => {
@@ -60,19 +61,19 @@ export function absentIfMalformed(documentId: string, onMalformed: OnMalformed):
   };
 }
 
-/** For processes that have a log. */
+/** Logs malformed records. */
 export function logMalformed(logger: Logger): OnMalformed {
   return (documentId, error) => {
     logger.error({ documentId, err: error }, 'a document is left out: its record is malformed');
   };
 }
 
-/** For those that had better end than go on without a document. */
+/** Throws the error, for processes that must not go on without a document. */
 export const refuseMalformed: OnMalformed = (_documentId, error) => {
   throw error;
 };
 
-/** The hash of a record: every field as JSON, and `tags`, which an index over records filters by. */
+/** The hash of a record: every field as JSON, and `tags`, by which an index over records filters. */
 function documentFields(record: DocumentRecord): Record<string, string> {
   return { ...jsonFields(record), tags: documentTags(record) };
 }
@@ -88,7 +89,7 @@ function jsonFields(record: DocumentRecord): Record<string, string> {
 /** The fields that tags are made of. */
 const TAGGED = ['readers', 'writers', 'admins', 'metadata', 'published', 'pending'];
 
-/** The fields of a record's hash that are to be written; its tags, which cost the most, only when they can differ. */
+/** The fields of a record's hash that must be written. The tags cost the most, so they are made only when they may differ. */
 export function changedFields(before: DocumentRecord | null, after: DocumentRecord): Record<string, string> {
   if (!before) return documentFields(after);
   const old = jsonFields(before);

@@ -1,4 +1,4 @@
-import { createAudiences } from '../access/audiences.js';
+import { createAccessGroups } from '../access/access-groups.js';
 import { FIRST_VECTORS, type VectorSet } from '../data-set/vectors.js';
 import { laterRevision, type DocumentRecord } from '../document.js';
 import type { Redis } from '../redis/client.js';
@@ -9,22 +9,22 @@ import { absentIfMalformed, readRecord, refuseMalformed, type OnMalformed } from
 export interface Records {
   /** Null when there is no such document. */
   read(id: string): Promise<DocumentRecord | null>;
-  /** Null in the place of each that does not exist, and of each that cannot be read. */
+  /** Reads records in the order of their ids, with null for each that does not exist or cannot be read. */
   readMany(ids: readonly string[]): Promise<(DocumentRecord | null)[]>;
   create(record: DocumentRecord, effects?: Effects): Promise<void>;
   /**
-   * Applies `transition` atomically, again on the newer record when another process came between. `known` is the record
-   * as it was read a moment ago: it saves reading it again when nobody came between.
+   * Applies `transition` atomically, and again to the newer record when another process came first. `known` is a
+   * record that was read a moment ago, which saves reading it again.
    */
   update(id: string, transition: Transition, known?: DocumentRecord): Promise<Updated>;
 }
 
 export interface Updated {
-  /** Null when there is no such document (any more). */
+  /** Null when the document does not exist, or not any more. */
   readonly record: DocumentRecord | null;
-  /** False when the transition declined. */
+  /** False when the transition returned null. */
   readonly changed: boolean;
-  /** Generations to be cleaned now. */
+  /** Generations that are to be cleaned away now. */
   readonly discarded: readonly string[];
 }
 
@@ -33,9 +33,9 @@ export function createRecords(
   vectors: VectorSet = FIRST_VECTORS,
   onMalformed: OnMalformed = refuseMalformed,
 ): Records {
-  const audiences = createAudiences(redis);
+  const groups = createAccessGroups(redis);
   const commit = (id: string, before: DocumentRecord | null, change: Change) =>
-    commitChange({ redis, vectors, audiences }, id, before, change);
+    commitChange({ redis, vectors, groups }, id, before, change);
   const read = (id: string) => readRecord(redis, id);
   return {
     read,
@@ -49,7 +49,7 @@ export function createRecords(
         const record = guess ?? (await read(id));
         if (!record) return { record: null, changed: false, discarded: [] };
         const change = transition(record);
-        // What was known may be old: only the record as it is can say that there is nothing to do.
+        // The known record may be old, and only the present one can say that there is nothing to do.
         if (!change && guess) continue;
         if (!change) return { record, changed: false, discarded: [] };
         const next = change.removed ? null : { ...change.record, revision: laterRevision(record.revision) };

@@ -11,19 +11,19 @@ import {
 import { ingestUsageEvent, type UsageEvent } from '../usage/usage.js';
 import type { Change } from './change.js';
 
-/** Names one run at ingesting one version; a run whose fence no longer fits its record is stale. */
+/** Names one run at ingesting one version. A run whose fence does not fit the record any more is stale. */
 export interface Fence {
   readonly documentId: string;
   readonly version: number;
   readonly attempt: number;
   /**
-   * Known to a run that has read its record: Redis may come back with older data, in which version and attempt are given again
-   * to other content.
+   * The generation, known to a run that has read its record. It is compared because a Redis that comes back with
+   * older data gives version and attempt again to other content.
    */
   readonly generation?: string;
 }
 
-/** Attempts whose generations are looked at again: the newest, and those whose vectors it may take. */
+/** Attempts whose generations are kept: the newest, and those from which it may take vectors. */
 const ATTEMPTS_KEPT = 4;
 
 const now = () => new Date().toISOString();
@@ -50,7 +50,7 @@ export function reportProgress(
   return { record: { ...record, stage, progress } };
 }
 
-/** Makes an attempt's generation the one that searches answer from. */
+/** Makes the generation of an attempt the one that searches answer from. */
 export function publish(
   record: DocumentRecord,
   { chunkCount, tokenCount, ...fence }: Fence & { chunkCount: number; tokenCount: number },
@@ -80,7 +80,7 @@ export function fail(
   };
 }
 
-/** Another run at the same version, because the earlier one has no live job any more. */
+/** Starts another run at the same version, because the earlier one has no live job any more. */
 export function requeue(record: DocumentRecord): Change | null {
   if (isFinal(record)) return null;
   return { record: { ...record, status: 'queued', stage: 'queued', attempt: record.attempt + 1 } };
@@ -130,7 +130,7 @@ export type Patch = Partial<Pick<DocumentRecord, 'metadata' | 'readers' | 'write
   readonly filename?: string | null;
 };
 
-/** Answers searches at once through the check; `retag` marks that tags of the chunks are still to be rewritten. */
+/** Changes searches at once, through the check. `retag` notes that the chunks' tags are still to be rewritten. */
 export function patch(record: DocumentRecord, { filename, ...fields }: Patch): Change {
   const rename = (content: Content | null) =>
     content && filename !== undefined ? { ...content, filename } : content;
@@ -146,7 +146,7 @@ export function patch(record: DocumentRecord, { filename, ...fields }: Patch): C
   };
 }
 
-/** The tags now fit the record, unless it was patched again meanwhile. */
+/** Notes that the tags fit the record, unless it was patched again meanwhile. */
 export function finishRetag(record: DocumentRecord, mark: number): Change | null {
   return record.retag === mark ? { record: { ...record, retag: 0 } } : null;
 }
@@ -160,7 +160,7 @@ export function remove(record: DocumentRecord): Change {
   };
 }
 
-/** Whose term statistics count the document's published generation: its owner's, while they may read it. */
+/** The owner whose term statistics count the published generation; null when the owner may not read the document. */
 export function statisticsOwner(record: DocumentRecord): string | null {
   return canRead(record.ownerId, record) ? record.ownerId : null;
 }
@@ -180,8 +180,8 @@ const objectsOf = (content: Content | null) => (content ? [content.storageKey] :
 const generationOf = (content: Content | null) => (content?.generation ? [content.generation] : []);
 
 /**
- * Generations of the latest attempts at the newest version. What an earlier one left is swept as a stray, so that the
- * work of a cancel does not grow with the number of those before it.
+ * The generations of the latest attempts at the newest version. The sweeper finds what earlier attempts left,
+ * so that the work of a cancel does not grow with their number.
  */
 export function latestAttempts(record: DocumentRecord): string[] {
   const first = Math.max(1, record.attempt + 1 - ATTEMPTS_KEPT);

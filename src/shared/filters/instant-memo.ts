@@ -1,15 +1,15 @@
 import type { Json, MatchableDocument } from '../document.js';
 import { parseInstant } from './instants.js';
 
-/** A document's texts as instants, in milliseconds since 1970; NaN, which no comparison takes, for what is none. */
+/** A document's texts as instants, in milliseconds since 1970. A text that is no date is NaN, which no comparison matches. */
 interface Instants {
   ofText(text: string): number;
   ofList(values: readonly Json[]): Float64Array;
 }
 
 /**
- * Reads each date of a document once, however many conditions of a filter compare it: 64 conditions on a list of 128
- * dates would read 8,192. Of the last document only, since filters go from one to the next.
+ * Parses each date of a document once, however many conditions of a filter compare it: 64 conditions on a list of 128
+ * dates would parse 8,192. Only the last document is remembered, since filters go through documents one by one.
  */
 export function createInstantMemo(): (document: MatchableDocument) => Instants {
   let last: { readonly document: MatchableDocument; readonly instants: Instants } | null = null;

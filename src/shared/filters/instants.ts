@@ -1,7 +1,8 @@
 /**
- * Milliseconds since 1970 of an ISO 8601 date or date with time, as a double (about a quarter of a microsecond
- * apart in our century); null for anything else. UTC where no zone is stated; `YYYY-MM-DD` is its midnight.
- * A blank may stand for the `T`, as RFC 3339 allows. Read by hand because filters parse it for every document.
+ * Parses an ISO 8601 date, with or without a time, to milliseconds since 1970; null for anything else. The result is a
+ * double, which in our century resolves about a quarter of a microsecond. A time without a zone is UTC, and a date
+ * alone is its midnight. A blank may stand for the `T`, as RFC 3339 allows. It is parsed by hand because filters do it
+ * for every document.
  */
 export function parseInstant(text: string): number | null {
   const day = parseDay(text);
@@ -24,7 +25,7 @@ export function parseInstant(text: string): number | null {
   return day + (minutes - offset) * 60_000 + seconds * 1000 + milliseconds;
 }
 
-/** Milliseconds of the midnight that the first ten characters name. */
+/** The midnight that the first ten characters name, in milliseconds. */
 function parseDay(text: string): number | null {
   if (text.charAt(4) !== '-' || text.charAt(7) !== '-') return null;
   const century = twoDigits(text, 0);
@@ -41,7 +42,7 @@ function daysInMonth(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** Proleptic Gregorian calendar; after H. Hinnant, "chrono-Compatible Low-Level Date Algorithms". */
+/** Counts days in the proleptic Gregorian calendar, after H. Hinnant, "chrono-Compatible Low-Level Date Algorithms". */
 function daysSinceEpoch(year: number, month: number, day: number): number {
   const shifted = month > 2 ? year : year - 1;
   const era = Math.floor(shifted / 400);
@@ -58,7 +59,7 @@ function parseMinutes(text: string, at: number): number | null {
   return hours * 60 + minutes;
 }
 
-/** Where the digits after a decimal sign end; `at` itself when there is none, null for a sign without digits. */
+/** The end of the digits after a decimal sign: `at` itself without a sign, null for a sign without digits. */
 function endOfFraction(text: string, at: number): number | null {
   if (text.charAt(at) !== '.' && text.charAt(at) !== ',') return at;
   let end = at + 1;
@@ -66,7 +67,7 @@ function endOfFraction(text: string, at: number): number | null {
   return end === at + 1 ? null : end;
 }
 
-/** Minutes east of UTC: nothing, `Z`, `+02`, `+0200` or `+02:00`. */
+/** Minutes east of UTC. A zone is empty, `Z`, `+02`, `+0200` or `+02:00`. */
 function parseZone(zone: string): number | null {
   if (zone === '' || zone === 'Z' || zone === 'z') return 0;
   const sign = zone.startsWith('+') ? 1 : -1;
@@ -81,7 +82,7 @@ function parseOffset(text: string, sign: number): number | null {
   return minutes === null ? null : sign * minutes;
 }
 
-/** The number that two digits write, or -1. */
+/** The number that two digits write; -1 when they are no digits. */
 function twoDigits(text: string, at: number): number {
   const high = text.charCodeAt(at);
   const low = text.charCodeAt(at + 1);

@@ -9,7 +9,7 @@ type ValuePredicate = (value: Json | undefined) => boolean;
 
 const instantsOf = createInstantMemo();
 
-/** Whether a search may answer with this document: the check above every index. */
+/** Whether a search may answer with this document. Every hit of every index goes through this check. */
 export function matches(document: MatchableDocument, callerId: string, filter: Filter | null): boolean {
   return canRead(callerId, document) && (filter === null || matchesFilter(document, filter));
 }
@@ -24,7 +24,7 @@ export function matchesFilter(document: MatchableDocument, filter: Filter): bool
   return predicate(document);
 }
 
-/** Prepares a filter for being held against many documents. */
+/** Compiles a filter for comparing it with many documents. */
 export function compileFilter(filter: Filter): DocumentPredicate {
   switch (filter.type) {
     case 'and': {

@@ -1,20 +1,20 @@
 import type { ValidationItem } from '../errors.js';
 
-/** Of keys and values in JSON: a thousand ids of 256 characters, the longest that there are, fit. */
+/** Bytes of all keys and values as JSON: a thousand ids of 256 characters, the longest possible, fit. */
 export const MAX_FILTER_BYTES = 262_144;
 
-/** A filter of a megabyte of mistakes is answered with this many. */
+/** A filter with more mistakes is answered with this many. */
 const MAX_ERRORS = 100;
 
 export interface Parsing {
   conditions: number;
   readonly maxConditions: number;
-  /** Of the keys and values so far, as JSON. */
+  /** Bytes of the keys and values so far, as JSON. */
   bytes: number;
   readonly errors: ValidationItem[];
 }
 
-/** Where in the filter the parser is. */
+/** The place in the filter that is being parsed. */
 export interface Place {
   readonly parsing: Parsing;
   readonly loc: readonly (string | number)[];
@@ -35,10 +35,10 @@ export function refuse({ parsing, loc }: Place, msg: string, type: string, limit
   return null;
 }
 
-/** Counts a key or a value. @returns false, once with a refusal, when the filter has grown too large */
+/** Counts a key or a value. @returns false when the filter has grown too large, which is refused once */
 export function countBytes({ parsing, depth }: Place, value: string | number | boolean | null): boolean {
   const wasWithin = parsing.bytes <= MAX_FILTER_BYTES;
-  // With what parts it from the next.
+  // One more for the character that separates it from the next.
   parsing.bytes += bytesOf(value) + 1;
   if (parsing.bytes <= MAX_FILTER_BYTES) return true;
   const msg = `ensure filters have at most ${String(MAX_FILTER_BYTES)} bytes of JSON`;
@@ -48,6 +48,6 @@ export function countBytes({ parsing, depth }: Place, value: string | number | b
 
 function bytesOf(value: string | number | boolean | null): number {
   if (typeof value !== 'string') return String(value).length;
-  // What is too long however it is written need not be written.
+  // A text that is too long anyway need not be encoded.
   return value.length > MAX_FILTER_BYTES ? value.length : Buffer.byteLength(JSON.stringify(value));
 }

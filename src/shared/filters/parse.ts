@@ -5,17 +5,17 @@ import { countBytes, inside, isAbandoned, refuse, type Parsing, type Place } fro
 
 export const MAX_CONDITIONS = 64;
 export const MAX_DEPTH = 8;
-/** In one list of `$in` or `$nin`. */
+/** The most values of one list of `$in` or `$nin`. */
 export const MAX_LIST_VALUES = 1_000;
 
 export type Scalar = string | number | boolean | null;
 export type Comparison = 'gt' | 'gte' | 'lt' | 'lte';
 
-/** A parsed filter: plain data. `and` of nothing is true; on lists the leaves mean "some element". */
+/** A parsed filter, as plain data. An `and` of nothing is true. On a list, the leaves mean "some element". */
 export type Filter =
   | { readonly type: 'and' | 'or'; readonly filters: readonly Filter[] }
   | { readonly type: 'not'; readonly filter: Filter }
-  /** The value is one of these, types being strict. */
+  /** The value is one of these, and of the same type. */
   | { readonly type: 'equals'; readonly path: string; readonly values: readonly Scalar[] }
   | { readonly type: 'exists'; readonly path: string }
   | {
@@ -25,15 +25,15 @@ export type Filter =
       readonly operand: Operand;
     };
 
-/** What an order is defined for; an instant is in milliseconds since 1970. */
+/** A value that has an order. An instant is in milliseconds since 1970. */
 export interface Operand {
   readonly type: 'number' | 'instant';
   readonly value: number;
 }
 
 /**
- * Parses a client's filter; `null`, undefined and `{}` are no filter. Each `loc` starts with `filters`: prefix it with
- * where that was.
+ * Parses a client's filter; null, undefined and `{}` mean no filter. Each `loc` starts with `filters`, so
+ * that the caller has to put the filter's own place in front.
  */
 export function parseFilter(value: unknown): { filter: Filter | null } | { errors: ValidationItem[] } {
   if (value === null || value === undefined) return { filter: null };
@@ -43,7 +43,7 @@ export function parseFilter(value: unknown): { filter: Filter | null } | { error
   return { filter: isTrue(filter) ? null : filter };
 }
 
-/** Keys of one object are ANDed. Null when something was refused, as in all functions below. */
+/** The keys of one object are combined with AND. Like all functions below, it returns null when something was refused. */
 function parseObject(value: unknown, place: Place): Filter | null {
   if (!isPlainObject(value)) return refuse(place, 'value is not a valid dict', 'type_error.dict');
   const keys = Object.keys(value);
@@ -71,7 +71,7 @@ function parseAlternatives(type: 'and' | 'or', value: unknown, place: Place): Fi
   );
 }
 
-/** The operators of one key are ANDed: `{"$gte": 1, "$lt": 5}`. */
+/** The operators of one key are combined with AND: `{"$gte": 1, "$lt": 5}`. */
 function parseOperators(path: string, operators: Record<string, unknown>, place: Place): Filter | null {
   const names = Object.keys(operators);
   if (names.length === 0) return refuse(place, 'a condition needs an operator', 'value_error');
@@ -156,7 +156,7 @@ function parseExists(path: string, value: unknown, place: Place): Filter | null 
   return value ? filter : negate(filter);
 }
 
-/** Parses all parts, so that every mistake is listed; gives up once a limit is passed. */
+/** Parses all parts, so that every mistake is listed, and stops once a limit is exceeded. */
 function parseEach<Part>(
   parts: readonly Part[],
   type: 'and' | 'or',
@@ -180,7 +180,7 @@ function descend(place: Place, parse: (deeper: Place) => Filter | null): Filter 
   return refuse(place, `ensure filters are at most ${String(limit)} levels deep`, 'value_error', limit);
 }
 
-/** Nested `{}` counts too, so that the limit bounds the work of a filter. */
+/** Counts a condition. Nested `{}` counts too, so that the limit bounds the work of a filter. */
 function countCondition({ parsing, depth }: Place, filter: Filter): Filter | null {
   parsing.conditions += 1;
   if (parsing.conditions <= MAX_CONDITIONS) return filter;

@@ -1,13 +1,13 @@
 import { shownContent, type Json, type MatchableDocument } from '../document.js';
 import { isPlainObject } from '../is-plain-object.js';
 
-/** How deep metadata may be nested; what lies deeper is never stored and never looked for. */
+/** Metadata may be nested this deep. What lies deeper is neither stored nor looked for. */
 export const MAX_METADATA_DEPTH = 64;
 
 type JsonObject = Readonly<Record<string, Json>>;
 export type PathReader = (document: MatchableDocument) => Json | undefined;
 
-/** What filters can name beside metadata; a metadata key of the same name wins. */
+/** What filters can name beside metadata. A metadata key of the same name takes precedence. */
 const DOCUMENT_FIELDS: ReadonlyMap<string, PathReader> = new Map<string, PathReader>([
   ['external_id', (document) => document.id],
   ['filename', (document) => shownContent(document).filename],
@@ -17,8 +17,8 @@ const DOCUMENT_FIELDS: ReadonlyMap<string, PathReader> = new Map<string, PathRea
 export const documentFieldNames: readonly string[] = [...DOCUMENT_FIELDS.keys()];
 
 /**
- * Prepares reading what a filter's key names, undefined where a document has no such thing. `a.b` is the literal key
- * "a.b" if there is one, else `b` inside the object `a`, and so on inward; lists are not reached into.
+ * Prepares to read what a filter's key names, which is undefined where a document has no such thing. `a.b` is the
+ * literal key "a.b" if there is one, else `b` inside the object `a`, and so on inward. Paths do not lead into lists.
  */
 export function createPathReader(path: string): PathReader {
   const steps = splitPath(path);
@@ -31,9 +31,9 @@ export function createPathReader(path: string): PathReader {
 }
 
 interface Step {
-  /** The rest of the path, tried as a literal key first. */
+  /** The rest of the path, which is tried as a literal key first. */
   readonly rest: string;
-  /** The part before the first dot; null where there is none. */
+  /** The part before the first dot; null without a dot. */
   readonly head: string | null;
 }
 
@@ -49,7 +49,7 @@ function splitPath(path: string): Step[] {
   return steps;
 }
 
-/** Own keys only, so that `__proto__` and `constructor` name nothing that a client did not store. */
+/** Reads own keys only, so that `__proto__` and `constructor` name nothing that a client has not stored. */
 function readSteps(metadata: JsonObject, steps: readonly Step[]): Json | undefined {
   let object = metadata;
   for (const { rest, head } of steps) {

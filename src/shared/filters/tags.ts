@@ -5,13 +5,14 @@ import { parseInstant } from './instants.js';
 import type { Comparison, Operand, Scalar } from './parse.js';
 import { createPathReader, documentFieldNames, MAX_METADATA_DEPTH } from './paths.js';
 
-/** Hex digits of a double that range tokens tell apart: sign, exponent and eight bits of the mantissa. */
+/** Range tokens distinguish this many hex digits of a double: sign, exponent and eight bits of the mantissa. */
 const RANGE_DIGITS = 5;
 const HEX_DIGITS = Array.from('0123456789abcdef');
 
 /**
- * What filters can ask of a document, as tokens for a TAG field: whatever an equality, an existence or a range names,
- * a matching document has its token. Read through the same paths as the filters' own check.
+ * Everything that filters can ask of a document, as tokens for a TAG field: a document that
+ * matches an equality, an existence or a range has the token of that condition. Values are read
+ * through the same paths as in the filters' own check.
  */
 export function documentTokens(document: MatchableDocument): string[] {
   const paths = new Set(documentFieldNames);
@@ -26,23 +27,23 @@ export function documentTokens(document: MatchableDocument): string[] {
   return [...tokens];
 }
 
-/** The token of a user who may read. */
+/** The token of a user who may read the document. */
 export function accessToken(userId: string): string {
   return token('@', '', 'user', userId);
 }
 
-/** The token of a large audience: of these callers, in order, of the documents of an owner. */
-export function audienceToken(owner: string, callers: readonly string[]): string {
+/** The token of an access group: the owner of its documents and the tokens of its callers, ascending. */
+export function accessGroupToken(owner: string, callers: readonly string[]): string {
   return token('@', owner, 'audience', callers.join(''));
 }
 
-/** The token of all large audiences of an owner. */
+/** The token of all access groups of an owner. */
 export function ownerToken(ownerId: string): string {
   return token('@', '', 'owner', ownerId);
 }
 
-/** The token of all large audiences. */
-export const largeAudienceToken = token('@', '', 'large', '');
+/** The token of all access groups. */
+export const everyAccessGroupToken = token('@', '', 'large', '');
 
 export function existsToken(path: string): string {
   return token('?', path, '', '');
@@ -52,7 +53,7 @@ export function equalsToken(path: string, value: Scalar): string {
   return token('=', path, value === null ? 'null' : typeof value, Object.is(value, -0) ? 0 : value);
 }
 
-/** Tokens one of which every document has that passes the comparison; some that barely do not pass have one too. */
+/** A document that passes the comparison has one of these tokens; so has a document that only just fails. */
 export function comparisonTokens(path: string, comparison: Comparison, { type, value }: Operand): string[] {
   const bound = orderedHex(value).slice(0, RANGE_DIGITS);
   const isAbove = comparison === 'gt' || comparison === 'gte';
@@ -64,17 +65,17 @@ export function comparisonTokens(path: string, comparison: Comparison, { type, v
   return [bound, ...beyond].map((prefix) => rangeToken(path, type, prefix));
 }
 
-/** `prefix`: the first digits of an ordered double, so that a token stands for a range of numbers. */
+/** The token of a range of numbers; `prefix` is the first digits of an ordered double. */
 function rangeToken(path: string, type: Operand['type'], prefix: string): string {
   return token('~', path, type, prefix);
 }
 
-/** Only hex ever reaches a query, so nothing needs escaping there. */
+/** Tokens are hex only, so that nothing in a query needs escaping. */
 function token(operator: string, path: string, type: string, value: Scalar): string {
   return hash('sha256', JSON.stringify([operator, path, type, value]), 'hex').slice(0, 24);
 }
 
-/** The bits of a double as 16 hex digits whose order is that of the numbers. */
+/** The bits of a double as 16 hex digits that are ordered as the numbers are. */
 function orderedHex(value: number): string {
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, value === 0 ? 0 : value);

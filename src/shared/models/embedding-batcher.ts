@@ -7,12 +7,12 @@ type Send = (texts: readonly string[], options: CallOptions) => Promise<Embeddin
 interface EmbeddingBatcherOptions {
   readonly send: Send;
   readonly limits: BatchLimits;
-  /** How long a text waits for company while a request is under way; nothing waits when none is. */
+  /** How long a text waits for others while a request is under way. Nothing waits when none is. */
   readonly maxWaitMilliseconds: number;
   readonly maxInFlight: number;
 }
 
-/** How much one request may hold. */
+/** How much one request may contain. */
 interface BatchLimits {
   readonly inputs: number;
   readonly tokens: number;
@@ -25,58 +25,68 @@ interface Request {
   readonly controller: AbortController;
 }
 
+/** The state of a batcher. */
+interface Batching extends EmbeddingBatcherOptions {
+  readonly inFlight: Set<Request>;
+  readonly wait: Wait;
+  queue: Entry[];
+}
+
 /**
- * Makes as few requests as the limits allow of the texts of all callers, first come first served.
- * A caller fails only by a request that held texts of its own; a refused text fails its caller alone.
+ * Combines the texts of all callers into as few requests as the limits allow, first come first served. A caller fails
+ * only with a request that held texts of that caller, and a refused text fails its own caller alone.
  */
 export function createEmbeddingBatcher(options: EmbeddingBatcherOptions): EmbeddingBatcher {
-  const { send, limits, maxWaitMilliseconds, maxInFlight } = options;
-  const inFlight = new Set<Request>();
-  const wait = createWait();
-  let queue: Entry[] = [];
-
-  const sendQueued = ({ onlyFull }: { onlyFull: boolean }) => {
-    queue = queue.filter(({ call }) => !call.isSettled);
-    while (queue.length > 0 && inFlight.size < maxInFlight) {
-      const length = batchLength(queue, limits);
-      if (onlyFull && length === queue.length && length < limits.inputs) break;
-      start(queue.splice(0, length));
-    }
-  };
-  const sendAll = () => {
-    wait.cancel();
-    sendQueued({ onlyFull: false });
-  };
-  const start = (entries: readonly Entry[]) => {
-    const request = { entries, controller: new AbortController() };
-    inFlight.add(request);
-    void embedHalving(send, entries, request.controller.signal).finally(() => {
-      inFlight.delete(request);
-      sendAll();
-    });
-  };
-  const schedule = () => {
-    const isIdle = inFlight.size === 0;
-    sendQueued({ onlyFull: true });
-    if (queue.length === 0 || inFlight.size >= maxInFlight) return;
-    wait.begin(isIdle ? null : maxWaitMilliseconds, sendAll);
-  };
-
+  const batching: Batching = { ...options, inFlight: new Set(), wait: createWait(), queue: [] };
   return async (texts, { signal } = {}) => {
     signal?.throwIfAborted();
     if (texts.length === 0) return { vectors: [], tokens: 0 };
     return openCall(texts.length, {
       signal,
       begin: (call) => {
-        texts.forEach(({ text, tokens }, position) => queue.push({ text, tokens, call, position }));
-        schedule();
+        texts.forEach(({ text, tokens }, position) => batching.queue.push({ text, tokens, call, position }));
+        schedule(batching);
       },
-      abandon: () => abortAbandoned(inFlight),
+      abandon: () => abortAbandoned(batching.inFlight),
     });
   };
 }
 
-/** Embeds the texts in one request; where one of them is refused, in halves, until it is found. */
+/** Sends full requests at once, and the rest when the wait is over. */
+function schedule(batching: Batching): void {
+  const { inFlight, maxInFlight, maxWaitMilliseconds, wait } = batching;
+  const isIdle = inFlight.size === 0;
+  sendQueued(batching, { onlyFull: true });
+  if (batching.queue.length === 0 || inFlight.size >= maxInFlight) return;
+  wait.begin(isIdle ? null : maxWaitMilliseconds, () => sendAll(batching));
+}
+
+function sendAll(batching: Batching): void {
+  batching.wait.cancel();
+  sendQueued(batching, { onlyFull: false });
+}
+
+function sendQueued(batching: Batching, { onlyFull }: { onlyFull: boolean }): void {
+  const { inFlight, maxInFlight, limits } = batching;
+  const queue = (batching.queue = batching.queue.filter(({ call }) => !call.isSettled));
+  while (queue.length > 0 && inFlight.size < maxInFlight) {
+    const length = batchLength(queue, limits);
+    if (onlyFull && length === queue.length && length < limits.inputs) break;
+    start(batching, queue.splice(0, length));
+  }
+}
+
+function start(batching: Batching, entries: readonly Entry[]): void {
+  const { inFlight, send } = batching;
+  const request = { entries, controller: new AbortController() };
+  inFlight.add(request);
+  void embedHalving(send, entries, request.controller.signal).finally(() => {
+    inFlight.delete(request);
+    sendAll(batching);
+  });
+}
+
+/** Embeds the texts in one request. When one text is refused, it embeds them in halves until that text is found. */
 async function embedHalving(send: Send, batch: readonly Entry[], signal: AbortSignal): Promise<void> {
   const entries = batch.filter(({ call }) => !call.isSettled);
   if (entries.length === 0) return;
@@ -94,14 +104,14 @@ async function embedHalving(send: Send, batch: readonly Entry[], signal: AbortSi
   }
 }
 
-/** Ends the requests whose callers have all gone. */
+/** Aborts the requests that no caller waits for any more. */
 function abortAbandoned(inFlight: ReadonlySet<Request>): void {
   for (const { entries, controller } of inFlight) {
     if (entries.every(({ call }) => call.isSettled)) controller.abort();
   }
 }
 
-/** How many of the queue's first texts one request takes; at least one, however long. */
+/** How many texts from the front of the queue one request takes; at least one, however long it is. */
 function batchLength(queue: readonly Entry[], limits: BatchLimits): number {
   let tokens = 0;
   let length = 0;
@@ -113,11 +123,13 @@ function batchLength(queue: readonly Entry[], limits: BatchLimits): number {
   return length;
 }
 
-/** One timer at a time: a second wait that begins before the first is over is the first. */
+type Wait = ReturnType<typeof createWait>;
+
+/** Runs one timer at a time. A wait that begins while another runs is part of that one. */
 function createWait() {
   let cancel: (() => void) | null = null;
   return {
-    /** @param milliseconds null for the end of this turn of the event loop */
+    /** @param milliseconds null waits until the end of this turn of the event loop */
     begin: (milliseconds: number | null, action: () => void): void => {
       cancel ??= milliseconds === null ? afterThisTurn(action) : after(milliseconds, action);
     },

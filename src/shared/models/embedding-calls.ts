@@ -1,24 +1,24 @@
 import { at } from '../at.js';
 import type { CallOptions, Embeddings } from '../ports.js';
 
-/** A text and how many tokens it has. */
+/** A text and its number of tokens. */
 export interface MeasuredText {
   readonly text: string;
   readonly tokens: number;
 }
 
-/** One caller's texts, and what is known of them. */
+/** The texts of one call, and what is known of them. */
 export interface Call {
   readonly vectors: Float32Array[];
   missing: number;
-  /** null once a reply did not say. */
+  /** Null once a reply did not tell its tokens. */
   tokens: number | null;
   isSettled: boolean;
   succeed(): void;
   fail(error: unknown): void;
 }
 
-/** One text of a call, at its position there. */
+/** One text of a call, and its position there. */
 export interface Entry extends MeasuredText {
   readonly call: Call;
   readonly position: number;
@@ -29,7 +29,7 @@ interface CallHooks extends CallOptions {
   readonly abandon: () => void;
 }
 
-/** Resolves when all vectors of the call are there; rejects when it failed or was aborted. */
+/** Opens a call, which resolves when all its vectors are there, and rejects when it failed or was aborted. */
 export function openCall(size: number, { signal, begin, abandon }: CallHooks): Promise<Embeddings> {
   return new Promise((resolve, reject) => {
     const settle = (finish: () => void) => {
@@ -63,7 +63,7 @@ export function openCall(size: number, { signal, begin, abandon }: CallHooks): P
   });
 }
 
-/** Hands the vectors of a request to the calls that its texts are from. */
+/** Distributes the vectors of a request to the calls that its texts come from. */
 export function deliver(entries: readonly Entry[], { vectors, tokens }: Embeddings): void {
   const shares = tokens === null ? null : shareTokens(entries, tokens);
   entries.forEach(({ call, position }, index) => {
@@ -76,7 +76,7 @@ export function deliver(entries: readonly Entry[], { vectors, tokens }: Embeddin
   });
 }
 
-/** Splits what a request was billed by the texts' own counts; the shares are whole and add up. */
+/** Splits the billed tokens of a request in proportion to the texts' own counts. The shares are whole and add up. */
 function shareTokens(entries: readonly Entry[], total: number): number[] {
   const weights = entries.map(({ tokens }) => Math.max(1, tokens));
   const sum = weights.reduce((left, right) => left + right, 0);

@@ -4,19 +4,19 @@ import { createEmbeddingBatcher } from './embedding-batcher.js';
 import type { MeasuredText } from './embedding-calls.js';
 
 export interface EmbeddingOptions {
-  /** How long texts wait for company while requests are under way; about the time a provider's request costs. */
+  /** How long texts wait for others while requests are under way; about as long as a request to the provider takes. */
   readonly maxWaitMilliseconds: number;
-  /** Requests to the provider at once. */
+  /** Requests to the provider at the same time. */
   readonly maxInFlight?: number;
 }
 
-/** An embedder with batching above it: what workers and searches use. */
+/** An embedder with batching on top, as workers and searches use it. */
 export interface Embedding {
   readonly model: string;
   dimensions(options?: CallOptions): Promise<number>;
   /**
-   * One vector per text, in order; `tokens` as billed, else as counted by the caller.
-   * @throws UnavailableError; IngestError when one of these texts is refused
+   * Returns one vector for each text, in order. `tokens` is what was billed, or else the callers' own count.
+   * @throws UnavailableError when the provider cannot answer; IngestError when it refuses one of these texts
    */
   embedDocuments(
     texts: readonly MeasuredText[],
@@ -53,7 +53,7 @@ export function createEmbedding(embedder: Embedder, options: EmbeddingOptions): 
         vectors: [vector],
         tokens,
       } = await queries(text, call).catch((error: unknown) => {
-        // A search has no document to fail: it is answered 503, like all that the provider cannot do.
+        // A search has no document that could fail. It is answered 503, as for every failure of the provider.
         throw error instanceof IngestError
           ? new UnavailableError('embedding provider', { cause: error })
           : error;
@@ -72,6 +72,6 @@ function gatherQueries(embedder: Embedder, timing: { maxWaitMilliseconds: number
     limits: embedder.limits,
     ...timing,
   });
-  // Bytes are the most tokens that a text can have: near enough for queries, and free.
+  // A text has at most one token for each byte, which is a free and sufficient estimate for queries.
   return (text: string, call?: CallOptions) => gathered([{ text, tokens: Buffer.byteLength(text) }], call);
 }

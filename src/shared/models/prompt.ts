@@ -9,12 +9,12 @@ export interface ChatMessage {
   readonly content: string;
 }
 
-/** What a completion says when there is nothing to answer from. */
+/** The text of a completion that has nothing to answer from. */
 export const NOTHING_FOUND = 'Nothing was found in the documents that answers this question.';
 
 /**
- * The question comes last and nothing before it depends on it: prompts over the same passages share their beginning,
- * which providers then need not read again.
+ * Renders a prompt with the question last, and with nothing before it that depends on it. Prompts over the same
+ * passages therefore begin alike, and providers need not read the beginning again.
  */
 export function renderMessages(prompt: Prompt): ChatMessage[] {
   const fence = fenceOf(prompt.passages);
@@ -24,15 +24,15 @@ export function renderMessages(prompt: Prompt): ChatMessage[] {
   ];
 }
 
-/** All of a prompt that is the same for every question over `passages`. */
+/** The part of a prompt that is the same for every question over `passages`. */
 export function renderPrefix(passages: readonly Passage[]): string {
   const fence = fenceOf(passages);
   return renderInstructions(fence) + renderPassages(passages, fence);
 }
 
 /**
- * A word that no passage holds, so that none can end its fence. It is a digest of the passages: a text that held it
- * would have to hold a digest of itself, and should one be found, the digest of that digest is taken.
+ * Makes a word that no passage contains, so that no passage can end its own fence. It is a digest of the passages: a text that
+ * contained it would have to contain a digest of itself. If one is found all the same, the digest of the digest is taken.
  */
 export function fenceOf(passages: readonly Passage[]): string {
   const identity = passages.map(({ documentId, chunkNumber, text }) => [documentId, chunkNumber, text]);
@@ -41,7 +41,7 @@ export function fenceOf(passages: readonly Passage[]): string {
   return fence;
 }
 
-/** 24 digits, since tokenizers cut digits by threes: whatever the digest, a fence costs the same. */
+/** Makes 24 digits. Tokenizers cut digits by threes, so that every fence takes the same number of tokens. */
 function shortDigest(text: string): string {
   const digest = createHash('sha256').update(text).digest('hex');
   return String(BigInt(`0x${digest}`) % 10n ** 24n).padStart(24, '0');
@@ -70,7 +70,7 @@ function renderQuestion(question: string): string {
   return `\nQuestion: ${defuse(question)}`;
 }
 
-/** Words that end a turn in the chat templates of open models; some servers read them as that even within a text. */
+/** Words that end a turn in the chat templates of open models. Some servers read them as such even within a text. */
 const TURN_MARKERS = /<(?=\|[^<>|\n]{1,60}\|>|\/?s>|(?:start|end)_of_turn>)/g;
 
 function defuse(text: string): string {
@@ -85,23 +85,23 @@ interface PromptLimits {
 }
 
 interface FittedPrompt {
-  /** Its passages are those that the answer draws on, the last one perhaps cut. */
+  /** The prompt with the passages that the answer uses, the last one perhaps cut. */
   readonly prompt: Prompt;
-  /** What is left for the completion, at most what was asked for. */
+  /** The tokens that are left for the completion, at most what was asked for. */
   readonly maxTokens: number;
 }
 
-/** Tokens by which servers frame messages, with room for tokenizers that count a little otherwise. */
+/** Tokens in which servers frame messages, with a margin for tokenizers that count differently. */
 const FRAME_TOKENS = 32;
-/** All fences take as many tokens. */
+/** Stands for the fence in counts, since all fences take the same number of tokens. */
 const ANY_FENCE = '0'.repeat(24);
-/** The start of a passage that is shorter than this says nothing. */
+/** A passage that is cut to less than this says nothing. */
 const MIN_PASSAGE_TOKENS = 16;
 const COUNTED_BEFORE_PAUSE = 16_384;
 
 /**
- * Drops the last passages, which are the least relevant, and cuts the one at the edge, so that prompt and completion
- * fit. Half of the window at least is the prompt's.
+ * Makes prompt and completion fit the context window: drops the last passages, which are the least relevant, and cuts
+ * the one at the edge. At least half of the window is for the prompt.
  * @throws ImpossibleError when the question alone is too long
  */
 export async function fitPrompt(prompt: Prompt, limits: PromptLimits): Promise<FittedPrompt> {
@@ -132,7 +132,8 @@ async function fitPassages(
       const frame = countTokens(renderPassage({ ...passage, text: '' }, index, ANY_FENCE));
       const left = room - tokens - frame;
       if (left < MIN_PASSAGE_TOKENS) break;
-      // Of the defused text, which is what will be sent and can only be longer; defusing twice changes nothing.
+      // The cut is made in the defused text, which is what will be sent. It can only be longer, and defusing twice changes
+      // nothing.
       const cut = { ...passage, text: cutToTokens(defuse(passage.text), left, countTokens) };
       return { passages: [...kept, cut], tokens: room };
     }
@@ -147,8 +148,8 @@ async function fitPassages(
 }
 
 /**
- * What is left for the completion of a prompt whose passages must all stay, at most `maxTokens`.
- * @throws ImpossibleError when nothing is left
+ * The tokens that are left for the completion of a prompt whose passages must all stay, at most `maxTokens`.
+ * @throws ImpossibleError when none are left
  */
 export async function roomForCompletion(prompt: Prompt, limits: PromptLimits): Promise<number> {
   const { contextWindow, maxTokens, countTokens } = limits;

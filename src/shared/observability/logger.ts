@@ -28,7 +28,7 @@ interface LoggedError {
   readonly cause?: LoggedError;
 }
 
-/** Only these fields: errors of client libraries carry whole commands and requests, and with them content. */
+/** Logs only these fields, since errors of client libraries contain whole commands and requests, and with them content. */
 function describeError(error: unknown, depth = 0): LoggedError {
   if (!(error instanceof Error || types.isNativeError(error)))
     return { type: typeof error, message: 'not an error object' };
@@ -40,12 +40,15 @@ function describeError(error: unknown, depth = 0): LoggedError {
 
 export interface LoggerOptions {
   readonly level: Settings['log']['level'];
-  /** Which process of Quire this is, e.g. `api`. */
+  /** The process of Quire that logs, such as `api`. */
   readonly process: string;
   readonly destination?: DestinationStream;
 }
 
-/** JSON lines on stdout; log events with fields, errors as `err`, never content, queries or tokens. */
+/**
+ * Makes a logger of JSON lines on stdout. Events have fields, and errors go into
+ * `err`; content, queries and tokens are never logged.
+ */
 export function createLogger({ level, process: name, destination }: LoggerOptions): Logger {
   return pino(
     {

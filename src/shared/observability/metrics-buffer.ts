@@ -4,13 +4,16 @@ import { keys } from '../redis/keys.js';
 import { bucketOf, fieldOf, type Metrics } from './metrics.js';
 
 export interface MetricsBuffer extends Metrics {
-  /** Adds what was noted to the sums in Redis. What could not be sent stays, for the next time. */
+  /** Adds what was noted to the sums in Redis. What could not be sent is kept for the next time. */
   flush(): Promise<void>;
-  /** Flushes a last time. */
+  /** Stops the timer and flushes a last time. */
   close(): Promise<void>;
 }
 
-/** Sums over all workers and restarts, which the API shows: workers have no HTTP of their own. */
+/**
+ * Collects the metrics of a worker and adds them to sums over all workers and restarts,
+ * which the API shows, since workers have no HTTP.
+ */
 export function createMetricsBuffer(
   redis: Redis,
   { everyMilliseconds = 1_000, onError }: { everyMilliseconds?: number; onError: (error: unknown) => void },
@@ -33,7 +36,7 @@ export function createMetricsBuffer(
     flush: sender.send,
     close: async () => {
       clearInterval(timer);
-      // The one under way has reported its own failure.
+      // The flush that is under way reports its own failure.
       await sender.ended();
       await sender.send().catch(onError);
     },
@@ -49,7 +52,7 @@ function createNotes() {
     add: (field: string, by: number): void => {
       if (Number.isFinite(by)) noted.set(field, (noted.get(field) ?? 0) + by);
     },
-    /** Null where there is nothing. */
+    /** Null when nothing was noted. */
     take: (): Sums | null => {
       if (noted.size === 0) return null;
       const taken = noted;
@@ -64,7 +67,7 @@ interface Batch {
   readonly values: Sums;
 }
 
-/** Sends batch after batch until `take` has no more; one run at a time, since a Redis that is away keeps one waiting. */
+/** Sends batches until `take` has no more. One run happens at a time, since a Redis that is away keeps a run waiting. */
 function createSender(redis: Redis, take: () => Sums | null) {
   const batchKey = keys.metricsBatch(randomUUID());
   let unsent: Batch | null = null;
@@ -79,7 +82,7 @@ function createSender(redis: Redis, take: () => Sums | null) {
   const sendAll = async () => {
     for (unsent ??= nextBatch(); unsent; unsent = nextBatch()) {
       const { number, values } = unsent;
-      // A batch whose answer was lost is sent again as it was: the script knows it by its number.
+      // A batch whose reply was lost is sent again unchanged, and the script recognises it by its number.
       await addScript.run(redis, {
         keys: [keys.metrics, batchKey],
         arguments: [String(number), ...[...values].flatMap(([field, by]) => [field, String(by)])],
@@ -88,7 +91,7 @@ function createSender(redis: Redis, take: () => Sums | null) {
   };
   return {
     isSending: () => isSending,
-    /** The run that is under way, or else a new one. */
+    /** Joins the run that is under way, or starts one. */
     send: (): Promise<void> => {
       if (isSending) return running;
       isSending = true;

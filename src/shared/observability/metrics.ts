@@ -5,7 +5,7 @@ import type { MetricFamily, MetricSample } from './prometheus.js';
 
 const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120] as const;
 
-/** What workers measure. Label values come from fixed sets: names of queues, jobs, outcomes, failure codes. */
+/** What workers measure. Label values come from fixed sets: names of queues, jobs, outcomes and failure codes. */
 const definitions = {
   quire_jobs_total: {
     type: 'counter',
@@ -60,28 +60,28 @@ type NameOf<Type> = {
 }[keyof Definitions];
 type Labels<Name extends keyof Definitions> = Readonly<Record<Definitions[Name]['labels'][number], string>>;
 
-/** Takes note of what happened; cheap, and never fails. */
+/** Notes what happened. This is cheap and never fails. */
 export interface Metrics {
   add<Name extends NameOf<'counter'>>(name: Name, labels: Labels<Name>, by?: number): void;
   observe<Name extends NameOf<'histogram'>>(name: Name, labels: Labels<Name>, seconds: number): void;
 }
 
-/** The bound of the bucket that a duration falls into. */
+/** The upper bound of the bucket that a duration falls into. */
 export const bucketOf = (seconds: number) =>
   String(DURATION_BUCKETS.find((bound) => seconds <= bound) ?? '+Inf');
 
-/** `name|label values…|part`, which `readStoredMetrics` takes apart again. */
+/** The field of a sum in Redis, `name|label values…|part`, which `readStoredMetrics` takes apart again. */
 export function fieldOf(
   name: keyof Definitions,
   labels: Readonly<Record<string, string>>,
   part = '',
 ): string {
-  // A label that is missing becomes empty: noting what happened never fails.
+  // A missing label becomes empty, since noting what happened never fails.
   const values = definitions[name].labels.map((label) => (labels[label] ?? '').replace(/[^\w.-]/g, '_'));
   return [name, ...values, part].join('|');
 }
 
-/** Sums that workers have sent. Those that this version does not know are left out. */
+/** Reads the sums that workers have sent, without those that this version does not know. */
 export async function readStoredMetrics(redis: Redis): Promise<MetricFamily[]> {
   const stored = Object.entries(await redis.hGetAll(keys.metrics)).map(([field, value]) => ({
     parts: field.split('|'),
@@ -106,7 +106,7 @@ interface StoredValue {
 
 const toSample = ({ labels, value }: StoredValue): MetricSample => ({ labels, value });
 
-/** Buckets are stored by what fell into each, and shown by what fell into each and those below. */
+/** Makes a histogram. Stored buckets count what fell into each; shown buckets also count what fell into lower ones. */
 function histogram(values: readonly StoredValue[]): MetricSample[] {
   const series = new Map<string, StoredValue[]>();
   for (const value of values) {
@@ -115,7 +115,7 @@ function histogram(values: readonly StoredValue[]): MetricSample[] {
   }
   return [...series.values()].flatMap((parts) => {
     const { labels } = at(parts, 0);
-    // Nothing fell into a bucket that is not stored.
+    // A bucket that is not stored is empty.
     const valueOf = (part: string) => parts.find((each) => each.part === part)?.value ?? 0;
     let count = 0;
     const buckets = [...DURATION_BUCKETS.map(String), '+Inf'].map((le) => {

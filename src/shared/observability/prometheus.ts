@@ -1,4 +1,4 @@
-/** Prometheus text format 0.0.4, for figures that are not kept in this process. */
+/** A metric in the Prometheus text format 0.0.4, for figures that are not kept in this process. */
 export interface MetricFamily {
   readonly name: string;
   readonly help: string;
@@ -7,7 +7,7 @@ export interface MetricFamily {
 }
 
 export interface MetricSample {
-  /** What follows the family's name: `_sum`, `_count` or `_bucket` of a histogram. */
+  /** The ending after the family's name: `_sum`, `_count` or `_bucket` of a histogram. */
   readonly suffix?: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;

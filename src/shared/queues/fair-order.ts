@@ -1,23 +1,24 @@
 import { defineScript, type Redis } from '../redis/client.js';
 import { keys, queueKeys } from '../redis/keys.js';
 
-/** The largest priority of a BullMQ job; the smallest is served first. */
+/** The largest priority of a BullMQ job. The smallest priority is served first. */
 const MAX_PRIORITY = 2_097_151;
-/** A virtual time beyond this is taken back to the beginning, before priorities run out. */
+/** A virtual time beyond this is set back to the beginning, before priorities run out. */
 const LATE = 1_048_576;
-/** Jobs that a step of `recede` moves: some milliseconds of Redis. */
+/** Jobs that one step of `recede` moves, which takes Redis some milliseconds. */
 const MOVED_AT_ONCE = 500;
 
 export type FairOrder = ReturnType<typeof createFairOrder>;
 
 /**
- * Who goes next among the jobs of a lane: start-time fair queueing (Goyal, Vin and Cheng 1996). The virtual time is the
- * smallest priority that waits; a job starts at that, or where its caller's last one ended, and ends its cost later. So a
- * caller's n-th waiting job never goes before another's first, and who was away has saved up nothing.
+ * Decides which job of a lane goes next, by start-time fair queueing (Goyal, Vin and Cheng 1996). The virtual time is
+ * the smallest priority that waits. A job starts at the virtual time, or where its caller's last job ended if that is
+ * later, and ends after its cost. So the n-th waiting job of a caller never goes before the first of another, and a
+ * caller who was away has saved up nothing.
  */
 export function createFairOrder(redis: Redis) {
   return {
-    /** Priorities for jobs of `flow` that are about to be added, in their order. */
+    /** Returns the priorities for jobs of a flow that are about to be added, in their order. */
     priorities: (lane: string, flow: string, costs: readonly number[]): Promise<number[]> =>
       tagScript.run(redis, {
         keys: keysOf(lane),
@@ -25,8 +26,9 @@ export function createFairOrder(redis: Redis) {
       }),
 
     /**
-     * Takes a virtual time that has become late back to the beginning, with everything that waits, in its order; and
-     * brings jobs forward that came back from a retry with a priority of before. Answers whether more is to be done.
+     * Sets a virtual time that has become large back to the beginning, together with everything
+     * that waits, in its order. It also brings forward jobs that came back from a retry with an
+     * old priority. Answers whether there is more to do.
      */
     recede: async (lane: string): Promise<boolean> => {
       const left = await recedeScript.run(redis, {
@@ -45,7 +47,7 @@ const keysOf = (lane: string): string[] => [
   keys.receding(lane),
 ];
 
-/** In BullMQ's sorted set of waiting jobs the priority is what stands above the lower 32 bits. */
+/** In BullMQ's sorted set of waiting jobs, the priority is in the bits above the lower 32. */
 const PRELUDE = `
 local waiting, turns, clock, receding = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local function priorityAt(place)
@@ -57,7 +59,10 @@ local function latestTurn()
 end
 `;
 
-/** When nothing waits, all turns are over, and time goes on from the last of them: a retry is not older than what is new. */
+/**
+ * When nothing waits, all turns are over and time continues from the last of
+ * them, so that a retry is not older than new jobs.
+ */
 const tagScript = defineScript<number[]>(`${PRELUDE}
 local largest, late, flow = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 local now = tonumber(redis.call('GET', clock) or '1')
@@ -81,8 +86,9 @@ return priorities
 `);
 
 /**
- * Waiting jobs go back in ascending order, so that those moved stay before those that are not, and new ones, which are
- * tagged in the new time, are never beyond both. Where callers stood is forgotten, but for the latest turn of all.
+ * Moves waiting jobs in ascending order, so that those moved stay ahead of those that are not
+ * yet, and new jobs, which are tagged in the new time, never come after both. The positions of
+ * callers are forgotten, except the latest turn of all.
  */
 const recedeScript = defineScript<number>(`${PRELUDE}
 local late, most, prefix = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]

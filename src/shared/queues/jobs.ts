@@ -18,15 +18,15 @@ import {
 
 export { QUEUE_PREFIX };
 
-/** Queues by what their jobs cost: processor, provider, model, bookkeeping. */
+/** The queues, divided by what their jobs use: processor, provider, model, or only bookkeeping. */
 export const QUEUES = ['ingestion', 'embedding', 'cache', 'usage', 'maintenance'] as const;
 export type QueueName = (typeof QUEUES)[number];
 
-/** Lanes, each a BullMQ queue: what is read in no time never waits for a place that slow files hold. */
+/** The lanes, each of which is a BullMQ queue. Quick files have their own lane, so that they never wait for slow ones. */
 export const LANES = ['ingestion', 'ingestion-quick', 'embedding', 'cache', 'usage', 'maintenance'] as const;
 export type LaneName = (typeof LANES)[number];
 
-/** Finished jobs stay for the dashboard, a bounded while. */
+/** The options of all jobs. Finished jobs stay for the dashboard for a limited time. */
 const defaults: JobsOptions = {
   attempts: 5,
   backoff: { type: 'exponential', delay: 500, jitter: 0.5 },
@@ -38,7 +38,7 @@ export function openQueue(name: LaneName, connection: ConnectionOptions): Queue 
   return new Queue(name, { connection, prefix: QUEUE_PREFIX, defaultJobOptions: defaults });
 }
 
-/** For whom something is done, and after which request. */
+/** The caller for whom a job runs, and the request that caused it. */
 export interface JobOrigin {
   readonly callerId: string;
   readonly requestId: string;
@@ -53,7 +53,8 @@ interface CreateJobsOptions {
 export type Jobs = ReturnType<typeof createJobs>;
 
 /**
- * Adds jobs, each in its caller's turn. Adding one that waits or runs already changes nothing: its id says what it does.
+ * Adds jobs, each in its caller's turn. Adding a job that waits or runs already
+ * changes nothing, because its id says what it does.
  */
 export function createJobs({ connection, redis, onError }: CreateJobsOptions) {
   const queues = createQueues(connection, onError);
@@ -63,10 +64,10 @@ export function createJobs({ connection, redis, onError }: CreateJobsOptions) {
     queue: queues.queue,
     close: queues.close,
     recede: order.recede,
-    /** @param isPatient nobody waits for it: it goes after what its caller waits for */
+    /** @param options.isPatient whether nobody waits for the job, so that it goes after jobs that its caller waits for */
     addIngest: (record: DocumentRecord, options: { requestId: string; isPatient?: boolean }) =>
       add(ingestOf(record, options)),
-    /** Takes the job of an attempt that is over out of its lane; one that runs already finds that out by itself. */
+    /** Removes the job of an attempt that is over. A job that runs already finds this out by itself. */
     removeIngest: async (record: DocumentRecord) => {
       await queues.queue(ingestLane(record.pending)).remove(jobIds.ingest(fenceOf(record)));
     },
@@ -76,12 +77,12 @@ export function createJobs({ connection, redis, onError }: CreateJobsOptions) {
     addRetag: (documentId: string, mark: number, origin: JobOrigin) =>
       add(retagOf({ documentId, mark, requestId: origin.requestId }, origin.callerId)),
     addCacheBuild: (data: z.infer<typeof cacheJob>) => add(cacheBuildOf(data)),
-    /** Whether each of `wanted` waits, runs or will be tried again; asked in one go. */
+    /** Whether each of the wanted jobs waits, runs or will be tried again. Asked in one round trip. */
     areLive: (wanted: readonly { readonly lane: LaneName; readonly id: string }[]) => areLive(redis, wanted),
   };
 }
 
-/** The lanes' queues, each opened when it is first asked for. */
+/** The queues of the lanes, each opened when it is first asked for. */
 function createQueues(connection: ConnectionOptions, onError: (error: Error) => void) {
   const open = new Map<LaneName, Queue>();
   return {
@@ -106,7 +107,7 @@ interface NewJob {
   readonly cost?: number;
 }
 
-/** Jobs for a lane that have their turns in the same flow. */
+/** Jobs for one lane that take turns in the same flow. */
 interface Addition {
   readonly lane: LaneName;
   readonly flow: string;
@@ -123,12 +124,12 @@ async function addInTurn({ lane, flow, jobs }: Addition, queue: Queue, order: Fa
     opts: { ...opts, priority: at(priorities, i) },
   }));
   const [only, ...others] = placed;
-  // A bulk of one costs twice as much as a job.
+  // Adding one job in bulk costs twice as much as adding it alone.
   if (only && others.length === 0) await queue.add(only.name, only.data, only.opts);
   else await queue.addBulk(placed);
 }
 
-/** Jobs that the sweeper may have to add again under the same id. */
+/** Options of jobs that the sweeper may add again under the same id. */
 const repeatable: JobsOptions = { removeOnComplete: true, removeOnFail: true };
 
 function ingestOf(
@@ -193,11 +194,14 @@ const fenceOf = ({ id, version, attempt }: DocumentRecord): Fence => ({ document
 const ingestLane = (content: Content | null): LaneName =>
   content && isQuickContent(content) ? 'ingestion-quick' : 'ingestion';
 
-/** Each kind has turns of its own, so that no caller waits for himself: for a grant until all is cleaned, say. */
+/**
+ * The flow of a caller's jobs. Each kind has its own, so that callers do not wait for
+ * themselves, for example a grant for a removal.
+ */
 const flowOf = (kind: 'waiting' | 'patient' | 'embed' | 'clean' | 'retag' | 'build', callerId: string) =>
   `${kind}:${toMember(callerId)}`;
 
-/** A long document counts as much as so many short ones. */
+/** A document of this size costs one more than an empty one. */
 const COST_BYTES = 65_536;
 const MAX_COST = 1_000;
 

@@ -4,9 +4,9 @@ import { createJobs, LANES, type Jobs } from './jobs.js';
 type Waiting = Parameters<typeof waitForRedis>[1];
 
 /**
- * Queues whose connections are there, so that what is added from now on fails fast. Waits for a Redis that is away, and
- * also for one that goes away while they connect: a queue whose first connection broke stays broken, so that all of them
- * are opened again.
+ * Opens the queues and waits for their connections, so that adding jobs fails fast from then on. It waits
+ * while Redis is away, and also when Redis goes away while the queues connect: a queue whose first
+ * connection broke stays broken, so that all of them are opened again.
  */
 export function openJobs(options: Parameters<typeof createJobs>[0], waiting: Waiting): Promise<Jobs> {
   return waitForRedis(async () => {
@@ -15,7 +15,7 @@ export function openJobs(options: Parameters<typeof createJobs>[0], waiting: Wai
       await Promise.all(LANES.map((name) => jobs.queue(name).waitUntilReady()));
       return jobs;
     } catch (error) {
-      // What cannot be closed has no connection any more; the reason to open them again is the first error.
+      // A queue that cannot be closed has no connection any more. The first error is the reason to open the queues again.
       await Promise.allSettled([jobs.close()]);
       throw error;
     }

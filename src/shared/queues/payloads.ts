@@ -4,14 +4,14 @@ import type { Fence } from '../documents/transitions.js';
 const fence = { documentId: z.string(), version: z.number(), attempt: z.number() };
 const requestId = z.string();
 
-/** Payloads hold ids only, since dashboards show them. */
+/** Payloads hold only ids, since dashboards show them. */
 export const ingestJob = z.object({ ...fence, requestId });
 export const embedJob = z.object({ ...fence, batch: z.number(), batches: z.number(), requestId });
 export const cleanJob = z.object({ generation: z.string() });
 export const retagJob = z.object({ documentId: z.string(), mark: z.number(), requestId });
 export const cacheJob = z.object({ ownerId: z.string(), name: z.string(), build: z.string(), requestId });
 
-/** What a job does is in its id: a job that waits or runs already is not added again. */
+/** The ids of jobs say what they do, so that a job that waits or runs already is not added again. */
 export const jobIds = {
   ingest: ({ documentId, version, attempt }: Fence) =>
     `ingest-${documentId}-${String(version)}-${String(attempt)}`,

@@ -15,10 +15,11 @@ import {
   TimeoutError,
 } from 'redis';
 import { UnavailableError } from '../errors.js';
+import { reconnectDelay } from './reconnect-delay.js';
 
 /**
- * node-redis client for records, chunks, usage and caches. `failFast` is the API's profile: a Redis that is away is an
- * error within seconds, which becomes 503; workers wait for it instead.
+ * Creates the node-redis client for records, chunks, usage and caches. With `failFast`, the profile of the API, a Redis
+ * that is away becomes an error within seconds and a 503 for the caller. Workers wait for it instead.
  */
 export function createRedis(url: string, options: { failFast: boolean; onError: (error: Error) => void }) {
   const client = createClient({
@@ -27,10 +28,10 @@ export function createRedis(url: string, options: { failFast: boolean; onError: 
     disableOfflineQueue: options.failFast,
     socket: {
       connectTimeout: 2_000,
-      reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, 1_000),
+      reconnectStrategy: reconnectDelay,
     },
-    // The client's timeout ends when a command is written, and makes an AbortSignal for each, which costs more than the
-    // command: a caller that must not wait for a silent server watches the connection instead.
+    // The client's timeout is off. It ends when a command is written, and its AbortSignal costs more than the command. A caller
+    // that must not wait for a silent server watches the connection instead.
     commandOptions: { timeout: 0 },
   });
   client.on('error', options.onError);
@@ -38,9 +39,9 @@ export function createRedis(url: string, options: { failFast: boolean; onError: 
 }
 export type Redis = ReturnType<typeof createRedis>;
 
-/** Options of an ioredis connection for BullMQ, in the same two profiles. */
+/** The options of an ioredis connection for BullMQ, with the same two profiles. */
 export function bullConnection(url: string, options: { failFast: boolean }) {
-  const common = { url, retryStrategy: (times: number) => Math.min(50 * 2 ** times, 1_000) };
+  const common = { url, retryStrategy: reconnectDelay };
   return options.failFast
     ? {
         ...common,
@@ -58,30 +59,31 @@ interface ScriptCall {
 }
 
 /**
- * First line of a script that has to run when Redis is full. Redis refuses a script the first command that may need
- * memory unless it has written before, and deleting what is not there is a write that needs none. Unlike the flag
- * `allow-oom` of Redis 7 this can depend on arguments, and holds from 6.2 on.
+ * The first line of a script that has to run when Redis is full. Redis refuses the first command of a script that may
+ * need memory, unless the script has written before; deleting a missing key is a write that needs none. Unlike the flag
+ * `allow-oom` of Redis 7, this can depend on arguments and works from 6.2 on.
  */
 export const EVEN_WHEN_FULL = `redis.call('DEL', 'quire:nothing')`;
 
 /**
- * A Lua script, always sent whole: one sent by its digest is sent again after a server that has forgotten it, and comes
- * behind what was sent after it. Redis takes half a microsecond more for it, a connection one or two kilobytes.
+ * Defines a Lua script that is always sent whole. A script that is sent by its digest has to be sent again to a server that has
+ * forgotten it, and then comes behind later commands. Sending it whole costs Redis half a microsecond, and a connection one
+ * or two kilobytes.
  *
- * @param options.evenWhenFull it removes more than it writes, or writes so little that it has to be done at `maxmemory`
+ * @param options.evenWhenFull the script removes more than it writes, or has to write its little even at `maxmemory`
  */
 export function defineScript<Reply>(source: string, options: { readonly evenWhenFull?: true } = {}) {
   const script = options.evenWhenFull ? `${EVEN_WHEN_FULL}\n${source}` : source;
   return {
     run: async (redis: Redis, call: ScriptCall): Promise<Reply> =>
-      // @NOTE the reply's type is what the script above returns; Redis does not tell.
+      // @NOTE the reply's type is what the script returns; Redis does not tell
       (await redis.eval(script, call)) as Reply,
   };
 }
 
 /**
- * A wrong command is our bug and stays as it is; what a Redis that is away, loading, full or too slow makes a call
- * reject with becomes an UnavailableError. Knows the errors of node-redis, ioredis and BullMQ.
+ * Turns an error into an UnavailableError when Redis is away, loading, full or too slow. An error about a wrong command
+ * is a bug of ours and stays as it is. Knows the errors of node-redis, ioredis and BullMQ.
  */
 export function toUnavailable(error: unknown): unknown {
   if (!isError(error)) return error;
@@ -90,7 +92,7 @@ export function toUnavailable(error: unknown): unknown {
   return isAway ? new UnavailableError('redis', { cause: error }) : error;
 }
 
-/** Replies of a server that cannot serve now; before Redis 7, a script's come wrapped in another. */
+/** Error replies of a server that cannot serve now. Before Redis 7, the error of a script is wrapped in another. */
 const PASSING_REPLY =
   /^(?:ERR .* -)?(?:LOADING|OOM|MISCONF|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|BUSY|EXECABORT)\b|^ERR max number of clients/s;
 
@@ -100,7 +102,7 @@ function isPassingReply(error: Error): boolean {
   return replies.some(({ message }) => PASSING_REPLY.test(message));
 }
 
-/** Also for errors of another realm, such as Node's own within a VM context. */
+/** Also recognises errors of another realm, such as Node's own within a VM context. */
 const isError = (value: unknown): value is Error => types.isNativeError(value);
 
 const CONNECTION_ERRORS = [
@@ -116,7 +118,7 @@ const CONNECTION_ERRORS = [
   ConnectionClosedError,
 ];
 
-/** What ioredis does not export a class for: by name, and for plain errors by their whole message. */
+/** Errors for which ioredis exports no class: known by name, or for plain errors by their whole message. */
 const CONNECTION_ERROR_NAMES = ['MaxRetriesPerRequestError'];
 const CONNECTION_ERROR_MESSAGES = [
   "Stream isn't writeable and enableOfflineQueue options is false",

@@ -4,15 +4,15 @@ import type { Logger } from '../observability/logger.js';
 import type { Metrics } from '../observability/metrics.js';
 import { toUnavailable } from './client.js';
 
-/** What is worked off member by member; the label of the metric. */
+/** A set that is worked off member by member, which is also the label of the metric. */
 export type WorkedSet = 'usage' | 'unfinished' | 'caches' | 'hidden' | 'garbage';
 
-/** After so many in a row that failed because a server is away, the others would, too. */
+/** After this many members in a row that failed because a server is away, the others would fail too. */
 const MAX_UNAVAILABLE = 5;
 
 /**
- * Works members off one after the other. One that fails stays where it is, to be tried the next time, and stops no
- * other: it is counted, and each run says so once, without anything of what the member holds.
+ * Works off members one after the other. A member that fails stays in its set for the next time and stops no other. It
+ * is counted, and each run logs once that members failed, without anything that they hold.
  *
  * @returns how many failed
  * @throws UnavailableError when a server seems to be away
@@ -52,7 +52,7 @@ export function createEachMember({
   };
 }
 
-/** Kind and place of an error: its message may quote what was read. */
+/** The type and place of an error. Its message is left out, since it may quote what was read. */
 function describe(error: unknown) {
   if (!(error instanceof Error)) return { type: typeof error };
   const frames = (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at '));

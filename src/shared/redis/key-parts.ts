@@ -1,7 +1,7 @@
 /**
- * Parts of keys, of what clients send. A part that is not the last escapes what separates it from the next. All of them
- * escape halves of surrogate pairs, which are one and the same in UTF-8, and a percent sign where what follows would
- * make it look like an escape: ordinary ids stay as they are.
+ * Escapes the parts of keys that clients send. A part that is not the last escapes the separator. All parts escape
+ * halves of surrogate pairs, which would all be the same in UTF-8, and a percent sign where the text after it
+ * would make it look like an escape. Ordinary ids do not change.
  */
 const LAST = /%(?=25|3A|u[\dA-F]{4})|[\uD800-\uDFFF]/gu;
 const INNER = /%(?=25|3A|u[\dA-F]{4})|[:\uD800-\uDFFF]/gu;

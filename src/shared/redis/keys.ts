@@ -1,125 +1,137 @@
 import { at } from '../at.js';
 import { escapeInner, escapeLast, unescapePart } from './key-parts.js';
 
-/** Every Redis key of the service (BullMQ's queues aside), in one place. */
+/** The prefix of every Redis key of the service. All keys but those of BullMQ's queues are defined in this file. */
 const prefix = 'quire:';
-/** What BullMQ's keys begin with. */
+/** The prefix of BullMQ's keys. */
 export const QUEUE_PREFIX = `${prefix}queue`;
 
-/** A key of a kind; `kind` is ours, its parts may be what clients send. No two lists of parts make the same key. */
+/**
+ * Makes a key of a kind, which we choose, and parts, which may come from
+ * clients. Different parts always make different keys.
+ */
 function keyOf(kind: string, ...parts: readonly [...inner: string[], last: string]): string {
   const inner = parts.slice(0, -1).map((part) => `${escapeInner(part)}:`);
   return `${prefix}${kind}:${inner.join('')}${escapeLast(at(parts, parts.length - 1))}`;
 }
 
 export const keys = {
-  /** Hash: version of this key layout and the embedding model of the data. */
+  /** Hash: the version of this key layout and the embedding model of the data. */
   schema: `${prefix}schema`,
-  /** Hash: how far a reindexing has come, while there is one. */
+  /** Hash: how far a reindexing has come, while one is under way. */
   reindexing: `${prefix}reindexing`,
-  /** Set of fields of chunk hashes with vectors that nothing uses any more. */
+  /** Set: fields of chunk hashes with vectors that nothing uses any more. */
   garbageVectors: `${prefix}garbage:vectors`,
-  /** String: random id of this data set; a mirror that sees it change starts over. */
+  /** String: the random id of this data set. A mirror starts over when it changes. */
   epoch: `${prefix}epoch`,
-  /** Counter: sequence numbers of the change log. */
+  /** Counter: the sequence numbers of the change log. */
   sequence: `${prefix}sequence`,
-  /** Sorted set document → sequence of its last change: what mirrors follow. */
+  /** Sorted set: document → sequence number of its last change. Mirrors follow it. */
   changes: `${prefix}changes`,
-  /** Sorted set deleted document → time in ms: when its entry may leave the change log. */
+  /** Sorted set: deleted document → time in ms, which tells when its entry may leave the change log. */
   tombstones: `${prefix}tombstones`,
-  /** Sorted set document → time in ms of its last step, or of the sweeper's last look: records it looks after. */
+  /**
+   * Sorted set: document → time in ms of its last step or of the sweeper's last
+   * look. The sweeper looks after these records.
+   */
   unfinished: `${prefix}unfinished`,
-  /** Hash document → caller (as `toMember` writes them) whose ingest of it is not finished; and sorted set caller → how many those are. */
+  /**
+   * Hash: document → caller (as `toMember` writes them) whose ingest of it is not
+   * finished. Sorted set: caller → number of these documents.
+   */
   ingests: `${prefix}ingests`,
   ingestsByCaller: `${prefix}ingests:callers`,
-  /** Bytes that long documents being ingested will take, by document. */
+  /** Bytes that long documents which are being ingested will take, by document. */
   reservedRoom: `${prefix}reserved-room`,
-  /** String with a short life: which process sweeps; and one that lives until the next sweep is due. */
+  /** String with a short life: the process that sweeps. And a string that lives until the next sweep is due. */
   sweepLease: `${prefix}sweep:lease`,
   sweepPause: `${prefix}sweep:pause`,
-  /** Sorted set caller (and kind of job) → virtual time at which its last job in a lane ends. */
+  /** Sorted set: caller (and kind of job) → virtual time at which its last job in a lane ends. */
   turns: (lane: string) => keyOf('turns', lane),
-  /** String: virtual time of a lane; and what its waiting jobs are being taken back by, while they are. */
+  /** String: the virtual time of a lane. And, while its jobs are being moved back, the amount they are moved by. */
   virtualTime: (lane: string) => keyOf('virtual-time', lane),
   receding: (lane: string) => keyOf('receding', lane),
-  /** Set of generations that searches must not answer from. */
+  /** Set: generations that searches must not answer from. */
   hidden: `${prefix}hidden`,
-  /** Set of generations whose chunks are to be unlinked. */
+  /** Set: generations whose chunks are to be unlinked. */
   garbage: `${prefix}garbage`,
-  /** Sorted set source object → Redis' time in ms it was announced: bytes that no record refers to yet. */
+  /** Sorted set: source object → Redis' time in ms when it was announced. No record refers to these objects yet. */
   draftObjects: `${prefix}draft-objects`,
-  /** String: object that shows which storage the API keeps source files in; and one that lives while an API says so. */
+  /** String: the object that marks the storage of the API's source files. And a string that lives while an API announces it. */
   storageMarker: `${prefix}storage-marker`,
   storageMarkerAnnounced: `${prefix}storage-marker:announced`,
-  /** Sorted set source object → Redis' time in ms since when no record refers to it: removed after a grace. */
+  /** Sorted set: source object → Redis' time in ms since when no record refers to it. It is removed after a grace period. */
   unreferencedObjects: `${prefix}unreferenced-objects`,
-  /** Set of the same, without the time, as versions before wrote it. */
+  /** Set: the same without the time, as earlier versions wrote it. */
   garbageObjects: `${prefix}garbage:objects`,
-  /** What the keys of all document records begin with, and those of all chunks: an engine indexes by it. */
+  /** The prefixes of the keys of all document records, and of all chunks. The Query Engine indexes by these. */
   documentPrefix: `${prefix}document:`,
   chunkPrefix: `${prefix}chunk:`,
-  /** Hash: the document record. */
+  /** Hash: a document record. */
   document: (id: string) => keyOf('document', id),
-  /** Hash: document, owner and batches of a generation; writing chunks needs it to exist. */
+  /** Hash: document, owner and batches of a generation. Chunks can be written only while it exists. */
   generation: (generation: string) => keyOf('generation', generation),
-  /** Hash: vector, terms, tags, content of a chunk. */
+  /** Hash: vector, terms, tags and content of a chunk. */
   chunk: (generation: string, number: number) => keyOf('chunk', generation, String(number)),
   /**
-   * Hash term → chunks that hold it, and `chunks`, `length`: over what the owner owns and may read. Scripts are given
-   * that of nobody (null) where they count for nobody, and leave it alone.
+   * Hash: term → number of chunks that hold it, and `chunks` and `length`, over the documents that an owner owns and
+   * may read. Scripts that count for nobody get the key for null, which they leave alone.
    */
   statistics: (ownerId: string | null) => keyOf('statistics', ownerId ?? ''),
-  /** List of usage events not yet moved to counters and records. */
+  /** List: usage events that have not been moved to counters and records yet. */
   usagePending: (userId: string) => keyOf('usage:pending', userId),
-  /** List of usage records, oldest first. */
+  /** List: usage records, oldest first. */
   usageRecords: (userId: string) => keyOf('usage:records', userId),
-  /** Hash operation → count of its successes. */
+  /** Hash: operation → number of its successes. */
   usageCounters: (userId: string) => keyOf('usage:counters', userId),
-  /** Set of users with pending usage events, as `toMember` writes them. */
+  /** Set: users with pending usage events, as `toMember` writes them. */
   usageDirty: `${prefix}usage:dirty`,
-  /** Hash `operation|status` → finished operations of all users. */
+  /** Hash: `operation|status` → finished operations of all users. */
   usageTotals: `${prefix}usage:totals`,
-  /** Hash: sums of what workers measured. */
+  /** Hash: sums of what workers have measured. */
   metrics: `${prefix}metrics`,
-  /** String: number of the last batch of a worker that was added to them. */
+  /** String: the number of a worker's last batch that was added to these sums. */
   metricsBatch: (worker: string) => keyOf('metrics:batch', worker),
-  /** Counter with a short life: tries at a kind of secret from an address, or from `all`. */
+  /** Counter with a short life: attempts at a kind of secret from an address, or from `all`. */
   guesses: (kind: string, address: string) => keyOf('guesses', kind, address),
-  /** String that lives as long as the session would have: it was logged out. */
+  /** String: marks a session that was logged out, for as long as the session would have lasted. */
   endedSession: (id: string) => keyOf('ended-session', id),
-  /** String with a short life, renewed while a worker serves the queue. */
+  /** String with a short life, which is renewed while a worker serves the queue. */
   worker: (queue: string) => keyOf('worker', queue),
-  /** Counter with a short life: requests of a caller in the running minute. */
+  /** Counter with a short life: requests of a caller in the present minute. */
   requests: (callerId: string) => keyOf('requests', callerId),
-  /** Hash: owner, callers and references of a large audience. */
-  audience: (id: string) => keyOf('audience', id),
-  /** Sorted set (of scores 0) of the large audiences that a caller, known by their token, is in. */
-  audiencesOf: (callerToken: string) => keyOf('audiences-of', callerToken),
-  /** Sorted set audience → time in ms since when no record refers to it. */
-  unreferencedAudiences: `${prefix}unreferenced-audiences`,
-  /** Hash owner's token → callers of their large audiences that no record refers to. */
-  audiencesWaiting: `${prefix}audiences-waiting`,
-  /** Hash owner's token → their large audiences, and `*` → those of all. */
-  audienceOwners: `${prefix}audience-owners`,
-  /** Set of the owners below; and of callers who ask for all large audiences of an owner, or of all (`*`). */
-  audienceOverflows: `${prefix}audience-overflows`,
-  audienceOverflow: (owner: string) => keyOf('audience-overflow', owner),
+  /**
+   * Hash: owner, callers and references of an access group. The names of these
+   * keys say `audience`, the first name of groups.
+   */
+  accessGroup: (id: string) => keyOf('audience', id),
+  /** Sorted set (of scores 0): the access groups that a caller, known by their token, is in. */
+  accessGroupsOf: (callerToken: string) => keyOf('audiences-of', callerToken),
+  /** Sorted set: access group → time in ms since when no record refers to it. */
+  unreferencedAccessGroups: `${prefix}unreferenced-audiences`,
+  /** Hash: owner's token → callers of the owner's groups that no record refers to. */
+  accessGroupsWaiting: `${prefix}audiences-waiting`,
+  /** Hash: owner's token → number of the owner's groups, and `*` → number of all groups. */
+  accessGroupOwners: `${prefix}audience-owners`,
+  /** Set: the owners that have a key below. And a set of callers who ask for all groups of an owner, or of all owners (`*`). */
+  accessGroupOverflows: `${prefix}audience-overflows`,
+  accessGroupOverflow: (owner: string) => keyOf('audience-overflow', owner),
   /** Hash: configuration and state of a named cache. */
   cache: (ownerId: string, name: string) => keyOf('cache', ownerId, name),
-  /** Set of names of an owner's caches. */
+  /** Set: names of an owner's caches. */
   caches: (ownerId: string) => keyOf('caches', ownerId),
-  /** Sorted set cache key → time in ms its build was asked for: what the sweeper looks after. */
+  /** Sorted set: cache key → time in ms when its build was asked for. The sweeper looks after these caches. */
   cachesBuilding: `${prefix}caches-building`,
-  /** Pub/sub channel: ids of documents and keys of caches that changed. */
+  /** Pub/sub channel: ids of documents and keys of caches that have changed. */
   changed: `${prefix}changed`,
 } as const;
 
-/** An id as a set, a field or a script holds it: no two ids are the same there, and ordinary ones stay as they are. */
+/** Writes an id for a set, a field or a script. Different ids stay different there, and ordinary ids do not change. */
 export const toMember = escapeLast;
-/** The id that `toMember` wrote. */
+/** Reads the id that `toMember` wrote. */
 export const fromMember = unescapePart;
 
-/** BullMQ's own: the sorted set of jobs that wait in a lane by priority, and the hash of a job. */
+/** Keys of BullMQ: the sorted set of jobs that wait in a lane by priority, and the hash of a job. */
 export const queueKeys = {
   prioritizedJobs: (lane: string) => `${QUEUE_PREFIX}:${lane}:prioritized`,
   job: (lane: string, id: string) => `${QUEUE_PREFIX}:${lane}:${id}`,

@@ -2,25 +2,25 @@ import { randomUUID } from 'node:crypto';
 import { defineScript, type Redis } from './client.js';
 
 export interface Lease {
-  /** Whether it is ours still; made longer then. Once it has run out it never is again. */
+  /** Extends the lease and answers whether this process still has it. A lease that has run out never comes back. */
   renew(): Promise<boolean>;
   release(): Promise<void>;
 }
 
 export interface LeaseOptions {
   readonly key: string;
-  /** Lives from one lease taken until the next may be. */
+  /** A key that lives from the moment a lease is taken until the next one may be. */
   readonly pauseKey: string;
   readonly pauseMilliseconds: number;
-  /** After this long without `renew` somebody else may have it: its holder may have died. */
+  /** After this time without `renew` another process may take the lease, because its holder may have died. */
   readonly milliseconds: number;
 }
 
-/** Takes what one process at a time may have, of all; null when another has it, or the pause is not over. */
+/** Takes a lease that one process of all may have; null when another has it, or when the pause is not over. */
 export async function takeLease(redis: Redis, options: LeaseOptions): Promise<Lease | null> {
   const { key, pauseKey, pauseMilliseconds, milliseconds } = options;
   const token = randomUUID();
-  // By our clock it ends no later than by that of Redis: counted from before it was asked for.
+  // Counted from before the request, the lease ends by our clock no later than by that of Redis.
   let until = performance.now() + milliseconds;
   const taken = await takeScript.run(redis, {
     keys: [key, pauseKey],

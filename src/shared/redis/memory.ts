@@ -1,28 +1,28 @@
 import type { Redis } from './client.js';
 
-/** Bytes of Redis, as it counts them itself against its `maxmemory`. */
+/** The memory of Redis in bytes, as it counts it itself against its `maxmemory`. */
 export interface MemoryState {
   readonly used: number;
-  /** From here on nothing is written that makes Redis grow; infinite where it has no `maxmemory`. */
+  /** From this number on nothing is written that makes Redis grow; infinite without a `maxmemory`. */
   readonly share: number;
-  /** Its `maxmemory`: from here on it refuses. */
-  readonly most: number;
+  /** The `maxmemory`, from which on Redis refuses writes; infinite without one. */
+  readonly max: number;
 }
 
-/** Looks at the memory of Redis a few times a second at most, however many ask. */
+/** Reads the memory of Redis a few times a second at most, however many callers ask. */
 export interface MemoryWatch {
   state(): Promise<MemoryState>;
-  /** Whether what makes Redis grow has to wait. */
+  /** Whether writes that make Redis grow have to wait. */
   isShort(): Promise<boolean>;
-  /** Whether Redis refuses commands that need memory, or is about to: queues stand still then. */
+  /** Whether Redis refuses commands that need memory, or is about to. Queues stand still then. */
   isFull(): Promise<boolean>;
 }
 
 const KNOWN_MILLISECONDS = 250;
-/** Redis frees and takes memory all the time: so near to its end it is taken for full. */
+/** Redis frees and takes memory all the time, so that it counts as full a little before its limit. */
 const FULL_SHARE = 0.99;
 
-/** @param share of `maxmemory` that may be used up by what grows; the rest is for what removes */
+/** @param share the share of `maxmemory` that growth may use; the rest is for what removes */
 export function createMemoryWatch(redis: Redis, share: number): MemoryWatch {
   let last: { readonly at: number; readonly state: Promise<MemoryState> } | null = null;
   const state = () => {
@@ -32,10 +32,10 @@ export function createMemoryWatch(redis: Redis, share: number): MemoryWatch {
   };
   const look = async (): Promise<MemoryState> => {
     const info = await redis.info('memory');
-    const most = figure(info, 'maxmemory') || Infinity;
-    // Buffers of replicas and of the append-only file do not count.
+    const max = figure(info, 'maxmemory') || Infinity;
+    // Redis does not count the buffers of replicas and of the append-only file.
     const used = figure(info, 'used_memory') - figure(info, 'mem_not_counted_for_evict');
-    return { used, most, share: share * most };
+    return { used, max, share: share * max };
   };
   return {
     state,
@@ -44,12 +44,13 @@ export function createMemoryWatch(redis: Redis, share: number): MemoryWatch {
       return used >= limit;
     },
     isFull: async () => {
-      const { used, most } = await state();
-      return used >= FULL_SHARE * most;
+      const { used, max } = await state();
+      return used >= FULL_SHARE * max;
     },
   };
 }
 
+/** A figure that a server does not tell counts as 0. */
 function figure(info: string, name: string): number {
   const line = info.split('\r\n').find((each) => each.startsWith(`${name}:`));
   return Number(line?.slice(name.length + 1) ?? 0);

@@ -9,13 +9,13 @@ const TELL_EVERY_MILLISECONDS = 30_000;
 
 interface Waiting {
   readonly logger: Pick<Logger, 'warn'>;
-  /** Ends the wait. */
+  /** Aborts the wait. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Does `work`, again and again as long as Redis is away, loads its data or is busy, and says so at once and then twice a
- * minute. Any other error ends it.
+ * Runs `work` again and again as long as Redis is away, loading its data or busy, and logs this at
+ * once and then twice a minute. Any other error ends it.
  */
 export function waitForRedis<Result>(
   work: () => Promise<Result>,
@@ -43,13 +43,13 @@ async function retryWork<Result>(
 
 interface OpenOptions extends Waiting {
   readonly failFast: boolean;
-  /** Told of what breaks once it is open. */
+  /** Called with errors after the connection was opened. */
   readonly onError: (error: Error) => void;
-  /** Told when it turns out that there is something to wait for. */
+  /** Called when it turns out that Redis has to be waited for. */
   readonly onAway?: () => void;
 }
 
-/** Connects, and reads with `read` what only a server that serves can answer; waits for both as long as it takes. */
+/** Connects, and runs `read`, which needs a server that is ready; waits for both as long as it takes. */
 export async function openRedis<Data>(
   url: string,
   { failFast, onError, onAway, logger, signal }: OpenOptions,
@@ -67,7 +67,7 @@ export async function openRedis<Data>(
   };
   const redis = createRedis(url, { failFast, onError: onTrouble });
   try {
-    // It may have been asked to stop before this.
+    // The process may have been asked to stop before this.
     signal?.throwIfAborted();
     await untilAborted(redis.connect(), signal);
     const data = await retryWork(() => read(redis), tell, signal);

@@ -6,15 +6,16 @@ export type ScoredCandidate = Pick<Candidate, 'documentId' | 'generation' | 'num
 };
 
 /**
- * Candidates of at least `minScore`, best first; ties by document, then chunk number. The `k` best and what ties with
- * the last of them are sorted at once. The others are sorted only when the reader goes on, because comparing hundreds of
- * candidates takes ten times as long as the native sort of their scores.
+ * Yields the candidates of at least `minScore`, best first, ties by document and then chunk number. The `k` best and
+ * those that tie with the last of them are sorted at once. The others are sorted only when the reader goes on, because
+ * comparing hundreds of candidates takes ten times as long as the native sort of their scores.
  */
 export function* bestFirst(
   candidates: readonly Candidate[],
   scores: Float64Array,
   { k, minScore }: { readonly k: number; readonly minScore: number },
 ): Generator<ScoredCandidate> {
+  // With fewer than `k` candidates there is no border: all scores are at least 0.
   const border = scores.toSorted().at(-k) ?? 0;
   yield* sorted(candidates, scores, (score) => score >= minScore && score >= border);
   yield* sorted(candidates, scores, (score) => score >= minScore && score < border);

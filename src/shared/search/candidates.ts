@@ -3,28 +3,28 @@ import type { Pass } from './passes.js';
 import type { Ranker } from './ranking.js';
 import type { SearchRequest } from './request.js';
 
-/** What one pass found, each chunk once. */
+/** What one pass found, without repetitions. */
 interface PassAnswer {
   readonly candidates: readonly Candidate[];
-  /** How many there are of those that the pass's limit counts. */
+  /** How many of them the pass's limit counts. */
   readonly count: number;
 }
 
-/** What passes found together. */
+/** What several passes found together. */
 export interface Found {
   readonly candidates: readonly Candidate[];
   /** How many each pass found, in the order of the passes. */
   readonly counts: readonly number[];
 }
 
-/** Runs passes, all at once, so that what they find is of one moment. */
+/** Runs passes at the same time, so that what they find is of one moment. */
 export type FindCandidates = (passes: readonly Pass[]) => Promise<Found>;
 
 interface Asked {
-  readonly index: Pick<Index, 'search' | 'searchWords'>;
+  readonly index: Pick<Index, 'search' | 'searchTerms'>;
   readonly ranker: Pick<Ranker, 'reads'>;
   readonly request: Pick<SearchRequest, 'callerId' | 'filter' | 'signal'>;
-  /** The vector of the query, which is made when a pass needs it first. */
+  /** Makes the vector of the query when a pass first needs it. */
   readonly embed: () => Promise<Float32Array>;
 }
 
@@ -44,8 +44,8 @@ async function runPass(asked: Asked, pass: Pass): Promise<PassAnswer> {
       return counted(await findNearest(asked, pass));
     case 'terms': {
       const { callerId, filter, signal } = asked.request;
-      const { terms, limit } = pass;
-      return counted(await asked.index.searchWords({ callerId, filter, limit, words: terms, signal }));
+      const { terms: query, limit } = pass;
+      return counted(await asked.index.searchTerms({ query, callerId, filter, limit, signal }));
     }
     case 'hybrid': {
       const [nearest, holding] = await Promise.all([findNearest(asked, pass), findHolding(asked, pass)]);
@@ -59,7 +59,7 @@ async function findNearest({ index, ranker, request, embed }: Asked, { limit }: 
   return index.search({ vector: await embed(), callerId, filter, limit, reads: ranker.reads, signal });
 }
 
-/** Chunks that hold terms of a hybrid pass, with their similarities. */
+/** Finds chunks that hold terms of a hybrid pass, with their similarities. */
 async function findHolding(
   { index, request, embed }: Asked,
   { terms, termsLimit }: Extract<Pass, { kind: 'hybrid' }>,
@@ -67,8 +67,8 @@ async function findHolding(
   const { callerId, filter, signal } = request;
   const vector = await embed();
   let found: readonly Candidate[] = [];
-  for (const words of terms) {
-    const more = await index.searchWords({ callerId, filter, limit: termsLimit, words, vector, signal });
+  for (const query of terms) {
+    const more = await index.searchTerms({ query, vector, callerId, filter, limit: termsLimit, signal });
     found = merge(found, more);
     if (more.length >= termsLimit) break;
   }

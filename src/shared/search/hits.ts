@@ -6,28 +6,28 @@ import type { ScoredCandidate } from './best-first.js';
 import type { ReadHits } from './read-hits.js';
 import type { SearchRequest } from './request.js';
 
-/** A chunk that the caller may read, as its record said when the answer was built. */
+/** A chunk that the caller may read, by the record as it was when the answer was built. */
 export interface Hit {
   readonly record: MatchableDocument;
   readonly number: number;
   readonly content: string;
-  /** In [0, 1]; hits come in its order, ties by document, then chunk number. */
+  /** In [0, 1]. Hits are ordered by it, ties by document and then chunk number. */
   readonly score: number;
 }
 
-/** A candidate that is no hit. */
+/** A candidate that is not a hit. */
 export interface Dropped {
-  /** The generation that its document is served by instead, where the caller may have that. */
+  /** The generation that the document serves instead; null when the caller may not have that either. */
   readonly servedBy: string | null;
 }
 
-/** Says of each candidate whether it is a hit, in their order. */
+/** Decides for each candidate whether it is a hit, in their order. */
 export type CheckCandidates = (candidates: readonly ScoredCandidate[]) => Promise<(Hit | Dropped)[]>;
 
-/** Candidates are checked this many at a time, so that a large `k` never blocks the event loop. */
+/** This many candidates are checked at a time, so that a large `k` never blocks the event loop. */
 const CHECK_SIZE = 100;
 
-/** Holds every candidate against its document's record. */
+/** Compares every candidate with the record of its document. */
 export function createCheck(
   readHits: ReadHits,
   { callerId, filter }: Pick<SearchRequest, 'callerId' | 'filter'>,
@@ -67,7 +67,7 @@ export async function takeHits(
   return { hits, dropped };
 }
 
-/** @param seen generations that were taken before, to which those of this batch are added */
+/** @param seen generations that were taken before; those of this batch are added */
 function nextBatch(
   ordered: Iterator<ScoredCandidate>,
   { size, per, seen }: { size: number; per: SearchRequest['per']; seen: Set<string> },
@@ -76,7 +76,7 @@ function nextBatch(
   while (batch.length < size) {
     const next = ordered.next();
     if (next.done) break;
-    // Generations are told apart, not documents: a stale one must not stand in the way of the one that serves.
+    // Generations are told apart instead of documents, since a stale one must not displace the one that serves.
     if (per === 'document' && seen.has(next.value.generation)) continue;
     seen.add(next.value.generation);
     batch.push(next.value);

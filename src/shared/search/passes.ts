@@ -3,58 +3,58 @@ import { termWeights, type TermStatistics, type WeightedTerm } from './query-ter
 import type { Ranking } from './ranking.js';
 import { SMALL_OWNER, splitTerms } from './split-terms.js';
 
-/** One way of asking the index for candidates. The passes of a plan run one after the other, until a page is good enough. */
+/** One way of asking the index for candidates. The passes of a plan run in order, until the page is good enough. */
 export type Pass = NearestPass | TermsPass | HybridPass;
 
 interface PassBounds {
-  /** Candidates to take: the top of its list. */
+  /** How many candidates the pass takes. */
   readonly limit: number;
   /**
-   * The score that no chunk reaches which this pass and those before it leave out, as MaxScore has it (Turtle and Flood
-   * 1995): the share of the query's weight that is in the terms left to later passes. It does not count terms that no
-   * pass searches for, and it holds where no pass was cut off at its limit.
+   * The highest score that a chunk can have which this pass and those before it leave out, as in MaxScore (Turtle and
+   * Flood 1995). It is the share of the query's weight in the terms that are left to later passes. It does not count
+   * terms that no pass searches for, and it holds where no pass was cut off at its limit.
    */
   readonly upperBound: number;
 }
 
-/** The chunks nearest to the query by vector. */
+/** Finds the chunks nearest to the query by vector. */
 interface NearestPass extends PassBounds {
   readonly kind: 'nearest';
 }
 
-/** The chunks that score highest by the terms that they hold. */
+/** Finds the chunks that score highest by their terms. */
 interface TermsPass extends PassBounds {
   readonly kind: 'terms';
   readonly terms: TermWeights;
 }
 
-/** Both at once; `limit` is that of the nearest. */
+/** Does both at once; `limit` is for the nearest chunks. */
 interface HybridPass extends PassBounds {
   readonly kind: 'hybrid';
-  /** Each is searched only when those before it found fewer chunks than `termsLimit`. */
+  /** Each list is searched only when those before it found fewer chunks than `termsLimit`. */
   readonly terms: readonly TermWeights[];
   readonly termsLimit: number;
 }
 
 export interface PlanRequest {
   readonly query: string;
-  /** Most hits on the page. */
+  /** How many hits the page has at most. */
   readonly k: number;
   readonly minScore: number;
-  /** Whether postings of common terms are read in the first pass, too, because the index reads them quickly. */
-  readonly seeksAllWords: boolean;
+  /** Whether the first pass also reads the postings of common terms, because the index reads them quickly. */
+  readonly hasCheapPostings: boolean;
 }
 
 const MIN_CANDIDATES = 128;
 const MAX_CANDIDATES = 1_000;
-/** Candidates beyond `k`: an engine cuts off equal ones anywhere, where ties go by document and number. */
+/** Candidates beyond `k`: an engine cuts off equal ones arbitrarily, where ties go by document and number. */
 const SPARE = 16;
-/** From 13 on the Query Engine compares with every vector of up to 300,000 rather than walk its graph. */
+/** With more, the Query Engine compares with every vector of up to 300,000 instead of walking its graph. */
 const MIN_NEAREST = 12;
 
 /**
- * The passes that a search may need, cheapest first. Pure: what passes find decides only how many of them run.
- * A ranking by terms alone takes the nearest by vector only to fill up what the terms leave open on a page.
+ * Plans the passes that a search may need, cheapest first. The plan is pure: what passes find only decides how many of
+ * them run. A ranking by terms alone takes the nearest by vector only to fill what the terms leave open on a page.
  */
 export function planPasses(
   ranking: Ranking,
@@ -93,7 +93,7 @@ function planHybrid(request: PlanRequest, statistics: TermStatistics): HybridPas
   return {
     kind: 'hybrid',
     limit: rerankedCandidates(request.k),
-    // What holds the terms and is near as well is among the nearest.
+    // A chunk that holds the terms and is also near is found among the nearest.
     termsLimit: Math.max(50, request.k + SPARE),
     terms: lists.filter(({ length }) => length > 0).map((terms) => termWeights(terms, statistics)),
     upperBound: 0,
@@ -108,12 +108,12 @@ function semanticCandidates(k: number): number {
   return k + 2 <= MIN_NEAREST ? MIN_NEAREST : k + SPARE;
 }
 
-/** The nearest of which terms decide the order. */
+/** How many of the nearest are taken when terms decide their order. */
 function rerankedCandidates(k: number): number {
   return Math.max(400, 4 * k);
 }
 
-/** The more chunks there are, the more score alike. */
+/** The more chunks there are, the more of them have similar scores. */
 function lexicalCandidates({ chunks }: TermStatistics): number {
   if (chunks < SMALL_OWNER.chunks) return SMALL_OWNER.candidates;
   return Math.max(MIN_CANDIDATES, Math.min(MAX_CANDIDATES, Math.ceil(Math.sqrt(chunks))));

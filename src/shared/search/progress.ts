@@ -1,43 +1,43 @@
 import { at } from '../at.js';
 import type { Pass } from './passes.js';
 
-/** Where a search stands. */
+/** The state of a search. */
 export type Progress =
   | {
       readonly step: 'find';
-      /** To run now. A limit that was too low has been raised. */
+      /** The passes to run now. A limit that was too low has been raised. */
       readonly passes: readonly Pass[];
-      /** To run as well, one after the other, when the page is not good enough. */
+      /** The passes to add, one after the other, while the page is not good enough. */
       readonly later: readonly Pass[];
-      /** How often documents were published anew under the search. */
+      /** How often documents were published under the search, so that it began again. */
       readonly restarts: number;
     }
   | { readonly step: 'done' };
 
 type Finding = Extract<Progress, { step: 'find' }>;
 
-/** What the candidates of the passes came to. */
+/** What the candidates of the passes amount to. */
 export type Page =
-  /** A document is served by what the index did not know yet: it has neither its old hits nor its new ones. */
+  /** A document serves a generation that the index did not know yet, so that neither its old nor its new hits are there. */
   | { readonly kind: 'overtaken' }
-  /** There are `k` hits, of which the last has the lowest score. */
+  /** There are `k` hits, and `lowestScore` is that of the last. */
   | { readonly kind: 'full'; readonly lowestScore: number }
-  /** `isCrowded`: candidates that are no hits, or further chunks of a document, took the places of others. */
+  /** There are fewer. `isCrowded` when candidates that are no hits, or more chunks of a document, took the places of others. */
   | { readonly kind: 'open'; readonly isCrowded: boolean };
 
-/** Searches that were begun again because of documents published anew under them. */
+/** A search begins again this often at most. */
 const MAX_RESTARTS = 3;
 
 export function begin([first, ...later]: readonly Pass[]): Progress {
   return first ? { step: 'find', passes: [first], later, restarts: 0 } : { step: 'done' };
 }
 
-/** Whether the search may begin again, so that it is worth knowing whether it was overtaken. */
+/** Whether the search may begin again, so that it is worth knowing whether it has to. */
 export function mayRestart({ restarts }: Finding): boolean {
   return restarts < MAX_RESTARTS;
 }
 
-/** Decides from a page what to do next. @param counts how many candidates each pass found */
+/** Decides by the page what to do next. @param counts how many candidates each pass found */
 export function advance(finding: Finding, page: Page, counts: readonly number[]): Progress {
   const { passes, restarts } = finding;
   switch (page.kind) {
@@ -56,7 +56,7 @@ export function advance(finding: Finding, page: Page, counts: readonly number[])
 
 function runNext({ passes, later, restarts }: Finding, counts: readonly number[]): Progress {
   const [next, ...rest] = later;
-  // What a pass left out at its limit scores no more than what it found, and comes before what holds none of the terms.
+  // Chunks beyond the limit of a pass score no more than those it found, and more than chunks that hold none of the terms.
   if (!next || (next.kind === 'nearest' && isCutOff(passes, counts))) return { step: 'done' };
   return { step: 'find', passes: [...passes, next], later: rest, restarts };
 }
@@ -65,7 +65,7 @@ function isCutOff(passes: readonly Pass[], counts: readonly number[]): boolean {
   return passes.some(({ limit }, i) => at(counts, i) >= limit);
 }
 
-/** Raises the limit of a pass that was cut off. An index may answer with more than it was asked for, and have no more. */
+/** Raises the limit of a pass that was cut off. An index may return more than it was asked for and still have no more. */
 function widen(pass: Pass, count: number): Pass {
   return count < pass.limit ? pass : { ...pass, limit: Math.max(2 * pass.limit, count + 1) };
 }

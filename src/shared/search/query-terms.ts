@@ -1,12 +1,13 @@
 import type { TermWeights } from '../ports.js';
 import { backgroundRate } from '../text/background-terms.js';
 import { analyzeText } from '../text/terms.js';
+import { inverseDocumentFrequency, queryTermWeight } from './bm25.js';
 
-/** Counts over the chunks of the caller's own documents; `totalLength` sums the lengths of their terms. */
+/** Counts over the chunks of the caller's own documents. `totalLength` is the sum of their lengths in terms. */
 export interface TermStatistics {
   readonly chunks: number;
   readonly totalLength: number;
-  /** Chunks that hold a term; terms that none holds may be missing. */
+  /** How many chunks hold each term; terms that none holds may be missing. */
   readonly frequencies: ReadonlyMap<number, number>;
 }
 
@@ -17,15 +18,13 @@ export interface WeightedTerm {
   readonly weight: number;
 }
 
-/** Saturation by repetition in the query. */
-const K3 = 1;
-/** The shipped background counts like this many chunks of the caller's own, of this many terms each. */
+/** The shipped background table counts as this many more chunks, each of this many terms. */
 const PRIOR_CHUNKS = 30;
 const PRIOR_LENGTH = 150;
 /** A query as long as a text is ranked by this many of its heaviest terms, so that ranking takes milliseconds. */
 const MAX_TERMS = 128;
 
-/** The terms of a query that count, with their weights among the caller's chunks. */
+/** The terms of a query that count, weighted by the statistics of the caller's chunks. */
 export function weighQuery(query: string, statistics: TermStatistics): TermWeights {
   return termWeights(heaviestTerms(query, statistics), statistics);
 }
@@ -34,12 +33,12 @@ export function weighQuery(query: string, statistics: TermStatistics): TermWeigh
 export function heaviestTerms(query: string, statistics: TermStatistics): WeightedTerm[] {
   const weighted = Array.from(analyzeText(query).counts, ([term, count]) => ({
     term,
-    weight: (count / (count + K3)) * inverseFrequency(term, statistics),
+    weight: queryTermWeight(count, inverseFrequency(term, statistics)),
   }));
   return weighted.sort((a, b) => b.weight - a.weight || a.term - b.term).slice(0, MAX_TERMS);
 }
 
-/** Terms in the form that indexes and rankers read, their weights as shares of the sum. */
+/** Makes the form of terms that indexes and rankers read: terms ascending, weights as shares of their sum. */
 export function termWeights(weighted: readonly WeightedTerm[], statistics: TermStatistics): TermWeights {
   const ascending = weighted.toSorted((a, b) => a.term - b.term);
   const total = weightOf(weighted);
@@ -54,11 +53,11 @@ export function weightOf(terms: readonly WeightedTerm[]): number {
   return terms.reduce((sum, { weight }) => sum + weight, 0);
 }
 
-/** The inverse document frequency over the caller's chunks and the background together. */
+/** The inverse document frequency over the caller's chunks and the background table together. */
 function inverseFrequency(term: number, { chunks, frequencies }: TermStatistics): number {
   const all = chunks + PRIOR_CHUNKS;
   const holding = Math.min(all, (frequencies.get(term) ?? 0) + PRIOR_CHUNKS * backgroundRate(term));
-  return Math.log1p((all - holding + 0.5) / (holding + 0.5));
+  return inverseDocumentFrequency(holding, all);
 }
 
 function blendedLength({ chunks, totalLength }: TermStatistics): number {

@@ -1,6 +1,7 @@
 import { at } from '../at.js';
-import type { CandidatePart, TermWeights } from '../ports.js';
-import { analyzeText, packedLength, readCounts } from '../text/terms.js';
+import type { CandidatePart } from '../ports.js';
+import { analyzeText } from '../text/terms.js';
+import { coveredShare } from './bm25.js';
 import { weighQuery, type TermStatistics } from './query-terms.js';
 
 export interface RankedCandidate {
@@ -9,22 +10,22 @@ export interface RankedCandidate {
   readonly similarity: number;
 }
 
-/** How candidates are scored: by their vectors, by the query's terms that they hold, or by both. */
+/** What scores candidates: their vectors, the query's terms that they hold, or both. */
 export const RANKINGS = ['semantic', 'lexical', 'hybrid'] as const;
 export type Ranking = (typeof RANKINGS)[number];
 
-/** Scores candidates. Pure: a score depends on the query, the chunk and the statistics alone. */
+/** Scores candidates. It is pure: a score depends only on the query, the chunk and the statistics. */
 export interface Ranker {
   readonly ranking: Ranking;
-  /** What `rank` reads of candidates; with terms also their statistics. */
+  /** What `rank` reads of candidates. With terms it also reads their statistics. */
   readonly reads: readonly CandidatePart[];
-  /** Terms whose statistics `rank` reads. */
+  /** The terms whose statistics `rank` reads. */
   queryTerms(query: string): readonly number[];
-  /** One score in [0, 1] for each candidate, in their order. */
+  /** Returns one score in [0, 1] for each candidate, in their order. */
   rank(query: string, candidates: readonly RankedCandidate[], statistics: TermStatistics): Float64Array;
 }
 
-/** The similarity of the vectors is the score. */
+/** The score is the similarity of the vectors. */
 export function createSemanticRanker(): Ranker {
   return {
     ranking: 'semantic',
@@ -34,14 +35,7 @@ export function createSemanticRanker(): Ranker {
   };
 }
 
-/** Saturation by repetition in the chunk, and of it by the chunk's length. */
-const K1 = 1;
-const B = 0.75;
-
-/**
- * BM25 (Robertson and Zaragoza 2009, inverse document frequency of Lucene), divided by what a chunk that covers the
- * query wholly would get: the share of the query's informative weight that the chunk covers.
- */
+/** The score is the share of the query's weight that a chunk covers by its terms, see `bm25.ts`. */
 export function createLexicalRanker(): Ranker {
   return {
     ranking: 'lexical',
@@ -56,10 +50,11 @@ export function createLexicalRanker(): Ranker {
 }
 
 /**
- * A weighted sum of the scores of the other two (a convex combination, Bruch, Gai and Ingber 2023): both are in [0, 1]
- * whatever the other candidates are, so that nothing is scaled by them.
+ * The score is a weighted sum of the other two scores (a convex combination: Bruch, Gai and Ingber,
+ * "An Analysis of Fusion Functions for Hybrid Retrieval", 2023). Both are in [0, 1] whatever the
+ * other candidates are, so that nothing is scaled by these.
  *
- * @param weight share of the similarity, from 0 to 1
+ * @param weight the share of the similarity, from 0 to 1
  */
 export function createHybridRanker(weight: number): Ranker {
   const [lexical, semantic] = [createLexicalRanker(), createSemanticRanker()];
@@ -75,7 +70,7 @@ export function createHybridRanker(weight: number): Ranker {
   };
 }
 
-/** The ranker that a request asks for, or the standard one where a request does not say. */
+/** Returns the ranker that a request asks for, or the standard one when it does not say. */
 export type ChooseRanker = (ranking: Ranking | undefined) => Ranker;
 
 export function createRankers(options: {
@@ -88,31 +83,6 @@ export function createRankers(options: {
     hybrid: createHybridRanker(options.hybridWeight),
   };
   return (ranking = options.standard) => rankers[ranking];
-}
-
-/**
- * Share of the terms' weight that a chunk covers, from 0 to 1.
- *
- * @param counts room for as many counts as there are terms, to be used again
- */
-export function coveredShare(
-  packed: Uint8Array,
-  { terms, weights, averageLength }: TermWeights,
-  counts: Uint8Array,
-): number {
-  const damping = lengthDamping(packedLength(packed), averageLength);
-  readCounts(packed, terms, counts);
-  let share = 0;
-  for (let i = 0; i < terms.length; i += 1) {
-    const count = counts[i] ?? 0;
-    if (count > 0) share += ((weights[i] ?? 0) * count) / (count + damping);
-  }
-  return clamp(share);
-}
-
-/** What a term's count is held against: the longer the chunk the more. */
-export function lengthDamping(length: number, averageLength: number): number {
-  return K1 * (1 - B + (B * length) / averageLength);
 }
 
 function clamp(value: number): number {

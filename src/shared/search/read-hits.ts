@@ -11,15 +11,15 @@ import {
 import { defineScript, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 
-/** What answers are made of; each null where there is none (any more), or none that can be read. */
+/** What hits are made of; an entry is null where the chunk or record does not exist. */
 export interface FoundHits {
   readonly contents: readonly (string | null)[];
   readonly records: readonly (MatchableDocument | null)[];
 }
 
 /**
- * Reads texts of chunks and then, as they stand at that moment or a later one, the records of documents by id: what a
- * record closes or replaces is closed to the texts that were read.
+ * Reads the texts of chunks, and then the records of documents as they are at that moment or later. So a text is never
+ * returned whose record had already closed or replaced it when the text was read.
  */
 export type ReadHits = (
   chunks: readonly ChunkAddress[],
@@ -58,8 +58,9 @@ export function createReadHits(redis: Redis, onMalformed: OnMalformed = refuseMa
 type Value = string | null;
 
 /**
- * One command instead of dozens: each costs the client more than the server. It ends early, but not before the first
- * key, once it has read so much that Redis was held up for some milliseconds; the rest is asked for again.
+ * Reads everything with one command, since each command costs the client more than the
+ * server. A reply ends after the key with which it has become so large that Redis was held up
+ * for some milliseconds; the client then asks for the rest.
  */
 const ENOUGH_BYTES = 2 ** 21;
 

@@ -1,17 +1,17 @@
 import type { Filter } from '../filters/parse.js';
 import type { Ranking } from './ranking.js';
 
-/** What a search asks for. */
+/** The parameters of a search. */
 export interface SearchRequest {
   readonly callerId: string;
   readonly query: string;
   readonly filter: Filter | null;
-  /** Most hits to return. */
+  /** How many hits to return at most. */
   readonly k: number;
   readonly minScore: number;
-  /** Absent: the standard one. */
+  /** The standard ranking when absent. */
   readonly ranking?: Ranking | undefined;
-  /** `document`: each document once, by its best chunk. */
+  /** With `document`, each document comes once, with its best chunk. */
   readonly per: 'chunk' | 'document';
   readonly signal?: AbortSignal;
 }

@@ -14,12 +14,12 @@ import type { SearchRequest } from './request.js';
 export type Search = (request: SearchRequest) => Promise<Hit[]>;
 
 /**
- * Finds candidates, ranks them, and checks every hit against its record, once for all engines: passes over the index run
- * until none of the chunks that they left out belongs on the page.
+ * Finds candidates, ranks them and checks every hit against its record, in the same way for all engines. Passes over
+ * the index run until none of the chunks that they left out belongs on the page.
  * @throws UnavailableError when the provider or the index cannot answer
  */
 export function createSearch(parts: {
-  readonly index: Pick<Index, 'search' | 'searchWords' | 'seeksAllWords'>;
+  readonly index: Pick<Index, 'search' | 'searchTerms' | 'hasCheapPostings'>;
   readonly embedding: Pick<Embedding, 'embedQuery'>;
   readonly chooseRanker: ChooseRanker;
   readonly readHits: ReadHits;
@@ -32,14 +32,14 @@ export function createSearch(parts: {
     const embed = once(async () => (await embedding.embedQuery(query, { signal })).vector);
     const [counts] = await Promise.all([
       ranker.reads.includes('terms') ? statistics.read(callerId, ranker.queryTerms(query)) : noStatistics,
-      // Begun here where it is needed for certain: the plan waits for the statistics.
+      // The vector is started here when it is needed for certain, since the plan waits for the statistics.
       ranker.reads.includes('similarity') ? embed() : null,
     ]);
 
     const check = createCheck(readHits, request);
     const find = createFindCandidates({ index, ranker, request, embed });
-    const { seeksAllWords } = index;
-    let progress = begin(planPasses(ranker.ranking, { query, k, minScore, seeksAllWords }, counts));
+    const { hasCheapPostings } = index;
+    let progress = begin(planPasses(ranker.ranking, { query, k, minScore, hasCheapPostings }, counts));
     let hits: Hit[] = [];
     while (progress.step === 'find') {
       const found = await find(progress.passes);
@@ -66,13 +66,13 @@ function pageOf(
   return { kind: 'open', isCrowded: dropped.length > 0 || per === 'document' };
 }
 
-/** Whether a document is served by a generation of which there is no candidate. */
+/** Whether a document serves a generation of which there is no candidate. */
 function wasOvertaken(candidates: readonly Candidate[], dropped: readonly Dropped[]): boolean {
   const found = new Set(candidates.map(({ generation }) => generation));
   return dropped.some(({ servedBy }) => servedBy !== null && !found.has(servedBy));
 }
 
-/** Runs a task when it is asked for the first time, and gives the same answer from then on. */
+/** Runs a task at the first call, and returns the same promise from then on. */
 function once<Value>(task: () => Promise<Value>): () => Promise<Value> {
   let answer: Promise<Value> | null = null;
   return () => (answer ??= task());

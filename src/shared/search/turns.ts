@@ -1,16 +1,20 @@
 import { UnavailableError } from '../errors.js';
 import { callNext, createWaitingLines, refuseNewest, wait, type WaitingLines } from './waiting-lines.js';
 
-/** What a turn is asked for with. */
+/** Who asks for a turn. */
 export interface TurnRequest {
-  /** Names the caller. Callers who wait take turns, however many times one of them waits. */
+  /** The name of the caller. Waiting callers take turns, however many times one of them waits. */
   readonly by?: string;
-  /** Aborts the wait: a request that nobody waits for any more takes no turn. */
+  /** Aborts the wait, so that a request that nobody waits for takes no turn. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface Turns {
-  /** @returns what ends the turn @throws UnavailableError when too many wait; the signal's reason when it aborts */
+  /**
+   * Waits for a turn.
+   * @returns a function that ends the turn
+   * @throws UnavailableError when too many wait; the signal's reason when it aborts
+   */
   enter(request?: TurnRequest): Promise<() => void>;
   /** Runs a task in a turn. */
   run<Result>(task: () => Promise<Result>, request?: TurnRequest): Promise<Result>;
@@ -18,26 +22,27 @@ export interface Turns {
 }
 
 interface TurnLimits {
-  /** A caller may have so many at once as long as no other comes; a caller who has none goes before that limit. */
-  readonly mostAlone?: number;
-  readonly mostWaiting?: number;
+  /** How many turns a caller may have at once while no other comes. A newcomer goes before this limit. */
+  readonly maxAlone?: number;
+  readonly maxWaiting?: number;
   readonly name?: string;
 }
 
-/** A caller is not alone for so long after another came. */
+/** A caller is not alone for this long after another came. */
 const COMPANY_MILLISECONDS = 1_000;
 
 /**
- * Lets in at most `most` at once. The others wait, and callers come in turn. Where more than `mostWaiting` wait, the
- * newest of the caller who has the most of them is refused, so that nobody fills the queue of others.
+ * Gives at most `maxAtOnce` turns at the same time. The other requests wait, and their callers
+ * take turns. When more than `maxWaiting` wait, the newest request of the caller with the most of
+ * them is refused, so that nobody fills the queue of others.
  */
 export function createTurns(
-  most: number,
-  { mostAlone = most, mostWaiting = Infinity, name = 'queue' }: TurnLimits = {},
+  maxAtOnce: number,
+  { maxAlone = maxAtOnce, maxWaiting = Infinity, name = 'queue' }: TurnLimits = {},
 ): Turns {
   const places: Places = {
-    most,
-    mostAlone,
+    maxAtOnce,
+    maxAlone,
     running: 0,
     runningOf: new Map(),
     latest: null,
@@ -48,11 +53,11 @@ export function createTurns(
   const enter = async ({ by = '', signal }: TurnRequest = {}) => {
     signal?.throwIfAborted();
     noteCaller(places, by);
-    // A caller who waits already comes first: a turn that ends passes its place on.
+    // A caller who waits already comes first, because a turn that ends is passed on.
     if (!queue.lines.has(by) && mayEnter(places, by)) count(places, by, 1);
     else {
       const turn = wait(queue, { by, signal });
-      if (queue.waiting > mostWaiting) refuseNewest(queue, new UnavailableError(name));
+      if (queue.waiting > maxWaiting) refuseNewest(queue, new UnavailableError(name));
       await turn;
     }
     return leaveOnce(places, queue, by);
@@ -72,10 +77,10 @@ export function createTurns(
   };
 }
 
-/** The turns that run. */
+/** The turns that are taken. */
 interface Places {
-  readonly most: number;
-  readonly mostAlone: number;
+  readonly maxAtOnce: number;
+  readonly maxAlone: number;
   running: number;
   readonly runningOf: Map<string, number>;
   /** The caller who came last. */
@@ -89,11 +94,11 @@ function noteCaller(places: Places, by: string): void {
   places.latest = by;
 }
 
-function mayEnter({ most, mostAlone, running, runningOf, companyUntil }: Places, by: string): boolean {
-  if (running < most) return true;
-  if (mostAlone === most) return false;
-  if (!runningOf.has(by)) return running < mostAlone + most;
-  return running < mostAlone && performance.now() > companyUntil;
+function mayEnter({ maxAtOnce, maxAlone, running, runningOf, companyUntil }: Places, by: string): boolean {
+  if (running < maxAtOnce) return true;
+  if (maxAlone === maxAtOnce) return false;
+  if (!runningOf.has(by)) return running < maxAlone + maxAtOnce;
+  return running < maxAlone && performance.now() > companyUntil;
 }
 
 function count(places: Places, by: string, change: 1 | -1): void {
@@ -103,14 +108,14 @@ function count(places: Places, by: string, change: 1 | -1): void {
   else places.runningOf.delete(by);
 }
 
-/** Ends a turn when it is called for the first time. */
+/** Returns a function that ends a turn when it is first called. */
 function leaveOnce(places: Places, queue: WaitingLines, by: string): () => void {
   let isOver = false;
   return () => {
     if (isOver) return;
     isOver = true;
     count(places, by, -1);
-    // More than one may come in, where a caller has become alone.
+    // More than one may enter when a caller has become alone.
     while (letNextIn(places, queue));
   };
 }

@@ -1,8 +1,8 @@
-/** Those who wait for a turn: one line for each caller, and the callers in turn. */
+/** The requests that wait for a turn: one line for each caller, and the callers in turn. */
 export interface WaitingLines {
-  /** In all lines together. */
+  /** The number of requests in all lines. */
   waiting: number;
-  /** By caller; the first line is that of the caller whose turn is next. A map keeps the order of insertion. */
+  /** The lines by caller. The first line belongs to the caller whose turn is next, since a map keeps the order of insertion. */
   readonly lines: Map<string, Set<Waiter>>;
 }
 
@@ -15,7 +15,7 @@ export function createWaitingLines(): WaitingLines {
   return { waiting: 0, lines: new Map() };
 }
 
-/** Joins the line of a caller at once; resolves when the caller is called, and rejects with the signal's reason. */
+/** Joins the line of a caller at once. Resolves when it is this request's turn, and rejects with the signal's reason. */
 export function wait(
   queue: WaitingLines,
   { by, signal }: { readonly by: string; readonly signal: AbortSignal | undefined },
@@ -45,13 +45,13 @@ export function wait(
   });
 }
 
-/** Calls the first who waits of the next caller who may enter, and names that caller; null where none may. */
+/** Lets in the first request of the next caller who may enter. @returns that caller, or null when nobody may enter */
 export function callNext(queue: WaitingLines, mayEnter: (by: string) => boolean): string | null {
   for (const [by, line] of queue.lines) {
     if (!mayEnter(by)) continue;
     for (const waiter of line) {
       leave(queue, by, waiter);
-      // The line goes to the end: the others come first now.
+      // The line goes to the end, because the turn of the others comes first now.
       if (queue.lines.delete(by)) queue.lines.set(by, line);
       waiter.enter();
       return by;
@@ -60,7 +60,7 @@ export function callNext(queue: WaitingLines, mayEnter: (by: string) => boolean)
   return null;
 }
 
-/** Refuses the newest of the longest line. */
+/** Refuses the newest request of the longest line. */
 export function refuseNewest(queue: WaitingLines, error: Error): void {
   let longest: [by: string, line: Set<Waiter>] | null = null;
   for (const entry of queue.lines) if (!longest || entry[1].size > longest[1].size) longest = entry;

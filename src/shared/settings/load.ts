@@ -25,7 +25,7 @@ export class SettingsError extends Error {
   }
 }
 
-/** Variables with our prefix that are no settings of `quire.toml`. */
+/** Variables with our prefix that are not settings of `quire.toml`. */
 const otherVariables = ['QUIRE_CONFIG', 'QUIRE_DATA_DIR', 'QUIRE_NO_INSTALL', 'QUIRE_SHARED'];
 const testPrefix = 'QUIRE_TEST_';
 
@@ -37,7 +37,7 @@ interface Raw {
   readonly value: unknown;
 }
 
-/** An empty variable counts as absent, as compose files and shells pass them. */
+/** Reads a variable. An empty one counts as absent, since compose files and shells pass variables like that. */
 function variable(env: Environment, name: string): string | null {
   const value = env[name];
   return value === undefined || value === '' ? null : value;
@@ -95,7 +95,7 @@ function parseToml(toml: string): { file: Table; problems: Problem[] } {
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const place = `line ${String(error.line)}, column ${String(error.column)}`;
-    // Only the first line: the rest quotes the file, secrets included.
+    // Only the first line is told, because the rest quotes the file, secrets included.
     const reason = at(error.message.split('\n'), 0);
     return {
       file: {},
@@ -139,7 +139,7 @@ function unknownVariables(env: Environment): Problem[] {
     }));
 }
 
-/** Parses each setting for itself, so that one bad value does not hide another; a bad one keeps its default. */
+/** Parses each setting separately, so that one wrong value does not hide another. A wrong one keeps its default. */
 function parseLeaves(
   env: Environment,
   file: Table,
@@ -180,12 +180,15 @@ function shortSecrets(env: Environment): Problem[] {
 
 export interface SettingsSource {
   readonly env: Environment;
-  /** Text of the settings file; null without one. */
+  /** Text of the settings file; null when there is none. */
   readonly toml: string | null;
   readonly needs?: readonly Need[];
 }
 
-/** Reads every setting, environment before file before default; either all of them are right, or all problems are told. */
+/**
+ * Reads every setting: the environment takes precedence over the file, and the
+ * file over defaults. Reports all problems at once.
+ */
 export function readSettings({
   env,
   toml,
@@ -202,7 +205,7 @@ export function readSettings({
     openaiApiKey: variable(env, 'OPENAI_API_KEY'),
   };
   const broken = settingsRules
-    // An unreadable file says nothing about what it meant to set.
+    // Nothing is known about what an unreadable file meant to set.
     .filter((rule) => unreadable.length === 0 && !rule.names.some((name) => bad.has(name)))
     .filter((rule) => rule.broken(settings, needs))
     .map((rule) => rule.problem(settings));
@@ -235,8 +238,9 @@ function readToml(env: Environment): string | null {
 }
 
 /**
- * Settings of this process, from its environment and the file that `QUIRE_CONFIG` names (else `./quire.toml`, if it is there).
- * @throws SettingsError naming every problem
+ * Loads the settings of this process from its environment and the file that
+ * `QUIRE_CONFIG` names, or else `./quire.toml` if it exists.
+ * @throws SettingsError that names every problem
  */
 export function loadSettings(env: Environment, needs: readonly Need[] = []): Settings {
   const result = readSettings({ env, toml: readToml(env), needs });

@@ -1,18 +1,18 @@
 import { z } from 'zod';
 
-/** How a setting is written in the environment, and what may be said about it. */
+/** How a setting is written in the environment, and how it is described. */
 export interface SettingNote {
   readonly kind: 'text' | 'integer' | 'number' | 'boolean' | 'list';
   readonly description: string;
-  /** Completes "allowed: …" in messages and the settings table. */
+  /** Completes "allowed: …" in messages and in the table of settings. */
   readonly allowed: string;
   /** Values of secret settings are never shown. */
   readonly secret?: true;
-  /** Further environment variable, beside `QUIRE_<SECTION>_<KEY>` which wins over it. */
+  /** Another environment variable, over which `QUIRE_<SECTION>_<KEY>` takes precedence. */
   readonly alias?: string;
 }
 
-/** What is known about each setting; a schema without a note is a section. */
+/** The notes of all settings. A schema without a note is a section. */
 export const settingNotes = z.registry<SettingNote>();
 
 type Extra = Pick<SettingNote, 'secret' | 'alias'>;

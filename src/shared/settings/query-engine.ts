@@ -6,21 +6,21 @@ export const queryEngine = z.strictObject({
   algorithm: choice(
     ['flat', 'hnsw'],
     'flat',
-    'Compares with every vector that access and filter let through, or walks a graph of near ones (for vectors of a model, above 50,000 chunks).',
+    '`flat` compares with every vector that access and filter let through; `hnsw` walks a graph of near ones (for vectors of a model, above 50,000 chunks).',
   ),
   hnswM: whole(
     16,
     { min: 2, max: 512 },
-    'Neighbours of a vector in the graph: more find better and take memory.',
+    'Neighbours of a vector in the graph: more of them improve recall and take memory.',
   ),
   hnswEfConstruction: whole(
     200,
     { min: 4, max: 4096 },
-    'Vectors in view when one is put into the graph: more find better and write slower.',
+    'Vectors in view when one is put into the graph: more of them improve recall and slow down writing.',
   ),
   hnswEfRuntime: whole(
     200,
     { min: 1, max: 4096 },
-    'Vectors in view of a search: more find better and take longer. Searches keep at least as many as they ask for.',
+    'Vectors in view of a search: more of them improve recall and take longer. It is at least as many as a search asks for.',
   ),
 });

@@ -2,19 +2,19 @@ import { isLoopbackHost } from './loopback.js';
 import type { Settings } from './schema.js';
 import { openaiUrl } from './sections.js';
 
-/** What a process cannot do without: `redis` an address of one, `secret` a JWT secret (which dev mode makes itself). */
+/** What a process needs: `redis` is the address of one, `secret` is a JWT secret, which dev mode makes itself. */
 export type Need = 'redis' | 'secret';
 
-/** One wrong setting: its name, its value as it may be shown, and what is allowed. */
+/** A wrong setting: its name, its value as it may be shown, and what is allowed. */
 export interface Problem {
   readonly setting: string;
   readonly value: string | null;
   readonly allowed: string;
 }
 
-/** What must hold between settings. */
+/** A condition between several settings. */
 interface Rule {
-  /** Settings it looks at: it is left out when one of them is wrong by itself. */
+  /** The settings it looks at. The rule is skipped when one of them is wrong by itself. */
   readonly names: readonly string[];
   readonly broken: (settings: Settings, needs: readonly Need[]) => boolean;
   readonly problem: (settings: Settings) => Problem;

@@ -17,7 +17,7 @@ const key: Pattern = {
 /** For `object_storage = "s3"`. */
 export const s3 = z.strictObject({
   bucket: text('', orEmpty(bucketName), 'Bucket that holds the source files; it must exist.'),
-  endpoint: text('', orEmpty(httpUrl), "Address of the server; empty: Amazon's of the region."),
+  endpoint: text('', orEmpty(httpUrl), "Address of the server; empty: Amazon's in the region."),
   region: text('us-east-1', region, 'Region of the bucket.'),
   addressing: choice(
     ['auto', 'path', 'host'],
@@ -34,6 +34,6 @@ export const s3 = z.strictObject({
   timeoutSeconds: whole(
     60,
     { min: 1, max: 3600 },
-    'Longest time for an answer, uploading a part of 5 MiB included, and longest silence within a download.',
+    'Longest time for an answer, including the upload of a part of 5 MiB, and longest silence within a download.',
   ),
 });

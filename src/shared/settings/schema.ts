@@ -17,21 +17,21 @@ import {
   workers,
 } from './sections.js';
 
-/** Everything `quire.toml` may say, with its defaults; keys are in snake_case there. */
+/** Everything that `quire.toml` may contain, with defaults. Its keys are in snake_case there. */
 export const fileSettingsSchema = z.strictObject({
   devMode: flag(false, 'No authentication: every caller is `dev_user` with all permissions. Loopback only.'),
-  allowRemoteDevMode: flag(false, 'Lets dev mode listen on other than loopback addresses.'),
+  allowRemoteDevMode: flag(false, 'Lets dev mode listen on addresses that other machines can reach.'),
   index: choice(
     ['auto', 'exact', 'query-engine'],
     'auto',
-    'What searches: a scan in each API process, or the Query Engine of Redis 8; `auto`: that if Redis has it.',
+    'What searches: `exact` scans in each API process, `query-engine` uses the one of Redis 8, `auto` takes that if Redis has it.',
   ),
   embedder: choice(['builtin', 'openai'], 'builtin', 'What makes vectors of texts.'),
   completer: choice(['builtin', 'openai'], 'builtin', 'What answers questions.'),
   objectStorage: choice(
     ['disk', 's3'],
     'disk',
-    'Where source files are kept: in the data folder, or as [s3] says.',
+    'Where source files are kept: in the data folder, or in the bucket that [s3] names.',
   ),
   cacheEngine: choice(['prompt'], 'prompt', 'What prepares named caches and answers from them.'),
   api: api.prefault({}),
@@ -51,11 +51,11 @@ export const fileSettingsSchema = z.strictObject({
 });
 export type FileSettings = z.infer<typeof fileSettingsSchema>;
 
-/** Settings that only the environment gives. */
+/** Settings that come only from the environment. */
 export interface EnvironmentSettings {
-  /** Absolute path of the folder for everything that is kept. */
+  /** Absolute path of the folder for all data that is kept. */
   readonly dataDirectory: string;
-  /** null in dev mode when none is set: `loadOrCreateSecret` then makes one. */
+  /** Null in dev mode when none is set; `loadOrCreateSecret` makes one then. */
   readonly jwtSecretKey: string | null;
   readonly jwtSecretKeyPrevious: string | null;
   readonly localUriPassword: string | null;
@@ -65,12 +65,12 @@ export interface EnvironmentSettings {
 export type Settings = FileSettings & EnvironmentSettings;
 
 export interface Leaf {
-  /** As in `quire.toml`: `api.max_json_bytes`; without a dot at the top level. */
+  /** The name in `quire.toml`, such as `api.max_json_bytes`, without a dot at the top level. */
   readonly name: string;
   readonly section: string | null;
-  /** Property names within `Settings`. */
+  /** The property names within `Settings`. */
   readonly path: readonly [string] | readonly [string, string];
-  /** Environment variables that set it, the one that wins first. */
+  /** The environment variables that set it, in the order of precedence. */
   readonly variables: readonly string[];
   readonly note: SettingNote;
   readonly schema: z.ZodType;
@@ -102,7 +102,7 @@ function leavesOf(schema: z.ZodType, key: string): Leaf[] {
   });
 }
 
-/** Every setting of `quire.toml`, in its order. */
+/** Every setting of `quire.toml`, in the order of the file. */
 export const leaves: readonly Leaf[] = Object.entries(fileSettingsSchema.shape).flatMap(([key, schema]) =>
   leavesOf(schema, key),
 );

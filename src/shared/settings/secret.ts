@@ -27,8 +27,8 @@ async function writeWhole(path: string, text: string): Promise<void> {
 }
 
 /**
- * The JWT secret that dev mode keeps in the data folder (file `jwt-secret`, mode 0600), made once:
- * of several processes that start together one makes it and all read the same.
+ * Reads the JWT secret that dev mode keeps in the data folder (file `jwt-secret`, mode 0600), or makes it. When
+ * several processes start together, one makes it and all read the same.
  */
 export async function loadOrCreateSecret(dataDirectory: string): Promise<string> {
   const path = join(dataDirectory, 'jwt-secret');
@@ -38,7 +38,7 @@ export async function loadOrCreateSecret(dataDirectory: string): Promise<string>
   const draft = `${path}.${randomBytes(8).toString('hex')}`;
   await writeWhole(draft, `${randomBytes(32).toString('hex')}\n`);
   try {
-    // Unlike a rename, a link never replaces the secret that another process has made meanwhile.
+    // Unlike a rename, a link never replaces a secret that another process has made meanwhile.
     await link(draft, path);
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error;

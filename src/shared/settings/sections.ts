@@ -30,12 +30,12 @@ export const api = z.strictObject({
   bodyMemoryMegabytes: whole(
     128,
     { min: 16, max: 1_048_576 },
-    'Most request bodies that an API process holds at once; a caller has a quarter of it. More is a 503.',
+    'Memory for request bodies in an API process, of which a caller may use a quarter; more is answered 503.',
   ),
   slowBodySeconds: whole(
     20,
     { min: 1, max: hour },
-    'After this time a body has to come at 500 bytes a second on average; a slower one is a 408.',
+    'After this time a body must have arrived at 500 bytes a second on average; a slower one is answered 408.',
   ),
   corsOrigins: origins,
   uriScheme: text(
@@ -45,7 +45,7 @@ export const api = z.strictObject({
   ),
   uriHost: text('', orEmpty(host), 'Host of connection URIs; empty: as requested.'),
   uriPort: whole(0, { min: 0, max: 65_535 }, 'Port of connection URIs; 0: as requested.'),
-  downloadUrlSeconds: whole(hour, { min: 1, max: 7 * day }, 'How long a download_url is good for.'),
+  downloadUrlSeconds: whole(hour, { min: 1, max: 7 * day }, 'How long a download_url is valid.'),
   rateLimitPerMinute: whole(
     0,
     { min: 0, max: 1_000_000 },
@@ -59,17 +59,17 @@ export const api = z.strictObject({
   stalledSeconds: whole(
     60,
     { min: 1, max: hour },
-    'A client that takes less than 64 KiB of its answer in this time is cut off.',
+    'A client that reads less than 64 KiB of its answer in this time is disconnected.',
   ),
   answerMemoryMegabytes: whole(
     256,
     { min: 16, max: 1_048_576 },
-    'Memory for answers that clients have not taken yet; beyond it large ones wait, then are a 503.',
+    'Memory for answers that clients have not read yet; beyond it large answers wait, and then become a 503.',
   ),
   shutdownDelaySeconds: whole(
     0,
     { min: 0, max: 299 },
-    'How long an API process that is asked to stop goes on serving, for balancers to notice; less than workers.drain_seconds, which it counts towards.',
+    'How long an API process that is asked to stop goes on serving, so that balancers notice; part of workers.drain_seconds, and less than it.',
   ),
   trustProxy,
 });
@@ -83,13 +83,17 @@ export const redis = z.strictObject({
   ),
 });
 
-/** User and group without any rights on Debian, Alpine, Fedora and their kin. */
+/** The user and group without any rights on Debian, Alpine, Fedora and related systems. */
 const nobody = 65_534;
 const ids = { min: 1, max: 4_294_967_294 };
 export const ingest = z.strictObject({
   waitSeconds: whole(20, { min: 0, max: 120 }, 'How long an ingest waits for its document to be searchable.'),
   maxFileBytes: whole(104_857_600, { min: 1, max: 16 * gigabyte }, 'Largest uploaded file, in bytes.'),
-  maxChunks: whole(20_000, { min: 1, max: 1_000_000 }, 'Most chunks of a document; more is `too_large`.'),
+  maxChunks: whole(
+    20_000,
+    { min: 1, max: 1_000_000 },
+    'Most chunks of a document; a document with more fails as `too_large`.',
+  ),
   parseSeconds: whole(120, { min: 1, max: hour }, 'Longest time for parsing and chunking a document.'),
   parseMemoryMegabytes: whole(2048, { min: 1536, max: 1_048_576 }, 'Address space of a parser process.'),
   parserProcesses: whole(2, { min: 1, max: 64 }, 'Parser processes of an ingestion worker.'),
@@ -107,7 +111,7 @@ export const ingest = z.strictObject({
   ),
   maxMemoryShare: share(
     0.85,
-    'Share of the `maxmemory` of Redis from which on what makes it grow is answered 503, and what waits is put off.',
+    'Share of the `maxmemory` of Redis above which requests that make it grow are answered 503, and waiting ones are put off.',
     { min: 0.1, max: 0.95 },
   ),
 });
@@ -117,7 +121,7 @@ export const chunk = z.strictObject({
   overlap: whole(
     64,
     { min: 0, max: 8191 },
-    'Tokens that a chunk repeats of the one before; less than chunk.size.',
+    'Tokens of the chunk before that a chunk repeats; less than chunk.size.',
   ),
 });
 
@@ -141,7 +145,11 @@ export const completion = z.strictObject({
   model: text('gpt-4o-mini', modelName, 'Model of the openai completer.'),
   baseUrl: text(openaiUrl, httpUrl, 'Address of the completions provider, any compatible one.'),
   contextWindow: whole(32_768, { min: 1024, max: 10_000_000 }, 'Tokens of prompt and completion together.'),
-  maxTokens: whole(1024, { min: 1, max: 32_768 }, 'Most tokens of a completion whose request does not say.'),
+  maxTokens: whole(
+    1024,
+    { min: 1, max: 32_768 },
+    'Most tokens of a completion, unless its request says otherwise.',
+  ),
   timeoutSeconds: whole(120, { min: 1, max: hour }, 'Longest silence of the provider within an answer.'),
 });
 
@@ -160,14 +168,14 @@ export const workers = z.strictObject({
   ingestionConcurrency: whole(
     8,
     concurrency,
-    'Quick documents that an ingestion worker handles at once; of others as many, but two a parser process at most.',
+    'Quick documents that an ingestion worker handles at once; the same for others, but at most two for each parser process.',
   ),
   embeddingConcurrency: whole(8, concurrency, 'Batches that an embedding worker handles at once.'),
   cacheConcurrency: whole(2, concurrency, 'Caches that a cache worker builds at once.'),
   lockSeconds: whole(
     10,
     { min: 2, max: hour },
-    'After how long the job of a worker that died goes to another.',
+    'Time after which the job of a worker that died goes to another.',
   ),
   sweepSeconds: whole(
     15,
@@ -188,8 +196,11 @@ export const usage = z.strictObject({
 });
 
 export const admin = z.strictObject({
-  queuesReadOnly: flag(true, 'Whether /admin/queues only shows, without retry and remove.'),
-  sessionMinutes: whole(60, { min: 1, max: 1440 }, 'How long a login at /admin/login is good for.'),
+  queuesReadOnly: flag(
+    true,
+    'Whether /admin/queues only shows jobs, without buttons to retry and remove them.',
+  ),
+  sessionMinutes: whole(60, { min: 1, max: 1440 }, 'How long a login at /admin/login is valid.'),
 });
 
 export const metrics = z.strictObject({
@@ -208,6 +219,6 @@ export const log = z.strictObject({
   level: choice(
     ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
     'info',
-    'Least level that is logged.',
+    'Lowest level that is logged.',
   ),
 });

@@ -4,10 +4,13 @@ import { settingNotes } from './notes.js';
 
 const MAX_HOPS = 16;
 
-/** Proxies whose X-Forwarded-* headers are believed: so many before this service, or those within networks. */
+/** Proxies whose X-Forwarded-* headers are trusted: a number of proxies before this service, or networks. */
 export type TrustedProxies = number | readonly string[];
 
-/** null for what is neither; a network of everybody is refused, since a header that anybody may write proves nothing. */
+/**
+ * Parses the setting; null when it is invalid. A network of everybody is refused, since
+ * a header that anybody may write proves nothing.
+ */
 export function parseTrustedProxies(text: string): TrustedProxies | null {
   const trimmed = text.trim();
   if (/^\d{1,2}$/.test(trimmed)) return Number(trimmed) <= MAX_HOPS ? Number(trimmed) : null;
@@ -26,7 +29,7 @@ function isNetwork(network: string): boolean {
   return /^\d{1,3}$/.test(prefix) && Number(prefix) >= 1 && Number(prefix) <= bits;
 }
 
-/** A number may stand without quotes; `false` is what earlier settings files say for none. */
+/** A number may stand without quotes. `false` means none in earlier settings files. */
 const written = (value: unknown) =>
   typeof value === 'number' || value === false ? String(Number(value)) : value;
 
@@ -39,6 +42,6 @@ export const trustProxy = z
   .register(settingNotes, {
     kind: 'text',
     description:
-      'Reverse proxies before this service, whose X-Forwarded-* headers are believed: how many, or their networks.',
+      'Reverse proxies before this service, whose X-Forwarded-* headers are trusted: their number, or their networks.',
     allowed: `a number from 0 to ${String(MAX_HOPS)}, or addresses and networks such as "10.0.0.0/8, ::1"; not true: it would believe what anybody writes`,
   });

@@ -1,18 +1,17 @@
 import { defineScript, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
+import { SERVER_TIME } from '../redis/server-time.js';
 
 export type DraftObjects = ReturnType<typeof createDraftObjects>;
 
-/** By the server's own clock: those of several hosts need not agree. */
-const announceScript = defineScript<number>(`
-local time = redis.call('TIME')
-local now = string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000))
-return redis.call('ZADD', KEYS[1], now, ARGV[1])
+/** The time is the server's own, since the clocks of several hosts may differ. */
+const announceScript = defineScript<number>(`${SERVER_TIME}
+return redis.call('ZADD', KEYS[1], string.format('%d', serverTime()), ARGV[1])
 `);
 
 /**
- * Source objects from before their bytes are stored until a record refers to them, which the commit of that record
- * ends: what a crash leaves here for long is nobody's.
+ * The source objects whose bytes are being stored and that no record refers to yet. The commit of the record
+ * ends this. An object that stays here for long was left by a crash.
  */
 export function createDraftObjects(redis: Redis) {
   return {

@@ -1,25 +1,26 @@
 import type { Records } from '../documents/records.js';
 import { defineScript, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
+import { SERVER_TIME } from '../redis/server-time.js';
 import { documentOfSource } from './object-key.js';
 
-/** Longer than any upload may take. */
+/** How long a draft is kept, which is longer than any upload may take. */
 const DRAFT_MILLISECONDS = 2 * 86_400_000;
 
-/** Where objects that no record refers to are noted: those that one did refer to, and those that none ever did. */
+/** The lists of objects without a record: those that a record once referred to, and those that none ever did. */
 export type ObjectList = 'unreferenced' | 'drafts';
 
 export interface UnreferencedObjects {
-  /** Keys whose time has come, those that have waited longest first. */
-  due(list: ObjectList, most: number): Promise<string[]>;
-  /** Whether a record refers to the object after all, or all processes do. */
+  /** Returns keys whose time has come, those that have waited longest first. */
+  due(list: ObjectList, limit: number): Promise<string[]>;
+  /** Whether a record refers to the object after all, or it is the storage's marker. */
   isReferred(key: string): Promise<boolean>;
-  /** The object is gone, or referred to. */
+  /** Takes an object off its list, because it is gone or referred to. */
   forget(list: ObjectList, key: string): Promise<void>;
-  /** The object could not be removed: it comes up again after so long. */
+  /** Makes an object that could not be removed come up again later. */
   postpone(list: ObjectList, key: string, milliseconds: number): Promise<void>;
-  /** Gives members that a version before noted without a time the present one; answers whether there may be more. */
-  adoptOld(most: number): Promise<boolean>;
+  /** Gives the present time to members that an earlier version noted without one; answers whether there may be more. */
+  adoptOld(limit: number): Promise<boolean>;
 }
 
 interface UnreferencedParts {
@@ -29,8 +30,8 @@ interface UnreferencedParts {
 }
 
 /**
- * Objects without a record, kept for a while: a Redis that comes back without its last seconds, or from a copy, may hold
- * a record again that refers to one. All times are Redis' own.
+ * The objects without a record. They are kept for a while, since a Redis that comes back without its last seconds, or
+ * from a copy, may hold a record again that refers to one. All times are Redis' own.
  */
 export function createUnreferencedObjects({
   redis,
@@ -42,10 +43,10 @@ export function createUnreferencedObjects({
     drafts: { key: keys.draftObjects, wait: Math.max(DRAFT_MILLISECONDS, keepMilliseconds) },
   };
   return {
-    due: (list, most) =>
+    due: (list, limit) =>
       dueScript.run(redis, {
         keys: [places[list].key],
-        arguments: [String(places[list].wait), String(most)],
+        arguments: [String(places[list].wait), String(limit)],
       }),
     isReferred: (key) => isReferred(redis, records, key),
     forget: async (list, key) => {
@@ -57,12 +58,12 @@ export function createUnreferencedObjects({
         arguments: [key, String(places[list].wait - milliseconds)],
       });
     },
-    adoptOld: async (most) => {
+    adoptOld: async (limit) => {
       const adopted = await adoptScript.run(redis, {
         keys: [keys.garbageObjects, keys.unreferencedObjects],
-        arguments: [String(most)],
+        arguments: [String(limit)],
       });
-      return adopted === most;
+      return adopted === limit;
     },
   };
 }
@@ -74,27 +75,23 @@ async function isReferred(redis: Redis, records: Pick<Records, 'read'>, key: str
   return record?.published?.storageKey === key || record?.pending?.storageKey === key;
 }
 
-const NOW = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-`;
-
-const dueScript = defineScript<string[]>(`${NOW}
-local before = string.format('%d', now - tonumber(ARGV[1]))
+const dueScript = defineScript<string[]>(`${SERVER_TIME}
+local before = string.format('%d', serverTime() - tonumber(ARGV[1]))
 return redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', before, 'LIMIT', 0, ARGV[2])
 `);
 
 const postponeScript = defineScript<number>(
-  `${NOW}
-return redis.call('ZADD', KEYS[1], 'XX', string.format('%d', now - tonumber(ARGV[2])), ARGV[1])
+  `${SERVER_TIME}
+return redis.call('ZADD', KEYS[1], 'XX', string.format('%d', serverTime() - tonumber(ARGV[2])), ARGV[1])
 `,
   { evenWhenFull: true },
 );
 
-const adoptScript = defineScript<number>(`${NOW}
+const adoptScript = defineScript<number>(`${SERVER_TIME}
+local now = string.format('%d', serverTime())
 local found = redis.call('SPOP', KEYS[1], ARGV[1])
 for _, object in ipairs(found) do
-  redis.call('ZADD', KEYS[2], 'NX', string.format('%d', now), object)
+  redis.call('ZADD', KEYS[2], 'NX', now, object)
 end
 return #found
 `);

@@ -1,43 +1,43 @@
-import { at } from '../at.js';
+import { at, valueOf } from '../at.js';
 import { packedLength, packedTerms } from '../text/terms.js';
 
-/** The terms of a batch of chunks, which are counted and forgotten in parts. */
+/** The terms of a batch of chunks. They are counted and forgotten in parts. */
 export interface BatchTerms {
   readonly chunks: number;
-  /** Occurrences of all terms of all chunks. */
+  /** The occurrences of all terms in all chunks. */
   readonly length: number;
-  /** Every term once, ascending, and beside it how many of the chunks hold it. */
+  /** Every term once, ascending, and in the second list how many of the chunks hold it. */
   readonly terms: readonly number[];
   readonly frequencies: readonly number[];
 }
 
-/** Whose term statistics hold a batch: all of it, or its terms below `below`, of which more or fewer are to come. */
+/** Whose term statistics hold a batch. A count that is under way holds the terms less than `below`. */
 export type CountState =
   | { readonly kind: 'none' }
-  /** It is settled that nobody's do: the owner may not read the document. */
+  /** It is decided that nobody's statistics hold it, since the owner may not read the document. */
   | { readonly kind: 'nobody' }
   | { readonly kind: 'counted'; readonly owner: string }
   | { readonly kind: 'counting' | 'forgetting'; readonly owner: string; readonly below: number };
 
-/** Whether somebody's statistics hold the batch, or a part of it. */
+/** Whether somebody's statistics hold the batch or a part of it. */
 export const isHeld = (state: CountState): state is Extract<CountState, { readonly owner: string }> =>
   state.kind !== 'none' && state.kind !== 'nobody';
 
-/** Whether nothing is left to do for a batch that `owner` is to have; null is for nobody. */
+/** Whether nothing is left to do for a batch that is to be counted for `owner`, or for nobody when null. */
 export function isSettled(state: CountState, owner: string | null): boolean {
   return owner === null ? state.kind === 'nobody' : state.kind === 'counted' && state.owner === owner;
 }
 
-/** One step of a count: from a state to the next, with what changes in the owner's statistics. */
+/** One step of a count: the state before and after, and the change of the owner's statistics. */
 export interface CountStep {
   readonly from: CountState;
   readonly to: CountState;
-  /** Null where nobody's statistics change. */
+  /** Null when nobody's statistics change. */
   readonly owner: string | null;
   readonly sign: 1 | -1;
   /**
-   * Chunks and their length go in with the first part and out with the last, so that at no moment a term is in more
-   * chunks than there are.
+   * The chunks and their length are added with the first part and removed with the last, so
+   * that a term is never in more chunks than there are.
    */
   readonly chunks: number;
   readonly length: number;
@@ -45,14 +45,14 @@ export interface CountStep {
   readonly frequencies: readonly number[];
 }
 
-/** Terms of a step: each takes Redis two to five microseconds. */
+/** The most terms of a step; each takes Redis two to five microseconds. */
 export const TERMS_AT_ONCE = 2_000;
 
 export function sumTerms(packed: readonly Uint8Array[]): BatchTerms {
   const length = packed.reduce((sum, each) => sum + packedLength(each), 0);
   const [only, ...others] = packed;
   if (only && others.length === 0) {
-    // Most documents are one chunk.
+    // Most documents have one chunk.
     const terms = packedTerms(only);
     return { chunks: 1, length, terms, frequencies: terms.map(() => 1) };
   }
@@ -61,12 +61,12 @@ export function sumTerms(packed: readonly Uint8Array[]): BatchTerms {
     for (const term of packedTerms(each)) counts.set(term, (counts.get(term) ?? 0) + 1);
   }
   const terms = [...Uint32Array.from(counts.keys()).sort()];
-  return { chunks: packed.length, length, terms, frequencies: terms.map((term) => counts.get(term) ?? 0) };
+  return { chunks: packed.length, length, terms, frequencies: terms.map((term) => valueOf(counts, term)) };
 }
 
 /**
- * The next step on the way to a batch counted for `owner`, or for nobody; null once it is. What is being forgotten, or
- * is another's, is forgotten first.
+ * The next step on the way to a batch that is counted for `owner`, or for nobody; null when it is. What is being
+ * forgotten or is counted for another owner is forgotten first.
  */
 export function settleStep(batch: BatchTerms, state: CountState, owner: string | null): CountStep | null {
   if (isSettled(state, owner)) return null;
@@ -87,7 +87,7 @@ export function settleStep(batch: BatchTerms, state: CountState, owner: string |
   };
 }
 
-/** The next step on the way to a batch that nobody's statistics hold; null once they hold nothing of it. */
+/** The next step on the way to a batch that nobody's statistics hold; null when nobody's do. */
 export function forgetStep(batch: BatchTerms, state: CountState): CountStep | null {
   if (!isHeld(state)) return null;
   const end = state.kind === 'counted' ? batch.terms.length : firstAtLeast(batch.terms, state.below);
@@ -122,7 +122,7 @@ const cut = ({ terms, frequencies }: BatchTerms, start: number, end: number) => 
   frequencies: frequencies.slice(start, end),
 });
 
-/** Index of the first of ascending `terms` that is at least `least`; their number when none is. */
+/** The index of the first of ascending `terms` that is at least `least`; their number when there is none. */
 function firstAtLeast(terms: readonly number[], least: number): number {
   let low = 0;
   let high = terms.length;

@@ -1,14 +1,15 @@
 import { at } from '../at.js';
+import { slicesOf } from '../batches.js';
 import { defineScript } from '../redis/client.js';
 import { fromMember, toMember } from '../redis/keys.js';
 import type { CountState, CountStep } from './parts.js';
 
-/** Redis passes a script's values to a command on a stack of a few thousand. */
+/** A command in a script takes this many values at a time, since Redis passes them on a stack of a few thousand. */
 const MAX_GROUP_SIZE = 1_000;
 
 /**
- * Fields of a generation about a batch of its chunks: whose term statistics hold all of it; and how far a count has come
- * that is under way (`+below:owner`, `-below:owner`), or that it is settled that nobody's do.
+ * The two fields of a generation about a batch: whose term statistics hold all of it; and how far a count that is under
+ * way has come (`+below:owner`, `-below:owner`), or that nobody's statistics hold it.
  */
 export const countFields = (batch: number): [counted: string, part: string] => [
   `counted:${String(batch)}`,
@@ -17,7 +18,7 @@ export const countFields = (batch: number): [counted: string, part: string] => [
 
 const NOBODY = 'nobody';
 
-/** A state as the two fields hold it; empty for a field that is not there. */
+/** Writes a state into the two fields; an empty text stands for a missing field. */
 function writeState(state: CountState): [counted: string, part: string] {
   switch (state.kind) {
     case 'none':
@@ -32,7 +33,7 @@ function writeState(state: CountState): [counted: string, part: string] {
   }
 }
 
-/** What the generation says once a batch is settled for an owner, or for nobody: a field and its value. */
+/** The field and its value that a generation has once a batch is settled for an owner, or for nobody. */
 export function settledField(batch: number, owner: string | null): { field: string; value: string } {
   const [counted, part] = countFields(batch);
   return owner === null ? { field: part, value: NOBODY } : { field: counted, value: toMember(owner) };
@@ -48,7 +49,7 @@ export function readState([counted, part]: readonly (string | null | undefined)[
   return { kind: part.startsWith('+') ? 'counting' : 'forgetting', owner, below };
 }
 
-/** What the function below takes of `ARGV`: fields, state before and after, and what changes, terms in groups. */
+/** The arguments of the function below: fields, state before and after, and what changes, with terms in groups. */
 export function stepArguments(batch: number, step: CountStep): string[] {
   return [
     ...countFields(batch),
@@ -61,7 +62,7 @@ export function stepArguments(batch: number, step: CountStep): string[] {
   ];
 }
 
-/** Terms by how many chunks hold them: for each group that number, the group's size, and the terms. */
+/** Groups terms by how many chunks hold them: for each group that number, the size of the group, and its terms. */
 function groupTerms({ terms, frequencies }: CountStep): string[] {
   const groups = new Map<number, string[]>();
   terms.forEach((term, i) => {
@@ -74,16 +75,14 @@ function groupTerms({ terms, frequencies }: CountStep): string[] {
 }
 
 function inGroups(frequency: number, terms: readonly string[]): string[] {
-  const parts = Array.from({ length: Math.ceil(terms.length / MAX_GROUP_SIZE) }, (_, i) =>
-    terms.slice(i * MAX_GROUP_SIZE, (i + 1) * MAX_GROUP_SIZE),
-  );
-  return parts.flatMap((part) => [String(frequency), String(part.length), ...part]);
+  return slicesOf(terms, MAX_GROUP_SIZE).flatMap((part) => [String(frequency), String(part.length), ...part]);
 }
 
 /**
- * A Lua function for the scripts that count or forget a part of a batch: nothing happens unless the generation is in the
- * state that the part begins at, so that no part is ever done twice, even when a process dies or another comes second. A
- * group of terms is read and written as one: a command for each term costs more, here and in the append-only file.
+ * A Lua function for the scripts that count or forget a part of a batch. It does nothing unless the generation is in
+ * the state at which the part begins, so that no part is done twice, even when a process dies or another does the same.
+ * It reads and writes the terms of a group with one command, since a command for each term costs more, here and in the
+ * append-only file.
  */
 export const COUNT_FUNCTION = `
 local function change(statistics, sign, at, last)
@@ -122,9 +121,10 @@ end
 `;
 
 /**
- * What a part begins with may be refused: where the generation was discarded or never opened, or chunks have no terms
- * yet (-1); and where the record changed since it was read (-2), since the process that changed its access lists then looks here
- * once more, and must not be followed by one who knows less. What was begun goes on in any case.
+ * Takes a step of a count. The first part may be refused: with -1 when the generation was discarded or never opened, or
+ * chunks have no terms yet; with -2 when the record has changed since it was read, because the process that changed its
+ * access lists will look here once more, and no process that knows less may come after it. A count that has begun
+ * always continues.
  */
 export const settleStepScript = defineScript<number>(`${COUNT_FUNCTION}
 if ARGV[3] == 'begin' then
@@ -136,7 +136,7 @@ if ARGV[3] == 'begin' then
 end
 return step(KEYS[1], KEYS[2], 4, #ARGV)`);
 
-/** Takes a step for a generation that is still to be cleaned away; -1 when it is not (any more). */
+/** Takes a step for a generation that is to be cleaned away; -1 when it is not any more. */
 export const forgetStepScript = defineScript<number>(
   `${COUNT_FUNCTION}
 if redis.call('SISMEMBER', KEYS[3], ARGV[1]) == 0 then return -1 end

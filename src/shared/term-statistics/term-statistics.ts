@@ -5,7 +5,7 @@ import type { TermStatistics } from '../search/query-terms.js';
 import { forgetStep, settleStep, sumTerms, type CountState, type CountStep } from './parts.js';
 import { countFields, forgetStepScript, readState, settleStepScript, stepArguments } from './scripts.js';
 
-/** Chunks of a generation that are counted together, see `BATCH_SIZE`. */
+/** A batch of a generation, whose chunks are counted together; see `BATCH_SIZE`. */
 export interface BatchName {
   readonly generation: string;
   readonly batch: number;
@@ -15,34 +15,34 @@ export interface CountedBatch extends BatchName {
   readonly chunks: readonly { readonly number: number; readonly terms: Uint8Array }[];
 }
 
-/** By what a record says whose statistics are to hold its chunks. */
+/** What a record says about whose statistics are to hold its chunks. */
 export interface Wanted {
   readonly documentId: string;
   readonly revision: number;
-  /** Null where nobody's are. */
+  /** Null for nobody's. */
   readonly owner: string | null;
 }
 
-/** `refused`: a generation that was discarded, or whose chunks have no terms yet. `overtaken`: the record has changed. */
+/** `refused`: the generation was discarded, or its chunks have no terms yet. `overtaken`: the record has changed. */
 export type Settled = 'settled' | 'refused' | 'overtaken';
 
 export type TermStatisticsStore = ReturnType<typeof createTermStatistics>;
 
 /**
- * Document frequencies of each owner's chunks. The step that writes the last chunks of a batch begins to count it
- * (`shared/chunks/`); here it is counted to the end, counted anew when access changes, and forgotten. All of that goes
- * in parts, so that Redis is never held up for long. A generation remembers of each batch how far it has come and for
- * whom, and a part is done only where it begins: none is done twice and none is lost, whenever a process dies.
+ * The document frequencies of each owner's chunks. The step that writes the last chunks of a batch begins to count it
+ * (`shared/chunks/`). Here a count is finished, repeated when access changes, and forgotten. All of this goes in parts,
+ * so that Redis is never held up for long. A generation remembers for each batch how far its count has come and for
+ * whom, and a part is done only at the state where it begins: no part is done twice or lost, whenever a process dies.
  */
 export function createTermStatistics(redis: Redis) {
   return {
     state: (batch: BatchName) => readBatchState(redis, batch),
     states: (generation: string, batches: number) => readStates(redis, generation, batches),
-    /** Makes a batch counted for its owner, or for nobody, whatever of it is counted now. */
+    /** Brings a batch to the state in which it is counted for its owner, or for nobody, from whatever state it is in. */
     settle: (batch: CountedBatch, wanted: Wanted) => settle(redis, batch, wanted),
     /**
-     * Takes a batch of a generation that is to be cleaned away out of the statistics that hold it, or a part of it.
-     * @returns false for a generation that is not (any more)
+     * Removes a batch of a generation that is to be cleaned away from the statistics that hold it or a part of it.
+     * @returns false when the generation is not to be cleaned away any more
      */
     forget: (batch: CountedBatch) => forget(redis, batch),
     read: (ownerId: string, terms: readonly number[]) => readStatistics(redis, ownerId, terms),
@@ -97,24 +97,24 @@ async function forget(redis: Redis, batch: CountedBatch): Promise<boolean> {
 }
 
 interface Steps {
-  /** Null when the batch has reached its end. */
+  /** The next step; null when the batch has reached its final state. */
   readonly next: (reached: CountState) => CountStep | null;
   readonly run: (step: CountStep) => Promise<number>;
 }
 
-/** @returns 1 at the end, else what a script refused with */
+/** Takes steps until the last one. @returns 1 at the end, else the code with which a script refused */
 async function takeSteps(redis: Redis, batch: BatchName, { next, run }: Steps): Promise<number> {
   let reached = await readBatchState(redis, batch);
   for (let step = next(reached); step; step = next(reached)) {
     const done = await run(step);
     if (done < 0) return done;
-    // Somebody else came first, or Redis came back with older data: it goes on from where that is.
+    // Another process came first, or Redis came back with older data. The count continues from where it is now.
     reached = done === 1 ? step.to : await readBatchState(redis, batch);
   }
   return 1;
 }
 
-/** Whether nothing was under way before the step. */
+/** Whether the step begins a count, so that nothing was under way before. */
 const begins = ({ from }: CountStep) => from.kind !== 'counting' && from.kind !== 'forgetting';
 
 async function readStatistics(
@@ -123,7 +123,7 @@ async function readStatistics(
   terms: readonly number[],
 ): Promise<TermStatistics> {
   const names = ['chunks', 'length', ...terms.map(String)];
-  // What is counted for the first time has no field yet, which stands for 0.
+  // A term that was never counted has no field, which stands for 0.
   const values = (await redis.hmGet(keys.statistics(ownerId), names)).map(Number);
   const frequencies = new Map(terms.map((term, i) => [term, at(values, i + 2)]));
   return { chunks: at(values, 0), totalLength: at(values, 1), frequencies };

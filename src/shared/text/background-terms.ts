@@ -6,7 +6,7 @@ for (const { rate, words } of backgroundTable) {
   for (const term of analyzeText(words).counts.keys()) rates.set(term, Math.max(rate, rates.get(term) ?? 0));
 }
 
-/** Share of passages of general text that hold the term; 0 when it is too rare to be in the table. */
+/** The share of passages of general text that hold the term; 0 when it is too rare to be in the table. */
 export function backgroundRate(term: number): number {
   return rates.get(term) ?? 0;
 }

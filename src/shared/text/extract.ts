@@ -9,19 +9,19 @@ export interface Extract {
 }
 
 const MAX_SENTENCES = 5;
-/** Passages whose sentences are looked at: those that share most with the question. */
+/** Sentences are taken from this many passages, those that share most with the question. */
 const MAX_PASSAGES = 12;
-/** A sentence scoring less than this share of the best one does not help. */
+/** A sentence with less than this share of the best score does not help. */
 const MIN_SHARE = 0.4;
-/** A question of more terms is a pasted text, and the first of them tell enough. */
+/** A question of more terms is pasted text, of which the first terms tell enough. */
 const MAX_TERMS = 256;
 const ANALYZED_BEFORE_PAUSE = 65_536;
 
 type Weights = ReadonlyMap<number, number>;
 
 /**
- * The sentences that share most with the question, best first; where none shares a word with it (passages found by
- * meaning), the first sentence of the best passage.
+ * Returns the sentences that share most with the question, best first. When none shares a word with it, as with
+ * passages that were found by meaning, it returns the first sentence of the best passage.
  */
 export async function extractSentences({ question, passages }: Prompt): Promise<Extract[]> {
   const analyzed = await analyzePassages(passages);
@@ -53,7 +53,7 @@ async function analyzePassages(passages: readonly Passage[]) {
   return analyzed;
 }
 
-/** The question's terms, those that few passages hold weighing more (the idf of BM25, always positive). */
+/** Weighs the question's terms: the fewer passages hold a term, the more it weighs (the idf of BM25, always positive). */
 function weighTerms(passages: readonly TermCounts[], question: TermCounts): Weights {
   const total = passages.length;
   const weights = new Map<number, number>();
@@ -74,7 +74,7 @@ interface Candidate extends Extract {
   readonly score: number;
 }
 
-/** Shorter sentences say it more to the point, to a length; questions (headings, mostly) do not answer questions. */
+/** Shorter sentences score higher, down to this many terms. Questions, which are mostly headings, do not answer questions. */
 const MIN_LENGTH = 8;
 const QUESTION_PENALTY = 0.25;
 const PASSAGE_SHARE = 0.2;
@@ -97,7 +97,7 @@ function chooseSentences(candidates: readonly Candidate[]): Extract[] {
   const chosen = new Map<string, Extract>();
   for (const { sentence, passage, score } of candidates) {
     if (chosen.size >= MAX_SENTENCES || score < best.score * MIN_SHARE) break;
-    // Neighbouring chunks repeat each other's ends.
+    // Neighbouring chunks repeat text, and so sentences.
     if (!chosen.has(sentence)) chosen.set(sentence, { sentence, passage });
   }
   return [...chosen.values()];

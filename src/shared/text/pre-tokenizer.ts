@@ -1,9 +1,10 @@
 /**
- * Splits text as the pre-tokenizer of cl100k_base does (https://github.com/openai/tiktoken, its `pat_str`), by hand
- * because the regular expression is what makes tiktoken slow. No token crosses a border between two pieces.
+ * Splits text as the pre-tokenizer of cl100k_base does (https://github.com/openai/tiktoken, its
+ * `pat_str`). It does so without a regular expression, because that is what makes tiktoken
+ * slow. No token crosses the border between two pieces.
  */
 
-/** Longest piece in UTF-16 units: tiktoken's time grows with the square of a run's length, so long runs are cut. */
+/** The longest piece in UTF-16 units. Longer runs are cut, since tiktoken's time grows with the square of a run's length. */
 export const MAX_PIECE_LENGTH = 128;
 
 const OTHER = 1;
@@ -12,10 +13,10 @@ const NUMBER = 3;
 const SPACE = 4;
 const NEWLINE = 5;
 
-/** Kind of each code point, found out on first sight. */
+/** The kind of each code point, which is found out when it is first seen. */
 const kinds = new Uint8Array(0x110000);
 
-/** Where the piece that starts at `start` ends, in the order of the pattern's alternatives. */
+/** The end of the piece that starts at `start`. Its cases are in the order of the pattern's alternatives. */
 export function pieceEnd(text: string, start: number): number {
   const first = kindAt(text, start);
   if (first === LETTER) return runEnd(text, start, start, LETTER);
@@ -98,6 +99,6 @@ function whitespaceEnd(text: string, start: number): number {
     else if (kind !== SPACE) break;
   }
   if (afterNewline > 0) return afterNewline;
-  // The last blank of a run belongs to the word after it.
+  // The last blank of a run belongs to the word that follows.
   return end < text.length && end - start > 1 && end < limit ? end - 1 : end;
 }

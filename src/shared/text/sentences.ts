@@ -1,8 +1,11 @@
-/** Longer sentences are tables or lists without stops: they are cut at a blank. */
+/** Longer sentences are tables or lists without full stops. They are cut at a blank. */
 const MAX_SENTENCE_LENGTH = 400;
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 
-/** Sentences of a text in any language (UAX #29), trimmed; a line end ends one too where a blank line or a list follows. */
+/**
+ * Splits a text in any language into sentences (UAX #29), trimmed. A line also ends
+ * one when a blank line or a list item follows.
+ */
 export function splitSentences(text: string): string[] {
   return splitBlocks(text)
     .flatMap((block) => [...segmenter.segment(block.replace(/\s+/gu, ' '))])
@@ -10,10 +13,10 @@ export function splitSentences(text: string): string[] {
     .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence));
 }
 
-/** A line that begins an item of a list, a heading or a row of a table. */
+/** A line that begins a list item, a heading or a row of a table. */
 const ITEM = /^\s*(?:[-*•#|]|\d+[.)])(?:\s|$)/u;
 
-/** Line by line: a pattern over the whole text would look at a run of line ends again from each of them. */
+/** Splits line by line, since a pattern over the whole text would read a run of line ends again from each of them. */
 function splitBlocks(text: string): string[] {
   const blocks: string[][] = [[]];
   for (const line of text.split('\n')) {

@@ -1,7 +1,7 @@
 /**
- * English words that carry no subject of their own: the list of the Snowball project (BSD licence), its contractions
- * left out because `terms.ts` takes those apart. Frequent words of other languages are only weighed down, by
- * `background-terms.ts`, since many of them are content words elsewhere (German "die", French "on").
+ * English words that carry no subject of their own: the list of the Snowball project (BSD licence), without
+ * contractions, which `terms.ts` takes apart. Frequent words of other languages get a low weight from
+ * `background-terms.ts` instead, since many of them are content words elsewhere (German "die", French "on").
  */
 export const stopWords: ReadonlySet<string> = new Set(
   `i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself it

@@ -1,11 +1,14 @@
 import { unpackTerms } from './terms.js';
 
-/** A chunk that says a word more often than this is not found any sooner: BM25 is nearly saturated. */
+/** A term that a chunk repeats more often is not found any sooner, since BM25 is nearly saturated. */
 const MAX_REPEATS = 3;
-/** Of letters alone, no word of any query language; that one pair of terms in 300 million is taken for one does no harm. */
+/**
+ * Tokens have this many letters, so that they are no words of a query language.
+ * One pair of terms in 300 million shares a token.
+ */
 const LETTERS = 6;
 
-/** What a full-text index knows a term by. */
+/** The token by which a full-text index knows a term. */
 export function termToken(term: number): string {
   let token = '';
   for (let rest = term; token.length < LETTERS; rest = Math.floor(rest / 26))
@@ -13,7 +16,7 @@ export function termToken(term: number): string {
   return token;
 }
 
-/** What a full-text index reads of a chunk: each of its terms as often as the chunk has it. */
+/** The text that a full-text index reads of a chunk: each term as often as the chunk has it. */
 export function termTokens(packed: Uint8Array): string {
   const tokens: string[] = [];
   for (const [term, count] of unpackTerms(packed).counts) {

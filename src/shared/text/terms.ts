@@ -1,17 +1,21 @@
+import { at, valueOf } from '../at.js';
 import { findWords, isUnspaced, MAX_WORD_LENGTH, splitWord } from './words.js';
 
-/** How often each term, known by its 32-bit hash, occurs in a text; `length` is their sum. */
+/** How often each term, known by its 32-bit hash, occurs in a text. `length` is the sum of the counts. */
 export interface TermCounts {
   readonly length: number;
   readonly counts: ReadonlyMap<number, number>;
 }
 
-/** Texts are analysed for their vector, for their terms and for ranking, one soon after the other. */
+/** Recent texts are remembered, since a text is analysed for its vector, its terms and its ranking in a short time. */
 const RECENT_TEXTS = 256;
 const MAX_RECENT_LENGTH = 16_384;
 const recent = new Map<string, TermCounts>();
 
-/** Folded and stemmed words without English stop words; character pairs where no spaces part words. */
+/**
+ * Counts the terms of a text: folded and stemmed words without English stop words,
+ * and character pairs in scripts without spaces.
+ */
 export function analyzeText(text: string): TermCounts {
   const known = recent.get(text);
   if (known) return known;
@@ -46,12 +50,12 @@ function termsOf(word: string): readonly number[] {
   return terms;
 }
 
-/** A copy of its own: V8 cuts words of 13 characters and more as views, which would keep the whole text alive. */
+/** Copies a word. V8 cuts words of 13 characters and more as views, which would keep the whole text alive. */
 function detach(word: string): string {
   return Buffer.from(word, 'utf16le').toString('utf16le');
 }
 
-/** FNV-1a over UTF-16 units, then the finaliser of MurmurHash3 so that every bit depends on every unit. */
+/** Hashes with FNV-1a over UTF-16 units, and then the finaliser of MurmurHash3, so that every bit depends on every unit. */
 export function hashTerm(term: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < term.length; index += 1)
@@ -59,7 +63,7 @@ export function hashTerm(term: string): number {
   return mixBits(hash);
 }
 
-/** A bijection of 32-bit integers whose every output bit depends on all input bits (MurmurHash3, public domain). */
+/** Maps 32-bit integers one to one, with output bits that depend on all input bits (MurmurHash3, public domain). */
 export function mixBits(value: number): number {
   let mixed = value ^ (value >>> 16);
   mixed = Math.imul(mixed, 0x85ebca6b);
@@ -69,8 +73,9 @@ export function mixBits(value: number): number {
 }
 
 /*
- * Packed layout, kept in every chunk for ever: byte 0 the version (1); bytes 1–4 `length`; then n terms as ascending
- * unsigned 32-bit integers; then n counts of one byte, 255 meaning "255 or more". Integers are little-endian.
+ * The packed layout, which chunks keep for ever: byte 0 is the version (1); bytes 1–4 are
+ * `length`; then n terms follow as ascending unsigned 32-bit integers; then n counts of one byte,
+ * where 255 means "255 or more". Integers are little-endian.
  */
 const PACKED_VERSION = 1;
 const HEADER_BYTES = 5;
@@ -84,7 +89,7 @@ export function packTerms({ length, counts }: TermCounts): Uint8Array {
   view.setUint32(1, length, true);
   terms.forEach((term, index) => {
     view.setUint32(HEADER_BYTES + 4 * index, term, true);
-    packed[HEADER_BYTES + 4 * terms.length + index] = Math.min(255, counts.get(term) ?? 0);
+    packed[HEADER_BYTES + 4 * terms.length + index] = Math.min(255, valueOf(counts, term));
   });
   return packed;
 }
@@ -93,39 +98,40 @@ export function unpackTerms(packed: Uint8Array): TermCounts {
   const size = packedSize(packed);
   const counts = new Map<number, number>();
   for (let index = 0; index < size; index += 1) {
-    counts.set(readUint32(packed, HEADER_BYTES + 4 * index), packed[HEADER_BYTES + 4 * size + index] ?? 0);
+    const count = at(packed, HEADER_BYTES + 4 * size + index);
+    counts.set(readUint32(packed, HEADER_BYTES + 4 * index), count);
   }
   return { length: packedLength(packed), counts };
 }
 
-/** Every term once, ascending. */
+/** Returns every term once, ascending. */
 export function packedTerms(packed: Uint8Array): number[] {
   return Array.from({ length: packedSize(packed) }, (_, index) =>
     readUint32(packed, HEADER_BYTES + 4 * index),
   );
 }
 
-/** Tells of each term, ascending, and of how often it occurs; of none where nothing was packed. */
+/** Calls `tell` for each term, ascending, with its count. Does nothing when nothing was packed. */
 export function readTerms(packed: Uint8Array, tell: (term: number, count: number) => void): void {
   const size = packed.length === 0 ? 0 : packedSize(packed);
   for (let index = 0; index < size; index += 1)
     tell(readUint32(packed, HEADER_BYTES + 4 * index), packed[HEADER_BYTES + 4 * size + index] ?? 0);
 }
 
-/** Occurrences of all terms together. */
+/** The occurrences of all terms together. */
 export function packedLength(packed: Uint8Array): number {
   return readUint32(packed, 1);
 }
 
 /**
- * Writes the occurrences of each of `terms`, which ascend, to the same place of `counts`: each is found by bisection of
- * what comes after the one before it, without allocating.
+ * Writes the count of each of `terms`, which must ascend, to the same place of `counts`. Each term is
+ * searched by bisection after the one before it, without allocating.
  */
 export function readCounts(packed: Uint8Array, terms: Uint32Array, counts: Uint8Array): void {
   const size = packedSize(packed);
   let low = 0;
-  for (let at = 0; at < terms.length; at += 1) {
-    const term = terms[at] ?? 0;
+  for (let place = 0; place < terms.length; place += 1) {
+    const term = terms[place] ?? 0;
     let high = size;
     while (low < high) {
       const middle = (low + high) >>> 1;
@@ -133,7 +139,7 @@ export function readCounts(packed: Uint8Array, terms: Uint32Array, counts: Uint8
       else high = middle;
     }
     const isFound = low < size && readUint32(packed, HEADER_BYTES + 4 * low) === term;
-    counts[at] = isFound ? (packed[HEADER_BYTES + 4 * size + low] ?? 0) : 0;
+    counts[place] = isFound ? (packed[HEADER_BYTES + 4 * size + low] ?? 0) : 0;
   }
 }
 
@@ -147,7 +153,8 @@ function packedSize(packed: Uint8Array): number {
   return packed.length / BYTES_A_TERM - 1;
 }
 
-function readUint32(bytes: Uint8Array, at: number): number {
-  const high = ((bytes[at + 3] ?? 0) << 24) | ((bytes[at + 2] ?? 0) << 16);
-  return (high | ((bytes[at + 1] ?? 0) << 8) | (bytes[at] ?? 0)) >>> 0;
+/** Read once for each term of each candidate: a check of each byte would slow ranking down. */
+function readUint32(bytes: Uint8Array, start: number): number {
+  const high = ((bytes[start + 3] ?? 0) << 24) | ((bytes[start + 2] ?? 0) << 16);
+  return (high | ((bytes[start + 1] ?? 0) << 8) | (bytes[start] ?? 0)) >>> 0;
 }

@@ -2,19 +2,19 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export type CountTokens = (text: string) => number;
 
-/** No token is shorter than a byte, so most texts need no counting. */
+/** Whether a text fits without counting, as most texts do: no token is shorter than a byte. */
 function surelyFits(text: string, maximum: number): boolean {
   return text.length <= maximum && Buffer.byteLength(text) <= maximum;
 }
 
-/** Above this, a start is found in one pass by the sum of its slices, which may be off by a few tokens. */
+/** For a larger maximum, a start is found in one pass that adds up slices, which may be off by a few tokens. */
 const MAX_EXACT = 1024;
 const SLACK = 16;
 const CUT_SLICE_LENGTH = 1024;
-/** Counting this much takes less than two milliseconds. */
+/** Text up to this length is always counted, in less than two milliseconds. */
 const ALWAYS_COUNTED = 4096;
 
-/** The longest start of `text` of at most `maximum` tokens, or nearly; never ends within a character. */
+/** Returns the longest start of `text` of at most `maximum` tokens, or nearly so. It never ends within a character. */
 export function cutToTokens(text: string, maximum: number, countTokens: CountTokens): string {
   if (surelyFits(text, maximum)) return text;
   if (maximum <= MAX_EXACT) return cutExactly(text, maximum, countTokens);
@@ -30,12 +30,12 @@ export function cutToTokens(text: string, maximum: number, countTokens: CountTok
   return text;
 }
 
-/** By halving, between the shortest and the longest start that could be meant: no token is shorter than a byte. */
+/** Halves the interval between the shortest and the longest possible start, since no token is shorter than a byte. */
 function cutExactly(text: string, maximum: number, countTokens: CountTokens): string {
-  // A longer start may have fewer tokens (`trin` has two, `tring` one), which halving would miss at the very end.
+  // A longer start may have fewer tokens (`trin` has two, `tring` has one), which halving would miss at the very end.
   if (text.length <= ALWAYS_COUNTED && countTokens(text) <= maximum) return text;
   let low = 0;
-  // One more than is there: no start that is too long has been seen yet.
+  // One more than the length: no start that is too long has been seen yet.
   let high = text.length + 1;
   let end = Math.min(text.length, maximum * 4);
   while (high - low > 1) {
@@ -46,10 +46,10 @@ function cutExactly(text: string, maximum: number, countTokens: CountTokens): st
   return text.slice(0, wholeCharacters(text, low));
 }
 
-/** Longer clusters are no characters of any language, but a way to keep us looking. */
+/** Longer clusters are not characters of any language, and would only take time. */
 const MAX_CHARACTER_LENGTH = 64;
 
-/** The nearest border of characters at or before `end`: not within a surrogate pair, nor before marks and joiners. */
+/** The nearest border of characters at or before `end`: neither within a surrogate pair, nor before marks and joiners. */
 function wholeCharacters(text: string, end: number): number {
   for (let border = end; border > 0 && border > end - MAX_CHARACTER_LENGTH; border -= 1) {
     if (border >= text.length || isBorder(text, border)) return border;
@@ -59,7 +59,7 @@ function wholeCharacters(text: string, end: number): number {
 
 function isBorder(text: string, index: number): boolean {
   if (isWithinPair(text, index) || text.charAt(index - 1) === '\u200d') return false;
-  const after = String.fromCodePoint(text.codePointAt(index) ?? 0);
+  const after = text.slice(index, index + 2);
   return !/^[\p{M}\p{Emoji_Modifier}\u200d]/u.test(after);
 }
 
@@ -69,7 +69,7 @@ function isWithinPair(text: string, index: number): boolean {
 
 const SLICE_LENGTH = 16_384;
 
-/** Counts without holding up the process: a slice at a time, cut at blanks, so that the sum is that of the whole. */
+/** Counts without blocking the process: a slice at a time, cut at blanks, so that the sum is that of the whole text. */
 export async function countLongText(text: string, countTokens: CountTokens): Promise<number> {
   let count = 0;
   for (let start = 0; start < text.length;) {

@@ -1,12 +1,12 @@
 import { get_encoding, type Tiktoken } from 'tiktoken';
 import { MAX_PIECE_LENGTH, pieceEnd } from './pre-tokenizer.js';
 
-/** Longest piece whose count is remembered, in UTF-16 units. */
+/** Counts of pieces up to this length, in UTF-16 units, are remembered. */
 const MAX_WORD_LENGTH = 32;
-/** First of the scripts without spaces: their clauses hardly come again, and are as fast in one call with their like. */
+/** The first code unit of scripts without spaces. Their clauses hardly repeat, and are as fast encoded together. */
 const FIRST_WIDE = 0x2e80;
 const REMEMBERED_PIECES = 65_536;
-/** A call into WASM costs as much as encoding a few known pieces between two unknown ones. */
+/** A call into WASM costs as much as encoding this many known pieces between two unknown ones. */
 const MAX_GAP_LENGTH = 3;
 const PIECES_AT_ONCE = 256;
 
@@ -14,13 +14,19 @@ const remembered = new Map<string, number>();
 const tokenBytes = new Uint8Array(100_512);
 let encoder: Tiktoken | undefined;
 
-/** Consecutive pieces of a text: piece `i` spans `ends[i - 1]` (or the start) to `ends[i]` and has `counts[i]` tokens. */
+/**
+ * Consecutive pieces of a text. Piece `i` reaches from `ends[i - 1]` (or the
+ * start) to `ends[i]` and has `counts[i]` tokens.
+ */
 export interface CountedPieces {
   readonly ends: readonly number[];
   readonly counts: readonly number[];
 }
 
-/** Tokens of `text` in cl100k_base. Runs over 128 characters without any border are counted in parts: a token or so more or less per part. */
+/**
+ * Counts the tokens of `text` in cl100k_base. A run of over 128 characters without a border
+ * is counted in parts, each of which may be off by one.
+ */
 export function countTokens(text: string): number {
   let total = 0;
   for (let position = 0; position < text.length;) {
@@ -32,8 +38,8 @@ export function countTokens(text: string): number {
 }
 
 /**
- * The next pieces of `text` from `start` on (a border of pieces), at most `limit`. Their counts add up to the text's:
- * each distinct piece is encoded once, which is several times as fast as encoding the whole.
+ * Counts the next pieces of `text` from `start` on (a border of pieces), at most `limit` of them. Their counts add up
+ * to the text's. Each distinct piece is encoded once, which is several times as fast as encoding the whole text.
  */
 export function countPieces(text: string, start: number, limit: number): CountedPieces {
   const ends: number[] = [];
@@ -49,7 +55,7 @@ export function countPieces(text: string, start: number, limit: number): Counted
     const known = mayComeAgain(text, position, end) ? remembered.get(text.slice(position, end)) : undefined;
     const index = ends.push(end) - 1;
     counts.push(known ?? 0);
-    // Part of a longer run: encoded with its neighbours it would be one run again.
+    // A part of a longer run is encoded alone, since with its neighbours it would be one run again.
     const isPart = mayBePart(position, end);
     if (isPart || index - unknownTo > MAX_GAP_LENGTH) settle();
     if (known === undefined) {
@@ -71,7 +77,7 @@ interface Span {
   readonly to: number;
 }
 
-/** Encodes pieces `from` to `to` in one call and deals its tokens out to them by their bytes. */
+/** Encodes pieces `from` to `to` in one call, and assigns the tokens to the pieces by their bytes. */
 function encodeSpan(text: string, { start, ends, counts, from, to }: Span): void {
   const spanStart = from === 0 ? start : (ends[from - 1] ?? start);
   const tokens = encode(text.slice(spanStart, ends[to]));
@@ -90,7 +96,7 @@ function encodeSpan(text: string, { start, ends, counts, from, to }: Span): void
   }
 }
 
-/** Tokens of `text` by tiktoken itself: exact for runs of any length, in time quadratic in the longest. */
+/** Counts tokens with tiktoken itself: exact for runs of any length, in time that is quadratic in the longest run. */
 export function countTokensExactly(text: string): number {
   return encode(text).length;
 }
@@ -111,23 +117,23 @@ function bytesOf(token: number): number {
 
 function remember(piece: string, count: number): void {
   if (remembered.size >= REMEMBERED_PIECES) remembered.clear();
-  // V8 keeps a document alive through slices of 13 characters or more: remember a copy.
+  // A copy is remembered, since V8 keeps a document alive through slices of 13 characters or more.
   remembered.set(piece.length < 13 ? piece : ` ${piece}`.slice(1), count);
 }
 
-/** Words do; so do the parts of a line of dashes or of one letter. */
+/** Whether a piece may occur again. Words do, and so do the parts of a line of dashes or of one letter. */
 function mayComeAgain(text: string, start: number, end: number): boolean {
   const length = end - start;
   if (length === 1 || mayBePart(start, end)) return true;
   return length <= MAX_WORD_LENGTH && text.charCodeAt(end - 1) < FIRST_WIDE;
 }
 
-/** True when the piece may have been cut from a longer run: runs are cut near, not always at the longest piece. */
+/** Whether the piece may have been cut from a longer run. Runs are cut close to the longest piece, not always exactly there. */
 export function mayBePart(start: number, end: number): boolean {
   return end - start > MAX_PIECE_LENGTH / 2;
 }
 
-/** Bytes of a part of `text` in UTF-8; a lone surrogate is encoded as U+FFFD. */
+/** The bytes of a part of `text` in UTF-8. A lone surrogate is encoded as U+FFFD. */
 function utf8Length(text: string, start: number, end: number): number {
   let bytes = 0;
   for (let position = start; position < end; position += 1) {
@@ -135,7 +141,7 @@ function utf8Length(text: string, start: number, end: number): number {
     if (unit < 0x80) bytes += 1;
     else if (unit < 0x800) bytes += 2;
     else bytes += 3;
-    // A pair takes four bytes, two less than two lone halves.
+    // A pair takes four bytes, which is two less than two lone halves.
     const isHigh = unit >= 0xd800 && unit < 0xdc00 && position + 1 < end;
     if (isHigh && (text.charCodeAt(position + 1) & 0xfc00) === 0xdc00) bytes -= 2;
   }

@@ -4,18 +4,18 @@ import { stopWords } from './stop-words.js';
 
 const WORDS = /[\p{L}\p{N}\p{M}]+(?:['’]\p{L}+)?/gu;
 const ASCII = /^[\0-\x7f]*$/u;
-/** Normalising is quadratic in runs of combining marks, so they are cut where UAX #15 cuts them (stream-safe text). */
+/** Normalising is quadratic in runs of combining marks, so these are cut where UAX #15 cuts them (stream-safe text). */
 const MARK_RUNS = /(\p{M}{30})\p{M}+/gu;
-/** Anything longer is no word of a language: it is one term as it stands. */
+/** Anything longer is not a word of a language. It is one term as it stands. */
 export const MAX_WORD_LENGTH = 40;
 
-/** Runs of letters, digits and marks, with what follows an apostrophe. */
+/** Finds the words of a text: runs of letters, digits and marks, with what follows an apostrophe. */
 export function findWords(text: string): readonly string[] {
   const normal = ASCII.test(text) ? text : text.replace(MARK_RUNS, '$1').normalize('NFKC');
   return normal.match(WORDS) ?? [];
 }
 
-/** Scripts that write no spaces between words, and Korean, whose particles stick to the words. */
+/** Scripts without spaces between words, and Korean, whose particles are attached to the words. */
 const UNSPACED_CLASS =
   '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}ー\\p{sc=Hangul}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}';
 const UNSPACED = new RegExp(`[${UNSPACED_CLASS}]`, 'u');
@@ -25,7 +25,7 @@ export function isUnspaced(word: string): boolean {
   return UNSPACED.test(word);
 }
 
-/** The terms of one of `findWords`: none for a stop word, several for a compound identifier or unspaced script. */
+/** Splits one of `findWords` into terms: none for a stop word, several for a compound identifier or an unspaced script. */
 export function splitWord(word: string): string[] {
   if (!isUnspaced(word)) return splitApostrophe(word);
   return (word.match(RUNS) ?? []).flatMap((run) => (isUnspaced(run) ? pairs(run) : splitApostrophe(run)));
@@ -51,7 +51,7 @@ function splitApostrophe(word: string): string[] {
 
 const CAPITAL_STARTS = /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll}{2})/u;
 
-/** `parseHttpHeader` is found by its whole name and by its parts; parts of one or two letters (`mRNA`) say nothing. */
+/** `parseHttpHeader` is found by its whole name and by its parts. Parts of one or two letters (`mRNA`) say nothing. */
 function splitCapitals(word: string): string[] {
   if (word.length > MAX_WORD_LENGTH) return foldWord(word);
   const parts = word.split(CAPITAL_STARTS);
@@ -67,13 +67,14 @@ function foldWord(word: string): string[] {
 
 const LETTERS = /^[\p{L}\p{M}]+$/u;
 const LATIN = /^\p{sc=Latin}/u;
-/** Porter has taken off English endings already; other scripts have only the cut. */
+/** Porter's stemmer has removed English endings already; other scripts are only cut. */
 const LATIN_STEM = 9;
 const OTHER_STEM = 7;
 
 /**
- * Porter's stem, cut: what follows so many letters tells forms of a word apart rather than words, in most languages
- * (McNamee et al., SIGIR 2009; German nDCG@10 rose by .018, English stayed). Numbers and codes keep every digit.
+ * Cuts Porter's stem to a number of letters. In most languages, what follows them distinguishes
+ * forms of a word rather than words (McNamee et al., SIGIR 2009; German nDCG@10 rose by .018,
+ * English stayed the same). Numbers and codes keep every digit.
  */
 function stemWord(word: string): string {
   const stem = stemmer(word);
@@ -101,9 +102,9 @@ const SPELLINGS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Accents of Latin letters are often left out by who searches. Short words keep them: there they tell words apart
- * (año and ano, the syllables of Vietnamese). Arabic loses points, spellings of one letter, and the article, as in
- * Larkey's light stemmer. Marks of other scripts are letters in their own right.
+ * Folds spellings. People often leave out the accents of Latin letters when they search. Short words keep them, because
+ * there accents distinguish words (año and ano, the syllables of Vietnamese). Arabic loses points, variants of letters,
+ * and the article, as in Larkey's light stemmer. Marks of other scripts are letters in their own right.
  */
 function foldLetters(lower: string): string {
   if (ASCII.test(lower)) return lower;

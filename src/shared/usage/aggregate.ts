@@ -2,7 +2,7 @@ import { at } from '../at.js';
 import { defineScript, type Redis } from '../redis/client.js';
 import type { EachMember } from '../redis/each-member.js';
 import { fromMember, keys } from '../redis/keys.js';
-import { MOVED_FIELD, readUsageFromStart, USAGE_PAGE } from './log.js';
+import { MOVED_FIELD, readUsageFromStart, USAGE_PAGE } from './read-events.js';
 import { parseUsageEvent, type UsageEvent } from './usage.js';
 
 export interface UsageLimits {
@@ -10,18 +10,18 @@ export interface UsageLimits {
   readonly keepRecords: number;
 }
 
-/** Moves pending events to counters and records, of every user some; answers how many. */
+/** Moves some pending events of every user to counters and records; answers how many. */
 export type AggregateUsage = (limits: UsageLimits) => Promise<number>;
 
-/** Steps for one user in a run; who has more waiting stays dirty. */
+/** Steps for one user in a run. A user with more waiting events stays dirty. */
 const MAX_STEPS = 10;
 
-/** So that no step holds Redis up, whatever the events hold. */
+/** The bytes of events in one step, so that no step holds Redis up. */
 const MAX_BYTES = 256 * 1024;
 
 /**
- * In bounded steps: events are read here, and a script only moves them, if nobody else did meanwhile. What is no event
- * goes to the records like one, where readers leave it out, and is counted nowhere but among the failures.
+ * Moves events in bounded steps. Events are read here, and a script moves them unless another process did meanwhile. An
+ * entry that is no event is moved to the records as well, where readers leave it out, and is counted only as a failure.
  */
 export function createAggregateUsage(redis: Redis, eachMember: EachMember): AggregateUsage {
   return async (limits) => {
@@ -76,9 +76,9 @@ async function moveSome(redis: Redis, { member, userId, limits }: User) {
       MOVED_FIELD,
       String(moved),
       String(texts.length),
-      // Without events nothing is moved, and the script does not look at the last of them.
+      // Without events nothing is moved, and the script does not compare the last one.
       texts.at(-1) ?? '',
-      // Who asks nothing any more is not dirty again: the records leave by themselves.
+      // The records expire by themselves, since a user without requests never becomes dirty again.
       String(limits.keepRecords),
       String(limits.keepDays * 86_400),
       ...counted(read),
@@ -87,7 +87,7 @@ async function moveSome(redis: Redis, { member, userId, limits }: User) {
   return { moved: done, unreadable: done > 0 ? texts.length - read.length : 0 };
 }
 
-/** As many as fit the bytes of a step, at least one. */
+/** Returns the events that fit the bytes of a step, at least one. */
 function firstOf(events: readonly string[]): string[] {
   const texts: string[] = [];
   let bytes = 0;
@@ -99,7 +99,7 @@ function firstOf(events: readonly string[]): string[] {
   return texts;
 }
 
-/** How many counters follow and how much each rises; then the same for the totals of all users. */
+/** The number of counters, each counter with its increase, and then the same for the totals of all users. */
 function counted(events: readonly UsageEvent[]): string[] {
   const counters = new Map<string, number>();
   const totals = new Map<string, number>();
@@ -113,7 +113,7 @@ function counted(events: readonly UsageEvent[]): string[] {
   return [String(counters.size), ...flat(counters), ...flat(totals)];
 }
 
-/** Records that are too old, a page in a step. */
+/** Removes records that are too old, a page in each step. */
 async function forgetOld(redis: Redis, userId: string, { keepDays }: UsageLimits): Promise<void> {
   const oldest = new Date(Date.now() - keepDays * 86_400_000).toISOString();
   const [first] = await redis.lRange(keys.usageRecords(userId), 0, 0);

@@ -4,7 +4,7 @@ import { metadataSchema, type IngestOperation, type Metadata } from '../document
 import { defineScript, EVEN_WHEN_FULL, type Redis } from '../redis/client.js';
 import { keys, toMember } from '../redis/keys.js';
 import { toWellFormed } from '../well-formed.js';
-import { readUsageFromStart, readUsagePage, type WaitingUsage } from './log.js';
+import { readUsageFromStart, readUsagePage, type WaitingUsage } from './read-events.js';
 
 export const OPERATIONS = [
   'ingest_text',
@@ -26,11 +26,11 @@ const usageEventSchema = z.object({
   status: z.enum(['success', 'error']),
   tokens: z.number().int(),
   durationMs: z.number().int(),
-  /** ISO 8601 UTC, when the operation ended. */
+  /** When the operation ended, as ISO 8601 in UTC. */
   at: z.string(),
   metadata: metadataSchema,
 });
-/** One finished operation; counted once. */
+/** One finished operation, which is counted once. */
 export type UsageEvent = z.infer<typeof usageEventSchema>;
 
 interface Finished {
@@ -51,21 +51,23 @@ export function usageEvent(finished: Finished): UsageEvent {
   return { id: randomUUID(), userId, operation, status, tokens, durationMs, at, metadata };
 }
 
-/** Characters of a query that its record keeps: thousands of records are kept of each caller. */
+/** A record keeps this many characters of a query, since thousands of records are kept for each caller. */
 const MAX_QUERY_CHARACTERS = 512;
 
 function shortened(metadata: Metadata): Metadata {
   const { query } = metadata;
   if (typeof query !== 'string') return metadata;
-  let end = 0;
-  // Whole code points: no pair of surrogates is cut in two.
-  for (let n = 0; n < MAX_QUERY_CHARACTERS && end < query.length; n += 1) {
-    end += (query.codePointAt(end) ?? 0) > 0xff_ff ? 2 : 1;
+  let [end, count] = [0, 0];
+  // The loop goes by code points, so that no pair of surrogates is cut in two.
+  for (const character of query) {
+    if (count === MAX_QUERY_CHARACTERS) break;
+    end += character.length;
+    count += 1;
   }
   return end >= query.length ? metadata : { ...metadata, query: query.slice(0, end), query_truncated: true };
 }
 
-/** Halves of surrogate pairs are no characters. */
+/** Replaces halves of surrogate pairs, which are not characters. */
 function wellFormed(metadata: Metadata): Metadata {
   return Object.fromEntries(
     Object.entries(metadata).map(([name, value]) => [
@@ -75,7 +77,7 @@ function wellFormed(metadata: Metadata): Metadata {
   );
 }
 
-/** The event of an ingest, written by the step that ends it. A `code` is why it did not succeed. */
+/** Makes the event of an ingest, which the step that ends it writes. `code` says why it did not succeed. */
 export function ingestUsageEvent(
   operation: IngestOperation,
   outcome: { readonly tokens: number; readonly code?: string },
@@ -96,9 +98,9 @@ export interface RecentUsage {
 
 export interface Usage {
   append(event: UsageEvent): Promise<void>;
-  /** Successful operations by name, moved and pending alike. */
+  /** Counts successful operations by name, moved and pending ones. */
   stats(userId: string): Promise<Record<string, number>>;
-  /** Newest first. */
+  /** Returns events that match, newest first. */
   recent(userId: string, request: RecentUsage): Promise<UsageEvent[]>;
 }
 
@@ -127,7 +129,7 @@ export function createUsage(redis: Redis): Usage {
   };
 }
 
-/** Counts of what was moved, and page by page what waits; from the start again when the worker comes past the pages. */
+/** Adds waiting events, page by page, to the counts of moved ones. Starts again when the worker has overtaken the pages. */
 async function countAll(redis: Redis, userId: string): Promise<Record<string, number>> {
   for (;;) {
     const start = await readUsageFromStart(redis, userId);
@@ -148,7 +150,7 @@ async function countAll(redis: Redis, userId: string): Promise<Record<string, nu
   }
 }
 
-/** Null for what is no usage event; the worker that moves it writes that to its log. */
+/** Parses an event; null when it is not one, which the worker that moves it logs. */
 export function parseUsageEvent(text: string): UsageEvent | null {
   try {
     const parsed = usageEventSchema.safeParse(JSON.parse(text));
@@ -167,10 +169,10 @@ function isAsked(event: UsageEvent, { operation, status, sinceMs }: RecentUsage)
   );
 }
 
-/** Waiting events of a user that a full Redis still takes: what only reads goes on there, and is counted. */
+/** A full Redis accepts waiting events of a user up to this number, since reading goes on there and is counted. */
 const MAX_WHEN_FULL = 10_000;
 
-/** Two commands in one: of a transaction, the client handles four commands and their replies. */
+/** One script for two commands. For a transaction, the client would handle four commands and their replies. */
 const appendScript = defineScript<number>(`
 if redis.call('LLEN', KEYS[1]) < ${String(MAX_WHEN_FULL)} then ${EVEN_WHEN_FULL} end
 redis.call('RPUSH', KEYS[1], ARGV[1])

@@ -1,6 +1,6 @@
-/** How good a place is to end one chunk and begin the next; higher is better. */
+/** How good a position is as a border between two chunks; higher is better. */
 export const BORDER = {
-  /** Would tear a character as readers see it, or lead a chunk with white space. */
+  /** The border would split a visible character, or the next chunk would begin with white space. */
   unfit: 0,
   character: 1,
   word: 2,
@@ -27,12 +27,12 @@ const ABBREVIATION =
   /(?:^|[\s(])(?:\p{Lu}|Mr|Mrs|Ms|Dr|Prof|St|vs|etc|al|cf|fig|Fig|no|No|pp?|vol|approx|[a-z]\.[a-z]|z\.\s?B|bzw|Nr)\.$/u;
 const HEADING = /(?:^|\n)#{1,6} [^\n]*$/u;
 
-/** Judges the place between the characters before and after `position`. */
+/** Judges the position between two characters. */
 export function borderAt(text: string, position: number): Border {
   return plainBorder(text, position) ?? judgedBorder(text, position);
 }
 
-/** The frequent cases by their characters alone: around ASCII words, and around Han and Hangul. */
+/** Decides the frequent cases by single characters: around ASCII words, and around Han and Hangul. */
 function plainBorder(text: string, position: number): Border | undefined {
   const next = text.charCodeAt(position);
   const last = text.charCodeAt(position - 1);
@@ -85,7 +85,7 @@ function tearsCharacter(text: string, position: number, after: string): boolean 
   return IS_REGIONAL.test(after) && tearsFlag(text, position);
 }
 
-/** A flag is two regional indicators: a border fits only after an even number of them. */
+/** A flag consists of two regional indicators, so a border is possible only after an even number of them. */
 function tearsFlag(text: string, position: number): boolean {
   let before = 0;
   while (before < MAX_LOOK_BACK && IS_REGIONAL.test(text.slice(position - 2 * (before + 1), position)))

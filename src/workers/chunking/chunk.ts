@@ -1,3 +1,4 @@
+import { at } from '../../shared/at.js';
 import { IngestError } from '../../shared/errors.js';
 import { BORDER, borderAt } from './borders.js';
 import { cutPosition, findFittingCut } from './cut.js';
@@ -7,22 +8,22 @@ export interface Chunk {
   readonly text: string;
   /** Tokens of `text` in cl100k_base. */
   readonly tokenCount: number;
-  /** Leading UTF-16 units of `text` that repeat the end of the chunk before: `text.slice(overlap)` joined is the document. */
+  /** UTF-16 units at the start of `text` that repeat the chunk before. All `text.slice(overlap)` joined are the document. */
   readonly overlap: number;
 }
 
 export interface ChunkOptions {
   /** Most tokens in a chunk. */
   readonly size: number;
-  /** Most tokens a chunk repeats from the one before. */
+  /** Most tokens that a chunk repeats from the one before. */
   readonly overlap: number;
-  /** More chunks than this are an IngestError `too_large`. */
+  /** Most chunks; more throw the IngestError `too_large`. */
   readonly maxChunks?: number | undefined;
 }
 
 /**
- * Cuts `text`, trimmed at both ends, into chunks of at most `size` tokens: at paragraphs where that fills at least half
- * a chunk, else at sentences, lines, clauses, words. Only white space too long for any chunk is left out.
+ * Cuts `text`, trimmed at both ends, into chunks of at most `size` tokens: after a paragraph if that fills at least half a
+ * chunk, else after a sentence, line, clause or word. Only white space that is too long for any chunk is left out.
  */
 export function chunkText(text: string, options: ChunkOptions): Chunk[] {
   const whole = text.trimEnd();
@@ -34,7 +35,7 @@ export function chunkText(text: string, options: ChunkOptions): Chunk[] {
   while (freshFrom < end) {
     const cut = findFittingCut(whole, window, freshFrom, options.size);
     if (!cut) {
-      // The overlap leaves no room for what follows it: begin without.
+      // The overlap leaves no space for new text, so this chunk begins without it.
       window = windowFrom(whole, window, freshFrom);
       start = freshFrom;
       continue;
@@ -58,7 +59,7 @@ export function chunkText(text: string, options: ChunkOptions): Chunk[] {
   return chunks;
 }
 
-/** Where the next chunk starts: as many whole sentences before the cut as `overlap` tokens hold, else lines, else words. */
+/** Returns where the next chunk starts: as many whole sentences before the cut as fit into `overlap` tokens, else lines or words. */
 function overlapStart(
   text: string,
   window: Window,
@@ -68,9 +69,8 @@ function overlapStart(
   let best = cut;
   let bestBorder: number = BORDER.character;
   for (let index = window.counts.length - 1; index > 0; index -= 1) {
-    const border = window.borders[index] ?? 0;
-    if (border >= cut) continue;
-    tokens += window.counts[index] ?? 0;
+    if (at(window.borders, index) >= cut) continue;
+    tokens += at(window.counts, index);
     if (tokens > overlap) break;
     const position = cutPosition(text, window, index);
     if (position >= cut) continue;

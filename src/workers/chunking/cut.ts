@@ -12,7 +12,7 @@ export interface Cut {
   readonly tokenCount: number;
 }
 
-/** Where the chunk should end so that it fits by tiktoken's own count; none where the overlap leaves no room. */
+/** Returns where the chunk should end so that it fits by tiktoken's count; undefined when the overlap leaves no space. */
 export function findFittingCut(
   text: string,
   window: Window,
@@ -30,7 +30,7 @@ export function findFittingCut(
   }
 }
 
-/** Parts of a long run may join to other tokens than they have apart: counted anew, or where that is slow, given room. */
+/** Parts of a long run may form other tokens together than apart. They are counted again or, if that is slow, given some space. */
 function recount(
   text: string,
   { borders }: Window,
@@ -46,20 +46,20 @@ function recount(
   return { tokenCount, excess: tokenCount + (isSlow ? parts.length : 0) - size };
 }
 
-/** Where the chunk should end: the last of the best borders after `freshFrom` that fit, or none. */
+/** Returns where the chunk should end: the last of the best borders after `freshFrom` that fit. */
 function findCut(text: string, window: Window, freshFrom: number, size: number): Cut | undefined {
   let sum = 0;
   const prefix = [0, ...window.counts.map((count) => (sum += count))];
   let last = prefix.length - 1;
-  while ((prefix[last] ?? 0) > size) last -= 1;
+  while (at(prefix, last) > size) last -= 1;
   let best: Cut | undefined;
   let bestValue = -1;
   for (let index = last; index > 0 && bestValue < BORDER.paragraph; index -= 1) {
-    // Below half a chunk nothing beats a border found above it.
-    if (bestValue > 0 && (prefix[index] ?? 0) * 2 < size) break;
+    const before = at(prefix, index);
+    // A border that fills less than half a chunk is never better than one that fills more.
+    if (bestValue > 0 && before * 2 < size) break;
     const position = cutPosition(text, window, index);
     if (position <= freshFrom) break;
-    const before = prefix[index] ?? 0;
     const value = valueOf(borderAt(text, position), before / size);
     if (value <= bestValue) continue;
     const tokenCount = before + leadTokens(text, window, { index, position });
@@ -71,27 +71,27 @@ function findCut(text: string, window: Window, freshFrom: number, size: number):
   return at(window.borders, 0) < freshFrom ? undefined : cutInside(text, window, size);
 }
 
-/** A border counts in full only where the chunk is filled enough; a better one may leave more room. */
+/** A border counts fully only if the chunk is filled enough. Better borders may leave more space. */
 function valueOf(border: number, filled: number): number {
   if (border === BORDER.unfit) return 0;
   const enough = border >= BORDER.line ? 0.5 : 0.75;
   return filled >= enough ? border : border / 10;
 }
 
-/** Where to cut before piece `index`: behind the blank or full stop that the tokenizer holds as the start of a word. */
+/** Returns where to cut before piece `index`: after the blank or full stop that the tokenizer adds to the next word. */
 export function cutPosition(text: string, { borders }: Window, index: number): number {
-  const position = borders[index] ?? 0;
+  const position = at(borders, index);
   const next = borders[index + 1] ?? position;
   return next - position > 1 && leadsPiece(text, position) ? position + 1 : position;
 }
 
-/** Tokens that a cut at `position` adds to those before piece `index`: its lead's, alone or as one with the blanks before. */
+/** Counts the tokens of what a cut at `position` takes from piece `index`, alone or together with the blanks before it. */
 function leadTokens(
   text: string,
   { borders, counts }: Window,
   { index, position }: { index: number; position: number },
 ): number {
-  const border = borders[index] ?? 0;
+  const border = at(borders, index);
   if (position === border) return 0;
   const lead = text.slice(border, position);
   const previous = text.slice(borders[index - 1], border);
@@ -112,7 +112,7 @@ function leadsPiece(text: string, position: number): boolean {
   );
 }
 
-/** The longest beginning of the window's first piece that fits; one character if none does. */
+/** Cuts inside the window's first piece, as late as it fits, and at least after one character. */
 function cutInside(text: string, { borders }: Window, size: number): Cut {
   const start = at(borders, 0);
   const piece = text.slice(start, borders[1]);

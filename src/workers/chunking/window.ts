@@ -2,13 +2,13 @@ import { countPieces } from '../../shared/text/token-count.js';
 
 const PIECES_AT_ONCE = 256;
 
-/** Pieces of the text from the chunk's start on: piece `i` lies between `borders[i]` and `borders[i + 1]`. */
+/** Pieces of the text from the start of the chunk. Piece `i` is between `borders[i]` and `borders[i + 1]`. */
 export interface Window {
   borders: number[];
   counts: number[];
 }
 
-/** Counts pieces until the window holds more than `tokens` or the text ends; returns the tokens in it. */
+/** Counts pieces until the window holds more than `tokens` or the text ends. Returns the tokens in the window. */
 export function fillWindow(text: string, window: Window, tokens: number): number {
   let total = 0;
   for (const count of window.counts) total += count;
@@ -26,7 +26,7 @@ export function fillWindow(text: string, window: Window, tokens: number): number
   return total;
 }
 
-/** The part of the window from `start` on, split anew from there until the borders meet the known ones. */
+/** Returns the window from `start` on. The text is split again from there until a border is one of the known ones. */
 export function windowFrom(text: string, { borders, counts }: Window, start: number): Window {
   let index = borders.findIndex((border) => border >= start);
   if (index < 0) return { borders: [start], counts: [] };

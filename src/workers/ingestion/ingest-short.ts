@@ -9,12 +9,12 @@ import type { Embedding } from '../../shared/models/embedding.js';
 import type { Metrics } from '../../shared/observability/metrics.js';
 import { sumTerms, TERMS_AT_ONCE } from '../../shared/term-statistics/parts.js';
 import { analyzeText, packTerms } from '../../shared/text/terms.js';
-import type { Outcome } from '../worker.js';
-import type { FailDocument } from './fail.js';
+import type { Outcome } from '../queue-worker.js';
+import type { FailDocument } from './fail-document.js';
 import type { Publish } from './publish.js';
 import { tagsWhenPublished } from './tags.js';
 
-/** So much text takes a few milliseconds, and tens at worst, whatever it holds: it needs no process of its own. */
+/** A text up to this size takes a few milliseconds, and some tens at worst, so it is not parsed in a child process. */
 export const MAX_SHORT_BYTES = 8_192;
 
 interface Parts {
@@ -22,21 +22,22 @@ interface Parts {
   readonly chunks: Chunks;
   readonly embedding: Embedding;
   readonly metrics: Metrics;
-  /** Chunks of a short text. @throws IngestError when it yields none */
+  /** Reads a short text and cuts it into chunks. @throws IngestError when there are none */
   readonly readText: (content: Content) => Promise<readonly ChunkText[]>;
   readonly failDocument: FailDocument;
   readonly publish: Publish;
-  /** @throws UnavailableError when the vectors do not fit the data */
+  /** @throws UnavailableError when the vectors have other dimensions than the data */
   readonly checkDimensions: (dimensions: number) => Promise<void>;
 }
 
 export type IngestShort = ReturnType<typeof createIngestShort>;
 
 /**
- * Ingests a short text in one go, for embedders that are always there: a job, a process and two steps of the record less
- * than by way of the embedding queue. Nothing is written before all is made, so that the record is queued until it is
- * published, whenever a run dies.
- * Null is for documents that take the long way: files, long texts, and those that an earlier run has taken there.
+ * Ingests a short text in one job, for embedders that run in this process. This saves a job, a child process and two
+ * changes of the record. Nothing is written before everything is computed, so the record stays queued until it is
+ * published, even if the process dies.
+ * Resolves with null for documents that have to pass the embedding queue: files, long texts, and those that an earlier run
+ * has sent there.
  */
 export function createIngestShort(parts: Parts) {
   const { records, readText, failDocument } = parts;
@@ -60,12 +61,12 @@ export function createIngestShort(parts: Parts) {
       if (!(error instanceof IngestError)) throw error;
       return failDocument(run, { code: error.code, message: error.message, stage });
     }
-    // What is counted in parts takes the long way, where each part is a step of its own.
+    // So many terms are counted in several steps, which only the other way has.
     if (sumTerms(whole.map(({ terms }) => terms)).terms.length > TERMS_AT_ONCE) return null;
     for (let record: DocumentRecord | null = known; ; record = await records.read(fence.documentId)) {
       if (!record || !isCurrent(record, run)) return 'stale';
       if (record.status !== 'queued') return null;
-      // Otherwise it was changed meanwhile, its access or metadata: its tags are made anew.
+      // Otherwise its access or metadata was changed in the meantime, and its tags are computed again.
       if (await writeAndPublish(parts, record, whole)) return 'published';
     }
   };
@@ -89,7 +90,7 @@ async function embedPieces(
   });
 }
 
-/** @returns false when the record is no longer as given */
+/** Resolves with false when the record has changed. */
 async function writeAndPublish(
   { chunks, publish: commit }: Parts,
   record: DocumentRecord,

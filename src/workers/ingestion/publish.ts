@@ -9,10 +9,10 @@ import type { Metrics } from '../../shared/observability/metrics.js';
 import type { Jobs } from '../../shared/queues/jobs.js';
 import { expectedTags } from './tags.js';
 
-/** Commits a transition to the published state; answers whether it took place. */
+/** Commits a transition to the published state. Resolves with whether it took place. */
 export type Publish = (record: DocumentRecord, transition: Transition) => Promise<boolean>;
 
-/** The last step of an ingest, whichever job takes it: what it replaces is cleaned up, what it brings is counted. */
+/** The last step of an ingest: publishes, adds jobs that remove what is replaced, and counts metrics. */
 export function createPublish({
   records,
   jobs,
@@ -22,7 +22,7 @@ export function createPublish({
   readonly records: Records;
   readonly jobs: Jobs;
   readonly metrics: Metrics;
-  /** That searches use: those that what is published must have. */
+  /** The vectors that searches use; published chunks must have them. */
   readonly vectors: VectorSet;
 }): Publish {
   return async (record, transition) => {
@@ -37,8 +37,8 @@ export function createPublish({
 }
 
 /**
- * Publishes only what has all its chunks, embedded, counted and with its tags: Redis may have come back without the last
- * of them between their step and this one. Tags that are marked to be rewritten are what that is for.
+ * Publishes a generation only if all its chunks are there, embedded, counted and tagged. Redis may have restarted and lost
+ * the most recent writes. Tags are not checked while the record is marked for new tags, which will be written anyway.
  */
 const onlyWhole =
   (transition: Transition, vectors: VectorSet): Transition =>

@@ -10,9 +10,9 @@ import type { ObjectStorage } from '../../shared/ports.js';
 import type { ChunkOptions } from '../chunking/chunk.js';
 import type { ParserPool } from '../parse/pool.js';
 import { readDocument } from '../parse/read-document.js';
-import type { ReadContent } from './ingest.js';
+import type { ReadContent } from './ingest-job.js';
 
-/** Brings a content's source bytes to the parser: text as it is, files by way of a temporary copy. */
+/** Passes a content's source to the parser: text directly, files as a temporary copy. */
 export function createReadContent({
   storage,
   parser,
@@ -38,7 +38,7 @@ export function createReadContent({
   };
 }
 
-/** Reads and chunks text in this process: only for texts so short that the event loop can spare the time. */
+/** Reads and chunks text in this process. The text must be so short that it does not block the event loop. */
 export function createReadText({ storage, chunk }: { storage: ObjectStorage; chunk: ChunkOptions }) {
   return async ({ storageKey }: Content) => {
     const text = await decode(await storage.open(storageKey));

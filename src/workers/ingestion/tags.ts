@@ -7,14 +7,14 @@ import type { ExpectedField } from '../../shared/documents/change.js';
 import { documentTags } from '../../shared/documents/document-tags.js';
 import type { Records } from '../../shared/documents/records.js';
 
-/** Tags as they will be once the pending content is the published one. */
+/** Returns the tags that the document will have when its pending content is published. */
 export function tagsWhenPublished(record: DocumentRecord): string {
   return documentTags(record.pending ? { ...record, published: record.pending, pending: null } : record);
 }
 
 /**
- * Gives the first `count` chunks of a generation the tags that `tagsOf` makes of their record, all of them those of one
- * state of it: where the tags change meanwhile, it begins again.
+ * Writes the tags that `tagsOf` returns for the record to the first `count` chunks of a generation. All chunks get the
+ * tags of the same revision: when the tags change in the meantime, it begins again.
  * @returns false for a generation that was discarded, or a document that was removed
  */
 export async function writeAllTags(
@@ -40,7 +40,7 @@ export async function writeAllTags(
   return false;
 }
 
-/** What a generation says once all of its chunks have these tags. */
+/** The field of a generation that shows that all of its chunks have these tags. */
 export const expectedTags = (generation: string, tags: string, count: number): ExpectedField => ({
   generation,
   field: 'tagged',

@@ -1,16 +1,16 @@
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { errorCode } from '../../shared/error-code.js';
-import { startConfined, type Launch } from './launch.js';
-import type { ParserFolder } from './parser-folder.js';
+import { startConfined, type Launch } from './confinement/start-confined.js';
+import type { ParserFolder } from './confinement/parser-folder.js';
 import type { ChildMessage, ParseTask } from './protocol.js';
-import type { Workspace } from './workspace.js';
+import type { Workspace } from './confinement/workspace.js';
 
 const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
 const STDERR_KEPT = 8_192;
-/** The heap is kept below the address space: what V8 does not get, buffers and WASM need. */
+/** The share of the address space that V8's heap may use. Buffers and WASM need the rest. */
 const HEAP_SHARE = 0.45;
-/** WASM under an address-space limit: no guard regions, and reservations of what it may use, not of all there is. */
+/** Options for WASM under an address-space limit: no guard regions, and smaller reservations than by default. */
 const nodeOptions = [
   '--disable-wasm-trap-handler',
   '--wasm-max-mem-pages=2048',
@@ -22,34 +22,34 @@ const nodeOptions = [
 export interface ParserExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** The last words on its standard error. */
+  /** The end of its standard error. */
   readonly stderr: string;
 }
 
 export interface ParserChild {
-  /** Resolves when the child takes tasks, or is gone. */
+  /** Resolves when the child is ready for tasks, or has exited. */
   readonly ready: Promise<void>;
   readonly exited: Promise<ParserExit>;
-  /** Its folder, which goes when it has exited. */
+  /** The child's folder, which is removed when the child has exited. */
   readonly folder: Pick<ParserFolder, 'take' | 'drop'>;
-  /** Resolves when nothing is left of it; rejects when its folder could not be removed. */
+  /** Resolves when its folder is removed; rejects when that fails. */
   readonly removed: Promise<void>;
   isRunning(): boolean;
   send(task: ParseTask): Promise<void>;
-  /** Hears the child's messages; the newest listener only. */
+  /** Sets the listener for the child's messages, which replaces the one before. */
   listen(listener: (message: ChildMessage) => void): void;
-  /** Ends it at once, whatever it is doing. */
+  /** Kills the child at once. */
   kill(): void;
 }
 
 export interface ParserChildOptions {
-  /** Address space. */
+  /** Limit of the address space. */
   readonly memoryMegabytes: number;
   readonly launch: Launch;
   readonly workspace: Workspace;
 }
 
-/** Starts a parser process within its limits, in a folder of its own; it ends with its parent. */
+/** Starts a parser process within its limits, in its own folder. It ends when its parent ends. */
 export function startParserChild({ memoryMegabytes, launch, workspace }: ParserChildOptions): ParserChild {
   const folder = workspace.createFolder(launch.user);
   const child = startConfined(launch, {
@@ -92,19 +92,19 @@ function whenExited(child: ChildProcess): Promise<ParserExit> {
   });
 }
 
-/** Resolves when the child says that it is ready; `hear` gets everything else that it says. */
+/** Resolves when the child reports that it is ready; `hear` gets all other messages. */
 function whenReady(child: ChildProcess, hear: (message: ChildMessage) => void): Promise<void> {
   return new Promise((resolve) => {
-    // @NOTE: the child is our own code; its messages need no parsing, of which there are megabytes.
+    // @NOTE the child is our own code; validating megabytes of its messages would cost too much.
     child.on('message', (message) => {
-      const said = message as ChildMessage;
-      if (said.type === 'ready') resolve();
-      else hear(said);
+      const childMessage = message as ChildMessage;
+      if (childMessage.type === 'ready') resolve();
+      else hear(childMessage);
     });
   });
 }
 
-/** Resolves also when the child is gone: its exit is the one account of its death. */
+/** Also resolves when the child has exited; its exit is reported elsewhere. */
 function sendTo(child: ChildProcess, task: ParseTask): Promise<void> {
   return new Promise((resolve) => {
     if (!child.connected) {
@@ -125,7 +125,7 @@ function keepStderr(child: ChildProcess): () => string {
   return () => kept;
 }
 
-/** Ends a process with all that it may have started. */
+/** Kills a process and everything that it may have started. */
 function killGroup({ pid, exitCode, signalCode }: ChildProcess): void {
   if (pid === undefined || exitCode !== null || signalCode !== null) return;
   try {

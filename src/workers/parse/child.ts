@@ -5,15 +5,15 @@ import type { Chunk } from '../chunking/chunk.js';
 import type { ChildMessage, ParseTask } from './protocol.js';
 import { readDocument } from './read-document.js';
 
-// Reading a file can wait for the processor, a search cannot: where processor time is short, searches go first.
-// Only downwards: a service that is nicer than that already may not come up again.
+// Parsing runs at a lower priority, so that searches come first when processor time is short. The priority is never
+// raised: a service that runs at an even lower one may not be allowed to raise it.
 if (getPriority() < constants.priority.PRIORITY_BELOW_NORMAL)
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
-/** Text in one message to the pool, in UTF-16 units: small enough not to hold up the pool's event loop. */
+/** UTF-16 units of text in one message, so that a message does not block the event loop of the pool. */
 const BATCH_LENGTH = 256 * 1024;
 
-/** Resolves when the pool's end of the channel took the message: no more than one batch waits in memory. */
+/** Resolves when the message is written to the channel, so that at most one batch waits in memory. */
 function send(message: ChildMessage): Promise<void> {
   return new Promise((resolve, reject) => {
     process.send?.(message, undefined, undefined, (error) => {
@@ -72,7 +72,7 @@ process.on('message', (task: ParseTask) => {
 process.on('disconnect', () => {
   process.exit(0);
 });
-// An interrupt of the terminal goes to the whole group: the pool decides when children end.
+// A terminal sends SIGINT to the whole process group, but the pool decides when children end.
 process.on('SIGINT', () => undefined);
 countTokens('Load the encoder before the first document.');
 await send({ type: 'ready' });

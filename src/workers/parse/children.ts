@@ -1,11 +1,11 @@
 import { startParserChild, type ParserChild, type ParserChildOptions } from './child-process.js';
-import { createQueue } from './queue.js';
+import { createFairQueue } from './fair-queue.js';
 
-/** A place for a child process, which reads one document at a time. */
+/** A place for a child process, which parses one document at a time. */
 export interface Slot {
-  /** Null where none was needed so far. */
+  /** Null when none has been needed yet. */
   child: ParserChild | null;
-  /** How many documents this child has begun. */
+  /** Number of documents that this child has begun. */
   documents: number;
 }
 
@@ -16,7 +16,7 @@ interface ChildrenOptions extends ParserChildOptions {
 
 export type Children = ReturnType<typeof createChildren>;
 
-/** The parser processes: as many as `size`, one more when short texts wait for slow files. */
+/** The parser processes: `size` of them, and one more while short texts would wait for slow files. */
 export function createChildren(options: ChildrenOptions) {
   const leftovers = new Set<Promise<void>>();
   const start = (): ParserChild => {
@@ -29,10 +29,10 @@ export function createChildren(options: ChildrenOptions) {
   let isClosed = false;
   let lastTaskId = 0;
   return {
-    /** Who has which slot. */
-    queue: createQueue(slots, spare),
+    /** Lends slots to tasks. */
+    queue: createFairQueue(slots, spare),
     nextTaskId: (): number => (lastTaskId += 1),
-    /** The child of a slot for one more document; another one where it has died meanwhile. */
+    /** Returns the child of a slot for one more document. Starts a new one if it has exited. */
     runningIn: (slot: Slot): ParserChild => {
       if (!slot.child?.isRunning()) {
         slot.child = start();
@@ -46,12 +46,12 @@ export function createChildren(options: ChildrenOptions) {
       slot.documents = 0;
       slot.child = isClosed ? null : start();
     },
-    /** Kills all; none is started in their places any more. */
+    /** Kills all children; no new ones are started. */
     kill: (): void => {
       isClosed = true;
       for (const { child } of [...slots, spare]) child?.kill();
     },
-    /** Resolves when nothing is left of the children that were killed. */
+    /** Resolves when the folders of all children are removed. */
     removed: async (): Promise<void> => {
       await Promise.allSettled(leftovers);
     },

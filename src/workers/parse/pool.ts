@@ -6,24 +6,24 @@ import { isQuick } from '../../shared/documents/quick-content.js';
 import type { Chunk } from '../chunking/chunk.js';
 import type { ParserChild } from './child-process.js';
 import { createChildren, type Children } from './children.js';
-import type { Launch } from './launch.js';
+import type { Launch } from './confinement/start-confined.js';
 import type { ParseTask } from './protocol.js';
 import { runInChild, type TaskEnd } from './run-in-child.js';
-import type { Workspace } from './workspace.js';
+import type { Workspace } from './confinement/workspace.js';
 
-/** A longer text goes to the child by way of a file, so that it is in memory there only. */
+/** A longer text is passed to the child as a file, so that only the child holds it in memory. */
 const MAX_MESSAGE_CHARACTERS = 1024 * 1024;
-/** Documents after which a child is replaced, whatever it weighs: what libraries leak stays small. */
+/** A child is replaced after so many documents, which limits memory that libraries leak. */
 const DOCUMENTS_PER_CHILD = 10_000;
 
 export interface ParserPoolOptions {
-  /** Child processes, each reading one document at a time; one more is started when short texts wait for slow files. */
+  /** Number of child processes, each for one document at a time. One more runs while short texts would wait for slow files. */
   readonly size: number;
-  /** Address space of a child. */
+  /** Limit of a child's address space. */
   readonly memoryMegabytes: number;
   readonly launch: Launch;
   readonly workspace: Workspace;
-  /** Wall clock of one document. */
+  /** Most time for one document. */
   readonly timeoutMilliseconds: number;
   readonly maxChunks: number;
   readonly chunk: { readonly size: number; readonly overlap: number };
@@ -32,22 +32,22 @@ export interface ParserPoolOptions {
 
 export interface ParseRequest {
   readonly format: FileFormat;
-  /** Whose document it is: of the callers who wait, the one with the fewest children at work goes first. */
+  /** The owner of the document. The caller for whom the fewest children work is served first. */
   readonly callerId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface ParserPool {
-  /** Folder where a file may be put that is for `parse` alone: it is moved from there, others are copied. */
+  /** A folder for files that only `parse` needs: it moves them from there, and copies files of other folders. */
   readonly incoming: string;
   /**
-   * Chunks of the file at `path`, or of `text`.
-   * @throws IngestError when the document can never be read; any other error (a child killed from outside) may pass
+   * Resolves with the chunks of the file at `path`, or of `text`.
+   * @throws IngestError when the document can never be parsed; after any other error another attempt may succeed
    */
   parse(
     request: ParseRequest & ({ readonly path: string } | { readonly text: string }),
   ): Promise<{ chunks: Chunk[] }>;
-  /** Kills what runs; its documents reject. No process is left. */
+  /** Kills all children; their documents reject. */
   close(): Promise<void>;
 }
 
@@ -91,7 +91,7 @@ interface TaskParts {
   readonly ending: AbortSignal;
 }
 
-/** Has a child read one document, and replaces the child where it is lost, heavy or old. */
+/** Has a child parse one document. Replaces the child if it has died, uses much memory, or has parsed many documents. */
 async function runTask(
   { options, children, ending }: TaskParts,
   task: Omit<ParseTask, 'id'>,
@@ -128,7 +128,7 @@ async function isQuickTask({ format, source }: Omit<ParseTask, 'id'>): Promise<b
   return isQuick(format, size);
 }
 
-/** A text that is too long for a message is put into a file as long as `run` takes. */
+/** Writes a text that is too long for a message to a file while `run` runs. */
 async function withSource<T>(
   source: ParseTask['source'],
   incoming: string,
@@ -144,7 +144,7 @@ async function withSource<T>(
   }
 }
 
-/** A file is in the child's folder, and named as the child sees it, as long as `run` takes. */
+/** Puts a file into the child's folder while `run` runs, which gets its name there. */
 async function withFile(
   child: ParserChild,
   source: ParseTask['source'],
@@ -153,7 +153,7 @@ async function withFile(
   if ('text' in source) return await run(source);
   const name = await child.folder.take(source.path);
   const end = await run({ path: name });
-  // What it has made of the file can only be removed with all the rest.
+  // A child that hinders the removal of the file is killed, and its folder is removed as a whole.
   if (!end.isLost)
     await child.folder.drop(name).catch(() => {
       child.kill();

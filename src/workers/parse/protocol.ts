@@ -2,7 +2,7 @@ import type { FileFormat } from '../../shared/documents/file-types.js';
 import type { FailureCode } from '../../shared/errors.js';
 import type { Chunk, ChunkOptions } from '../chunking/chunk.js';
 
-/** What the pool asks of a child: the bytes are in the file at `path`, or `text` is the text itself. */
+/** A task for a child: to parse the file at `path`, or to chunk `text`. */
 export interface ParseTask {
   readonly id: number;
   readonly format: FileFormat;
@@ -10,7 +10,7 @@ export interface ParseTask {
   readonly chunk: ChunkOptions;
 }
 
-/** What a child says; `chunks` comes in batches before `done`. */
+/** A message of a child. Several `chunks` messages may come before `done`. */
 export type ChildMessage =
   | { readonly type: 'ready' }
   | { readonly type: 'chunks'; readonly id: number; readonly chunks: readonly Chunk[] }

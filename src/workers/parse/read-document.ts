@@ -2,22 +2,22 @@ import { readFile } from 'node:fs/promises';
 import { IngestError } from '../../shared/errors.js';
 import { chunkText, type Chunk } from '../chunking/chunk.js';
 import { cleanText } from './clean-text.js';
-import { loadParser } from './parsers.js';
+import { loadParser } from './formats/parsers.js';
 import type { ParseTask } from './protocol.js';
 
-/** Formats whose emptiness is plain from their bytes. */
+/** Formats in which blank bytes mean an empty document. */
 const PLAIN = new Set(['text', 'markdown', 'csv', 'json', 'html']);
 /** No token of cl100k_base is longer. */
 const MAX_TOKEN_LENGTH = 128;
 
 /**
- * Most text that a file may hold for its size, lest a small one (a table whose headings come again in each row) takes all
- * memory there is: compressed formats hold some four times their size.
+ * Most characters of text for each byte of the file. Compressed formats have about four. More would let a small file, such
+ * as a table whose headings are repeated in each row, use up the memory.
  */
 const MAX_TEXT_PER_BYTE = 8;
 const TEXT_ALLOWANCE = 1024 * 1024;
 
-/** Chunks of a document. @throws IngestError when it can never be read */
+/** Parses a document and cuts it into chunks. @throws IngestError when it can never be parsed */
 export async function readDocument({ format, source, chunk }: Omit<ParseTask, 'id'>): Promise<Chunk[]> {
   const text =
     'text' in source
@@ -56,7 +56,7 @@ function emptyDocument(): IngestError {
   return new IngestError('empty_document', 'The document is empty.');
 }
 
-/** Nothing but blanks, line ends, zeros and byte order marks, in whatever encoding. */
+/** Tells whether a file holds only blanks, line ends, zeros and byte order marks, in any encoding. */
 function isBlank(bytes: Uint8Array): boolean {
   return (
     bytes.every((byte) => byte <= 0x20 || byte >= 0xfe || byte === 0xef || byte === 0xbb || byte === 0xbf) &&

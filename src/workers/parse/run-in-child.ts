@@ -5,24 +5,24 @@ import type { ChildMessage, ParseTask } from './protocol.js';
 
 const STARTUP_MILLISECONDS = 30_000;
 const CRASH_SIGNALS = new Set(['SIGABRT', 'SIGSEGV', 'SIGILL', 'SIGTRAP', 'SIGBUS', 'SIGFPE']);
-/** The same as a shell or a wrapper reports them. */
+/** The exit codes with which a shell or a wrapper reports these signals. */
 const CRASH_CODES = new Set([132, 133, 134, 135, 136, 139]);
 
 export interface TaskEnd {
   readonly chunks: Chunk[];
   readonly error: Error | undefined;
-  /** The child is dead, or must be. */
+  /** The child has exited, or has to be killed. */
   readonly isLost: boolean;
   readonly residentBytes: number;
 }
 
 export interface RunLimits {
   readonly signal: AbortSignal | undefined;
-  /** Wall clock from the moment the child takes the document. */
+  /** Most time from the moment when the child gets the document. */
   readonly timeoutMilliseconds: number;
 }
 
-/** Hands one document to a child and hears it out: to its end, its death, the clock's, or the caller's. */
+/** Passes one document to a child and collects the result. Ends early when the child exits, the time is over, or the caller aborts. */
 export async function runInChild(
   child: ParserChild,
   task: ParseTask,
@@ -69,7 +69,7 @@ function createEnd() {
   return { promise, resolve };
 }
 
-/** One timer at a time, none once stopped. */
+/** Holds at most one timer at a time, and none after `stop`. */
 function createClock() {
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -89,7 +89,7 @@ function failureOf(message: Extract<ChildMessage, { type: 'done' | 'failed' }>):
   return message.type === 'failed' ? new IngestError(message.code, message.message) : undefined;
 }
 
-/** A crash is the document's doing and would come again; a kill from outside is not. */
+/** A crash counts as the document's fault, since it would happen again. A kill from outside does not. */
 function deathError({ code, signal, stderr }: ParserExit): Error {
   const isCrash = (signal !== null && CRASH_SIGNALS.has(signal)) || (code !== null && CRASH_CODES.has(code));
   const isMemory = /out of memory|allocation fail|bad_alloc|cannot allocate|heap limit/i.test(stderr);

@@ -1,15 +1,15 @@
-import { chooseLaunch, type ConfinementLogger } from './confinement.js';
-import type { User } from './launch.js';
+import { chooseLaunch, type ConfinementLogger } from './confinement/choose-launch.js';
+import type { User } from './confinement/start-confined.js';
 import { createParserPool, type ParserPool, type ParserPoolOptions } from './pool.js';
-import { openWorkspace } from './workspace.js';
+import { openWorkspace } from './confinement/workspace.js';
 
 interface StartOptions extends Omit<ParserPoolOptions, 'launch' | 'workspace' | 'logger'> {
-  /** Whom parsers run as where this process is root. */
+  /** The user that parsers run as when this process is root. */
   readonly user: User;
   readonly logger?: ConfinementLogger | undefined;
 }
 
-/** A pool of parsers, confined as far as this machine lets them be, with a folder of its own. */
+/** Starts a pool of parsers with its own workspace. They are confined as strictly as this machine allows. */
 export async function startParserPool({ user, ...options }: StartOptions): Promise<ParserPool> {
   const { logger } = options;
   const workspace = await openWorkspace({ logger });

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { errorBody } from '../../../src/api/http/reply/responses.js';
+import { errorBody } from '../../../src/api/http/response/declared-responses.js';
 import { defineRoute } from '../../../src/api/http/route.js';
 
 const thing = z.object({ id: z.string(), size: z.int() });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import { audienceOf } from '../../../src/shared/access/audience.js';
-import { createAudiences } from '../../../src/shared/access/audiences.js';
+import { accessGroupOf } from '../../../src/shared/access/access-group.js';
+import { createAccessGroups } from '../../../src/shared/access/access-groups.js';
 import { createCaches } from '../../../src/shared/caches/caches.js';
 import { removeCache, startBuild } from '../../../src/shared/caches/transitions.js';
 import { claimIndex } from '../../../src/shared/data-set/data-set.js';
@@ -87,13 +87,13 @@ function testFullRedis(start: () => Promise<TestRedis>): void {
     expect(String(await rejection(growing))).toMatch(/OOM/);
   });
 
-  test('audiences that no record refers to are collected', async () => {
-    const audiences = createAudiences(redis);
-    const audience = audienceOf(makeDocument({ readers: users(1_000) }));
-    await audiences.register(audience ?? raise());
-    expect(await redis.hGet(keys.audiencesWaiting, audience?.owner ?? '')).toBe('1001');
+  test('access groups that no record refers to are collected', async () => {
+    const groups = createAccessGroups(redis);
+    const group = accessGroupOf(makeDocument({ readers: users(1_000) }));
+    await groups.register(group ?? raise());
+    expect(await redis.hGet(keys.accessGroupsWaiting, group?.owner ?? '')).toBe('1001');
     await fill();
-    expect(await audiences.collect(Number.MAX_SAFE_INTEGER)).toBe(1);
+    expect(await groups.collect(Number.MAX_SAFE_INTEGER)).toBe(1);
     expect(await redis.dbSize()).toBe(0);
   });
 
@@ -131,26 +131,26 @@ function testFullRedis(start: () => Promise<TestRedis>): void {
   });
 }
 
-test('an owner has so many audiences that no record refers to, and others are not concerned', async () => {
+test('an owner has so many access groups that no record refers to, and others are not concerned', async () => {
   const server = await startTestRedis({ arguments: ['--appendonly', 'no'] });
   const redis = createRedis(server.url, { failFast: true, onError: () => undefined });
   await redis.connect();
-  const audiences = createAudiences(redis);
+  const groups = createAccessGroups(redis);
   const register = (ownerId: string, list: number) => {
     const readers = Array.from({ length: 1_000 }, (_, i) => `${String(list)}-${String(i)}`);
-    return audiences.register(audienceOf(makeDocument({ ownerId, readers })) ?? raise());
+    return groups.register(accessGroupOf(makeDocument({ ownerId, readers })) ?? raise());
   };
   for (let list = 0; list < 100; list += 1) await register('one', list);
   expect(await rejection(register('one', 100))).toMatchObject({ kind: 'too_many' });
   await register('other', 100);
   // What is there already takes nothing more.
   await register('one', 5);
-  expect(await audiences.collect(Number.MAX_SAFE_INTEGER)).toBe(101);
+  expect(await groups.collect(Number.MAX_SAFE_INTEGER)).toBe(101);
   await register('one', 100);
   redis.destroy();
   await server.stop();
 });
 
 function raise(): never {
-  throw new Error('no audience');
+  throw new Error('no group');
 }

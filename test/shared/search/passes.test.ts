@@ -13,7 +13,7 @@ const statisticsOf = (chunks: number, frequencies: Record<string, number>): Term
   frequencies: new Map(Object.entries(frequencies).map(([word, count]) => [hashTerm(word), count])),
 });
 const termsOf = (text: string) => [...analyzeText(text).counts.keys()].sort((a, b) => a - b);
-const PAGE = { k: 10, minScore: 0, seeksAllWords: false };
+const PAGE = { k: 10, minScore: 0, hasCheapPostings: false };
 
 function plan(query: string, statistics: TermStatistics, page: Partial<typeof PAGE> = {}): readonly Pass[] {
   return planPasses('lexical', { query, ...PAGE, ...page }, statistics);
@@ -45,7 +45,7 @@ describe('the terms that passes search for', () => {
 
   test('are all of them at once where the index reads postings of common terms quickly', () => {
     const statistics = statisticsOf(100_000, { harbour: 30_000, crane: 20, wagon: 10 });
-    const passes = plan('harbour crane wagon', statistics, { seeksAllWords: true });
+    const passes = plan('harbour crane wagon', statistics, { hasCheapPostings: true });
     expect(searches(passes)).toEqual([termsOf('harbour crane wagon')]);
   });
 

@@ -19,7 +19,7 @@ test('a search over so many chunks ends after so many steps as doubling takes, w
       fc.boolean(),
       fc.array(page, { minLength: 200, maxLength: 200 }),
       (ranking, chunks, givesAll, pages) => {
-        const request = { query: 'crane wagon', k: 10, minScore: 0, seeksAllWords: false };
+        const request = { query: 'crane wagon', k: 10, minScore: 0, hasCheapPostings: false };
         let progress = begin(planPasses(ranking, request, noStatistics));
         let steps = 0;
         for (const each of pages) {
@@ -39,7 +39,11 @@ test('a search over so many chunks ends after so many steps as doubling takes, w
 });
 
 test('a page without room is done once what was left out scores no more than its last hit', () => {
-  const later = planPasses('semantic', { query: '', k: 10, minScore: 0, seeksAllWords: false }, noStatistics);
+  const later = planPasses(
+    'semantic',
+    { query: '', k: 10, minScore: 0, hasCheapPostings: false },
+    noStatistics,
+  );
   const terms = { terms: new Uint32Array(1), weights: new Float64Array(1), averageLength: 1 };
   const passes = [0.1, 0].map((upperBound) => ({ kind: 'terms' as const, terms, limit: 100, upperBound }));
   const started = begin([...passes, ...later]);

@@ -101,7 +101,7 @@ function openWorld({
   hasCommon,
   isIndexCurrent,
   isBeyondLimit,
-  seeksAllWords,
+  hasCheapPostings,
   ranking,
 }: RandomWorld) {
   const common: RandomDocument = { texts: COMMON, unserved: [], isReadable: true, colour: 'red' };
@@ -111,17 +111,17 @@ function openWorld({
   const statistics = count(stored.flatMap(({ texts: all }) => all));
   const isWanted = ({ record }: Stored, colour: string | null) =>
     record.readers.includes('caller') && (colour === null || record.metadata['colour'] === colour);
-  const asked = { search: 0, searchWords: 0, seeksAllWords: 0, embed: 0 };
+  const asked = { search: 0, searchTerms: 0, hasCheapPostings: 0, embed: 0 };
 
   const search = (request: SearchRequest, colour: string | null = null, lag = 0) => {
     const known = stored.filter((each) => !isIndexCurrent || isWanted(each, colour));
     const current = known.flatMap((each) => indexed(each, isBeyondLimit));
     const chunks = () =>
-      asked.search + asked.searchWords <= lag
+      asked.search + asked.searchTerms <= lag
         ? current.filter(({ generation }) => generation.endsWith('.1.1'))
         : current;
     return createSearch({
-      index: createListedIndex(chunks, { seeksAllWords, onAsk: (by) => (asked[by] += 1) }),
+      index: createListedIndex(chunks, { hasCheapPostings, onAsk: (by) => (asked[by] += 1) }),
       embedding: {
         embedQuery: (query) => {
           asked.embed += 1;
@@ -164,7 +164,7 @@ describe('a search', () => {
         const filter = colour === null ? null : parsed({ colour });
         const hits = await search({ callerId: 'caller', filter, ...asked }, colour);
         // Where limits cut candidates off, an order by some of what decides is not that of the scores.
-        const isByPart = made.ranking === 'hybrid' || (made.ranking === 'lexical' && !made.seeksAllWords);
+        const isByPart = made.ranking === 'hybrid' || (made.ranking === 'lexical' && !made.hasCheapPostings);
         const isCertain = () => !isByPart || size < 400;
         expectAnswer(hits, scanAll(asked.query, colour), { ...asked, tolerance: EXACT_SCORES, isCertain });
       }),
@@ -176,7 +176,7 @@ describe('a search', () => {
     hasCommon: false,
     isIndexCurrent: true,
     isBeyondLimit: false,
-    seeksAllWords: false,
+    hasCheapPostings: false,
     ranking: 'lexical' as const,
   };
   const of = (...all: string[]): RandomDocument => ({
@@ -211,7 +211,7 @@ describe('a search', () => {
     const documents = [{ ...of('crane new'), unserved: ['crane old'] }];
     const { search, asked } = openWorld({ ...plain, documents });
     expect(await search({ ...request, minScore: 0.05 }, null, 1_000)).toEqual([]);
-    expect(asked).toMatchObject({ search: 0, searchWords: 4, embed: 0 });
+    expect(asked).toMatchObject({ search: 0, searchTerms: 4, embed: 0 });
   });
 
   test('finds by vector what holds only terms that are searched for no more in a long query', async () => {
@@ -230,7 +230,7 @@ describe('a search', () => {
       expectAnswer(hits, scanAll(question.query, null), { ...question, tolerance: EXACT_SCORES });
       expect(hits[0]?.content).toMatch(/^harbour/);
       // The first pass is run again beside the second.
-      expect(asked.searchWords).toBe(3);
+      expect(asked.searchTerms).toBe(3);
     }
   });
 
@@ -239,15 +239,15 @@ describe('a search', () => {
     const { search, asked } = openWorld({ ...plain, documents, hasCommon: true });
     expect(await search({ ...request, query: 'pier crane' })).toHaveLength(10);
     expect(await search({ ...request, query: 'crane', minScore: 0.1, k: 100 })).toHaveLength(30);
-    expect(asked).toMatchObject({ search: 0, searchWords: 2, embed: 0 });
+    expect(asked).toMatchObject({ search: 0, searchTerms: 2, embed: 0 });
   });
 
   test('by both asks once each, and once more for common terms where others leave room', async () => {
     const documents = [of('crane', 'wagon')];
     const { search, asked } = openWorld({ ...plain, documents, hasCommon: true, ranking: 'hybrid' });
     await search({ ...request, query: 'crane wagon' });
-    expect(asked).toMatchObject({ search: 1, searchWords: 1, embed: 1 });
+    expect(asked).toMatchObject({ search: 1, searchTerms: 1, embed: 1 });
     await search({ ...request, query: 'crane wagon harbour' });
-    expect(asked).toMatchObject({ search: 2, searchWords: 3, embed: 2 });
+    expect(asked).toMatchObject({ search: 2, searchTerms: 3, embed: 2 });
   });
 });

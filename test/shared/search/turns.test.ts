@@ -59,7 +59,7 @@ test('whom nobody waits for any more takes no turn', async () => {
 });
 
 test('a full queue refuses the newest of the caller who has the most in it, and nobody else', async () => {
-  const turns = createTurns(1, { mostWaiting: 10, name: 'index' });
+  const turns = createTurns(1, { maxWaiting: 10, name: 'index' });
   const leave = await turns.enter();
   const task = () => Promise.resolve('done');
   const heavy = Array.from({ length: 30 }, () => turns.run(task, { by: 'heavy' }).catch((e: unknown) => e));
@@ -73,7 +73,7 @@ test('a full queue refuses the newest of the caller who has the most in it, and 
 });
 
 test('one who is alone has more at once; another has a turn at once, and takes turns from then on', async () => {
-  const turns = createTurns(2, { mostAlone: 10 });
+  const turns = createTurns(2, { maxAlone: 10 });
   const heavy = Array.from({ length: 30 }, () => turns.enter({ by: 'heavy' }));
   const leaveHeavy = await Promise.all(heavy.slice(0, 10));
   expect(turns.figures()).toEqual({ running: 10, waiting: 20 });

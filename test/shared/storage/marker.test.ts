@@ -11,7 +11,7 @@ import { MissingObjectError, type ObjectStorage } from '../../../src/shared/port
 import { keys } from '../../../src/shared/redis/keys.js';
 import { createDraftObjects } from '../../../src/shared/storage/draft-objects.js';
 import { createStorageMarker } from '../../../src/shared/storage/marker.js';
-import { findStorage, knowMissing } from '../../../src/workers/find-storage.js';
+import { waitForStorage, distinguishMissing } from '../../../src/workers/wait-for-storage.js';
 import { until } from '../../support/until.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
 
@@ -46,7 +46,7 @@ async function api(name: string) {
 }
 
 async function worker(name: string) {
-  const found = await findStorage({ ...(await processWith(name)), advice, logger }, () => undefined);
+  const found = await waitForStorage({ ...(await processWith(name)), advice, logger }, () => undefined);
   running.push(found);
 }
 
@@ -149,7 +149,7 @@ test("an object that is missing is missing only where the API's marker is there"
   await api('one');
   const open = async (name: string) => {
     const { storage, marker } = await processWith(name);
-    return knowMissing(storage, marker).open('no/object');
+    return distinguishMissing(storage, marker).open('no/object');
   };
   await expect(open('one')).rejects.toBeInstanceOf(MissingObjectError);
   await expect(open('two')).rejects.toBeInstanceOf(UnavailableError);

@@ -8,7 +8,7 @@ import {
   type TermStatisticsStore,
 } from '../../../src/shared/term-statistics/term-statistics.js';
 import { analyzeText, packTerms, packedLength, packedTerms } from '../../../src/shared/text/terms.js';
-import { settleCount } from '../../../src/workers/ingestion/settle-count.js';
+import { updateTermCounts } from '../../../src/workers/ingestion/update-term-counts.js';
 import { makeDocument } from '../../support/documents.js';
 import { dying, ProcessDied } from '../../support/dying.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
@@ -155,7 +155,7 @@ describe('term statistics', () => {
     };
     const settle = async (chance: number, { batch }: (typeof documents)[number]) => {
       try {
-        await settleCount(parts(chance), batch, () => Promise.resolve(batch.chunks));
+        await updateTermCounts(parts(chance), batch, () => Promise.resolve(batch.chunks));
       } catch (error) {
         if (!(error instanceof ProcessDied)) throw error;
       }

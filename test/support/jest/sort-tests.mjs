@@ -15,7 +15,7 @@ const LONG = [
   'api/documents.test.ts',
   'api/main.test.ts',
   'api/parser-budgets.test.ts',
-  'api/redis-watch.test.ts',
+  'api/reconnect-silent-redis.test.ts',
   'api/stalled.test.ts',
   'api/upload-stream.test.ts',
   'shared/adapters/exact-index/exact-index.test.ts',
@@ -32,9 +32,9 @@ const LONG = [
   'shared/storage/marker.test.ts',
   'workers/interrupted.test.ts',
   'workers/maintenance/sweep/sweep.test.ts',
-  'workers/parse/confinement.test.ts',
+  'workers/parse/confinement/confinement.test.ts',
   'workers/parse/pool.test.ts',
-  'workers/parse/workspace.test.ts',
+  'workers/parse/confinement/workspace.test.ts',
 ];
 
 /** Absolute paths of the test files of each project. */

@@ -12,7 +12,7 @@ import { createMetricsBuffer } from '../../../src/shared/observability/metrics-b
 import { createJobs, type Jobs } from '../../../src/shared/queues/jobs.js';
 import { bullConnection } from '../../../src/shared/redis/client.js';
 import { keys } from '../../../src/shared/redis/keys.js';
-import { createFailDocument } from '../../../src/workers/ingestion/fail.js';
+import { createFailDocument } from '../../../src/workers/ingestion/fail-document.js';
 import { createIngestShort } from '../../../src/workers/ingestion/ingest-short.js';
 import { createPublish } from '../../../src/workers/ingestion/publish.js';
 import { makeContent, makeDocument } from '../../support/documents.js';

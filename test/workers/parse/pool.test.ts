@@ -6,13 +6,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { strToU8, zipSync } from 'fflate';
 import type { FileFormat } from '../../../src/shared/documents/file-types.js';
 import { IngestError } from '../../../src/shared/errors.js';
-import { chooseLaunch } from '../../../src/workers/parse/confinement.js';
+import { chooseLaunch } from '../../../src/workers/parse/confinement/choose-launch.js';
 import {
   createParserPool,
   type ParserPool,
   type ParserPoolOptions,
 } from '../../../src/workers/parse/pool.js';
-import { openWorkspace } from '../../../src/workers/parse/workspace.js';
+import { openWorkspace } from '../../../src/workers/parse/confinement/workspace.js';
 import { endlessPdf } from '../../support/pdfs.js';
 
 let place: Pick<ParserPoolOptions, 'workspace' | 'launch'>;

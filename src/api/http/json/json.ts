@@ -1,13 +1,13 @@
 import { HttpError } from '../http-error.js';
 
-/** What recurses over a value later must not run out of stack. */
+/** Code that recurses over a value must not run out of stack. */
 const MAX_DEPTH = 200;
-/** Far more than any request has; half a million take seconds to make objects of, and as long to look at. */
+/** Far more than any valid request has. Half a million keys take seconds to parse, and as long to look at. */
 const MAX_KEYS = 10_000;
-/** Of lists and objects: 100,000 ids of documents and a filter of 64 lists of 1,000 values are fewer. */
+/** Counts values in lists and objects. The largest valid request, with 100,000 document ids or a full filter, has fewer. */
 const MAX_VALUES = 200_000;
 
-/** @throws HttpError 422 in the shape of pydantic 1 */
+/** @throws HttpError 422 in the format of pydantic 1 */
 export function parseJson(bytes: Uint8Array): unknown {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -23,7 +23,7 @@ export function invalidJson(cause?: unknown): HttpError {
   return new HttpError(422, [item], { cause });
 }
 
-/** No value may hold up the process, so depth, keys and values are counted before anything is made of them. */
+/** Counts depth, keys and values before anything is parsed, so that no body can hold up the process. */
 function isExcessive(bytes: Uint8Array): boolean {
   let depth = 0;
   let keys = 0;
@@ -59,7 +59,7 @@ function isExcessive(bytes: Uint8Array): boolean {
 const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c];
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** Byte by byte: looking for each quote natively takes ten times as long where every second byte is one. */
+/** Goes byte by byte: a native search for each quote takes ten times as long where every second byte is a quote. */
 function endOfString(bytes: Uint8Array, start: number): number {
   let at = start + 1;
   while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { LongText } from '../../services/retrieval/long-text.js';
 
-/** Stands for a long text while the rest of a value is written; nobody can know it, and so it is in no value. */
+/** Stands for a long text while the rest of a value is serialized. It is random, so no value can contain it. */
 const PLACE = randomUUID();
 
-/** JSON (RFC 8259) of a value whose long texts, within its own fields or theirs, come in parts. */
+/** Serializes a value as JSON (RFC 8259), with its long texts in parts. Long texts may be up to two levels deep. */
 export async function* jsonPieces(value: unknown): AsyncGenerator<string> {
   const texts: LongText[] = [];
   const shallow = takeOut(value, texts);
@@ -17,12 +17,12 @@ export async function* jsonPieces(value: unknown): AsyncGenerator<string> {
     yield piece;
     const text = texts[i];
     if (!text) return;
-    // Each part for itself: halves of a surrogate pair are written as such, and read as the pair.
+    // Each part is escaped by itself. Halves of a surrogate pair are escaped separately and read as the pair.
     for await (const part of text.parts) yield JSON.stringify(part).slice(1, -1);
   }
 }
 
-/** Two levels, where answers have them: looking at every value of every item would cost more than writing it. */
+/** Looks two levels deep only: visiting every value of every item would cost more than serializing it. */
 function takeOut(value: unknown, texts: LongText[], depth = 0): unknown {
   if (value instanceof LongText) {
     texts.push(value);

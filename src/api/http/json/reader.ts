@@ -3,18 +3,18 @@ import { Worker } from 'node:worker_threads';
 import { UnavailableError } from '../../../shared/errors.js';
 import { invalidJson, parseJson } from './json.js';
 
-/** @throws HttpError 422 in the shape of pydantic 1 */
+/** Parses a JSON body. @throws HttpError 422 in the format of pydantic 1 */
 export type ReadJson = (bytes: Buffer) => Promise<unknown>;
 
 export type JsonAnswer = { readonly type: 'value'; readonly value: unknown } | { readonly type: 'invalid' };
 
-/** Parsed in some milliseconds, whatever they hold. */
+/** A body up to this size is parsed in a few milliseconds, whatever it contains. */
 const SMALL_BYTES = 256 * 1024;
 const IDLE_MILLISECONDS = 30_000;
 
 /**
- * Reads JSON without holding up the event loop: what is large is parsed in a thread, which is started when it is needed,
- * and one after the other, so that no two of them are handed over in the same turn of the loop.
+ * Parses JSON without blocking the event loop. Large bodies are parsed in a thread, which is started when it is needed. It
+ * parses one body at a time, so that no two results are received in the same turn of the loop.
  */
 export function createJsonReader(): ReadJson {
   const parseInThread = createJsonThread();
@@ -25,14 +25,14 @@ export function createJsonReader(): ReadJson {
     const mine = before.then(() => parseInThread(bytes));
     last = mine.catch(() => undefined);
     const answer = await mine;
-    // Taking it over was one turn's work, and looking at it is another's.
+    // Receiving the value has taken up this turn of the event loop; validating it belongs in the next one.
     await nextTurn();
     if (answer.type === 'invalid') throw invalidJson();
     return answer.value;
   };
 }
 
-/** To be asked again only after it has answered. Its bytes are gone afterwards: they were handed over. */
+/** Must not be called again before it has answered. The bytes are transferred to the thread and are empty afterwards. */
 function createJsonThread(): (bytes: Buffer) => Promise<JsonAnswer> {
   let worker: Worker | null = null;
   let idle: NodeJS.Timeout | undefined;
@@ -59,7 +59,7 @@ function createJsonThread(): (bytes: Buffer) => Promise<JsonAnswer> {
   };
 }
 
-/** @throws what ended the thread */
+/** @throws when the thread ends before it answers */
 function ask(worker: Worker, bytes: Buffer): Promise<JsonAnswer> {
   return new Promise((resolve, reject) => {
     const done = () => {
@@ -74,7 +74,7 @@ function ask(worker: Worker, bytes: Buffer): Promise<JsonAnswer> {
       reject(new Error('the thread ended', { cause }));
     };
     worker.once('message', answer).once('error', fail).once('exit', fail);
-    // Only small ones share their memory with others.
+    // Only small buffers share their memory with others, which cannot be transferred.
     const { buffer } = bytes;
     const isOwn = buffer instanceof ArrayBuffer && bytes.length > Buffer.poolSize;
     worker.postMessage(bytes, isOwn ? [buffer] : []);

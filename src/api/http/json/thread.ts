@@ -2,9 +2,9 @@ import { parentPort } from 'node:worker_threads';
 import { parseJson } from './json.js';
 import type { JsonAnswer } from './reader.js';
 
-/** The thread that parses large bodies: it answers one after the other, in the order of asking. */
+/** This thread parses large bodies, one after the other, in the order in which it gets them. */
 const port = parentPort;
-if (!port) throw new Error('runs in a worker thread only');
+if (!port) throw new Error('this file must run in a worker thread');
 
 const answer = (bytes: Uint8Array): JsonAnswer => {
   try {

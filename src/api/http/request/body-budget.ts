@@ -1,32 +1,33 @@
 import { TryLaterError } from '../../../shared/errors.js';
 import { createRoom, type Missing, type Room } from './body-room.js';
 
-/** What one request holds of the budget. */
+/** The share of the budget that one request holds. */
 export interface BodyClaim {
-  /** Holds so many bytes in all from now on. @throws TryLaterError when they do not fit */
+  /** Increases the claim to `bytes` in all. @throws TryLaterError when they do not fit */
   grow(bytes: number): void;
-  /** Holds no more than so many bytes from now on. */
+  /** Reduces the claim to at most `bytes` in all. */
   shrink(bytes: number): void;
   /**
-   * From now on, until what it returns is called, `giveUp` may be called when others need the room and nothing has
-   * arrived for a while; the claim holds nothing any more by then.
+   * Until the returned function is called, `giveUp` may be called when others need the memory and nothing has arrived for
+   * a while. By then the claim is released.
    */
   whileReading(giveUp: () => void): () => void;
-  /** On every way out; more than once is the same. */
+  /** Must be called whatever happens; calling it again does nothing. */
   release(): void;
 }
 
 /**
- * Bytes of request bodies that this process holds at once, until what they say is stored. Claims grow with what has
- * arrived, not with what was announced, and nobody waits for room: so nothing can lock, and announcing costs nothing.
+ * Limits the bytes of request bodies that this process holds at once, until their content is stored. Claims grow with what
+ * has arrived, not with what was announced, and are refused rather than queued. So announcing a large body reserves
+ * nothing, and requests cannot deadlock.
  */
 export interface BodyBudget {
   claim(holder: string): BodyClaim;
-  /** Bytes that are held now. */
+  /** Returns the bytes that are held now. */
   heldBytes(): number;
 }
 
-/** Claims grow by this, so that each byte of a slow sender is not an account entry. */
+/** Claims grow in steps of this size, so that a slow sender does not cause an update for each byte. */
 const STEP_BYTES = 16 * 1024;
 /** Searches, usual texts and changes are not longer. They have room of their own, so that large bodies cannot take it. */
 const SMALL_BYTES = 64 * 1024;
@@ -34,7 +35,7 @@ const RETRY_SECONDS = 2;
 
 export interface BodyBudgetOptions {
   readonly maxBytes: number;
-  /** What one caller, or all strangers together, may hold: one who sends slowly must not keep out all others. */
+  /** Most bytes for one caller, or for all anonymous callers together, so that a slow sender leaves some to others. */
   readonly shareBytes: number;
   /** A body of which no 16 KiB have arrived for so long gives way to others. */
   readonly idleMilliseconds?: number;

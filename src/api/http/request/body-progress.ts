@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { HttpError } from '../http-error.js';
 
-/** After its grace, a body has to come at this rate on average (the default of Apache's mod_reqtimeout). */
+/** After its grace period, a body must arrive at this rate on average (the default of Apache's mod_reqtimeout). */
 const MIN_BYTES_PER_SECOND = 500;
 const TICK_MILLISECONDS = 250;
 
 /**
- * Calls `onSlow` with a 408 when a body trickles. Time in which we do not read, because storage is behind, is not the
- * client's. @returns what ends the watch
+ * Calls `onSlow` with a 408 when a body arrives too slowly. Time in which we do not read, because storage is slower, does
+ * not count. Returns a function that ends the watch.
  */
 export function watchProgress(
   request: IncomingMessage,

@@ -1,22 +1,29 @@
 import type { IncomingMessage } from 'node:http';
+import { at } from '../../../shared/at.js';
 import { HttpError } from '../http-error.js';
 import type { BodyClaim } from './body-budget.js';
 import { watchProgress } from './body-progress.js';
 import { GatheredBytes } from './gathered-bytes.js';
 
-/** The client went away while we read: nobody is there to be answered. */
+/** The client went away while its request was read, so no response can be sent. */
 export class ClientGoneError extends Error {
   override readonly name = 'ClientGoneError';
 }
 
 export function hasBody(request: IncomingMessage): boolean {
-  const { 'transfer-encoding': encoding, 'content-length': length } = request.headers;
-  return encoding !== undefined || Number(length ?? 0) > 0;
+  return request.headers['transfer-encoding'] !== undefined || announcedBytes(request) > 0;
 }
 
-/** The media type alone, in lower case; empty when the request states none. */
-export function mediaTypeOf(request: IncomingMessage): string {
-  return (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+/** Returns the bytes that the `Content-Length` header announces; 0 without one. */
+export function announcedBytes({ headers }: IncomingMessage): number {
+  return Number(headers['content-length'] ?? 0);
+}
+
+/** Returns the media type alone, in lower case; empty when the request states none. */
+export function mediaTypeOf({ headers }: IncomingMessage): string {
+  return at((headers['content-type'] ?? '').split(';'), 0)
+    .trim()
+    .toLowerCase();
 }
 
 export function isJson(mediaType: string): boolean {
@@ -32,72 +39,85 @@ function tooLargeBody(maxBytes: number): HttpError {
 
 export interface BodyOptions {
   readonly maxBytes: number;
-  /** Called when nothing is left to refuse before the bytes come. */
+  /** Called when nothing is left that could refuse the request before its bytes are read. */
   readonly onReading: () => void;
-  /** Grows with what arrives; whoever made it releases it. */
+  /** Grows with what arrives; its creator releases it. */
   readonly claim: BodyClaim;
   readonly graceSeconds: number;
 }
 
 /**
- * Bytes of the body. It stops at the first byte over a limit and leaves the rest unread.
+ * Reads the bytes of the body. Reading stops at the first byte over a limit, and the rest stays unread.
  * @throws HttpError 408, 413, 503; ClientGoneError
  */
-export function readBytes(request: IncomingMessage, options: BodyOptions): Promise<Buffer> {
-  const { maxBytes, onReading, claim, graceSeconds } = options;
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes)
-    return Promise.reject(tooLargeBody(maxBytes));
-  onReading();
+export async function readBytes(request: IncomingMessage, options: BodyOptions): Promise<Buffer> {
+  if (announcedBytes(request) > options.maxBytes) throw tooLargeBody(options.maxBytes);
+  options.onReading();
+  return collectBytes(request, options);
+}
+
+function collectBytes(request: IncomingMessage, options: BodyOptions): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const gathered = new GatheredBytes();
+    const collected = createCollector(options);
     const stop = () => {
-      endWatch();
-      endReading();
-      request.off('data', take).off('end', finish).off('error', goneWith).off('close', gone);
+      stopWatching();
+      stopReading();
+      request.off('data', take).off('end', finish).off('error', breakOff).off('close', close);
     };
     const refuse = (error: unknown) => {
       stop();
       request.pause();
-      // What it holds goes at once: the answer waits until a slow client has taken it.
-      gathered.clear();
+      // The memory is freed now, because sending the response to a slow client may take long.
+      collected.clear();
       reject(toError(error));
     };
     const take = (part: Buffer) => {
-      const size = gathered.size + part.length;
-      if (size > maxBytes) {
-        refuse(tooLargeBody(maxBytes));
-        return;
-      }
       try {
-        claim.grow(size);
-        gathered.add(part);
+        collected.add(part);
       } catch (error) {
         refuse(error);
       }
     };
     const finish = () => {
       stop();
-      resolve(gathered.bytes);
+      resolve(collected.bytes());
     };
-    const goneWith = (cause: unknown) => {
+    const breakOff = (cause: unknown) => {
       stop();
       reject(new ClientGoneError('the request broke off', { cause }));
     };
-    const gone = () => {
-      goneWith(undefined);
+    const close = () => {
+      breakOff(undefined);
     };
-    const endWatch = watchProgress(request, graceSeconds, refuse);
-    const endReading = claim.whileReading(() => {
+    const stopWatching = watchProgress(request, options.graceSeconds, refuse);
+    const stopReading = options.claim.whileReading(() => {
       refuse(new HttpError(408, 'The request body comes too slowly while others need the memory'));
     });
-    request.on('data', take).on('end', finish).on('error', goneWith).on('close', gone);
+    request.on('data', take).on('end', finish).on('error', breakOff).on('close', close);
   });
+}
+
+/** Gathers the parts of a body; `add` throws when they exceed a limit. */
+function createCollector({ maxBytes, claim }: Pick<BodyOptions, 'maxBytes' | 'claim'>) {
+  const gathered = new GatheredBytes();
+  return {
+    add: (part: Buffer): void => {
+      const size = gathered.size + part.length;
+      if (size > maxBytes) throw tooLargeBody(maxBytes);
+      claim.grow(size);
+      gathered.add(part);
+    },
+    clear: (): void => {
+      gathered.clear();
+    },
+    bytes: () => gathered.bytes,
+  };
 }
 
 const toError = (thrown: unknown): Error =>
   thrown instanceof Error ? thrown : new Error('the body was refused', { cause: thrown });
 
-/** @throws HttpError 415 when the body is encoded in a way that is not read here */
+/** @throws HttpError 415 for a compressed body, or one in another encoding than UTF-8 */
 export function checkEncoding(request: IncomingMessage): void {
   const { 'content-encoding': encoding = 'identity', 'content-type': type = '' } = request.headers;
   if (encoding.toLowerCase() !== 'identity')

@@ -3,7 +3,7 @@ import busboy from 'busboy';
 import { HttpError } from '../http-error.js';
 import { checkEncoding, mediaTypeOf, readBytes, type BodyOptions } from './body.js';
 
-/** Fields of a small form, url-encoded or multipart; files in it are dropped. @throws HttpError 400, 413, 415 */
+/** Reads the fields of a small form, url-encoded or multipart; files are skipped. @throws HttpError 400, 413, 415 */
 export async function readForm(
   request: IncomingMessage,
   options: BodyOptions,
@@ -24,7 +24,7 @@ function readMultipart(bytes: Buffer, headers: IncomingMessage['headers']): Prom
     try {
       const parser = busboy({ headers, defParamCharset: 'utf8', limits: { fields: 100, parts: 100 } });
       const fields = new Map<string, string>();
-      // @NOTE busboy leaves a name undefined that the part does not give.
+      // @NOTE busboy's type does not say it: the name is undefined when the part gives none, the value in an unknown charset.
       parser.on('field', (name: string | undefined, value: string | undefined) => {
         if (name !== undefined) fields.set(name, value ?? '');
       });

@@ -1,8 +1,8 @@
 const FIRST_BYTES = 4096;
 
 /**
- * Bytes that arrive in pieces, as one piece that doubles when it is full. A client may send a body in pieces of one byte,
- * each of which would take some two hundred bytes if it were kept.
+ * Gathers bytes that arrive in pieces in one buffer, which doubles when it is full. A client may send a body in pieces of one
+ * byte, and keeping each piece would take about two hundred bytes.
  */
 export class GatheredBytes {
   #held = Buffer.alloc(0);
@@ -23,7 +23,7 @@ export class GatheredBytes {
     this.#size = size;
   }
 
-  /** What was added so far; adding more may change it. */
+  /** The bytes that were added so far. The buffer may change when more are added. */
   get bytes(): Buffer {
     return this.#held.subarray(0, this.#size);
   }

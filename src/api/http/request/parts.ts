@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { ValidationItem } from '../../../shared/errors.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
-import { parseRequest } from '../fields/validation.js';
+import { parseRequest } from '../validation/parse-request.js';
 import { HttpError } from '../http-error.js';
 import type { ReadJson } from '../json/reader.js';
 import type { Route } from '../route.js';
@@ -10,7 +10,7 @@ import { checkEncoding, hasBody, isJson, mediaTypeOf, readBytes, type BodyOption
 import { readForm } from './form.js';
 import { isMultipart } from './upload.js';
 
-/** A body as it came, before it is validated; `upload` is left for the handler to receive. */
+/** A body before it is validated. With `upload`, the handler receives it. */
 export type RawBody =
   { readonly type: 'none' | 'upload' } | { readonly type: 'json' | 'form'; readonly value: unknown };
 
@@ -18,7 +18,7 @@ export interface BodyReading extends BodyOptions {
   readonly readJson: ReadJson;
 }
 
-/** @throws HttpError 413, 415, 422 (no JSON) */
+/** Reads the body in the form that the route takes. @throws HttpError 413, 415, 422 (malformed JSON) */
 export async function readBody(
   request: IncomingMessage,
   route: Route,
@@ -113,7 +113,7 @@ function parseBody({ request }: Route, { body, query }: RawParts, parse: Parse):
   }
 }
 
-/** Each field by itself, so that a wrong parameter counts only where the body leaves its field out. */
+/** Parses each field separately, so that a wrong parameter matters only where the body has no value for its field. */
 function fillFrom(
   body: Record<string, unknown>,
   fields: z.ZodObject,
@@ -123,7 +123,7 @@ function fillFrom(
   const filled = { ...body };
   for (const [name, field] of Object.entries<z.ZodType>(fields.shape)) {
     const isMissing = filled[name] === undefined || filled[name] === null;
-    // Some HTTP libraries send what their caller left out as an empty parameter.
+    // Some HTTP libraries send an argument that was left out as an empty parameter.
     if (!isMissing || query[name] === undefined || query[name] === '') continue;
     const parsed = parse(z.object({ [name]: field }), { [name]: query[name] }, 'query');
     if (isPlainObject(parsed)) filled[name] = parsed[name];
@@ -131,8 +131,8 @@ function fillFrom(
   return filled;
 }
 
-/** The query string's values; of a parameter given twice the last. */
-export function queryOf(url: string | undefined): Record<string, string> {
-  const start = (url ?? '').indexOf('?');
-  return start === -1 ? {} : Object.fromEntries(new URLSearchParams((url ?? '').slice(start + 1)));
+/** Returns the parameters of the query string; the last value counts of one that is repeated. */
+export function queryOf(url: string): Record<string, string> {
+  const start = url.indexOf('?');
+  return start === -1 ? {} : Object.fromEntries(new URLSearchParams(url.slice(start + 1)));
 }

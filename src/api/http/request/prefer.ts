@@ -3,8 +3,8 @@ import type { Prefer } from '../route.js';
 const MAX_WAIT_SECONDS = 120;
 
 /**
- * Reads a `Prefer` header (RFC 7240): of a preference stated twice the first counts, nonsense is ignored. In one pass:
- * it comes with any request, before anybody has said who they are.
+ * Parses a `Prefer` header (RFC 7240). The first value counts of a preference that is repeated, and malformed ones are
+ * ignored. Takes linear time, because anonymous clients can send the header.
  */
 export function parsePrefer(header: string | readonly string[] | undefined): Prefer {
   const text = typeof header === 'string' ? header : (header ?? []).join(',');
@@ -16,7 +16,7 @@ export function parsePrefer(header: string | readonly string[] | undefined): Pre
   return { waitSeconds: waitOf(preferences.get('wait')), respondAsync: preferences.has('respond-async') };
 }
 
-/** The parts between commas; a quote without its partner is a character like any other. */
+/** Splits at commas outside quotes; an unpaired quote is an ordinary character. */
 function splitOutsideQuotes(text: string): string[] {
   const parts: string[] = [];
   let start = 0;
@@ -32,7 +32,7 @@ function splitOutsideQuotes(text: string): string[] {
   return [...parts, text.slice(start)];
 }
 
-/** `name`, `name=value` or `name="value"`, with whatever parameters behind it; null for anything else. */
+/** Reads `name`, `name=value` or `name="value"`, and ignores parameters behind it; null for anything else. */
 function readPreference(part: string): { name: string; value: string } | null {
   const preference = part.slice(0, endBefore(part, ';'));
   const equals = endBefore(preference, '=');

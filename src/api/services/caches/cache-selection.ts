@@ -9,58 +9,40 @@ import { documentNotFound, isDocumentId } from '../documents/document-access.js'
 
 export interface Selected {
   readonly docs?: readonly string[] | undefined;
-  /** Readable documents that match; null is all of them, undefined none. */
+  /** Selects readable documents that match. Null selects all readable documents, undefined none. */
   readonly filter?: Filter | null | undefined;
 }
 
-export type CacheSelection = ReturnType<typeof createCacheSelection>;
+export interface CacheSelection {
+  /** @throws NotFoundError for an unknown or unreadable id, ConflictError for a listed document that is not completed */
+  select(callerId: string, selected: Selected): Promise<string[]>;
+  /** Selects the documents that match a cache's stored filters; none when there are no filters. */
+  matching(callerId: string, filters: unknown): Promise<string[]>;
+}
 
 const PAGE = 200;
 
-/** Which documents go into a named cache. */
-export function createCacheSelection(parts: {
+interface Parts {
   readonly index: Index;
   readonly records: Records;
-  /** Tokens that a cache can hold: a selection that cannot fit is not read to its end. */
+  /** Tokens that a cache can hold. A selection that cannot fit is not read to its end. */
   readonly contextWindow: number;
-  /** Most tokens that a chunk repeats of the one before. */
+  /** Most tokens that a chunk repeats from the one before. */
   readonly overlap: number;
-}) {
-  const { records } = parts;
+}
 
-  const listed = async (callerId: string, docs: readonly string[]): Promise<string[]> => {
-    const ids = new Set<string>();
-    let unfinished: DocumentRecord | null = null;
-    // All in pages: there may be 100,000, of which everything that is done to all of them at once takes long.
-    for (let first = 0; first < docs.length; first += PAGE) {
-      const page = new Set(docs.slice(first, first + PAGE).filter((id) => !ids.has(id)));
-      for (const id of page) {
-        if (!isDocumentId(id)) throw documentNotFound();
-        ids.add(id);
-      }
-      for (const record of await records.readMany([...page])) {
-        if (!record || !canRead(callerId, record)) throw documentNotFound();
-        if (record.status !== 'completed') unfinished ??= record;
-      }
-    }
-    if (unfinished)
-      throw new ConflictError(`Document ${unfinished.id} is ${unfinished.status}, not completed`);
-    return [...ids];
-  };
-
+/** Selects the documents of a named cache. */
+export function createCacheSelection(parts: Parts): CacheSelection {
   return {
-    /** @throws NotFoundError for an unknown or unreadable id, ConflictError for a listed document that is not completed */
-    select: async (callerId: string, { docs, filter }: Selected): Promise<string[]> => {
-      const named = docs ? await listed(callerId, docs) : [];
+    select: async (callerId, { docs, filter }) => {
+      const named = docs ? await checkListed(parts.records, callerId, docs) : [];
       const found = filter === undefined ? [] : await matching(parts, callerId, filter);
       return [...new Set([...named, ...found])];
     },
-
-    /** Documents that match a cache's stored filters; none without any. */
-    matching: async (callerId: string, filters: unknown): Promise<string[]> => {
+    matching: async (callerId, filters) => {
       if (filters === null) return [];
       const parsed = parseFilter(filters);
-      // They were stored when filters could be larger.
+      // The limits for filters may have been higher when these were stored.
       if ('errors' in parsed)
         throw new ImpossibleError(`The filters of this cache are refused today: ${reasonOf(parsed.errors)}`);
       return matching(parts, callerId, parsed.filter);
@@ -68,10 +50,29 @@ export function createCacheSelection(parts: {
   };
 }
 
+/** Returns the listed ids, each once. They are checked in pages, because there may be 100,000. */
+async function checkListed(records: Records, callerId: string, docs: readonly string[]): Promise<string[]> {
+  const ids = new Set<string>();
+  let unfinished: DocumentRecord | null = null;
+  for (let first = 0; first < docs.length; first += PAGE) {
+    const page = new Set(docs.slice(first, first + PAGE).filter((id) => !ids.has(id)));
+    for (const id of page) {
+      if (!isDocumentId(id)) throw documentNotFound();
+      ids.add(id);
+    }
+    for (const record of await records.readMany([...page])) {
+      if (!record || !canRead(callerId, record)) throw documentNotFound();
+      if (record.status !== 'completed') unfinished ??= record;
+    }
+  }
+  if (unfinished) throw new ConflictError(`Document ${unfinished.id} is ${unfinished.status}, not completed`);
+  return [...ids];
+}
+
 const reasonOf = (errors: readonly { readonly msg: string }[]) => errors.map(({ msg }) => msg).join('; ');
 
 async function matching(
-  { index, records, contextWindow, overlap }: Parameters<typeof createCacheSelection>[0],
+  { index, records, contextWindow, overlap }: Parts,
   callerId: string,
   filter: Filter | null,
 ): Promise<string[]> {

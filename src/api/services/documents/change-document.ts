@@ -17,8 +17,8 @@ export type ChangeDocument = (
 ) => Promise<{ readonly record: DocumentRecord | null; readonly changed: boolean }>;
 
 /**
- * Changes a record that exists, on behalf of a caller: the right is checked on the very record that is changed, and
- * chunks that nothing refers to any more are cleaned away. `record` is null once it is removed.
+ * Changes an existing record on behalf of a caller. The right is checked on the same revision that is changed, and jobs
+ * are added that remove chunks which are no longer referenced. `record` is null when it was removed.
  * @throws ForbiddenError, NotFoundError
  */
 export function createChangeDocument(records: Records, jobs: JobRequests): ChangeDocument {
@@ -39,6 +39,6 @@ export function createChangeDocument(records: Records, jobs: JobRequests): Chang
   };
 }
 
-/** Whether an attempt whose job still waits is over by a change. */
+/** Tells whether a change ended an attempt whose job is still waiting. */
 const endsAttempt = (before: DocumentRecord, after: DocumentRecord | null): boolean =>
   before.status === 'queued' && (!after || !isCurrent(after, { ...before, documentId: before.id }));

@@ -8,7 +8,7 @@ export type DocumentRight = 'read' | 'write' | 'change access';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Ids come from outside and become part of keys: whatever is no id of ours names no document. */
+/** Ids come from clients and become parts of Redis keys, so anything that is not a valid id names no document. */
 export const isDocumentId = (id: string): boolean => uuid.test(id);
 
 export const documentNotFound = (): NotFoundError => new NotFoundError('Document not found');
@@ -34,7 +34,7 @@ export interface DocumentRequest {
   readonly callerId: string;
 }
 
-/** @throws NotFoundError for an unknown document, ForbiddenError for one that the caller may not touch so */
+/** @throws NotFoundError for an unknown document, ForbiddenError when the caller lacks the right */
 export async function readDocument(
   records: Pick<Records, 'read'>,
   { documentId, callerId }: DocumentRequest,

@@ -3,7 +3,7 @@ import { isFinal, type DocumentRecord, type Metadata } from '../../../shared/doc
 import type { Change } from '../../../shared/documents/change.js';
 import { cancel, patch, remove, retry, type Patch } from '../../../shared/documents/transitions.js';
 import type { Admit, RequireRoom } from '../ingest/admission.js';
-import { grows, requireRoomFor } from '../ingest/growth.js';
+import { grows, requireRoomFor } from '../ingest/memory-growth.js';
 import { newOperation } from '../ingest/ingest.js';
 import type { JobRequests } from '../ingest/job-requests.js';
 import { beginToWait, type AwaitedDocument, type WaitForDocument } from '../ingest/wait-for-document.js';
@@ -11,7 +11,7 @@ import type { RequestContext } from '../request-context.js';
 import type { ChangeDocument } from './change-document.js';
 import { documentNotFound } from './document-access.js';
 
-/** What is undefined stays as it is. */
+/** Fields that are undefined stay as they are. */
 export interface DocumentPatch {
   readonly metadata: Metadata | undefined;
   readonly filename: string | undefined;
@@ -19,11 +19,11 @@ export interface DocumentPatch {
 }
 
 /**
- * All resolve with the document as it then stands, null when it was deleted meanwhile; all throw ForbiddenError and
- * NotFoundError.
+ * All functions resolve with the document after the change; null when it was deleted in the meantime. All throw
+ * ForbiddenError and NotFoundError.
  */
 export interface DocumentChanges {
-  /** The wait is for searches to see the change. */
+  /** The wait ends when searches see the change. */
   patch(documentId: string, changes: DocumentPatch, context: RequestContext): Promise<AwaitedDocument>;
   retry(documentId: string, context: RequestContext): Promise<DocumentRecord | null>;
   cancel(documentId: string, context: RequestContext): Promise<DocumentRecord | null>;
@@ -72,7 +72,7 @@ async function patchDocument(
   const right = changes.accessControl ? 'change access' : 'write';
   const asked = { documentId, callerId, right } as const;
   const isEmpty = Object.keys(fields).length === 0;
-  // Who may not change it is told that, however full Redis is.
+  // The right is checked first, so that the error is the same however full Redis is.
   const { record: known } = await change(asked, () => null);
   if (known && !isEmpty) await requireRoomFor(room, known, patchedBy(fields)(known).record ?? known);
   const { record, changed } = await change(asked, isEmpty ? () => null : patchedBy(fields));
@@ -92,7 +92,7 @@ async function retryDocument(
     if (!pending) return null;
     return retry(current, newOperation(pending, { documentId, userId: callerId, startedAtMs }));
   };
-  // Where nothing is to be done, nothing has to wait: the document is answered as it is, however full the queues.
+  // When there is nothing to do, the document is returned as it is, however full the queues are.
   const { record: known } = await change(asked, () => null);
   const leave = known && again(known) ? await admit(callerId) : null;
   const { record, changed } = await change(asked, again).finally(() => leave?.());
@@ -102,7 +102,7 @@ async function retryDocument(
 
 const isRetagged = ({ retag }: DocumentRecord): boolean => retag === 0;
 
-/** What only takes away goes on when Redis is full. */
+/** A patch that only removes something is written even when Redis is full. */
 const patchedBy =
   (fields: Patch) =>
   (current: DocumentRecord): Change => {
@@ -110,7 +110,7 @@ const patchedBy =
     return { ...change, evenWhenFull: !grows(current, change.record ?? current) };
   };
 
-/** A patch without the fields that stay. */
+/** Returns the patch without the fields that stay. */
 function definedFields({ metadata, filename, accessControl }: DocumentPatch): Patch {
   return {
     ...(metadata !== undefined && { metadata }),

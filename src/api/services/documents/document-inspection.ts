@@ -1,3 +1,4 @@
+import { at } from '../../../shared/at.js';
 import { batchCount } from '../../../shared/batches.js';
 import type { Chunks } from '../../../shared/chunks/chunks.js';
 import { generationId, type Content, type DocumentRecord } from '../../../shared/document.js';
@@ -5,10 +6,10 @@ import type { Records } from '../../../shared/documents/records.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
 import { jobIds } from '../../../shared/queues/payloads.js';
 
-/** Of a document with more batches than these, the jobs of the first ones are shown. */
+/** Most batches whose jobs are shown. */
 const MAX_EMBED_JOBS = 20;
 
-/** What operators see of a document: ids, states, counts and times; nothing that its owner wrote. */
+/** What operators see of a document: ids, states, counts and times, and nothing that its owner wrote. */
 export type DocumentInspection = Awaited<ReturnType<typeof inspect>>;
 export type InspectDocument = (id: string) => Promise<DocumentInspection | null>;
 
@@ -42,7 +43,7 @@ async function inspect({ chunks, jobs }: Parts, record: DocumentRecord) {
     version: record.version,
     attempt: record.attempt,
     publishedVersion: published?.version ?? null,
-    /** Tags of the chunks are still to be rewritten after a change of access or metadata. */
+    /** True while the tags of the chunks are being rewritten after a change of access or metadata. */
     retagging: record.retag > 0,
     createdAt: record.createdAt,
     updatedAt: record.updatedAt,
@@ -50,7 +51,7 @@ async function inspect({ chunks, jobs }: Parts, record: DocumentRecord) {
     published: published && describeContent(published),
     pending: pending && describeContent(pending),
     generations: generations.filter((each) => each !== null),
-    jobs: await readJobs(jobs, record, newest?.chunkCount ?? 0),
+    jobs: await readJobs(jobs, record, newest ? newest.chunkCount : 0),
   };
 }
 
@@ -66,7 +67,7 @@ async function readGeneration(chunks: Chunks, id: string) {
   return found && { id, chunkCount: found.chunks, tokenCount: found.tokens };
 }
 
-/** Jobs of the newest attempt that the queues still know. */
+/** Reads the jobs of the newest attempt that the queues still know. */
 async function readJobs(jobs: Jobs, record: DocumentRecord, chunkCount: number) {
   const fence = { documentId: record.id, version: record.version, attempt: record.attempt };
   const batches = Math.min(batchCount(chunkCount), MAX_EMBED_JOBS);
@@ -80,7 +81,7 @@ async function readJobs(jobs: Jobs, record: DocumentRecord, chunkCount: number) 
   ];
   const states = await Promise.all(wanted.map(({ queue, id }) => jobs.queue(queue).getJobState(id)));
   return wanted.flatMap((job, i) => {
-    const state = states[i] ?? 'unknown';
+    const state = at(states, i);
     return state === 'unknown' ? [] : [{ ...job, state }];
   });
 }

@@ -1,12 +1,12 @@
 import type { Chunks } from '../../../shared/chunks/chunks.js';
 import type { StoredChunk } from '../../../shared/chunks/fields.js';
-import type { DocumentRecord } from '../../../shared/document.js';
+import { shownContent, type DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { matches } from '../../../shared/filters/match.js';
 import type { Filter } from '../../../shared/filters/parse.js';
 import type { Index } from '../../../shared/ports.js';
 import type { AnswerMemory, Lease } from '../retrieval/answer-memory.js';
-import { heldByRecord, heldSize } from '../retrieval/held-size.js';
+import { heldByRecord, heldSize } from '../retrieval/memory-estimate.js';
 import { onStreamEnd } from '../retrieval/stream-end.js';
 import { readDocument, type DocumentRequest } from './document-access.js';
 
@@ -23,27 +23,27 @@ export interface DocumentListing extends Page {
 
 export interface Documents {
   /**
-   * Documents that the caller may read and that match, newest first, ties by id. They are read and checked as they are
-   * asked for, a few at a time. @throws UnavailableError
+   * Lists matching documents that the caller may read, the newest first, ties by id. They are read and checked as they are
+   * consumed, a few at a time. @throws UnavailableError
    */
   list(listing: DocumentListing): AsyncIterable<DocumentRecord>;
   /** @throws ForbiddenError, NotFoundError; so does `chunks` */
   get(request: DocumentRequest): Promise<DocumentRecord>;
-  /** Chunks of the published version; none while none is published. */
+  /** Lists the chunks of the published version; none while none is published. */
   chunks(
     request: DocumentRequest & { readonly signal: AbortSignal },
     page: Page,
   ): Promise<AsyncIterable<StoredChunk>>;
 }
 
-/** What a record may hold, before it is read. */
+/** Memory that is reserved for a record before it is read. */
 const RECORD_BYTES = 24 * 1024;
-/** What a chunk may hold, before it is read. */
+/** Memory that is reserved for a chunk before it is read. */
 const CHUNK_BYTES = 8 * 1024;
-/** A chunk's id in a view, and its share of what else is made of a view to send it. */
+/** Memory for a chunk's id in a response, including its serialized form. */
 const CHUNK_ID_BYTES = 150;
 
-/** Records are read and checked this many at a time, so that a page of large ones never blocks the event loop. */
+/** How many records are read and checked at a time, so that a page of large ones never blocks the event loop. */
 const CHECK_SIZE = 20;
 
 interface Parts {
@@ -85,7 +85,7 @@ async function* list(
   const lease = await memory.reserve({ callerId, bytes, signal });
   try {
     let left = listing.limit;
-    // What the index names and the record denies leaves a gap that is filled from further down.
+    // The index may list documents whose records do not match. They are replaced by documents from further down.
     for (let skip = listing.skip; left > 0;) {
       const limit = left;
       const ids = await index.list({ ...listing, skip, limit });
@@ -125,7 +125,7 @@ async function readTexts(
     if (!content?.generation) return [];
     const count = Math.max(0, Math.min(limit, content.chunkCount - skip));
     const texts = await chunks.readTexts(content.generation, skip, count);
-    // Read last, so that neither a revocation nor a new version falls between the check and the answer.
+    // The record is read again at the end, so that no revocation and no new version is missed.
     const now = await readDocument(records, request, 'read');
     if (now.published?.generation === content.generation) return texts;
   }
@@ -137,6 +137,5 @@ async function* eachOf<Item>(items: readonly Item[]): AsyncGenerator<Item> {
 
 function recordSize(record: DocumentRecord | null): number {
   if (!record) return 0;
-  const chunkIds = (record.published ?? record.pending)?.chunkCount ?? 0;
-  return heldByRecord(record) + CHUNK_ID_BYTES * chunkIds;
+  return heldByRecord(record) + CHUNK_ID_BYTES * shownContent(record).chunkCount;
 }

@@ -7,7 +7,7 @@ import { MissingObjectError, type ObjectStorage } from '../../../shared/ports.js
 import { readDocument, type DocumentRequest } from './document-access.js';
 import { logSourceMissing } from './source-text.js';
 
-/** The query of a signed download address. */
+/** The query parameters of a signed download address. */
 export interface DownloadTicket {
   readonly caller: string;
   /** Seconds since 1970. */
@@ -15,7 +15,7 @@ export interface DownloadTicket {
   readonly signature: string;
 }
 
-/** The signed address of a document's source file; null for ingested text. `baseUrl` has no trailing slash. */
+/** Makes the signed address of a document's source file; null for ingested text. `baseUrl` has no trailing slash. */
 export type DownloadUrl = (
   record: MatchableDocument,
   request: { readonly callerId: string; readonly baseUrl: string },
@@ -23,21 +23,21 @@ export type DownloadUrl = (
 
 export interface DownloadLinks {
   readonly urlFor: DownloadUrl;
-  /** @throws ForbiddenError unless we signed just this, and not too long ago */
+  /** @throws ForbiddenError unless we signed exactly this and it has not expired */
   verify(documentId: string, ticket: DownloadTicket): DocumentRequest;
 }
 
 const refused = () => new ForbiddenError('Invalid or expired download address');
 
 /**
- * Addresses that let their bearer act as a caller on one document's download for a while, by HMAC-SHA256 with a key
- * derived from the secret of the access tokens.
+ * Makes and verifies addresses with which anybody can download one document as a certain caller until they expire. They
+ * are signed with HMAC-SHA256 and a key that is derived from the secret of the access tokens.
  */
 export function createDownloadLinks({
   secrets,
   validSeconds,
 }: {
-  /** The current secret signs; the previous one, if there is one, is still accepted. */
+  /** The current secret, which signs, then the previous one, which is still accepted. */
   readonly secrets: readonly [string, ...string[]];
   readonly validSeconds: number;
 }): DownloadLinks {
@@ -75,7 +75,7 @@ export interface Download {
   readonly filename: string;
 }
 
-/** Opens the source bytes of the content that a document shows. */
+/** Opens the source bytes of a document's current content. */
 export type OpenDownload = (request: DocumentRequest) => Promise<Download>;
 
 /** @throws ForbiddenError; NotFoundError: no such document, or its source is lost; UnavailableError while storage is away */
@@ -93,7 +93,7 @@ export function createDownloads({
     for (;;) {
       const record = await readDocument(records, request, 'read');
       const { storageKey, contentType, filename, kind } = shownContent(record);
-      // A newer version may have been published while the bytes were looked for: the record then names others.
+      // If a newer version was published in the meantime, the record now names another object, which is tried next.
       if (storageKey === missing) {
         logSourceMissing(logger, { documentId: record.id, storageKey });
         throw new NotFoundError('The source of this document is missing');

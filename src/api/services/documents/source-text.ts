@@ -5,17 +5,17 @@ import type { Content } from '../../../shared/document.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import { MissingObjectError, type ObjectStorage } from '../../../shared/ports.js';
 
-/** Longer texts are not held: they are read as they are sent. */
+/** Longer texts are not held in memory: they are read while they are sent. */
 export const MAX_HELD_BYTES = 64 * 1024;
 
-/** The text of a document's content in parts. Nothing is read before it is asked for. */
+/** The text of a document's content in parts, which are read on demand. */
 export type TextParts = AsyncIterable<string>;
 
 export interface SourceTexts {
   /**
-   * The whole text of a content that was ingested as text. Where its source is lost, the text is put together from the
-   * published chunks, which hold all of it but the white space around it; null when these are gone, too.
-   * @throws UnavailableError while storage is away
+   * Opens the whole text of a content that was ingested as text. When its source is lost, the text is assembled from the
+   * published chunks, which contain all of it except white space at both ends. Null when the chunks are gone as well.
+   * @throws UnavailableError while the storage is away
    */
   open(documentId: string, content: Content): Promise<TextParts | null>;
 }
@@ -44,7 +44,7 @@ export function createSourceTexts({
   };
 }
 
-/** Whoever operates the service has lost data: the storage does not hold what a record refers to. */
+/** Logs that the storage does not have an object that a record refers to. Operators have to know that data is lost. */
 export function logSourceMissing(logger: Logger, facts: { documentId: string; storageKey: string }): void {
   logger.error(facts, 'the source of a document is missing');
 }
@@ -62,7 +62,7 @@ async function* joined(
   for (let first = 0; first < chunkCount; first += BATCH_SIZE) {
     const count = Math.min(BATCH_SIZE, chunkCount - first);
     const batch = await chunks.readTexts(generation, first, count);
-    // They were replaced under us; whoever reads looks at the record again.
+    // The chunks were replaced in the meantime; the reader looks at the record again.
     if (batch.length < count) throw new MissingObjectError(generation);
     for (const { text, overlap } of batch) yield text.slice(overlap);
   }

@@ -4,32 +4,32 @@ import { keys, toMember } from '../../../shared/redis/keys.js';
 import type { MemoryWatch } from '../../../shared/redis/memory.js';
 
 /**
- * Lets a caller's next ingest in. @returns what gives its place back: once its record is written, that is counted
+ * Admits an ingest of a caller. Returns a function that ends its admission; from then on the ingest counts by its record.
  * @throws TooManyError, TryLaterError
  */
 export type Admit = (callerId: string) => Promise<() => void>;
 
 export interface AdmissionLimits {
-  /** Documents being ingested, of all callers together, and of one. */
+  /** Most documents that are being ingested at the same time, for all callers together and for one. */
   readonly maxWaiting: number;
   readonly maxWaitingPerCaller: number;
 }
 
 /**
- * Long enough for a full service to get some of its work done; far less than it takes to get the thousands done that wait
- * then, so that nobody's coming back late leaves it idle. No process knows the pace at which all workers go on.
+ * Long enough for a busy service to make progress, and far shorter than the work on thousands of waiting documents, so
+ * that workers never become idle while callers stay away. It is fixed, because no process knows the pace of all workers.
  */
-const COME_AGAIN = { retryAfterSeconds: 30 };
+const RETRY_LATER = { retryAfterSeconds: 30 };
 
 /**
- * Refuses what could only be put at the end of a queue that is too long already, or into a Redis that is nearly full:
- * what is searched, deleted or closed to somebody must still find room. The counts are exact, and what this process has
- * let in counts until it is among them; other processes may let in as many at the same moment.
+ * Refuses ingests while too many documents wait, or while Redis is nearly full; searches, deletions and revocations need
+ * the memory that is left. The counts in Redis are exact, and what this process has admitted is added until it is in
+ * them. Other processes may admit as many at the same moment.
  */
 export function createAdmission(redis: Redis, limits: AdmissionLimits, memory: MemoryWatch): Admit {
   const arriving = createArriving();
   return async (callerId) => {
-    // Before the counts are read: whoever came first is counted here or there.
+    // This is taken before the counts are read, so that each earlier ingest is in one of them.
     const before = arriving.figures(callerId);
     const leave = arriving.enter(callerId);
     try {
@@ -38,11 +38,12 @@ export function createAdmission(redis: Redis, limits: AdmissionLimits, memory: M
         redis.zScore(keys.ingestsByCaller, toMember(callerId)),
         memory.isShort(),
       ]);
-      if ((own ?? 0) + before.own >= limits.maxWaitingPerCaller)
-        throw new TooManyError('Too many of your documents are waiting to be ingested', COME_AGAIN);
+      const waiting = own ?? 0;
+      if (waiting + before.own >= limits.maxWaitingPerCaller)
+        throw new TooManyError('Too many of your documents are waiting to be ingested', RETRY_LATER);
       if (all + before.all >= limits.maxWaiting)
-        throw new TryLaterError('Too many documents are waiting to be ingested', COME_AGAIN);
-      if (full) throw new TryLaterError('There is no room for more documents', COME_AGAIN);
+        throw new TryLaterError('Too many documents are waiting to be ingested', RETRY_LATER);
+      if (full) throw new TryLaterError('There is no room for more documents', RETRY_LATER);
       return leave;
     } catch (error) {
       leave();
@@ -51,7 +52,7 @@ export function createAdmission(redis: Redis, limits: AdmissionLimits, memory: M
   };
 }
 
-/** Counts requests that were let in and are not written yet: an upload may take minutes. */
+/** Counts requests that were admitted and whose records are not written yet; an upload may take minutes. */
 function createArriving() {
   const byCaller = new Map<string, number>();
   let all = 0;
@@ -63,7 +64,7 @@ function createArriving() {
   };
   return {
     figures: (callerId: string) => ({ all, own: byCaller.get(callerId) ?? 0 }),
-    /** @returns what ends it; again is the same */
+    /** Returns a function that ends the admission; calling it again does nothing. */
     enter: (callerId: string): (() => void) => {
       let isIn = true;
       add(callerId, 1);
@@ -75,26 +76,26 @@ function createArriving() {
   };
 }
 
-/** Of what is left above the share, so much may be taken by what takes rights away and needs some room for it. */
+/** The part of the memory above the share that revocations may use. They need some for the new, shorter lists. */
 const REVOCATION_RESERVE = 2 / 3;
 
-/** What is not an ingest and makes Redis grow all the same. @throws TryLaterError */
+/** Checks for memory before changes that are no ingests. Both functions throw TryLaterError. */
 export interface RequireRoom {
-  /** @param what there is no room for, in the words of the caller */
+  /** @param what names what there is no room for, in the error message */
   forGrowth(what: string): Promise<void>;
-  /** For lists that got smaller, and are many ids still: they are stored anew before the old ones can go. */
+  /** For access lists that became shorter and are still long: the new list is stored before the old one is removed. */
   forRevocation(): Promise<void>;
 }
 
 export function createRequireRoom(memory: MemoryWatch): RequireRoom {
   return {
     forGrowth: async (what) => {
-      if (await memory.isShort()) throw new TryLaterError(`There is no room for ${what}`, COME_AGAIN);
+      if (await memory.isShort()) throw new TryLaterError(`There is no room for ${what}`, RETRY_LATER);
     },
     forRevocation: async () => {
-      const { used, share, most } = await memory.state();
-      if (used >= share + REVOCATION_RESERVE * (most - share))
-        throw new TryLaterError('There is no room for access lists of more than 16 users', COME_AGAIN);
+      const { used, share, max } = await memory.state();
+      if (used >= share + REVOCATION_RESERVE * (max - share))
+        throw new TryLaterError('There is no room for access lists of more than 16 users', RETRY_LATER);
     },
   };
 }

@@ -14,11 +14,11 @@ import { beginToWait, type AwaitedDocument, type WaitForDocument } from './wait-
 
 export interface TextUpdate {
   readonly content: string;
-  /** Undefined: the text keeps the name that it had. */
+  /** Undefined when the text keeps its name. */
   readonly filename: string | undefined;
 }
 
-/** `changed` is false for content that the document has already; the record is null when it was deleted meanwhile. */
+/** `changed` is false when the document already has this content. The record is null when it was deleted in the meantime. */
 export interface ContentUpdate extends AwaitedDocument {
   readonly changed: boolean;
 }
@@ -56,7 +56,7 @@ export function createContentUpdates(parts: Parts): ContentUpdates {
   };
 }
 
-/** Before the body is read, so that nobody uploads in vain; the change itself checks again. */
+/** Checks the right before the body is read, so that no upload is in vain. The change itself checks again. */
 async function openVersion(
   records: Records,
   documentId: string,
@@ -70,7 +70,7 @@ interface Replacement {
   readonly documentId: string;
   readonly name: (record: DocumentRecord) => string | null;
   readonly content: Content;
-  /** Key of a source that storage has lost: content that it was for counts as new. */
+  /** Key of a source that the storage has lost; the same content then counts as new. */
   readonly lost: string | null;
 }
 
@@ -78,7 +78,7 @@ async function put(parts: Parts, replacement: Replacement, context: RequestConte
   const { sources, jobs, waitForDocument } = parts;
   let { record, changed } = await replace(parts, replacement, context);
   const lost = changed || !record ? null : await findLost(sources, record);
-  // What the document has already, but storage no more, is new after all.
+  // The document already has this content, but the storage has lost it, so it is stored as new content.
   if (lost !== null) ({ record, changed } = await replace(parts, { ...replacement, lost }, context));
   if (!changed) await sources.discard(replacement.content.storageKey);
   else if (record) await jobs.ingest(record, context);
@@ -99,8 +99,8 @@ async function replace(
       return replaceContent(record, { content: named, operation });
     });
   } catch (error) {
-    // A reply that was lost does not mean that nothing was written, and what was written may be published or overtaken
-    // by now. Unless it was refused the bytes stay: they are swept one day, should no record refer to them.
+    // Redis may have written the change although its reply was lost, and it may be published or replaced by now. So the
+    // bytes stay unless the change was refused. The sweep removes them later if no record refers to them.
     if (error instanceof AppError) await sources.discard(content.storageKey);
     const record = error instanceof AppError ? null : await records.read(documentId).catch(() => null);
     const isWritten = [record?.pending, record?.published].some(

@@ -3,8 +3,8 @@ import { toWellFormed } from '../../../shared/well-formed.js';
 const MAX_CHARACTERS = 255;
 
 /**
- * A file name that is safe to show: no folders, no control characters, none that change the direction of text, at
- * most 255 characters of which the extension stays. Null when nothing is left.
+ * Makes a file name safe to show: removes folders, control characters and characters that change the direction of text,
+ * and shortens it to 255 characters with its extension. Null when nothing is left.
  */
 export function displayFilename(name: string | null | undefined): string | null {
   const base = (name ?? '').replace(/^.*[/\\]/s, '');

@@ -2,23 +2,23 @@ import { TooLargeError } from '../../../shared/errors.js';
 
 /** A file as it comes in. */
 export interface IncomingFile {
-  /** As the caller wrote it, without folders. */
+  /** The name that the caller stated, without folders. */
   readonly filename: string | null;
-  /** The type that the caller claims. */
+  /** The content type that the caller stated. */
   readonly declaredType: string | null;
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
 export interface FileTarget<Stored> {
-  /** Larger files are refused, before their bytes come where that can be known. */
+  /** Larger files are refused, if possible before their bytes are read. */
   readonly maxBytes: number;
-  /** Reads all of the file's bytes; a transfer that breaks off makes that throw. */
+  /** Must read all of the file's bytes. Reading throws when the transfer breaks off. */
   readonly store: (file: IncomingFile) => Promise<Stored>;
 }
 
 /**
- * Receives one file and the details that its caller gives with it. Rejects only after `store` has settled, so that what
- * was stored can be cleared away.
+ * Receives one file and the details that the caller sends with it. Rejects only after `store` has settled, so that what
+ * was stored can be removed.
  */
 export type ReceiveFile<Details> = <Stored>(
   target: FileTarget<Stored>,

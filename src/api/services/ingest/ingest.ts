@@ -15,7 +15,7 @@ import type { JobRequests } from './job-requests.js';
 import type { Sources } from './sources.js';
 import { beginToWait, type AwaitedDocument, type WaitForDocument } from './wait-for-document.js';
 
-/** What a caller says about a document beside its content. */
+/** What a caller states about a document in addition to its content. */
 export interface DocumentDetails {
   readonly metadata: Metadata;
   readonly accessControl: Partial<AccessLists>;
@@ -27,7 +27,7 @@ export interface TextIngest extends DocumentDetails {
 }
 
 export interface Ingest {
-  /** The wait is for the document to be final; null when it was deleted. */
+  /** The wait ends when the document is final. Its result is null when the document was deleted. */
   ingestText(text: TextIngest, context: RequestContext): Promise<AwaitedDocument>;
   ingestFile(receive: ReceiveFile<DocumentDetails>, context: RequestContext): Promise<AwaitedDocument>;
 }
@@ -65,7 +65,7 @@ async function accept(
   context: RequestContext,
 ): Promise<AwaitedDocument> {
   await create(records, sources, record);
-  // The wait listens before a worker can hear of the document.
+  // The wait begins before a worker can know of the document, so that it misses no change.
   const { waitSeconds, signal } = context;
   const options = { waitSeconds, signal, isDone: isFinal, isNew: true };
   const awaited = beginToWait(waitForDocument, record, options);
@@ -77,8 +77,8 @@ async function create(records: Records, sources: Sources, record: DocumentRecord
   try {
     await records.create(record);
   } catch (error) {
-    // A reply that was lost does not mean that nothing was written. As long as Redis does not say, the bytes stay:
-    // they are swept one day, should no record refer to them.
+    // Redis may have written the record although its reply was lost. While that is unknown the bytes stay. The sweep
+    // removes them later if no record refers to them.
     const isWritten = await records.read(record.id).then(
       (found) => found !== null,
       () => null,
@@ -120,7 +120,7 @@ function newRecord(
   };
 }
 
-/** An ingest whose bytes are still to be stored. */
+/** Describes an ingest whose bytes are not stored yet, for its usage event. */
 export function begunOperation(
   operation: 'ingest_text' | 'ingest_file',
   { callerId, startedAtMs }: RequestContext,
@@ -129,7 +129,7 @@ export function begunOperation(
   return { operation, userId: callerId, startedAtMs, metadata };
 }
 
-/** What the usage record of an ingest of `content` will say. */
+/** Makes the operation that the usage record of an ingest will contain. */
 export function newOperation(
   { kind, filename }: Content,
   { documentId, userId, startedAtMs }: { documentId: string; userId: string; startedAtMs: number },

@@ -5,15 +5,15 @@ import type { RequestContext } from '../request-context.js';
 
 export interface JobRequests {
   ingest(record: DocumentRecord, context: Pick<RequestContext, 'requestId' | 'waitSeconds'>): Promise<void>;
-  /** The attempt is over before its job had its turn: jobs nobody needs must not pile up. */
+  /** Removes the job of an attempt that ended while the job was waiting, so that useless jobs do not pile up. */
   forgetIngest(record: DocumentRecord): Promise<void>;
   retag(record: DocumentRecord, context: Pick<RequestContext, 'requestId' | 'callerId'>): Promise<void>;
   clean(generations: readonly string[], callerId: string): Promise<void>;
 }
 
 /**
- * Asks workers to go on with what a record says. The record is written by then and the sweeper acts on it, so a job
- * that cannot be added is logged and fails nothing.
+ * Adds jobs for workers. By then the record is written, and the sweep adds a job for it if one is missing. So a job that
+ * cannot be added is only logged.
  */
 export function createJobRequests(
   jobs: Pick<Jobs, 'addIngest' | 'removeIngest' | 'addRetag' | 'addCleans'>,
@@ -23,11 +23,11 @@ export function createJobRequests(
     try {
       await add();
     } catch (error) {
-      logger.warn({ err: error, job }, 'job left to the sweeper');
+      logger.warn({ err: error, job }, 'job left to the sweep');
     }
   };
   return {
-    // Those who wait go first.
+    // Callers that wait for their document go first.
     ingest: (record, { requestId, waitSeconds }) =>
       attempt('ingest', () => jobs.addIngest(record, { requestId, isPatient: waitSeconds === 0 })),
     forgetIngest: (record) => attempt('forget', () => jobs.removeIngest(record)),

@@ -13,7 +13,7 @@ import { sourceKey } from '../../../shared/storage/object-key.js';
 import { displayFilename } from './filenames.js';
 import { fileTooLarge, type IncomingFile, type ReceiveFile } from './incoming-file.js';
 
-/** Which version of which document the bytes are for. */
+/** The document and version that the bytes belong to. */
 export interface SourceOwner {
   readonly documentId: string;
   readonly version: number;
@@ -21,14 +21,14 @@ export interface SourceOwner {
 
 export interface Sources {
   storeText(owner: SourceOwner, text: string): Promise<Content>;
-  /** @throws AppError for what is wrong with the file or its transfer; then nothing is left in storage */
+  /** @throws AppError when the file is refused or its transfer fails; then nothing is left in the storage */
   storeFile<Details>(
     owner: SourceOwner,
     receive: ReceiveFile<Details>,
   ): Promise<{ readonly content: Content; readonly details: Details }>;
-  /** Whether storage has lost the object. @throws UnavailableError while storage is away */
+  /** Tells whether the storage has lost the object. @throws UnavailableError while the storage is away */
   isLost(storageKey: string): Promise<boolean>;
-  /** Clears away bytes that no record refers to; what cannot be removed now is logged. */
+  /** Removes bytes that no record refers to. A failure is only logged. */
   discard(storageKey: string): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ interface Parts {
   readonly logger: Logger;
 }
 
-/** Puts the source bytes of documents into object storage, and tells what they are. */
+/** Stores the source bytes of documents, and describes them. */
 export function createSources(parts: Parts): Sources {
   return {
     discard: (storageKey) => discard(parts, storageKey),
@@ -127,11 +127,11 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 interface FileFacts {
   readonly hash: ReturnType<typeof createHash>;
   sizeBytes: number;
-  /** Empty until it is told. */
+  /** Empty until it is known. */
   contentType: string;
 }
 
-/** Passes a file's bytes on and notes what they are; refuses it at the byte that shows that it cannot be taken. */
+/** Passes a file's bytes on and collects facts about them. Refuses the file as soon as its bytes exceed a limit. */
 async function* inspect(
   file: IncomingFile,
   facts: FileFacts,
@@ -144,7 +144,7 @@ async function* inspect(
     if (facts.sizeBytes > maxFileBytes) throw fileTooLarge(maxFileBytes);
     facts.hash.update(bytes);
     if (facts.contentType === '') {
-      // Put together once: parts may be single bytes.
+      // The parts are joined only once, because they may be single bytes.
       head.push(bytes);
       headBytes += bytes.length;
       if (headBytes >= DETECTION_BYTES) facts.contentType = detect(file, beginning(head));

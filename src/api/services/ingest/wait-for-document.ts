@@ -2,29 +2,29 @@ import type { DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import type { RequestContext } from '../request-context.js';
-import { heldByRecord } from '../retrieval/held-size.js';
-import type { ChangeWaiter } from './waiting.js';
+import { heldByRecord } from '../retrieval/memory-estimate.js';
+import type { ChangeWaiter } from './change-waiter.js';
 
 export interface WaitOptions extends Pick<RequestContext, 'waitSeconds' | 'signal'> {
-  /** Nobody but the caller can have changed the record so far: it need not be read before the first change. */
+  /** True when nobody else can have changed the record yet; then it is not read before the first change. */
   readonly isNew?: boolean;
 }
 
-/** Waits until a record is as asked; resolves with it as it then stands, null when it was deleted meanwhile. */
+/** Waits until `isDone` is true for a record. Resolves with the record at that time; null when it was deleted. */
 export type WaitForDocument = (
   record: DocumentRecord,
   isDone: (record: DocumentRecord) => boolean,
   options: WaitOptions,
 ) => Promise<DocumentRecord | null>;
 
-/** A document that is written and waited for. It holds on to the record, and to nothing else of the request. */
+/** A document that is stored and waited for. It references the record, and nothing else of the request. */
 export interface AwaitedDocument {
-  /** Of memory, meanwhile. */
+  /** Memory that the wait holds. */
   readonly heldBytes: number;
   readonly settled: Promise<DocumentRecord | null>;
 }
 
-/** Begins to wait, if there is (still) a record; never rejects. */
+/** Begins to wait, if there is a record. The returned promise never rejects. */
 export function beginToWait(
   waitForDocument: WaitForDocument,
   record: DocumentRecord | null,
@@ -49,7 +49,7 @@ export function createWaitForDocument({
   readonly records: Pick<Records, 'read'>;
   readonly waiter: ChangeWaiter;
   readonly logger: Logger;
-  /** For callers that do not say. */
+  /** How long callers wait that do not state it. */
   readonly waitSeconds: number;
 }): WaitForDocument {
   return async (record, isDone, { waitSeconds, signal, isNew = false }) => {
@@ -65,7 +65,7 @@ export function createWaitForDocument({
         signal,
       });
     } catch (error) {
-      // What was asked is written and goes on: an error would make the client ask for it twice.
+      // The request is stored and its work goes on. An error would make the client send it again.
       logger.warn({ err: error, documentId: record.id }, 'wait for a document broke off');
       return record;
     }

@@ -1,8 +1,8 @@
 import { UnavailableError } from '../../../shared/errors.js';
 
-/** Answers up to this size have a part of the memory that larger ones cannot take from them. */
+/** A part of the memory is reserved for answers up to this size. */
 const SMALL_BYTES = 256 * 1024;
-/** Of the memory, how much all answers and those of one caller may take together. */
+/** Shares of the memory that all answers together, and those of one caller, may take. */
 const SHARES = { small: { all: 1, own: 0.75 }, large: { all: 0.75, own: 0.5 } };
 const WAIT_MILLISECONDS = 5_000;
 
@@ -13,17 +13,17 @@ export interface Wanted {
 }
 
 export interface Lease {
-  /** The answer turned out to hold more or less; nobody is turned away for that, only kept waiting. */
+  /** Changes the size once it is known. This is never refused; other callers may have to wait for it. */
   resize(bytes: number): void;
-  /** May be called again. */
+  /** Calling it again does nothing. */
   release(): void;
 }
 
-/** Memory of this process for what answers hold until their clients have taken it. */
+/** Limits the memory of this process that answers hold until their clients have received them. */
 export interface AnswerMemory {
-  /** Waits a while for room, in the order of asking. @throws UnavailableError when none comes */
+  /** Waits for memory, first come, first served. @throws UnavailableError when none becomes free in time */
   reserve(wanted: Wanted): Promise<Lease>;
-  /** For what is there already: counted, never refused. */
+  /** Counts memory that is already in use. It is never refused. */
   hold(wanted: Omit<Wanted, 'signal'>): Lease;
   figures(): { readonly held: number; readonly waiting: number };
 }
@@ -42,54 +42,61 @@ export function createAnswerMemory({
   readonly waitMilliseconds?: number;
 }): AnswerMemory {
   const room = createRoom(limitBytes);
+  // An answer that is larger than the caller's share is admitted when the caller holds nothing else.
+  const maxBytes = Math.floor(limitBytes * SHARES.large.own);
+  return {
+    hold: (wanted) => holdIn(room, wanted),
+    reserve: ({ bytes, ...wanted }) =>
+      waitForRoom(room, { ...wanted, bytes: Math.min(bytes, maxBytes) }, waitMilliseconds),
+    figures: room.figures,
+  };
+}
 
-  const hold: AnswerMemory['hold'] = (wanted) => holdIn(room, wanted);
-
-  const reserve: AnswerMemory['reserve'] = ({ callerId, bytes: wanted, signal }) =>
-    new Promise((resolve, reject) => {
-      // What is larger than a caller's share comes when the caller has nothing else.
-      const bytes = Math.min(wanted, Math.floor(limitBytes * SHARES.large.own));
-      const leave = (error: unknown) => {
+function waitForRoom(
+  room: Room,
+  { callerId, bytes, signal }: Wanted,
+  waitMilliseconds: number,
+): Promise<Lease> {
+  return new Promise((resolve, reject) => {
+    const leave = (error: unknown) => {
+      stopWaiting();
+      reject(error instanceof Error ? error : new Error('aborted', { cause: error }));
+    };
+    const onAbort = () => {
+      leave(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      leave(new UnavailableError('memory for large answers', { retryAfterSeconds: 5 }));
+    }, waitMilliseconds);
+    const stopWaiting = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      room.leave(waiter);
+    };
+    const waiter: Waiter = {
+      callerId,
+      bytes,
+      grant: () => {
         stopWaiting();
-        reject(error instanceof Error ? error : new Error('aborted', { cause: error }));
-      };
-      const onAbort = () => {
-        leave(signal?.reason);
-      };
-      const timer = setTimeout(() => {
-        leave(new UnavailableError('memory for large answers', { retryAfterSeconds: 5 }));
-      }, waitMilliseconds);
-      const stopWaiting = () => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', onAbort);
-        room.leave(waiter);
-      };
-      const waiter: Waiter = {
-        callerId,
-        bytes,
-        grant: () => {
-          stopWaiting();
-          resolve(hold({ callerId, bytes }));
-        },
-      };
-      signal?.addEventListener('abort', onAbort);
-      room.enter(waiter);
-      if (signal?.aborted === true) onAbort();
-      else room.admit();
-    });
-
-  return { hold, reserve, figures: room.figures };
+        resolve(holdIn(room, { callerId, bytes }));
+      },
+    };
+    signal?.addEventListener('abort', onAbort);
+    room.enter(waiter);
+    if (signal?.aborted === true) onAbort();
+    else room.admit();
+  });
 }
 
 type Room = ReturnType<typeof createRoom>;
 
-/** Counts what is held, in all and by caller, and grants room to those who wait for it in their order. */
+/** Counts the memory in use, in all and by caller, and grants memory to waiting answers in their order. */
 function createRoom(limitBytes: number) {
   let held = 0;
   const byCaller = new Map<string, number>();
   const waiting = new Set<Waiter>();
 
-  /** Who waits for others of the same caller lets everybody else pass. */
+  /** Grants memory where it fits. Answers that wait for others of the same caller do not hold up other callers. */
   const admit = () => {
     let isFull = false;
     for (const waiter of waiting) {

@@ -1,9 +1,9 @@
 import { shownContent, type Metadata } from '../../../shared/document.js';
 import type { Hit } from '../../../shared/search/hits.js';
 import type { Lease } from './answer-memory.js';
-import { heldSize } from './held-size.js';
+import { heldSize } from './memory-estimate.js';
 
-/** Of a chunk's own, beside its text: names, numbers, the address to download from. */
+/** Memory for what a chunk holds in addition to its text: names, numbers, its download address. */
 const CHUNK_BYTES = 500;
 
 export interface FoundChunk {
@@ -13,12 +13,12 @@ export interface FoundChunk {
   readonly chunkNumber: number;
   readonly metadata: Metadata;
   readonly contentType: string;
-  /** Null for a text, as the address is. */
+  /** Null for a text, like the download address. */
   readonly filename: string | null;
   readonly downloadUrl: string | null;
 }
 
-/** What of a hit an answer needs: its record's access lists may be long, and are not held on to. */
+/** Keeps what a response needs of a hit, and not its record, whose access lists may be long. */
 export function toFoundChunk({ record, number, content, score }: Hit, url: string | null): FoundChunk {
   const { contentType, kind, filename } = shownContent(record);
   return {
@@ -33,7 +33,7 @@ export function toFoundChunk({ record, number, content, score }: Hit, url: strin
   };
 }
 
-/** Gives out results one by one, and with each the memory that it held. */
+/** Yields results one by one, and releases the memory of each. */
 export async function* giveOut(results: FoundChunk[], lease: Lease): AsyncGenerator<FoundChunk> {
   const sizes = sizesOf(results);
   let held = sizes.reduce((sum, size) => sum + size, 0);
@@ -48,7 +48,7 @@ export async function* giveOut(results: FoundChunk[], lease: Lease): AsyncGenera
   }
 }
 
-/** Metadata is shared by all chunks of a document: it goes with the last of them. */
+/** All chunks of a document share its metadata, which counts with the last of them. */
 function sizesOf(results: readonly FoundChunk[]): number[] {
   const last = new Map(results.map(({ metadata }, i) => [metadata, i]));
   return results.map(

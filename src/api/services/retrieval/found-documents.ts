@@ -9,15 +9,15 @@ import { LongText } from './long-text.js';
 import type { DownloadUrl } from '../documents/downloads.js';
 import { MAX_HELD_BYTES, type SourceTexts } from '../documents/source-text.js';
 
-/** What is held of a document that a search has found: the rest is read when its turn comes to be sent. */
+/** What is held of a document that a search has found. The rest is read when the document is about to be sent. */
 export interface DocumentHit {
   readonly id: string;
-  /** What it served from when it was found. */
+  /** The content that was published when it was found. */
   readonly published: Content;
   readonly score: number;
 }
 
-/** A found document, as it is when its turn comes to be sent. */
+/** A found document as it is when it is about to be sent. */
 export interface FoundDocument {
   readonly score: number;
   readonly documentId: string;
@@ -25,7 +25,7 @@ export interface FoundDocument {
   readonly content: FoundContent;
 }
 
-/** The whole text, or the address of the file. */
+/** The whole text, or the download address of the file. */
 type FoundContent =
   | { readonly type: 'string'; readonly value: string | LongText; readonly filename: null }
   | { readonly type: 'url'; readonly value: string; readonly filename: string | null };
@@ -37,7 +37,7 @@ interface Asked {
 }
 
 const CHECK_MILLISECONDS = 1_000;
-/** The answer has begun and cannot be taken back: it is cut off, and whoever asks again gets it without. */
+/** The response has begun, so it can only be cut off. A repeated request gets a response without the document. */
 const CHANGED = 'a document that was closed or changed while it was sent';
 
 export interface FoundDocumentParts {
@@ -46,7 +46,10 @@ export interface FoundDocumentParts {
   readonly downloadUrl: DownloadUrl;
 }
 
-/** Documents with their whole texts, one by one; what is gone, closed or no match any more is left out. */
+/**
+ * Yields documents with their whole texts, one by one. Documents that were deleted, closed to the caller or changed so that
+ * they no longer match are left out.
+ */
 export async function* readFoundDocuments(
   parts: FoundDocumentParts,
   found: readonly DocumentHit[],
@@ -61,8 +64,8 @@ export async function* readFoundDocuments(
 }
 
 /**
- * A found document as it now is, or null. Its record is read after its text, since earlier documents may have taken a
- * while to send; what is replaced while it is read is read again.
+ * Returns a found document as it is now, or null. Its record is read after its text, because sending earlier documents may
+ * have taken a while. A text that is replaced while it is read is read again.
  */
 async function readCurrent(
   parts: FoundDocumentParts,
@@ -83,7 +86,7 @@ async function readCurrent(
       if (value === null) throw new Error('a file without an address to download it from');
       return { record, content: { type: 'url', value, filename: published.filename } };
     }
-    // Both its source and its chunks are lost, which was logged: the other documents are none the worse.
+    // Its source and its chunks are lost, which was logged. The other documents are still sent.
     if (text === null) return null;
     const value =
       text instanceof LongText ? new LongText(whileReadable(parts, text, { id: found.id, asked })) : text;
@@ -92,7 +95,7 @@ async function readCurrent(
   return null;
 }
 
-/** A text that is sent for long is asked about again and again: a revocation must not wait for a slow reader. */
+/** While a text is being sent, checks every second that the caller may still read it, however slowly the client reads. */
 async function* whileReadable(
   { records }: FoundDocumentParts,
   text: LongText,
@@ -109,7 +112,7 @@ async function* whileReadable(
   }
 }
 
-/** Null when it is lost, or was replaced while it was read. */
+/** Opens a text; null when it is lost, or was replaced while it was read. */
 async function openText(texts: SourceTexts, id: string, content: Content): Promise<string | LongText | null> {
   const parts = await texts.open(id, content);
   if (!parts) return null;

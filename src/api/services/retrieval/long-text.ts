@@ -1,4 +1,4 @@
-/** A string of an answer that is too long to be held whole: it comes in parts, as it is sent. */
+/** A string of a response that is too long to be held in memory. Its parts are read while they are sent. */
 export class LongText {
   readonly parts: AsyncIterable<string>;
 

@@ -4,7 +4,7 @@ import type { Hit } from '../../../shared/search/hits.js';
 import type { Search } from '../../../shared/search/search.js';
 import type { AccountedRequest, Accounting } from '../accounting.js';
 import type { AnswerMemory } from './answer-memory.js';
-import { heldSize } from './held-size.js';
+import { heldSize } from './memory-estimate.js';
 import { hitsWanted, searchMetadata, type RetrievalRequest } from './retrieval.js';
 
 export interface QueryRequest extends RetrievalRequest {
@@ -12,7 +12,7 @@ export interface QueryRequest extends RetrievalRequest {
   readonly temperature?: number | undefined;
 }
 
-/** A chunk that the prompt held. */
+/** A chunk that was in the prompt. */
 export interface Source {
   readonly documentId: string;
   readonly chunkNumber: number;
@@ -47,7 +47,7 @@ interface Parts {
   readonly defaultMaxTokens: number;
 }
 
-/** Completions over the best chunks for a question. */
+/** Completes questions over the best chunks for each. */
 export function createQuery(parts: Parts): QueryService {
   const { accounting } = parts;
   return {
@@ -61,7 +61,7 @@ export function createQuery(parts: Parts): QueryService {
             return { result: { completion, ...end }, tokens: tokensOf(end) };
           }
         }
-        throw new Error('the completer ended without saying so');
+        throw new Error('the stream of the completer ended without its last event');
       }),
 
     stream: (request) =>
@@ -97,7 +97,7 @@ async function* answer(parts: Parts, request: QueryRequest): AsyncGenerator<Quer
   }
 }
 
-/** What fits of the passages that were found; the rest is not held while the completion comes. */
+/** Searches, and makes a prompt of the passages that fit. The others are not held during the completion. */
 async function findPrompt(
   { search, completer, countTokens, defaultMaxTokens }: Parts,
   request: QueryRequest,
@@ -114,7 +114,7 @@ async function findPrompt(
   return { prompt, maxTokens, sources: sources.slice(0, prompt.passages.length) };
 }
 
-/** Chunks that share nothing with the question are no context: all of score zero means that nothing was found. */
+/** Searches for passages. Chunks with a score of zero share nothing with the question and are left out. */
 async function findPassages(search: Search, request: QueryRequest) {
   const hits = (await search({ ...request, per: 'chunk' })).filter(({ score }) => score > 0);
   return { passages: hits.map(toPassage), sources: hits.map(toSource) };

@@ -12,7 +12,7 @@ import { giveOut, toFoundChunk, type FoundChunk } from './found-chunks.js';
 import { readFoundDocuments, type DocumentHit, type FoundDocument } from './found-documents.js';
 import { onStreamEnd } from './stream-end.js';
 
-/** A validated search, and who asks it. */
+/** A validated search and its caller. */
 export interface RetrievalRequest {
   readonly callerId: string;
   readonly baseUrl: string;
@@ -22,14 +22,14 @@ export interface RetrievalRequest {
   readonly filter: Filter | null;
   readonly k: number;
   readonly minScore: number;
-  /** Absent: what the settings say. */
+  /** Undefined when the ranking of the settings applies. */
   readonly ranking: Ranking | undefined;
 }
 
 export interface Retrieval {
-  /** Chunks as their records were when the search ended, given out one by one. */
+  /** Finds chunks. They are yielded one by one, with their records as of the end of the search. */
   chunks(request: RetrievalRequest): Promise<AsyncIterable<FoundChunk>>;
-  /** Documents with their whole text are read and given out one by one. */
+  /** Finds documents. They are read with their whole text and yielded one by one. */
   documents(request: RetrievalRequest): Promise<AsyncIterable<FoundDocument>>;
 }
 
@@ -74,7 +74,7 @@ interface Kind<Item> {
   readonly give: (hits: readonly Hit[], lease: Lease) => AsyncIterable<Item>;
 }
 
-/** What is found, with the memory that it holds until the last of it is sent or its reader has left. */
+/** Searches, and holds memory for the results until the last of them is sent or the client has left. */
 async function answer<Item>(
   { search, accounting, memory, countTokens }: Parts,
   request: RetrievalRequest,
@@ -99,10 +99,11 @@ async function answer<Item>(
   return accounting.list(accounted, items, tokens);
 }
 
-/** What a hit may hold, before it is known: more than most, less than the most that metadata may be. */
+/** Memory that is reserved for a hit before its size is known. Few hits are larger. */
 const HIT_BYTES = 16 * 1024;
+/** Memory for a found document before its text is read. */
 const FOUND_BYTES = 600;
-/** A text as it was read, decoded, and on its way out. */
+/** Memory for a text: its bytes, its decoded form, and its serialized form. */
 const HELD_TEXT_BYTES = 4 * MAX_HELD_BYTES;
 
 export const hitsWanted = ({ callerId, k, signal }: RetrievalRequest): Wanted => ({

@@ -1,12 +1,12 @@
-/** How a stream ended: whole, by an error of its own, or because whoever read it stopped, for a reason or none. */
+/** How a stream ended: completely, with an error, or because its reader stopped, possibly for a reason. */
 export type StreamEnd =
   | { readonly type: 'done' }
   | { readonly type: 'failed'; readonly error: unknown }
   | { readonly type: 'left'; readonly reason: unknown };
 
 /**
- * The same items; `onEnd` runs once, however the stream ends, also when its reader leaves before the first item, which a
- * generator would not notice. What it throws after the last item is an error of the stream.
+ * Passes items on and calls `onEnd` once, however the stream ends, even when its reader stops before the first item, which
+ * a generator would not notice. An error of `onEnd` after the last item becomes an error of the stream.
  */
 export function onStreamEnd<Item>(
   items: AsyncIterable<Item>,
@@ -16,7 +16,7 @@ export function onStreamEnd<Item>(
   let ended: Promise<void> | null = null;
   const end = (how: StreamEnd) => (ended ??= onEnd(how));
   const leave = async (reason: unknown): Promise<IteratorResult<Item>> => {
-    // First: a producer that hangs would hold it up.
+    // This comes first, because a producer that hangs would delay it.
     await end({ type: 'left', reason });
     await iterator.return?.();
     return { done: true, value: undefined };

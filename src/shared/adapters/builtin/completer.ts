@@ -6,7 +6,7 @@ import { countTokens } from '../../text/token-count.js';
 
 const INTRODUCTION = 'Extracted from the documents (no language model is configured):\n';
 
-/** Answers without a model: the sentences of the passages that fit the question best, with where they stand. */
+/** A completer without a model: it answers with the sentences of the passages that fit the question best, and cites them. */
 export function createBuiltinCompleter({ contextWindow = 131_072 } = {}): Completer {
   return { model: 'builtin-extract-1', contextWindow, complete };
 }

@@ -2,21 +2,21 @@ import type { Embedder } from '../../ports.js';
 import { backgroundRate } from '../../text/background-terms.js';
 import { analyzeText, mixBits } from '../../text/terms.js';
 
-/** Below, `?? 0` reads numbers of vectors of this length, which are known to be there. */
+/** Length of every vector. Below, `?? 0` reads numbers of vectors of this length, which are known to be there. */
 const DIMENSIONS = 1024;
 const HASHES = 4;
-/** Repetition saturates as in BM25, later in a text that is longer than this many terms. */
+/** Repetition saturates as in BM25, and later in a text of more terms than `MIDDLE_LENGTH`. */
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.75;
 const MIDDLE_LENGTH = 120;
-/** Texts whose terms weigh less than this together are too short to be rewarded fully for what they say. */
+/** Texts whose terms weigh less than this together are too short to get a vector of full length. */
 const PIVOT = 18;
-/** Rate of a term that the background table does not know. */
+/** The rate that is assumed of a term which is not in the background table. */
 const RAREST = 1 / 1500;
 
 /**
- * Vectors of hashed words, made offline and without a model: each term adds its weight to four signed dimensions
- * (feature hashing, Weinberger et al. 2009). A query's vector has at most four non-zero dimensions a term.
+ * Makes vectors of hashed terms, offline and without a model: each term adds its weight to four signed dimensions (feature
+ * hashing, Weinberger et al. 2009). A query's vector has at most four non-zero dimensions for each term.
  */
 export function createBuiltinEmbedder(): Embedder {
   return {
@@ -28,7 +28,7 @@ export function createBuiltinEmbedder(): Embedder {
   };
 }
 
-/** Norm below 1, and the smaller the shorter the text. */
+/** The norm is below 1, and smaller the shorter the text is. */
 function documentVector(text: string): Float32Array {
   const { length, counts } = analyzeText(text);
   const damping = SATURATION * (1 - LENGTH_SHARE + (LENGTH_SHARE * length) / MIDDLE_LENGTH);
@@ -37,7 +37,7 @@ function documentVector(text: string): Float32Array {
   return divide(sums, Math.hypot(norm(sums), PIVOT));
 }
 
-/** Norm 1, or 0 when the query has no terms. */
+/** The norm is 1, or 0 when the query has no terms. */
 function queryVector(text: string): Float32Array {
   const sums = new Float64Array(DIMENSIONS);
   for (const [term, count] of analyzeText(text).counts) addTerm(sums, term, 1 + Math.log(count));
@@ -53,7 +53,7 @@ function addTerm(sums: Float64Array, term: number, weight: number): void {
   }
 }
 
-/** Square root of the inverse frequency in general text: the other root is the other vector's. */
+/** The square root of the inverse frequency in general text; the vector that it is compared with has the other root. */
 function informativeness(term: number): number {
   return Math.sqrt(Math.log1p(1 / Math.max(RAREST, backgroundRate(term))));
 }

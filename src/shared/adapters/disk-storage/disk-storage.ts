@@ -9,11 +9,11 @@ import { assertObjectKey } from '../../storage/object-key.js';
 import { createFolderSync, writeFile } from './durable.js';
 import { COMPONENT, guarded, unlessMissing } from './guarded.js';
 
-/** Longer than any upload may take: a draft as old as this belongs to a process that died. */
+/** No upload takes this long: an older draft belongs to a process that died. */
 const ABANDONED_AFTER_MS = 24 * 3600 * 1000;
-/** Times that a file is moved into its folder while others remove that folder. */
+/** A file is moved into its folder this often when others remove the folder meanwhile. */
 const MAX_MOVES = 10;
-/** What removing a folder fails with when it holds something, or is gone already. */
+/** Error codes for removing a folder that holds something or is gone already. */
 const STILL_IN_USE = ['ENOTEMPTY', 'EEXIST', 'ENOENT'];
 
 /** Removes drafts that crashed processes left behind. */
@@ -39,7 +39,7 @@ async function* read({ key, path, size }: StoredFile): AsyncGenerator<Uint8Array
       const { bytesRead, buffer } = await guarded(() =>
         file.read(Buffer.allocUnsafe(Math.min(left, 65_536)), 0, Math.min(left, 65_536), null),
       );
-      // An object never changes: one that is shorter than it was is damaged.
+      // An object never changes, so that one which is shorter than it was is damaged.
       if (bytesRead === 0) throw new UnavailableError(COMPONENT);
       left -= bytesRead;
       yield buffer.subarray(0, bytesRead);
@@ -59,15 +59,16 @@ async function* readBlocking({ key, path, size }: StoredFile): AsyncGenerator<Ui
 export interface DiskStorageOptions {
   readonly directory: string;
   /**
-   * Objects of at most this many bytes are read without leaving the thread: for a process that reads what was just
-   * written, and whose event loop may wait for the disk.
+   * Objects of at most this many bytes are read synchronously. This is for processes that read what was just written,
+   * and whose event loop may wait for the disk.
    */
   readonly blockingReadBytes?: number;
 }
 
 /**
- * Objects as files below `directory`, which several processes may share. An object is written beside the others,
- * fsynced and renamed, so that it is there whole or not at all, and still there after the machine lost power.
+ * Keeps objects as files below `directory`, which several processes may share. A file is written elsewhere, fsynced and
+ * renamed, so that an object is there whole or not at all, and survives a loss of power.
+ * @throws UnavailableError when the file system refuses
  */
 export async function createDiskStorage({
   directory,
@@ -86,18 +87,9 @@ export async function createDiskStorage({
     bucket: 'disk',
     put: async (key, source) => {
       const path = pathOf(objects, key);
-      const draft = join(drafts, randomUUID());
-      try {
-        await writeFile(draft, source);
-        await guarded(async () => {
-          await moveInto(draft, path);
-          // All of them: another process may have made a folder and not yet synced the one that holds it.
-          await Promise.all([...foldersOf(objects, path), objects].map(syncFolder));
-        });
-      } catch (error) {
-        await guarded(() => rm(draft, { force: true }));
-        throw error;
-      }
+      // All folders are synced: another process may have made one without having synced the folder that holds it.
+      const sync = () => Promise.all([...foldersOf(objects, path), objects].map(syncFolder));
+      await store(source, { draft: join(drafts, randomUUID()), path, sync });
     },
     open: (key) => openObject({ objects, key, blockingReadBytes }),
     remove: async (key) => {
@@ -110,6 +102,27 @@ export async function createDiskStorage({
     },
     check: () => probe(join(drafts, randomUUID())),
   };
+}
+
+/** Writes a draft and moves it to its path; a draft that cannot get there is removed. */
+async function store(
+  source: AsyncIterable<Uint8Array>,
+  {
+    draft,
+    path,
+    sync,
+  }: { readonly draft: string; readonly path: string; readonly sync: () => Promise<unknown> },
+): Promise<void> {
+  try {
+    await writeFile(draft, source);
+    await guarded(async () => {
+      await moveInto(draft, path);
+      await sync();
+    });
+  } catch (error) {
+    await guarded(() => rm(draft, { force: true }));
+    throw error;
+  }
 }
 
 function pathOf(objects: string, key: string): string {
@@ -132,7 +145,7 @@ async function moveInto(draft: string, path: string): Promise<void> {
     });
     if (isMoved) return;
     if (tries === MAX_MOVES) throw new UnavailableError(COMPONENT);
-    // A removal may take the empty folder away again before the file is in it: hence the loop.
+    // A removal may delete the empty folder again before the file is in it, hence the loop.
     await mkdir(dirname(path), { recursive: true });
   }
 }
@@ -159,7 +172,7 @@ async function openObject({
   const look = () => (blockingReadBytes > 0 ? Promise.resolve(statSync(path)) : stat(path));
   const status = await guarded(() => unlessMissing(look));
   if (!status?.isFile()) {
-    // Without our folder, it is the disk that is missing and not the object.
+    // When our own folder is missing, the disk is away, and the object may exist.
     await guarded(() => stat(objects));
     throw new MissingObjectError(key);
   }

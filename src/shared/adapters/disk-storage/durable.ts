@@ -4,19 +4,19 @@ import { promisify } from 'node:util';
 import { guarded } from './guarded.js';
 
 /*
- * Most files are texts of a few kB, each of whose trips to the thread pool costs more than what it does there: so they
- * take few, without the objects that `fs/promises` makes around them.
+ * Most files are texts of a few kB. For these a trip to the thread pool costs more than the work done there, so small files
+ * take few trips, and avoid the objects that `fs/promises` makes.
  */
 const openFile = promisify(fs.open);
 const write = promisify(fs.write);
 const sync = promisify(fs.fsync);
 
 const SMALL_BYTES = 65_536;
-/** Where it is as strong as an fsync, a write of a whole file does both. */
+/** Where O_SYNC is as strong as an fsync, one write of the whole file does both. */
 const WRITE_THROUGH = process.platform === 'linux' ? fs.constants.O_SYNC : 0;
 const { O_CREAT, O_EXCL, O_WRONLY } = fs.constants;
 
-/** Writes and fsyncs a new file; an error of `source` is passed on as it is. */
+/** Writes a new file and fsyncs it. Errors of `source` are passed on unchanged. */
 export async function writeFile(
   path: string,
   source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -46,7 +46,7 @@ async function writeSmall(path: string, bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.length;) at += (await write(file, bytes, at)).bytesWritten;
     if (bytes.length === 0 || WRITE_THROUGH === 0) await sync(file);
   } finally {
-    // What is on the disk already is closed in no time.
+    // Closing a file whose data is on the disk already takes no time.
     fs.closeSync(file);
   }
 }
@@ -60,7 +60,7 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Makes the entries of folders durable. Calls for a folder that is being synced share its next turn. */
+/** Fsyncs folders, which makes their entries durable. Calls for a folder that is being synced share the next sync. */
 export function createFolderSync(): (folder: string) => Promise<void> {
   const running = new Map<string, Promise<void>>();
   const next = new Map<string, Promise<void>>();

@@ -3,7 +3,11 @@ import { UnavailableError } from '../../errors.js';
 
 export const COMPONENT = 'object storage';
 
-/** Whatever the file system refuses (full, read-only, away, broken) may work later: nobody's document is at fault. */
+/**
+ * Runs a file operation. A file system that refuses (full, read-only, away, broken) may work later, so the document is not at
+ * fault.
+ * @throws UnavailableError for errors of the system; other errors are passed on
+ */
 export async function guarded<Result>(action: () => Promise<Result>): Promise<Result> {
   try {
     return await action();

@@ -1,21 +1,21 @@
 import { FIRST_VECTORS, type VectorSet } from '../../data-set/vectors.js';
-import type { Index } from '../../ports.js';
+import type { Index, OnProblem } from '../../ports.js';
 import { createTurns } from '../../search/turns.js';
-import { startMirrorThread, type OnProblem } from './mirror-thread.js';
+import { startMirrorThread, type MirrorThread } from './mirror-thread.js';
 import type { Question } from './protocol.js';
 
-/** Questions of several callers that the thread has before it: few enough to stand before another's. */
+/** Questions that the thread has before it when several callers ask: few, so that none waits long behind another's. */
 const MAX_AT_ONCE = 4;
-/** Questions of one caller while nobody else asks: enough to keep the thread busy, few enough for the next caller. */
+/** Questions of a caller who is alone: enough to keep the thread busy, few enough for the next caller. */
 const MAX_ALONE = 32;
-/** Questions that wait in a process, of all callers together. */
+/** Questions of all callers that may wait in a process. */
 const MAX_WAITING = 1_000;
 
 /**
- * Scans all vectors, or all terms, in a thread of its own that mirrors records, vectors and terms in memory. Made at
- * once; `ready` when everything is loaded.
+ * An index that scans all vectors, or the postings of terms, in a thread that mirrors records, vectors and terms in memory.
+ * It is made at once, and `ready` when everything is loaded.
  *
- * @param options.onProblem told of lost data, lost connections and too much data; `fields.level` is `warn` or `error`
+ * @param options.onProblem is told of lost data, lost connections and too much data; `fields.level` is `warn` or `error`
  */
 export function createExactIndex({
   redisUrl,
@@ -27,24 +27,18 @@ export function createExactIndex({
   readonly onProblem?: OnProblem;
 }): Promise<Index> {
   const thread = startMirrorThread({ redisUrl, vectors, onProblem });
-  const turns = createTurns(MAX_AT_ONCE, {
-    mostAlone: MAX_ALONE,
-    mostWaiting: MAX_WAITING,
-    name: 'index',
-  });
-  const ask = (question: Question, signal: AbortSignal | undefined) =>
-    turns.run(() => thread.ask(question, signal), { by: question.callerId, signal });
+  const ask = createAskInTurn(thread);
   return Promise.resolve({
     name: 'exact',
-    seeksAllWords: true,
+    hasCheapPostings: true,
     search: async ({ vector, callerId, filter, limit, signal }) => {
-      // A copy of its own: sending a view would send all that it is a view of.
+      // The copy is needed, since sending a view would send the whole buffer behind it.
       const question = { type: 'search', vector: vector.slice(), callerId, filter, limit } as const;
       const answer = await ask(question, signal);
       return answer.type === 'search' ? answer.candidates : mismatch();
     },
-    searchWords: async ({ words, vector, callerId, filter, limit, signal }) => {
-      const question = { type: 'words', words, callerId, filter, limit } as const;
+    searchTerms: async ({ query, vector, callerId, filter, limit, signal }) => {
+      const question = { type: 'terms', query, callerId, filter, limit } as const;
       const answer = await ask(vector ? { ...question, vector: vector.slice() } : question, signal);
       return answer.type === 'search' ? answer.candidates : mismatch();
     },
@@ -61,6 +55,17 @@ export function createExactIndex({
   });
 }
 
+/** Asks the thread, each question in its caller's turn. */
+function createAskInTurn(thread: MirrorThread) {
+  const turns = createTurns(MAX_AT_ONCE, {
+    maxAlone: MAX_ALONE,
+    maxWaiting: MAX_WAITING,
+    name: 'index',
+  });
+  return (question: Question, signal: AbortSignal | undefined) =>
+    turns.run(() => thread.ask(question, signal), { by: question.callerId, signal });
+}
+
 function mismatch(): never {
-  throw new Error('the index thread answered another question');
+  throw new Error('the index thread answered with another type than it was asked for');
 }

@@ -1,21 +1,20 @@
 import { Worker } from 'node:worker_threads';
 import type { VectorSet } from '../../data-set/vectors.js';
 import { UnavailableError } from '../../errors.js';
+import type { OnProblem } from '../../ports.js';
 import { unpackCandidates, type Slabs } from './packed-candidates.js';
 import { createPendingRequests, type Outcome, type PendingRequests, type Reply } from './pending-requests.js';
 import type { Answer, Message, Question, Request } from './protocol.js';
 
 export interface MirrorThread {
   readonly state: 'loading' | 'ready';
-  /** @throws UnavailableError when the mirror cannot answer whole; the signal's reason when it aborts */
+  /** @throws UnavailableError when the mirror cannot give a whole answer; the signal's reason when it aborts */
   ask(question: Question, signal?: AbortSignal): Promise<Reply>;
   close(): Promise<void>;
 }
 
-export type OnProblem = (message: string, fields: Readonly<Record<string, unknown>>) => void;
-
 const RESTART_AFTER_MS = 1_000;
-/** Half of V8's own choice: what is loaded stays, so that more room for what does not only takes memory. */
+/** Half of V8's own choice. What is loaded stays, so that a larger young generation would only take memory. */
 const YOUNG_MEGABYTES = 24;
 
 interface ThreadOptions {
@@ -24,36 +23,33 @@ interface ThreadOptions {
   readonly onProblem: OnProblem;
 }
 
-/** What the asking side knows of the thread. */
+/** What the asking side knows about the thread. */
 interface Asking {
   state: 'loading' | 'ready';
   readonly pending: PendingRequests;
-  /** Where the thread keeps terms; answers refer to it. */
+  /** The memory that the thread keeps terms in, to which its answers refer. */
   readonly slabs: Map<number, SharedArrayBuffer>;
 }
 
-/** The asking side of the mirror's thread; a thread that dies is started anew. */
+/** Starts the mirror's thread, and starts it again when it dies. What is returned is used by the asking thread. */
 export function startMirrorThread(options: ThreadOptions): MirrorThread {
   const asking: Asking = { state: 'loading', pending: createPendingRequests(), slabs: new Map() };
-  /** Null while a thread that died has not been replaced, and after the end. */
+  /** Null after a thread has died and before the next one starts, and after `close`. */
   let running: Worker | null = null;
   let isClosed = false;
   let restart: NodeJS.Timeout | undefined;
 
   const start = () => {
     running = startWorker(options, {
-      onMessage: (message) => {
-        receive(message, asking, options.onProblem);
-      },
+      onMessage: (message) => receive(message, asking, options.onProblem),
       onExit: () => {
         running = null;
-        asking.state = 'loading';
-        asking.slabs.clear();
-        asking.pending.failAll();
+        forgetThread(asking);
         if (!isClosed) restart = setTimeout(start, RESTART_AFTER_MS);
       },
     });
   };
+  const post = (request: Request) => running?.postMessage(request);
   start();
 
   return {
@@ -63,20 +59,11 @@ export function startMirrorThread(options: ThreadOptions): MirrorThread {
     ask: async (question, signal) => {
       signal?.throwIfAborted();
       if (!running || isClosed) throw new UnavailableError('index');
-      const post = (request: Request) => {
-        running?.postMessage(request);
+      const transport = {
+        post: (id: number) => post({ id, question }),
+        cancel: (id: number) => post({ cancelled: id }),
       };
-      return asking.pending.send(
-        {
-          post: (id) => {
-            post({ id, question });
-          },
-          cancel: (id) => {
-            post({ cancelled: id });
-          },
-        },
-        signal,
-      );
+      return asking.pending.send(transport, signal);
     },
     close: async () => {
       isClosed = true;
@@ -84,6 +71,13 @@ export function startMirrorThread(options: ThreadOptions): MirrorThread {
       await running?.terminate();
     },
   };
+}
+
+/** Rejects the requests that wait for a thread that has ended, and lets go of the memory that it shared. */
+function forgetThread(asking: Asking): void {
+  asking.state = 'loading';
+  asking.slabs.clear();
+  asking.pending.failAll();
 }
 
 function startWorker(

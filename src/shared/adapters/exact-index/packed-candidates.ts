@@ -3,19 +3,19 @@ import type { MirroredDocument } from './mirror/mirrored.js';
 import type { Selected } from './scan/selection.js';
 import type { ChunkTable } from './tables/chunk-table.js';
 
-/** Candidates as one buffer, which changes threads without a copy, and two strings: objects would each cost a clone. */
+/** Candidates as one buffer, which is transferred to the other thread, and two strings. Objects would be cloned one by one. */
 export interface PackedCandidates {
   readonly count: number;
-  /** Documents, and what of its generation's id follows each one's id: a line each. */
+  /** One line a document: its id, and the part of its generation's id after that. */
   readonly documentIds: string;
   readonly attempts: string;
   readonly buffer: ArrayBuffer;
 }
 
-/** Memory that holds terms, by the number of the slab. */
+/** The memory that holds terms, by the number of the slab. */
 export type Slabs = ReadonlyMap<number, SharedArrayBuffer>;
 
-/** Line of its document, chunk number; slab, first byte and length of its terms; similarity. */
+/** Numbers for each candidate: line of its document, chunk number, slab, first byte and length of its terms, similarity. */
 const FIELDS = 6;
 
 export function packCandidates(
@@ -29,8 +29,8 @@ export function packCandidates(
   const attempts: string[] = [];
   const lines = new Map<number, number>();
   let at = 0;
-  // Plain loops here and below: for hundreds of candidates, `Array.from` and spreading cost a millisecond. For the same
-  // reason `?? 0` stands where a number is known to be there.
+  // Plain loops here and below: for hundreds of candidates, `Array.from` and spreading cost a millisecond. `?? 0` reads
+  // numbers that are known to be there, because a check would cost time as well.
   for (let i = 0; i < slots.length; i += 1) {
     const slot = slots[i] ?? 0;
     const documentSlot = chunks.links.documentOf(slot);

@@ -2,14 +2,14 @@ import { UnavailableError } from '../../errors.js';
 import type { Candidate } from '../../ports.js';
 import type { Answer } from './protocol.js';
 
-/** An answer as it leaves the thread's asking side. */
+/** An answer as the asking thread's callers get it. */
 export type Reply =
   { readonly type: 'search'; readonly candidates: Candidate[] } | Exclude<Answer, { type: 'search' }>;
 
-/** What a request ends with: calling it answers or throws. */
+/** The end of a request: calling it returns the answer or throws. */
 export type Outcome = () => Reply;
 
-/** Requests that wait for the thread's answer, by their number. */
+/** The requests that wait for the thread's answer, by their number. */
 export interface PendingRequests {
   /**
    * Sends a request and waits until it is settled or the signal aborts.
@@ -19,7 +19,7 @@ export interface PendingRequests {
     transport: { readonly post: (id: number) => void; readonly cancel: (id: number) => void },
     signal?: AbortSignal,
   ): Promise<Reply>;
-  /** Does nothing for a request that nobody waits for any more. */
+  /** Ends a request. Does nothing when nobody waits for it any more. */
   settle(id: number, outcome: () => Outcome): void;
   failAll(): void;
 }
@@ -51,7 +51,7 @@ export function createPendingRequests(): PendingRequests {
       }
     },
     settle: (id, outcome) => {
-      // The outcome is made at once, since memory that it refers to may be dropped with the next message.
+      // The outcome is made at once, since the next message may drop memory that it refers to.
       pending.get(id)?.(outcome());
     },
     failAll: () => {

@@ -2,7 +2,7 @@ import type { Filter } from '../../filters/parse.js';
 import type { TermWeights } from '../../ports.js';
 import type { PackedCandidates } from './packed-candidates.js';
 
-/** What the asking thread sends. */
+/** What the asking thread asks for. */
 export type Question =
   | {
       readonly type: 'search';
@@ -12,10 +12,10 @@ export type Question =
       readonly limit: number;
     }
   | {
-      readonly type: 'words';
+      readonly type: 'terms';
       readonly callerId: string;
       readonly filter: Filter | null;
-      readonly words: TermWeights;
+      readonly query: TermWeights;
       readonly limit: number;
       readonly vector?: Float32Array;
     }
@@ -34,7 +34,7 @@ export type Answer =
   | { readonly type: 'list'; readonly documentIds: readonly string[] }
   | { readonly type: 'count'; readonly count: number };
 
-/** What the mirror's thread sends. */
+/** What the mirror's thread sends to the asking thread. */
 export type Message =
   | { readonly type: 'answer'; readonly id: number; readonly answer: Answer }
   | {
@@ -44,7 +44,7 @@ export type Message =
       readonly reason: string;
     }
   | { readonly type: 'state'; readonly state: 'loading' | 'ready' }
-  /** Memory that the terms of later answers lie in, read by both threads; and what later answers do not refer to. */
+  /** Both threads read a slab. The first message announces one; after the second, no answer refers to lower ones. */
   | { readonly type: 'slab'; readonly slab: number; readonly bytes: SharedArrayBuffer }
   | { readonly type: 'slabs-dropped'; readonly below: number }
   | {

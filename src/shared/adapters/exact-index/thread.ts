@@ -10,14 +10,14 @@ import type { Answer, Message, Question, Request } from './protocol.js';
 import { loadKernel } from './scan/kernel.js';
 import type { Mask } from './scan/working-mask.js';
 
-/** The thread that mirrors the data, follows its changes and scans: the asking thread's event loop does none of it. */
+/** The thread that mirrors the data, follows its changes and scans. The asking thread's event loop does none of that. */
 const SYNC_INTERVAL_MS = 1_000;
 const RETRY_INTERVAL_MS = 100;
 const MAX_WAIT_MS = 5_000;
 const CHUNKS_TO_WARN_AT = 100_000;
 
 const port = parentPort;
-if (!port) throw new Error('runs in a worker thread only');
+if (!port) throw new Error('this module runs in a worker thread only');
 const { redisUrl, vectors } = z.object({ redisUrl: z.string(), vectors: vectorSetSchema }).parse(workerData);
 
 const send = (message: Message, transfer: ArrayBuffer[] = []) => {
@@ -29,7 +29,7 @@ const report = (message: string, fields: Readonly<Record<string, unknown>>) => {
 
 let state: 'loading' | 'ready' = 'loading';
 let runId: string | null = null;
-/** Null before the first connection. */
+/** Whether Redis is away; null before the first connection. */
 let isAway: boolean | null = null;
 let isFailing = false;
 let hasWarned = false;
@@ -47,12 +47,13 @@ const client = createMirrorClient({
   vectors,
   onConnect: (connectedTo) => {
     isAway = false;
-    // Another process may have started from an older state of the data; without a run id nothing is certain.
+    // Another server process may have started from an older state of the data. Without a run id nothing is certain.
     if (runId !== null && (connectedTo !== runId || connectedTo === '')) follower.startOver();
     runId = connectedTo;
   },
   onError: (error) => {
-    if (isAway !== true) report('the index has no Redis', { level: 'warn', error: error.message });
+    if (isAway !== true)
+      report('the index has no connection to Redis', { level: 'warn', error: error.message });
     isAway = true;
   },
 });
@@ -67,7 +68,7 @@ const follower = createFollower({
 });
 const freshness = createFreshness(() => follower.sync());
 
-/** Requests that nobody waits for any more are taken out. */
+/** The requests that somebody waits for; cancelled ones are taken out. */
 const waiting = new Set<number>();
 
 port.on('message', (request: Request) => {
@@ -88,7 +89,7 @@ async function serve({ id, question }: Extract<Request, { question: Question }>)
   }
 }
 
-/** What will come back: loading, or a Redis that does not tell of its changes. */
+/** Thrown for what passes by itself: the index is loading, or Redis does not tell of its changes. */
 class NotServing extends Error {}
 
 async function serveLoaded(id: number, question: Question): Promise<void> {
@@ -98,7 +99,7 @@ async function serveLoaded(id: number, question: Question): Promise<void> {
   });
   const readMask = await mirror.prepare(question, () => waiting.has(id));
   if (!readMask) return;
-  // It may have started over while the mask was computed.
+  // The mirror may have started over while the mask was computed.
   requireLoaded();
   const answer = answerFrom(mirror, question, readMask());
   send({ type: 'answer', id, answer }, answer.type === 'search' ? [answer.found.buffer] : []);
@@ -112,8 +113,8 @@ function answerFrom(from: Mirror, question: Question, mask: Mask): Answer {
   switch (question.type) {
     case 'search':
       return { type: 'search', found: from.search({ ...question, mask }) };
-    case 'words':
-      return { type: 'search', found: from.searchWords({ ...question, mask }) };
+    case 'terms':
+      return { type: 'search', found: from.searchTerms({ ...question, mask }) };
     case 'list':
       return { type: 'list', documentIds: from.list({ ...question, mask }) };
     case 'count':
@@ -145,14 +146,14 @@ function warnOfSize(): void {
   });
 }
 
-/** Tells of a Redis that answers, but not what is needed; once until it does again. */
+/** Reports once that Redis answers, but not with what is needed, until it works again. */
 function reportFailure(error: unknown): void {
   if (isAway === false && !isFailing)
     report('the index cannot follow the changes', { level: 'error', error: messageOf(error) });
   isFailing = true;
 }
 
-// Synced in the background too: a search then finds little left to read.
+// The mirror is also synced in the background, so that a search finds little left to read.
 for (;;) {
   try {
     await freshness.wait();

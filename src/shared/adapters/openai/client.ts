@@ -5,51 +5,36 @@ import { UnavailableError } from '../../errors.js';
 import { describeFailure, refusedParameters, RefusedError, type ProviderFailure } from './provider-errors.js';
 
 export interface OpenAIConnection {
-  /** null for servers that want none. */
+  /** Null for servers that need no key. */
   readonly apiKey: string | null;
-  /** Address of any compatible server, e.g. `https://api.openai.com/v1`. */
+  /** Address of any compatible server, such as `https://api.openai.com/v1`. */
   readonly baseUrl: string;
-  /** Longest silence of the provider. */
+  /** The provider may be silent for this long. */
   readonly timeoutMilliseconds: number;
 }
 
 interface OpenAIClient {
   /**
-   * Sends a request, again when the provider asks for a short wait.
-   * The deadline runs until the returned one is cleared: streams extend it with each event.
-   * @throws RefusedError; UnavailableError for all else, the abort of `signal` aside
+   * Sends a request, and sends it again when the provider asks for a short wait. The returned deadline
+   * runs until it is cleared; streams extend it with each event.
+   * @throws RefusedError when the provider refuses what was sent; the signal's reason when it aborts; else UnavailableError
    */
   request<Reply>(
     send: (client: OpenAI, options: { signal: AbortSignal }) => Promise<Reply>,
     signal?: AbortSignal,
   ): Promise<{ reply: Reply; deadline: Deadline }>;
-  /** What to throw for an error within a reply that had begun. */
+  /** Makes the error to throw for one that came in the middle of a reply. */
   translate(error: unknown, deadline: Deadline, signal?: AbortSignal): Error;
 }
 
 const RETRIES = 2;
 const FIRST_WAIT_MILLISECONDS = 300;
-/** Longer waits are the queue's (or the caller's) to sit out. */
+/** Longer waits are left to the queue or to the caller. */
 const MAX_WAIT_MILLISECONDS = 2000;
 const MISCONFIGURED_RETRY_SECONDS = 60;
 
-/**
- * The client's own retries are off: they sleep as long as `Retry-After` says, deaf to an abort.
- * So is its log, which prints pieces of the stream, and its reading of the environment.
- */
 export function createOpenAIClient(component: string, connection: OpenAIConnection): OpenAIClient {
-  const { apiKey, baseUrl, timeoutMilliseconds } = connection;
-  const client = new OpenAI({
-    apiKey: apiKey ?? 'none',
-    ...(apiKey === null ? { defaultHeaders: { Authorization: null } } : {}),
-    adminAPIKey: null,
-    organization: null,
-    project: null,
-    baseURL: baseUrl,
-    maxRetries: 0,
-    timeout: timeoutMilliseconds,
-    logLevel: 'off',
-  });
+  const client = connect(connection);
   const translate = (error: unknown, deadline: Deadline, signal?: AbortSignal): Error => {
     if (signal?.aborted === true) return abortReason(signal);
     if (deadline.isOver) return unavailable(component, new Error('the provider took too long'), null);
@@ -63,7 +48,7 @@ export function createOpenAIClient(component: string, connection: OpenAIConnecti
     request: async (send, signal) => {
       for (let attempt = 0; ; attempt += 1) {
         signal?.throwIfAborted();
-        const deadline = createDeadline(timeoutMilliseconds, signal);
+        const deadline = createDeadline(connection.timeoutMilliseconds, signal);
         try {
           return { reply: await send(client, { signal: deadline.signal }), deadline };
         } catch (error) {
@@ -79,7 +64,25 @@ export function createOpenAIClient(component: string, connection: OpenAIConnecti
   };
 }
 
-/** null: do not ask again here. */
+/**
+ * The client's own retries are off, because they sleep as long as `Retry-After` says and ignore an abort. Its log is
+ * off, too, because it prints pieces of streams, and so is its reading of the environment.
+ */
+function connect({ apiKey, baseUrl, timeoutMilliseconds }: OpenAIConnection): OpenAI {
+  return new OpenAI({
+    apiKey: apiKey ?? 'none',
+    ...(apiKey === null ? { defaultHeaders: { Authorization: null } } : {}),
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    baseURL: baseUrl,
+    maxRetries: 0,
+    timeout: timeoutMilliseconds,
+    logLevel: 'off',
+  });
+}
+
+/** How long to wait before the next attempt; null when there should be none here. */
 function waitBeforeRetry({ kind, retryAfterMilliseconds }: ProviderFailure, attempt: number): number | null {
   if (kind !== 'transient' || attempt >= RETRIES) return null;
   const wait = retryAfterMilliseconds ?? FIRST_WAIT_MILLISECONDS * 2 ** attempt * (1 + Math.random() / 4);

@@ -34,14 +34,14 @@ const chunkSchema = z.object({
   usage: usageSchema.nullish().catch(null),
 });
 
-/** Parameters that some models and servers refuse; what was learnt from a refusal is kept. */
+/** Parameters that some models and servers refuse. What a refusal taught is kept for later requests. */
 interface Dialect {
   readonly lengthParameter: 'max_tokens' | 'max_completion_tokens';
   readonly hasTemperature: boolean;
   readonly hasStreamOptions: boolean;
 }
 
-/** Completions of any server that speaks OpenAI's protocol, always streamed. */
+/** Completions from any server that speaks OpenAI's protocol. Replies are always streamed. */
 export function createOpenAICompleter(options: OpenAICompleterOptions): Completer {
   const { model, contextWindow } = options;
   const client = createOpenAIClient(COMPONENT, options);
@@ -106,7 +106,7 @@ async function* readStream(
       }
       deadline.extend();
     }
-    // The client ends an aborted stream, and one that broke off, as it ends a whole one.
+    // For the client, an aborted stream and one that broke off end like a whole one.
     if (finishReason === null) throw new BadReplyError('broke off');
   } catch (error) {
     const translated = translate(error);
@@ -163,7 +163,7 @@ function billed(usage: z.infer<typeof usageSchema>): Counts {
   };
 }
 
-/** For servers that send no usage. */
+/** Counts the tokens for servers that do not send usage. */
 async function counted(messages: readonly ChatMessage[], texts: readonly string[]): Promise<Counts> {
   const prompt = messages.map(({ content }) => content).join('\n');
   return {
@@ -172,7 +172,7 @@ async function counted(messages: readonly ChatMessage[], texts: readonly string[
   };
 }
 
-/** Without passages there is nothing to ask the model: it would answer from elsewhere. */
+/** Answers without the model, which would otherwise answer from elsewhere. */
 function* sayNothingFound(): Iterable<CompletionEvent> {
   yield { type: 'text', text: NOTHING_FOUND };
   yield { type: 'end', finishReason: 'stop', promptTokens: 0, completionTokens: countTokens(NOTHING_FOUND) };

@@ -9,11 +9,11 @@ import { BadReplyError, RefusedError } from './provider-errors.js';
 
 export interface OpenAIEmbedderOptions extends OpenAIConnection {
   readonly model: string;
-  /** Length of the vectors to ask for; the model's own if not given. */
+  /** Length of the vectors to ask for; the model decides when it is absent. */
   readonly dimensions?: number | undefined;
   readonly maxInputs?: number;
   readonly maxTokens?: number;
-  /** Longer texts are cut: the model would refuse them. */
+  /** Texts of more tokens are cut, because the model would refuse them. */
   readonly maxInputTokens?: number;
 }
 
@@ -31,42 +31,17 @@ const replySchema = z.object({
 });
 type Reply = z.infer<typeof replySchema>;
 
-/** Embeddings of any server that speaks OpenAI's protocol; what it answers is checked before it is believed. */
+/** Embeddings from any server that speaks OpenAI's protocol. Replies are checked, and vectors brought to unit length. */
 export function createOpenAIEmbedder(options: OpenAIEmbedderOptions): Embedder {
   const { model, maxInputs = 2048, maxTokens = 300_000, maxInputTokens = 8192 } = options;
-  const client = createOpenAIClient(COMPONENT, options);
+  const request = createRequest(options);
   let knownDimensions = options.dimensions;
-  let encoding: 'base64' | 'float' = 'base64';
-
-  const request = async (input: string[], signal?: AbortSignal): Promise<unknown> => {
-    const body = { model, input, ...(options.dimensions ? { dimensions: options.dimensions } : {}) };
-    const { reply, deadline } = await client.request(
-      // Named, or the client decodes for us, and makes bytes of the floats of servers that know no base64.
-      (openai, call) => openai.embeddings.create({ ...body, encoding_format: encoding }, call),
-      signal,
-    );
-    deadline.clear();
-    return reply;
-  };
-
-  const requestAnyEncoding = async (input: string[], signal?: AbortSignal): Promise<unknown> => {
-    try {
-      return await request(input, signal);
-    } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
-      if (encoding === 'base64' && error.parameters.includes('encoding_format')) {
-        encoding = 'float';
-        return requestAnyEncoding(input, signal);
-      }
-      throw translateRefusal(error);
-    }
-  };
 
   const embed = async (texts: readonly string[], { signal }: CallOptions = {}): Promise<Embeddings> => {
     if (texts.length === 0) return { vectors: [], tokens: 0 };
     checkTexts(texts, maxInputs);
     const input = texts.map((text) => cutToTokens(text, maxInputTokens, countTokens));
-    const reply = parseReply(await requestAnyEncoding(input, signal));
+    const reply = parseReply(await request(input, signal));
     const decoded = orderedVectors(reply, texts.length);
     const dimensions = checkDimensions(decoded, knownDimensions);
     const vectors = decoded.map(normalize);
@@ -93,17 +68,48 @@ export function createOpenAIEmbedder(options: OpenAIEmbedderOptions): Embedder {
   };
 }
 
+/** Asks for vectors in base64, or as lists of numbers once the provider has refused base64. */
+function createRequest(options: OpenAIEmbedderOptions) {
+  const { model, dimensions } = options;
+  const client = createOpenAIClient(COMPONENT, options);
+  let encoding: 'base64' | 'float' = 'base64';
+
+  const send = async (input: string[], signal?: AbortSignal): Promise<unknown> => {
+    const body = { model, input, ...(dimensions ? { dimensions } : {}) };
+    const { reply, deadline } = await client.request(
+      // Without a named format the client decodes the reply itself, and garbles lists of floats from servers without base64.
+      (openai, call) => openai.embeddings.create({ ...body, encoding_format: encoding }, call),
+      signal,
+    );
+    deadline.clear();
+    return reply;
+  };
+  return async (input: string[], signal?: AbortSignal): Promise<unknown> => {
+    try {
+      return await send(input, signal);
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      const isEncoding = encoding === 'base64' && error.parameters.includes('encoding_format');
+      if (!isEncoding) throw translateRefusal(error);
+    }
+    encoding = 'float';
+    return send(input, signal).catch((error: unknown) => {
+      throw error instanceof RefusedError ? translateRefusal(error) : error;
+    });
+  };
+}
+
 function checkTexts(texts: readonly string[], maxInputs: number): void {
   if (texts.length > maxInputs) throw new RangeError(`more than ${String(maxInputs)} texts in a request`);
   if (texts.includes('')) throw new IngestError('provider', 'an empty text cannot be embedded');
 }
 
-/** A text of our own failed: no document is at fault. */
+/** Turns a refusal of our own probe text into a failure of the provider, since no document is at fault. */
 function blameProvider(error: unknown): never {
   throw error instanceof IngestError ? new UnavailableError(COMPONENT, { cause: error }) : error;
 }
 
-/** A refusal of the model or of a setting is not the text's fault. */
+/** Tells refusals of the model or a setting, which the operator must mend, from refusals of a text. */
 function translateRefusal(refusal: RefusedError): Error {
   if (refusal.parameters.some((name) => ['model', 'dimensions', 'encoding_format'].includes(name))) {
     return new UnavailableError(COMPONENT, { cause: refusal, retryAfterSeconds: BAD_REPLY_RETRY_SECONDS });
@@ -125,7 +131,7 @@ function parseReply(reply: unknown): Reply {
   return parsed.data;
 }
 
-/** Ordered by `index`, which says whose vector each is. */
+/** The vectors in the order of the texts, which is that of `index` in the reply. */
 function orderedVectors({ data }: Reply, count: number): Float32Array[] {
   if (data.length !== count) throw badReply(`${String(data.length)} vectors for ${String(count)} texts`);
   const sorted = [...data].sort((left, right) => left.index - right.index);
@@ -139,7 +145,8 @@ function decodeVector(embedding: string | readonly unknown[]): Float32Array {
   }
   const bytes = Buffer.from(embedding, 'base64');
   if (bytes.length % 4 !== 0) throw badReply('a vector that is no base64 of 32-bit floats');
-  // Copied, since a Float32Array must begin at a multiple of four; little-endian, as every platform of Node 20 but one.
+  // The bytes are copied, since a Float32Array must begin at a multiple of four. All but one platform of Node 20 are
+  // little-endian.
   return new Float32Array(new Uint8Array(bytes).buffer);
 }
 
@@ -151,7 +158,7 @@ function checkDimensions(vectors: readonly Float32Array[], expected: number | un
   return dimensions;
 }
 
-/** To unit length. What cannot be is this text's failure alone: the others of its reply are well. */
+/** Scales a vector to unit length. One that cannot be scaled is the failure of its text alone, not of the whole reply. */
 function normalize(vector: Float32Array): Float32Array {
   const norm = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
   if (!Number.isFinite(norm) || norm === 0) {

@@ -1,9 +1,9 @@
 import { APIConnectionError, APIError } from 'openai';
 
-/** The provider understood the request and will not have it (400, 413, 422): asking again changes nothing. */
+/** The provider understood the request and refused it (400, 413, 422). Sending it again would change nothing. */
 export class RefusedError extends Error {
   readonly status: number;
-  /** Request parameters that the provider names as the reason. */
+  /** The request parameters that the provider named as the reason. */
   readonly parameters: readonly string[];
 
   constructor(status: number, parameters: readonly string[], cause: Error) {
@@ -14,7 +14,7 @@ export class RefusedError extends Error {
   }
 }
 
-/** The provider's answer is not what it should be; the message quotes nothing of it. */
+/** The provider's reply is not what it should be. The message quotes nothing of it. */
 export class BadReplyError extends Error {
   constructor(problem: string) {
     super(`the provider's reply ${problem}`);
@@ -25,9 +25,9 @@ export class BadReplyError extends Error {
 /** What a failed request means for the next one. */
 export interface ProviderFailure {
   readonly kind: 'refused' | 'transient' | 'misconfigured';
-  /** What the provider asked for, in milliseconds; null when it did not say. */
+  /** The wait that the provider asked for, in milliseconds; null when it did not ask. */
   readonly retryAfterMilliseconds: number | null;
-  /** Safe to log: providers quote keys and texts in their messages, so none of those is kept. */
+  /** Safe to log: providers quote keys and texts in their messages, so none of these messages is kept. */
   readonly cause: Error;
 }
 
@@ -47,7 +47,7 @@ export function describeFailure(error: unknown, now: number = Date.now()): Provi
   };
 }
 
-/** Codes of a 4xx that are about the set-up, whatever the status. */
+/** Error codes that are about the setup, whatever the status. */
 const SETUP_CODES = [
   'model_not_found',
   'invalid_api_key',
@@ -66,7 +66,7 @@ function kindOf(
   return isTransient && shouldRetry !== 'false' ? 'transient' : 'misconfigured';
 }
 
-/** `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC 9110, 10.2.3). */
+/** Reads `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC 9110, 10.2.3). In milliseconds. */
 function parseRetryAfter(headers: Headers, now: number): number | null {
   const milliseconds = Number.parseFloat(headers.get('retry-after-ms') ?? '');
   if (Number.isFinite(milliseconds)) return Math.max(0, milliseconds);
@@ -76,7 +76,7 @@ function parseRetryAfter(headers: Headers, now: number): number | null {
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }
 
-/** Parameters that providers differ on; some servers name them only in the message. */
+/** Parameters that not all providers accept. Some servers name them only in the message. */
 const DISPUTED_PARAMETERS = [
   'encoding_format',
   'stream_options',
@@ -96,7 +96,7 @@ function isPlainWord(value: unknown): value is string {
   return typeof value === 'string' && /^[\w.-]{1,64}$/.test(value);
 }
 
-/** Keeps codes and the network's own error; other messages can quote a header, and the key with it. */
+/** Keeps the code and the network's own error. Other messages may quote a header, and with it the key. */
 function describeNetworkError(error: unknown): Error {
   if (error instanceof BadReplyError) return error;
   if (error instanceof APIConnectionError) {

@@ -5,17 +5,17 @@ import { createEngine } from './engine.js';
 
 const POLL_MILLISECONDS = 200;
 
-/** Builds an index beside the one that serves, to replace it later. */
+/** Builds an index beside the one that serves, which it will replace later. */
 export function createIndexBuilder(redis: Redis) {
   const engine = createEngine(redis);
   return {
-    /** Begins to build it if it is not there. @returns its name */
+    /** Starts to build the index if it does not exist. @returns its name */
     create: async (space: VectorSpace): Promise<string> => {
       const definition = chunkIndex(space);
       await engine.create(definition);
       return definition.name;
     },
-    /** @param onProgress told the chunks that it has so far */
+    /** Waits until the index holds every hash. @param onProgress is told how many chunks it has so far */
     untilWhole: async (
       name: string,
       { signal, onProgress }: { signal: AbortSignal; onProgress: (chunks: number) => void },
@@ -28,7 +28,7 @@ export function createIndexBuilder(redis: Redis) {
         await sleep(POLL_MILLISECONDS, undefined, { signal });
       }
     },
-    /** The chunks stay. */
+    /** Drops all other indexes over chunks. The chunks themselves stay. */
     dropOthers: async (serving: string): Promise<void> => {
       for (const name of await engine.names()) {
         if (name.startsWith(CHUNK_INDEXES) && name !== serving) await engine.drop(name);

@@ -1,5 +1,5 @@
 import { encodeVector, type VectorType } from '../../data-set/vectors.js';
-import type { CandidatePart, IndexSearch, WordSearch } from '../../ports.js';
+import type { CandidatePart, IndexSearch, TermSearch } from '../../ports.js';
 import { termToken } from '../../text/term-tokens.js';
 
 /** Arguments of FT.SEARCH after the name of the index. */
@@ -7,12 +7,12 @@ export type ChunkQuery = readonly (string | Buffer)[];
 
 const FIELDS = { similarity: 'distance', terms: 'terms' } as const satisfies Record<CandidatePart, string>;
 
-/** The most tokens of a query: the engine reads some 50,000 a second, on the thread that serves everybody. */
+/** A query may have this many tokens: the engine reads some 50,000 a second, on the thread that serves everybody. */
 const MAX_TOKENS = 4_000;
 
 /**
- * How far a search of an HNSW graph looks: `graph` keeps so many candidates in view, `all` compares with every vector.
- * A FLAT index has no graph: the engine chooses how to read all.
+ * How thoroughly a search looks: `graph` keeps `efRuntime` candidates in view while it walks an HNSW graph, `all` compares with
+ * every vector of an HNSW index. A FLAT index has no graph, and the engine chooses how to read all vectors.
  */
 export type SearchEffort =
   { readonly type: 'flat' | 'all' } | { readonly type: 'graph'; readonly efRuntime: number };
@@ -51,13 +51,13 @@ export function nearestQuery(
   ];
 }
 
-export function wordsQuery(
+export function termsQuery(
   within: string,
-  { words, limit, vector }: Pick<WordSearch, 'words' | 'limit' | 'vector'>,
+  { query, limit, vector }: Pick<TermSearch, 'query' | 'limit' | 'vector'>,
 ): ChunkQuery {
   const fields = ['terms', ...(vector ? ['vector'] : [])];
   return [
-    holdingOneOf(Array.from(words.terms, termToken), within),
+    holdingOneOf(Array.from(query.terms, termToken), within),
     'VERBATIM',
     'SCORER',
     'BM25STD',
@@ -72,31 +72,34 @@ export function wordsQuery(
 }
 
 /**
- * A union of fewer, or of so many of which fewer are words of any chunk, forgets all but one of a chunk's words inside an
- * intersection whose other side has skipped chunks; a larger one is kept as a heap, which does not (2.10 and 8.0).
+ * Versions 2.10 and 8.0 of the engine forget all but one of a chunk's terms in a small union that stands in an intersection,
+ * when the other side of the intersection has skipped chunks. The same happens where few terms of the union are in any
+ * chunk. A union of more than this many terms is kept as a heap, which has no such fault.
  */
 const HEAP_SIZE = 21;
 
 /**
- * The condition stands once for each word, so that none of a chunk's words is forgotten for its score. Where that would
- * be too much to read, it stands once beside a union that holds each word often enough.
+ * Asks for chunks with at least one of the terms. The condition is repeated for each term, so that the engine forgets none of
+ * a chunk's terms in its score. Where that would be too long, the condition stands once beside a union that repeats each
+ * term often enough to be kept as a heap.
  */
-function holdingOneOf(words: readonly string[], within: string): string {
+function holdingOneOf(tokens: readonly string[], within: string): string {
   const condition = unscored(within);
-  if (words.length * within.split('|').length <= MAX_TOKENS)
-    return words.map((word) => `(@words:${word} ${condition})`).join('|');
-  const repeated = Array.from({ length: HEAP_SIZE }, () => words.join('|')).join('|');
+  if (tokens.length * within.split('|').length <= MAX_TOKENS)
+    return tokens.map((token) => `(@words:${token} ${condition})`).join('|');
+  const repeated = Array.from({ length: HEAP_SIZE }, () => tokens.join('|')).join('|');
   return `(@words:(${repeated}) ${condition})`;
 }
 
-/** No generation. */
+/** The name of no generation. */
 const NO_GENERATION = 'none';
 const MIN_WEIGHT = '0.000000001';
 
 /**
- * A condition that adds nothing to a score, whatever its shape and on both versions. 8.0 merges an intersection into the
- * one around it, whose words then get its weight: so it must not be 0, and each tag is weighted 0 itself. 2.10 ignores
- * the weight of a single tag, but keeps that of an intersection apart, which a single tag therefore has to be.
+ * Writes a condition so that it adds nothing to a score, whatever its shape and in both versions. Version 8.0 merges an
+ * intersection into the one around it, whose terms then get its weight: the weight must not be 0, and each tag is weighted
+ * 0 itself. Version 2.10 ignores the weight of a single tag, but keeps the weight of an intersection apart, so that a
+ * single tag has to be made an intersection.
  */
 function unscored(within: string): string {
   const tags = within.replaceAll(/@\w+:\{[^}]*\}/gu, (tag) => `(${tag})=>{$weight: 0}`);

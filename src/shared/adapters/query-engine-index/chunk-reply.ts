@@ -5,17 +5,17 @@ import { refuseWarnings } from './engine.js';
 
 export interface ChunkReply {
   readonly candidates: Candidate[];
-  /** How many were found: more than there are candidates when a chunk was unlinked between being found and being read. */
+  /** How many chunks were found. There are fewer candidates when a chunk was unlinked before it could be read. */
   readonly found: number;
 }
 
-/** Similarity of a chunk's vector, as its hash holds it, to the query's. */
+/** Computes the similarity of a chunk's vector, in the bytes of its hash, to the query's vector. */
 export type SimilarityOf = (vector: Buffer) => number;
 
 /**
- * Reads what FT.SEARCH answers in RESP3 with maps as lists of names and values, the same in 2.10 and 8.
+ * Reads the reply of FT.SEARCH in RESP3, with maps as lists of names and values. Versions 2.10 and 8 answer alike.
  *
- * @throws UnavailableError when it is only a part of the truth
+ * @throws UnavailableError when the reply is incomplete
  */
 export function readChunkReply(reply: unknown, similarityOf: SimilarityOf): ChunkReply {
   refuseWarnings(listAt(reply, 'warning').map(String));
@@ -24,7 +24,7 @@ export function readChunkReply(reply: unknown, similarityOf: SimilarityOf): Chun
   const candidates: Candidate[] = [];
   for (const row of rows) {
     const id = valueAt(row, 'id');
-    // Null for a chunk that is gone, where the engine searches in threads (`search-workers` of Redis 8).
+    // The fields are null for a chunk that is gone, where the engine searches in threads (`search-workers` of Redis 8).
     const fields = valueAt(row, 'extra_attributes');
     const [distance, terms] = [bytesOf(valueAt(fields, 'distance')), bytesOf(valueAt(fields, 'terms'))];
     if (!(id instanceof Buffer) || !(distance ?? terms)) continue;
@@ -35,7 +35,10 @@ export function readChunkReply(reply: unknown, similarityOf: SimilarityOf): Chun
   return { candidates, found: rows.length };
 }
 
-/** The best score of what was asked for by words: where it is 0 nothing was ranked, and what was found is any of many. */
+/**
+ * Refuses a reply to a search by terms whose best score is 0: nothing was ranked
+ * then, and any chunks may have been returned.
+ */
 function refuseZero(score: unknown): void {
   const isTold = typeof score === 'number' || score instanceof Buffer;
   if (isTold && Number(score) === 0)
@@ -55,8 +58,8 @@ const NAMES = {
 const NO_TERMS = new Uint8Array();
 
 /**
- * `nearness` is the similarity, or the distance as the engine wrote it. Of hundreds of candidates few are looked at
- * closer, so that keys and numbers are read only when asked for.
+ * A candidate that reads keys and numbers only when asked for, since few of hundreds are looked at closely. `nearness` is the
+ * similarity, or the distance in the engine's digits.
  */
 class FoundChunk implements Candidate {
   constructor(
@@ -95,7 +98,7 @@ function bytesOf(value: unknown): Buffer | null {
   return value instanceof Buffer ? value : null;
 }
 
-/** Names come as text or as bytes, depending on the version and the place. */
+/** Reads a value of a map. Names are text or bytes, depending on the version and the place. */
 function valueAt(map: unknown, name: keyof typeof NAMES): unknown {
   if (!Array.isArray(map)) return null;
   const bytes = NAMES[name];

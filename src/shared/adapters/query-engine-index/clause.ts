@@ -1,16 +1,16 @@
-import type { CallerTags } from '../../access/audience.js';
+import type { CallerTags } from '../../access/access-group.js';
 import type { Filter } from '../../filters/parse.js';
 import { comparisonTokens, equalsToken, existsToken } from '../../filters/tags.js';
 
-/** The documents that a query asks for: never fewer than the filter matches. */
+/** A condition on documents that lets through at least those that the filter matches. */
 export interface Clause {
-  /** Text in the engine's query language, made of hex tokens and its operators only. */
+  /** Text in the engine's query language, made only of hex tokens and operators. */
   readonly text: string;
-  /** Whether it lets through exactly what the filter matches. */
+  /** Whether it lets through no other documents. */
   readonly isExact: boolean;
 }
 
-/** A filter as the engine can ask it; `all` and `none` have no text there. */
+/** A filter in the engine's language. `all` and `none` have no text there. */
 type Compiled = { readonly type: 'all' | 'none' } | { readonly type: 'some'; readonly text: string };
 interface Part {
   readonly compiled: Compiled;
@@ -18,18 +18,18 @@ interface Part {
 }
 
 /**
- * Of a query. The engine reads some 50,000 a second, on the thread that serves everybody: what would take more is asked
- * for by its key alone.
+ * A query may have this many tokens: the engine reads some 50,000 a second, on the thread that serves everybody. A condition
+ * of more tokens is replaced by one for documents that have its key.
  */
 const MAX_TOKENS = 4_000;
-/** The most tokens that a range is made of; most ranges have half as many. */
+/** A range is made of this many tokens at most; most ranges have half as many. */
 const TOKENS_OF_RANGE = 76;
 
-/** The documents that a caller may read and a filter matches; null when there can be none. */
+/** The condition for the documents that a caller may read and a filter matches; null when there can be none. */
 export function compileClause(caller: CallerTags, filter: Filter | null): Clause | null {
   const access = tagged(caller.tags);
   const { compiled, isExact: isFilterExact } = filter
-    ? compileConjunct(filter, mostTokensOfLeaf(filter))
+    ? compileConjunct(filter, maxTokensOfLeaf(filter))
     : { compiled: all, isExact: true };
   const isExact = isFilterExact && caller.areExact;
   switch (compiled.type) {
@@ -44,12 +44,12 @@ export function compileClause(caller: CallerTags, filter: Filter | null): Clause
 
 const all: Compiled = { type: 'all' };
 const none: Compiled = { type: 'none' };
-/** Asks for everything: the check above the index narrows. */
+/** Lets everything through; the check above the index narrows it down. */
 const widened: Part = { compiled: all, isExact: false };
 
 const tagged = (tokens: readonly string[]) => `@tags:{${tokens.join('|')}}`;
 
-function mostTokensOfLeaf(filter: Filter): number {
+function maxTokensOfLeaf(filter: Filter): number {
   const sizes = tokensOfLeaves(filter);
   const total = sizes.reduce((sum, size) => sum + size, 0);
   return total <= MAX_TOKENS ? MAX_TOKENS : Math.floor(MAX_TOKENS / sizes.length);
@@ -71,18 +71,19 @@ function tokensOfLeaves(filter: Filter): number[] {
   }
 }
 
-/** A conjunct of the outermost AND: the one place where the engine answers a NOT as it should. */
-function compileConjunct(filter: Filter, most: number): Part {
-  if (filter.type === 'and') return conjunction(filter.filters.map((part) => compileConjunct(part, most)));
-  if (filter.type === 'not') return compileNegated(filter.filter, most);
-  return compilePositive(filter, most);
+/** Compiles a conjunct of the outermost AND, the only place where the engine answers a NOT correctly. */
+function compileConjunct(filter: Filter, maxTokens: number): Part {
+  if (filter.type === 'and')
+    return conjunction(filter.filters.map((part) => compileConjunct(part, maxTokens)));
+  if (filter.type === 'not') return compileNegated(filter.filter, maxTokens);
+  return compilePositive(filter, maxTokens);
 }
 
-function compileNegated(filter: Filter, most: number): Part {
-  if (filter.type === 'not') return compileConjunct(filter.filter, most);
-  if (filter.type === 'or') return conjunction(filter.filters.map((part) => compileNegated(part, most)));
-  const { compiled, isExact } = compilePositive(filter, most);
-  // What was widened would, negated, leave out documents that match.
+function compileNegated(filter: Filter, maxTokens: number): Part {
+  if (filter.type === 'not') return compileConjunct(filter.filter, maxTokens);
+  if (filter.type === 'or') return conjunction(filter.filters.map((part) => compileNegated(part, maxTokens)));
+  const { compiled, isExact } = compilePositive(filter, maxTokens);
+  // The negation of a widened condition would leave out documents that match.
   if (!isExact) return widened;
   switch (compiled.type) {
     case 'all':
@@ -94,19 +95,19 @@ function compileNegated(filter: Filter, most: number): Part {
   }
 }
 
-/** Compiles a filter to a text without a NOT anywhere inside. */
-function compilePositive(filter: Filter, most: number): Part {
+/** Compiles a filter to text that has no NOT anywhere inside. */
+function compilePositive(filter: Filter, maxTokens: number): Part {
   switch (filter.type) {
     case 'and':
-      return conjunction(filter.filters.map((part) => compilePositive(part, most)));
+      return conjunction(filter.filters.map((part) => compilePositive(part, maxTokens)));
     case 'or':
-      return union(filter.filters.map((part) => compilePositive(part, most)));
+      return union(filter.filters.map((part) => compilePositive(part, maxTokens)));
     case 'not':
       return widened;
     case 'exists':
       return someOf([existsToken(filter.path)], true);
     case 'equals':
-      return filter.values.length > most
+      return filter.values.length > maxTokens
         ? someOf([existsToken(filter.path)], false)
         : someOf(
             filter.values.map((value) => equalsToken(filter.path, value)),
@@ -114,7 +115,7 @@ function compilePositive(filter: Filter, most: number): Part {
           );
     case 'compare': {
       const tokens = comparisonTokens(filter.path, filter.comparison, filter.operand);
-      return someOf(tokens.length > most ? [existsToken(filter.path)] : tokens, false);
+      return someOf(tokens.length > maxTokens ? [existsToken(filter.path)] : tokens, false);
     }
   }
 }

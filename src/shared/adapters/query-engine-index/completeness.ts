@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UnavailableError } from '../../errors.js';
+import type { OnProblem } from '../../ports.js';
 import { hasShape, type IndexDefinition } from './definition.js';
 import type { Engine } from './engine.js';
-import type { OnProblem } from './inspection.js';
 
 const POLL_MILLISECONDS = 100;
-/** Polls of an index that is being built, after which its progress is reported once. */
+/** The progress of an index that is being built is reported once in this many polls. */
 const POLLS_PER_REPORT = 100;
 
 interface Making {
@@ -14,7 +14,7 @@ interface Making {
   readonly signal: AbortSignal;
 }
 
-/** Makes an index that is missing or has another shape. Resolves once it holds every hash and has its alias. */
+/** Creates an index that is missing or has another shape. Resolves once it holds every hash and has its alias. */
 export async function makeComplete(definition: IndexDefinition, making: Making): Promise<void> {
   const { engine, onProblem } = making;
   const { alias, name } = definition;

@@ -4,7 +4,7 @@ import { keys } from '../../redis/keys.js';
 
 type Schema = Parameters<Redis['ft']['create']>[1];
 
-/** How vectors are indexed. `m` and `efConstruction` shape an HNSW graph, larger being slower and better. */
+/** How vectors are indexed. Larger `m` and `efConstruction` make an HNSW graph better and slower to build. */
 export type VectorAlgorithm =
   { readonly name: 'flat' } | { readonly name: 'hnsw'; readonly m: number; readonly efConstruction: number };
 
@@ -17,25 +17,25 @@ export interface VectorSpace {
 
 /** An index of the engine over all hashes whose key begins with `prefix`. */
 export interface IndexDefinition {
-  /** Says all that shapes the index. */
+  /** Names everything that shapes the index. */
   readonly name: string;
-  /** What queries ask: there from when the index has taken in every hash, so that nobody asks a half of one. */
+  /** The name that queries use. It exists once the index holds every hash, so that no query meets a half of one. */
   readonly alias: string;
   readonly prefix: string;
   readonly schema: Schema;
-  /** Hashes from which another kind of index is advised; null where none is. */
+  /** From this many hashes on another kind of index is advised; null where none is. */
   readonly crowdedAt: number | null;
 }
 
-/** A FLAT index compares with every vector that access and filter let through: about 10 ms at 50,000 of 1,024. */
+/** A FLAT index compares with every vector that access and filter let through: about 10 ms for 50,000 vectors of 1,024. */
 const FLAT_CROWDED_AT = 50_000;
 
 const tagList = { type: 'TAG', SEPARATOR: ',', CASESENSITIVE: true } as const;
-/** A text of tokens, which are words of no language. */
+/** Text made of tokens, which are words of no language. */
 const tokens = { type: 'TEXT', NOSTEM: true } as const;
 const sortedTag = { type: 'TAG', SORTABLE: 'UNF', CASESENSITIVE: true } as const;
 
-/** What the names of all indexes over chunks begin with. */
+/** The prefix of the names of all indexes over chunks. */
 export const CHUNK_INDEXES = 'quire:chunks:';
 
 const define = (definition: Omit<IndexDefinition, 'alias'>): IndexDefinition => ({
@@ -60,7 +60,7 @@ export function chunkIndex(space: VectorSpace, flatCrowdedAt = FLAT_CROWDED_AT):
   });
 }
 
-/** Over the records: what lists and counts ask. */
+/** The index over records, which lists and counts use. */
 export const documentIndex = define({
   name: 'quire:documents:1',
   prefix: keys.documentPrefix,
@@ -81,14 +81,14 @@ function vectorField({ dimensions, vectors, algorithm }: VectorSpace) {
     : ({ ...common, ALGORITHM: 'HNSW', M: algorithm.m, EF_CONSTRUCTION: algorithm.efConstruction } as const);
 }
 
-/** What FT.INFO tells of an index, as far as it tells it. */
+/** The shape of an index as FT.INFO reports it; some versions leave things out. */
 interface FoundShape {
   readonly prefixes: readonly string[];
   readonly fields: readonly FoundField[];
 }
 type FoundField = { readonly identifier: string } & Readonly<Record<string, string | undefined>>;
 
-/** Whether an index is what `definition` would make. */
+/** Whether an index has the shape that `definition` describes. */
 export function hasShape({ prefixes, fields }: FoundShape, { prefix, schema }: IndexDefinition): boolean {
   const wanted = Object.entries(schema);
   return (
@@ -101,7 +101,7 @@ export function hasShape({ prefixes, fields }: FoundShape, { prefix, schema }: I
   );
 }
 
-/** What each property is called in a definition, and in what the engine tells. */
+/** The name of each property in a definition, and in the engine's report. */
 const PROPERTIES = [
   ['type', 'type'],
   ['SEPARATOR', 'SEPARATOR'],

@@ -3,7 +3,7 @@ import { UnavailableError } from '../../errors.js';
 import { toUnavailable, type Redis } from '../../redis/client.js';
 import type { IndexDefinition } from './definition.js';
 
-/** What FT.INFO tells; numbers come as numbers or text, depending on the version. */
+/** A value of FT.INFO, which is a number or text, depending on the version. */
 const told = z.union([z.string(), z.number()]).transform(String).optional();
 const infoSchema = z.object({
   index_name: z.string(),
@@ -38,26 +38,26 @@ const infoSchema = z.object({
 export interface IndexInfo {
   readonly name: string;
   readonly isComplete: boolean;
-  /** The share of the hashes that it has taken in so far, from 0 to 1. */
+  /** The share of the hashes that the index has taken in, from 0 to 1. */
   readonly share: number;
-  /** `OK`, or what keeps the engine from taking in the rest. */
+  /** `OK`, or the reason why the engine takes in no more hashes. */
   readonly progress: string;
   readonly prefixes: readonly string[];
-  /** What the engine tells of each field; not all versions tell all. */
+  /** What the engine reports about each field; some versions leave things out. */
   readonly fields: readonly z.infer<typeof infoSchema>['attributes'][number][];
-  /** Hashes in it. */
+  /** Hashes in the index. */
   readonly count: number;
-  /** Hashes that could not be indexed, since it was made. */
+  /** Hashes that could not be indexed since the index was made. */
   readonly failures: number;
   readonly lastFailure: { readonly reason: string; readonly key: string };
 }
 
 export type Engine = ReturnType<typeof createEngine>;
 
-/** The commands about indexes, with the errors of all known versions made into answers. */
+/** The commands about indexes. Expected errors of all known versions become answers. */
 export function createEngine(client: Redis) {
   return {
-    /** Describes an index, by its name or an alias; null where there is none. */
+    /** Describes an index by its name or an alias; null when there is none. */
     info: async (name: string): Promise<IndexInfo | null> => {
       const reply = await orNull(client.sendCommand(['FT.INFO', name]), isMissing);
       if (reply === null) return null;
@@ -79,13 +79,13 @@ export function createEngine(client: Redis) {
         lastFailure: { reason, key },
       };
     },
-    /** Does nothing where it is there already. */
+    /** Creates an index, unless it exists. */
     create: async ({ name, prefix, schema }: IndexDefinition): Promise<void> => {
-      // Nobody asks where in a text a word stands.
+      // Offsets are left out, because no query asks where in a text a word stands.
       const told = { PREFIX: prefix, STOPWORDS: [], NOOFFSETS: true as const, NOHL: true as const };
       await orNull(client.ft.create(name, schema, { ON: 'HASH', ...told }), isThere);
     },
-    /** Drops the index alone: the hashes stay. */
+    /** Drops the index and keeps the hashes. */
     drop: async (name: string): Promise<void> => {
       await orNull(client.ft.dropIndex(name), isMissing);
     },
@@ -96,24 +96,24 @@ export function createEngine(client: Redis) {
   };
 }
 
-/** `No such index x` in 2.10, `x: no such index` in 8, `Unknown index name` before both. */
+/** Versions say `No such index x` (2.10), `x: no such index` (8) or `Unknown index name` (earlier). */
 export function isMissing(error: unknown): boolean {
   return /no such index|unknown index name/i.test(messageOf(error));
 }
 
 const isThere = (error: unknown) => /already exists/i.test(messageOf(error));
 
-/** A reply that is only a part of the truth is none. */
+/** Refuses a reply with warnings, since it is incomplete. @throws UnavailableError */
 export function refuseWarnings(warnings: readonly string[]): void {
   if (warnings.length === 0) return;
   throw new UnavailableError('index', { cause: new Error(warnings.join('; ')) });
 }
 
-/** A time limit; cursors that another walk took, or that were not read in time. */
+/** Errors that pass: time limits, and cursors that another walk has taken or that were not read in time. */
 const PASSING =
   /timeout limit was reached|index is being|failed to load|INDEX_CURSOR_LIMIT|too many cursors|cursor (?:not found|does not exist)/i;
 
-/** What an index that cannot answer whole rejects with becomes an UnavailableError. */
+/** Turns the errors of an index that cannot give a whole answer into an UnavailableError. */
 export function toIndexUnavailable(error: unknown): unknown {
   if (isMissing(error) || PASSING.test(messageOf(error)))
     return new UnavailableError('index', { cause: error });

@@ -1,32 +1,35 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UnavailableError } from '../../errors.js';
+import type { OnProblem } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
 import { makeComplete } from './completeness.js';
 import type { IndexDefinition } from './definition.js';
 import { createEngine, isMissing, toIndexUnavailable } from './engine.js';
-import { createInspection, type Inspection, type OnProblem } from './inspection.js';
+import { createInspection, type Inspection } from './inspection.js';
 
 const RETRY_MILLISECONDS = 1_000;
 const INSPECT_MILLISECONDS = 10_000;
 
 interface LifecycleOptions {
   readonly client: Redis;
-  /** Asked again until it answers: a model's dimensions may be known only to its provider. */
+  /** Called until it succeeds: perhaps only the provider knows the dimensions of a model. */
   readonly definitions: () => Promise<readonly IndexDefinition[]>;
   readonly onProblem: OnProblem;
 }
 
-/** What is known of the indexes, all of them together. */
+/** What is known about all indexes together. */
 interface State {
   isComplete: boolean;
   isBeingCompleted: boolean;
-  /** Raised whenever what is known may be wrong: what began before that must begin again. */
+  /** Raised whenever that may be wrong. Work that began before must begin again. */
   doubts: number;
 }
 
+export type Lifecycle = ReturnType<typeof createLifecycle>;
+
 /**
- * Makes the indexes that are missing and knows whether they are whole. After a lost connection, which may have been a
- * restart that indexes anew, each index is looked at again.
+ * Creates the indexes that are missing and knows whether they are whole. It looks at each index again after a lost connection,
+ * since the server may have restarted and may be indexing anew.
  */
 export function createLifecycle({ client, definitions, onProblem }: LifecycleOptions) {
   const engine = createEngine(client);
@@ -56,9 +59,9 @@ export function createLifecycle({ client, definitions, onProblem }: LifecycleOpt
     get state(): 'loading' | 'ready' {
       return state.isComplete ? 'ready' : 'loading';
     },
-    /** Runs a query on whole indexes. @throws UnavailableError where they are not, or were not meanwhile */
+    /** Runs a query on whole indexes. @throws UnavailableError when they are not whole, or were not for a moment meanwhile */
     ask: <Answer>(query: () => Promise<Answer>): Promise<Answer> => askWhole(query, { state, doubt }),
-    /** Waits for nothing: a provider that is asked for its dimensions may take a minute. */
+    /** Does not wait for anything: a provider that is asked for its dimensions may take a minute. */
     close: () => {
       clearInterval(inspecting);
       closing.abort();
@@ -66,7 +69,7 @@ export function createLifecycle({ client, definitions, onProblem }: LifecycleOpt
   };
 }
 
-/** Makes all indexes until that succeeds without a doubt in between, or `signal` aborts. */
+/** Completes all indexes, repeating it until nothing raised a doubt in between or `signal` aborts. */
 async function complete(
   state: State,
   {
@@ -91,11 +94,11 @@ async function complete(
       await sleep(RETRY_MILLISECONDS, undefined, { signal }).catch(() => undefined);
     }
   }
-  // In the same step as the last look at the doubts: a doubt that comes after it starts anew.
+  // This happens in the same step as the last look at the doubts: a later doubt starts `complete` again.
   state.isBeingCompleted = false;
 }
 
-/** A function, since TypeScript takes what was false before an `await` to be false after it, too. */
+/** This is a function because TypeScript assumes that a property keeps its value across an `await`. */
 const isAborted = (signal: AbortSignal): boolean => signal.aborted;
 
 function startInspecting(
@@ -109,7 +112,7 @@ function startInspecting(
     if (!(await inspection.inspect(await definitions()))) onMissing();
   };
   const timer = setInterval(() => {
-    // The next round, or a search, meets the same trouble and reports it.
+    // The next round, or a search, meets the same problem and reports it.
     inspectAll().catch(() => undefined);
   }, INSPECT_MILLISECONDS);
   return timer.unref();

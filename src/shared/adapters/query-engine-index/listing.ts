@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AskAs } from '../../access/ask-as.js';
-import type { CallerTags } from '../../access/audience.js';
+import type { WithCallerTags } from '../../access/with-caller-tags.js';
+import type { CallerTags } from '../../access/access-group.js';
 import type { DocumentRecord } from '../../document.js';
 import { matches } from '../../filters/match.js';
 import type { IndexListing } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
 import { createTurns } from '../../search/turns.js';
 import { compileClause } from './clause.js';
-import { createDocumentPages, type DocumentPages } from './document-pages.js';
+import { createDocumentSearch, type DocumentSearch } from './document-search.js';
 
 type ReadRecords = (ids: readonly string[]) => Promise<(DocumentRecord | null)[]>;
 type Selection = Pick<IndexListing, 'callerId' | 'filter' | 'signal'>;
@@ -16,43 +16,45 @@ interface ListingOptions {
   readonly readRecords: ReadRecords;
   readonly timeoutMilliseconds: number;
   readonly furthestSkip?: number;
-  readonly askAs: AskAs;
+  readonly withCallerTags: WithCallerTags;
 }
 
-/** Documents that are read and compared with a filter at a time: their lists and metadata may be large. */
+/** Documents that are read and compared with a filter at a time; their lists and metadata may be large. */
 const READ_SIZE = 100;
-/** Time for which documents are compared with a filter before others get the event loop. */
+/** The comparison gives up the event loop after this time. */
 const SLICE_MILLISECONDS = 10;
-/** The furthest that the engine skips to: what lies beyond is walked to. */
+/** The engine skips this many documents at most. Beyond that a walk is needed. */
 const MAX_SKIPPED = 1_000_000;
-/** Walks of a process at a time: the engine has 128 cursors for all processes. */
+/** Walks of a process at a time, since the engine has 128 cursors for all processes. */
 const MAX_WALKS = 8;
 
-/** What listing and counting work with. */
+/** What listing and counting need. */
 interface Parts {
-  readonly pages: DocumentPages;
+  readonly documents: DocumentSearch;
   readonly readRecords: ReadRecords;
   readonly furthestSkip: number;
-  /** Waits for its turn among all walks of this process. */
+  /** Runs a walk in its caller's turn among all walks of this process. */
   readonly takeTurn: <Result>(walk: () => Promise<Result>, selection: Selection) => Promise<Result>;
 }
 
 /**
- * Documents by access and filter. Where the engine can ask for exactly what a filter matches, it pages and counts;
- * otherwise what it lets through is compared with the filter, from the top.
+ * Lists and counts documents by access and filter. Where the engine can express exactly what a filter matches, it pages and
+ * counts itself. Otherwise the documents that it lets through are compared with the filter, from the first on.
  */
 export function createListing(client: Redis, options: ListingOptions) {
-  const { readRecords, askAs, timeoutMilliseconds, furthestSkip = MAX_SKIPPED } = options;
+  const { readRecords, withCallerTags, timeoutMilliseconds, furthestSkip = MAX_SKIPPED } = options;
   const walks = createTurns(MAX_WALKS, { name: 'index' });
   const parts: Parts = {
-    pages: createDocumentPages(client, timeoutMilliseconds),
+    documents: createDocumentSearch(client, timeoutMilliseconds),
     readRecords,
     furthestSkip,
     takeTurn: (walk, { callerId, signal }) => walks.run(walk, { by: callerId, signal }),
   };
   return {
-    list: (listing: IndexListing) => askAs(listing.callerId, (caller) => listAs(caller, listing, parts)),
-    count: (selection: Selection) => askAs(selection.callerId, (caller) => countAs(caller, selection, parts)),
+    list: (listing: IndexListing) =>
+      withCallerTags(listing.callerId, (caller) => listAs(caller, listing, parts)),
+    count: (selection: Selection) =>
+      withCallerTags(selection.callerId, (caller) => countAs(caller, selection, parts)),
   };
 }
 
@@ -63,14 +65,14 @@ async function listAs(caller: CallerTags, listing: IndexListing, parts: Parts): 
   if (!clause.isExact) {
     return parts.takeTurn(() => takeRange(matching(clause.text, listing, parts), listing), listing);
   }
-  if (skip <= parts.furthestSkip) return parts.pages.page(clause.text, { from: skip, size: limit });
+  if (skip <= parts.furthestSkip) return parts.documents.page(clause.text, { from: skip, size: limit });
   return farPage(clause.text, listing, parts);
 }
 
 async function countAs(caller: CallerTags, selection: Selection, parts: Parts): Promise<number> {
   const clause = compileClause(caller, selection.filter);
   if (!clause) return 0;
-  if (clause.isExact) return parts.pages.count(clause.text);
+  if (clause.isExact) return parts.documents.count(clause.text);
   return parts.takeTurn(async () => {
     let count = 0;
     for await (const ids of matching(clause.text, selection, parts)) count += ids.length;
@@ -78,13 +80,17 @@ async function countAs(caller: CallerTags, selection: Selection, parts: Parts): 
   }, selection);
 }
 
-/** A page beyond what the engine skips to: mostly there is nothing, which counting tells. */
-async function farPage(query: string, listing: IndexListing, { pages, takeTurn }: Parts): Promise<string[]> {
-  if ((await pages.count(query)) <= listing.skip) return [];
-  return takeTurn(() => takeRange(pages.walk(query), listing), listing);
+/** Returns a page beyond what the engine skips. Mostly there is nothing, which counting finds out. */
+async function farPage(
+  query: string,
+  listing: IndexListing,
+  { documents, takeTurn }: Parts,
+): Promise<string[]> {
+  if ((await documents.count(query)) <= listing.skip) return [];
+  return takeTurn(() => takeRange(documents.walk(query), listing), listing);
 }
 
-/** Reads pages until the range that is asked for has been read. */
+/** Reads pages until the wanted range has been read. */
 async function takeRange(
   pages: AsyncIterable<readonly string[]>,
   { skip, limit, signal }: IndexListing,
@@ -100,13 +106,13 @@ async function takeRange(
   return found.slice(0, limit);
 }
 
-/** What matches among the documents that the query lets through, in pages. */
+/** Yields, in pages, the documents that match among those that the query lets through. */
 async function* matching(
   query: string,
   { callerId, filter, signal }: Selection,
-  { pages, readRecords }: Pick<Parts, 'pages' | 'readRecords'>,
+  { documents, readRecords }: Pick<Parts, 'documents' | 'readRecords'>,
 ): AsyncGenerator<string[]> {
-  for await (const ids of pages.walk(query)) {
+  for await (const ids of documents.walk(query)) {
     for (let start = 0; start < ids.length; start += READ_SIZE) {
       signal?.throwIfAborted();
       const records = await readRecords(ids.slice(start, start + READ_SIZE));

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAskAs } from '../../access/ask-as.js';
+import { createWithCallerTags } from '../../access/with-caller-tags.js';
 import type { DocumentRecord } from '../../document.js';
 import { UnavailableError } from '../../errors.js';
-import type { CallOptions, Index } from '../../ports.js';
+import type { CallOptions, Index, OnProblem } from '../../ports.js';
 import { createRedis, type Redis } from '../../redis/client.js';
 import { createTurns } from '../../search/turns.js';
 import { untilAborted } from '../../until-aborted.js';
@@ -10,56 +10,55 @@ import type { SearchEffort } from './chunk-query.js';
 import { createChunkSearch } from './chunk-search.js';
 import { chunkIndex, documentIndex, type VectorAlgorithm, type VectorSpace } from './definition.js';
 import { toIndexUnavailable } from './engine.js';
-import type { OnProblem } from './inspection.js';
-import { createLifecycle } from './lifecycle.js';
+import { createLifecycle, type Lifecycle } from './lifecycle.js';
 import { createListing } from './listing.js';
 
 export type { VectorAlgorithm };
 
 export interface QueryEngineOptions extends Omit<VectorSpace, 'dimensions'> {
   readonly redisUrl: string;
-  /** Asked until it answers: a model's dimensions may be known only to its provider. */
+  /** Called until it succeeds: perhaps only the provider knows the dimensions of a model. */
   readonly dimensions: () => Promise<number>;
   /**
-   * Candidates that a search of an HNSW graph keeps in view: more is slower and nearer to exact. Null compares with every
-   * vector, for those that a graph finds too few of.
+   * Candidates that a search of an HNSW graph keeps in view; more is slower and nearer to exact. Null compares
+   * with every vector, for vectors of which a graph finds too few.
    */
   readonly efRuntime: number | null;
   readonly timeoutMilliseconds: number;
-  /** Chunks from which a FLAT index warns. */
+  /** A FLAT index warns from this many chunks on. */
   readonly flatCrowdedAt?: number;
-  /** Told the name of the index each time before it is made. @throws when another serves: nothing is made then */
+  /** Called with the name of the index before each creation. @throws when another index serves; then nothing is created */
   readonly claim: (name: string) => Promise<void>;
   readonly readRecords: (ids: readonly string[]) => Promise<(DocumentRecord | null)[]>;
-  /** Told of what keeps documents from being found; `fields.level` is `warn` or `error`. */
+  /** Called with what keeps documents from being found; `fields.level` is `warn` or `error`. */
   readonly onProblem?: OnProblem;
 }
 
-/** Questions of several callers that the engine has before it: few enough to stand before another's. */
+/** Questions that the engine has before it when several callers ask: few, so that none waits long behind another's. */
 const MAX_AT_ONCE = 8;
-/** Questions of one caller while nobody else asks: enough to keep the engine busy. */
+/** Questions of a caller who is alone: enough to keep the engine busy. */
 const MAX_ALONE = 32;
-/** Questions that wait in a process, of all callers together. */
+/** Questions of all callers that may wait in a process. */
 const MAX_WAITING = 1_000;
 
 interface Asked extends CallOptions {
   readonly callerId: string;
 }
 
-/** What a provider gets to tell its dimensions before the index is opened without: a start must not hang with it. */
+/** The start waits this long for a provider to tell its dimensions, so that it does not hang with the provider. */
 const PATIENCE_MILLISECONDS = 3_000;
 
 /**
- * Asks the Query Engine of Redis 8 or Redis Stack, which indexes the hashes itself: one index for all processes. Makes
- * what is missing; `ready` once the engine has taken in every hash.
+ * An index that uses the Query Engine of Redis 8 or Redis Stack, which indexes the hashes itself, once for all processes. It
+ * creates what is missing and is `ready` once the engine has taken in every hash.
  */
 export async function createQueryEngineIndex(options: QueryEngineOptions): Promise<Index> {
-  const { vectors, algorithm, onProblem = () => undefined } = options;
+  const { onProblem = () => undefined } = options;
   const client = createRedis(options.redisUrl, { failFast: true, onError: () => undefined });
   const chunks = onceDone(async () =>
     chunkIndex({ ...options, dimensions: await options.dimensions() }, options.flatCrowdedAt),
   );
-  // Each time anew: a process whose index was replaced must not make it again.
+  // The index is claimed each time, since a process whose index was replaced must not create it again.
   const claimed = async () => {
     const definition = await chunks();
     await options.claim(definition.name);
@@ -71,31 +70,13 @@ export async function createQueryEngineIndex(options: QueryEngineOptions): Promi
     onProblem,
     definitions: async () => [await claimed(), documentIndex],
   });
-  const askAs = createAskAs(client);
-  const chunkSearch = createChunkSearch(client, {
-    askAs,
-    alias: async () => (await chunks()).alias,
-    vectorType: vectors.type,
-    timeoutMilliseconds: options.timeoutMilliseconds,
-    effort: effortOf(algorithm, options.efRuntime),
-  });
-  const listing = createListing(client, { ...options, askAs });
-  const turns = createTurns(MAX_AT_ONCE, {
-    mostAlone: MAX_ALONE,
-    mostWaiting: MAX_WAITING,
-    name: 'index',
-  });
-  // The engine goes on with a question whose asker has left, until its own time limit, and so does its turn.
-  const ask = <Answer>(query: () => Promise<Answer>, { callerId: by, signal }: Asked) =>
-    untilAborted(
-      turns.run(() => lifecycle.ask(query), { by, signal }),
-      signal,
-    );
+  const { search, listing } = createQueries(client, options, async () => (await chunks()).alias);
+  const ask = createAskInTurn(lifecycle);
   return {
     name: 'query-engine',
-    seeksAllWords: false,
-    search: (request) => ask(() => chunkSearch.nearest(request), request),
-    searchWords: (request) => ask(() => chunkSearch.byWords(request), request),
+    hasCheapPostings: false,
+    search: (request) => ask(() => search.nearest(request), request),
+    searchTerms: (request) => ask(() => search.byTerms(request), request),
     list: (request) => ask(() => listing.list(request), request),
     count: (request) => ask(() => listing.count(request), request),
     state: () => Promise.resolve(lifecycle.state),
@@ -107,7 +88,36 @@ export async function createQueryEngineIndex(options: QueryEngineOptions): Promi
   };
 }
 
-/** Connects, and claims the index if that takes no long time: the lifecycle asks again. */
+/** @param alias the name by which the index over chunks is asked */
+function createQueries(client: Redis, options: QueryEngineOptions, alias: () => Promise<string>) {
+  const { vectors, algorithm, efRuntime, timeoutMilliseconds } = options;
+  const withCallerTags = createWithCallerTags(client);
+  const search = createChunkSearch(client, {
+    withCallerTags,
+    alias,
+    vectorType: vectors.type,
+    timeoutMilliseconds,
+    effort: effortOf(algorithm, efRuntime),
+  });
+  return { search, listing: createListing(client, { ...options, withCallerTags }) };
+}
+
+/** Asks whole indexes, each question in its caller's turn. */
+function createAskInTurn(lifecycle: Lifecycle) {
+  const turns = createTurns(MAX_AT_ONCE, {
+    maxAlone: MAX_ALONE,
+    maxWaiting: MAX_WAITING,
+    name: 'index',
+  });
+  // A question whose asker has left runs on in the engine until its time limit, and keeps its turn that long.
+  return <Answer>(query: () => Promise<Answer>, { callerId: by, signal }: Asked): Promise<Answer> =>
+    untilAborted(
+      turns.run(() => lifecycle.ask(query), { by, signal }),
+      signal,
+    );
+}
+
+/** Connects, and claims the index if that takes little time; the lifecycle tries again otherwise. */
 async function open(client: Redis, claim: () => Promise<unknown>, onProblem: OnProblem): Promise<void> {
   try {
     await client.connect();
@@ -128,7 +138,7 @@ function effortOf(algorithm: VectorAlgorithm, efRuntime: number | null): SearchE
   return efRuntime === null ? { type: 'all' } : { type: 'graph', efRuntime };
 }
 
-/** Asks until it is answered, and then remembers the answer. */
+/** Calls `ask` until it succeeds, and remembers the answer. */
 function onceDone<Value>(ask: () => Promise<Value>): () => Promise<Value> {
   let known: { readonly value: Value } | null = null;
   return async () => (known ??= { value: await ask() }).value;

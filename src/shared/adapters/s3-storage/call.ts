@@ -5,24 +5,24 @@ import { UnavailableError } from '../../errors.js';
 export const component = 'object storage';
 
 export interface S3Connection {
-  /** Address of the server; null for Amazon's of the region. */
+  /** Address of the server; null for Amazon's in the region. */
   readonly endpoint: string | null;
   readonly region: string;
-  /** Whether the bucket is part of the path instead of the host's name. */
+  /** Whether the bucket's name goes into the path instead of the host. */
   readonly pathStyle: boolean;
-  /** null: what the environment, the files or the machine's role of AWS provide. */
+  /** Null for what the environment, the files or the machine's role of AWS provide. */
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null;
-  /** Longest time for an answer, repeated attempts included. */
+  /** Time limit for an answer, including the client's retries. */
   readonly timeoutMilliseconds: number;
 }
 
 const CONNECTING_MILLISECONDS = 3_000;
-/** Each download holds one; the client's own bound of 50 would make uploads wait for slow readers. */
+/** Each download holds a socket. With the client's own limit of 50, uploads would wait for slow readers. */
 const MAX_SOCKETS = 512;
 
 /**
- * Asks S3 once, repeated attempts of the client included.
- * @throws UnavailableError with what S3, the connection or the clock said as its cause
+ * Sends a request to S3, with the client's own retries.
+ * @throws UnavailableError whose cause is the error of S3, the connection or the time limit
  */
 export type CallS3 = <Answer>(
   ask: (s3: S3, options: { readonly abortSignal: AbortSignal }) => Promise<Answer>,
@@ -37,10 +37,10 @@ export function createCallS3(connection: S3Connection): CallS3 {
     forcePathStyle: pathStyle,
     ...(endpoint === null ? {} : { endpoint }),
     ...(credentials === null ? {} : { credentials }),
-    // Servers other than Amazon's need not know the checksums that are the default; the signature covers the body.
+    // Other servers than Amazon's need not know the default checksums, and the signature covers the body.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // Silence is timed by us: the handler's own clock also runs while a slow reader holds a body back.
+    // We measure silence ourselves, since the handler's clock also runs while a slow reader holds a body back.
     requestHandler: {
       connectionTimeout: CONNECTING_MILLISECONDS,
       socketTimeout: 0,
@@ -55,7 +55,7 @@ export function createCallS3(connection: S3Connection): CallS3 {
     } catch (cause) {
       throw new UnavailableError(component, { cause });
     } finally {
-      // A body that is still to be read has a deadline of its own.
+      // The body has its own deadline while it is read.
       deadline.clear();
     }
   };

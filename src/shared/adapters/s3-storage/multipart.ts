@@ -1,13 +1,13 @@
 import { UnavailableError } from '../../errors.js';
 import { component, type CallS3 } from './call.js';
 
-/** The least that S3 takes for a part other than the last; 10,000 of them, which is the most, make 48 GiB. */
+/** S3 takes no smaller part other than the last. With 10,000 parts, the maximum, an object can have 48 GiB. */
 const PART_BYTES = 5 * 1024 ** 2;
 
-/** The caller who uploads waits for the removal before it hears what went wrong. */
+/** The uploading caller waits this long for the removal before the error is reported. */
 const ABORT_MILLISECONDS = 5_000;
 
-/** Gathers a stream's bytes into parts; all but the last have `PART_BYTES`. */
+/** Gathers a stream's bytes into parts of `PART_BYTES`; the last may be smaller. */
 export async function* inParts(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let gathered: Uint8Array[] = [];
   let length = 0;
@@ -30,16 +30,16 @@ interface Target {
   readonly Key: string;
 }
 
-/** An object in the making, of which nothing can be seen before it is complete. */
+/** An object that is being uploaded. Nothing of it is visible before it is complete. */
 export interface Upload {
-  /** Sends a part once the one before it has arrived; returns while it is on its way. */
+  /** Sends a part once the one before it has arrived. Returns while the part is under way. */
   add(part: Buffer): Promise<void>;
   complete(): Promise<void>;
-  /** Removes what has arrived. */
+  /** Removes the parts that have arrived. */
   abort(): Promise<void>;
 }
 
-/** Begins a multipart upload; one part is on its way while the next is gathered. */
+/** Begins a multipart upload. One part is under way while the next is gathered. */
 export async function beginUpload(call: CallS3, target: Target): Promise<Upload> {
   const { UploadId } = await call((s3, options) => s3.createMultipartUpload(target, options));
   if (UploadId === undefined) throw new UnavailableError(component);
@@ -57,7 +57,7 @@ export async function beginUpload(call: CallS3, target: Target): Promise<Upload>
     add: async (part) => {
       await onItsWay;
       onItsWay = send(part);
-      // Whether it failed is asked with the next part, or at the end.
+      // The next part, or the end, finds out whether it failed.
       onItsWay.catch(() => undefined);
     },
     complete: async () => {

@@ -1,11 +1,14 @@
-/** What S3 refuses: the bucket, who we are, the region we sign for, or whatever is at the endpoint. */
+/** What S3 objects to: the bucket, the credentials, the region of the signature, or the server at the endpoint. */
 export interface Refusal {
   readonly about: 'bucket' | 'credentials' | 'region' | 'endpoint';
-  /** S3's own word for it, e.g. `NoSuchBucket`. */
+  /** S3's error code, such as `NoSuchBucket`. */
   readonly code: string;
 }
 
-/** Codes of https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html, and of the client for want of credentials. */
+/**
+ * Codes from https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html,
+ * and the client's own for missing credentials.
+ */
 const subjects: Readonly<Record<string, Refusal['about']>> = {
   NoSuchBucket: 'bucket',
   InvalidBucketName: 'bucket',
@@ -20,10 +23,10 @@ const subjects: Readonly<Record<string, Refusal['about']>> = {
   IllegalLocationConstraintException: 'region',
 };
 
-/** Answers of a server that asks to come again. */
+/** Statuses of servers that ask for another attempt later. */
 const passing = [408, 409, 425, 429];
 
-/** HTTP status of what the client threw; null when there was no answer. */
+/** The HTTP status of an error of the client; null when there was no answer. */
 export function statusOf(error: unknown): number | null {
   if (!(error instanceof Error) || !('$metadata' in error)) return null;
   const { $metadata: metadata } = error;
@@ -31,7 +34,7 @@ export function statusOf(error: unknown): number | null {
   return typeof metadata.httpStatusCode === 'number' ? metadata.httpStatusCode : null;
 }
 
-/** null for what may pass: no answer, an answer of a server in trouble, or one that is throttled. */
+/** What S3 refuses; null for errors that may pass: no answer, a server in trouble, or throttling. */
 export function refusalOf(error: unknown): Refusal | null {
   if (!(error instanceof Error)) return null;
   const code = error.name;

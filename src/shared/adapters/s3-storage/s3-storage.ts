@@ -8,82 +8,91 @@ import { component, createCallS3, type CallS3, type S3Connection } from './call.
 import { beginUpload, inParts, type Upload } from './multipart.js';
 import { refusalOf, statusOf, type Refusal } from './refusal.js';
 
-/** Longer than a probe may take, shorter than a health check waits. */
+/** Longer than a probe may take, and shorter than a health check waits. */
 const CHECK_MILLISECONDS = 5_000;
-/** Writing costs money: while all is well it is tried this often, and only the bucket is looked at in between. */
+/** Writing costs money. While all is well, a check writes this often and otherwise only asks for the bucket. */
 const WRITTEN_AGAIN_AFTER_MILLISECONDS = 60_000;
 
 export interface S3StorageOptions extends S3Connection {
   readonly bucket: string;
-  /** Told what could not be cleared away after an upload that failed. */
+  /** Called with the error when parts of a failed upload could not be removed. */
   readonly onLeftBehind: (error: unknown) => void;
 }
 
 export interface S3Storage extends ObjectStorage {
-  /** What S3 has against the settings; null when nothing, or when it does not answer: it may later. */
+  /** Asks S3 whether it accepts the settings; null when it does, or when it does not answer. */
   findRefusal(): Promise<Refusal | null>;
 }
 
 /**
- * Objects in a bucket of S3 or of a server that speaks its protocol. An object is one request, or a multipart upload
- * when it is larger than a part: it is there whole or not at all, and memory holds a few parts of it at most.
+ * Keeps objects in a bucket of S3 or a compatible server. An object is one request, or a multipart upload when it is larger
+ * than a part, so that it is there whole or not at all, and memory holds a few parts of it at most.
  */
 export function createS3Storage({ bucket, onLeftBehind, ...connection }: S3StorageOptions): S3Storage {
   const { timeoutMilliseconds } = connection;
   const call = createCallS3(connection);
-  let writtenAt = -Infinity;
-
-  const put = async (key: string, source: AsyncIterable<Uint8Array>) => {
-    assertObjectKey(key);
-    try {
-      await store(call, { bucket, key }, { source, onLeftBehind });
-      writtenAt = performance.now();
-    } catch (error) {
-      // Our check is to find out whether writing still works.
-      if (error instanceof UnavailableError) writtenAt = -Infinity;
-      throw error;
-    }
-  };
-
-  const open = async (key: string) => {
-    assertObjectKey(key);
-    const size = await sizeOf(call, { bucket, key });
-    return {
-      size,
-      [Symbol.asyncIterator]: () => read(call, { bucket, key, size, timeoutMilliseconds }),
-    };
-  };
-
+  const writing = createWritingCheck(call, bucket, Math.min(CHECK_MILLISECONDS, timeoutMilliseconds));
   return {
     bucket,
-    put,
-    open,
+    put: async (key, source) => {
+      assertObjectKey(key);
+      await writing.watch(() => store(call, { bucket, key }, { source, onLeftBehind }));
+    },
+    open: async (key) => {
+      assertObjectKey(key);
+      const size = await sizeOf(call, { bucket, key });
+      return {
+        size,
+        [Symbol.asyncIterator]: () => read(call, { bucket, key, size, timeoutMilliseconds }),
+      };
+    },
     remove: async (key) => {
       assertObjectKey(key);
       await call((s3, options) => s3.deleteObject({ Bucket: bucket, Key: key }, options));
     },
-    check: async () => {
-      const within = Math.min(CHECK_MILLISECONDS, timeoutMilliseconds);
-      const isWritable = performance.now() - writtenAt < WRITTEN_AGAIN_AFTER_MILLISECONDS;
-      if (isWritable) await call((s3, options) => s3.headBucket({ Bucket: bucket }, options), within);
-      else {
-        await probe(call, bucket, within);
+    check: writing.check,
+    findRefusal: () => findRefusal(call, bucket),
+  };
+}
+
+/** Remembers when a write last succeeded, so that a check writes only when that is long ago. */
+function createWritingCheck(call: CallS3, bucket: string, milliseconds: number) {
+  let writtenAt = -Infinity;
+  return {
+    /** Takes note of whether a write succeeds. */
+    watch: async (write: () => Promise<void>): Promise<void> => {
+      try {
+        await write();
         writtenAt = performance.now();
+      } catch (error) {
+        // The next check finds out whether writing still works.
+        if (error instanceof UnavailableError) writtenAt = -Infinity;
+        throw error;
       }
     },
-    findRefusal: async () => {
-      try {
-        // Not HeadBucket: what answers a HEAD has no body, and so no word on what is wrong.
-        await call(
-          (s3, options) => s3.listObjectsV2({ Bucket: bucket, MaxKeys: 1 }, options),
-          CHECK_MILLISECONDS,
-        );
-        return null;
-      } catch (error) {
-        return refusalOf(error instanceof UnavailableError ? error.cause : error);
+    check: async (): Promise<void> => {
+      const isWritable = performance.now() - writtenAt < WRITTEN_AGAIN_AFTER_MILLISECONDS;
+      if (isWritable) {
+        await call((s3, options) => s3.headBucket({ Bucket: bucket }, options), milliseconds);
+        return;
       }
+      await probe(call, bucket, milliseconds);
+      writtenAt = performance.now();
     },
   };
+}
+
+async function findRefusal(call: CallS3, bucket: string): Promise<Refusal | null> {
+  try {
+    // HeadBucket would not do: the answer to a HEAD has no body, and so does not say what is wrong.
+    await call(
+      (s3, options) => s3.listObjectsV2({ Bucket: bucket, MaxKeys: 1 }, options),
+      CHECK_MILLISECONDS,
+    );
+    return null;
+  } catch (error) {
+    return refusalOf(error instanceof UnavailableError ? error.cause : error);
+  }
 }
 
 interface ObjectName {
@@ -119,7 +128,7 @@ async function store(call: CallS3, { bucket, key }: ObjectName, stored: Stored):
   }
 }
 
-/** @throws MissingObjectError; not when it is the whole bucket that is missing */
+/** @throws MissingObjectError, but UnavailableError when the whole bucket is missing */
 async function sizeOf(call: CallS3, { bucket, key }: ObjectName): Promise<number> {
   try {
     const { ContentLength } = await call((s3, options) =>
@@ -129,7 +138,7 @@ async function sizeOf(call: CallS3, { bucket, key }: ObjectName): Promise<number
     return ContentLength;
   } catch (error) {
     if (!isMissing(error)) throw error;
-    // The answer to a HEAD does not tell which of the two is missing.
+    // The answer to a HEAD does not say whether the object or the bucket is missing.
     await call((s3, options) => s3.headBucket({ Bucket: bucket }, options));
     throw new MissingObjectError(key);
   }
@@ -140,11 +149,11 @@ const isMissing = (error: unknown): boolean =>
 
 interface Reading extends ObjectName {
   readonly size: number;
-  /** Longest silence of S3. */
+  /** S3 may be silent for this long. */
   readonly timeoutMilliseconds: number;
 }
 
-/** The connection is taken when the first bytes are asked for, and let go however the reading ends. */
+/** Opens a connection when the first bytes are asked for, and closes it however the reading ends. */
 async function* read(call: CallS3, reading: Reading): AsyncGenerator<Uint8Array> {
   const body = await openBody(call, reading);
   const deadline = createDeadline(reading.timeoutMilliseconds);
@@ -166,7 +175,7 @@ async function* read(call: CallS3, reading: Reading): AsyncGenerator<Uint8Array>
     deadline.clear();
     body.destroy();
   }
-  // An object never changes: one that is shorter or longer than it was is damaged.
+  // An object never changes, so that one which is shorter or longer than it was is damaged.
   if (left !== 0) throw new UnavailableError(component);
 }
 
@@ -181,7 +190,7 @@ async function openBody(call: CallS3, { bucket, key }: ObjectName): Promise<Read
   }
 }
 
-/** Writes, reads and removes an object of its own. */
+/** Writes, reads and removes an object that only this check uses. */
 async function probe(call: CallS3, bucket: string, milliseconds: number): Promise<void> {
   const name = { Bucket: bucket, Key: `probes/${randomUUID()}` };
   await call((s3, options) => s3.putObject({ ...name, Body: Buffer.from('probe') }, options), milliseconds);

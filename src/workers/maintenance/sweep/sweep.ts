@@ -1,22 +1,24 @@
 import { UnavailableError } from '../../../shared/errors.js';
 import { LANES } from '../../../shared/queues/jobs.js';
 import { toUnavailable } from '../../../shared/redis/client.js';
-import { audiencesTask } from './audiences.js';
-import { cachesTask } from './caches.js';
-import { documentsTask } from './documents.js';
-import { straysTask } from './strays.js';
-import type { SweepParts, SweepStep, SweepTask } from './task.js';
-import { garbageTask, objectsTask, tombstonesTask } from './waste.js';
+import { unusedAccessGroupsTask } from './unused-access-groups.js';
+import { abandonedCacheBuildsTask } from './abandoned-cache-builds.js';
+import { abandonedDocumentsTask } from './abandoned-documents.js';
+import { strayGenerationsTask } from './stray-generations.js';
+import type { SweepParts, SweepStep, SweepTask } from './sweep-task.js';
+import { garbageGenerationsTask } from './garbage-generations.js';
+import { tombstonesTask } from './tombstones.js';
+import { unreferencedObjectsTask } from './unreferenced-objects.js';
 
-/** Asked before each step; the sweep ends when the answer is no. */
+/** Is called before each step. The sweep ends when it resolves with false. */
 export type MayGoOn = () => Promise<boolean>;
 
 export type Sweep = (mayGoOn?: MayGoOn) => Promise<{ requeued: number }>;
 
 /**
- * Finds what no job looks after any more, because a process died at the wrong moment or the queue was lost, and
- * gives it a job again. The records are the truth, the queue is only the way. Its tasks take turns, a bounded step each,
- * so that none waits for another; one that fails waits for the next sweep and stops no other.
+ * Finds records that need work and have no job, because a process died at the wrong moment or the queue was lost, and
+ * adds the job again: records are the truth, and queues may lose jobs. The tasks of a sweep take turns, a bounded step
+ * each, so that none waits for another. A task that fails continues in the next sweep and does not stop the others.
  */
 export function createSweep(parts: SweepParts): Sweep {
   const { logger } = parts;
@@ -53,16 +55,16 @@ async function takeStep(
 
 function tasksOf(parts: SweepParts, onRequeued: (documents: number) => void): SweepTask[] {
   return [
-    documentsTask(parts, onRequeued),
-    cachesTask(parts),
-    straysTask(parts),
-    garbageTask(parts),
+    abandonedDocumentsTask(parts, onRequeued),
+    abandonedCacheBuildsTask(parts),
+    strayGenerationsTask(parts),
+    garbageGenerationsTask(parts),
     tombstonesTask(parts),
-    audiencesTask(parts),
+    unusedAccessGroupsTask(parts),
     ...LANES.map((lane): SweepTask => ({
       name: `time of ${lane}`,
       begin: () => () => parts.jobs.recede(lane),
     })),
-    objectsTask(parts),
+    unreferencedObjectsTask(parts),
   ];
 }

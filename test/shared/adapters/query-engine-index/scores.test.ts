@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { callerTags } from '../../../../src/shared/access/audience.js';
-import { wordsQuery } from '../../../../src/shared/adapters/query-engine-index/chunk-query.js';
+import { callerTags } from '../../../../src/shared/access/access-group.js';
+import { termsQuery } from '../../../../src/shared/adapters/query-engine-index/chunk-query.js';
 import { compileClause } from '../../../../src/shared/adapters/query-engine-index/clause.js';
 import { chunkIndex } from '../../../../src/shared/adapters/query-engine-index/definition.js';
 import type { Index } from '../../../../src/shared/ports.js';
@@ -56,7 +56,7 @@ describeWithQueryEngine('the scores of chunks that are found by words', (engine)
   /** How much more each chunk scores with a condition than by its words alone: least and most, and how many there are. */
   const factors = async (within: string) => {
     const alone = await ofWordsAlone();
-    const found = await scoresOf(wordsQuery(within, { words, limit: ALL }));
+    const found = await scoresOf(termsQuery(within, { query: words, limit: ALL }));
     const all = [...found].map(([id, score]) => score / (alone.get(id) ?? NaN));
     return { least: Math.min(...all), most: Math.max(...all), count: all.length, scores: found };
   };

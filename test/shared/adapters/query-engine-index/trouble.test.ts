@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { createAskAs } from '../../../../src/shared/access/ask-as.js';
+import { createWithCallerTags } from '../../../../src/shared/access/with-caller-tags.js';
 import { documentIndex } from '../../../../src/shared/adapters/query-engine-index/definition.js';
 import { createListing } from '../../../../src/shared/adapters/query-engine-index/listing.js';
 import { UnavailableError } from '../../../../src/shared/errors.js';
@@ -159,7 +159,7 @@ describeWithQueryEngine('a Query Engine index in trouble', (engine) => {
     const readRecords = () => Promise.resolve([]);
     const walking = createListing(client, {
       readRecords,
-      askAs: createAskAs(client),
+      withCallerTags: createWithCallerTags(client),
       timeoutMilliseconds: 5_000,
       furthestSkip: 100,
     });

@@ -1,43 +1,41 @@
 import { createClient, ErrorReply, RESP_TYPES } from 'redis';
+import type { ChunkAddress } from '../../../chunks/fields.js';
 import { decodeVector, encodeVector, type VectorSet } from '../../../data-set/vectors.js';
 import { keys } from '../../../redis/keys.js';
+import { reconnectDelay } from '../../../redis/reconnect-delay.js';
 import { readChunkHashes, readRecordHashes } from './hash-scripts.js';
 import type { RecordTexts } from './record-fields.js';
 
-/** What the data set was called and how many changes it had seen at one moment. */
+/** The name of the data set, and how many changes it had seen at one moment. */
 export interface Head {
   /** Null before the first process opened this data set, and after FLUSHALL. */
   readonly epoch: string | null;
   readonly sequence: number;
 }
 
-/** What one look at the change log tells. */
+/** A page of the change log. */
 export interface Changes extends Head {
   /** Oldest first. */
   readonly entries: readonly { readonly documentId: string; readonly sequence: number }[];
   readonly isLastPage: boolean;
 }
 
-export interface StoredChunk {
-  /** Four bytes a component, whatever the hash holds. */
+/** A chunk as the mirror keeps it. */
+export interface ChunkBytes {
+  /** Little-endian FLOAT32, whatever type the hash holds. */
   readonly vector: Buffer;
   readonly terms: Buffer;
 }
 
-/** The reads that a mirror needs; they reject while Redis is away. Connects again by itself. */
+/** What a mirror reads from Redis. All calls reject while Redis is away; the client reconnects by itself. */
 export interface MirrorClient {
   readHead(): Promise<Head>;
   readChanges(after: number): Promise<Changes>;
-  /** Names the data set, if it has no name yet. */
+  /** Gives the data set this name if it has none. */
   nameDataSet(epoch: string): Promise<void>;
-  /** Null for a record that does not exist (any more). */
+  /** Null for a record that does not exist. */
   readRecords(documentIds: readonly string[]): Promise<(RecordTexts | null)[]>;
-  readChunks(addresses: readonly ChunkAddress[]): Promise<(StoredChunk | null)[]>;
-}
-
-export interface ChunkAddress {
-  readonly generation: string;
-  readonly number: number;
+  readChunks(addresses: readonly ChunkAddress[]): Promise<(ChunkBytes | null)[]>;
 }
 
 const PAGE_SIZE = 5_000;
@@ -45,7 +43,7 @@ const PAGE_SIZE = 5_000;
 export interface MirrorClientOptions {
   readonly url: string;
   readonly vectors: VectorSet;
-  /** A connection was made, to the server process of this run id; empty if it does not tell. */
+  /** Called for each connection with the run id of the server process; empty if the server does not tell it. */
   readonly onConnect: (runId: string) => void;
   readonly onError: (error: Error) => void;
 }
@@ -55,27 +53,9 @@ export function createMirrorClient(options: MirrorClientOptions): MirrorClient {
   const client = createScriptClient(options.url);
   const binary = client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
   const introduction = connect(client, options);
-
   return {
-    readHead: async () => {
-      await introduction.known;
-      const [epoch = null, sequence = null] = await client.mGet([keys.epoch, keys.sequence]);
-      // The reply may be another server's than the one before.
-      await introduction.known;
-      return { epoch, sequence: parseSequence(sequence) };
-    },
-    readChanges: async (after) => {
-      await introduction.known;
-      const range = { BY: 'SCORE', LIMIT: { offset: 0, count: PAGE_SIZE } } as const;
-      const [epoch, sequence, page] = await Promise.all([
-        client.get(keys.epoch),
-        client.get(keys.sequence),
-        client.zRangeWithScores(keys.changes, `(${String(after)}`, '+inf', range),
-      ]);
-      await introduction.known;
-      const entries = page.map(({ value, score }) => ({ documentId: value, sequence: score }));
-      return { epoch, sequence: parseSequence(sequence), entries, isLastPage: page.length < PAGE_SIZE };
-    },
+    readHead: () => readHead(client, introduction),
+    readChanges: (after) => readChanges(client, introduction, after),
     nameDataSet: async (epoch) => {
       await client.set(keys.epoch, epoch, { condition: 'NX' });
     },
@@ -98,31 +78,60 @@ export function createMirrorClient(options: MirrorClientOptions): MirrorClient {
   };
 }
 
+async function readHead(client: ScriptClient, introduction: Readonly<Introduction>): Promise<Head> {
+  await introduction.known;
+  const [epoch = null, sequence = null] = await client.mGet([keys.epoch, keys.sequence]);
+  // The reply may come from another server than the one that was known before.
+  await introduction.known;
+  return { epoch, sequence: parseSequence(sequence) };
+}
+
+async function readChanges(
+  client: ScriptClient,
+  introduction: Readonly<Introduction>,
+  after: number,
+): Promise<Changes> {
+  await introduction.known;
+  const range = { BY: 'SCORE', LIMIT: { offset: 0, count: PAGE_SIZE } } as const;
+  const [epoch, sequence, page] = await Promise.all([
+    client.get(keys.epoch),
+    client.get(keys.sequence),
+    client.zRangeWithScores(keys.changes, `(${String(after)}`, '+inf', range),
+  ]);
+  await introduction.known;
+  const entries = page.map(({ value, score }) => ({ documentId: value, sequence: score }));
+  return { epoch, sequence: parseSequence(sequence), entries, isLastPage: page.length < PAGE_SIZE };
+}
+
 function createScriptClient(url: string) {
   return createClient({
     url,
     RESP: 3,
     scripts: { readChunkHashes, readRecordHashes },
     disableOfflineQueue: true,
-    // Without the client's timeouts: they are an AbortSignal for each command, which costs more than the command.
+    // The client's timeouts are off: each command would get an AbortSignal, which costs more than the command.
     commandOptions: { timeout: 0 },
-    // The mirror asks every second: a socket that is silent for so long belongs to a server that hangs.
+    // The mirror asks every second, so that a socket that is silent for this long belongs to a server that hangs.
     socket: {
       connectTimeout: 2_000,
       socketTimeout: 5_000,
-      reconnectStrategy: (tries) => Math.min(50 * 2 ** tries, 1_000),
+      reconnectStrategy: reconnectDelay,
     },
   });
 }
 
 type ScriptClient = ReturnType<typeof createScriptClient>;
 
-/** @returns `known` settles when it is known to which server process the present connection leads */
+/** `known` settles once the server process behind the present connection is known. */
+interface Introduction {
+  known: Promise<void>;
+}
+
 function connect(
   client: ScriptClient,
   { onConnect, onError }: Pick<MirrorClientOptions, 'onConnect' | 'onError'>,
-): { readonly known: Promise<void> } {
-  const introduction = { known: Promise.resolve() };
+): Readonly<Introduction> {
+  const introduction: Introduction = { known: Promise.resolve() };
   client.on('error', onError);
   client.on('ready', () => {
     introduction.known = readRunId(client).then(onConnect);
@@ -136,13 +145,13 @@ async function readRunId(client: ScriptClient): Promise<string> {
   try {
     return /run_id:(\w+)/.exec(await client.info('server'))?.[1] ?? '';
   } catch (error) {
-    // Not everyone may ask a managed server for it.
+    // Managed servers may forbid INFO.
     if (error instanceof ErrorReply) return '';
     throw error;
   }
 }
 
-/** The counter of a data set that has seen no change does not exist. */
+/** A data set without changes has no counter. */
 const parseSequence = (text: string | null): number => (text === null ? 0 : Number(text));
 
 function inFull(vector: Buffer, type: VectorSet['type']): Buffer {
@@ -151,7 +160,7 @@ function inFull(vector: Buffer, type: VectorSet['type']): Buffer {
 
 type Value = string | Buffer | null | undefined;
 
-/** Asks again for those that a reply leaves out because it is full. */
+/** Reads two values for each name, asking again for those that a reply left out because it was full. */
 async function readPairs<Item>(
   names: readonly string[],
   read: (names: string[]) => Promise<Value[]>,

@@ -1,18 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { createLoader, type Report } from './loader.js';
+import type { OnProblem } from '../../../ports.js';
+import { createLoader } from './loader.js';
 import type { Mirror } from './mirror.js';
 import type { Changes, MirrorClient } from './client.js';
 
-/** Deletions leave the change log after a day: a mirror that slept for half of one starts over. */
+/** Deletions leave the change log after a day, so a mirror that was not synced for half of that starts over. */
 const MAX_SLEEP_MS = 12 * 60 * 60 * 1000;
-/** Beginnings of one sync: naming a data set and starting it take two. */
+/** A sync may begin this often. Naming a new data set and then loading it are two beginnings. */
 const MAX_BEGINNINGS = 5;
 
-/** Keeps a mirror equal to Redis by its change log. */
+/** Keeps a mirror equal to Redis by reading its change log. */
 export interface Follower {
-  /** Reads all changes up to now. @throws what Redis rejects with */
+  /** Takes over all changes up to now. @throws what Redis rejects with */
   sync(): Promise<void>;
-  /** The next sync starts from nothing: Redis may have lost what this mirror has seen. */
+  /** Makes the next sync load everything, because Redis may have lost what this mirror has seen. */
   startOver(): void;
 }
 
@@ -20,21 +21,21 @@ interface Position {
   readonly epoch: string;
   /** Number of the last change that the mirror has. */
   sequence: number;
-  /** What the data set's counter was when the mirror had all changes; null while it never had. */
+  /** The data set's counter when the mirror last had all changes; null before that. */
   counted: number | null;
 }
 
 interface FollowerOptions {
   readonly client: MirrorClient;
   readonly mirror: Mirror;
-  readonly report: Report;
-  /** Called when the mirror was emptied, and when it is whole again. */
+  readonly report: OnProblem;
+  /** Called with `loading` when the mirror is emptied, and with `ready` when it has all changes. */
   readonly onState: (state: 'loading' | 'ready') => void;
 }
 
 interface Following extends FollowerOptions {
   readonly load: (documentIds: readonly string[]) => Promise<void>;
-  /** The data set that the mirror has, and the last change in it; null while it has none. */
+  /** Which data set the mirror holds and how far it has come; null while it holds none. */
   position: Position | null;
   syncedAt: number;
 }
@@ -59,7 +60,7 @@ export function createFollower(options: FollowerOptions): Follower {
   };
 }
 
-/** Whether nothing has changed since all changes were read: one small question, asked before every answer. */
+/** Whether nothing has changed since the last sync. This is one cheap command, sent before every answer. */
 async function isCurrent(following: Following): Promise<boolean> {
   const { client, position } = following;
   if (position?.counted == null) return false;
@@ -68,7 +69,7 @@ async function isCurrent(following: Following): Promise<boolean> {
   return following.position === position && epoch === position.epoch && sequence === position.counted;
 }
 
-/** Reads pages of changes until the mirror is whole. */
+/** Takes over pages of changes until none is left. */
 async function readOn(following: Following): Promise<void> {
   for (let beginnings = 0, isWhole = false; !isWhole;) {
     const started = Date.now();
@@ -87,7 +88,7 @@ async function readOn(following: Following): Promise<void> {
   }
 }
 
-/** Empties the mirror for a data set, which gets a name if it has none. */
+/** Empties the mirror to load a data set, which gets a name if it has none. */
 async function begin(following: Following, epoch: string | null): Promise<void> {
   following.position = null;
   following.onState('loading');
@@ -103,13 +104,13 @@ async function apply(following: Following, changes: Changes, position: Position)
   if (following.position !== position) return false;
   position.sequence = changes.entries.at(-1)?.sequence ?? position.sequence;
   if (!changes.isLastPage) return false;
-  // Read before the entries: all that it has counted are among them.
+  // The counter was read before the entries, so that all changes it has counted are among them.
   position.counted = changes.sequence;
   following.onState('ready');
   return true;
 }
 
-/** Whether these changes follow upon what was seen, in the same data set. */
+/** Whether these changes continue what the mirror has seen of the same data set. */
 function continues(changes: Changes, position: { epoch: string; sequence: number }): boolean {
   return changes.epoch === position.epoch && changes.sequence >= position.sequence;
 }

@@ -1,4 +1,4 @@
-/** Shares runs of `work` between those who wait for one that started after they asked. */
+/** Shares runs of a task among callers who each need a run that started after their call. */
 export interface Freshness {
   /** Resolves when a run that started after this call has ended. */
   wait(): Promise<void>;

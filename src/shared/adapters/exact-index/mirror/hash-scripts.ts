@@ -1,9 +1,9 @@
 import { defineScript, type CommandParser } from 'redis';
 
 /*
- * Scripts that read many hashes at once: with a command for each, most of the time goes into commands. A reply is flat,
- * two values a hash, both null where there is none. It ends early, but not before the first hash, once it is so large
- * that Redis has been held up for a millisecond or two: the rest is asked for again.
+ * Scripts that read many hashes at once, because a command for each hash would take most of the time. A reply is a flat list
+ * with two values for each hash, both null where there is none. It ends after the hash that makes it so large that Redis is
+ * held up for a millisecond or two; the client then asks for the rest.
  */
 const ENOUGH_BYTES = 2 ** 19;
 
@@ -21,7 +21,7 @@ for i = 1, #KEYS do
 end
 return values
 `,
-    // Not marked as read-only: EVALSHA_RO came with Redis 7.
+    // The script is not marked as read-only, because EVALSHA_RO needs Redis 7.
     parseCommand(parser: CommandParser, names: string[], more: readonly string[] = []) {
       parser.pushKeysLength(names);
       parser.push(String(ENOUGH_BYTES), ...fields, ...more);
@@ -29,10 +29,10 @@ return values
     transformReply: (reply: (string | Buffer | null)[]) => reply,
   });
 
-/** Vector and packed terms of chunks; takes the name of the vector's field. */
+/** Reads vectors and packed terms of chunks. Takes the name of the vector's field. */
 export const readChunkHashes = define(['terms'], 'first, second = row[2], row[1]');
 
-/** Access lists of records, a line each, and a JSON list of the other fields that the mirror keeps. */
+/** Reads the access lists of records, one a line, and a JSON list of the other fields that the mirror keeps. */
 export const readRecordHashes = define(
   ['readers', 'writers', 'admins', 'createdAt', 'metadata', 'published', 'pending'],
   `if row[4] then

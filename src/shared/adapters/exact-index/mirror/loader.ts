@@ -1,24 +1,23 @@
+import type { OnProblem } from '../../../ports.js';
 import { isPacked } from '../../../text/terms.js';
 import type { Mirror } from './mirror.js';
-import type { Draft } from './mirrored.js';
+import type { LoadedChunks } from './mirrored.js';
 import {
   createRecordParser,
   type ParsedRecord,
   type ParseRecord,
   type RecordTexts,
 } from './record-fields.js';
-import type { MirrorClient, StoredChunk } from './client.js';
+import type { MirrorClient, ChunkBytes } from './client.js';
 import { tieKey } from './tie-key.js';
 
-/** Documents of a group, which are read together, and groups that are read at the same time: Redis is never idle. */
+/** Documents are loaded in groups of this size, several groups at a time so that Redis is never idle. */
 const GROUP_SIZE = 256;
 const GROUPS_AT_ONCE = 3;
-/** Chunks asked for at once; two such batches of each group are in flight. */
+/** Chunks that one batch asks for. Two batches of each group are in flight. */
 const BATCH_SIZE = 128;
 
-export type Report = (message: string, fields: Readonly<Record<string, unknown>>) => void;
-
-/** What keeps a document's chunks out of the mirror. */
+/** Why the chunks of a document are not in the mirror. */
 const REASONS = {
   missing: 'chunks are missing',
   terms: 'terms cannot be read',
@@ -28,19 +27,19 @@ const REASONS = {
 interface Load {
   readonly record: ParsedRecord;
   readonly chunkCount: number;
-  readonly draft: Draft;
+  readonly loaded: LoadedChunks;
   failure: keyof typeof REASONS | null;
 }
 
 interface Parts {
   readonly client: MirrorClient;
   readonly mirror: Mirror;
-  readonly report: Report;
+  readonly report: OnProblem;
 }
 
 /**
- * Brings the mirror's copy of documents up to their records, vectors included.
- * @throws whatever Redis rejects with, once nothing is being read any more; what was copied until then stays
+ * Copies documents, vectors included, from Redis into the mirror.
+ * @throws what Redis rejects with, once no read is under way any more; what was copied until then stays
  */
 export function createLoader(parts: Parts) {
   const parseRecord = createRecordParser();
@@ -60,7 +59,7 @@ async function loadGroup(
   parts: Parts & { readonly parseRecord: ParseRecord },
 ): Promise<void> {
   let remaining = documentIds;
-  /** Generations with a missing chunk: when the record still names one after that, its data is lost. */
+  /** Generations with a missing chunk. If the record still names one when it is read again, its data is lost. */
   const suspects = new Set<string>();
   while (remaining.length > 0) {
     const loads = await readRecords(remaining, parts);
@@ -69,7 +68,7 @@ async function loadGroup(
   }
 }
 
-/** Takes over what needs no vectors; answers what does. */
+/** Updates the documents whose chunks the mirror has already; answers those whose chunks are to be loaded. */
 async function readRecords(
   documentIds: readonly string[],
   parts: Parts & { readonly parseRecord: ParseRecord },
@@ -88,17 +87,17 @@ async function readRecords(
       mirror.put(record, attempt === null ? null : 'kept');
       continue;
     }
-    const draft = { attempt, tie: tieKey(id), vectors: [] };
-    loads.push({ record, chunkCount, draft, failure: null });
+    const loaded = { attempt, tie: tieKey(id), slots: [] };
+    loads.push({ record, chunkCount, loaded, failure: null });
   }
   return loads;
 }
 
-/** One record that does not fit the schema must not keep all others from being found. */
+/** Reports a record that does not fit the schema, so that it does not keep all others from being found. */
 function tolerate(
   id: string,
   texts: RecordTexts | null,
-  { parseRecord, report }: { parseRecord: ParseRecord; report: Report },
+  { parseRecord, report }: { parseRecord: ParseRecord; report: OnProblem },
 ): ParsedRecord | null {
   try {
     return texts && parseRecord(id, texts);
@@ -115,18 +114,18 @@ async function readChunks(loads: readonly Load[], { client, mirror }: Parts): Pr
     for (const batch of batches(loads)) {
       const replies = client.readChunks(batch);
       const before = inFlight;
-      // A batch may take several replies: the one after it, which came in one, must wait for it.
+      // A batch may take several replies. The batch after it, which came in one, must wait for it.
       inFlight = Promise.all([replies, before]).then(([chunks]) => {
         for (const [i, chunk] of chunks.entries()) take(batch[i]?.load, chunk, mirror);
       });
-      // Awaited one batch later, or below.
+      // The promise is awaited one batch later, or below.
       inFlight.catch(() => undefined);
       await before;
     }
     await inFlight;
   } catch (error) {
     await inFlight.catch(() => undefined);
-    for (const { draft } of loads) mirror.discard(draft);
+    for (const { loaded } of loads) mirror.discard(loaded);
     throw error;
   }
 }
@@ -151,33 +150,34 @@ function* batches(loads: readonly Load[]): Generator<Piece[]> {
   if (batch.length > 0) yield batch;
 }
 
-const generationOf = ({ record, draft }: Load) => record.document.id + draft.attempt;
+const generationOf = ({ record, loaded }: Load) => record.document.id + loaded.attempt;
 
+/** A generator, which all who take from it share, and which ends for all when one of them fails. */
 function* slices<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
   for (let first = 0; first < items.length; first += size) yield items.slice(first, first + size);
 }
 
-function take(load: Load | undefined, chunk: StoredChunk | null, mirror: Mirror): void {
+function take(load: Load | undefined, chunk: ChunkBytes | null, mirror: Mirror): void {
   if (load?.failure !== null) return;
   if (!chunk) load.failure = 'missing';
   else if (chunk.terms.length > 0 && !isPacked(chunk.terms)) load.failure = 'terms';
-  else if (!mirror.addTo(load.draft, chunk.vector, chunk.terms)) load.failure = 'length';
+  else if (!mirror.addTo(load.loaded, chunk.vector, chunk.terms)) load.failure = 'length';
 }
 
-/** Makes a load what its document answers with. @returns the document's id if it must be read again */
+/** Makes loaded chunks what their document answers with. @returns the document's id if it must be read again */
 function settle(
   load: Load,
-  { mirror, report, suspects }: { mirror: Mirror; report: Report; suspects: Set<string> },
+  { mirror, report, suspects }: { mirror: Mirror; report: OnProblem; suspects: Set<string> },
 ): string[] {
-  const { record, draft, failure } = load;
+  const { record, loaded, failure } = load;
   if (failure === null) {
-    mirror.put(record, draft);
+    mirror.put(record, loaded);
     return [];
   }
   const generation = generationOf(load);
-  mirror.discard(draft);
+  mirror.discard(loaded);
   if (failure === 'missing' && !suspects.has(generation)) {
-    // Most likely its chunks were unlinked because the record has moved on.
+    // Most likely the record has moved on, and these chunks were unlinked.
     suspects.add(generation);
     return [record.document.id];
   }

@@ -9,10 +9,10 @@ import type { Mask } from '../scan/working-mask.js';
 import { createChunkTable, type ChunkTable } from '../tables/chunk-table.js';
 import { createDocumentTable, type DocumentTable } from '../tables/document-table.js';
 import type { SlabEvents } from '../tables/term-store.js';
-import { compareIds, type Draft, type MirroredDocument } from './mirrored.js';
+import { compareIds, type LoadedChunks, type MirroredDocument } from './mirrored.js';
 import type { ParsedRecord } from './record-fields.js';
 
-/** What may be found. */
+/** The documents and chunks that may be found. */
 interface Request {
   readonly mask: Mask;
 }
@@ -22,10 +22,10 @@ interface NearestRequest extends Request {
   readonly limit: number;
 }
 
-interface WordsRequest extends Request {
-  readonly words: TermWeights;
+interface TermsRequest extends Request {
+  readonly query: TermWeights;
   readonly limit: number;
-  /** The vector that similarities are computed with. */
+  /** When given, candidates get their similarity to it. */
   readonly vector?: Float32Array;
 }
 
@@ -34,22 +34,22 @@ interface ListRequest extends Request {
   readonly limit: number;
 }
 
-/** Records, vectors and terms of all documents, in memory. Each change and each answer is one synchronous step. */
+/** Records, vectors and terms of all documents in memory. Each change and each answer is one synchronous step. */
 export interface Mirror {
   readonly chunkCount: number;
   get(documentId: string): MirroredDocument | undefined;
-  /** Adds the next chunk of a draft. @returns false when its vector has not the length of the others */
-  addTo(draft: Draft, vector: Uint8Array, terms: Uint8Array): boolean;
-  /** Gives up a draft and forgets its chunks. */
-  discard(draft: Draft): void;
-  /** Makes a draft what the document answers with; `kept` leaves its chunks as they are, null takes them away. */
-  put(record: ParsedRecord, content: Draft | 'kept' | null): void;
+  /** Adds the next chunk of a generation. @returns false when its vector has another length than the others */
+  addTo(loaded: LoadedChunks, vector: Uint8Array, terms: Uint8Array): boolean;
+  /** Forgets the chunks of a generation whose loading failed. */
+  discard(loaded: LoadedChunks): void;
+  /** Makes the document answer with these chunks; `kept` leaves it the chunks that it has, null leaves it none. */
+  put(record: ParsedRecord, content: LoadedChunks | 'kept' | null): void;
   remove(documentId: string): void;
   clear(): void;
-  /** What answers need first: computed in slices, while others are answered. */
+  /** Computes the mask of an answer in slices, between which others are answered. */
   readonly prepare: Masks['prepare'];
   search(request: NearestRequest): PackedCandidates;
-  searchWords(request: WordsRequest): PackedCandidates;
+  searchTerms(request: TermsRequest): PackedCandidates;
   list(request: ListRequest): string[];
   count(request: Request): number;
 }
@@ -57,62 +57,65 @@ export interface Mirror {
 export function createMirror(makeKernel: MakeKernel, slabEvents: SlabEvents): Mirror {
   const chunks = createChunkTable(makeKernel, {
     ...slabEvents,
-    change: (slot) => {
-      masks.noteVector(slot);
-    },
-    clear: () => {
-      masks.clear();
-    },
+    change: (slot) => masks.noteVector(slot),
+    clear: () => masks.clear(),
   });
-  const store = createDocumentTable(chunks, (slot) => {
-    masks.noteDocument(slot);
-  });
+  const store = createDocumentTable(chunks, (slot) => masks.noteDocument(slot));
   const { documents } = store;
   const masks = createMasks(() => ({
     documents,
     chunks: chunks.links,
     segmentSize: chunks.vectors?.segmentSize ?? 1,
   }));
-
   const tables = { chunks, documents };
-  const selection = createSelection((a, b) => {
-    const [left, right] = [
-      at(documents, chunks.links.documentOf(a)),
-      at(documents, chunks.links.documentOf(b)),
-    ];
-    return compareIds(left.id, right.id) || chunks.links.numberOf(a) - chunks.links.numberOf(b);
-  });
+  const selection = createSelection((a, b) => compareChunks(tables, a, b));
 
   return {
     get chunkCount() {
       return chunks.count;
     },
     get: (documentId) => store.get(documentId),
-    addTo: ({ tie, vectors }, vector, terms) => {
-      const slot = chunks.add({ vector, terms, tie });
-      if (slot !== null) vectors.push(slot);
-      return slot !== null;
-    },
-    discard: ({ vectors }) => {
-      for (const slot of vectors) chunks.free(slot);
-      vectors.length = 0;
-    },
-    put: (record, content) => {
-      store.put(record, content);
-    },
-    remove: (documentId) => {
-      store.remove(documentId);
-    },
+    addTo: (loaded, vector, terms) => addTo(chunks, loaded, { vector, terms }),
+    discard: (loaded) => discard(chunks, loaded),
+    put: (record, content) => store.put(record, content),
+    remove: (documentId) => store.remove(documentId),
     clear: () => {
       store.clear();
       masks.clear();
     },
     prepare: (selector, isWanted) => masks.prepare(selector, isWanted),
     search: (request) => packCandidates(selectNearest(chunks, selection, request), tables),
-    searchWords: (request) => packCandidates(selectByTerms(chunks, selection, request), tables),
+    searchTerms: (request) => packCandidates(selectByTerms(chunks, selection, request), tables),
     list: (request) => listIds(store, request),
     count: ({ mask }) => mask.count,
   };
+}
+
+interface MirrorTables {
+  readonly chunks: ChunkTable;
+  readonly documents: DocumentTable['documents'];
+}
+
+/** Orders chunks, given by their vector slots, by document id and then by chunk number. */
+function compareChunks({ chunks: { links }, documents }: MirrorTables, a: number, b: number): number {
+  const left = at(documents, links.documentOf(a));
+  const right = at(documents, links.documentOf(b));
+  return compareIds(left.id, right.id) || links.numberOf(a) - links.numberOf(b);
+}
+
+function addTo(
+  chunks: ChunkTable,
+  { tie, slots }: LoadedChunks,
+  chunk: { readonly vector: Uint8Array; readonly terms: Uint8Array },
+): boolean {
+  const slot = chunks.add({ ...chunk, tie });
+  if (slot !== null) slots.push(slot);
+  return slot !== null;
+}
+
+function discard(chunks: ChunkTable, { slots }: LoadedChunks): void {
+  for (const slot of slots) chunks.free(slot);
+  slots.length = 0;
 }
 
 function selectNearest(
@@ -131,15 +134,15 @@ function selectNearest(
   return selection.take();
 }
 
-/** Selects by the terms of the query; the scores it returns are similarities. */
+/** Selects the chunks that score highest by the terms of the query; the scores it returns are similarities. */
 function selectByTerms(
   chunks: ChunkTable,
   selection: Selection,
-  { mask, words, limit, vector }: WordsRequest,
+  { mask, query, limit, vector }: TermsRequest,
 ): Selected {
   const { vectors, count } = chunks;
   selection.begin(Math.min(limit, count));
-  if (mask.count > 0) scanTerms(chunks, mask.vectors, { query: words, selection });
+  if (mask.count > 0) scanTerms(chunks, mask.vectors, { query, selection });
   const { slots } = selection.take();
   const scores = Float32Array.from(slots, (slot) =>
     vector && vectors ? vectors.similarity(vector, slot) : Number.NaN,

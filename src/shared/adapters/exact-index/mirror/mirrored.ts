@@ -1,7 +1,7 @@
 import type { AccessLists } from '../../../access/access.js';
 import type { MatchableDocument } from '../../../document.js';
 
-/** Who may read: shared by all documents with the same lists, so that it is decided once for all of them. */
+/** The access lists of documents with the same lists, so that access is decided once for all of them. */
 export interface AccessClass {
   readonly id: number;
   readonly key: string;
@@ -9,25 +9,26 @@ export interface AccessClass {
 }
 
 /**
- * A document as the mirror holds it, replaced whole when its record changes. Its lists are those of its class, and its
- * contents are shared with documents of the same looks: there may be a hundred thousand.
+ * A document as the mirror holds it, replaced whole when its record changes. It shares its access lists and its contents with
+ * other documents that have the same ones, because there may be a hundred thousand documents.
  */
 export interface MirroredDocument extends MatchableDocument {
-  /** Number of the document within this mirror; used again after it is gone. */
+  /** The number of the document within the mirror. It is used again after the document is gone. */
   readonly slot: number;
   readonly access: AccessClass;
-  /** The part of the published generation's id that follows the document's id; null when nothing is published. */
+  /** The part of the published generation's id after the document's id; null when nothing is published. */
   readonly attempt: string | null;
-  /** Vector slot of its first chunk, from which the chunk table leads to the others; -1 when there is none. */
+  /** The vector slot of its first chunk, from which the chunk table leads to the others; -1 when it has none. */
   readonly firstChunk: number;
 }
 
-/** Chunks of a generation that nothing answers with yet, by the slots of their vectors, in order. */
-export interface Draft {
+/** Chunks of a generation that were loaded and belong to no document of the mirror yet. */
+export interface LoadedChunks {
   readonly attempt: string;
-  /** Orders them among chunks with the same similarity, see `tieKey`. */
+  /** Orders the chunks among others with the same similarity, see `tieKey`. */
   readonly tie: number;
-  readonly vectors: number[];
+  /** Slots of their vectors, in the order of the chunks. */
+  readonly slots: number[];
 }
 
 export function compareIds(a: string, b: string): number {

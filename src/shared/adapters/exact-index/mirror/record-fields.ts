@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { AccessLists } from '../../../access/access.js';
 import { documentSchema, type MatchableDocument, type Metadata } from '../../../document.js';
+import { isPlainObject } from '../../../is-plain-object.js';
 
-/** What the mirror reads of a record's hash: `access` has a line of JSON for each of its lists. */
+/** What the mirror reads of a record's hash. `access` holds one line of JSON for each access list. */
 export interface RecordTexts {
   readonly access: string;
   /** JSON: `[createdAt, metadata, published, pending]`. */
@@ -10,11 +11,11 @@ export interface RecordTexts {
 }
 
 export interface ParsedRecord {
-  /** Its contents hold what filters look at; the rest of them is the same for all. */
+  /** Its contents hold only what filters look at, so that documents can share them. */
   readonly document: MatchableDocument;
-  /** The same for the same access lists. */
+  /** Equal for equal access lists. */
   readonly accessKey: string;
-  /** `attempt`: what of the generation's id follows the document's; hardly any two documents differ in it. */
+  /** `attempt` is the part of the generation's id after the document's id, in which most documents are equal. */
   readonly published: { readonly attempt: string; readonly chunkCount: number } | null;
 }
 
@@ -28,34 +29,16 @@ const linesSchema = z.tuple([z.string(), z.string(), z.string()]);
 const accessSchema = documentSchema.pick({ readers: true, writers: true, admins: true });
 const CACHED = 10_000;
 
-/** Most records share their access lists and the looks of their content: those are parsed and held once. */
+/** Parses records. Most of them have the same access lists and kinds of content, which are parsed and held once. */
 export function createRecordParser(): ParseRecord {
   const accesses = new Map<string, AccessLists>();
   const contents = new Map<string, Content>();
   const attempts = new Map<string, string>();
-
-  const parseAccess = (key: string): AccessLists =>
-    remember(accesses, key, () => {
-      const [readers, writers, admins] = linesSchema.parse(key.split('\n'));
-      return accessSchema.parse({ readers: parse(readers), writers: parse(writers), admins: parse(admins) });
-    });
-  const slim = ({ contentType, filename }: ReadContent): Content =>
-    remember(contents, `${contentType}\n${filename === null ? '' : `=${filename}`}`, () => ({
-      version: 1,
-      kind: 'file',
-      storageKey: '',
-      sizeBytes: 0,
-      sha256: '',
-      createdAt: '',
-      contentType,
-      filename,
-      generation: null,
-      chunkCount: 0,
-      tokenCount: 0,
-    }));
+  const slim = (content: ReadContent): Content =>
+    remember(contents, looksOf(content), () => slimContent(content));
 
   return (id, { access, fields }) => {
-    const { readers, writers, admins } = parseAccess(access);
+    const { readers, writers, admins } = remember(accesses, access, () => parseAccess(access));
     const [createdAt, metadata, published, pending] = readFields(parse(fields));
     const { generation = null, chunkCount = 0 } = published ?? {};
     if (generation?.startsWith(id) === false) throw new TypeError('a generation of another document');
@@ -78,9 +61,35 @@ export function createRecordParser(): ParseRecord {
   };
 }
 
+function parseAccess(text: string): AccessLists {
+  const [readers, writers, admins] = linesSchema.parse(text.split('\n'));
+  return accessSchema.parse({ readers: parse(readers), writers: parse(writers), admins: parse(admins) });
+}
+
+/** Equal for contents between which filters make no difference. */
+function looksOf({ contentType, filename }: ReadContent): string {
+  return `${contentType}\n${filename === null ? '' : `=${filename}`}`;
+}
+
+function slimContent({ contentType, filename }: ReadContent): Content {
+  return {
+    version: 1,
+    kind: 'file',
+    storageKey: '',
+    sizeBytes: 0,
+    sha256: '',
+    createdAt: '',
+    contentType,
+    filename,
+    generation: null,
+    chunkCount: 0,
+    tokenCount: 0,
+  };
+}
+
 const parse = (text: string): unknown => JSON.parse(text);
 
-/** Checked by hand: at a start there are a hundred thousand, and the schema's way takes longer than all else here. */
+/** Checks the fields by hand. A start reads a hundred thousand records, and the schema would take longer than all else. */
 function readFields(value: unknown): [string, Metadata, ReadContent | null, ReadContent | null] {
   const [createdAt, metadata, published, pending] = isList(value) ? value : [];
   if (typeof createdAt !== 'string') throw new TypeError('malformed createdAt');
@@ -92,9 +101,7 @@ function readFields(value: unknown): [string, Metadata, ReadContent | null, Read
 
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
 
-function isMetadata(value: unknown): value is Metadata {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+const isMetadata = (value: unknown): value is Metadata => isPlainObject(value);
 
 function isContent(value: unknown): value is ReadContent | null {
   if (value === null) return true;

@@ -2,8 +2,9 @@ const DIGITS = Array.from('-0123456789abcdef');
 const LENGTH = 12;
 
 /**
- * A number that orders ids as strings do, or leaves them equal: the first characters of a UUID as digits of base 17,
- * which a double holds exactly. From a character that is no such digit on, all digits are the lowest or the highest.
+ * Makes a number of an id that orders ids as strings are ordered, or leaves them equal. It reads the first characters of a
+ * UUID as digits of base 17, which a double holds exactly. From the first character on that is no such digit, all digits
+ * are the lowest or the highest.
  */
 export function tieKey(id: string): number {
   let key = 0;

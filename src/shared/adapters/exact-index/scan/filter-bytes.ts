@@ -1,14 +1,14 @@
 import type { Filter } from '../../../filters/parse.js';
 import { MAX_METADATA_DEPTH } from '../../../filters/paths.js';
 
-/** Bytes of a closure, an object and their places in lists. */
+/** Bytes of a closure, of an object and of their places in lists. */
 const NODE = 256;
-/** Bytes of a value's place in a set, and of the header of a string. */
+/** Bytes of a value's place in a set and of the header of a string. */
 const VALUE = 64;
-/** Bytes of one step of a path: two strings that are views of the path. */
+/** Bytes of one step of a path, which is two strings that are views of the path. */
 const STEP = 128;
 
-/** About what a compiled filter holds of the heap, rather too much than too little. */
+/** Estimates the heap that a compiled filter takes, rather too high than too low. */
 export function bytesOfFilter(filter: Filter): number {
   switch (filter.type) {
     case 'and':

@@ -1,9 +1,9 @@
 /**
- * Inner product kernel, in AssemblyScript: compiled to kernel.wasm by scripts/build-assets.mjs.
+ * Inner products of a query with many vectors, in AssemblyScript. scripts/build-assets.mjs compiles it to kernel.wasm.
  *
- * Vectors lie in blocks of `LANES`, dimension after dimension inside a block (Kuffo, Krippner, Boncz: "PDX: A Data
- * Layout for Vector Similarity Search"), so that a query with few nonzero dimensions reads only their rows. A row has
- * a cache line of padding: rows of a power of two would all fall into the same cache sets.
+ * Vectors lie in blocks of `LANES`, and a block holds one dimension after the other (Kuffo, Krippner, Boncz: "PDX: A Data
+ * Layout for Vector Similarity Search", 2025), so that a query with few nonzero dimensions reads only the rows of these. Each
+ * row is padded by a cache line, since rows of a power of two would all fall into the same cache sets.
  */
 const LANES: usize = 1024;
 const ROW: usize = LANES * 4 + 64;
@@ -26,7 +26,7 @@ export function put(source: usize, stride: usize, count: u32, target: usize, dim
 
 /**
  * Scores the lanes of `blocks` blocks and collects those that may belong to the best: their mask byte is set, and their
- * score is above `least`, or equals it and their tie key is at most `mostTie`.
+ * score is above `minScore`, or equals it and their tie key is at most `maxTie`.
  *
  * @param weights `count` components of the query
  * @param rows byte offset of each component's row within a block; `count` is a multiple of 8 then. Or 0: all rows
@@ -43,8 +43,8 @@ export function scan(
   count: u32,
   mask: usize,
   ties: usize,
-  least: f32,
-  mostTie: f64,
+  minScore: f32,
+  maxTie: f64,
   sums: usize,
   hits: usize,
   scores: usize,
@@ -56,11 +56,11 @@ export function scan(
       if (rows == 0) addAll(block, weights, count, sums);
       else addSome(block, weights, rows, count, sums);
       for (let lane: usize = 0; lane < LANES; lane += 4) {
-        if (!v128.any_true(f32x4.ge(v128.load(sums + (lane << 2)), f32x4.splat(least)))) continue;
+        if (!v128.any_true(f32x4.ge(v128.load(sums + (lane << 2)), f32x4.splat(minScore)))) continue;
         for (let each = lane; each < lane + 4; each++) {
           const sum = load<f32>(sums + (each << 2));
-          if (load<u8>(mask + each) == 0 || !(sum >= least)) continue;
-          if (sum == least && load<f64>(ties + (each << 3)) > mostTie) continue;
+          if (load<u8>(mask + each) == 0 || !(sum >= minScore)) continue;
+          if (sum == minScore && load<f64>(ties + (each << 3)) > maxTie) continue;
           store<u32>(hits + ((<usize>found) << 2), first + <u32>each);
           store<f32>(scores + ((<usize>found) << 2), sum);
           found++;
@@ -81,7 +81,7 @@ function anySet(mask: usize): bool {
   return false;
 }
 
-/** One row at a time, straight through the memory, which the prefetcher follows best. */
+/** Adds all rows, one at a time and straight through the memory, which suits the prefetcher best. */
 function addAll(row: usize, weights: usize, count: u32, sums: usize): void {
   for (let end = weights + ((<usize>count) << 2); weights < end; weights += 4) {
     const weight = v128.load32_splat(weights);
@@ -97,7 +97,7 @@ function addAll(row: usize, weights: usize, count: u32, sums: usize): void {
   }
 }
 
-/** Eight rows at a time: they lie apart, and their cache misses overlap. */
+/** Adds single rows, eight at a time: they lie apart, so that their cache misses overlap. */
 function addSome(block: usize, weights: usize, rows: usize, count: u32, sums: usize): void {
   for (let end = rows + ((<usize>count) << 2); rows < end; rows += 32, weights += 32) {
     const weight0 = v128.load32_splat(weights);

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 
-/** Lanes of a block, and the bytes of one of its rows: as in kernel.as.ts, which explains both. */
+/** Lanes of a block, and bytes of one of its rows, as kernel.as.ts has them and explains them. */
 export const LANES = 1024;
 export const ROW_BYTES = LANES * 4 + 64;
-/** Rows that are asked for one by one come in groups of this many. */
+/** When the kernel is given single rows, their number is a multiple of this. */
 export const ROW_GROUP = 8;
 
 /** Pointers are byte offsets into the memory that the kernel was made with. */
@@ -15,7 +15,7 @@ export interface Kernel {
     ...parameters: [
       ...[block: number, blocks: number, stride: number],
       ...[weights: number, rows: number, count: number],
-      ...[mask: number, ties: number, least: number, mostTie: number],
+      ...[mask: number, ties: number, minScore: number, maxTie: number],
       ...[sums: number, hits: number, scores: number],
     ]
   ): number;
@@ -25,7 +25,7 @@ export type MakeKernel = (bytes: number) => { readonly kernel: Kernel; readonly 
 
 const PAGE_BYTES = 65_536;
 
-/** @returns a function that makes an instance with a zeroed memory of at least that size; untouched pages cost nothing */
+/** @returns a function that makes an instance with at least so many bytes of zeroed memory; untouched pages cost nothing */
 export async function loadKernel(): Promise<MakeKernel> {
   const module = new WebAssembly.Module(await readFile(new URL('./kernel.wasm', import.meta.url)));
   return (bytes) => {

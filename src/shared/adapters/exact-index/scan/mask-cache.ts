@@ -1,16 +1,16 @@
 import type { WorkingMask } from './working-mask.js';
 
-/** Masks by their key within a budget of memory; those that were not used for longest are dropped. */
+/** Masks by key, within a budget of memory. The masks that were not used for longest are dropped first. */
 export interface MaskCache {
   get(key: string): WorkingMask | undefined;
-  /** Stores a mask, or takes account of its growth, as the one that was used last. */
+  /** Stores a mask, or updates the size of one that has grown, and makes it the one that was used last. */
   keep(key: string, mask: WorkingMask): void;
   readonly held: { readonly bytes: number; readonly masks: number };
   clear(): void;
 }
 
 export function createMaskCache(maxBytes: number): MaskCache {
-  /** In the order of their last use, the least recent first; `bytes` is what a mask held then. */
+  /** Ordered by last use, the oldest first; `bytes` is the size of the mask at that time. */
   const kept = new Map<string, { readonly mask: WorkingMask; readonly bytes: number }>();
   let bytes = 0;
 

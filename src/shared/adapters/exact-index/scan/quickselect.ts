@@ -1,9 +1,9 @@
 /*
- * Selection without sorting (Hoare, "Algorithm 65: Find"). `?? 0` stands where an item is known to be there: a check
- * would slow the loops down.
+ * Selection without sorting (Hoare, "Algorithm 65: Find", 1961). In the loops, `?? 0` reads items that are known to be there,
+ * because a check would slow them down.
  */
 
-/** The value that would stand at `index` if the values were sorted from high to low; they end in another order. */
+/** Returns the value that would stand at `index` if the values were sorted from high to low. Reorders the values. */
 export function nthHighest(values: Float64Array, index: number): number {
   for (let [low, high] = [0, values.length - 1]; low < high;) {
     const pivot = values[(low + high) >> 1] ?? 0;
@@ -25,7 +25,7 @@ export function nthHighest(values: Float64Array, index: number): number {
   return values[index] ?? 0;
 }
 
-/** Moves the first `count` items, by `order`, to the front; neither they nor the others are sorted. */
+/** Moves the first `count` items by `order` to the front. Neither these nor the others are sorted. */
 export function moveFirst(items: Uint32Array, count: number, order: (a: number, b: number) => number): void {
   for (let [low, high] = [0, items.length - 1]; low < high;) {
     const pivot = items[(low + high) >> 1] ?? 0;

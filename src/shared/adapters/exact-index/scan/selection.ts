@@ -1,56 +1,56 @@
 import { moveFirst, nthHighest } from './quickselect.js';
 
-/** Decides ties that equal scores and tie keys leave open: negative when `a` goes before `b`. */
+/** Orders slots with equal scores and equal tie keys: negative when `a` goes before `b`. */
 export type CompareSlots = (a: number, b: number) => number;
 
-/** Slots and their scores, best first: views, valid until the next selection begins. */
+/** Slots and their scores, best first. They are views that are valid until the next selection begins. */
 export interface Selected {
   readonly slots: Int32Array;
   readonly scores: Float32Array;
 }
 
-/** The best of the slots offered: higher scores first, then lower tie keys, then `compare`. Used again and again. */
+/** Collects the best of the slots that are offered: higher scores first, then lower tie keys, then `compare`. It is reused. */
 export interface Selection {
-  /** Starts anew, for the best `limit`. */
+  /** Starts anew, to select the best `limit`. */
   begin(limit: number): void;
-  /** Brings `least` and `mostTie` up to the offers so far. */
+  /** Updates `minScore` and `maxTie` from the offers so far. */
   tighten(): void;
-  /** Offers below this score, or at it with a tie key above `mostTie`, change nothing any more. */
-  readonly least: number;
-  readonly mostTie: number;
+  /** An offer below `minScore`, or equal to it with a tie key above `maxTie`, cannot be selected any more. */
+  readonly minScore: number;
+  readonly maxTie: number;
   offer(slot: number, score: number, tie: number): void;
   take(): Selected;
 }
 
-/** Offers beyond the limit that pile up before the best are kept and the rest is dropped. */
+/** This many offers beyond the limit pile up before all but the best are dropped. */
 const SPARE = 4_096;
 
-/** The offers so far, in columns, of which the first `size` places are used. */
+/** The offers so far, in columns of which the first `size` places are used. */
 interface Offers {
   slots: Int32Array;
   scores: Float32Array;
   ties: Float64Array;
-  /** Room for a copy of the scores or of tie keys, to find the threshold in. */
+  /** Space for a copy of the scores or tie keys, in which the threshold is searched. */
   scratch: Float64Array;
   size: number;
 }
 
 /**
- * Offers pile up, and a quickselect over their scores finds those to keep: a heap costs several times as much for each
- * offer that it takes in. In this file, `?? 0` stands where a typed array is read at a place that is known to be there:
- * the scan reads it too often to check that each time.
+ * Offers pile up, and a quickselect over their scores finds those to keep. A heap would cost several times as much for each
+ * offer that it takes in. In this file `?? 0` reads typed arrays at places that are known to be there, because the scan
+ * reads them too often to check that.
  */
 export function createSelection(compare: CompareSlots): Selection {
   const offers = makeOffers(0);
   let limit = 0;
-  let [least, mostTie] = [-Infinity, Infinity];
+  let [minScore, maxTie] = [-Infinity, Infinity];
 
   const tighten = () => {
     if (limit === 0) offers.size = 0;
     if (offers.size < limit || offers.size === 0) return;
-    [least, mostTie] = thresholdOf(offers, limit);
-    dropBelow(offers, least, mostTie);
-    // Only offers that equal the last of the best in score and tie key are left over.
+    [minScore, maxTie] = thresholdOf(offers, limit);
+    dropBelow(offers, minScore, maxTie);
+    // What is left over equals the last of the best in score and tie key.
     if (offers.size <= limit) return;
     const places = placesOf(offers);
     moveFirst(places, limit, orderOf(offers, compare));
@@ -60,16 +60,16 @@ export function createSelection(compare: CompareSlots): Selection {
   return {
     begin: (most) => {
       limit = most;
-      [least, mostTie] = [-Infinity, Infinity];
+      [minScore, maxTie] = [-Infinity, Infinity];
       offers.size = 0;
       if (offers.slots.length < limit + SPARE) Object.assign(offers, makeOffers(limit + SPARE));
     },
     tighten,
-    get least() {
-      return least;
+    get minScore() {
+      return minScore;
     },
-    get mostTie() {
-      return mostTie;
+    get maxTie() {
+      return maxTie;
     },
     offer: (slot, score, tie) => {
       if (offers.size === offers.slots.length) tighten();
@@ -98,31 +98,31 @@ function makeOffers(room: number): Offers {
   };
 }
 
-/** Score and tie key of the last among the best `limit`, of which there are as many at least. */
+/** Score and tie key of the last among the best `limit`; there must be at least `limit` offers. */
 function thresholdOf(
   { scores, ties, scratch, size }: Offers,
   limit: number,
-): [least: number, mostTie: number] {
+): [minScore: number, maxTie: number] {
   const values = scratch.subarray(0, size);
   values.set(scores.subarray(0, size));
-  const least = nthHighest(values, limit - 1);
+  const minScore = nthHighest(values, limit - 1);
   let [above, equal] = [0, 0];
   for (let i = 0; i < size; i += 1) {
     const score = scores[i] ?? 0;
-    if (score > least) above += 1;
-    if (score !== least) continue;
+    if (score > minScore) above += 1;
+    if (score !== minScore) continue;
     scratch[equal] = -(ties[i] ?? 0);
     equal += 1;
   }
-  return [least, -nthHighest(scratch.subarray(0, equal), limit - above - 1)];
+  return [minScore, -nthHighest(scratch.subarray(0, equal), limit - above - 1)];
 }
 
-function dropBelow(offers: Offers, least: number, mostTie: number): void {
+function dropBelow(offers: Offers, minScore: number, maxTie: number): void {
   const { slots, scores, ties, size } = offers;
   let kept = 0;
   for (let i = 0; i < size; i += 1) {
     const [score, tie] = [scores[i] ?? 0, ties[i] ?? 0];
-    if (score < least || (score === least && tie > mostTie)) continue;
+    if (score < minScore || (score === minScore && tie > maxTie)) continue;
     slots[kept] = slots[i] ?? 0;
     scores[kept] = score;
     ties[kept] = tie;
@@ -137,7 +137,7 @@ function placesOf({ size }: Offers): Uint32Array {
   return places;
 }
 
-/** Compares two places: negative when the offer at the first goes before the other. */
+/** Compares two places: negative when the offer at the first one goes before the other. */
 function orderOf({ slots, scores, ties }: Offers, compare: CompareSlots) {
   return (a: number, b: number): number => {
     const byScore = (scores[b] ?? 0) - (scores[a] ?? 0);

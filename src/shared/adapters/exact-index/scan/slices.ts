@@ -1,9 +1,9 @@
-/** Work that is done a slice at a time; answers whether all is done. */
+/** Work that is done one slice at a time. A call does a slice and answers whether all is done. */
 export type Work = (isTimeLeft: () => boolean) => boolean;
 
 /**
- * Long work on the only thread, in slices: between any two of them everything else gets its turn, and of those who have
- * work waiting each gets a slice after the other, however much one has.
+ * Runs long work on the only thread in slices. Everything else runs between two slices, and owners with work waiting get one
+ * slice after the other in turn, however much work each of them has.
  */
 export interface Slices {
   /** Settles when the work is done; rejects with what it throws. */
@@ -22,35 +22,14 @@ export function createSlices(
   now: () => number = () => performance.now(),
   later: (run: () => void) => void = setImmediate,
 ): Slices {
-  /** Work by whose it is; a map keeps the order of insertion, which is that of the turns. */
+  /** Waiting work by its owner. A map keeps the order of insertion, which is the order of the turns. */
   const queues = new Map<string, Waiting[]>();
   let isRunning = false;
-
-  /** One slice of the first work of the next in turn. */
   const turn = () => {
-    for (const [whose, queue] of queues) {
-      const [first] = queue;
-      queues.delete(whose);
-      if (!first) continue;
-      if (isDone(first)) queue.shift();
-      if (queue.length > 0) queues.set(whose, queue);
-      break;
-    }
+    takeTurn(queues, now);
     isRunning = queues.size > 0;
     if (isRunning) later(turn);
   };
-
-  const isDone = ({ work, resolve, reject }: Waiting): boolean => {
-    const until = now() + SLICE_MILLISECONDS;
-    try {
-      if (!work(() => now() < until)) return false;
-      resolve();
-    } catch (error) {
-      reject(error);
-    }
-    return true;
-  };
-
   return {
     run: (whose, work) =>
       new Promise((resolve, reject) => {
@@ -62,4 +41,28 @@ export function createSlices(
         later(turn);
       }),
   };
+}
+
+/** Does one slice of the first work of the owner whose turn it is, who then goes to the end. */
+function takeTurn(queues: Map<string, Waiting[]>, now: () => number): void {
+  for (const [whose, queue] of queues) {
+    const [first] = queue;
+    queues.delete(whose);
+    if (!first) continue;
+    if (doSlice(first, now)) queue.shift();
+    if (queue.length > 0) queues.set(whose, queue);
+    return;
+  }
+}
+
+/** @returns whether the work is done, or has failed */
+function doSlice({ work, resolve, reject }: Waiting, now: () => number): boolean {
+  const until = now() + SLICE_MILLISECONDS;
+  try {
+    if (!work(() => now() < until)) return false;
+    resolve();
+  } catch (error) {
+    reject(error);
+  }
+  return true;
 }

@@ -3,7 +3,7 @@ import type { ChunkTable } from '../tables/chunk-table.js';
 import type { VectorMask } from '../tables/vectors.js';
 import type { Selection } from './selection.js';
 
-/** Offers every slot of `mask` that holds a term of the query, by the share of their weight that the slot covers. */
+/** Offers every slot of `mask` that holds a term of the query, scored by BM25. */
 export function scanTerms(
   { postings, vectors }: Pick<ChunkTable, 'postings' | 'vectors'>,
   mask: VectorMask,
@@ -12,8 +12,8 @@ export function scanTerms(
   if (!vectors) return;
   const { segmentSize } = vectors;
   postings.score(query, (slot, share) => {
-    // Compared in the precision that the selection keeps: a score equal to its lowest is decided by the tie key.
-    if (Math.fround(share) < selection.least) return;
+    // The comparison has the precision of the selection, where the tie key decides between equal scores.
+    if (Math.fround(share) < selection.minScore) return;
     if (mask[Math.floor(slot / segmentSize)]?.[slot % segmentSize] !== 1) return;
     selection.offer(slot, share, vectors.tieOf(slot));
   });

@@ -5,13 +5,13 @@ import type { AccessClass, MirroredDocument } from '../mirror/mirrored.js';
 import type { ChunkLinks } from '../tables/chunk-links.js';
 import { bytesOfFilter } from './filter-bytes.js';
 
-/** Which documents, and which of their vectors, a caller may read and a filter takes. */
+/** The documents, and their vectors, that a caller may read and a filter matches. */
 export interface Mask {
-  /** One byte per document slot. */
+  /** One byte per document slot, 1 where the document is in the mask. */
   readonly documents: Uint8Array;
   /** One byte per vector slot, by segment. */
   readonly vectors: readonly Uint8Array[];
-  /** Documents it takes. */
+  /** How many documents are in the mask. */
   readonly count: number;
 }
 
@@ -27,24 +27,26 @@ export interface TableChange {
   readonly slot: number;
 }
 
-/** A mask that is being computed, or brought up to date: every step may be taken again. */
+/** A mask that is being computed or brought up to date. Repeating a step does no harm. */
 export interface WorkingMask extends Mask {
-  /** What it holds of the heap, its filter included; rather too much than too little. */
+  /** Estimate of the heap that it takes with its filter, rather too high than too low. */
   readonly bytes: number;
-  /** Changes taken in so far, and documents and vectors looked at before them. */
+  /** The number of changes that it has taken in. */
   readonly seen: number;
-  /** Takes up to `steps` steps; answers how many of them were left when all was done, so 0 means: there may be more. */
+  /** Takes up to `steps` steps. Answers how many were left when all was done, so that 0 means there may be more to do. */
   advance(tables: Tables, changes: readonly TableChange[], steps: number): number;
 }
 
-/** What an entry and its small parts hold of the heap. */
+/** Heap of an entry and its small parts, in bytes. */
 const OVERHEAD = 4_096;
+/** Bytes of a remembered decision about an access class. */
+const BYTES_A_CLASS = 40;
 /** Vectors whose bytes are copied in one step. */
 const VECTORS_A_STEP = 64;
-/** Conditions that a document is compared with in one step. */
+/** Conditions that one step compares a document with. */
 const CONDITIONS_A_STEP = 2;
 
-/** What a mask has of the tables so far. */
+/** How far the computation has come. */
 interface Progress {
   documents: Uint8Array;
   readonly vectors: Uint8Array[];
@@ -55,7 +57,7 @@ interface Progress {
   segmentBytes: number;
 }
 
-/** Decides which documents a mask takes. */
+/** Decides which documents are in a mask. */
 interface Decision {
   readonly isReadable: (document: MirroredDocument) => boolean;
   readonly fits: DocumentPredicate;
@@ -64,26 +66,16 @@ interface Decision {
 
 export function createWorkingMask(callerId: string, filter: Filter | null, seenSoFar: number): WorkingMask {
   const filterBytes = filter ? bytesOfFilter(filter) : 0;
-  const fits: DocumentPredicate = filter ? compileFilter(filter) : () => true;
-  const stepsOfDocument = 1 + (filter ? conditionsOf(filter) : 0) / CONDITIONS_A_STEP;
-  /** By the number of the access class: documents with the same lists are decided once. */
+  /** Decisions by the number of the access class, so that each list is looked at once. */
   const readable = new Map<number, boolean>();
   const first: Decision = {
     isReadable: ({ access }) => isReadable(callerId, access, readable),
-    fits,
-    stepsOfDocument,
+    fits: filter ? compileFilter(filter) : () => true,
+    stepsOfDocument: 1 + (filter ? conditionsOf(filter) : 0) / CONDITIONS_A_STEP,
   };
-  /** For later changes, which are few: nothing is remembered for them. */
+  /** Decides about later changes, which are few, without remembering anything. */
   const later: Decision = { ...first, isReadable: ({ access }) => canRead(callerId, access.lists) };
-  const mask: Progress = {
-    documents: new Uint8Array(0),
-    vectors: [],
-    count: 0,
-    seen: seenSoFar,
-    nextDocument: 0,
-    nextVector: 0,
-    segmentBytes: 0,
-  };
+  const mask = noProgress(seenSoFar);
 
   return {
     get documents() {
@@ -97,21 +89,32 @@ export function createWorkingMask(callerId: string, filter: Filter | null, seenS
       return mask.seen;
     },
     get bytes() {
-      const { documents, vectors, segmentBytes } = mask;
-      return OVERHEAD + filterBytes + documents.length + vectors.length * segmentBytes + readable.size * 40;
+      return OVERHEAD + filterBytes + bytesOf(mask) + readable.size * BYTES_A_CLASS;
     },
     advance: (tables, changes, steps) => {
       resize(mask, tables);
       let left = lookAtDocuments(mask, tables, { decision: first, steps });
       if (mask.nextDocument >= tables.documents.length) readable.clear();
       left = copyToVectors(mask, tables, left);
-      for (let change = changes[mask.seen]; left > 0 && change; change = changes[mask.seen]) {
-        left -= apply(mask, tables, { change, decision: later });
-        mask.seen += 1;
-      }
-      return Math.max(0, left);
+      return applyChanges(mask, tables, { changes, decision: later, steps: left });
     },
   };
+}
+
+function noProgress(seenSoFar: number): Progress {
+  return {
+    documents: new Uint8Array(0),
+    vectors: [],
+    count: 0,
+    seen: seenSoFar,
+    nextDocument: 0,
+    nextVector: 0,
+    segmentBytes: 0,
+  };
+}
+
+function bytesOf({ documents, vectors, segmentBytes }: Progress): number {
+  return documents.length + vectors.length * segmentBytes;
 }
 
 function isReadable(callerId: string, { id, lists }: AccessClass, known: Map<number, boolean>): boolean {
@@ -157,6 +160,24 @@ function copyToVectors(mask: Progress, tables: Tables, steps: number): number {
   return left;
 }
 
+/** @returns the steps that are left */
+function applyChanges(
+  mask: Progress,
+  tables: Tables,
+  {
+    changes,
+    decision,
+    steps,
+  }: { readonly changes: readonly TableChange[]; readonly decision: Decision; readonly steps: number },
+): number {
+  let left = steps;
+  for (let change = changes[mask.seen]; left > 0 && change; change = changes[mask.seen]) {
+    left -= apply(mask, tables, { change, decision });
+    mask.seen += 1;
+  }
+  return Math.max(0, left);
+}
+
 /** @returns the steps that it took */
 function apply(
   mask: Progress,
@@ -182,14 +203,14 @@ function takes({ isReadable, fits }: Decision, document: MirroredDocument | unde
 }
 
 function set(mask: Progress, slot: number, isTaken: boolean): void {
-  // `documents` has a byte for every document slot.
+  // `documents` has a byte for every document slot, so that `?? 0` never applies.
   mask.count += Number(isTaken) - (mask.documents[slot] ?? 0);
   mask.documents[slot] = Number(isTaken);
 }
 
 function setVector(mask: Progress, { chunks, segmentSize }: Tables, slot: number): void {
   const segment = mask.vectors[Math.floor(slot / segmentSize)];
-  // A slot without a chunk belongs to document -1, which no mask takes.
+  // A slot without a chunk belongs to document -1, which is in no mask.
   if (segment) segment[slot % segmentSize] = mask.documents[chunks.documentOf(slot)] ?? 0;
 }
 

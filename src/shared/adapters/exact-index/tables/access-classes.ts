@@ -1,9 +1,9 @@
 import type { AccessLists } from '../../../access/access.js';
 import type { AccessClass } from '../mirror/mirrored.js';
 
-/** Interns access lists: documents with the same lists share one class while there are any. */
+/** Shares access lists: documents with the same lists have one class, which exists as long as a document has it. */
 export interface AccessClasses {
-  /** @param key text that is the same for the same lists */
+  /** @param key text that is equal for equal lists */
   acquire(key: string, lists: AccessLists): AccessClass;
   release(accessClass: AccessClass): void;
 }

@@ -1,13 +1,13 @@
 import { grown } from './columns.js';
 
-/** Which chunk of which document each slot holds, and where its document goes on. */
+/** Which chunk of which document each slot holds, and where the document's next chunk is. */
 export interface ChunkLinks {
-  /** Slots that hold a chunk are below. */
+  /** One more than the highest slot that ever held a chunk. */
   readonly size: number;
-  /** Slot of the document that a slot's chunk is of; -1 when it holds none. */
+  /** The slot of the document whose chunk this is; -1 when the slot holds none. */
   documentOf(slot: number): number;
   numberOf(slot: number): number;
-  /** Slot of a document's next chunk; -1 after the last. */
+  /** The slot of the document's next chunk; -1 after the last. */
   after(slot: number): number;
   /** Makes slots the chunks of a document, in this order. */
   link(slots: readonly number[], documentSlot: number): void;
@@ -16,8 +16,8 @@ export interface ChunkLinks {
 }
 
 /**
- * By slot, in columns: objects would weigh several times as much. Slots in the columns count from 1: a 0, and a slot beyond
- * the end of a column, stand for none, which is why they are read with `?? 0`.
+ * The links are kept in columns by slot, since objects would take several times the memory. The columns count slots from 1:
+ * a 0, and a slot beyond the end of a column, mean that there is none, which is why they are read with `?? 0`.
  */
 export function createChunkLinks(): ChunkLinks {
   let documents = new Int32Array(0);

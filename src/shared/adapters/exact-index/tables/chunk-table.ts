@@ -4,87 +4,115 @@ import { createTermStore, type SlabEvents, type TermStore } from './term-store.j
 import { createVectors, type Vectors } from './vectors.js';
 import { createTermSegments, type TermSegments } from './term-segments.js';
 
+interface NewChunk {
+  /** Little-endian FLOAT32. */
+  readonly vector: Uint8Array;
+  /** Packed term counts. */
+  readonly terms: Uint8Array;
+  /** See `tieKey`. */
+  readonly tie: number;
+}
+
 /** Vectors by slot, and which chunk of which document each is. */
 export interface ChunkTable {
-  /** Chunks of documents; vectors of drafts do not count. */
+  /** Chunks that belong to documents. Chunks that are being loaded do not count. */
   readonly count: number;
-  /** Null while there never was a vector. */
+  /** Null before the first vector. */
   readonly vectors: Vectors | null;
   /** Which chunk of which document each slot holds. */
   readonly links: Pick<ChunkLinks, 'size' | 'documentOf' | 'numberOf' | 'after'>;
-  /** @returns the vector's slot, or null when it has not the length of the others */
-  add(chunk: {
-    readonly vector: Uint8Array;
-    readonly terms: Uint8Array;
-    readonly tie: number;
-  }): number | null;
+  /** Stores a chunk. @returns its slot, or null when its vector has another length than the others */
+  add(chunk: NewChunk): number | null;
   readonly terms: Pick<TermStore, 'read' | 'writePlace'>;
   readonly postings: Pick<TermSegments, 'score'>;
-  /** Gives back the slot of a vector that never was linked. */
+  /** Frees the slot of a chunk that was never linked. */
   free(slot: number): void;
-  /** Makes vectors that were added the chunks of a document, in this order. @returns the slot of the first, or -1 */
+  /** Makes these slots the chunks of a document, in this order. @returns the first slot, or -1 without any */
   link(slots: readonly number[], documentSlot: number): number;
-  /** Takes a chunk of a document, those after it, and their vectors away. */
+  /** Removes a chunk of a document and all chunks after it. */
   unlink(first: number): void;
 }
 
-export function createChunkTable(
-  makeKernel: MakeKernel,
-  on: SlabEvents & { readonly change: (slot: number) => void; readonly clear: () => void },
-): ChunkTable {
-  const packedTerms = createTermStore(on);
-  const postings = createTermSegments((slot) => packedTerms.read(slot));
-  let vectors: Vectors | null = null;
-  const links = createChunkLinks();
-  let count = 0;
+/** Called for changes of the table. */
+export interface ChunkTableEvents extends SlabEvents {
+  /** The slot holds no chunk any more. */
+  readonly change: (slot: number) => void;
+  /** No slot holds anything any more, because vectors of another length follow. */
+  readonly clear: () => void;
+}
 
-  /** The first vector tells the length of all; when none is left, the next may be of another model. */
-  const vectorsFor = (bytes: Uint8Array): Vectors | null => {
-    const dimensions = bytes.byteLength / 4;
-    if (vectors?.dimensions === dimensions) return vectors;
-    if (dimensions === 0 || !Number.isInteger(dimensions) || vectors?.isEmpty === false) return null;
-    links.clear();
-    on.clear();
-    vectors = createVectors(makeKernel, dimensions);
-    return vectors;
-  };
+interface Columns {
+  readonly terms: TermStore;
+  readonly postings: TermSegments;
+  readonly links: ChunkLinks;
+  vectors: Vectors | null;
+  count: number;
+}
 
-  const free = (slot: number) => {
-    vectors?.free(slot);
-    postings.remove(slot);
-    packedTerms.delete(slot);
-  };
-
+export function createChunkTable(makeKernel: MakeKernel, on: ChunkTableEvents): ChunkTable {
+  const terms = createTermStore(on);
+  const postings = createTermSegments((slot) => terms.read(slot));
+  const columns: Columns = { terms, postings, links: createChunkLinks(), vectors: null, count: 0 };
   return {
     get count() {
-      return count;
+      return columns.count;
     },
     get vectors() {
-      return vectors;
+      return columns.vectors;
     },
-    links,
-    add: ({ vector, terms, tie }) => {
-      const slot = vectorsFor(vector)?.add(vector, tie) ?? null;
-      if (slot === null) return null;
-      packedTerms.set(slot, terms);
-      postings.add(slot, terms);
-      return slot;
-    },
-    terms: packedTerms,
+    links: columns.links,
+    terms,
     postings,
-    free,
+    add: (chunk) => {
+      const vectors = vectorsOfLength(columns, chunk.vector.byteLength / 4, { makeKernel, on });
+      return vectors && add(columns, vectors, chunk);
+    },
+    free: (slot) => free(columns, slot),
     link: (slots, documentSlot) => {
-      links.link(slots, documentSlot);
-      count += slots.length;
+      columns.links.link(slots, documentSlot);
+      columns.count += slots.length;
       return slots[0] ?? -1;
     },
-    unlink: (first) => {
-      for (let slot = first; slot >= 0; slot = links.after(slot)) {
-        links.unlink(slot);
-        free(slot);
-        on.change(slot);
-        count -= 1;
-      }
-    },
+    unlink: (first) => unlink(columns, first, on),
   };
+}
+
+/**
+ * The store for vectors of this length; null when the table holds vectors of another length. The first vector decides the
+ * length of all; once none is left, the next may be of another model.
+ */
+function vectorsOfLength(
+  columns: Columns,
+  dimensions: number,
+  { makeKernel, on }: { readonly makeKernel: MakeKernel; readonly on: ChunkTableEvents },
+): Vectors | null {
+  const { vectors, links } = columns;
+  if (vectors?.dimensions === dimensions) return vectors;
+  if (dimensions === 0 || !Number.isInteger(dimensions) || vectors?.isEmpty === false) return null;
+  links.clear();
+  on.clear();
+  return (columns.vectors = createVectors(makeKernel, dimensions));
+}
+
+function add({ terms, postings }: Columns, vectors: Vectors, chunk: NewChunk): number {
+  const slot = vectors.add(chunk.vector, chunk.tie);
+  terms.set(slot, chunk.terms);
+  postings.add(slot, chunk.terms);
+  return slot;
+}
+
+function free({ vectors, postings, terms }: Columns, slot: number): void {
+  vectors?.free(slot);
+  postings.remove(slot);
+  terms.delete(slot);
+}
+
+function unlink(columns: Columns, first: number, on: ChunkTableEvents): void {
+  const { links } = columns;
+  for (let slot = first; slot >= 0; slot = links.after(slot)) {
+    links.unlink(slot);
+    free(columns, slot);
+    on.change(slot);
+    columns.count -= 1;
+  }
 }

@@ -1,78 +1,105 @@
 import { at } from '../../../at.js';
-import { compareIds, type Draft, type MirroredDocument } from '../mirror/mirrored.js';
+import { compareIds, type LoadedChunks, type MirroredDocument } from '../mirror/mirrored.js';
 import type { ParsedRecord } from '../mirror/record-fields.js';
-import { createAccessClasses } from './access-classes.js';
+import { createAccessClasses, type AccessClasses } from './access-classes.js';
 import type { ChunkTable } from './chunk-table.js';
-import { createListingOrder } from './listing-order.js';
+import { createListingOrder, type ListingOrder } from './listing-order.js';
 
-/** Documents by slot, and in the order of lists. */
+/** The documents by slot, and in the order in which lists show them. */
 export interface DocumentTable {
   /** By document slot. */
   readonly documents: readonly (MirroredDocument | undefined)[];
   get(documentId: string): MirroredDocument | undefined;
-  /** Makes a draft what the document answers with; `kept` leaves its chunks as they are, null takes them away. */
-  put(record: ParsedRecord, content: Draft | 'kept' | null): void;
+  /** Makes the document answer with these chunks; `kept` leaves it the chunks that it has, null leaves it none. */
+  put(record: ParsedRecord, content: LoadedChunks | 'kept' | null): void;
   remove(documentId: string): void;
   clear(): void;
-  /** Slots, newest document first, ties by id. */
+  /** Document slots, newest document first, ties by id. */
   listed(): readonly number[];
+}
+
+interface State {
+  readonly chunks: ChunkTable;
+  readonly documents: (MirroredDocument | undefined)[];
+  /** Document slots by document id. */
+  readonly slots: Map<string, number>;
+  readonly freed: number[];
+  readonly classes: AccessClasses;
+  readonly order: ListingOrder;
 }
 
 export function createDocumentTable(chunks: ChunkTable, onChange: (slot: number) => void): DocumentTable {
   const documents: (MirroredDocument | undefined)[] = [];
   const slots = new Map<string, number>();
-  const freed: number[] = [];
-  const classes = createAccessClasses();
   const order = createListingOrder(
     (a, b) => compareForListing(at(documents, a), at(documents, b)),
     () => [...slots.values()],
   );
-
-  const get = (documentId: string) => {
-    const slot = slots.get(documentId);
-    return slot === undefined ? undefined : documents[slot];
-  };
-  const drop = ({ firstChunk, access }: MirroredDocument) => {
-    chunks.unlink(firstChunk);
-    classes.release(access);
-  };
-
+  const state: State = { chunks, documents, slots, freed: [], classes: createAccessClasses(), order };
   return {
     documents,
-    get,
-    put: ({ document, accessKey }, content) => {
-      const before = get(document.id) ?? null;
-      const slot = before?.slot ?? freed.pop() ?? documents.length;
-      const access = classes.acquire(accessKey, document);
-      if (before && content !== 'kept') chunks.unlink(before.firstChunk);
-      if (before) classes.release(before.access);
-      const published = content === 'kept' ? publishedOf(before) : linkDraft(content, chunks, slot);
-      documents[slot] = mirrored(document, { slot, access, ...published });
-      if (!before) {
-        slots.set(document.id, slot);
-        order.add(slot);
-      }
-      onChange(slot);
-    },
+    get: (documentId) => get(state, documentId),
+    put: (record, content) => onChange(put(state, record, content)),
     remove: (documentId) => {
-      const document = get(documentId);
-      if (!document) return;
-      drop(document);
-      documents[document.slot] = undefined;
-      slots.delete(documentId);
-      freed.push(document.slot);
-      order.remove(document.slot);
-      onChange(document.slot);
+      const slot = remove(state, documentId);
+      if (slot !== null) onChange(slot);
     },
-    clear: () => {
-      for (const document of documents) if (document) drop(document);
-      documents.length = 0;
-      slots.clear();
-      freed.length = 0;
-      order.clear();
-    },
+    clear: () => clear(state),
     listed: () => order.read(),
   };
+}
+
+function get({ documents, slots }: State, documentId: string): MirroredDocument | undefined {
+  const slot = slots.get(documentId);
+  return slot === undefined ? undefined : documents[slot];
+}
+
+/** @returns the slot of the document */
+function put(
+  state: State,
+  { document, accessKey }: ParsedRecord,
+  content: LoadedChunks | 'kept' | null,
+): number {
+  const { chunks, documents, slots, freed, classes, order } = state;
+  const before = get(state, document.id) ?? null;
+  const slot = before?.slot ?? freed.pop() ?? documents.length;
+  const access = classes.acquire(accessKey, document);
+  if (before && content !== 'kept') chunks.unlink(before.firstChunk);
+  if (before) classes.release(before.access);
+  const published = content === 'kept' ? publishedOf(before) : linkLoaded(content, chunks, slot);
+  documents[slot] = mirrored(document, { slot, access, ...published });
+  if (!before) {
+    slots.set(document.id, slot);
+    order.add(slot);
+  }
+  return slot;
+}
+
+/** @returns the slot that the document had; null when it was not there */
+function remove(state: State, documentId: string): number | null {
+  const { documents, slots, freed, order } = state;
+  const document = get(state, documentId);
+  if (!document) return null;
+  drop(state, document);
+  documents[document.slot] = undefined;
+  slots.delete(documentId);
+  freed.push(document.slot);
+  order.remove(document.slot);
+  return document.slot;
+}
+
+function clear(state: State): void {
+  const { documents, slots, freed, order } = state;
+  for (const document of documents) if (document) drop(state, document);
+  documents.length = 0;
+  slots.clear();
+  freed.length = 0;
+  order.clear();
+}
+
+function drop({ chunks, classes }: State, { firstChunk, access }: MirroredDocument): void {
+  chunks.unlink(firstChunk);
+  classes.release(access);
 }
 
 type Published = Pick<MirroredDocument, 'attempt' | 'firstChunk'>;
@@ -82,11 +109,14 @@ function publishedOf(document: MirroredDocument | null): Published {
   return document ? { attempt: document.attempt, firstChunk: document.firstChunk } : UNPUBLISHED;
 }
 
-function linkDraft(draft: Draft | null, chunks: ChunkTable, slot: number): Published {
-  return draft ? { attempt: draft.attempt, firstChunk: chunks.link(draft.vectors, slot) } : UNPUBLISHED;
+function linkLoaded(loaded: LoadedChunks | null, chunks: ChunkTable, slot: number): Published {
+  return loaded ? { attempt: loaded.attempt, firstChunk: chunks.link(loaded.slots, slot) } : UNPUBLISHED;
 }
 
-/** Written out property by property, so that all documents have one shape and their lists are those of their class. */
+/**
+ * Every property is written out, so that all documents have one hidden class, and
+ * their lists are those of their access class.
+ */
 function mirrored(
   document: ParsedRecord['document'],
   { slot, access, attempt, firstChunk }: Published & Pick<MirroredDocument, 'slot' | 'access'>,
@@ -111,7 +141,7 @@ function compareForListing(a: MirroredDocument, b: MirroredDocument): number {
   return compareTimes(b.createdAt, a.createdAt) || compareIds(a.id, b.id);
 }
 
-/** As `toISOString` writes them, times are ordered as their texts are. */
+/** Times in the format of `toISOString` are ordered as their texts are. */
 const USUAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 function compareTimes(a: string, b: string): number {

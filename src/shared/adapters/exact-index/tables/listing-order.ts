@@ -1,4 +1,4 @@
-/** Document slots in an order that is restored when it is read; nearly sorted input is cheap to sort. */
+/** Document slots in an order that is restored when it is read, which is cheap because the input is nearly sorted. */
 export interface ListingOrder {
   add(slot: number): void;
   remove(slot: number): void;
@@ -6,7 +6,7 @@ export interface ListingOrder {
   clear(): void;
 }
 
-/** @param all slots of all documents: what the first read begins with, so that nothing is kept for mirrors never listed */
+/** @param all returns all slots, for the first read; before that nothing is kept, since some mirrors are never listed */
 export function createListingOrder(
   compare: (a: number, b: number) => number,
   all: () => number[],

@@ -1,32 +1,32 @@
 import type { TermWeights } from '../../../ports.js';
-import { coveredShare, lengthDamping } from '../../../search/ranking.js';
+import { coveredShare, lengthDamping } from '../../../search/bm25.js';
 import { packedLength, readTerms } from '../../../text/terms.js';
 import { grown } from './columns.js';
 
-/** Chunks of a segment: as many are read one by one while they wait to become one. */
+/** Chunks of a segment. Up to this many chunks wait outside of segments and are scored one by one. */
 const SEGMENT_CHUNKS = 1_024;
-/** A posting is one double while it is sorted: its term above, then its chunk's ordinal, its count below. */
+/** While postings are sorted, each is one double: the term is above, the chunk's ordinal below it, the count at the bottom. */
 const COUNT = 2 ** 8;
 const ORDINAL = SEGMENT_CHUNKS * COUNT;
 
 type ReadTerms = (slot: number) => Uint8Array | null;
 type TellShare = (slot: number, share: number) => void;
 
-/** Which chunks hold which terms, how often, by slot: an inverted index in segments that are never changed. */
+/** An inverted index by slot: which chunks hold which terms, and how often. Its segments are never changed. */
 export interface TermSegments {
   add(slot: number, packed: Uint8Array): void;
-  /** Does nothing where the slot was not added. */
+  /** Does nothing when the slot was not added. */
   remove(slot: number): void;
-  /** Tells of every slot that holds a term of the query, once, with the share of their weight that its chunk covers. */
+  /** Calls `tell` once for every slot that holds a term of the query, with the BM25 score of its chunk in [0, 1]. */
   score(query: TermWeights, tell: TellShare): void;
 }
 
 interface Segment {
-  /** By ordinal; -1 where the chunk is gone. */
+  /** Slots by ordinal; -1 where the chunk is gone. */
   readonly slots: Int32Array;
-  /** Lengths of the chunks, in terms. */
+  /** Lengths of the chunks by ordinal, in terms. */
   readonly lengths: Uint32Array;
-  /** Ascending; the postings of each begin at its start and end at the next one's. */
+  /** Ascending. The postings of a term begin at its start and end at the next term's start. */
   readonly terms: Uint32Array;
   readonly starts: Uint32Array;
   readonly ordinals: Uint16Array;
@@ -38,13 +38,13 @@ interface State {
   readonly read: ReadTerms;
   readonly segments: Map<number, Segment>;
   nextSegment: number;
-  /** Slots in no segment yet. */
+  /** Slots that are in no segment yet. */
   readonly open: number[];
-  /** By slot, counted from 1: the place in `open`, below 0, or in a segment; 0 for none. */
+  /** By slot, counting from 1: the place in a segment, or negative the place in `open`; 0 for none. */
   places: Int32Array<ArrayBuffer>;
 }
 
-/** @param read packed terms of a slot that was added */
+/** @param read returns the packed terms of a slot that was added */
 export function createTermSegments(read: ReadTerms): TermSegments {
   const state: State = { read, segments: new Map(), nextSegment: 0, open: [], places: new Int32Array(0) };
   const shares = new Float64Array(SEGMENT_CHUNKS);
@@ -76,14 +76,14 @@ function put(state: State, slot: number): void {
   if (state.open.length === SEGMENT_CHUNKS) seal(state);
 }
 
-/** Makes the open slots a segment. */
+/** Makes a segment of the open slots. */
 function seal(state: State): void {
   const { segments, open } = state;
   const number = state.nextSegment;
   segments.set(number, makeSegment(open, state.read));
   for (const [ordinal, slot] of open.entries()) setPlace(state, slot, number * SEGMENT_CHUNKS + ordinal + 1);
   open.length = 0;
-  // Numbers of segments that are gone are given again, so that places stay small.
+  // Numbers of removed segments are used again, so that places stay small.
   while (segments.has(state.nextSegment)) state.nextSegment += 1;
 }
 
@@ -107,7 +107,7 @@ function takeFromSegment(state: State, place: number): void {
   for (const slot of segment.slots) if (slot >= 0) put(state, slot);
 }
 
-/** Scores slots that are in no segment yet, one by one. */
+/** Scores the slots that are in no segment yet, one by one. */
 function scoreOpen({ open, read }: State, query: TermWeights, tell: TellShare): void {
   const counts = new Uint8Array(query.terms.length);
   for (const slot of open) {
@@ -155,8 +155,8 @@ function makeSegment(slots: readonly number[], read: ReadTerms): Segment {
 }
 
 /**
- * Adds up term by term, in the order in which `coveredShare` does. Here and in `firstFrom`, `?? 0` stands where a number is
- * known to be there: a check would slow the loops down.
+ * Adds up scores term by term, in the same order as `coveredShare`. Here and in `firstFrom`, `?? 0` reads numbers that are
+ * known to be there, because a check would slow the loops down.
  */
 function scoreSegment(
   { slots, lengths, terms, starts, ordinals, counts }: Segment,
@@ -185,7 +185,7 @@ function scoreSegment(
   }
 }
 
-/** Place of the first value, of those from `low` on, that is not below `wanted`. */
+/** The place, from `low` on, of the first value that is not below `wanted`. */
 function firstFrom(values: Uint32Array, wanted: number, low: number): number {
   let [from, to] = [low, values.length];
   while (from < to) {

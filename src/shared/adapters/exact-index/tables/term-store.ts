@@ -2,22 +2,22 @@ import { grown } from './columns.js';
 
 const SLAB_BYTES = 2 ** 20;
 
-/** Told of the memory that places of terms refer to. */
+/** Called when the memory that terms lie in changes. */
 export interface SlabEvents {
   readonly onSlab: (slab: number, bytes: SharedArrayBuffer) => void;
-  /** From now on no place refers to a slab below this number. */
+  /** No place refers to a slab below this number any more. */
   readonly onSlabsDropped: (below: number) => void;
 }
 
 /**
- * Packed terms by vector slot, one after another in large slabs: a buffer for each would weigh more than they do. What
- * is in a slab is never written over: other threads may read what they were told of for as long as they like.
+ * Packed terms by vector slot, one after another in large slabs, since a buffer for each would weigh more than the terms. What
+ * is in a slab is never overwritten, so that another thread may read it for as long as it likes.
  */
 export interface TermStore {
   set(slot: number, terms: Uint8Array): void;
-  /** The terms of a slot, as a view; null where it holds none. */
+  /** Returns a view of a slot's terms; null where the slot holds none. */
   read(slot: number): Uint8Array | null;
-  /** Writes where a slot's terms lie: the slab's number, the first byte and their count. */
+  /** Writes where a slot's terms lie: number of the slab, first byte, and length in bytes. */
   writePlace(slot: number, into: Int32Array, at: number): void;
   delete(slot: number): void;
 }
@@ -28,64 +28,86 @@ interface Slab {
   used: number;
 }
 
-export function createTermStore({ onSlab, onSlabsDropped }: SlabEvents): TermStore {
-  let slabs = new Map<number, Slab>();
-  let newest: Slab | null = null;
-  let nextNumber = 0;
-  /** Three numbers a slot, as `writePlace` writes them. */
-  let places = new Int32Array(0);
-  // `?? 0` below: slots beyond the end of the column were never set, and so hold no terms.
-  let [held, live] = [0, 0];
+interface State {
+  slabs: Map<number, Slab>;
+  newest: Slab | null;
+  nextNumber: number;
+  /** Three numbers for each slot, as `writePlace` writes them. */
+  places: Int32Array<ArrayBuffer>;
+  /** Bytes of all slabs, and the bytes of terms that slots refer to. */
+  held: number;
+  live: number;
+}
 
-  const makeSlab = (size: number): Slab => {
-    const shared = new SharedArrayBuffer(size);
-    const slab = { number: nextNumber, bytes: new Uint8Array(shared), used: 0 };
-    slabs.set(slab.number, slab);
-    nextNumber += 1;
-    held += size;
-    onSlab(slab.number, shared);
-    return slab;
+// In this file `?? 0` reads places beyond the end of the column, whose slots hold no terms.
+export function createTermStore(events: SlabEvents): TermStore {
+  const state: State = {
+    slabs: new Map(),
+    newest: null,
+    nextNumber: 0,
+    places: new Int32Array(0),
+    held: 0,
+    live: 0,
   };
-
-  const put = (slot: number, terms: Uint8Array) => {
-    const { byteLength } = terms;
-    if (!newest || newest.used + byteLength > newest.bytes.byteLength)
-      newest = makeSlab(Math.max(SLAB_BYTES, byteLength));
-    places = grown(places, slot * 3 + 3);
-    places[slot * 3] = newest.number;
-    places[slot * 3 + 1] = newest.used;
-    places[slot * 3 + 2] = byteLength;
-    newest.bytes.set(terms, newest.used);
-    newest.used += byteLength;
-    live += byteLength;
-  };
-
-  /** Copies what is live once the rest outweighs it. */
-  const compact = () => {
-    if (held < 2 * live + 4 * SLAB_BYTES) return;
-    const [old, below] = [slabs, nextNumber];
-    [slabs, newest, held, live] = [new Map<number, Slab>(), null, 0, 0];
-    for (let slot = 0; slot * 3 < places.length; slot += 1) {
-      const terms = readPlace(places, slot, old);
-      if (terms) put(slot, terms);
-    }
-    onSlabsDropped(below);
-  };
-
   return {
-    set: put,
-    read: (slot) => readPlace(places, slot, slabs),
+    set: (slot, terms) => put(state, slot, { terms, events }),
+    read: (slot) => readPlace(state.places, slot, state.slabs),
     writePlace: (slot, into, at) => {
+      const { places } = state;
       into[at] = places[slot * 3] ?? 0;
       into[at + 1] = places[slot * 3 + 1] ?? 0;
       into[at + 2] = places[slot * 3 + 2] ?? 0;
     },
     delete: (slot) => {
-      live -= places[slot * 3 + 2] ?? 0;
+      const { places } = state;
+      state.live -= places[slot * 3 + 2] ?? 0;
       if (slot * 3 < places.length) places[slot * 3 + 2] = 0;
-      compact();
+      compact(state, events);
     },
   };
+}
+
+function put(
+  state: State,
+  slot: number,
+  { terms, events }: { readonly terms: Uint8Array; readonly events: SlabEvents },
+): void {
+  const { byteLength } = terms;
+  const slab = slabFor(state, byteLength, events);
+  const places = (state.places = grown(state.places, slot * 3 + 3));
+  places[slot * 3] = slab.number;
+  places[slot * 3 + 1] = slab.used;
+  places[slot * 3 + 2] = byteLength;
+  slab.bytes.set(terms, slab.used);
+  slab.used += byteLength;
+  state.live += byteLength;
+}
+
+/** The newest slab, or a new one when that has no room. */
+function slabFor(state: State, byteLength: number, { onSlab }: SlabEvents): Slab {
+  const { newest, nextNumber } = state;
+  if (newest && newest.used + byteLength <= newest.bytes.byteLength) return newest;
+  const size = Math.max(SLAB_BYTES, byteLength);
+  const shared = new SharedArrayBuffer(size);
+  const slab = { number: nextNumber, bytes: new Uint8Array(shared), used: 0 };
+  state.slabs.set(nextNumber, slab);
+  state.newest = slab;
+  state.nextNumber += 1;
+  state.held += size;
+  onSlab(nextNumber, shared);
+  return slab;
+}
+
+/** Copies the live terms into new slabs once dead ones outweigh them. */
+function compact(state: State, events: SlabEvents): void {
+  const { slabs: old, nextNumber: below, places } = state;
+  if (state.held < 2 * state.live + 4 * SLAB_BYTES) return;
+  Object.assign(state, { slabs: new Map<number, Slab>(), newest: null, held: 0, live: 0 });
+  for (let slot = 0; slot * 3 < places.length; slot += 1) {
+    const terms = readPlace(places, slot, old);
+    if (terms) put(state, slot, { terms, events });
+  }
+  events.onSlabsDropped(below);
 }
 
 function readPlace(places: Int32Array, slot: number, slabs: ReadonlyMap<number, Slab>): Uint8Array | null {

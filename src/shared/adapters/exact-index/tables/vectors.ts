@@ -2,32 +2,32 @@ import { at } from '../../../at.js';
 import { LANES, ROW_BYTES, ROW_GROUP, type Kernel, type MakeKernel } from '../scan/kernel.js';
 import type { Selection } from '../scan/selection.js';
 
-/** Blocks of a segment, at most: the memory of a segment is reserved whole. */
+/** A segment has at most this many blocks, because its memory is reserved as a whole. */
 const SEGMENT_BLOCKS = 16;
 const SEGMENT_BYTES = 2 ** 30;
-/** Blocks between two looks at the selection's threshold. */
+/** Blocks that are scanned between two looks at the selection's threshold. */
 const STEP_BLOCKS = 4;
-/** Vectors that are written together: those of the lanes that share a cache line. */
+/** Vectors that are written into a block together, because their lanes share a cache line. */
 const STAGED = 16;
 
-/** One byte per slot of each segment: 1 where the scan may look. */
+/** One byte per slot of each segment, 1 where the scan may look. */
 export type VectorMask = readonly Uint8Array[];
 
-/** Vectors of one length in numbered slots, in memories outside of the JavaScript heap. */
+/** Vectors of one length in numbered slots, in memory outside of the JavaScript heap. */
 export interface Vectors {
   readonly dimensions: number;
-  /** Slots of a segment; slots count through all segments. */
+  /** Slots of a segment. Slots are numbered through all segments. */
   readonly segmentSize: number;
   /** Whether no slot holds a vector. */
   readonly isEmpty: boolean;
-  /** Stores a vector of little-endian FLOAT32 bytes in a slot of its own. */
+  /** Stores a vector of little-endian FLOAT32 bytes. @returns its slot */
   add(bytes: Uint8Array, tie: number): number;
-  /** The slot may be used again at once. */
+  /** Frees a slot, which may be used again at once. */
   free(slot: number): void;
   tieOf(slot: number): number;
-  /** Inner product of the query and the vector of a slot that holds one. */
+  /** Inner product of the query and the vector of a slot, which must hold one. */
   similarity(query: Float32Array, slot: number): number;
-  /** Offers all slots of `mask` whose inner product with the query may be among the best. */
+  /** Offers to `selection` all slots of `mask` whose inner product with the query may be among the best. */
   scan(query: Float32Array, mask: VectorMask, selection: Selection): void;
 }
 
@@ -40,7 +40,7 @@ interface Segment {
   readonly rows: Uint32Array;
   readonly hits: Uint32Array;
   readonly scores: Float32Array;
-  /** Blocks that ever held a vector. */
+  /** Blocks that have held a vector. */
   blocks: number;
 }
 
@@ -63,7 +63,7 @@ export function createVectors(makeKernel: MakeKernel, dimensions: number): Vecto
 
   const segmentOf = (slot: number) => at(segments, Math.floor(slot / segmentSize));
 
-  /** Vectors of neighbouring slots that are not in their block yet. */
+  /** Vectors of neighbouring slots that wait to be written into their block. */
   const staged = { first: 0, count: 0 };
   const flush = () => {
     const { first, count } = staged;
@@ -110,12 +110,12 @@ export function createVectors(makeKernel: MakeKernel, dimensions: number): Vecto
   };
 }
 
-/** Byte offset of the first number of the vector at a place of a segment; the next ones are `ROW_BYTES` apart. */
+/** Byte offset of the first component of a vector; its next components follow `ROW_BYTES` apart. */
 function vectorAt({ offsets, stride }: Layout, place: number): number {
   return offsets.vectors + Math.floor(place / LANES) * stride + (place % LANES) * 4;
 }
 
-/** Here and in `scanSegment`, `?? 0` stands where a number is known to be there: a check would slow the loop down. */
+/** Here and in `scanSegment`, `?? 0` reads numbers that are known to be there, because a check would slow the loop down. */
 function innerProduct(
   query: Float32Array,
   { bytes }: Segment,
@@ -154,14 +154,14 @@ function scanSegment(
   weights.set(components.weights);
   if (components.rows) rows.set(components.rows);
   const rowsAt = components.rows ? offsets.rows : 0;
-  // The first step is short: it finds a threshold.
+  // The first step is short, because it only has to find a threshold.
   for (let block = 0, step = 1; block < blocks; block += step, step = STEP_BLOCKS) {
     selection.tighten();
     const found = kernel.scan(
       ...([offsets.vectors + block * stride, Math.min(step, blocks - block), stride] as const),
       ...([offsets.weights, rowsAt, components.weights.length] as const),
       ...([offsets.mask + block * LANES, offsets.ties + block * LANES * 8] as const),
-      ...([selection.least, selection.mostTie] as const),
+      ...([selection.minScore, selection.maxTie] as const),
       ...([offsets.sums, offsets.hits, offsets.scores] as const),
     );
     for (let i = 0; i < found; i += 1) {
@@ -173,11 +173,11 @@ function scanSegment(
 
 interface Components {
   readonly weights: Float32Array;
-  /** Byte offsets of their rows; null: all rows. */
+  /** Byte offsets of the components' rows; null for all rows. */
   readonly rows: Uint32Array | null;
 }
 
-/** The nonzero ones, in whole groups; all when they are many, because reading on is then cheaper than skipping. */
+/** The nonzero components in whole groups, or all when many are nonzero, since reading on is then cheaper than skipping. */
 function chooseComponents(query: Float32Array): Components {
   const nonzero: number[] = [];
   for (let dimension = 0; dimension < query.length; dimension += 1)
@@ -194,7 +194,7 @@ function chooseComponents(query: Float32Array): Components {
 
 function layOut(dimensions: number): Layout {
   const stride = dimensions * ROW_BYTES;
-  // Not a power of two, for the cache's sake.
+  // A power of two would make rows share cache sets.
   const stagedStride = dimensions * 4 + 64;
   const blocks = Math.max(1, Math.min(SEGMENT_BLOCKS, Math.floor(SEGMENT_BYTES / stride)));
   const sizes: Readonly<Record<Region, number>> = {

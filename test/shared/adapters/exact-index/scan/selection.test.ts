@@ -18,7 +18,7 @@ function select(offers: readonly Offer[], { limit, step }: { limit: number; step
   selection.begin(limit);
   for (const [slot, { score, tie }] of offers.entries()) {
     if (slot % step === 0) selection.tighten();
-    if (score > selection.least || (score === selection.least && tie <= selection.mostTie))
+    if (score > selection.minScore || (score === selection.minScore && tie <= selection.maxTie))
       selection.offer(slot, score, tie);
   }
   const { slots, scores } = selection.take();

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import {
+  createServer,
+  STATUS_CODES,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { Duplex } from 'node:stream';
+import { expectContinue } from './expect-continue.js';
+import { closeLingering } from './lingering-close.js';
+import { oneAtATime } from './one-at-a-time.js';
+import { sendJson } from '../response/send-json.js';
+import { cutOffSlowClients, type SlowClientLimits } from './slow-clients.js';
+import { requestIdOf } from '../logging/request-id.js';
+
+const HEADERS_TIMEOUT_MILLISECONDS = 15_000;
+const MAX_HEADER_BYTES = 16 * 1024;
+
+/**
+ * Creates the HTTP server. It answers in JSON even what never becomes a request, such as a malformed head, and
+ * disconnects clients that send or read too slowly.
+ */
+export function createApiServer(
+  listener: RequestListener,
+  { requestTimeoutSeconds, ...sending }: { requestTimeoutSeconds: number } & SlowClientLimits,
+): Server {
+  const requestTimeout = requestTimeoutSeconds * 1_000;
+  const server = createServer({
+    requestTimeout,
+    headersTimeout: Math.min(HEADERS_TIMEOUT_MILLISECONDS, requestTimeout),
+    connectionsCheckingInterval: Math.min(1_000, requestTimeout),
+    keepAliveTimeout: 65_000,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    // The app refuses requests without a `Host` header itself, with a JSON body.
+    requireHostHeader: false,
+  });
+  cutOffSlowClients(server, sending);
+  const responses = new WeakMap<Duplex, ServerResponse>();
+  const handle = oneAtATime((request, response) => {
+    responses.set(request.socket, response);
+    listener(request, response);
+  });
+  const accept: RequestListener = (request, response) => {
+    closeLingering(request, response);
+    handle(request, response);
+  };
+  server.on('request', accept);
+  server.on('checkContinue', (request, response) => {
+    expectContinue(request, response);
+    accept(request, response);
+  });
+  server.on('checkExpectation', (request, response) => {
+    response.setHeader('X-Request-Id', requestIdOf(request.headers['x-request-id']));
+    sendJson(response, 417, { detail: 'Expectation Failed' });
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const response = responses.get(socket);
+    const isResponding = response !== undefined && response.headersSent && !response.writableFinished;
+    refuse(socket, isResponding ? null : statusOf(error));
+  });
+  server.on('connect', (_request, socket) => {
+    refuse(socket, 405);
+  });
+  return server;
+}
+
+/** Null when the client is gone and no response can be sent. */
+function statusOf({ code }: NodeJS.ErrnoException): number | null {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return 431;
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return 413;
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return 408;
+    case 'ECONNRESET':
+    case 'EPIPE':
+      return null;
+    default:
+      return 400;
+  }
+}
+
+function refuse(socket: Duplex, status: number | null): void {
+  if (status === null || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const reason = STATUS_CODES[status] ?? 'Bad Request';
+  const body = JSON.stringify({ detail: reason });
+  const lines = [
+    `HTTP/1.1 ${String(status)} ${reason}`,
+    'Content-Type: application/json',
+    `Content-Length: ${String(Buffer.byteLength(body))}`,
+    `X-Request-Id: ${randomUUID()}`,
+    'Connection: close',
+  ];
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => {
+    socket.destroy();
+  });
+}

@@ -1,0 +1,61 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RequestHandler } from 'express';
+import { at } from '../../../shared/at.js';
+import type { Logger } from '../../../shared/observability/logger.js';
+import { requestFacts } from './request-facts.js';
+import { requestIdOf } from './request-id.js';
+import { giveLog } from './request-log.js';
+
+/** Most characters of a path that are logged. */
+const MAX_PATH_LENGTH = 300;
+const QUIET_PATHS = ['/health', '/health/ready', '/health/serving', '/metrics'];
+
+/**
+ * Gives each request an id, which the response carries as well, and a logger. Logs one line when the request is over,
+ * without its query string. pino-http is not used: it creates two loggers for each request, which would cost more than
+ * everything else that runs before the route.
+ */
+export function createAccessLog(logger: Logger): RequestHandler {
+  return (request, response, next) => {
+    const startedAtMs = Date.now();
+    const requestId = requestIdOf(request.headers['x-request-id']);
+    response.setHeader('X-Request-Id', requestId);
+    giveLog(request, { logger, requestId });
+    // This event also comes when the client did not wait for its response.
+    response.once('close', () => {
+      const level = levelOf(request, response);
+      if (!logger.isLevelEnabled(level)) return;
+      const facts = { requestId, ...describe(request, response), durationMs: Date.now() - startedAtMs };
+      logger[level](facts, 'request completed');
+    });
+    next();
+  };
+}
+
+function levelOf(request: IncomingMessage, response: ServerResponse): 'debug' | 'info' | 'warn' {
+  // For a probe, 503 is a regular answer.
+  if (isQuiet(request)) return 'debug';
+  return response.statusCode >= 500 ? 'warn' : 'info';
+}
+
+const describe = (request: IncomingMessage, response: ServerResponse) => ({
+  method: request.method,
+  path: pathOf(originalUrl(request)),
+  ...requestFacts(request),
+  status: response.statusCode,
+});
+
+/** Tells whether this is a probe, a scrape, or a request that an open queue board sends every few seconds. */
+function isQuiet(request: IncomingMessage): boolean {
+  const path = pathOf(originalUrl(request));
+  return QUIET_PATHS.includes(path) || (request.method === 'GET' && path.startsWith('/admin/queues/'));
+}
+
+/** Returns the full URL; in a mounted handler, `url` holds only the rest of it. */
+function originalUrl(request: IncomingMessage): string {
+  return 'originalUrl' in request ? String(request.originalUrl) : (request.url ?? '');
+}
+
+function pathOf(url: string): string {
+  return at(url.split('?'), 0).slice(0, MAX_PATH_LENGTH);
+}

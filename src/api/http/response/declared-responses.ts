@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import type { Route } from '../route.js';
+import type { ResponseShape } from './reply.js';
+
+/** Body of an error whose `detail` is a sentence. */
+export const errorBody = z
+  .object({ detail: z.string() })
+  .meta({ id: 'Error', description: 'Why the request was refused.' });
+
+const validationItem = z
+  .object({
+    loc: z.array(z.union([z.string(), z.int()])),
+    msg: z.string(),
+    type: z.string(),
+    ctx: z.object({ limit_value: z.number() }).optional(),
+  })
+  .meta({
+    id: 'ValidationItem',
+    description:
+      'One value that is missing or invalid: `loc` is its place in the request, `msg` says what is wrong, `type` names ' +
+      'the kind of mistake, and `ctx` holds the limit that the value exceeds.',
+  });
+
+export const validationErrorBody = z
+  .object({ detail: z.array(validationItem) })
+  .meta({ id: 'ValidationError', description: 'All values of the request that are missing or invalid.' });
+
+/** All responses of a route by status: those that it declares, and the errors that any route of its kind may answer. */
+export function responsesOf(route: Route): ReadonlyMap<number, ResponseShape> {
+  const { path, query, body } = route.request;
+  const responses = new Map<number, ResponseShape>();
+  // A path parameter that cannot be decoded names nothing.
+  if (path) responses.set(404, errorBody);
+  // A form may be malformed.
+  if (route.upload ?? route.request.form) responses.set(400, errorBody);
+  if (route.permission !== 'open') responses.set(401, errorBody).set(403, errorBody);
+  if (body || route.upload) responses.set(408, errorBody).set(413, errorBody).set(415, errorBody);
+  if (path ?? query ?? body ?? route.upload) responses.set(422, validationErrorBody);
+  responses.set(429, errorBody).set(500, errorBody).set(503, errorBody);
+  for (const [status, shape] of Object.entries(route.responses)) responses.set(Number(status), shape);
+  return responses;
+}

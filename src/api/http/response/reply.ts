@@ -1,0 +1,139 @@
+import type { z } from 'zod';
+import type { LongText } from '../../services/retrieval/long-text.js';
+import { mapIterable } from './async-iterables.js';
+
+/** What a route declares for a status: the schema of its JSON body, or another kind of response. */
+export type ResponseShape = z.ZodType | 'download' | 'events';
+export type Responses = Readonly<Record<number, ResponseShape>>;
+
+interface Headers {
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface JsonReply<Status, Body> extends Headers {
+  readonly type: 'json';
+  readonly status: Status;
+  readonly body: Body;
+}
+
+/** A JSON array that is written item by item, so that a large one never blocks the event loop. */
+interface ItemsReply<Item> extends Headers {
+  readonly type: 'items';
+  readonly items: AsyncIterable<Item>;
+}
+
+/** Server-sent events; each item becomes one `data:` line of JSON. */
+interface EventsReply<Event> extends Headers {
+  readonly type: 'events';
+  readonly events: AsyncIterable<Event>;
+}
+
+interface Download {
+  readonly bytes: AsyncIterable<Uint8Array>;
+  readonly sizeBytes: number;
+  readonly contentType: string;
+  readonly filename: string;
+}
+
+interface DownloadReply extends Headers, Download {
+  readonly type: 'download';
+}
+
+/** Any reply that can be sent. */
+export type ApiReply =
+  JsonReply<number, unknown> | ItemsReply<unknown> | EventsReply<unknown> | DownloadReply;
+
+/** A reply that is still waited for, although the request's body is no longer needed and its memory can be released. */
+export interface PendingReply<Reply = ApiReply> {
+  readonly type: 'pending';
+  /** Memory that the wait holds. */
+  readonly heldBytes: number;
+  /** Must not reference any part of the request's body. */
+  readonly settled: Promise<Reply>;
+}
+
+type JsonStatus<Declared extends Responses> = {
+  [Status in keyof Declared]: Declared[Status] extends z.ZodType ? Status : never;
+}[keyof Declared] &
+  number;
+
+type BodyOf<Declared extends Responses, Status extends keyof Declared> = Declared[Status] extends z.ZodType
+  ? z.output<Declared[Status]>
+  : never;
+
+/** The type of an item whose long strings may be sent in parts. */
+export type Streamed<Value> = string extends Value
+  ? Value | LongText
+  : Value extends object
+    ? { [Key in keyof Value]: Streamed<Value[Key]> }
+    : Value;
+
+type ItemOf<Declared extends Responses> = Declared extends { readonly 200: z.ZodArray<infer Item> }
+  ? Streamed<z.output<Item>>
+  : never;
+
+/** JSON replies with one of `Statuses`, by default with any declared status. */
+type JsonReplies<Declared extends Responses, Statuses extends JsonStatus<Declared> = JsonStatus<Declared>> = {
+  [Status in Statuses]: JsonReply<Status, BodyOf<Declared, Status>>;
+}[Statuses];
+
+/** Exactly the replies that a route with these responses and events may send. */
+export type DeclaredReply<Declared extends Responses, Events extends z.ZodType = never> =
+  | JsonReplies<Declared>
+  | ([ItemOf<Declared>] extends [never] ? never : ItemsReply<ItemOf<Declared>>)
+  | ([Events] extends [never] ? never : EventsReply<z.output<Events>>)
+  | (Declared extends { readonly 200: 'download' } ? DownloadReply : never);
+
+/** A result that is waited for, and the memory that it holds meanwhile. */
+interface Waiting<Value> {
+  readonly heldBytes: number;
+  readonly settled: Promise<Value>;
+}
+
+/** Makes the replies of a route that declares these responses. */
+export interface Replies<Declared extends Responses, Events extends z.ZodType = never> {
+  json<Status extends JsonStatus<Declared>>(
+    status: Status,
+    body: BodyOf<Declared, Status>,
+    headers?: Readonly<Record<string, string>>,
+  ): JsonReplies<Declared, Status>;
+  /** A JSON array; `view` converts each item when it is sent. */
+  items<Item>(
+    items: AsyncIterable<Item>,
+    view: (item: Item) => ItemOf<Declared>,
+  ): ItemsReply<ItemOf<Declared>>;
+  events<Event>(
+    events: AsyncIterable<Event>,
+    view: (event: Event) => z.output<Events>,
+  ): EventsReply<z.output<Events>>;
+  /** `view` must not reference any part of the request's body. */
+  pending<Value>(
+    waiting: Waiting<Value>,
+    view: (value: Value) => DeclaredReply<Declared, Events>,
+  ): PendingReply<DeclaredReply<Declared, Events>>;
+}
+
+/** Makes replies. Each route sees it as `Replies` of the responses that the route declares. */
+export const reply = {
+  json: (
+    status: number,
+    body: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): JsonReply<number, unknown> => ({ type: 'json', status, body, headers }),
+  items: <Item>(items: AsyncIterable<Item>, view: (item: Item) => unknown): ItemsReply<unknown> => ({
+    type: 'items',
+    items: mapIterable(items, view),
+  }),
+  events: <Event>(events: AsyncIterable<Event>, view: (event: Event) => unknown): EventsReply<unknown> => ({
+    type: 'events',
+    events: mapIterable(events, view),
+  }),
+  pending: <Value>(
+    { heldBytes, settled }: Waiting<Value>,
+    view: (value: Value) => ApiReply,
+  ): PendingReply => ({
+    type: 'pending',
+    heldBytes,
+    settled: settled.then(view),
+  }),
+};

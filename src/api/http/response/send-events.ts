@@ -1,0 +1,65 @@
+import type { Response } from 'express';
+import { describeError } from '../error-handler.js';
+import { abandonIterator } from './async-iterables.js';
+import { writeWithBackpressure } from './write-with-backpressure.js';
+
+const HEARTBEAT_MILLISECONDS = 15_000;
+/** An error that comes before the first event and within this time is still answered with its own status. */
+const COMMIT_MILLISECONDS = 10_000;
+
+/**
+ * Sends server-sent events (HTML standard, section 9.2). Each item becomes one `data:` line of JSON. Comments are sent
+ * while there are no events, so that proxies do not close the stream. An error after the first byte becomes an `error` event.
+ */
+export async function sendEvents(
+  response: Response,
+  events: AsyncIterable<unknown>,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  const iterator = events[Symbol.asyncIterator]();
+  let next = iterator.next();
+  try {
+    await settledWithin(next, COMMIT_MILLISECONDS);
+    response.status(200).set({
+      'Content-Type': 'text/event-stream; charset=utf-8',
+      'Cache-Control': 'no-cache, no-transform',
+      'X-Accel-Buffering': 'no',
+    });
+    response.flushHeaders();
+    const heartbeat = setInterval(() => {
+      if (!response.writableNeedDrain) response.write(': heartbeat\n\n');
+    }, HEARTBEAT_MILLISECONDS);
+    try {
+      for (let item = await next; item.done !== true; item = await next) {
+        await writeWithBackpressure(response, `data: ${JSON.stringify(item.value)}\n\n`);
+        next = iterator.next();
+      }
+    } catch (error) {
+      if (response.destroyed) throw error;
+      abandonIterator(iterator, error).catch(onError);
+      onError(error);
+      const { status, detail } = describeError(error);
+      await writeWithBackpressure(response, `event: error\ndata: ${JSON.stringify({ status, detail })}\n\n`);
+    } finally {
+      clearInterval(heartbeat);
+    }
+    response.end();
+  } catch (error) {
+    // This is not awaited: a producer that hangs was told by its signal.
+    abandonIterator(iterator, error).catch(onError);
+    throw error;
+  }
+}
+
+/** Waits for a promise, but not longer than `milliseconds`. Rejects if the promise rejects within that time. */
+async function settledWithin(promise: Promise<unknown>, milliseconds: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  try {
+    await Promise.race([promise, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

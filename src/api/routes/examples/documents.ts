@@ -1,0 +1,122 @@
+import type { DocumentStatusView, DocumentView } from '../document-view.js';
+import {
+  amendedText,
+  documentNotFound,
+  handover,
+  HANDOVER_ID,
+  handoverText,
+  lease,
+  LEASE_ID,
+  leaseText,
+  queued,
+  withProgress,
+} from './story.js';
+
+const path = { document_id: LEASE_ID };
+
+export const listDocumentsExamples = {
+  query: { skip: 0, limit: 10, filters: '{"kind": "lease"}' },
+  responses: { 200: [lease] },
+};
+
+export const getDocumentExamples = { path, responses: { 200: lease, 404: documentNotFound } };
+
+const status: DocumentStatusView = {
+  document_id: LEASE_ID,
+  version: 1,
+  published_version: 1,
+  status: 'completed',
+  stage: 'completed',
+  progress: 1,
+  error: null,
+};
+
+export const documentStatusExamples = { path, responses: { 200: status, 404: documentNotFound } };
+
+export const documentChunksExamples = {
+  path,
+  query: { skip: 0, limit: 10 },
+  responses: {
+    200: [{ chunk_number: 0, content: leaseText, token_count: 50 }],
+    404: documentNotFound,
+  },
+};
+
+const shared: DocumentView = {
+  ...lease,
+  metadata: { kind: 'lease', year: 2025, signed: true },
+  filename: 'lease-mill-lane.txt',
+  access_control: { readers: ['alice', 'bob'], writers: ['alice'], admins: ['alice'] },
+};
+
+export const patchDocumentExamples = {
+  path,
+  body: {
+    metadata: { kind: 'lease', year: 2025, signed: true },
+    filename: 'lease-mill-lane.txt',
+    access_control: { readers: ['alice', 'bob'] },
+  },
+  responses: { 200: shared, 202: withProgress(shared, { stage: 'access' }), 404: documentNotFound },
+};
+
+const amended: DocumentView = {
+  ...withProgress(shared, {
+    updated_at: '2025-03-04T08:02:10.377Z',
+    version: 2,
+    published_version: 2,
+    content_sha256: '954b28c6234a89790daeb7592ee09d33157894b9ee2583065d427b3679ee1e94',
+  }),
+  filename: 'lease-amended.txt',
+};
+
+export const putContentExamples = {
+  path,
+  body: { content: amendedText, filename: 'lease-amended.txt' },
+  upload: { file: handoverText },
+  responses: {
+    200: amended,
+    202: withProgress(amended, { published_version: 1, status: 'queued', stage: 'queued', progress: 0 }),
+    400: { detail: 'Malformed multipart body' },
+    404: documentNotFound,
+    409: { detail: 'The ingest was cancelled' },
+  },
+};
+
+export const deleteDocumentExamples = {
+  path,
+  responses: { 200: { success: true as const }, 404: documentNotFound },
+};
+
+export const retryDocumentExamples = {
+  path: { document_id: HANDOVER_ID },
+  responses: { 200: handover, 202: queued(handover), 404: documentNotFound },
+};
+
+export const cancelDocumentExamples = {
+  path: { document_id: HANDOVER_ID },
+  responses: {
+    200: withProgress(queued(handover), { status: 'cancelled', stage: 'cancelled' }),
+    404: documentNotFound,
+  },
+};
+
+const sourceMissing = { detail: 'The source of this document is missing' };
+
+export const downloadExamples = {
+  path: { document_id: HANDOVER_ID },
+  responses: { 200: handoverText, 403: { detail: 'Insufficient permissions' }, 404: sourceMissing },
+};
+
+export const signedDownloadExamples = {
+  path: { document_id: HANDOVER_ID },
+  query: {
+    caller: 'alice',
+    expires: '1740997231',
+    signature: '3q7Yp58gExreyvuQGYfV4WWmikyCem4Z_fFcSBuZToY',
+  },
+  responses: {
+    200: handoverText,
+    403: { detail: 'Invalid or expired download address' },
+    404: sourceMissing,
+  },
+};

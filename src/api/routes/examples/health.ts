@@ -1,0 +1,23 @@
+export const healthExamples = { responses: { 200: { status: 'ok' } } } as const;
+
+const components = {
+  redis: 'ready',
+  index: 'ready',
+  storage: 'ready',
+  'worker-ingestion': 'ready',
+  'worker-embedding': 'ready',
+  'worker-cache': 'ready',
+  'worker-usage': 'ready',
+  'worker-maintenance': 'ready',
+} as const;
+
+export const readinessExamples = {
+  responses: {
+    200: { status: 'ready', components },
+    503: { status: 'not_ready', components: { ...components, 'worker-ingestion': 'unavailable' } },
+  },
+} as const;
+
+export const servingExamples = {
+  responses: { 200: { status: 'serving' }, 503: { status: 'stopping' } },
+} as const;

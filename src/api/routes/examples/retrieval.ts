@@ -1,0 +1,64 @@
+import { handover, HANDOVER_ID, lease, LEASE_ID, leaseText } from './story.js';
+
+const search = { query: 'How much is the rent?', filters: { kind: 'lease' }, k: 2, min_score: 0.2 };
+
+export const retrieveChunksExamples = {
+  body: { ...search, ranking: 'lexical' as const },
+  responses: {
+    200: [
+      {
+        content: leaseText,
+        score: 0.34,
+        document_id: LEASE_ID,
+        chunk_number: 0,
+        metadata: lease.metadata,
+        content_type: 'text/plain',
+        filename: null,
+        download_url: null,
+      },
+    ],
+  },
+};
+
+export const retrieveDocumentsExamples = {
+  body: { query: 'Which window does not close?', k: 2, min_score: 0.2 },
+  responses: {
+    200: [
+      {
+        score: 0.75,
+        document_id: HANDOVER_ID,
+        metadata: handover.metadata,
+        content: {
+          type: 'url' as const,
+          value:
+            `http://127.0.0.1:8000/downloads/${HANDOVER_ID}?caller=alice&expires=1740997231` +
+            '&signature=3q7Yp58gExreyvuQGYfV4WWmikyCem4Z_fFcSBuZToY',
+          filename: 'handover.txt',
+        },
+        additional_metadata: {},
+      },
+    ],
+  },
+};
+
+const outcome = {
+  usage: { completion_tokens: 56, prompt_tokens: 56, total_tokens: 112 },
+  finish_reason: 'stop' as const,
+  sources: [{ document_id: LEASE_ID, chunk_number: 0, score: 0.34 }],
+};
+
+export const queryExamples = {
+  body: { ...search, max_tokens: 200, temperature: 0, stream: false },
+  responses: {
+    200: {
+      completion:
+        'Extracted from the documents (no language model is configured):\n\n' +
+        `The rent is 1,800 euros a month. [1]\n\n[1] document ${LEASE_ID}, chunk 0`,
+      ...outcome,
+    },
+  },
+  events: [
+    { type: 'token' as const, text: '\nThe rent is 1,800 euros a month. [1]' },
+    { type: 'end' as const, ...outcome },
+  ],
+};

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type {
+  CacheBuild,
+  CacheConfig,
+  CacheFailure,
+  CacheRecord,
+  Caches,
+} from '../../../shared/caches/caches.js';
+import { startBuild } from '../../../shared/caches/transitions.js';
+import { ImpossibleError, TryLaterError } from '../../../shared/errors.js';
+import type { Filter } from '../../../shared/filters/parse.js';
+import type { Logger } from '../../../shared/observability/logger.js';
+import type { Jobs } from '../../../shared/queues/jobs.js';
+import { keys } from '../../../shared/redis/keys.js';
+import type { ChangeWaiter } from '../ingest/change-waiter.js';
+import type { RequestContext } from '../request-context.js';
+import type { CacheSelection } from './cache-selection.js';
+import { cacheNotFound, findCache, shownConfig } from './find-cache.js';
+
+export interface CacheRequest extends Omit<RequestContext, 'callerId'> {
+  readonly ownerId: string;
+  readonly name: string;
+}
+
+export interface CacheSpecification extends Omit<CacheConfig, 'filters'> {
+  readonly docs: readonly string[] | undefined;
+  /** The filter that selects documents, and its JSON, which is stored for later updates. Both are null without a filter. */
+  readonly filters: { readonly filter: Filter | null; readonly json: unknown };
+}
+
+/** `ready` tells whether the build was finished when the wait ended. */
+export interface BuildResult {
+  readonly cache: CacheRecord;
+  readonly ready: boolean;
+}
+
+export interface CacheBuildParts {
+  readonly caches: Caches;
+  readonly selection: CacheSelection;
+  readonly jobs: Jobs;
+  readonly waiter: ChangeWaiter;
+  /** How long callers wait that do not state it. */
+  readonly waitSeconds: number;
+  readonly logger: Logger;
+}
+
+const jsonSchema = z.json();
+
+/** Creates a cache, or replaces one of the same name. */
+export async function createCache(
+  parts: CacheBuildParts,
+  request: CacheRequest,
+  { docs, filters, model, ggufFile }: CacheSpecification,
+): Promise<BuildResult> {
+  const filter = filters.json === null ? undefined : filters.filter;
+  const documentIds = await parts.selection.select(request.ownerId, { docs, filter });
+  if (documentIds.length === 0) throw new ImpossibleError('No documents to add to cache');
+  const config = { model, ggufFile, filters: jsonSchema.parse(filters.json) };
+  return startAndWait(parts, request, { type: 'create_cache', next: () => ({ config, documentIds }) });
+}
+
+/** Adds the documents that match the cache's filters now. */
+export async function updateCache(parts: CacheBuildParts, request: CacheRequest): Promise<BuildResult> {
+  const cache = await findCache(parts.caches, request);
+  const added = await parts.selection.matching(request.ownerId, shownConfig(cache).filters);
+  return startAndWait(parts, request, { type: 'update_cache', next: (current) => extend(current, added) });
+}
+
+export async function addCacheDocuments(
+  parts: CacheBuildParts,
+  request: CacheRequest,
+  docs: readonly string[],
+): Promise<BuildResult> {
+  await findCache(parts.caches, request);
+  const added = await parts.selection.select(request.ownerId, { docs });
+  return startAndWait(parts, request, {
+    type: 'add_docs_to_cache',
+    next: (current) => extend(current, added),
+  });
+}
+
+interface Wanted {
+  readonly type: CacheBuild['operation']['type'];
+  /** Returns what to build, given the cache at the moment when the build is recorded; null when there is nothing to build. */
+  readonly next: (cache: CacheRecord | null) => Pick<CacheBuild, 'config' | 'documentIds'> | null;
+}
+
+async function startAndWait(
+  { caches, jobs, waiter, logger, waitSeconds: usualSeconds }: CacheBuildParts,
+  { ownerId, name, requestId, startedAtMs, waitSeconds, signal }: CacheRequest,
+  { type, next }: Wanted,
+): Promise<BuildResult> {
+  const id = randomUUID();
+  const operation = { type, startedAtMs, metadata: { cache: name } };
+  const { changed } = await caches.update(ownerId, name, (cache) => {
+    const what = next(cache);
+    return what && startBuild(cache, { ownerId, name, build: id, requestId, operation, ...what });
+  });
+  if (!changed) throw cacheNotFound(name);
+  await jobs.addCacheBuild({ ownerId, name, build: id, requestId }).catch((error: unknown) => {
+    // The record says what to build. The sweep adds a job for it when the queue is available again.
+    logger.warn({ requestId, err: error }, 'cache build not queued');
+  });
+  const cache = await waiter.waitFor({
+    id: keys.cache(ownerId, name),
+    read: () => caches.read(ownerId, name),
+    isDone: (each) => each?.building?.build !== id,
+    milliseconds: (waitSeconds ?? usualSeconds) * 1_000,
+    signal,
+  });
+  if (!cache) throw cacheNotFound(name);
+  if (cache.failure?.build === id) throw buildFailed(cache.failure);
+  return { cache, ready: cache.building === null };
+}
+
+function buildFailed({ code, message }: CacheFailure): Error {
+  return code === 'internal'
+    ? new TryLaterError(message, { retryAfterSeconds: 10 })
+    : new ImpossibleError(message);
+}
+
+/** Adds documents to those that the cache has or is being built with. Null when the cache was deleted in the meantime. */
+function extend(cache: CacheRecord | null, added: readonly string[]) {
+  if (!cache) return null;
+  const before =
+    cache.building?.documentIds ?? cache.ready?.members.map(({ documentId }) => documentId) ?? [];
+  return { config: shownConfig(cache), documentIds: [...new Set([...before, ...added])] };
+}

@@ -1,0 +1,116 @@
+import type { Redis } from '../../../shared/redis/client.js';
+import { keys } from '../../../shared/redis/keys.js';
+
+export interface Wait<Value> {
+  /** The id whose changes wake the wait: a document's id, or another value that is published to the same channel. */
+  readonly id: string;
+  readonly read: () => Promise<Value>;
+  /** The current value, when the caller knows that nothing can have changed it yet. It saves the first read. */
+  readonly known?: Value;
+  readonly isDone: (value: Value) => boolean;
+  readonly milliseconds: number;
+  readonly signal: AbortSignal;
+}
+
+export interface ChangeWaiter {
+  /** Resolves with the last value that was read: it is done, or the time is over, or the signal has aborted. */
+  waitFor<Value>(wait: Wait<Value>): Promise<Value>;
+  close(): void;
+}
+
+/** A message may be lost while the connection is down. Then the change is noticed after this time at the latest. */
+const POLL_MILLISECONDS = 1_000;
+
+/**
+ * Waits for changes over one Redis subscription, however many requests wait.
+ *
+ * @param stopping ends all waits, so that a process that stops can still answer the requests
+ */
+export async function createChangeWaiter(
+  redis: Redis,
+  onError: (error: Error) => void,
+  stopping?: AbortSignal,
+): Promise<ChangeWaiter> {
+  const listeners = createListeners();
+  const subscriber = redis.duplicate();
+  subscriber.on('error', onError);
+  await subscriber.connect();
+  await subscriber.subscribe(keys.changed, listeners.wake);
+  return {
+    waitFor: async (wait) => {
+      const bell = createBell();
+      // Listening begins before the first read, so that no change falls between the two.
+      const stopListening = listeners.add(wait.id, bell.ring);
+      for (const each of [wait.signal, stopping]) each?.addEventListener('abort', bell.ring, { once: true });
+      try {
+        return await readUntilDone(wait, bell, stopping);
+      } finally {
+        stopListening();
+        for (const each of [wait.signal, stopping]) each?.removeEventListener('abort', bell.ring);
+      }
+    },
+    close: () => {
+      subscriber.destroy();
+    },
+  };
+}
+
+async function readUntilDone<Value>(
+  { read, known, isDone, milliseconds, signal }: Wait<Value>,
+  bell: Bell,
+  stopping: AbortSignal | undefined,
+): Promise<Value> {
+  const end = performance.now() + milliseconds;
+  for (let first = known; ; first = undefined) {
+    const value = first ?? (await read());
+    const left = end - performance.now();
+    if (isDone(value) || left <= 0 || signal.aborted || stopping?.aborted) return value;
+    await bell.heard(Math.min(left, POLL_MILLISECONDS));
+  }
+}
+
+/** The waits for each id. */
+function createListeners() {
+  const byId = new Map<string, Set<() => void>>();
+  return {
+    wake: (id: string): void => {
+      for (const wake of byId.get(id) ?? []) wake();
+    },
+    /** Returns a function that removes the listener. */
+    add: (id: string, wake: () => void): (() => void) => {
+      const others = byId.get(id) ?? new Set();
+      byId.set(id, others.add(wake));
+      return () => {
+        others.delete(wake);
+        if (others.size === 0) byId.delete(id);
+      };
+    },
+  };
+}
+
+type Bell = ReturnType<typeof createBell>;
+
+/** `heard` waits for `ring`. A ring that comes earlier is remembered. */
+function createBell() {
+  let rung = false;
+  let wake: (() => void) | null = null;
+  return {
+    ring: () => {
+      rung = true;
+      wake?.();
+    },
+    heard: async (milliseconds: number): Promise<void> => {
+      if (!rung) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, milliseconds);
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+      rung = false;
+      wake = null;
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import type { RequestListener } from 'node:http';
+import { createApp, type AppOptions } from './app.js';
+import { createGuesses } from './auth/guesses.js';
+import { createRateLimit } from './auth/rate-limit.js';
+import { createWindows } from './auth/windows.js';
+import type { ApiContext } from './context.js';
+import { createOperatorPages } from './operator-pages.js';
+import type { ProcessMetrics } from './pages/process-metrics.js';
+import type { LifecyclePhase } from './lifecycle-phase.js';
+import { createRoutes, type Secrets } from './routes.js';
+
+interface ServingParts {
+  readonly secrets: Secrets;
+  readonly processMetrics: ProcessMetrics;
+  readonly phase: () => LifecyclePhase;
+}
+
+/** The application with all routes and pages. */
+export function createServingApp(
+  options: Omit<AppOptions, 'routes'>,
+  context: ApiContext,
+  { secrets, processMetrics, phase }: ServingParts,
+): RequestListener {
+  const { bodies, answerMemory } = options;
+  const windows = createWindows(context.redis);
+  const guesses = createGuesses(windows);
+  const { rateLimitPerMinute: perMinute } = context.settings.api;
+  return createApp({
+    ...options,
+    pages: createOperatorPages(context, { secrets, processMetrics, guesses, bodies }),
+    rateLimit: perMinute > 0 ? createRateLimit(windows, { perMinute }) : null,
+    routes: createRoutes({ ...context, answerMemory }, { secrets, guesses, phase }),
+  });
+}

@@ -1,0 +1,65 @@
+import type { DocumentRecord } from '../document.js';
+import { accessToken, accessGroupToken, everyAccessGroupToken, ownerToken } from '../filters/tags.js';
+import type { AccessLists } from './access.js';
+
+/** Up to this many readers are named one by one in the tags of each chunk; 16 of them take 400 bytes. */
+const MAX_DIRECT = 16;
+
+/**
+ * The readers of a document when there are many. The group is stored once and named in the tags of every chunk whose
+ * document has the same owner and the same readers. A query names the groups that its caller is in.
+ */
+export interface AccessGroup {
+  /** Its name, which is also its tag. */
+  readonly id: string;
+  /** The tag of all access groups of the owner. */
+  readonly owner: string;
+  /** The owner's own token; null when the owner may not read. Chunks name it beside the group, so that no limit concerns it. */
+  readonly ownCaller: string | null;
+  /** The tokens of the readers, ascending. */
+  readonly callers: readonly string[];
+}
+
+type Readable = AccessLists & Pick<DocumentRecord, 'ownerId'>;
+
+/** The access group of a document's readers; null when there are few enough to name each of them. */
+export function accessGroupOf(document: Readable): AccessGroup | null {
+  const ids = readersOf(document);
+  if (ids.size <= MAX_DIRECT) return null;
+  const callers = Array.from(ids, accessToken).sort();
+  const owner = ownerToken(document.ownerId);
+  const ownCaller = ids.has(document.ownerId) ? accessToken(document.ownerId) : null;
+  return { id: accessGroupToken(owner, callers), owner, ownCaller, callers };
+}
+
+/** The access tags of a document, one of which each of its readers asks for. */
+export function accessTags(document: Readable): string[] {
+  const group = accessGroupOf(document);
+  if (!group) return Array.from(readersOf(document), accessToken);
+  const { id, owner, ownCaller } = group;
+  return [id, owner, everyAccessGroupToken, ...(ownCaller === null ? [] : [ownCaller])];
+}
+
+function readersOf({ readers, writers, admins }: AccessLists): ReadonlySet<string> {
+  return new Set([...readers, ...writers, ...admins]);
+}
+
+/** The tags that a caller's queries name: every document that the caller may read has one of them. */
+export interface CallerTags {
+  readonly tags: readonly string[];
+  /** Whether only documents that the caller may read have one of them. */
+  readonly areExact: boolean;
+}
+
+/** Stands for every group in the sets of earlier versions, until the sweeper replaces it. */
+const ANY = '*';
+
+/** @param members what the caller's set holds: `owner:group`, `owner:*`, or `*` */
+export function callerTags(callerId: string, members: readonly string[]): CallerTags {
+  const direct = accessToken(callerId);
+  if (members.includes(ANY)) return { tags: [direct, everyAccessGroupToken], areExact: false };
+  const pairs = members.map((member) => member.split(':'));
+  const owners = new Set(pairs.flatMap(([owner = '', id]) => (id === ANY ? [owner] : [])));
+  const groups = pairs.flatMap(([owner = '', id = '']) => (owners.has(owner) ? [] : [id]));
+  return { tags: [direct, ...owners, ...groups], areExact: owners.size === 0 };
+}

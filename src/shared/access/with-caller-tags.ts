@@ -1,0 +1,41 @@
+import { accessToken } from '../filters/tags.js';
+import type { Redis } from '../redis/client.js';
+import { keys } from '../redis/keys.js';
+import { callerTags, type CallerTags } from './access-group.js';
+
+/** The tags of this many callers are remembered. */
+const MAX_CALLERS_KNOWN = 512;
+
+/** Runs a query with the tags that a caller may read. */
+export type WithCallerTags = <Answer>(
+  callerId: string,
+  ask: (caller: CallerTags) => Promise<Answer>,
+) => Promise<Answer>;
+
+/**
+ * Runs the query again if the caller has joined another access group meanwhile, because a document may have moved there
+ * from a group that the query named. Tags are remembered: only reading them after the query costs a round trip.
+ */
+export function createWithCallerTags(redis: Redis): WithCallerTags {
+  const known = new Map<string, readonly string[]>();
+  const read = async (callerId: string) => {
+    const members = await redis.zRange(keys.accessGroupsOf(accessToken(callerId)), 0, -1);
+    // A map keeps the order of insertion, so that the first caller is the one who was read longest ago.
+    known.delete(callerId);
+    if (members.length > 0) known.set(callerId, members);
+    for (const oldest of known.keys()) {
+      if (known.size <= MAX_CALLERS_KNOWN) break;
+      known.delete(oldest);
+    }
+    return members;
+  };
+  return async (callerId, ask) => {
+    for (let asked = known.get(callerId) ?? []; ;) {
+      const answer = await ask(callerTags(callerId, asked));
+      const members = await read(callerId);
+      const had = new Set(asked);
+      if (members.every((member) => had.has(member))) return answer;
+      asked = members;
+    }
+  };
+}

@@ -1,0 +1,122 @@
+import { at } from '../../shared/at.js';
+import { batchNumbers } from '../../shared/batches.js';
+import type { Chunks } from '../../shared/chunks/chunks.js';
+import type { StoredChunk } from '../../shared/chunks/fields.js';
+import { generationId, type DocumentRecord } from '../../shared/document.js';
+import type { Records } from '../../shared/documents/records.js';
+import {
+  statisticsOwner,
+  isCurrent,
+  publish,
+  reportProgress,
+  type Fence,
+} from '../../shared/documents/transitions.js';
+import { IngestError } from '../../shared/errors.js';
+import type { Embedding } from '../../shared/models/embedding.js';
+import type { Metrics } from '../../shared/observability/metrics.js';
+import type { TermStatisticsStore } from '../../shared/term-statistics/term-statistics.js';
+import { analyzeText, packTerms } from '../../shared/text/terms.js';
+import type { Outcome } from '../queue-worker.js';
+import type { FailDocument } from './fail-document.js';
+import type { Publish } from './publish.js';
+import { updateTermCounts } from './update-term-counts.js';
+import { tagsWhenPublished, writeAllTags } from './tags.js';
+
+interface Batch extends Fence {
+  readonly batch: number;
+  readonly batches: number;
+}
+
+interface Parts {
+  readonly records: Records;
+  readonly chunks: Chunks;
+  readonly embedding: Embedding;
+  readonly statistics: TermStatisticsStore;
+  readonly failDocument: FailDocument;
+  readonly publish: Publish;
+  readonly metrics: Metrics;
+  /** @throws UnavailableError when the vectors have other dimensions than the data */
+  readonly checkDimensions: (dimensions: number) => Promise<void>;
+}
+
+/** Embeds one batch of an attempt's chunks and counts its terms. The job that finishes the last batch publishes. */
+export function createEmbedJob(parts: Parts) {
+  const { records, chunks, statistics, failDocument, checkDimensions } = parts;
+
+  return async (job: Batch, { signal }: { signal: AbortSignal }): Promise<Outcome> => {
+    const record = await records.read(job.documentId);
+    if (!record || !isCurrent(record, job)) return 'stale';
+    const generation = generationId(record);
+    const info = await chunks.generation(generation);
+    if (!info) return 'stale';
+    const run = { ...job, generation };
+    const numbers = batchNumbers(job.batch, info.chunks);
+    const texts = await chunks.readTexts(generation, at(numbers, 0), numbers.length);
+    // A document must not be published with chunks missing. After this job has given up, the sweep begins another attempt.
+    if (texts.length < numbers.length) throw new Error('texts of a batch are missing');
+    let vectors: readonly Float32Array[];
+    try {
+      vectors = await embedTexts(parts, texts, signal);
+    } catch (error) {
+      if (!(error instanceof IngestError)) throw error;
+      return failDocument(run, { code: error.code, message: error.message, stage: 'embedding' });
+    }
+    if (vectors[0]) await checkDimensions(vectors[0].length);
+    const rows = texts.flatMap(({ number, text }, i) => {
+      const vector = vectors[i];
+      return vector ? [{ number, vector, terms: packTerms(analyzeText(text)) }] : [];
+    });
+    const written = { batch: job.batch, chunks: rows, owner: statisticsOwner(record) };
+    if (!(await chunks.writeEmbedded(generation, written))) return 'stale';
+    await updateTermCounts({ records, statistics }, run, () => Promise.resolve(rows));
+    const left = await chunks.finishBatch(generation, { batch: job.batch, of: job.batches });
+    if (left === null) return 'stale';
+    return left === 0 ? publishGeneration(parts, record, info) : progress(records, run, left);
+  };
+}
+
+async function progress(records: Records, job: Batch, left: number): Promise<Outcome> {
+  const done = (job.batches - left) / job.batches;
+  const report = { ...job, stage: 'embedding', progress: 0.1 + 0.9 * done };
+  await records.update(job.documentId, (each) => reportProgress(each, report));
+  return 'done';
+}
+
+async function publishGeneration(
+  { records, chunks, publish: commit }: Parts,
+  record: DocumentRecord,
+  { chunks: chunkCount, tokens: tokenCount }: { chunks: number; tokens: number },
+): Promise<Outcome> {
+  const { id: documentId, version, attempt } = record;
+  const generation = generationId(record);
+  const fence = { documentId, version, attempt, generation };
+  // The tags are usually written already, unless they changed before all texts were written.
+  const tags = { generation, count: chunkCount, tagsOf: tagsWhenPublished };
+  if (!(await writeAllTags({ records, chunks }, record, tags))) return 'stale';
+  const isPublished = await commit(record, (each) => publish(each, { ...fence, chunkCount, tokenCount }));
+  return isPublished ? 'published' : 'stale';
+}
+
+/** Reuses vectors of earlier generations, and embeds the other texts. */
+async function embedTexts(
+  { chunks, embedding, metrics }: Pick<Parts, 'chunks' | 'embedding' | 'metrics'>,
+  texts: readonly StoredChunk[],
+  signal: AbortSignal,
+): Promise<Float32Array[]> {
+  const alike = texts.flatMap(({ like }) => (like ? [like] : []));
+  const taken = alike.length > 0 ? await chunks.readVectors(alike) : [];
+  const vectors = texts.map(({ like }) => (like ? (taken[alike.indexOf(like)] ?? null) : null));
+  const missing = texts
+    .filter((_, i) => !vectors[i])
+    .map(({ text, tokenCount }) => ({ text, tokens: tokenCount }));
+  const { vectors: made, tokens } =
+    missing.length > 0 ? await embedding.embedDocuments(missing, { signal }) : { vectors: [], tokens: 0 };
+  metrics.add('quire_embedded_chunks_total', {}, missing.length);
+  metrics.add('quire_embedded_tokens_total', {}, tokens);
+  let next = 0;
+  return vectors.map((vector) => {
+    const found = vector ?? made[next++];
+    if (!found) throw new Error('the embedder returned too few vectors');
+    return found;
+  });
+}

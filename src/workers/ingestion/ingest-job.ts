@@ -1,0 +1,153 @@
+import { BATCH_SIZE, batchCount } from '../../shared/batches.js';
+import type { Chunks } from '../../shared/chunks/chunks.js';
+import { textHash, type ChunkAddress, type ChunkText } from '../../shared/chunks/fields.js';
+import { callerOf, generationId, type Content, type DocumentRecord } from '../../shared/document.js';
+import type { Records } from '../../shared/documents/records.js';
+import {
+  isCurrent,
+  latestAttempts,
+  reportProgress,
+  startAttempt,
+  type Fence,
+} from '../../shared/documents/transitions.js';
+import { IngestError } from '../../shared/errors.js';
+import type { Jobs } from '../../shared/queues/jobs.js';
+import type { Outcome } from '../queue-worker.js';
+import type { FailDocument } from './fail-document.js';
+import type { IngestShort } from './ingest-short.js';
+import type { ReserveMemory } from './reserve-memory.js';
+import { tagsWhenPublished, writeAllTags } from './tags.js';
+import { abortWhenSuperseded } from './abort-when-superseded.js';
+
+/** @throws IngestError when the bytes yield no chunks */
+export type ReadContent = (
+  content: Content,
+  options: { readonly callerId: string; readonly signal: AbortSignal },
+) => Promise<readonly ChunkText[]>;
+
+interface IngestParts {
+  readonly records: Records;
+  readonly chunks: Chunks;
+  readonly jobs: Jobs;
+  readonly readContent: ReadContent;
+  readonly reserveMemory: ReserveMemory;
+  readonly failDocument: FailDocument;
+  /** Null when embedding depends on a provider, which may be slow or unavailable. */
+  readonly ingestShort: IngestShort | null;
+}
+
+/** One attempt at ingesting a version, with its generation. */
+type Run = Required<Fence>;
+
+/** Parses and chunks a document's pending content, then hands its chunks to embedding in batches. */
+export function createIngestJob(parts: IngestParts) {
+  const { records, ingestShort } = parts;
+  return async (
+    fence: Fence,
+    { requestId, signal }: { requestId: string; signal: AbortSignal },
+  ): Promise<Outcome> => {
+    const known = await records.read(fence.documentId);
+    if (!known) return 'stale';
+    const outcome = await ingestShort?.(fence, known, { signal });
+    if (outcome) return outcome;
+    const start = (each: DocumentRecord) => startAttempt(each, fence);
+    const { record, changed } = await records.update(fence.documentId, start, known);
+    if (!record?.pending || !changed) return 'stale';
+    const run = { ...fence, generation: generationId(record) };
+    const pieces = await readPieces(parts, { record, content: record.pending, run }, signal);
+    if (typeof pieces === 'string') return pieces;
+    if (!(await writeTexts(parts, record, { run, pieces }))) return 'stale';
+    await addEmbeds(parts, record, { run, batches: batchCount(pieces.length), requestId });
+    return 'done';
+  };
+}
+
+/** Resolves with the texts of the document's chunks, or with the outcome of the job when there is nothing to write. */
+async function readPieces(
+  { records, readContent, reserveMemory, failDocument }: IngestParts,
+  { record, content, run }: { record: DocumentRecord; content: Content; run: Run },
+  signal: AbortSignal,
+): Promise<readonly ChunkText[] | Outcome> {
+  const watch = abortWhenSuperseded(records, run, signal);
+  try {
+    const pieces = await readContent(content, { callerId: callerOf(record), signal: watch.signal });
+    await reserveMemory(record, pieces);
+    return pieces;
+  } catch (error) {
+    if (watch.signal.aborted && !signal.aborted) return 'stale';
+    if (!(error instanceof IngestError)) throw error;
+    return await failDocument(run, { code: error.code, message: error.message, stage: 'parsing' });
+  } finally {
+    watch.stop();
+  }
+}
+
+async function addEmbeds(
+  { records, jobs }: IngestParts,
+  record: DocumentRecord,
+  { run, batches, requestId }: { run: Run; batches: number; requestId: string },
+): Promise<void> {
+  if (batches > 1) {
+    const progress = { ...run, stage: 'embedding', progress: 0.1 };
+    await records.update(run.documentId, (each) => reportProgress(each, progress));
+  }
+  const numbers = Array.from({ length: batches }, (_, batch) => batch);
+  await jobs.addEmbeds(run, numbers, { total: batches, callerId: callerOf(record), requestId });
+}
+
+/** Resolves with false when the attempt was superseded in the meantime. */
+async function writeTexts(
+  { records, chunks }: Pick<IngestParts, 'records' | 'chunks'>,
+  known: DocumentRecord,
+  { run, pieces }: { run: Run; pieces: readonly ChunkText[] },
+): Promise<boolean> {
+  const { generation } = run;
+  const likes = await knownTexts(chunks, known);
+  const hashed = pieces.map((piece) => {
+    const hash = textHash(piece.text);
+    return { ...piece, hash, like: likes.get(hash) ?? null };
+  });
+  let record = known;
+  for (let first = 0; first < hashed.length;) {
+    const batch = { documentId: record.id, generation, first, tags: tagsWhenPublished(record) };
+    const some = hashed.slice(first, first + BATCH_SIZE);
+    const done = await chunks.writeTexts({ ...batch, chunks: some }, record.revision);
+    if (done === 'refused') return false;
+    if (done === 'written') {
+      first += BATCH_SIZE;
+      continue;
+    }
+    // The record was changed; the chunks that follow are written with its newest tags.
+    const current = await records.read(record.id);
+    if (!current || !isCurrent(current, run)) return false;
+    record = current;
+  }
+  return closeTexts({ records, chunks }, known, { generation, pieces });
+}
+
+/** Resolves with false for a generation that was discarded, or a document that was removed. */
+async function closeTexts(
+  { records, chunks }: Pick<IngestParts, 'records' | 'chunks'>,
+  known: DocumentRecord,
+  { generation, pieces }: { generation: string; pieces: readonly ChunkText[] },
+): Promise<boolean> {
+  const tokens = pieces.reduce((sum, { tokenCount }) => sum + tokenCount, 0);
+  // From now on a change of tags finds a closed generation and rewrites it. Earlier changes are applied here.
+  if (!(await chunks.close(generation, { chunks: pieces.length, tokens }))) return false;
+  const current = await records.read(known.id);
+  if (current === null || current.revision === known.revision) return true;
+  const count = pieces.length;
+  return writeAllTags({ records, chunks }, current, { generation, count, tagsOf: tagsWhenPublished });
+}
+
+/** Reads the hashes of texts in earlier generations, published or abandoned, whose vectors can be reused. */
+async function knownTexts(chunks: Chunks, record: DocumentRecord): Promise<Map<string, ChunkAddress>> {
+  const earlier = latestAttempts(record).slice(0, -1);
+  const known = new Map<string, ChunkAddress>();
+  for (const generation of [record.published?.generation, ...earlier]) {
+    const info = generation ? await chunks.generation(generation) : null;
+    if (!generation || !info) continue;
+    for (const [hash, address] of await chunks.readHashes(generation, info.chunks)) known.set(hash, address);
+  }
+  return known;
+}

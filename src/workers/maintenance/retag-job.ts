@@ -1,0 +1,75 @@
+import { batchCount, batchNumbers } from '../../shared/batches.js';
+import type { Chunks } from '../../shared/chunks/chunks.js';
+import { generationId, type DocumentRecord } from '../../shared/document.js';
+import type { ExpectedField } from '../../shared/documents/change.js';
+import { documentTags } from '../../shared/documents/document-tags.js';
+import type { Records } from '../../shared/documents/records.js';
+import { statisticsOwner, finishRetag } from '../../shared/documents/transitions.js';
+import { isSettled } from '../../shared/term-statistics/parts.js';
+import { settledField } from '../../shared/term-statistics/scripts.js';
+import type { TermStatisticsStore } from '../../shared/term-statistics/term-statistics.js';
+import { updateTermCounts } from '../ingestion/update-term-counts.js';
+import { expectedTags, tagsWhenPublished, writeAllTags } from '../ingestion/tags.js';
+import type { Outcome } from '../queue-worker.js';
+
+interface RetagParts {
+  readonly records: Records;
+  readonly chunks: Chunks;
+  readonly statistics: TermStatisticsStore;
+}
+
+/** Updates the tags of a document's chunks, and its owner's term statistics, to its access lists and metadata. */
+export function createRetagJob(parts: RetagParts) {
+  const { records } = parts;
+  return async ({ documentId, mark }: { documentId: string; mark: number }): Promise<Outcome> => {
+    let expected: ExpectedField[] = [];
+    // The record may change in the meantime, by a request whose own job has already run, so it is read again.
+    for (let written: string | null = null; ;) {
+      const record = await records.read(documentId);
+      if (record === null || (written === null && record.retag !== mark)) return 'stale';
+      const tags = JSON.stringify([documentTags(record), tagsWhenPublished(record)]);
+      if (tags === written) break;
+      expected = await retagGenerations(parts, record);
+      written = tags;
+    }
+    await records.update(documentId, (each) => {
+      const change = finishRetag(each, mark);
+      return change && { ...change, expected };
+    });
+    return 'done';
+  };
+}
+
+/** Returns the fields that show that the published and the pending generation are done. */
+async function retagGenerations(parts: RetagParts, record: DocumentRecord): Promise<ExpectedField[]> {
+  const { published, pending } = record;
+  const serving = published?.generation
+    ? await retagGeneration(parts, record, { generation: published.generation, tagsOf: documentTags })
+    : [];
+  const coming = pending
+    ? await retagGeneration(parts, record, { generation: generationId(record), tagsOf: tagsWhenPublished })
+    : [];
+  return [...serving, ...coming];
+}
+
+async function retagGeneration(
+  { records, chunks, statistics }: RetagParts,
+  record: DocumentRecord,
+  { generation, tagsOf }: { generation: string; tagsOf: (of: DocumentRecord) => string },
+): Promise<ExpectedField[]> {
+  const { id: documentId } = record;
+  const { chunks: count = 0 } = (await chunks.generation(generation)) ?? {};
+  if (count === 0) return [];
+  if (!(await writeAllTags({ records, chunks }, record, { generation, count, tagsOf }))) return [];
+  const owner = statisticsOwner(record);
+  const settled: ExpectedField[] = [];
+  const states = await statistics.states(generation, batchCount(count));
+  for (const [batch, state] of states.entries()) {
+    const readTerms = () => chunks.readTerms(generation, batchNumbers(batch, count));
+    const isDone =
+      isSettled(state, owner) ||
+      (await updateTermCounts({ records, statistics }, { documentId, generation, batch }, readTerms));
+    if (isDone) settled.push({ generation, ...settledField(batch, owner) });
+  }
+  return [expectedTags(generation, tagsOf(record), count), ...settled];
+}

@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { batchCount } from '../../../shared/batches.js';
+import { DOCUMENT_STATUSES, generationId, isFinal } from '../../../shared/document.js';
+import { countOlderIngests } from '../../../shared/documents/ingest-counts.js';
+import { requeue } from '../../../shared/documents/transitions.js';
+import { jobIds } from '../../../shared/queues/payloads.js';
+import { keys } from '../../../shared/redis/keys.js';
+import { allAtOnce, type SweepParts, type SweepTask } from './sweep-task.js';
+
+const PAGE = 200;
+/** Most documents in one sweep, so that it ends within seconds. The next sweep continues with the next ones. */
+const MAX_DOCUMENTS = 20_000;
+
+/** The fields of a record that tell whether it should have a job. */
+const viewSchema = z.object({
+  id: z.string(),
+  ownerId: z.string(),
+  version: z.number(),
+  attempt: z.number(),
+  status: z.enum(DOCUMENT_STATUSES),
+  retag: z.number(),
+  revision: z.number(),
+  pending: z.object({ storageKey: z.string() }).nullable(),
+  published: z.object({ storageKey: z.string() }).nullable(),
+});
+type View = z.infer<typeof viewSchema>;
+const FIELDS = Object.keys(viewSchema.shape);
+
+/**
+ * Looks at unfinished documents that were not changed for a while, the oldest first, and adds jobs for those that have
+ * none. A document that was looked at comes again after all others. Each page takes a few round trips.
+ */
+export function abandonedDocumentsTask(
+  parts: SweepParts,
+  onRequeued: (documents: number) => void,
+): SweepTask {
+  const { redis, eachMember, graceMs } = parts;
+  return {
+    name: 'documents',
+    begin: (now) => {
+      let looked = 0;
+      return async () => {
+        const ids = await redis.zRange(keys.unfinished, '-inf', now - graceMs, {
+          BY: 'SCORE',
+          LIMIT: { offset: 0, count: PAGE },
+        });
+        if (ids.length === 0) return false;
+        // The order is changed before the work, so that a document that always fails does not hold up the others.
+        const seen = ids.map((value) => ({ value, score: Date.now() }));
+        await redis.zAdd(keys.unfinished, seen, { condition: 'XX' });
+        const views = await readViews(parts, ids);
+        await addRetags(parts, views);
+        const running = views.filter((view) => !isFinal(view));
+        await countOlderIngests(redis, running);
+        const abandoned = await findAbandoned(parts, running);
+        const requeued = await allAtOnce(eachMember, 'unfinished', abandoned, (view) =>
+          requeueDocument(parts, view),
+        );
+        if (requeued.length > 0) onRequeued(requeued.length);
+        looked += ids.length;
+        return ids.length === PAGE && looked < MAX_DOCUMENTS;
+      };
+    },
+  };
+}
+
+async function readViews({ redis, eachMember }: SweepParts, ids: readonly string[]): Promise<View[]> {
+  const views: View[] = [];
+  const read = async (id: string) => {
+    const values = await redis.hmGet(keys.document(id), FIELDS);
+    if (values.every((value) => value == null)) return;
+    const fields = FIELDS.map((name, i): [string, unknown] => [name, JSON.parse(values[i] ?? 'null')]);
+    views.push(viewSchema.parse(Object.fromEntries(fields)));
+  };
+  await allAtOnce(eachMember, 'unfinished', ids, read);
+  return views;
+}
+
+async function addRetags({ jobs, eachMember }: SweepParts, views: readonly View[]): Promise<void> {
+  const marked = views.filter(({ retag }) => retag > 0);
+  const wanted = marked.map(({ id, retag }) => ({
+    lane: 'maintenance' as const,
+    id: jobIds.retag(id, retag),
+  }));
+  const live = await jobs.areLive(wanted);
+  const left = marked.filter((_, i) => !live[i]);
+  const add = ({ id, retag, ownerId }: View) =>
+    jobs.addRetag(id, retag, { callerId: ownerId, requestId: 'sweep' });
+  await allAtOnce(eachMember, 'unfinished', left, add);
+}
+
+const fenceOf = ({ id, version, attempt }: View) => ({ documentId: id, version, attempt });
+
+/** Finds documents that are not final and have neither an ingest job nor all the embed jobs that they need. */
+async function findAbandoned(parts: SweepParts, running: readonly View[]): Promise<View[]> {
+  const { jobs, eachMember } = parts;
+  const wanted = running.flatMap((view) => {
+    const id = jobIds.ingest(fenceOf(view));
+    return [
+      { lane: 'ingestion' as const, id },
+      { lane: 'ingestion-quick' as const, id },
+    ];
+  });
+  const live = await jobs.areLive(wanted);
+  const rest = running.filter((_, i) => !live[2 * i] && !live[2 * i + 1]);
+  const abandoned: View[] = [];
+  const look = async (view: View) => {
+    if (!(await isBeingEmbedded(parts, view))) abandoned.push(view);
+  };
+  await allAtOnce(eachMember, 'unfinished', rest, look);
+  return abandoned;
+}
+
+/** Tells whether each unfinished batch has a job or, when all are finished, whether some job is about to publish. */
+async function isBeingEmbedded({ chunks, jobs }: SweepParts, view: View): Promise<boolean> {
+  const generation = generationId(view);
+  const info = await chunks.generation(generation);
+  // There is no generation, or not all of its texts are written yet.
+  if (!info || info.chunks === 0) return false;
+  const batches = batchCount(info.chunks);
+  const numbers = Array.from({ length: batches }, (_, batch) => batch);
+  const [finished, live] = await Promise.all([
+    Promise.all(numbers.map((batch) => chunks.isFinished(generation, batch))),
+    jobs.areLive(numbers.map((batch) => ({ lane: 'embedding', id: jobIds.embed(fenceOf(view), batch) }))),
+  ]);
+  return numbers.every((batch) => finished[batch] === true || live[batch] === true) && live.some(Boolean);
+}
+
+async function requeueDocument({ records, jobs }: SweepParts, found: View): Promise<void> {
+  const { record, changed } = await records.update(found.id, (each) =>
+    each.revision === found.revision && each.pending ? requeue(each) : null,
+  );
+  if (record && changed) await jobs.addIngest(record, { requestId: 'sweep' });
+}

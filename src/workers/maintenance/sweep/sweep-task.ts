@@ -1,0 +1,68 @@
+import type { Caches } from '../../../shared/caches/caches.js';
+import type { Chunks } from '../../../shared/chunks/chunks.js';
+import type { Records } from '../../../shared/documents/records.js';
+import type { Logger } from '../../../shared/observability/logger.js';
+import type { Jobs } from '../../../shared/queues/jobs.js';
+import type { Redis } from '../../../shared/redis/client.js';
+import type { EachMember, WorkedSet } from '../../../shared/redis/each-member.js';
+import type { MemoryWatch } from '../../../shared/redis/memory.js';
+import type { RemoveObjects } from '../remove-unreferenced-objects.js';
+
+export interface SweepParts {
+  readonly redis: Redis;
+  readonly records: Records;
+  readonly chunks: Chunks;
+  readonly jobs: Jobs;
+  readonly caches: Caches;
+  readonly removeObjects: RemoveObjects;
+  readonly memory: MemoryWatch;
+  /** Does what a `clean` job does, for when queues stand still. */
+  readonly clean: (generation: string) => Promise<unknown>;
+  readonly eachMember: EachMember;
+  readonly logger: Pick<Logger, 'warn' | 'error'>;
+  /** Records that were changed within this time are skipped, because their next job may be about to be added. */
+  readonly graceMs: number;
+}
+
+/** Processes one batch. Resolves with whether there is another one. */
+export type SweepStep = () => Promise<boolean>;
+
+/** One task of a sweep. Tasks take turns, a batch each. */
+export interface SweepTask {
+  readonly name: string;
+  /** Begins the task. @param now in milliseconds since 1970 */
+  readonly begin: (now: number) => SweepStep;
+}
+
+/**
+ * Processes all members concurrently, so that they share round trips. A failure does not stop the others.
+ * @returns the members that were processed successfully
+ */
+export async function allAtOnce<Member>(
+  eachMember: EachMember,
+  set: WorkedSet,
+  members: readonly Member[],
+  work: (member: Member) => Promise<unknown>,
+): Promise<Member[]> {
+  const ends = await Promise.allSettled(members.map(async (member) => work(member)));
+  await eachMember(set, ends, (end) =>
+    // @NOTE the reason is whatever the work threw
+    end.status === 'fulfilled' ? Promise.resolve() : Promise.reject(end.reason as Error),
+  );
+  return members.filter((_, i) => ends[i]?.status === 'fulfilled');
+}
+
+/** Processes the members of a set, one page of `SSCAN` in each step. */
+export function scanSet(
+  redis: Redis,
+  key: string,
+  { page, work }: { page: number; work: (members: string[]) => Promise<unknown> },
+): SweepStep {
+  let cursor = '0';
+  return async () => {
+    const found = await redis.sScan(key, cursor, { COUNT: page });
+    cursor = found.cursor;
+    if (found.members.length > 0) await work(found.members);
+    return cursor !== '0';
+  };
+}

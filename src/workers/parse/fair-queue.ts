@@ -1,0 +1,93 @@
+interface Taker {
+  /** Whether the task is quick, so that it may use the spare item. */
+  readonly isQuick: boolean;
+  readonly callerId: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+interface Waiting<T> extends Omit<Taker, 'signal'> {
+  readonly resolve: (item: T | undefined) => void;
+}
+
+/**
+ * Lends items, each to one taker at a time. The caller that holds the fewest items is served first, then the one that has
+ * waited longest. While slow tasks hold all items, quick tasks may use `spare`, so that they never wait for slow ones.
+ */
+export function createFairQueue<T>(items: readonly T[], spare: T) {
+  const idle = [...items];
+  const waiting: Waiting<T>[] = [];
+  const holdings = createHoldings();
+  let slow = 0;
+  let isSpareIdle = true;
+
+  const serve = (): void => {
+    for (;;) {
+      const isSpareOpen = isSpareIdle && slow === items.length;
+      const able = waiting.filter(({ isQuick }) => idle.length > 0 || (isQuick && isSpareOpen));
+      const [next] = able.toSorted((a, b) => holdings.of(a.callerId) - holdings.of(b.callerId));
+      if (!next) return;
+      waiting.splice(waiting.indexOf(next), 1);
+      holdings.add(next.callerId);
+      const item = idle.pop() ?? spare;
+      if (item === spare) isSpareIdle = false;
+      else if (!next.isQuick) slow += 1;
+      next.resolve(item);
+    }
+  };
+
+  return {
+    /** @throws the signal's reason when it aborts the wait */
+    take: (taker: Taker): Promise<T> => waitForItem(waiting, taker, serve),
+    giveBack(item: T, { isQuick, callerId }: Omit<Taker, 'signal'>): void {
+      holdings.remove(callerId);
+      if (item === spare) isSpareIdle = true;
+      else {
+        idle.push(item);
+        if (!isQuick) slow -= 1;
+      }
+      serve();
+    },
+  };
+}
+
+/** Counts the items that each caller holds. */
+function createHoldings() {
+  const held = new Map<string, number>();
+  const of = (callerId: string): number => held.get(callerId) ?? 0;
+  return {
+    of,
+    add: (callerId: string): void => {
+      held.set(callerId, of(callerId) + 1);
+    },
+    remove: (callerId: string): void => {
+      const left = of(callerId) - 1;
+      if (left > 0) held.set(callerId, left);
+      else held.delete(callerId);
+    },
+  };
+}
+
+/** Waits until `serve` lends an item. Leaves the queue when the signal aborts. */
+async function waitForItem<T>(
+  waiting: Waiting<T>[],
+  { isQuick, callerId, signal }: Taker,
+  serve: () => void,
+): Promise<T> {
+  let abort = (): void => undefined;
+  const item = await new Promise<T | undefined>((resolve) => {
+    const entry = { isQuick, callerId, resolve };
+    waiting.push(entry);
+    abort = () => {
+      const place = waiting.indexOf(entry);
+      if (place < 0) return;
+      waiting.splice(place, 1);
+      resolve(undefined);
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    serve();
+  });
+  signal?.removeEventListener('abort', abort);
+  if (item !== undefined) return item;
+  signal?.throwIfAborted();
+  throw new Error('aborted');
+}

@@ -1,0 +1,52 @@
+import type { Logger } from '../shared/observability/logger.js';
+import type { MemoryWatch } from '../shared/redis/memory.js';
+
+const LOOK_EVERY_MILLISECONDS = 500;
+
+interface Lane {
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+}
+
+interface PauseOptions {
+  readonly queue: string;
+  readonly memory: MemoryWatch;
+  readonly lanes: readonly Lane[];
+  readonly logger: Logger;
+  readonly onPaused: () => void;
+}
+
+/**
+ * Pauses lanes while Redis is short of memory, and resumes them afterwards. Their jobs could only be delayed, each with
+ * writes to Redis, so they stay in the queue instead.
+ */
+export function pauseWhileShort({ queue, memory, lanes, logger, onPaused }: PauseOptions): { close(): void } {
+  let isPaused = false;
+  let isLooking = false;
+  const look = async () => {
+    const isShort = await memory.isShort();
+    if (isShort === isPaused) return;
+    isPaused = isShort;
+    await Promise.all(lanes.map((lane) => (isShort ? lane.pause() : lane.resume())));
+    if (isShort) onPaused();
+    const { used, share } = await memory.state();
+    logger.warn({ queue, used, share }, isShort ? 'queue held: Redis is nearly full' : 'queue goes on');
+  };
+  const timer = setInterval(() => {
+    if (isLooking) return;
+    isLooking = true;
+    look()
+      // While Redis is away nothing changes; each job checks the memory itself as well.
+      .catch((error: unknown) => {
+        logger.debug({ queue, err: error }, 'memory of redis is unknown');
+      })
+      .finally(() => {
+        isLooking = false;
+      });
+  }, LOOK_EVERY_MILLISECONDS);
+  return {
+    close: () => {
+      clearInterval(timer);
+    },
+  };
+}

@@ -1,0 +1,142 @@
+import { DelayedError, UnrecoverableError, Worker, type ConnectionOptions, type Job } from 'bullmq';
+import { errorCode } from '../shared/error-code.js';
+import { UnavailableError } from '../shared/errors.js';
+import type { Logger } from '../shared/observability/logger.js';
+import { QUEUE_PREFIX, type LaneName } from '../shared/queues/jobs.js';
+import { toUnavailable } from '../shared/redis/client.js';
+
+/** The result of a job, which the queue stores as its return value. */
+export type Outcome = 'done' | 'published' | 'failed' | 'stale';
+
+export interface JobHandler {
+  readonly run: (job: Job, signal: AbortSignal) => Promise<Outcome>;
+  /**
+   * Whether each end of such a job is logged at level info, for operators who follow a document. Otherwise only
+   * publications and failures are.
+   */
+  readonly isNews?: true;
+  /** Is called when the last attempt has failed, so that the job's document does not wait for ever. */
+  readonly giveUp?: (job: Job) => Promise<unknown>;
+}
+
+export interface WorkerOptions {
+  readonly queue: LaneName;
+  readonly connection: ConnectionOptions;
+  readonly concurrency: number;
+  readonly lockMilliseconds: number;
+  /** Handlers by job name. */
+  readonly handlers: Readonly<Record<string, JobHandler>>;
+  readonly logger: Logger;
+  readonly onFinished?: (finished: {
+    queue: LaneName;
+    job: string;
+    outcome: string;
+    seconds: number;
+  }) => void;
+}
+
+/** Runs the jobs of one lane. This is the only place where errors become results of jobs. */
+export function createQueueWorker(options: WorkerOptions) {
+  const { queue, connection, concurrency, lockMilliseconds, logger } = options;
+  const stopping = new AbortController();
+  const worker = new Worker(queue, (job, token) => processJob(options, { job, token }, stopping.signal), {
+    connection,
+    prefix: QUEUE_PREFIX,
+    concurrency,
+    lockDuration: lockMilliseconds,
+    stalledInterval: Math.max(1_000, lockMilliseconds / 2),
+    // A killed worker does not mean that its job is to blame: limits of the parser end what would kill workers.
+    maxStalledCount: 10,
+    drainDelay: 1,
+  });
+  worker.on('error', (error) => logger.warn({ queue, err: error }, 'queue connection'));
+
+  return {
+    /** Takes no jobs until `resume` is called; running jobs finish. */
+    pause: (): Promise<void> => worker.pause(true),
+    resume: (): Promise<void> => worker.resume(),
+    /** Takes no new jobs and lets running ones finish for a while. Then it interrupts them, and they return to the queue. */
+    close: async (drainMilliseconds: number): Promise<void> => {
+      const timer = setTimeout(() => stopping.abort(), drainMilliseconds);
+      await worker.close();
+      clearTimeout(timer);
+    },
+  };
+}
+
+interface TakenJob {
+  readonly job: Job;
+  /** The token with which this worker has locked the job. */
+  readonly token: string | undefined;
+}
+
+async function processJob(options: WorkerOptions, taken: TakenJob, stopping: AbortSignal): Promise<Outcome> {
+  try {
+    return await runJob(options, taken, stopping);
+  } catch (error) {
+    if (error instanceof DelayedError || error instanceof UnrecoverableError) throw error;
+    throw forDashboard(error);
+  }
+}
+
+async function runJob(
+  { queue, handlers, logger, onFinished }: WorkerOptions,
+  { job, token }: TakenJob,
+  stopping: AbortSignal,
+): Promise<Outcome> {
+  const handler = handlers[job.name];
+  if (!handler) throw new UnrecoverableError(`no handler for ${job.name}`);
+  const started = performance.now();
+  const seconds = () => (performance.now() - started) / 1_000;
+  const finish = (outcome: string) => onFinished?.({ queue, job: job.name, outcome, seconds: seconds() });
+  const fields = { queue, job: job.name, jobId: job.id, requestId: requestIdOf(job) };
+  try {
+    const outcome = await handler.run(job, stopping);
+    const isNews = handler.isNews ?? (outcome === 'published' || outcome === 'failed');
+    const durationMs = Math.round(seconds() * 1_000);
+    logger[isNews ? 'info' : 'debug']({ ...fields, outcome, durationMs }, 'job finished');
+    finish(outcome);
+    return outcome;
+  } catch (thrown) {
+    const error = toUnavailable(thrown);
+    const waits = waitBeforeNextTry(error, stopping);
+    if (waits !== null) {
+      logger.warn({ ...fields, waits, err: error }, 'job put off');
+      finish('delayed');
+      await job.moveToDelayed(Date.now() + waits, token);
+      throw new DelayedError();
+    }
+    finish('error');
+    const isLast = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
+    logger.error({ ...fields, isLast, err: error }, 'job failed');
+    if (isLast) await handler.giveUp?.(job);
+    throw error;
+  }
+}
+
+/** Returns after how many milliseconds a job that is not to blame is tried again; null for a job that failed. */
+function waitBeforeNextTry(error: unknown, stopping: AbortSignal): number | null {
+  if (error instanceof UnavailableError) return error.retryAfterSeconds * 1_000;
+  return stopping.aborted ? 100 : null;
+}
+
+/**
+ * Makes the error that the queue stores for dashboards: its kind and where it happened. The message may quote a document,
+ * so it is only in the log.
+ */
+function forDashboard(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(typeof error);
+  const code = errorCode(error);
+  const shown = new Error(code ?? 'see the log of the worker');
+  shown.name = error.name;
+  const head = `${error.name}: ${error.message}`;
+  const frames = error.stack?.startsWith(head) ? error.stack.slice(head.length) : '';
+  shown.stack = `${shown.name}: ${shown.message}${frames}`;
+  return shown;
+}
+
+function requestIdOf(job: Job): string | undefined {
+  const data: unknown = job.data;
+  const has = typeof data === 'object' && data !== null && 'requestId' in data;
+  return has && typeof data.requestId === 'string' ? data.requestId : undefined;
+}

@@ -1,0 +1,16 @@
+import { cacheJob } from '../../shared/queues/payloads.js';
+import { createBuildCache } from '../build-cache.js';
+import type { WorkerContext } from '../context.js';
+import type { LaneService, QueueService } from './queue-service.js';
+
+export function serveCache(context: WorkerContext): QueueService {
+  const build = createBuildCache({ ...context, engine: context.cacheEngine });
+  const handlers: LaneService['handlers'] = {
+    build: {
+      isNews: true,
+      run: (job, signal) => build.run(cacheJob.parse(job.data), { signal }),
+      giveUp: (job) => build.giveUp(cacheJob.parse(job.data)),
+    },
+  };
+  return { lanes: [{ lane: 'cache', concurrency: context.settings.workers.cacheConcurrency, handlers }] };
+}

@@ -1,0 +1,72 @@
+import { ingestJob } from '../../shared/queues/payloads.js';
+import { countTokens } from '../../shared/text/token-count.js';
+import type { WorkerContext } from '../context.js';
+import { guardChunks } from '../ingestion/guard-chunks.js';
+import { createIngestJob } from '../ingestion/ingest-job.js';
+import { createIngestShort, type IngestShort } from '../ingestion/ingest-short.js';
+import { createReadContent, createReadText } from '../ingestion/read-content.js';
+import { createReserveMemory } from '../ingestion/reserve-memory.js';
+import { startParserPool } from '../parse/start-pool.js';
+import { giveUp } from './give-up.js';
+import type { LaneService, QueueService } from './queue-service.js';
+
+export async function serveIngestion(context: WorkerContext): Promise<QueueService> {
+  const { settings, storage, logger } = context;
+  const { ingest, chunk, workers } = settings;
+  const parser = await startParserPool({
+    user: { uid: ingest.parserUid, gid: ingest.parserGid },
+    size: ingest.parserProcesses,
+    memoryMegabytes: ingest.parseMemoryMegabytes,
+    timeoutMilliseconds: ingest.parseSeconds * 1_000,
+    maxChunks: ingest.maxChunks,
+    chunk,
+    logger,
+  });
+  const run = createIngestJob({
+    ...context,
+    chunks: guardChunks(context.chunks, context.memory),
+    reserveMemory: createReserveMemory({ ...context, vectorBytes: await vectorBytes(context) }),
+    readContent: createReadContent({ storage, parser }),
+    ingestShort: createShort(context),
+  });
+  const handlers: LaneService['handlers'] = {
+    ingest: {
+      isNews: true,
+      run: (job, signal) => {
+        const { requestId, ...fence } = ingestJob.parse(job.data);
+        return run(fence, { requestId, signal });
+      },
+      giveUp: giveUp(context, 'parsing'),
+    },
+  };
+  const concurrency = workers.ingestionConcurrency;
+  // Two jobs for each parser keep it busy. A job that is taken no longer waits in its caller's turn, so there are no more.
+  const slow = Math.min(concurrency, 2 * ingest.parserProcesses);
+  return {
+    lanes: [
+      { lane: 'ingestion-quick', concurrency, handlers },
+      { lane: 'ingestion', concurrency: slow, handlers },
+    ],
+    close: () => parser.close(),
+  };
+}
+
+/** Assumed for a model with unknown dimensions until its first vector. */
+const LIKELY_DIMENSIONS = 1_536;
+
+async function vectorBytes({ settings, dataSet, embedding, isEmbeddingRemote }: WorkerContext) {
+  const { dimensions, vectorType } = settings.embedding;
+  const unknown = isEmbeddingRemote ? dimensions || LIKELY_DIMENSIONS : await embedding.dimensions();
+  // The Query Engine keeps its own copy of each vector.
+  const copies = dataSet.index === null ? 1 : 2;
+  return copies * (dataSet.dimensions ?? unknown) * (vectorType === 'float16' ? 2 : 4);
+}
+
+function createShort(context: WorkerContext): IngestShort | null {
+  const { settings, storage, isEmbeddingRemote } = context;
+  if (isEmbeddingRemote) return null;
+  countTokens('Load the encoder before the first document.');
+  const chunk = { ...settings.chunk, maxChunks: settings.ingest.maxChunks };
+  const chunks = guardChunks(context.chunks, context.memory);
+  return createIngestShort({ ...context, chunks, readText: createReadText({ storage, chunk }) });
+}

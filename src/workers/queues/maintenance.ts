@@ -1,0 +1,43 @@
+import { cleanJob, retagJob } from '../../shared/queues/payloads.js';
+import { createUnreferencedObjects } from '../../shared/storage/unreferenced-objects.js';
+import type { WorkerContext } from '../context.js';
+import { createCleanJob } from '../maintenance/clean-job.js';
+import { createRemoveUnreferencedObjects } from '../maintenance/remove-unreferenced-objects.js';
+import { createRetagWithMemory } from '../maintenance/retag-with-memory.js';
+import { startSweepSchedule } from '../maintenance/sweep/schedule.js';
+import { createSweep } from '../maintenance/sweep/sweep.js';
+import type { LaneService, QueueService } from './queue-service.js';
+
+const KEEPS_NO_SOURCES =
+  'workers.keep_sources_seconds is 0: a Redis that comes back without its last seconds may refer to sources that are gone';
+
+export async function serveMaintenance(context: WorkerContext): Promise<QueueService> {
+  const { settings, jobs, logger, redis, metrics } = context;
+  const everyMilliseconds = settings.workers.sweepSeconds * 1_000;
+  const clean = createCleanJob(context);
+  const retag = createRetagWithMemory(context);
+  const keepMilliseconds = settings.workers.keepSourcesSeconds * 1_000;
+  const objects = createUnreferencedObjects({ ...context, keepMilliseconds });
+  const removeObjects = createRemoveUnreferencedObjects({ ...context, objects });
+  if (keepMilliseconds === 0) logger.warn(KEEPS_NO_SOURCES);
+  // Earlier versions ran sweeps as jobs of a scheduler.
+  await jobs.queue('maintenance').removeJobScheduler('sweep');
+  const sweepSchedule = startSweepSchedule({
+    redis,
+    logger,
+    everyMilliseconds,
+    sweep: createSweep({ ...context, removeObjects, clean, graceMs: Math.min(everyMilliseconds, 10_000) }),
+    leaseMilliseconds: 3 * settings.workers.lockSeconds * 1_000,
+    onSwept: ({ outcome, seconds }) => {
+      const labels = { queue: 'maintenance', job: 'sweep', outcome };
+      metrics.add('quire_jobs_total', labels);
+      metrics.observe('quire_job_duration_seconds', labels, seconds);
+    },
+  });
+  const handlers: LaneService['handlers'] = {
+    clean: { run: (job) => clean(cleanJob.parse(job.data).generation) },
+    retag: { run: (job) => retag(retagJob.parse(job.data)) },
+    sweep: { run: () => Promise.resolve('stale') },
+  };
+  return { lanes: [{ lane: 'maintenance', concurrency: 4, handlers }], sweepSchedule };
+}

@@ -1,0 +1,18 @@
+import type { LaneName } from '../../shared/queues/jobs.js';
+import type { SweepSchedule } from '../maintenance/sweep/schedule.js';
+import type { JobHandler } from '../queue-worker.js';
+
+/** How the jobs of one lane are run. */
+export interface LaneService {
+  readonly lane: LaneName;
+  readonly handlers: Readonly<Record<string, JobHandler>>;
+  readonly concurrency: number;
+}
+
+/** How the jobs of one queue are run. */
+export interface QueueService {
+  readonly lanes: readonly LaneService[];
+  readonly sweepSchedule?: SweepSchedule;
+  /** Called when no job is running any more. */
+  readonly close?: () => Promise<void>;
+}

@@ -1,0 +1,93 @@
+import type { QueueName } from '../shared/queues/jobs.js';
+import { keys } from '../shared/redis/keys.js';
+import { waitForRedis } from '../shared/redis/open.js';
+import { sendHeartbeat } from '../shared/redis/heartbeat.js';
+import type { WorkerContext } from './context.js';
+import { pauseWhileShort } from './pause-while-short.js';
+import { createQueueWorker } from './queue-worker.js';
+import { serveCache } from './queues/cache.js';
+import { serveEmbedding } from './queues/embedding.js';
+import { serveIngestion } from './queues/ingestion.js';
+import { serveMaintenance } from './queues/maintenance.js';
+import type { QueueService } from './queues/queue-service.js';
+import { serveUsage } from './queues/usage.js';
+
+const HEARTBEAT_MS = 5_000;
+
+export interface ServedQueue {
+  close(drainMilliseconds: number): Promise<void>;
+}
+
+/** Serves one queue until it is closed. A sign of life in Redis tells `/health/ready` that the queue is served. */
+export async function serveQueue(queue: QueueName, context: WorkerContext): Promise<ServedQueue> {
+  const { settings, connection, logger, metrics, memory } = context;
+  const { lanes, sweepSchedule, close } = await openQueue(queue, context);
+  const workers = lanes.map(({ lane, handlers, concurrency }) =>
+    createQueueWorker({
+      queue: lane,
+      connection,
+      concurrency,
+      handlers,
+      logger,
+      lockMilliseconds: settings.workers.lockSeconds * 1_000,
+      onFinished: ({ seconds, ...labels }) => {
+        metrics.add('quire_jobs_total', labels);
+        metrics.observe('quire_job_duration_seconds', labels, seconds);
+      },
+    }),
+  );
+  const pauser = GROWING.includes(queue)
+    ? pauseWhileShort({
+        queue,
+        memory,
+        lanes: workers,
+        logger,
+        onPaused: () => {
+          metrics.add('quire_queue_holds_total', { queue });
+        },
+      })
+    : null;
+  const stopHeartbeat = await startHeartbeat(queue, context);
+  return {
+    close: async (drainMilliseconds) => {
+      stopHeartbeat();
+      pauser?.close();
+      await Promise.all([
+        sweepSchedule?.close(),
+        ...workers.map((worker) => worker.close(drainMilliseconds)),
+      ]);
+      await close?.();
+    },
+  };
+}
+
+/** Refreshes the sign of life in Redis. Returns a function that ends that. */
+async function startHeartbeat(queue: QueueName, { redis, logger }: WorkerContext): Promise<() => void> {
+  const beat = () => sendHeartbeat(redis, keys.worker(queue), 3 * HEARTBEAT_MS);
+  // Redis may have gone away again since the process started.
+  await waitForRedis(beat, { logger });
+  const heartbeat = setInterval(() => {
+    beat().catch((error: unknown) => {
+      logger.warn({ queue, err: error }, 'heartbeat failed');
+    });
+  }, HEARTBEAT_MS);
+  return () => clearInterval(heartbeat);
+}
+
+/** Queues whose jobs make Redis grow. Some jobs of `maintenance` do as well; they check the memory themselves. */
+const GROWING: readonly QueueName[] = ['ingestion', 'embedding', 'cache'];
+
+async function openQueue(queue: QueueName, context: WorkerContext): Promise<QueueService> {
+  switch (queue) {
+    case 'ingestion':
+      return serveIngestion(context);
+    case 'embedding':
+      return serveEmbedding(context);
+    case 'maintenance':
+      return serveMaintenance(context);
+    case 'usage':
+      return serveUsage(context);
+    case 'cache':
+      return serveCache(context);
+  }
+}

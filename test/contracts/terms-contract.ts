@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedder.js';
+import type { Candidate, Index, TermWeights } from '../../src/shared/ports.js';
+import { noStatistics, weighQuery } from '../../src/shared/search/query-terms.js';
+import { createHybridRanker, createLexicalRanker, type Ranker } from '../../src/shared/search/ranking.js';
+import { analyzeText, packTerms } from '../../src/shared/text/terms.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { EXACT_SCORES, expectAnswer } from '../support/search-answers.js';
+import { openSearchWorld, type SearchWorld } from '../support/search-world.js';
+import { until } from '../support/until.js';
+import { parsed } from './index-data.js';
+
+const CALLER = 'owner';
+const embedder = createBuiltinEmbedder();
+const vectorOf = async (query: string): Promise<Float32Array> =>
+  (await embedder.embedQuery(query)).vectors[0] ?? new Float32Array();
+const ranker = createLexicalRanker();
+const termsOf = (query: string): TermWeights => weighQuery(query, noStatistics);
+
+/** What every Index that finds by terms must do; its vectors are those of `WORLD_MODEL`. */
+export function describeTermSearch(
+  name: string,
+  makeIndex: (redisUrl: string) => Promise<Index>,
+  startRedis: () => Promise<TestRedis> = startTestRedis,
+): void {
+  describe(`${name}, by terms`, () => {
+    let redis: TestRedis;
+    let world: SearchWorld;
+    let index: Index;
+
+    beforeAll(async () => {
+      redis = await startRedis();
+      world = await openSearchWorld(redis.url);
+      index = await makeIndex(redis.url);
+      await until(async () => (await index.state()) === 'ready');
+    });
+    afterAll(async () => {
+      await index.close();
+      world.close();
+      await redis.stop();
+    });
+
+    describe('of a few chunks', () => {
+      let id: string;
+      beforeEach(async () => {
+        await world.clear();
+        id = await world.create({ metadata: { colour: 'red' } });
+        await world.publish(id, ['the harbour', 'harbour harbour crane', 'a ledger', '倉庫の鍵']);
+      });
+
+      const ask = (
+        query: string,
+        more: Partial<Parameters<Index['searchTerms']>[0]> = {},
+      ): Promise<Candidate[]> =>
+        index.searchTerms({
+          callerId: CALLER,
+          filter: null,
+          limit: 100,
+          query: termsOf(query),
+          ...more,
+        });
+      const numbers = (found: readonly Candidate[]) => found.map(({ number }) => number);
+
+      test('finds what holds one of them, more of them first, with its terms', async () => {
+        const found = await ask('harbour crane');
+        expect(numbers(found)).toEqual([1, 0]);
+        expect(found.map(({ documentId }) => documentId)).toEqual([id, id]);
+        const terms = ['harbour harbour crane', 'the harbour'].map((text) => packTerms(analyzeText(text)));
+        expect(found.map((each) => Buffer.from(each.terms))).toEqual(terms.map((each) => Buffer.from(each)));
+        expect(found.map(({ similarity }) => similarity)).toEqual([NaN, NaN]);
+      });
+
+      test('finds in languages without spaces', async () => {
+        expect(numbers(await ask('倉庫'))).toEqual([3]);
+      });
+
+      test('finds nothing where nothing holds them, and no more than the limit', async () => {
+        expect(await ask('zebra')).toEqual([]);
+        expect(await ask('harbour crane', { limit: 1 })).toHaveLength(1);
+      });
+
+      test('tells similarities to a vector like the search by vectors', async () => {
+        const vector = await vectorOf('harbour crane ledger');
+        const [nearest] = await index.search({ vector, callerId: CALLER, filter: null, limit: 1 });
+        const found = await ask('harbour crane ledger', { vector });
+        const same = found.find(({ number }) => number === nearest?.number);
+        expect(same?.similarity).toBeCloseTo(nearest?.similarity ?? NaN, 6);
+      });
+
+      test('finds nothing of others, and only what the filter lets through', async () => {
+        expect(await ask('harbour', { callerId: 'somebody' })).toEqual([]);
+        const filter = (colour: string) => ({ filter: parsed({ colour }) });
+        expect(numbers(await ask('harbour', filter('red')))).toHaveLength(2);
+        expect(await ask('harbour', filter('blue'))).toEqual([]);
+        await world.patch(id, { readers: ['friend'] });
+        expect(numbers(await ask('harbour', { callerId: 'friend' }))).toHaveLength(2);
+      });
+
+      test('finds nothing of what is not published yet, and the new once it is', async () => {
+        await world.abandon(id, ['harbour zebra', 'zebra'], false);
+        expect(await ask('zebra')).toEqual([]);
+        expect(numbers(await ask('harbour'))).toHaveLength(2);
+        await world.replace(id, ['zebra']);
+        expect(numbers(await ask('zebra'))).toEqual([0]);
+        expect(await ask('harbour')).toEqual([]);
+        await world.remove(id);
+        expect(await ask('zebra')).toEqual([]);
+      });
+
+      test('finds what holds the lightest word alone within the largest filter', async () => {
+        const colours = Array.from({ length: 1_999 }, (_, i) => `colour ${String(i)}`);
+        const filter = parsed({
+          $or: [
+            { colour: { $in: colours.slice(0, 1_000) } },
+            { colour: { $in: ['red', ...colours.slice(1_000)] } },
+          ],
+        });
+        const hits = await world.createSearch(
+          index,
+          createLexicalRanker(),
+        )({ callerId: CALLER, query: 'xylophone zebra ledger', filter, k: 10, minScore: 0.01, per: 'chunk' });
+        expect(hits.map(({ content }) => content)).toEqual(['a ledger']);
+      });
+
+      test('finds what holds only a common word where that outweighs a rare one in a long text', async () => {
+        const long = Array.from({ length: 900 }, (_, i) => `xylophone${String(i)}`).join(' ');
+        await world.publish(await world.create(), [
+          `xylophone ${long}`,
+          ...Array.from({ length: 230 }, (_, i) => `${i < 125 ? 'harbour' : 'ledger'} ${String(i)}`),
+        ]);
+        const asked = { callerId: CALLER, query: 'harbour xylophone', filter: null, per: 'chunk' as const };
+        let looks = 0;
+        const searchTerms: Index['searchTerms'] = (request) => {
+          looks += 1;
+          return index.searchTerms(request);
+        };
+        const search = world.createSearch({ ...index, searchTerms }, ranker);
+        const all = await world.scores(asked.query, { ranker, callerId: CALLER, isWanted: () => true });
+        for (const k of [1, 10]) {
+          const hits = await search({ ...asked, k, minScore: 0 });
+          expect(hits[0]?.content).toMatch(/^(the )?harbour/);
+          expectAnswer(hits, all, { ...asked, k, minScore: 0, tolerance: EXACT_SCORES });
+        }
+        const looksFor = async (minScore: number) => {
+          looks = 0;
+          await search({ ...asked, k: 1, minScore });
+          return looks;
+        };
+        // The second look asks for both: what an index found meanwhile stays found.
+        expect(await looksFor(0)).toBe(index.hasCheapPostings ? 1 : 3);
+        expect(await looksFor(0.2)).toBe(1);
+      });
+
+      test.each(['lexical', 'hybrid'])(
+        '%s ranking fills up with what holds none of the words',
+        async (name) => {
+          const ranker = name === 'lexical' ? createLexicalRanker() : createHybridRanker(0.5);
+          const search = world.createSearch(index, ranker);
+          const asked = { callerId: CALLER, query: 'ledger', filter: null, k: 10, per: 'chunk' as const };
+          const all = await search({ ...asked, minScore: 0 });
+          expect(all).toHaveLength(4);
+          expect(all[0]?.content).toBe('a ledger');
+          const good = await search({ ...asked, minScore: 0.1 });
+          expect(good.map(({ content }) => content)).toEqual(['a ledger']);
+        },
+      );
+    });
+
+    describe('of more chunks than are candidates', () => {
+      let rare: string;
+      const FILLER = ['harbour', 'crane', 'ledger', 'wagon', 'signal', 'copper'];
+      const WORDS = Array.from({ length: 40 }, (_, i) => `word${String.fromCharCode(97 + (i % 26), 97 + i)}`);
+
+      beforeAll(async () => {
+        await world.clear();
+        // Each nearer to the query by its vector than the long text that alone holds its one rare word.
+        for (let n = 0; n < 30; n += 1) {
+          const texts = Array.from({ length: 25 }, (_, i) => {
+            const at = n * 25 + i;
+            return `harbour crane ledger ${FILLER[at % 6] ?? ''} ${WORDS[at % 40] ?? ''}`;
+          });
+          await world.publish(await world.create(), texts);
+        }
+        const long = `xylophone harbour ${WORDS.join(' ')} ${WORDS.toReversed().join(' ')}`;
+        rare = await world.create();
+        await world.publish(rare, [long]);
+      });
+
+      const query = 'harbour crane ledger xylophone';
+      const answerOf = async (ranker: Ranker, k: number) => {
+        const asked = { callerId: CALLER, query, filter: null, k, minScore: 0, per: 'chunk' as const };
+        const hits = await world.createSearch(index, ranker)(asked);
+        const all = await world.scores(query, { ranker, callerId: CALLER, isWanted: () => true });
+        return { hits, all, asked };
+      };
+
+      test('by vector the one with the rare word is not among them', async () => {
+        const vector = await vectorOf(query);
+        const nearest = await index.search({ vector, callerId: CALLER, filter: null, limit: 400 });
+        expect(nearest).toHaveLength(400);
+        expect(nearest.every(({ documentId }) => documentId !== rare)).toBe(true);
+      });
+
+      test.each([
+        ['lexical', createLexicalRanker()],
+        ['hybrid', createHybridRanker(0.3)],
+      ])('%s ranking answers as a scan of all does', async (_name, ranker) => {
+        for (const k of [1, 10, 100]) {
+          const { hits, all, asked } = await answerOf(ranker, k);
+          expect(hits).toHaveLength(k);
+          expectAnswer(hits, all, { ...asked, tolerance: EXACT_SCORES });
+        }
+      });
+    });
+  });
+}

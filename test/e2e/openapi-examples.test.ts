@@ -1,0 +1,280 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { allRoutes } from '../support/all-routes.js';
+import { createCheckResponse } from '../support/check-response.js';
+import { createClient } from '../support/client.js';
+import { startService, type Service } from '../support/service.js';
+
+/** All operations, in an order in which the story of the examples can be told. */
+const story = [
+  'GET /health',
+  'GET /health/ready',
+  'GET /health/serving',
+  'POST /local/generate_uri',
+  'POST /ingest/text',
+  'POST /ingest/file',
+  'GET /documents',
+  'GET /documents/{document_id}',
+  'GET /documents/{document_id}/status',
+  'GET /documents/{document_id}/chunks',
+  'POST /retrieve/chunks',
+  'POST /retrieve/docs',
+  'POST /query',
+  'GET /documents/{document_id}/download',
+  'GET /downloads/{document_id}',
+  'POST /cache/create',
+  'GET /cache/{name}',
+  'GET /caches',
+  'POST /cache/{name}/add_docs',
+  'POST /cache/{name}/update',
+  'POST /cache/{name}/query',
+  'DELETE /cache/{name}',
+  'PATCH /documents/{document_id}',
+  'PUT /documents/{document_id}/content',
+  'POST /documents/{document_id}/retry',
+  'POST /documents/{document_id}/cancel',
+  'GET /usage/stats',
+  'GET /usage/recent',
+  'DELETE /documents/{document_id}',
+];
+
+/** Their answers are of another moment than that of the story, so that only their schemas hold. */
+const otherwise = new Set(['POST /documents/{document_id}/cancel', 'GET /usage/stats']);
+
+const content = z.record(
+  z.string(),
+  z.object({
+    example: z.unknown().optional(),
+    /** Of server-sent events. */
+    examples: z.record(z.string(), z.object({ value: z.object({ data: z.string() }) })).default({}),
+  }),
+);
+const pageSchema = z.object({
+  paths: z.record(
+    z.string(),
+    z.record(
+      z.string(),
+      z.object({
+        parameters: z
+          .array(
+            z.object({
+              name: z.string(),
+              in: z.enum(['path', 'query']),
+              example: z.union([z.string(), z.number()]).optional(),
+            }),
+          )
+          .default([]),
+        requestBody: z.object({ content }).default({ content: {} }),
+        responses: z.record(z.string(), z.object({ content })),
+      }),
+    ),
+  ),
+});
+type Operation = z.infer<typeof pageSchema>['paths'][string][string];
+
+interface Request {
+  readonly path: string;
+  readonly method: string;
+  readonly type: string | null;
+  readonly body: unknown;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  /** As JSON, or the text itself where it is none. */
+  readonly body: unknown;
+}
+
+/** What stands in the examples for what only the running service knows, such as ids. */
+const actualOf = new Map<string, string>();
+const translate = (text: string, pairs: Iterable<readonly [string, string]>): string =>
+  [...pairs].reduce((all, [from, to]) => all.replaceAll(from, to), text);
+const toActual = (text: string) => translate(text, actualOf);
+const toExample = (text: string) =>
+  translate(
+    text,
+    [...actualOf].map(([example, actual]) => [actual, example] as const),
+  );
+
+let service: Service;
+let operations: ReadonlyMap<string, Operation>;
+let token = '';
+const check = createCheckResponse(allRoutes());
+
+beforeAll(async () => {
+  service = await startService({ env: { QUIRE_DEV_MODE: 'false' } });
+  const page: unknown = await (await fetch(`${service.url}/openapi.json`)).json();
+  operations = new Map(
+    Object.entries(pageSchema.parse(page).paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation]),
+    ),
+  );
+  actualOf.set('127.0.0.1:8000', new URL(service.url).host);
+  token = createClient(service.url, 'admin', ['read', 'write', 'admin']).authorization;
+}, 60_000);
+
+afterAll(async () => {
+  await service.stop();
+});
+
+describe('the examples of the OpenAPI page', () => {
+  test('are of every operation', () => {
+    expect([...story].sort()).toEqual([...operations.keys()].sort());
+  });
+
+  test.each(story)('%s: its request succeeds and is answered as the page shows', async (name) => {
+    const operation = operationOf(name);
+    const requests = requestsOf(name, operation);
+    for (const [number, request] of requests.entries()) {
+      const answer = await send(request);
+      expect({ status: answer.status, text: answer.status === 200 ? '' : answer.text }).toEqual({
+        status: 200,
+        text: '',
+      });
+      const example = exampleOf(operation, 200);
+      learn(example, answer.body);
+      // Of several ways to ask, such as a text or a file, the answer belongs to the first.
+      if (number === 0 && !otherwise.has(name)) expect(inStory(answer)).toEqual(expectation(example));
+      if (eventsOf(operation).length > 0) await expectEvents(request, operation);
+    }
+  });
+
+  test.each(['POST /ingest/text', 'POST /ingest/file'])(
+    '%s: its request is answered with the 202 that the page shows, where nobody waits',
+    async (name) => {
+      const operation = operationOf(name);
+      const [request] = requestsOf(name, operation);
+      if (!request) throw new Error('no request');
+      const answer = await send(request, { Prefer: 'respond-async' });
+      expect(answer.status).toBe(202);
+      learn(exampleOf(operation, 202), answer.body);
+      expect(inStory(answer)).toEqual(expectation(exampleOf(operation, 202)));
+    },
+  );
+});
+
+function operationOf(name: string): Operation {
+  const operation = operations.get(name);
+  if (!operation) throw new Error(`the page has no ${name}`);
+  return operation;
+}
+
+/** The server-sent events that the page shows as an answer, if there are any. */
+const eventsOf = ({ responses }: Operation) =>
+  Object.values(responses[200]?.content['text/event-stream']?.examples ?? {}).map(({ value }) => value.data);
+
+/** The same request, for an answer piece by piece. */
+async function expectEvents(request: Request, operation: Operation): Promise<void> {
+  const body = { ...z.record(z.string(), z.unknown()).parse(request.body), stream: true };
+  const { status, text } = await send({ ...request, body });
+  expect(status).toBe(200);
+  const lines = toExample(text).matchAll(/^data: (.*)$/gm);
+  const sent = [...lines].map(([, data = '']) => JSON.parse(data) as unknown);
+  for (const shown of eventsOf(operation)) expect(sent).toContainEqual(expectation(JSON.parse(shown)));
+}
+
+const exampleOf = ({ responses }: Operation, status: number): unknown =>
+  Object.values(responses[status]?.content ?? {})[0]?.example;
+
+/** One request for each type of body that an operation takes, with the values of its examples. */
+function requestsOf(name: string, { parameters, requestBody }: Operation): Request[] {
+  const [method = '', pattern = ''] = name.split(' ');
+  const values = new Map(parameters.map((each) => [each.name, String(each.example)]));
+  const path = pattern.replaceAll(/\{(\w+)\}/g, (_, parameter: string) => values.get(parameter) ?? '');
+  const types = Object.entries(requestBody.content);
+  // Where there is a body, the query string only stands in for fields of it.
+  const asked = parameters.filter((each) => each.in === 'query' && types.length === 0);
+  const query = asked.map((each) => [each.name, values.get(each.name) ?? ''] as const);
+  const address =
+    query.length === 0 ? path : `${path}?${new URLSearchParams(Object.fromEntries(query)).toString()}`;
+  return types.length === 0
+    ? [{ method, path: address, type: null, body: undefined }]
+    : types.map(([type, { example }]) => ({ method, path: address, type, body: example }));
+}
+
+async function send(
+  { method, path, type, body }: Request,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const actualPath = toActual(path);
+  const response = await fetch(service.url + actualPath, {
+    method,
+    headers: {
+      Authorization: token,
+      ...(type === 'application/json' ? { 'Content-Type': type } : {}),
+      ...headers,
+    },
+    body: body === undefined ? null : encode(type, JSON.parse(toActual(JSON.stringify(body)))),
+  });
+  const text = await response.text();
+  check({ method, path: actualPath, status: response.status, headers: response.headers, text });
+  const isJson = response.headers.get('content-type') === 'application/json';
+  return { status: response.status, text, body: isJson ? (JSON.parse(text) as unknown) : text };
+}
+
+function encode(type: string | null, body: unknown): string | FormData | URLSearchParams {
+  if (type === 'application/json') return JSON.stringify(body);
+  const fields = Object.entries(z.record(z.string(), z.union([z.string(), z.number()])).parse(body));
+  const form = type === 'multipart/form-data' ? new FormData() : new URLSearchParams();
+  for (const [name, value] of fields) {
+    if (name === 'file' && form instanceof FormData)
+      form.set(name, new Blob([String(value)]), 'handover.txt');
+    else form.set(name, String(value));
+  }
+  return form;
+}
+
+const tokenOf = (uri: string) => /:([^:@]+)@/.exec(uri)?.[1] ?? '';
+
+const learned = z.union([
+  z.object({ external_id: z.string() }).transform(({ external_id }) => [external_id]),
+  z.object({ uri: z.string() }).transform(({ uri }) => [tokenOf(uri)]),
+  z
+    .array(z.object({ content: z.object({ value: z.url() }) }))
+    .transform((found) =>
+      found.flatMap(({ content: { value } }) => [...new URL(value).searchParams.values()]),
+    ),
+]);
+
+/** Remembers what an answer holds where the example has an id, a token, or a signed address. */
+function learn(example: unknown, actual: unknown): void {
+  const [before, now] = [learned.safeParse(example).data, learned.safeParse(actual).data];
+  if (!before || !now) return;
+  for (const [place, value] of before.entries()) {
+    const found = now[place] ?? '';
+    if (value !== found) actualOf.set(value, found);
+  }
+  // From here on Alice uses the token that she was given.
+  const uri = z.object({ uri: z.string() }).safeParse(actual).data?.uri;
+  if (uri !== undefined) token = `Bearer ${tokenOf(uri)}`;
+}
+
+const inStory = ({ body }: Answer): unknown => JSON.parse(toExample(JSON.stringify(body)));
+
+/** Numbers that depend on the machine, or on how prompts are written. */
+const variable = new Set([
+  'duration_ms',
+  'tokens_used',
+  'token_count',
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+]);
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const STORAGE_KEY = /^\d{4}-\d\d-\d\dT\d\d\/[\w-]+$/;
+
+/** An example as an expectation: times are any time, scores are rounded. */
+function expectation(example: unknown): unknown {
+  if (typeof example === 'number' && !Number.isInteger(example)) return expect.closeTo(example, 1);
+  if (typeof example === 'string') {
+    const pattern = [TIME, STORAGE_KEY].find((each) => each.test(example));
+    return pattern ? expect.stringMatching(pattern) : example;
+  }
+  if (Array.isArray(example)) return example.map(expectation);
+  if (typeof example !== 'object' || example === null) return example;
+  const entries = Object.entries(example).map(([key, value]) => {
+    return [key, variable.has(key) ? expect.any(Number) : expectation(value)] as const;
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,27 @@
+import { expect, test } from '@jest/globals';
+import { createFairQueue } from '../../../src/workers/parse/fair-queue.js';
+
+const taker = (callerId: string, isQuick = false) => ({ callerId, isQuick, signal: undefined });
+
+test('of those who wait, whoever holds the fewest goes first, then whoever came first', async () => {
+  const queue = createFairQueue(['a', 'b'], 'spare');
+  const heavy = taker('heavy');
+  const [first] = [await queue.take(heavy), await queue.take(heavy)];
+  const order: string[] = [];
+  const ask = (callerId: string) =>
+    queue.take(taker(callerId)).then((item) => {
+      order.push(callerId);
+      return item;
+    });
+  const waiting = { heavy: [ask('heavy'), ask('heavy')], light: ask('light'), other: ask('other') };
+  queue.giveBack(first, heavy);
+  queue.giveBack(await waiting.light, taker('light'));
+  await waiting.other;
+  expect(order).toEqual(['light', 'other']);
+});
+
+test('the spare is for the quick while slow ones hold all items', async () => {
+  const queue = createFairQueue(['a'], 'spare');
+  expect(await queue.take(taker('heavy'))).toBe('a');
+  expect(await queue.take(taker('light', true))).toBe('spare');
+});

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { DETECTION_BYTES, detectFileType } from '../../../../src/shared/documents/file-types.js';
+import { IngestError } from '../../../../src/shared/errors.js';
+import type { ParserPool } from '../../../../src/workers/parse/pool.js';
+import { startParserPool } from '../../../../src/workers/parse/start-pool.js';
+import { folded, sampleFiles } from '../../../support/sample-files.js';
+
+const samples = sampleFiles();
+
+(samples.length > 0 ? describe : describe.skip)('the sample files', () => {
+  let pool: ParserPool;
+  beforeAll(async () => {
+    pool = await startParserPool({
+      user: { uid: 65_534, gid: 65_534 },
+      size: 2,
+      memoryMegabytes: 2048,
+      timeoutMilliseconds: 60_000,
+      maxChunks: 20_000,
+      chunk: { size: 512, overlap: 64 },
+    });
+  });
+  afterAll(() => pool.close());
+
+  test.each(samples)('$file: $expected', async ({ file, path, phrase, expected, read }) => {
+    const type = detectFileType(read().subarray(0, DETECTION_BYTES), file, null);
+    // Refused with 415.
+    if (!type) return;
+    const end = await pool.parse({ path, format: type.format }).then(
+      ({ chunks }) => ({ chunks, code: undefined }),
+      (error: unknown) => {
+        if (!(error instanceof IngestError)) throw error;
+        return { chunks: undefined, code: error.code };
+      },
+    );
+    if (expected.startsWith('fail:')) expect(expected.slice(5).split(',')).toContain(end.code);
+    if (expected === 'found' || expected === 'done') {
+      expect(end.code).toBeUndefined();
+      const text = folded((end.chunks ?? []).map((chunk) => chunk.text.slice(chunk.overlap)).join(''));
+      expect(text).toContain(folded(phrase));
+    }
+  });
+
+  test('of every format that is read are among them', () => {
+    const formats = samples.map(
+      ({ file, read }) => detectFileType(read().subarray(0, DETECTION_BYTES), file, null)?.format,
+    );
+    for (const format of ['text', 'markdown', 'html', 'csv', 'pdf', 'docx'] as const)
+      expect(formats).toContain(format);
+  });
+});
