@@ -91,7 +91,7 @@ describe('in a browser', () => {
     const { external_id: id } = (await answer.json()) as { external_id: string };
     await visit(service.url, async (tab) => {
       await tab.goto(`${service.url}/admin/queues`);
-      await tab.getByRole('link', { name: 'ingestion' }).first().click();
+      await tab.getByRole('link', { name: 'ingestion-quick' }).first().click();
       await tab.getByText(`ingest-${id}-1-1`).waitFor();
       expect(await tab.content()).not.toContain('cider');
       const link = tab.getByRole('link', { name: 'Document' }).first();
