@@ -1,5 +1,5 @@
 import { TryLaterError } from '../../../shared/errors.js';
-import { createRoom, type Missing, type Room } from './body-room.js';
+import { createRoom, type Room } from './body-room.js';
 
 /** The share of the budget that one request holds. */
 export interface BodyClaim {
@@ -45,62 +45,78 @@ export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
   const { maxBytes, shareBytes, idleMilliseconds = 5_000 } = options;
   const small = createRoom(maxBytes / 8, maxBytes / 64);
   const large = createRoom(maxBytes, shareBytes);
-  /** Claims whose bodies are still arriving, those that have grown last at the end. */
-  const reading = new Map<Claim, () => void>();
-
-  const fit = (claim: Claim, bytes: number): Room | null => {
-    const rooms = bytes <= SMALL_BYTES ? [small, large] : [large];
-    return rooms.find((room) => room.misses(claim.holder, bytes) === null) ?? null;
+  const account: Account = { small, large, reading: new Map(), idleMilliseconds };
+  return {
+    heldBytes: () => small.held() + large.held(),
+    claim: (holder) => openClaim(account, holder),
   };
-  const endIdle = (claim: Claim, missing: Missing | null): boolean => {
-    const [other, giveUp] = findIdle(reading, { claim, missing, room: large, idleMilliseconds }) ?? [];
-    if (!other) return false;
+}
+
+interface Account {
+  readonly small: Room;
+  readonly large: Room;
+  /** Claims whose bodies are still arriving, and what ends them. Those that have grown last are at the end. */
+  readonly reading: Map<Claim, () => void>;
+  readonly idleMilliseconds: number;
+}
+
+function openClaim(account: Account, holder: string): BodyClaim {
+  const claim: Claim = { holder, bytes: 0, room: null, grownAt: performance.now(), isOver: false };
+  return {
+    grow: (bytes) => {
+      if (claim.isOver) throw full();
+      const wanted = Math.ceil(bytes / STEP_BYTES) * STEP_BYTES;
+      if (wanted > claim.bytes) grow(account, claim, wanted);
+    },
+    shrink: (bytes) => {
+      if (bytes < claim.bytes) put(claim, bytes, claim.room);
+    },
+    whileReading: (giveUp) => {
+      account.reading.set(claim, giveUp);
+      return () => account.reading.delete(claim);
+    },
+    release: () => {
+      put(claim, 0, null);
+    },
+  };
+}
+
+/** @throws TryLaterError when there is no room, and no idle body to make some */
+function grow(account: Account, claim: Claim, bytes: number): void {
+  const { room: before, bytes: held } = claim;
+  put(claim, 0, null);
+  let room = findRoom(account, claim, bytes);
+  while (!room && endIdle(account, claim, bytes)) room = findRoom(account, claim, bytes);
+  put(claim, room ? bytes : held, room ?? before);
+  if (!room) throw full();
+  claim.grownAt = performance.now();
+  const giveUp = account.reading.get(claim);
+  if (!giveUp) return;
+  account.reading.delete(claim);
+  account.reading.set(claim, giveUp);
+}
+
+function findRoom({ small, large }: Account, { holder }: Claim, bytes: number): Room | null {
+  const rooms = bytes <= SMALL_BYTES ? [small, large] : [large];
+  return rooms.find((room) => room.misses(holder, bytes) === null) ?? null;
+}
+
+/** Ends the body that has been idle for longest of those that take what a claim misses; false when there is none. */
+function endIdle(account: Account, claim: Claim, bytes: number): boolean {
+  const { large, reading, idleMilliseconds } = account;
+  const missing = large.misses(claim.holder, bytes);
+  const idleSince = performance.now() - idleMilliseconds;
+  for (const [other, giveUp] of reading) {
+    if (other.grownAt > idleSince) return false;
+    if (other === claim || other.room !== large) continue;
+    if (missing === 'share' && other.holder !== claim.holder) continue;
     reading.delete(other);
     put(other, 0, null);
     other.isOver = true;
-    giveUp?.();
+    giveUp();
     return true;
-  };
-  const grow = (claim: Claim, bytes: number) => {
-    if (claim.isOver) throw full();
-    const { room: before, bytes: held } = claim;
-    put(claim, 0, null);
-    let room = fit(claim, bytes);
-    while (!room && endIdle(claim, large.misses(claim.holder, bytes))) room = fit(claim, bytes);
-    if (!room) {
-      put(claim, held, before);
-      throw full();
-    }
-    put(claim, bytes, room);
-    claim.grownAt = performance.now();
-    const giveUp = reading.get(claim);
-    if (!giveUp) return;
-    reading.delete(claim);
-    reading.set(claim, giveUp);
-  };
-
-  return {
-    heldBytes: () => small.held() + large.held(),
-    claim: (holder) => {
-      const claim: Claim = { holder, bytes: 0, room: null, grownAt: performance.now(), isOver: false };
-      return {
-        grow: (bytes) => {
-          const wanted = Math.ceil(bytes / STEP_BYTES) * STEP_BYTES;
-          if (wanted > claim.bytes || claim.isOver) grow(claim, wanted);
-        },
-        shrink: (bytes) => {
-          if (bytes < claim.bytes) put(claim, bytes, claim.room);
-        },
-        whileReading: (giveUp) => {
-          reading.set(claim, giveUp);
-          return () => reading.delete(claim);
-        },
-        release: () => {
-          put(claim, 0, null);
-        },
-      };
-    },
-  };
+  }
+  return false;
 }
 
 function put(claim: Claim, bytes: number, room: Room | null): void {
@@ -108,27 +124,6 @@ function put(claim: Claim, bytes: number, room: Room | null): void {
   room?.add(claim.holder, bytes);
   claim.bytes = bytes;
   claim.room = room;
-}
-
-interface InTheWay {
-  readonly claim: Claim;
-  readonly missing: Missing | null;
-  readonly room: Room;
-  readonly idleMilliseconds: number;
-}
-
-/** The body that has been idle for longest of those that take what a claim misses. */
-function findIdle(
-  reading: ReadonlyMap<Claim, () => void>,
-  { claim, missing, room, idleMilliseconds }: InTheWay,
-): [Claim, () => void] | null {
-  const idleSince = performance.now() - idleMilliseconds;
-  for (const [other, giveUp] of reading) {
-    if (other.grownAt > idleSince) return null;
-    if (other === claim || other.room !== room) continue;
-    if (missing === 'all' || other.holder === claim.holder) return [other, giveUp];
-  }
-  return null;
 }
 
 interface Claim {
