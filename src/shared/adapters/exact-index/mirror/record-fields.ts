@@ -1,7 +1,6 @@
-import { z } from 'zod';
-import type { AccessLists } from '../../../access/access.js';
-import { documentSchema, type MatchableDocument, type Metadata } from '../../../document.js';
+import type { MatchableDocument, Metadata } from '../../../document.js';
 import { isPlainObject } from '../../../is-plain-object.js';
+import { createAccessParser } from './access-lists.js';
 
 /** What the mirror reads of a record's hash. `access` holds one line of JSON for each access list. */
 export interface RecordTexts {
@@ -13,7 +12,7 @@ export interface RecordTexts {
 export interface ParsedRecord {
   /** Its contents hold only what filters look at, so that documents can share them. */
   readonly document: MatchableDocument;
-  /** Equal for equal access lists. */
+  /** Equal for equal access lists, and short. */
   readonly accessKey: string;
   /** `attempt` is the part of the generation's id after the document's id, in which most documents are equal. */
   readonly published: { readonly attempt: string; readonly chunkCount: number } | null;
@@ -25,20 +24,18 @@ export type ParseRecord = (id: string, texts: RecordTexts) => ParsedRecord;
 type Content = NonNullable<MatchableDocument['published']>;
 type ReadContent = Pick<Content, 'contentType' | 'filename' | 'generation' | 'chunkCount'>;
 
-const linesSchema = z.tuple([z.string(), z.string(), z.string()]);
-const accessSchema = documentSchema.pick({ readers: true, writers: true, admins: true });
 const CACHED = 10_000;
 
 /** Parses records. Most of them have the same access lists and kinds of content, which are parsed and held once. */
 export function createRecordParser(): ParseRecord {
-  const accesses = new Map<string, AccessLists>();
+  const parseAccess = createAccessParser();
   const contents = new Map<string, Content>();
   const attempts = new Map<string, string>();
   const slim = (content: ReadContent): Content =>
     remember(contents, looksOf(content), () => slimContent(content));
 
   return (id, { access, fields }) => {
-    const { readers, writers, admins } = remember(accesses, access, () => parseAccess(access));
+    const { key: accessKey, lists } = parseAccess(access);
     const [createdAt, metadata, published, pending] = readFields(parse(fields));
     const { generation = null, chunkCount = 0 } = published ?? {};
     if (generation?.startsWith(id) === false) throw new TypeError('a generation of another document');
@@ -47,23 +44,18 @@ export function createRecordParser(): ParseRecord {
       document: {
         id,
         createdAt,
-        readers,
-        writers,
-        admins,
+        readers: lists.readers,
+        writers: lists.writers,
+        admins: lists.admins,
         metadata,
         published: published && slim(published),
         pending: pending && slim(pending),
       },
-      accessKey: access,
+      accessKey,
       published:
         attempt === null ? null : { attempt: remember(attempts, attempt, () => attempt), chunkCount },
     };
   };
-}
-
-function parseAccess(text: string): AccessLists {
-  const [readers, writers, admins] = linesSchema.parse(text.split('\n'));
-  return accessSchema.parse({ readers: parse(readers), writers: parse(writers), admins: parse(admins) });
 }
 
 /** Equal for contents between which filters make no difference. */
