@@ -1,9 +1,17 @@
-import { DelayedError, UnrecoverableError, Worker, type ConnectionOptions, type Job } from 'bullmq';
+import {
+  DelayedError,
+  UnrecoverableError,
+  WaitingError,
+  Worker,
+  type ConnectionOptions,
+  type Job,
+} from 'bullmq';
 import { errorCode } from '../shared/error-code.js';
 import { UnavailableError } from '../shared/errors.js';
 import type { Logger } from '../shared/observability/logger.js';
 import { QUEUE_PREFIX, type LaneName } from '../shared/queues/jobs.js';
 import { toUnavailable } from '../shared/redis/client.js';
+import { TurnOverError } from './turn.js';
 
 /** The result of a job, which the queue stores as its return value. */
 export type Outcome = 'done' | 'published' | 'failed' | 'stale';
@@ -15,6 +23,8 @@ export interface JobHandler {
    * publications and failures are.
    */
   readonly isNews?: true;
+  /** Returns the priority with which a job that threw a `TurnOverError` continues. */
+  readonly nextTurn?: (job: Job) => Promise<number>;
   /** Is called when the last attempt has failed, so that the job's document does not wait for ever. */
   readonly giveUp?: (job: Job) => Promise<unknown>;
 }
@@ -74,7 +84,8 @@ async function processJob(options: WorkerOptions, taken: TakenJob, stopping: Abo
   try {
     return await runJob(options, taken, stopping);
   } catch (error) {
-    if (error instanceof DelayedError || error instanceof UnrecoverableError) throw error;
+    const isForQueue = [DelayedError, WaitingError, UnrecoverableError].some((kind) => error instanceof kind);
+    if (isForQueue) throw error;
     throw forDashboard(error);
   }
 }
@@ -91,13 +102,18 @@ async function runJob(
   const finish = (outcome: string) => onFinished?.({ queue, job: job.name, outcome, seconds: seconds() });
   const fields = { queue, job: job.name, jobId: job.id, requestId: requestIdOf(job) };
   try {
-    const outcome = await handler.run(job, stopping);
+    const outcome = await runTurn(handler, { job, token }, stopping);
+    if (outcome === 'turn_over') {
+      finish('turn_over');
+      throw new WaitingError();
+    }
     const isNews = handler.isNews ?? (outcome === 'published' || outcome === 'failed');
     const durationMs = Math.round(seconds() * 1_000);
     logger[isNews ? 'info' : 'debug']({ ...fields, outcome, durationMs }, 'job finished');
     finish(outcome);
     return outcome;
   } catch (thrown) {
+    if (thrown instanceof WaitingError) throw thrown;
     const error = toUnavailable(thrown);
     const waits = waitBeforeNextTry(error, stopping);
     if (waits !== null) {
@@ -111,6 +127,34 @@ async function runJob(
     logger.error({ ...fields, isLast, err: error }, 'job failed');
     if (isLast) await handler.giveUp?.(job);
     throw error;
+  }
+}
+
+/** Runs a job until its end or that of its turn; it then waits in its line again. */
+async function runTurn(
+  { run, nextTurn }: JobHandler,
+  { job, token }: TakenJob,
+  stopping: AbortSignal,
+): Promise<Outcome | 'turn_over'> {
+  for (;;) {
+    try {
+      return await run(job, stopping);
+    } catch (error) {
+      if (!(error instanceof TurnOverError) || !nextTurn) throw error;
+    }
+    if (!(await takesNextTurn(job, nextTurn))) continue;
+    await job.moveToWait(token);
+    return 'turn_over';
+  }
+}
+
+/** A Redis that is full does not: the job goes on where it is then, since it may be one that makes room. */
+async function takesNextTurn(job: Job, nextTurn: (job: Job) => Promise<number>): Promise<boolean> {
+  try {
+    await job.changePriority({ priority: await nextTurn(job) });
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -75,7 +75,10 @@ export function createJobs({ connection, redis, onError }: CreateJobsOptions) {
       add(embedsOf(of, batches, origin)),
     addCleans: (generations: readonly string[], callerId: string) => add(cleansOf(generations, callerId)),
     addRetag: (documentId: string, mark: number, origin: JobOrigin) =>
-      add(retagOf({ documentId, mark, requestId: origin.requestId }, origin.callerId)),
+      add(retagOf({ documentId, mark, ...origin })),
+    /** The priority with which a long job of a caller, which gave way to others, goes on. */
+    nextTurn: async (kind: 'clean' | 'retag', callerId: string): Promise<number> =>
+      at(await order.priorities('maintenance', flowOf(kind, callerId), [1]), 0),
     addCacheBuild: (data: z.infer<typeof cacheJob>) => add(cacheBuildOf(data)),
     /** Whether each of the wanted jobs waits, runs or will be tried again. Asked in one round trip. */
     areLive: (wanted: readonly { readonly lane: LaneName; readonly id: string }[]) => areLive(redis, wanted),
@@ -162,16 +165,16 @@ function embedsOf(
 function cleansOf(generations: readonly string[], callerId: string): Addition {
   const jobs = generations.map((generation) => ({
     name: 'clean',
-    data: { generation } satisfies z.infer<typeof cleanJob>,
+    data: { generation, callerId } satisfies z.infer<typeof cleanJob>,
     opts: { jobId: jobIds.clean(generation), ...repeatable },
   }));
   return { lane: 'maintenance', flow: flowOf('clean', callerId), jobs };
 }
 
-function retagOf(data: z.infer<typeof retagJob>, callerId: string): Addition {
+function retagOf(data: z.infer<typeof retagJob>): Addition {
   const opts = { jobId: jobIds.retag(data.documentId, data.mark), ...repeatable };
   const jobs = [{ name: 'retag', data, opts }];
-  return { lane: 'maintenance', flow: flowOf('retag', callerId), jobs };
+  return { lane: 'maintenance', flow: flowOf('retag', data.callerId), jobs };
 }
 
 function cacheBuildOf(data: z.infer<typeof cacheJob>): Addition {

@@ -7,8 +7,10 @@ const requestId = z.string();
 /** Payloads hold only ids, since dashboards show them. */
 export const ingestJob = z.object({ ...fence, requestId });
 export const embedJob = z.object({ ...fence, batch: z.number(), batches: z.number(), requestId });
-export const cleanJob = z.object({ generation: z.string() });
-export const retagJob = z.object({ documentId: z.string(), mark: z.number(), requestId });
+/** In whose turns a job goes on; jobs of earlier versions did not say. */
+const callerId = z.string().default('');
+export const cleanJob = z.object({ generation: z.string(), callerId });
+export const retagJob = z.object({ documentId: z.string(), mark: z.number(), callerId, requestId });
 export const cacheJob = z.object({ ownerId: z.string(), name: z.string(), build: z.string(), requestId });
 
 /** The ids of jobs say what they do, so that a job that waits or runs already is not added again. */

@@ -6,6 +6,7 @@ import type { DocumentRecord } from '../../shared/document.js';
 import type { ExpectedField } from '../../shared/documents/change.js';
 import { documentTags } from '../../shared/documents/document-tags.js';
 import type { Records } from '../../shared/documents/records.js';
+import { endless, type AfterStep } from '../turn.js';
 
 /** Returns the tags that the document will have when its pending content is published. */
 export function tagsWhenPublished(record: DocumentRecord): string {
@@ -24,7 +25,14 @@ export async function writeAllTags(
     generation,
     count,
     tagsOf,
-  }: { generation: string; count: number; tagsOf: (of: DocumentRecord) => string },
+    afterStep = endless,
+  }: {
+    generation: string;
+    count: number;
+    tagsOf: (of: DocumentRecord) => string;
+    /** Called after each batch that has them. */
+    afterStep?: AfterStep;
+  },
 ): Promise<boolean> {
   for (let record: DocumentRecord | null = known; record; record = await records.read(record.id)) {
     const tags = tagsOf(record);
@@ -34,6 +42,7 @@ export async function writeAllTags(
     for (; first < count && done === 'written'; first += BATCH_SIZE) {
       const numbers = Array.from({ length: Math.min(BATCH_SIZE, count - first) }, (_, i) => first + i);
       done = await chunks.writeTags(generation, { numbers, tags, of });
+      if (done === 'written') afterStep();
     }
     if (done !== 'overtaken') return done === 'written';
   }

@@ -3,6 +3,7 @@ import type { Chunks } from '../../shared/chunks/chunks.js';
 import { isHeld } from '../../shared/term-statistics/parts.js';
 import type { TermStatisticsStore } from '../../shared/term-statistics/term-statistics.js';
 import type { Outcome } from '../queue-worker.js';
+import { endless, type AfterStep } from '../turn.js';
 
 interface Parts {
   readonly chunks: Chunks;
@@ -13,14 +14,16 @@ interface Parts {
  * Removes a discarded generation from its owner's term statistics and unlinks its chunks, batch by batch. Each step checks
  * that the generation is still discarded and records its progress in it, because Redis may restart with older data in
  * which the generation is published, or complete again.
+ * @param afterStep called after each batch
  */
 export function createCleanJob(parts: Parts) {
   const { chunks } = parts;
-  return async (generation: string): Promise<Outcome> => {
+  return async (generation: string, afterStep: AfterStep = endless): Promise<Outcome> => {
     for (;;) {
       const { cleaned, batches, chunks: count } = await chunks.cleaning(generation);
       if (cleaned < batches) {
         if (!(await cleanBatch(parts, generation, { batch: cleaned, count }))) return 'stale';
+        afterStep();
         continue;
       }
       // A generation that an earlier version left unfinished has no count of its chunks, which are numbered from 0.

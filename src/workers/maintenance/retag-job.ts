@@ -11,6 +11,7 @@ import type { TermStatisticsStore } from '../../shared/term-statistics/term-stat
 import { updateTermCounts } from '../ingestion/update-term-counts.js';
 import { expectedTags, tagsWhenPublished, writeAllTags } from '../ingestion/tags.js';
 import type { Outcome } from '../queue-worker.js';
+import { endless, type AfterStep } from '../turn.js';
 
 interface RetagParts {
   readonly records: Records;
@@ -18,10 +19,19 @@ interface RetagParts {
   readonly statistics: TermStatisticsStore;
 }
 
-/** Updates the tags of a document's chunks, and its owner's term statistics, to its access lists and metadata. */
+interface RetagRequest {
+  readonly documentId: string;
+  readonly mark: number;
+}
+
+/**
+ * Updates the tags of a document's chunks, and its owner's term statistics, to its access lists and metadata. The
+ * generation holds its progress, so that a job that is run again continues there.
+ * @param afterStep called after each batch
+ */
 export function createRetagJob(parts: RetagParts) {
   const { records } = parts;
-  return async ({ documentId, mark }: { documentId: string; mark: number }): Promise<Outcome> => {
+  return async ({ documentId, mark }: RetagRequest, afterStep: AfterStep = endless): Promise<Outcome> => {
     let expected: ExpectedField[] = [];
     // The record may change in the meantime, by a request whose own job has already run, so it is read again.
     for (let written: string | null = null; ;) {
@@ -29,7 +39,7 @@ export function createRetagJob(parts: RetagParts) {
       if (record === null || (written === null && record.retag !== mark)) return 'stale';
       const tags = JSON.stringify([documentTags(record), tagsWhenPublished(record)]);
       if (tags === written) break;
-      expected = await retagGenerations(parts, record);
+      expected = await retagGenerations({ ...parts, afterStep }, record);
       written = tags;
     }
     await records.update(documentId, (each) => {
@@ -40,8 +50,10 @@ export function createRetagJob(parts: RetagParts) {
   };
 }
 
+type TurnParts = RetagParts & { readonly afterStep: AfterStep };
+
 /** Returns the fields that show that the published and the pending generation are done. */
-async function retagGenerations(parts: RetagParts, record: DocumentRecord): Promise<ExpectedField[]> {
+async function retagGenerations(parts: TurnParts, record: DocumentRecord): Promise<ExpectedField[]> {
   const { published, pending } = record;
   const serving = published?.generation
     ? await retagGeneration(parts, record, { generation: published.generation, tagsOf: documentTags })
@@ -53,23 +65,26 @@ async function retagGenerations(parts: RetagParts, record: DocumentRecord): Prom
 }
 
 async function retagGeneration(
-  { records, chunks, statistics }: RetagParts,
+  { records, chunks, statistics, afterStep }: TurnParts,
   record: DocumentRecord,
   { generation, tagsOf }: { generation: string; tagsOf: (of: DocumentRecord) => string },
 ): Promise<ExpectedField[]> {
   const { id: documentId } = record;
   const { chunks: count = 0 } = (await chunks.generation(generation)) ?? {};
   if (count === 0) return [];
-  if (!(await writeAllTags({ records, chunks }, record, { generation, count, tagsOf }))) return [];
+  if (!(await writeAllTags({ records, chunks }, record, { generation, count, tagsOf, afterStep }))) return [];
   const owner = statisticsOwner(record);
   const settled: ExpectedField[] = [];
   const states = await statistics.states(generation, batchCount(count));
   for (const [batch, state] of states.entries()) {
     const readTerms = () => chunks.readTerms(generation, batchNumbers(batch, count));
+    const wasDone = isSettled(state, owner);
     const isDone =
-      isSettled(state, owner) ||
+      wasDone ||
       (await updateTermCounts({ records, statistics }, { documentId, generation, batch }, readTerms));
     if (isDone) settled.push({ generation, ...settledField(batch, owner) });
+    // What cannot be done yet is no step: a turn that does nothing else must not end there again and again.
+    if (isDone && !wasDone) afterStep();
   }
   return [expectedTags(generation, tagsOf(record), count), ...settled];
 }

@@ -23,10 +23,10 @@ export function createRetagWithMemory(parts: Parts): ReturnType<typeof createRet
   const { records, chunks, memory } = parts;
   const always = createRetagJob(parts);
   const inRoom = createRetagJob({ ...parts, chunks: guardChunks(chunks, memory) });
-  return async (job) => {
-    if (!(await memory.isShort())) return inRoom(job);
+  return async (job, afterStep) => {
+    if (!(await memory.isShort())) return inRoom(job, afterStep);
     const record = await records.read(job.documentId);
-    return record && (await lengthens(parts, record)) ? inRoom(job) : always(job);
+    return record && (await lengthens(parts, record)) ? inRoom(job, afterStep) : always(job, afterStep);
   };
 }
 

@@ -1,7 +1,7 @@
-import { cleanJob, retagJob } from '../../shared/queues/payloads.js';
 import { createUnreferencedObjects } from '../../shared/storage/unreferenced-objects.js';
 import type { WorkerContext } from '../context.js';
 import { createCleanJob } from '../maintenance/clean-job.js';
+import { createLongJobs } from '../maintenance/long-jobs.js';
 import { createRemoveUnreferencedObjects } from '../maintenance/remove-unreferenced-objects.js';
 import { createRetagWithMemory } from '../maintenance/retag-with-memory.js';
 import { startSweepSchedule } from '../maintenance/sweep/schedule.js';
@@ -35,8 +35,7 @@ export async function serveMaintenance(context: WorkerContext): Promise<QueueSer
     },
   });
   const handlers: LaneService['handlers'] = {
-    clean: { run: (job) => clean(cleanJob.parse(job.data).generation) },
-    retag: { run: (job) => retag(retagJob.parse(job.data)) },
+    ...createLongJobs({ jobs, clean, retag }),
     sweep: { run: () => Promise.resolve('stale') },
   };
   return { lanes: [{ lane: 'maintenance', concurrency: 4, handlers }], sweepSchedule };

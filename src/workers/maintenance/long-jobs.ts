@@ -1,0 +1,30 @@
+import type { Jobs } from '../../shared/queues/jobs.js';
+import { cleanJob, retagJob } from '../../shared/queues/payloads.js';
+import { createTurn } from '../turn.js';
+import type { JobHandler } from '../queue-worker.js';
+import type { createCleanJob } from './clean-job.js';
+import type { createRetagJob } from './retag-job.js';
+
+/** A grant waits for so long behind what others have under way. */
+const TURN_MILLISECONDS = 250;
+
+interface Parts {
+  readonly jobs: Pick<Jobs, 'nextTurn'>;
+  readonly clean: ReturnType<typeof createCleanJob>;
+  readonly retag: ReturnType<typeof createRetagJob>;
+  readonly turnMilliseconds?: number;
+}
+
+/** What may take many seconds for a long document, and gives way to other callers' jobs meanwhile. */
+export function createLongJobs({ jobs, clean, retag, turnMilliseconds = TURN_MILLISECONDS }: Parts) {
+  return {
+    clean: {
+      run: ({ data }) => clean(cleanJob.parse(data).generation, createTurn(turnMilliseconds)),
+      nextTurn: ({ data }) => jobs.nextTurn('clean', cleanJob.parse(data).callerId),
+    },
+    retag: {
+      run: ({ data }) => retag(retagJob.parse(data), createTurn(turnMilliseconds)),
+      nextTurn: ({ data }) => jobs.nextTurn('retag', retagJob.parse(data).callerId),
+    },
+  } satisfies Readonly<Record<string, JobHandler>>;
+}
