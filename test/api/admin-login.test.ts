@@ -45,6 +45,7 @@ describe('who may see /admin', () => {
     const { queues } = JSON.parse(text) as { queues: { name: string }[] };
     expect(queues.map(({ name }) => name).sort()).toEqual([
       'cache',
+      'cache-quick',
       'embedding',
       'ingestion',
       'ingestion-quick',

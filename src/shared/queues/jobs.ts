@@ -22,8 +22,19 @@ export { QUEUE_PREFIX };
 export const QUEUES = ['ingestion', 'embedding', 'cache', 'usage', 'maintenance'] as const;
 export type QueueName = (typeof QUEUES)[number];
 
-/** The lanes, each of which is a BullMQ queue. Quick files have their own lane, so that they never wait for slow ones. */
-export const LANES = ['ingestion', 'ingestion-quick', 'embedding', 'cache', 'usage', 'maintenance'] as const;
+/**
+ * The lanes, each of which is a BullMQ queue. Quick files and small caches have lanes of their own, so that they never
+ * wait for slow ones.
+ */
+export const LANES = [
+  'ingestion',
+  'ingestion-quick',
+  'embedding',
+  'cache',
+  'cache-quick',
+  'usage',
+  'maintenance',
+] as const;
 export type LaneName = (typeof LANES)[number];
 
 /** The options of all jobs. Finished jobs stay for the dashboard for a limited time. */
@@ -79,7 +90,7 @@ export function createJobs({ connection, redis, onError }: CreateJobsOptions) {
     /** The priority with which a long job of a caller, which gave way to others, goes on. */
     nextTurn: async (kind: 'clean' | 'retag', callerId: string): Promise<number> =>
       at(await order.priorities('maintenance', flowOf(kind, callerId), [1]), 0),
-    addCacheBuild: (data: z.infer<typeof cacheJob>) => add(cacheBuildOf(data)),
+    addCacheBuild: (data: z.infer<typeof cacheJob>, size: CacheSize) => add(cacheBuildOf(data, size)),
     /** Whether each of the wanted jobs waits, runs or will be tried again. Asked in one round trip. */
     areLive: (wanted: readonly { readonly lane: LaneName; readonly id: string }[]) => areLive(redis, wanted),
   };
@@ -177,9 +188,16 @@ function retagOf(data: z.infer<typeof retagJob>): Addition {
   return { lane: 'maintenance', flow: flowOf('retag', data.callerId), jobs };
 }
 
-function cacheBuildOf(data: z.infer<typeof cacheJob>): Addition {
+/** How many documents a cache is to have. */
+interface CacheSize {
+  readonly documents: number;
+}
+
+function cacheBuildOf(data: z.infer<typeof cacheJob>, { documents }: CacheSize): Addition {
   const opts = { jobId: jobIds.cache(data.build), ...repeatable };
-  return { lane: 'cache', flow: flowOf('build', data.ownerId), jobs: [{ name: 'build', data, opts }] };
+  const cost = Math.min(MAX_COST, 1 + Math.floor(documents / COST_DOCUMENTS));
+  const jobs = [{ name: 'build', data, opts, cost }];
+  return { lane: cacheLane({ documents }), flow: flowOf('build', data.ownerId), jobs };
 }
 
 async function areLive(
@@ -196,6 +214,12 @@ const fenceOf = ({ id, version, attempt }: DocumentRecord): Fence => ({ document
 
 const ingestLane = (content: Content | null): LaneName =>
   content && isQuickContent(content) ? 'ingestion-quick' : 'ingestion';
+
+/** A cache of so many documents costs one more than one of none. Up to so many are read in milliseconds. */
+const COST_DOCUMENTS = 100;
+
+export const cacheLane = ({ documents }: CacheSize): LaneName =>
+  documents <= COST_DOCUMENTS ? 'cache-quick' : 'cache';
 
 /**
  * The flow of a caller's jobs. Each kind has its own, so that callers do not wait for

@@ -12,5 +12,11 @@ export function serveCache(context: WorkerContext): QueueService {
       giveUp: (job) => build.giveUp(cacheJob.parse(job.data)),
     },
   };
-  return { lanes: [{ lane: 'cache', concurrency: context.settings.workers.cacheConcurrency, handlers }] };
+  const concurrency = context.settings.workers.cacheConcurrency;
+  return {
+    lanes: [
+      { lane: 'cache-quick', concurrency, handlers },
+      { lane: 'cache', concurrency, handlers },
+    ],
+  };
 }

@@ -144,3 +144,20 @@ test('nothing asks BullMQ for a priority that it does not take, however much one
   expect(await take(2)).toEqual(['h1', 'l1']);
   expect((await take(10)).length).toBe(5);
 });
+
+test('a large cache counts as much as so many documents, and holds no place of small ones', async () => {
+  const build = (caller: string, n: number, documents: number) =>
+    jobs.addCacheBuild(
+      { ownerId: caller, name: `n${String(n)}`, build: `${caller}${String(n)}`, requestId: 'request' },
+      { documents },
+    );
+  const takeFrom = async (lane: 'cache' | 'cache-quick') =>
+    (await redis.zPopMinCount(queueKeys.prioritizedJobs(lane), 20)).map(({ value }) => value.slice(6));
+  await build('h', 1, 30_000);
+  await build('h', 2, 30_000);
+  for (let n = 1; n <= 4; n += 1) await build('m', n, 1_000);
+  await build('l', 1, 1);
+  await build('h', 3, 100);
+  expect(await takeFrom('cache')).toEqual(['h1', 'm1', 'm2', 'm3', 'm4', 'h2']);
+  expect(await takeFrom('cache-quick')).toEqual(['l1', 'h3']);
+});

@@ -93,12 +93,13 @@ async function startAndWait(
 ): Promise<BuildResult> {
   const id = randomUUID();
   const operation = { type, startedAtMs, metadata: { cache: name } };
-  const { changed } = await caches.update(ownerId, name, (cache) => {
+  const { cache: started, changed } = await caches.update(ownerId, name, (cache) => {
     const what = next(cache);
     return what && startBuild(cache, { ownerId, name, build: id, requestId, operation, ...what });
   });
   if (!changed) throw cacheNotFound(name);
-  await jobs.addCacheBuild({ ownerId, name, build: id, requestId }).catch((error: unknown) => {
+  const size = { documents: started?.building?.documentIds.length ?? 0 };
+  await jobs.addCacheBuild({ ownerId, name, build: id, requestId }, size).catch((error: unknown) => {
     // The record says what to build. The sweep adds a job for it when the queue is available again.
     logger.warn({ requestId, err: error }, 'cache build not queued');
   });

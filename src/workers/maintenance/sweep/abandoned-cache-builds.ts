@@ -1,3 +1,4 @@
+import { cacheLane } from '../../../shared/queues/jobs.js';
 import { jobIds } from '../../../shared/queues/payloads.js';
 import { allAtOnce, type SweepParts, type SweepTask } from './sweep-task.js';
 
@@ -7,6 +8,7 @@ interface WantedBuild {
   readonly ownerId: string;
   readonly name: string;
   readonly build: string;
+  readonly documents: number;
 }
 
 /** Adds jobs for builds of caches that have none. */
@@ -14,21 +16,22 @@ export const abandonedCacheBuildsTask = ({ caches, jobs, eachMember, graceMs }: 
   name: 'caches',
   begin: (now) => {
     let offset = 0;
-    const add = (wanted: WantedBuild) => jobs.addCacheBuild({ ...wanted, requestId: 'sweep' });
+    const add = ({ ownerId, name, build, documents }: WantedBuild) =>
+      jobs.addCacheBuild({ ownerId, name, build, requestId: 'sweep' }, { documents });
     return async () => {
       const members = await caches.building(now - graceMs, { offset, count: PAGE });
       offset += members.length;
       const found: WantedBuild[] = [];
       await allAtOnce(eachMember, 'caches', members, async (key) => {
         const cache = await caches.readBuilding(key);
-        if (cache?.building) found.push({ ...cache, build: cache.building.build });
+        if (!cache?.building) return;
+        const { build, documentIds } = cache.building;
+        found.push({ ownerId: cache.ownerId, name: cache.name, build, documents: documentIds.length });
       });
-      const wanted = found.map(({ build }) => ({ lane: 'cache' as const, id: jobIds.cache(build) }));
+      const wanted = found.map((each) => ({ lane: cacheLane(each), id: jobIds.cache(each.build) }));
       const live = await jobs.areLive(wanted);
       const left = found.filter((_, i) => !live[i]);
-      await allAtOnce(eachMember, 'caches', left, ({ ownerId, name, build }) =>
-        add({ ownerId, name, build }),
-      );
+      await allAtOnce(eachMember, 'caches', left, add);
       return members.length === PAGE;
     };
   },
