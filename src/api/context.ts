@@ -41,6 +41,7 @@ import { createTermStatistics } from '../shared/term-statistics/term-statistics.
 import { countTokens } from '../shared/text/token-count.js';
 import { createUsage } from '../shared/usage/usage.js';
 import { announceStorage } from './announce-storage.js';
+import { limitCompletions } from './completion-turns.js';
 import { limitIndexTime } from './index-deadline.js';
 import { reconnectSilentRedis } from './reconnect-silent-redis.js';
 import { createChangeWaiter } from './services/ingest/change-waiter.js';
@@ -70,7 +71,7 @@ export async function createApiContext(options: ContextOptions) {
     logger.warn({ err: error }, 'redis connection');
   };
   const embedder = createEmbedder(settings);
-  const completer = createCompleter(settings);
+  const completer = limitCompletions(createCompleter(settings));
   const storage = await createObjectStorage(settings, logger);
   const { redis, dataSet, stopReconnecting } = await connectRedis(options, embedder, onError);
   const drafts = createDraftObjects(redis);

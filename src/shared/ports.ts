@@ -146,6 +146,8 @@ export interface Prompt {
 }
 
 export interface CompletionOptions extends CallOptions {
+  /** Who asks: callers take turns. */
+  readonly callerId?: string;
   readonly maxTokens?: number | undefined;
   readonly temperature?: number | undefined;
 }

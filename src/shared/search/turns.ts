@@ -24,6 +24,8 @@ export interface Turns {
 interface TurnLimits {
   /** How many turns a caller may have at once while no other comes. A newcomer goes before this limit. */
   readonly maxAlone?: number;
+  /** How many turns a caller may have at once while others have some. With it, nobody goes beyond `maxAtOnce`. */
+  readonly maxPerCaller?: number;
   readonly maxWaiting?: number;
   readonly name?: string;
 }
@@ -38,11 +40,12 @@ const COMPANY_MILLISECONDS = 1_000;
  */
 export function createTurns(
   maxAtOnce: number,
-  { maxAlone = maxAtOnce, maxWaiting = Infinity, name = 'queue' }: TurnLimits = {},
+  { maxAlone = maxAtOnce, maxPerCaller, maxWaiting = Infinity, name = 'queue' }: TurnLimits = {},
 ): Turns {
   const places: Places = {
     maxAtOnce,
     maxAlone,
+    maxPerCaller: maxPerCaller ?? null,
     running: 0,
     runningOf: new Map(),
     latest: null,
@@ -81,6 +84,7 @@ export function createTurns(
 interface Places {
   readonly maxAtOnce: number;
   readonly maxAlone: number;
+  readonly maxPerCaller: number | null;
   running: number;
   readonly runningOf: Map<string, number>;
   /** The caller who came last. */
@@ -94,7 +98,12 @@ function noteCaller(places: Places, by: string): void {
   places.latest = by;
 }
 
-function mayEnter({ maxAtOnce, maxAlone, running, runningOf, companyUntil }: Places, by: string): boolean {
+function mayEnter(places: Places, by: string): boolean {
+  const { maxAtOnce, maxAlone, maxPerCaller, running, runningOf, companyUntil } = places;
+  if (maxPerCaller !== null) {
+    const own = runningOf.get(by) ?? 0;
+    return running < maxAtOnce && own < (own === running ? maxAlone : maxPerCaller);
+  }
   if (running < maxAtOnce) return true;
   if (maxAlone === maxAtOnce) return false;
   if (!runningOf.has(by)) return running < maxAlone + maxAtOnce;

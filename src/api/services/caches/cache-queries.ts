@@ -57,7 +57,8 @@ async function answer(parts: CacheQueryParts, request: CacheQueryRequest): Promi
     // The limit was checked when the cache was built, and its texts do not change.
     maxCharacters: Infinity,
   });
-  const options = { maxTokens: request.maxTokens ?? parts.defaultMaxTokens, temperature, signal };
+  const maxTokens = request.maxTokens ?? parts.defaultMaxTokens;
+  const options = { callerId: ownerId, maxTokens, temperature, signal };
   let completion = '';
   for await (const event of parts.engine.query(ready.build, { question, passages }, options)) {
     if (event.type === 'text') completion += event.text;

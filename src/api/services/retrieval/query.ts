@@ -84,8 +84,9 @@ async function* answer(parts: Parts, request: QueryRequest): AsyncGenerator<Quer
   try {
     const { prompt, maxTokens, sources } = await findPrompt(parts, request);
     lease.resize(heldSize(prompt) + heldSize(sources));
-    const { temperature, signal } = request;
-    for await (const event of completer.complete(prompt, { maxTokens, temperature, signal })) {
+    const { callerId, temperature, signal } = request;
+    const options = { callerId, maxTokens, temperature, signal };
+    for await (const event of completer.complete(prompt, options)) {
       if (event.type === 'text') yield { type: 'token', text: event.text };
       else {
         const { promptTokens, completionTokens, finishReason } = event;
