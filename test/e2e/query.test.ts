@@ -4,7 +4,6 @@ import { createClient, type Client } from '../support/client.js';
 import { streamQuery } from '../support/event-stream.js';
 import { startFakeOpenAI, type FakeOpenAI } from '../support/fake-openai.js';
 import { startService, type Service } from '../support/service.js';
-import { until } from '../support/until.js';
 
 const WINDOW = 2048;
 let provider: FakeOpenAI;
@@ -189,28 +188,6 @@ describe('/query', () => {
     expect(parts.at(-1)).toBe('\n\nQuestion: Who keeps the vault code?');
     expect(content).not.toContain('<|im_start|>');
   });
-});
-
-describe('a provider that takes its time', () => {
-  test('has a share of completions of one caller before it, whole, streamed or of caches, and room for others', async () => {
-    const [client, other] = [user('greedy'), user('modest')];
-    await client.ingestText('The well is nine metres deep.');
-    await other.ingestText('The tower is ninety metres high.');
-    const cache = { name: 'well', model: 'm', gguf_file: 'f', filters: {} };
-    expect((await client.post('/cache/create', cache)).status).toBe(200);
-    provider.configure({ latencyMilliseconds: 1_500 });
-    const question = 'How deep is the well?';
-    const attempts = [
-      () => ask(client, question),
-      () => stream(client, question),
-      () => client.post('/cache/well/query', { query: question }),
-    ];
-    const all = Array.from({ length: 16 }, () => attempts.map((attempt) => attempt())).flat();
-    await until(() => provider.stats.inFlight === 32);
-    expect((await ask(other, 'How high is the tower?')).status).toBe(200);
-    expect(provider.stats.mostInFlight).toBe(33);
-    expect(new Set((await Promise.all(all)).map(({ status }) => status))).toEqual(new Set([200]));
-  }, 60_000);
 });
 
 describe('a provider that does not answer', () => {

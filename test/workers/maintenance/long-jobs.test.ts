@@ -13,7 +13,7 @@ import { createTermStatistics } from '../../../src/shared/term-statistics/term-s
 import { createCleanJob } from '../../../src/workers/maintenance/clean-job.js';
 import { createLongJobs } from '../../../src/workers/maintenance/long-jobs.js';
 import { createRetagJob } from '../../../src/workers/maintenance/retag-job.js';
-import { createWorker } from '../../../src/workers/queue-worker.js';
+import { createQueueWorker } from '../../../src/workers/queue-worker.js';
 import { makeDocument } from '../../support/documents.js';
 import { playIngest } from '../../support/play-worker.js';
 import { statisticsDifferences } from '../../support/recount-statistics.js';
@@ -54,7 +54,7 @@ function startWorker(): void {
   };
   const parts = { records, chunks: slowChunks, statistics: createTermStatistics(redis) };
   const [clean, retag] = [createCleanJob(parts), createRetagJob(parts)];
-  const worker = createWorker({
+  const worker = createQueueWorker({
     queue: 'maintenance',
     connection,
     concurrency: 1,
