@@ -1,4 +1,4 @@
-import { canRead } from '../access/access.js';
+import { canRead, type AccessLists } from '../access/access.js';
 import { at } from '../at.js';
 import type { MatchableDocument } from '../document.js';
 import { compileFilter } from '../filters/match.js';
@@ -6,9 +6,12 @@ import type { ScoredCandidate } from './best-first.js';
 import type { ReadHits } from './read-hits.js';
 import type { SearchRequest } from './request.js';
 
+/** What answers need of a record. Its access lists may be far longer than all the rest. */
+export type FoundRecord = Omit<MatchableDocument, keyof AccessLists>;
+
 /** A chunk that the caller may read, by the record as it was when the answer was built. */
 export interface Hit {
-  readonly record: MatchableDocument;
+  readonly record: FoundRecord;
   readonly number: number;
   readonly content: string;
   /** In [0, 1]. Hits are ordered by it, ties by document and then chunk number. */
@@ -33,18 +36,24 @@ export function createCheck(
   { callerId, filter }: Pick<SearchRequest, 'callerId' | 'filter'>,
 ): CheckCandidates {
   const fits = filter ? compileFilter(filter) : () => true;
+  const keepFound = (record: MatchableDocument) =>
+    canRead(callerId, record) && fits(record) ? withoutLists(record) : null;
   return async (candidates) => {
     const ids = [...new Set(candidates.map(({ documentId }) => documentId))];
-    const { contents, records } = await readHits(candidates, ids);
+    const { contents, records } = await readHits(candidates, ids, keepFound);
     const byId = new Map(ids.map((id, i) => [id, at(records, i)]));
     return candidates.map(({ documentId, generation, number, score }, i) => {
       const record = byId.get(documentId);
       const content = at(contents, i);
-      if (!record || !canRead(callerId, record) || !fits(record)) return { servedBy: null };
+      if (!record) return { servedBy: null };
       const servedBy = record.published?.generation ?? null;
       return content !== null && servedBy === generation ? { record, number, content, score } : { servedBy };
     });
   };
+}
+
+function withoutLists({ id, createdAt, metadata, published, pending }: MatchableDocument): FoundRecord {
+  return { id, createdAt, metadata, published, pending };
 }
 
 /** Takes candidates in their order until there are `k` hits. */

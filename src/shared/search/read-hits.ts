@@ -12,19 +12,21 @@ import { defineScript, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 
 /** What hits are made of; an entry is null where the chunk or record does not exist. */
-export interface FoundHits {
+export interface FoundHits<Kept> {
   readonly contents: readonly (string | null)[];
-  readonly records: readonly (MatchableDocument | null)[];
+  readonly records: readonly (Kept | null)[];
 }
 
 /**
  * Reads the texts of chunks, and then the records of documents as they are at that moment or later. So a text is never
  * returned whose record had already closed or replaced it when the text was read.
+ * Only what `keep` makes of a record is held: its access lists alone may have 0.75 MB.
  */
-export type ReadHits = (
+export type ReadHits = <Kept>(
   chunks: readonly ChunkAddress[],
   documentIds: readonly string[],
-) => Promise<FoundHits>;
+  keep: (record: MatchableDocument) => Kept,
+) => Promise<FoundHits<Kept>>;
 
 export function createReadHits(redis: Redis, onMalformed: OnMalformed = refuseMalformed): ReadHits {
   const parse = (row: readonly Value[], documentId: string) => {
@@ -34,28 +36,36 @@ export function createReadHits(redis: Redis, onMalformed: OnMalformed = refuseMa
       return absentIfMalformed(documentId, onMalformed)(error);
     }
   };
-  return async (chunks, documentIds) => {
+  return async <Kept>(
+    chunks: readonly ChunkAddress[],
+    documentIds: readonly string[],
+    keep: (record: MatchableDocument) => Kept,
+  ) => {
     const names = [
       ...chunks.map(({ generation, number }) => keys.chunk(generation, number)),
       ...documentIds.map(keys.document),
     ];
     const contents: Value[] = [];
-    const records: (MatchableDocument | null)[] = [];
+    const records: (Kept | null)[] = [];
     for (let read = 0; read < names.length; read = contents.length + records.length) {
       const left = Math.max(0, chunks.length - read);
-      const [texts, rows] = await script.run(redis, {
-        keys: names.slice(read),
-        arguments: [String(left), String(ENOUGH_BYTES), ...MATCHABLE_FIELDS],
-      });
-      contents.push(...texts);
-      const first = records.length;
-      records.push(...rows.map((row, i) => parse(row, at(documentIds, first + i))));
+      const call = { keys: names.slice(read), arguments: [String(left), ...scriptArguments] };
+      // In a step of its own, so that nothing refers to a reply any more while the next one is waited for.
+      const take = ([texts, rows]: Reply) => {
+        contents.push(...texts);
+        for (const row of rows) {
+          const record = parse(row, at(documentIds, records.length));
+          records.push(record && keep(record));
+        }
+      };
+      take(await script.run(redis, call));
     }
     return { contents, records };
   };
 }
 
 type Value = string | null;
+type Reply = [contents: Value[], records: Value[][]];
 
 /**
  * Reads everything with one command, since each command costs the client more than the
@@ -63,8 +73,9 @@ type Value = string | null;
  * for some milliseconds; the client then asks for the rest.
  */
 const ENOUGH_BYTES = 2 ** 21;
+const scriptArguments = [String(ENOUGH_BYTES), ...MATCHABLE_FIELDS];
 
-const script = defineScript<[contents: Value[], records: Value[][]]>(`
+const script = defineScript<Reply>(`
 local contents, records, bytes = {}, {}, 0
 local texts, enough = tonumber(ARGV[1]), tonumber(ARGV[2])
 for i, key in ipairs(KEYS) do

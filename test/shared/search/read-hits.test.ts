@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { MatchableDocument } from '../../../src/shared/document.js';
 import { createRecords } from '../../../src/shared/documents/records.js';
 import { createReadHits, type ReadHits } from '../../../src/shared/search/read-hits.js';
 import { openSearchWorld, type SearchWorld } from '../../support/search-world.js';
@@ -15,6 +16,7 @@ afterAll(() => {
   world.close();
 });
 
+const whole = (record: MatchableDocument) => record;
 const UNKNOWN = '11111111-1111-1111-1111-111111111111';
 
 const generationOf = async (id: string) =>
@@ -29,7 +31,7 @@ test('reads texts in their order, and of records what access and filters look at
     { generation, number: 7 },
     { generation, number: 0 },
   ];
-  const { contents, records } = await readHits(addresses, [id, UNKNOWN, id]);
+  const { contents, records } = await readHits(addresses, [id, UNKNOWN, id], whole);
   expect(contents).toEqual(['倉庫の鍵', null, 'the harbour']);
   const record = await createRecords(redis).read(id);
   if (!record) throw new Error('no record');
@@ -38,8 +40,8 @@ test('reads texts in their order, and of records what access and filters look at
   expect(metadata).toEqual({ kind: 'letter' });
   expect(records).toEqual([seen, null, seen]);
   await world.patch(id, { readers: ['anna'] });
-  expect((await readHits([], [id])).records).toEqual([{ ...seen, readers: ['anna'] }]);
-  expect(await readHits([], [])).toEqual({ contents: [], records: [] });
+  expect((await readHits([], [id], whole)).records).toEqual([{ ...seen, readers: ['anna'] }]);
+  expect(await readHits([], [], whole)).toEqual({ contents: [], records: [] });
 });
 
 test('reads a page of the largest size at once', async () => {
@@ -48,7 +50,8 @@ test('reads a page of the largest size at once', async () => {
   await world.publish(id, texts);
   const generation = await generationOf(id);
   const addresses = texts.map((_, number) => ({ generation, number }));
-  const { contents, records } = await readHits(addresses, [id, ...Array.from({ length: 99 }, () => UNKNOWN)]);
+  const ids = [id, ...Array.from({ length: 99 }, () => UNKNOWN)];
+  const { contents, records } = await readHits(addresses, ids, whole);
   expect(contents).toEqual(texts);
   expect(records.filter((each) => each !== null)).toHaveLength(1);
 });

@@ -130,10 +130,13 @@ function openWorld({
       },
       chooseRanker: () => ranker,
       statistics: { read: () => Promise.resolve(statistics) },
-      readHits: (addresses, ids) =>
+      readHits: (addresses, ids, keep) =>
         Promise.resolve({
           contents: addresses.map(({ generation, number }) => contentOf(byId, generation, number)),
-          records: ids.map((id) => byId.get(id)?.record ?? null),
+          records: ids.map((id) => {
+            const known = byId.get(id);
+            return known ? keep(known.record) : null;
+          }),
         }),
     })(request);
   };

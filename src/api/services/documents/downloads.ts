@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { shownContent, type MatchableDocument } from '../../../shared/document.js';
+import { shownContent, type DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ForbiddenError, NotFoundError } from '../../../shared/errors.js';
 import type { Logger } from '../../../shared/observability/logger.js';
@@ -17,7 +17,7 @@ export interface DownloadTicket {
 
 /** Makes the signed address of a document's source file; null for ingested text. `baseUrl` has no trailing slash. */
 export type DownloadUrl = (
-  record: MatchableDocument,
+  record: Pick<DocumentRecord, 'id' | 'published' | 'pending'>,
   request: { readonly callerId: string; readonly baseUrl: string },
 ) => string | null;
 
