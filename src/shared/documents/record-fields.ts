@@ -6,12 +6,16 @@ import { keys } from '../redis/keys.js';
 import { documentTags } from './document-tags.js';
 
 /** The fields of a record's hash without the tags, which may be many and are only for the index. */
-const RECORD_FIELDS = Object.keys(documentSchema.shape);
+export const RECORD_FIELDS = Object.keys(documentSchema.shape);
 
 /** Null when there is no such document. */
 export async function readRecord(redis: Redis, id: string): Promise<DocumentRecord | null> {
-  return parseFields(documentSchema, RECORD_FIELDS, await redis.hmGet(keys.document(id), RECORD_FIELDS));
+  return parseRecord(await redis.hmGet(keys.document(id), RECORD_FIELDS));
 }
+
+/** Parses the values of `RECORD_FIELDS`; null when there is no such document. */
+export const parseRecord = (values: readonly (string | null)[]): DocumentRecord | null =>
+  parseFields(documentSchema, RECORD_FIELDS, values);
 
 /** The fields that access and filters read. They are less than half of a record and are read in half the time. */
 export const MATCHABLE_FIELDS = Object.keys(matchableSchema.shape);

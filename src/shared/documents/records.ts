@@ -4,6 +4,7 @@ import { laterRevision, type DocumentRecord } from '../document.js';
 import type { Redis } from '../redis/client.js';
 import type { Change, Effects, Transition } from './change.js';
 import { commitChange } from './commit.js';
+import { readSome } from './read-some.js';
 import { absentIfMalformed, readRecord, refuseMalformed, type OnMalformed } from './record-fields.js';
 
 export interface Records {
@@ -11,6 +12,8 @@ export interface Records {
   read(id: string): Promise<DocumentRecord | null>;
   /** Reads records in the order of their ids, with null for each that does not exist or cannot be read. */
   readMany(ids: readonly string[]): Promise<(DocumentRecord | null)[]>;
+  /** The same of the first of these documents, at least one, until the records read take `enoughBytes` of Redis. */
+  readSome(ids: readonly string[], enoughBytes: number): Promise<(DocumentRecord | null)[]>;
   create(record: DocumentRecord, effects?: Effects): Promise<void>;
   /**
    * Applies `transition` atomically, and again to the newer record when another process came first. `known` is a
@@ -40,6 +43,7 @@ export function createRecords(
   return {
     read,
     readMany: (ids) => Promise.all(ids.map((id) => read(id).catch(absentIfMalformed(id, onMalformed)))),
+    readSome: (ids, enoughBytes) => readSome(redis, ids, { enoughBytes, onMalformed }),
     create: async (record, effects = {}) => {
       const done = await commit(record.id, null, { record, ...effects });
       if (done !== 1) throw new Error('a document with this id exists');

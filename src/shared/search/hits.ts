@@ -60,7 +60,7 @@ function withoutLists({ id, createdAt, metadata, published, pending }: Matchable
 export async function takeHits(
   ordered: Iterator<ScoredCandidate>,
   check: CheckCandidates,
-  { k, per }: Pick<SearchRequest, 'k' | 'per'>,
+  { k, per, onHits }: Pick<SearchRequest, 'k' | 'per' | 'onHits'>,
 ): Promise<{ hits: Hit[]; dropped: Dropped[] }> {
   const hits: Hit[] = [];
   const dropped: Dropped[] = [];
@@ -72,6 +72,7 @@ export async function takeHits(
       if ('record' in checked) hits.push(checked);
       else dropped.push(checked);
     }
+    onHits?.(hits);
   }
   return { hits, dropped };
 }

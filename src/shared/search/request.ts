@@ -1,4 +1,5 @@
 import type { Filter } from '../filters/parse.js';
+import type { Hit } from './hits.js';
 import type { Ranking } from './ranking.js';
 
 /** The parameters of a search. */
@@ -14,4 +15,6 @@ export interface SearchRequest {
   /** With `document`, each document comes once, with its best chunk. */
   readonly per: 'chunk' | 'document';
   readonly signal?: AbortSignal;
+  /** Is given all hits so far whenever there are more; what it throws ends the search. */
+  readonly onHits?: (hits: readonly Hit[]) => void;
 }

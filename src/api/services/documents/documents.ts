@@ -7,6 +7,7 @@ import type { Filter } from '../../../shared/filters/parse.js';
 import type { Index } from '../../../shared/ports.js';
 import type { AnswerMemory, Lease } from '../retrieval/answer-memory.js';
 import { heldByRecord, heldSize } from '../retrieval/memory-estimate.js';
+import { readIfRoom, readInRoom } from '../retrieval/read-in-room.js';
 import { onStreamEnd } from '../retrieval/stream-end.js';
 import { readDocument, type DocumentRequest } from './document-access.js';
 
@@ -38,6 +39,10 @@ export interface Documents {
 
 /** Memory that is reserved for a record before it is read. */
 const RECORD_BYTES = 24 * 1024;
+/** Memory for records that are read at once, if they are more than one. */
+const STEP_BYTES = 192 * 1024;
+/** How much of them is read from Redis at once. In memory they take some times as much. */
+const READ_BYTES = STEP_BYTES / 3;
 /** Memory that is reserved for a chunk before it is read. */
 const CHUNK_BYTES = 8 * 1024;
 /** Memory for a chunk's id in a response, including its serialized form. */
@@ -62,8 +67,12 @@ export function createDocuments(parts: Parts): Documents {
       const bytes = page.limit * CHUNK_BYTES;
       const lease = await memory.reserve({ callerId: request.callerId, bytes, signal });
       try {
-        const texts = await readTexts(parts, request, page);
-        lease.resize(heldSize(texts));
+        const texts = await readInRoom(lease, {
+          read: () => readTexts(parts, request, page),
+          sizeOf: heldSize,
+          signal,
+          isSent: false,
+        });
         return onStreamEnd(eachOf(texts), () => {
           lease.release();
           return Promise.resolve();
@@ -81,7 +90,7 @@ async function* list(
   listing: DocumentListing,
 ): AsyncGenerator<DocumentRecord> {
   const { callerId, signal } = listing;
-  const bytes = Math.min(listing.limit, CHECK_SIZE) * RECORD_BYTES;
+  const bytes = Math.min(listing.limit * RECORD_BYTES, STEP_BYTES);
   const lease = await memory.reserve({ callerId, bytes, signal });
   try {
     let left = listing.limit;
@@ -89,7 +98,7 @@ async function* list(
     for (let skip = listing.skip; left > 0;) {
       const limit = left;
       const ids = await index.list({ ...listing, skip, limit });
-      for await (const record of check(records, ids, { listing, lease })) {
+      for await (const record of check(records, ids, { listing, lease, stepBytes: bytes })) {
         left -= 1;
         yield record;
       }
@@ -101,18 +110,45 @@ async function* list(
   }
 }
 
+interface Checking {
+  readonly listing: DocumentListing;
+  readonly lease: Lease;
+  /** What the lease does not go below, so that most steps need not wait for room. */
+  readonly stepBytes: number;
+}
+
 async function* check(
-  records: Records,
+  records: Pick<Records, 'readSome'>,
   ids: readonly string[],
-  { listing, lease }: { readonly listing: DocumentListing; readonly lease: Lease },
+  { listing, lease, stepBytes }: Checking,
 ): AsyncGenerator<DocumentRecord> {
-  const { callerId, filter } = listing;
-  for (let start = 0; start < ids.length; start += CHECK_SIZE) {
-    const page = await records.readMany(ids.slice(start, start + CHECK_SIZE));
-    const found = page.filter((record) => record !== null && matches(record, callerId, filter));
-    lease.resize(found.reduce((sum, record) => sum + recordSize(record), 0));
-    for (const record of found) if (record) yield record;
+  const { callerId, filter, signal } = listing;
+  const readFound = async (wanted: readonly string[], enoughBytes: number): Promise<Step> => {
+    const read = await records.readSome(wanted, enoughBytes);
+    const found = read.filter((record) => record !== null && matches(record, callerId, filter));
+    return { count: read.length, found };
+  };
+  const sizeOf = ({ found }: Step) => Math.max(stepBytes, sizeOfStep(found));
+  let isSent = false;
+  for (let start = 0; start < ids.length;) {
+    const next = ids.slice(start, start + CHECK_SIZE);
+    const step =
+      (await readIfRoom(lease, { read: () => readFound(next, READ_BYTES), sizeOf })).value ??
+      // Together they are too large: one at a time, and where there is no room for one, it waits for that.
+      (await readInRoom(lease, { read: () => readFound(next.slice(0, 1), 1), sizeOf, signal, isSent }));
+    start += step.count;
+    for (const record of step.found) {
+      if (!record) continue;
+      yield record;
+      isSent = true;
+    }
   }
+}
+
+/** The first of some records that were read, and those among them that belong into the answer. */
+interface Step {
+  readonly count: number;
+  readonly found: readonly (DocumentRecord | null)[];
 }
 
 async function readTexts(
@@ -133,6 +169,12 @@ async function readTexts(
 
 async function* eachOf<Item>(items: readonly Item[]): AsyncGenerator<Item> {
   for (const item of items) yield await Promise.resolve(item);
+}
+
+/** Records, and the largest of them as it is sent: its text, and the bytes of that. */
+function sizeOfStep(found: readonly (DocumentRecord | null)[]): number {
+  const sizes = found.map(recordSize);
+  return sizes.reduce((sum, size) => sum + size, 0) + 2 * Math.max(0, ...sizes);
 }
 
 function recordSize(record: DocumentRecord | null): number {

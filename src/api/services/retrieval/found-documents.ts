@@ -58,8 +58,7 @@ export async function* readFoundDocuments(
   for (const each of found) {
     const current = await readCurrent(parts, each, asked);
     if (!current) continue;
-    const { metadata } = current.record;
-    yield { score: each.score, documentId: each.id, metadata, content: current.content };
+    yield { score: each.score, documentId: each.id, ...current };
   }
 }
 
@@ -71,7 +70,7 @@ async function readCurrent(
   parts: FoundDocumentParts,
   found: DocumentHit,
   asked: Asked,
-): Promise<{ readonly record: DocumentRecord; readonly content: FoundContent } | null> {
+): Promise<Pick<FoundDocument, 'metadata' | 'content'> | null> {
   for (let published: Content | null = found.published; published;) {
     const text = published.kind === 'text' ? await openText(parts.texts, found.id, published) : null;
     // One that cannot be read is left out, like one that is gone.
@@ -84,13 +83,13 @@ async function readCurrent(
     if (published.kind === 'file') {
       const value = parts.downloadUrl(record, asked);
       if (value === null) throw new Error('a file without an address to download it from');
-      return { record, content: { type: 'url', value, filename: published.filename } };
+      return { metadata: record.metadata, content: { type: 'url', value, filename: published.filename } };
     }
     // Its source and its chunks are lost, which was logged. The other documents are still sent.
     if (text === null) return null;
     const value =
       text instanceof LongText ? new LongText(whileReadable(parts, text, { id: found.id, asked })) : text;
-    return { record, content: { type: 'string', value, filename: null } };
+    return { metadata: record.metadata, content: { type: 'string', value, filename: null } };
   }
   return null;
 }

@@ -3,9 +3,10 @@ import type { Completer, Passage } from '../../../shared/ports.js';
 import type { Hit } from '../../../shared/search/hits.js';
 import type { Search } from '../../../shared/search/search.js';
 import type { AccountedRequest, Accounting } from '../accounting.js';
-import type { AnswerMemory } from './answer-memory.js';
+import type { AnswerMemory, Lease } from './answer-memory.js';
 import { heldSize } from './memory-estimate.js';
-import { hitsWanted, searchMetadata, type RetrievalRequest } from './retrieval.js';
+import { searchMetadata, type RetrievalRequest } from './retrieval.js';
+import { hitsWanted, searchInRoom } from './search-in-room.js';
 
 export interface QueryRequest extends RetrievalRequest {
   readonly maxTokens?: number | undefined;
@@ -82,7 +83,8 @@ async function* answer(parts: Parts, request: QueryRequest): AsyncGenerator<Quer
   const { completer, memory } = parts;
   const lease = await memory.reserve(hitsWanted(request));
   try {
-    const { prompt, maxTokens, sources } = await findPrompt(parts, request);
+    const { prompt, maxTokens, sources } = await findPrompt(parts, request, lease);
+    // Where it is larger than the hits that it was made of, for which there was room, it is not by much.
     lease.resize(heldSize(prompt) + heldSize(sources));
     const { callerId, temperature, signal } = request;
     const options = { callerId, maxTokens, temperature, signal };
@@ -102,8 +104,9 @@ async function* answer(parts: Parts, request: QueryRequest): AsyncGenerator<Quer
 async function findPrompt(
   { search, completer, countTokens, defaultMaxTokens }: Parts,
   request: QueryRequest,
+  lease: Lease,
 ) {
-  const { passages, sources } = await findPassages(search, request);
+  const { passages, sources } = await findPassages(search, request, lease);
   const { prompt, maxTokens } = await fitPrompt(
     { question: request.query, passages },
     {
@@ -116,8 +119,9 @@ async function findPrompt(
 }
 
 /** Searches for passages. Chunks with a score of zero share nothing with the question and are left out. */
-async function findPassages(search: Search, request: QueryRequest) {
-  const hits = (await search({ ...request, per: 'chunk' })).filter(({ score }) => score > 0);
+async function findPassages(search: Search, request: QueryRequest, lease: Lease) {
+  const found = await searchInRoom(search, { ...request, per: 'chunk' }, lease);
+  const hits = found.filter(({ score }) => score > 0);
   return { passages: hits.map(toPassage), sources: hits.map(toSource) };
 }
 

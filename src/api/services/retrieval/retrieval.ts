@@ -7,9 +7,10 @@ import type { Search } from '../../../shared/search/search.js';
 import type { Accounting } from '../accounting.js';
 import type { DownloadUrl } from '../documents/downloads.js';
 import { MAX_HELD_BYTES, type SourceTexts } from '../documents/source-text.js';
-import type { AnswerMemory, Lease, Wanted } from './answer-memory.js';
+import type { AnswerMemory, Lease } from './answer-memory.js';
 import { giveOut, toFoundChunk, type FoundChunk } from './found-chunks.js';
 import { readFoundDocuments, type DocumentHit, type FoundDocument } from './found-documents.js';
+import { hitsWanted, searchInRoom } from './search-in-room.js';
 import { onStreamEnd } from './stream-end.js';
 
 /** A validated search and its caller. */
@@ -52,16 +53,17 @@ export function createRetrieval(parts: Parts): Retrieval {
         per: 'chunk',
         give: (hits, lease) => {
           const found = hits.map((hit) => toFoundChunk(hit, downloadUrl(hit.record, request)));
-          return giveOut(found, lease);
+          return Promise.resolve(giveOut(found, lease));
         },
       }),
     documents: (request) =>
       answer(parts, request, {
         operation: 'retrieve_docs',
         per: 'document',
-        give: (hits, lease) => {
+        give: async (hits, lease) => {
           const found = hits.flatMap(toDocumentHit);
-          lease.resize(found.length * FOUND_BYTES + HELD_TEXT_BYTES);
+          const bytes = found.length * FOUND_BYTES + longestText(found);
+          await lease.exchange({ bytes, signal: request.signal, isSent: false });
           return readFoundDocuments(parts, found, request);
         },
       }),
@@ -71,7 +73,7 @@ export function createRetrieval(parts: Parts): Retrieval {
 interface Kind<Item> {
   readonly operation: 'retrieve_chunks' | 'retrieve_docs';
   readonly per: 'chunk' | 'document';
-  readonly give: (hits: readonly Hit[], lease: Lease) => AsyncIterable<Item>;
+  readonly give: (hits: readonly Hit[], lease: Lease) => Promise<AsyncIterable<Item>>;
 }
 
 /** Searches, and holds memory for the results until the last of them is sent or the client has left. */
@@ -90,7 +92,8 @@ async function answer<Item>(
       return Promise.resolve();
     };
     try {
-      return onStreamEnd(give(await search({ ...request, per }), lease), release);
+      const hits = await searchInRoom(search, { ...request, per }, lease);
+      return onStreamEnd(await give(hits, lease), release);
     } catch (error) {
       lease.release();
       throw error;
@@ -99,18 +102,14 @@ async function answer<Item>(
   return accounting.list(accounted, items, tokens);
 }
 
-/** Memory that is reserved for a hit before its size is known. Few hits are larger. */
-const HIT_BYTES = 16 * 1024;
 /** Memory for a found document before its text is read. */
 const FOUND_BYTES = 600;
-/** Memory for a text: its bytes, its decoded form, and its serialized form. */
-const HELD_TEXT_BYTES = 4 * MAX_HELD_BYTES;
 
-export const hitsWanted = ({ callerId, k, signal }: RetrievalRequest): Wanted => ({
-  callerId,
-  signal,
-  bytes: k * HIT_BYTES,
-});
+/** Memory for the longest text: its bytes, its decoded form, and its serialized form. There is one at a time. */
+function longestText(found: readonly DocumentHit[]): number {
+  const sizes = found.map(({ published: { kind, sizeBytes } }) => (kind === 'text' ? sizeBytes : 0));
+  return 4 * Math.min(MAX_HELD_BYTES, Math.max(0, ...sizes));
+}
 
 export function searchMetadata({
   query,
