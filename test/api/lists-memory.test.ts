@@ -128,6 +128,7 @@ test('searches whose hits turn out large are searched again when there is room',
   });
   expect(await Promise.all(counts)).toEqual(counts.map(() => 100));
   expect(most).toBeLessThanOrEqual(40 * MEGABYTE);
+  // Two begin at once, of which one begins again; then each comes when there is room.
   expect(searches).toBeLessThan(60);
   expect(memory.figures()).toEqual({ held: 0, waiting: 0 });
 }, 60_000);

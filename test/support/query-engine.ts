@@ -42,7 +42,7 @@ export async function openQueryEngineIndex(
     efRuntime: 100,
     timeoutMilliseconds: 5_000,
     claim: () => Promise.resolve(),
-    readRecords: (ids) => records.readMany(ids),
+    readRecords: (ids) => records.readSome(ids, 2 ** 20),
     ...options,
   });
   const close = async () => {

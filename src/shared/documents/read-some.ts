@@ -5,8 +5,8 @@ import { keys } from '../redis/keys.js';
 import { absentIfMalformed, parseRecord, RECORD_FIELDS, type OnMalformed } from './record-fields.js';
 
 /**
- * Reads the first of some records, at least one, and ends after the one that makes the fields read `enoughBytes`. Null in
- * the place of each that does not exist, and of each that cannot be read.
+ * Reads the first of some records, at least one, and ends after the one with which their fields
+ * have `enoughBytes`. An entry is null where the record does not exist or cannot be read.
  */
 export async function readSome(
   redis: Redis,

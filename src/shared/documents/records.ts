@@ -12,7 +12,7 @@ export interface Records {
   read(id: string): Promise<DocumentRecord | null>;
   /** Reads records in the order of their ids, with null for each that does not exist or cannot be read. */
   readMany(ids: readonly string[]): Promise<(DocumentRecord | null)[]>;
-  /** The same of the first of these documents, at least one, until the records read take `enoughBytes` of Redis. */
+  /** Reads the first of these, at least one, until they have `enoughBytes`; see `readMany`. */
   readSome(ids: readonly string[], enoughBytes: number): Promise<(DocumentRecord | null)[]>;
   create(record: DocumentRecord, effects?: Effects): Promise<void>;
   /**

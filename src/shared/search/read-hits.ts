@@ -50,7 +50,7 @@ export function createReadHits(redis: Redis, onMalformed: OnMalformed = refuseMa
     for (let read = 0; read < names.length; read = contents.length + records.length) {
       const left = Math.max(0, chunks.length - read);
       const call = { keys: names.slice(read), arguments: [String(left), ...scriptArguments] };
-      // In a step of its own, so that nothing refers to a reply any more while the next one is waited for.
+      // A function of its own, so that no reply is held while the next one is waited for.
       const take = ([texts, rows]: Reply) => {
         contents.push(...texts);
         for (const row of rows) {

@@ -15,6 +15,6 @@ export interface SearchRequest {
   /** With `document`, each document comes once, with its best chunk. */
   readonly per: 'chunk' | 'document';
   readonly signal?: AbortSignal;
-  /** Is given all hits so far whenever there are more; what it throws ends the search. */
+  /** Gets all hits so far whenever there are more. What it throws ends the search. */
   readonly onHits?: (hits: readonly Hit[]) => void;
 }

@@ -46,6 +46,25 @@ describe('records', () => {
     expect(await records.read('11111111-1111-1111-1111-111111111111')).toBeNull();
   });
 
+  test('reads as many at a time as have enough bytes, and at least one', async () => {
+    const documents = Array.from({ length: 5 }, () =>
+      makeDocument({ metadata: { long: 'x'.repeat(4_000) } }),
+    );
+    for (const document of documents) await records.create(document);
+    const [first, second] = documents;
+    const unknown = '11111111-1111-1111-1111-111111111111';
+    const ids = [unknown, ...documents.map(({ id }) => id)];
+    expect(await records.readSome(ids, 1)).toEqual([null, first]);
+    expect(await records.readSome(ids, 6_000)).toEqual([null, first, second]);
+    expect(await records.readSome(ids, 1_000_000)).toEqual([null, ...documents]);
+    expect(await records.readSome([unknown], 1)).toEqual([null]);
+    expect(await records.readSome([], 1)).toEqual([]);
+    const lenient = createRecords(redis, undefined, () => undefined);
+    await redis.hSet(keys.document(documents[0]?.id ?? ''), 'version', 'x');
+    expect(await lenient.readSome(ids.slice(1, 3), 1_000_000)).toEqual([null, second]);
+    await expect(records.readSome(ids.slice(1), 1)).rejects.toThrow('cannot be read');
+  });
+
   test('creating an id twice is refused', async () => {
     const document = makeDocument();
     await records.create(document);

@@ -28,13 +28,14 @@ export interface AnswerLines {
 }
 
 type Line = Set<Waiter>;
+type Lines = Readonly<Record<Waiter['kind'], Line>>;
 
 /**
  * One line for each caller and kind, callers in turn. Only lines that may come in as their callers stand are looked at,
  * each kind up to the first for which there is no room: so a call costs the same however many wait.
  */
 export function createAnswerLines({ passOf, hasRoom }: Admission): AnswerLines {
-  const byCaller = new Map<string, Record<Waiter['kind'], Line>>();
+  const byCaller = new Map<string, Lines>();
   const ready: Readonly<Record<Pass, Set<Line>>> = {
     first: new Set(),
     begun: new Set(),
@@ -43,12 +44,16 @@ export function createAnswerLines({ passOf, hasRoom }: Admission): AnswerLines {
   };
   let waiting = 0;
 
-  /** A line that is in its place already keeps it. */
-  const place = (line: Line) => {
-    const [head] = line;
-    const pass = head ? passOf(head) : null;
-    for (const each of PASSES) if (each !== pass) ready[each].delete(line);
-    if (pass) ready[pass].add(line);
+  /** Puts lines where their callers stand now. A line that is in its place already keeps it. */
+  const place = (lines: Lines) => {
+    for (const [kind, line] of Object.entries(lines)) {
+      const [head] = line;
+      // What has begun comes before what would take its room, and then perhaps have to begin again itself.
+      const mayGo = kind !== 'large' || lines.begun.size === 0;
+      const pass = head && mayGo ? passOf(head) : null;
+      for (const each of PASSES) if (each !== pass) ready[each].delete(line);
+      if (pass) ready[pass].add(line);
+    }
   };
   const leave = (waiter: Waiter) => {
     const lines = byCaller.get(waiter.callerId);
@@ -58,7 +63,7 @@ export function createAnswerLines({ passOf, hasRoom }: Admission): AnswerLines {
     waiting -= 1;
     // A line whose first has left goes to the end: other callers come first now.
     if (head === waiter) for (const each of PASSES) ready[each].delete(line);
-    place(line);
+    place(lines);
     if (countOf(lines) === 0) byCaller.delete(waiter.callerId);
   };
 
@@ -68,7 +73,7 @@ export function createAnswerLines({ passOf, hasRoom }: Admission): AnswerLines {
       byCaller.set(waiter.callerId, lines);
       lines[waiter.kind].add(waiter);
       waiting += 1;
-      place(lines[waiter.kind]);
+      place(lines);
     },
     leave,
     callNext: () => {
@@ -84,7 +89,7 @@ export function createAnswerLines({ passOf, hasRoom }: Admission): AnswerLines {
     },
     update: (callerId) => {
       const lines = byCaller.get(callerId);
-      if (lines) for (const line of Object.values(lines)) place(line);
+      if (lines) place(lines);
     },
     waitingOf: (callerId) => countOf(byCaller.get(callerId)),
     get waiting() {

@@ -9,6 +9,7 @@ import { createTurns } from '../../search/turns.js';
 import { compileClause } from './clause.js';
 import { createDocumentSearch, type DocumentSearch } from './document-search.js';
 
+/** Reads as many of the first of these as are wise to hold at once; at least one. */
 type ReadRecords = (ids: readonly string[]) => Promise<(DocumentRecord | null)[]>;
 type Selection = Pick<IndexListing, 'callerId' | 'filter' | 'signal'>;
 
@@ -113,9 +114,10 @@ async function* matching(
   { documents, readRecords }: Pick<Parts, 'documents' | 'readRecords'>,
 ): AsyncGenerator<string[]> {
   for await (const ids of documents.walk(query)) {
-    for (let start = 0; start < ids.length; start += READ_SIZE) {
+    for (let start = 0; start < ids.length;) {
       signal?.throwIfAborted();
       const records = await readRecords(ids.slice(start, start + READ_SIZE));
+      start += records.length;
       const found: string[] = [];
       let sliceEnd = performance.now() + SLICE_MILLISECONDS;
       for (const record of records) {

@@ -29,6 +29,7 @@ export interface QueryEngineOptions extends Omit<VectorSpace, 'dimensions'> {
   readonly flatCrowdedAt?: number;
   /** Called with the name of the index before each creation. @throws when another index serves; then nothing is created */
   readonly claim: (name: string) => Promise<void>;
+  /** Reads as many of the first of these as are wise to hold at once; at least one. */
   readonly readRecords: (ids: readonly string[]) => Promise<(DocumentRecord | null)[]>;
   /** Called with what keeps documents from being found; `fields.level` is `warn` or `error`. */
   readonly onProblem?: OnProblem;

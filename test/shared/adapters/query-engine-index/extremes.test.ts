@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Json } from '../../../../src/shared/document.js';
+import { createRecords } from '../../../../src/shared/documents/records.js';
 import type { Index } from '../../../../src/shared/ports.js';
+import { parsed } from '../../../contracts/index-data.js';
 import { startQueryEngine } from '../../../support/query-engine-server.js';
 import { describeWithQueryEngine, openQueryEngineIndex } from '../../../support/query-engine.js';
 import type { TestRedis } from '../../../support/redis.js';
@@ -92,6 +94,28 @@ describeWithQueryEngine('the largest filters that the API lets through', (engine
     expect(await compareEngines(world, [index], { ...ask, per: 'document', k: 3, filter: json })).toBe(
       expected,
     );
+  });
+
+  test('documents whose records are read a few at a time are all compared with the filter', async () => {
+    const asked: number[] = [];
+    const records = createRecords(world.redis);
+    const few = await openQueryEngineIndex(redis.url, {
+      model: WORLD_MODEL.model,
+      dimensions: () => Promise.resolve(WORLD_MODEL.dimensions),
+      readRecords: (ids) => {
+        asked.push(ids.length);
+        return records.readMany(ids.slice(0, 7));
+      },
+    });
+    try {
+      await until(async () => (await few.state()) === 'ready');
+      const selection = { callerId: 'owner', filter: parsed({ n: { $gte: 20 } }) };
+      expect(await few.count(selection)).toBe(40);
+      expect(await few.list({ ...selection, skip: 0, limit: 100 })).toHaveLength(40);
+    } finally {
+      await few.close();
+    }
+    expect(asked.length).toBeGreaterThanOrEqual(2 * Math.ceil(40 / 7));
   });
 });
 
