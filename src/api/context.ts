@@ -47,7 +47,7 @@ import { reconnectSilentRedis } from './reconnect-silent-redis.js';
 import { createChangeWaiter } from './services/ingest/change-waiter.js';
 
 /** Of records that the Query Engine's lists compare with a filter, at a time. */
-const MOST_READ_BYTES = 1024 ** 2;
+const MAX_READ_BYTES = 1024 ** 2;
 
 export type ApiContext = Awaited<ReturnType<typeof createApiContext>>;
 
@@ -222,7 +222,7 @@ async function createIndex({
         timeoutMilliseconds: settings.search.timeoutSeconds * 1_000,
         dimensions: async () => (await readDataSet(redis))?.dimensions ?? (await embedder.dimensions()),
         claim,
-        readRecords: (ids) => records.readSome(ids, MOST_READ_BYTES),
+        readRecords: (ids) => records.readSome(ids, MAX_READ_BYTES),
       });
   }
 }
