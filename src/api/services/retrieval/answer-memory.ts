@@ -14,7 +14,7 @@ const SHARES = {
 } as const;
 const WAIT_MILLISECONDS = 5_000;
 /** Answers of one caller that may wait. */
-export const MAX_WAITING = 100;
+const MAX_WAITING = 100;
 
 export interface Wanted {
   readonly callerId: string;
