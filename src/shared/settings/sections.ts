@@ -171,7 +171,11 @@ export const workers = z.strictObject({
     'Quick documents that an ingestion worker handles at once; the same for others, but at most two for each parser process.',
   ),
   embeddingConcurrency: whole(8, concurrency, 'Batches that an embedding worker handles at once.'),
-  cacheConcurrency: whole(2, concurrency, 'Caches that a cache worker builds at once.'),
+  cacheConcurrency: whole(
+    2,
+    concurrency,
+    'Caches of up to 100 documents that a cache worker builds at once; the same for larger ones.',
+  ),
   lockSeconds: whole(
     10,
     { min: 2, max: hour },
