@@ -207,7 +207,7 @@ describe('DELETE /documents/{document_id}', () => {
     expect((await own.send('DELETE', `/documents/${id}`)).status).toBe(404);
     expect(idsOf(await own.get('/documents'))).toEqual([]);
     const jobs = await api.jobs.queue('maintenance').getJobs(['prioritized'], 0, -1, false);
-    expect(jobs.map((job): unknown => job.data)).toContainEqual({ generation });
+    expect(jobs.map((job): unknown => job.data)).toContainEqual({ callerId: 'deleter', generation });
   });
 
   test('ends an ingest that waits, as an error with its code', async () => {
