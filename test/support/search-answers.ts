@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import type { Hit } from '../../src/shared/search/hits.js';
+import type { Hit } from '../../src/shared/search/hit.js';
 import type { SearchRequest } from '../../src/shared/search/request.js';
 import type { ScoredText } from './search-world.js';
 

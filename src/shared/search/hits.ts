@@ -1,22 +1,11 @@
-import { canRead, type AccessLists } from '../access/access.js';
+import { canRead } from '../access/access.js';
 import { at } from '../at.js';
 import type { MatchableDocument } from '../document.js';
 import { compileFilter } from '../filters/match.js';
 import type { ScoredCandidate } from './best-first.js';
+import type { FoundRecord, Hit } from './hit.js';
 import type { ReadHits } from './read-hits.js';
 import type { SearchRequest } from './request.js';
-
-/** What answers need of a record. Its access lists may be far longer than all the rest. */
-export type FoundRecord = Omit<MatchableDocument, keyof AccessLists>;
-
-/** A chunk that the caller may read, by the record as it was when the answer was built. */
-export interface Hit {
-  readonly record: FoundRecord;
-  readonly number: number;
-  readonly content: string;
-  /** In [0, 1]. Hits are ordered by it, ties by document and then chunk number. */
-  readonly score: number;
-}
 
 /** A candidate that is not a hit. */
 export interface Dropped {

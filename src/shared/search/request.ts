@@ -1,5 +1,5 @@
 import type { Filter } from '../filters/parse.js';
-import type { Hit } from './hits.js';
+import type { Hit } from './hit.js';
 import type { Ranking } from './ranking.js';
 
 /** The parameters of a search. */

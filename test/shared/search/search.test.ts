@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Hit } from '../../../src/shared/search/hits.js';
+import type { Hit } from '../../../src/shared/search/hit.js';
 import type { TermStatistics } from '../../../src/shared/search/query-terms.js';
 import { type Ranker } from '../../../src/shared/search/ranking.js';
 import type { SearchRequest } from '../../../src/shared/search/request.js';

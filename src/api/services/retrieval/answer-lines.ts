@@ -29,6 +29,8 @@ export interface AnswerLines {
 
 type Line = Set<Waiter>;
 type Lines = Readonly<Record<Waiter['kind'], Line>>;
+/** Lines that may come in as their callers stand, by the rules that let them. */
+type Ready = Readonly<Record<Pass, Set<Line>>>;
 
 /**
  * One line for each caller and kind, callers in turn. Only lines that may come in as their callers stand are looked at,
@@ -36,7 +38,7 @@ type Lines = Readonly<Record<Waiter['kind'], Line>>;
  */
 export function createAnswerLines({ passOf, hasRoom }: Admission): AnswerLines {
   const byCaller = new Map<string, Lines>();
-  const ready: Readonly<Record<Pass, Set<Line>>> = {
+  const ready: Ready = {
     first: new Set(),
     begun: new Set(),
     small: new Set(),
@@ -44,16 +46,8 @@ export function createAnswerLines({ passOf, hasRoom }: Admission): AnswerLines {
   };
   let waiting = 0;
 
-  /** Puts lines where their callers stand now. A line that is in its place already keeps it. */
   const place = (lines: Lines) => {
-    for (const [kind, line] of Object.entries(lines)) {
-      const [head] = line;
-      // What has begun comes before what would take its room, and then perhaps have to begin again itself.
-      const mayGo = kind !== 'large' || lines.begun.size === 0;
-      const pass = head && mayGo ? passOf(head) : null;
-      for (const each of PASSES) if (each !== pass) ready[each].delete(line);
-      if (pass) ready[pass].add(line);
-    }
+    placeLines(lines, { ready, passOf });
   };
   const leave = (waiter: Waiter) => {
     const lines = byCaller.get(waiter.callerId);
@@ -96,6 +90,21 @@ export function createAnswerLines({ passOf, hasRoom }: Admission): AnswerLines {
       return waiting;
     },
   };
+}
+
+/** Puts the lines of a caller where the caller stands now. A line that is in its place already keeps it. */
+function placeLines(
+  lines: Lines,
+  { ready, passOf }: { readonly ready: Ready; readonly passOf: Admission['passOf'] },
+): void {
+  for (const [kind, line] of Object.entries(lines)) {
+    const [head] = line;
+    // What has begun comes before what would take its room, and then perhaps have to begin again itself.
+    const mayGo = kind !== 'large' || lines.begun.size === 0;
+    const pass = head && mayGo ? passOf(head) : null;
+    for (const each of PASSES) if (each !== pass) ready[each].delete(line);
+    if (pass) ready[pass].add(line);
+  }
 }
 
 function countOf(lines: Readonly<Record<string, Line>> = {}): number {

@@ -1,5 +1,5 @@
 import { shownContent, type Metadata } from '../../../shared/document.js';
-import type { Hit } from '../../../shared/search/hits.js';
+import type { Hit } from '../../../shared/search/hit.js';
 import type { Lease } from './answer-memory.js';
 import { heldSize } from './memory-estimate.js';
 

@@ -1,6 +1,6 @@
 import { fitPrompt } from '../../../shared/models/prompt.js';
 import type { Completer, Passage } from '../../../shared/ports.js';
-import type { Hit } from '../../../shared/search/hits.js';
+import type { Hit } from '../../../shared/search/hit.js';
 import type { Search } from '../../../shared/search/search.js';
 import type { AccountedRequest, Accounting } from '../accounting.js';
 import type { AnswerMemory, Lease } from './answer-memory.js';

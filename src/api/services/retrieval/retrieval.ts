@@ -2,7 +2,7 @@ import type { Metadata } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import type { Filter } from '../../../shared/filters/parse.js';
 import type { Ranking } from '../../../shared/search/ranking.js';
-import type { Hit } from '../../../shared/search/hits.js';
+import type { Hit } from '../../../shared/search/hit.js';
 import type { Search } from '../../../shared/search/search.js';
 import type { Accounting } from '../accounting.js';
 import type { DownloadUrl } from '../documents/downloads.js';

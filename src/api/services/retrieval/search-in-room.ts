@@ -1,4 +1,4 @@
-import type { Hit } from '../../../shared/search/hits.js';
+import type { Hit } from '../../../shared/search/hit.js';
 import type { SearchRequest } from '../../../shared/search/request.js';
 import type { Search } from '../../../shared/search/search.js';
 import type { Lease, Wanted } from './answer-memory.js';
