@@ -170,7 +170,7 @@ export default tseslint.config(
       'src/shared/stop-process.ts',
       'src/cli/up.ts',
       'src/cli/reindex.ts',
-      'src/workers/parse/child.ts',
+      'src/workers/parse/child-main.ts',
       'src/workers/parse/child-process.ts',
     ],
     rules: { 'no-restricted-properties': 'off' },

@@ -9,11 +9,11 @@ prepare();
 const { compileOnChange } = await import('./dev/compile-on-change.mjs');
 const { touchedBy } = await import('./dev/imports.mjs');
 const { loadSettings } = await import('../dist/shared/settings/load.js');
-const { findOrInstallRedisServer } = await import('../dist/cli/find-redis.js');
+const { findOrInstallRedisServer } = await import('../dist/cli/redis/find-redis.js');
 const { lockDataDirectory } = await import('../dist/cli/lock-data-directory.js');
-const { startOwnRedis } = await import('../dist/cli/own-redis.js');
+const { startOwnRedis } = await import('../dist/cli/redis/own-redis.js');
 const { assertPortIsFree } = await import('../dist/cli/assert-port-is-free.js');
-const { untilRedisAnswers } = await import('../dist/cli/reach-redis.js');
+const { untilRedisAnswers } = await import('../dist/cli/redis/reach-redis.js');
 const { addressOf, untilReady, welcome } = await import('../dist/cli/readiness.js');
 
 /** Time for a process to finish its work before it is restarted. Unfinished jobs are repeated. */

@@ -5,9 +5,9 @@ import { prepare } from './prepare.mjs';
 prepare();
 const { loadSettings } = await import('../dist/shared/settings/load.js');
 const { createLogger } = await import('../dist/shared/observability/logger.js');
-const { startOwnRedis } = await import('../dist/cli/own-redis.js');
-const { findOwnRedis, untilRedisAnswers } = await import('../dist/cli/reach-redis.js');
-const { findOrInstallRedisServer } = await import('../dist/cli/find-redis.js');
+const { startOwnRedis } = await import('../dist/cli/redis/own-redis.js');
+const { findOwnRedis, untilRedisAnswers } = await import('../dist/cli/redis/reach-redis.js');
+const { findOrInstallRedisServer } = await import('../dist/cli/redis/find-redis.js');
 const { lockDataDirectory } = await import('../dist/cli/lock-data-directory.js');
 const { createApiContext } = await import('../dist/api/context.js');
 

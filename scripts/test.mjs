@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { prepare, root } from './prepare.mjs';
 
 prepare();
-const { findOrInstallRedisServer } = await import('../dist/cli/find-redis.js');
+const { findOrInstallRedisServer } = await import('../dist/cli/redis/find-redis.js');
 
 let server;
 try {

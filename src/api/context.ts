@@ -1,5 +1,5 @@
 import { createExactIndex } from '../shared/adapters/exact-index/exact-index.js';
-import { createPromptCacheEngine } from '../shared/adapters/prompt-cache-engine.js';
+import { createPromptCacheEngine } from '../shared/adapters/prompt-cache/cache-engine.js';
 import { createQueryEngineIndex } from '../shared/adapters/query-engine-index/query-engine-index.js';
 import { createCaches } from '../shared/caches/caches.js';
 import { createChunks } from '../shared/chunks/chunks.js';
@@ -41,8 +41,8 @@ import { createTermStatistics } from '../shared/term-statistics/term-statistics.
 import { countTokens } from '../shared/text/token-count.js';
 import { createUsage } from '../shared/usage/usage.js';
 import { announceStorage } from './announce-storage.js';
-import { limitCompletions } from './completion-turns.js';
-import { limitIndexTime } from './index-deadline.js';
+import { limitCompletions } from './limit-completions.js';
+import { limitIndexTime } from './limit-index-time.js';
 import { reconnectSilentRedis } from './reconnect-silent-redis.js';
 import { createChangeWaiter } from './services/ingest/change-waiter.js';
 

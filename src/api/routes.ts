@@ -1,6 +1,6 @@
 import { QUEUES } from '../shared/queues/jobs.js';
 import type { Settings } from '../shared/settings/schema.js';
-import type { Guesses } from './auth/guesses.js';
+import type { Guesses } from './auth/limit-guesses.js';
 import type { ApiContext } from './context.js';
 import type { Route } from './http/route.js';
 import type { LifecyclePhase } from './lifecycle-phase.js';
@@ -16,9 +16,9 @@ import { createUsageRoutes } from './routes/usage.js';
 import { createAccounting } from './services/accounting.js';
 import { createCacheSelection } from './services/caches/cache-selection.js';
 import { createCacheService } from './services/caches/caches.js';
-import { createChangeDocument } from './services/documents/change-document.js';
+import { createChangeDocument } from './services/documents/commit-change.js';
 import { createDocumentChanges } from './services/documents/document-changes.js';
-import { createDocuments } from './services/documents/documents.js';
+import { createDocuments } from './services/documents/read-documents.js';
 import { createDownloadLinks, createDownloads, type DownloadLinks } from './services/documents/downloads.js';
 import { createSourceTexts } from './services/documents/source-text.js';
 import { createReadiness, readinessChecks, untilStopping } from './services/health.js';
@@ -31,7 +31,7 @@ import { createWaitForDocument } from './services/ingest/wait-for-document.js';
 import type { AnswerMemory } from './services/retrieval/answer-memory.js';
 import { createQuery } from './services/retrieval/query.js';
 import { createRetrieval } from './services/retrieval/retrieval.js';
-import { createUriMaker } from './services/tokens.js';
+import { createUriMaker } from './services/token-uri.js';
 
 /** The current secret, then the previous one while the secret is being changed. */
 export type Secrets = readonly [string, ...string[]];

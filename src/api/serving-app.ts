@@ -1,8 +1,8 @@
 import type { RequestListener } from 'node:http';
 import { createApp, type AppOptions } from './app.js';
-import { createGuesses } from './auth/guesses.js';
+import { createGuesses } from './auth/limit-guesses.js';
 import { createRateLimit } from './auth/rate-limit.js';
-import { createWindows } from './auth/windows.js';
+import { createWindows } from './auth/minute-counters.js';
 import type { ApiContext } from './context.js';
 import { createOperatorPages } from './operator-pages.js';
 import type { ProcessMetrics } from './pages/process-metrics.js';

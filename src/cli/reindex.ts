@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { loadSettings, type Environment, type Settings } from '../shared/settings/load.js';
 import type { Child } from './supervise-child.js';
-import { findOrInstallRedisServer } from './find-redis.js';
+import { findOrInstallRedisServer } from './redis/find-redis.js';
 import { lockDataDirectory } from './lock-data-directory.js';
-import { startOwnRedis } from './own-redis.js';
-import { findOwnRedis, untilRedisAnswers } from './reach-redis.js';
+import { startOwnRedis } from './redis/own-redis.js';
+import { findOwnRedis, untilRedisAnswers } from './redis/reach-redis.js';
 import { say, UserError } from './user-messages.js';
 
 const redisPatienceMs = 3_000;

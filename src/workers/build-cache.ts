@@ -4,7 +4,7 @@ import { failBuild, finishBuild } from '../shared/caches/transitions.js';
 import type { Chunks } from '../shared/chunks/chunks.js';
 import type { Records } from '../shared/documents/records.js';
 import type { CacheEngine, Passage } from '../shared/ports.js';
-import type { Outcome } from './queue-worker.js';
+import type { Outcome } from './lane-worker.js';
 
 interface BuildRequest {
   readonly ownerId: string;

@@ -4,7 +4,7 @@ import { waitForRedis } from '../shared/redis/open.js';
 import { sendHeartbeat } from '../shared/redis/heartbeat.js';
 import type { WorkerContext } from './context.js';
 import { pauseWhileShort } from './pause-while-short.js';
-import { createQueueWorker } from './queue-worker.js';
+import { createQueueWorker } from './lane-worker.js';
 import { serveCache } from './queues/cache.js';
 import { serveEmbedding } from './queues/embedding.js';
 import { serveIngestion } from './queues/ingestion.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createRateLimit } from '../../src/api/auth/rate-limit.js';
-import type { Windows } from '../../src/api/auth/windows.js';
+import type { Windows } from '../../src/api/auth/minute-counters.js';
 import { queryInteger } from '../../src/api/http/validation/field-schemas.js';
 import { responsesOf } from '../../src/api/http/response/declared-responses.js';
 import { defineRoute, type Route } from '../../src/api/http/route.js';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createDocuments } from '../../src/api/services/documents/documents.js';
+import { createDocuments } from '../../src/api/services/documents/read-documents.js';
 import { createRetrieval } from '../../src/api/services/retrieval/retrieval.js';
 import { createAnswerMemory } from '../../src/api/services/retrieval/answer-memory.js';
 import type { DocumentRecord } from '../../src/shared/document.js';

@@ -9,7 +9,7 @@ import { metadata } from '../../src/api/http/validation/metadata.js';
 import { parseJson } from '../../src/api/http/json/json.js';
 import { requestIdOf } from '../../src/api/http/logging/request-id.js';
 import { isJson } from '../../src/api/http/request/body.js';
-import { queryOf } from '../../src/api/http/request/parts.js';
+import { queryOf } from '../../src/api/http/request/read-parts.js';
 import { parsePrefer } from '../../src/api/http/request/prefer.js';
 import { displayFilename } from '../../src/api/services/ingest/filenames.js';
 import { entityIdOf } from '../../src/shared/access/access-token.js';

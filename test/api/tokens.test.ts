@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import jsonwebtoken from 'jsonwebtoken';
 import { createTokenRoutes } from '../../src/api/routes/tokens.js';
 import { createUsageRoutes } from '../../src/api/routes/usage.js';
-import { createUriMaker } from '../../src/api/services/tokens.js';
+import { createUriMaker } from '../../src/api/services/token-uri.js';
 import { jsonBody, makeToken, SECRET, startApi, type ApiAnswer, type ApiClient } from '../support/api.js';
 import { unlimitedGuesses } from '../support/guesses.js';
 

@@ -2,7 +2,7 @@ import { callerTags } from '../../src/shared/access/access-group.js';
 import { createAccessGroups } from '../../src/shared/access/access-groups.js';
 import { createRecords } from '../../src/shared/documents/records.js';
 import { finishRetag, patch } from '../../src/shared/documents/transitions.js';
-import { accessToken } from '../../src/shared/filters/tags.js';
+import { accessToken } from '../../src/shared/filters/index-tokens.js';
 import { createRedis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import { emptyTestRedis } from './use-test-redis.js';

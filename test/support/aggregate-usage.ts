@@ -1,7 +1,7 @@
 import { createLogger } from '../../src/shared/observability/logger.js';
 import type { Redis } from '../../src/shared/redis/client.js';
-import { createEachMember } from '../../src/shared/redis/each-member.js';
-import { createAggregateUsage, type AggregateUsage } from '../../src/shared/usage/aggregate.js';
+import { createEachMember } from '../../src/workers/each-member.js';
+import { createAggregateUsage, type AggregateUsage } from '../../src/workers/aggregate-usage.js';
 
 /** What the usage worker does; `onFailed` hears of each member that failed. */
 export function aggregateUsage(redis: Redis, onFailed: () => void = () => undefined): AggregateUsage {

@@ -2,7 +2,7 @@ import { Router, type Request, type Response } from 'express';
 import jsonwebtoken from 'jsonwebtoken';
 import { z } from 'zod';
 import { anonymous, type Authenticate, type Caller } from '../auth/auth.js';
-import type { Guesses } from '../auth/guesses.js';
+import type { Guesses } from '../auth/limit-guesses.js';
 import { clientAddressOf } from '../http/client-address.js';
 import { continueBody } from '../http/connections/expect-continue.js';
 import { HttpError } from '../http/http-error.js';
@@ -12,7 +12,7 @@ import { mediaTypeOf } from '../http/request/body.js';
 import { readForm } from '../http/request/form.js';
 import { sendPage } from './html.js';
 import { loginForm, sessionCard } from './login-page.js';
-import type { Visit, Visits } from './visits.js';
+import type { Visit, Visits } from './page-visitor.js';
 
 const MAX_FORM_BYTES = 32 * 1024;
 /** Before the login, all clients share the memory of anonymous callers. */

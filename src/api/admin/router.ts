@@ -3,7 +3,7 @@ import helmet from 'helmet';
 import type { Jobs } from '../../shared/queues/jobs.js';
 import type { Redis } from '../../shared/redis/client.js';
 import { notAuthenticated, requirePermission, type Authenticate } from '../auth/auth.js';
-import type { Guesses } from '../auth/guesses.js';
+import type { Guesses } from '../auth/limit-guesses.js';
 import { continueBody } from '../http/connections/expect-continue.js';
 import { withoutSlashes } from '../http/base-url.js';
 import { HttpError } from '../http/http-error.js';
@@ -14,7 +14,7 @@ import { createBoard } from './board.js';
 import { createDocumentPage } from './document-page.js';
 import { createLogin } from './login.js';
 import { createSessions } from './sessions.js';
-import { createVisits, type Visit, type Visits } from './visits.js';
+import { createVisits, type Visit, type Visits } from './page-visitor.js';
 
 export interface AdminOptions {
   readonly jobs: Jobs;

@@ -1,6 +1,6 @@
 import { TooManyError } from '../../shared/errors.js';
 import { keys } from '../../shared/redis/keys.js';
-import type { Windows } from './windows.js';
+import type { Windows } from './minute-counters.js';
 
 /** Counts a request of a caller. @throws TooManyError when the caller is over the limit */
 export type RateLimit = (callerId: string) => Promise<void>;

@@ -12,7 +12,7 @@ import { toUnavailable } from '../../shared/redis/client.js';
 import { HttpError } from './http-error.js';
 import { AbandonedError } from '../services/abandoned-error.js';
 import { sendJson } from './response/send-json.js';
-import { requestLog } from './logging/request-log.js';
+import { requestLog } from './logging/request-logger.js';
 import { ClientGoneError } from './request/body.js';
 
 export interface ErrorReply {

@@ -17,7 +17,7 @@ import { sendReply, type Exchange } from './response/send-reply.js';
 import { reasonOfEnd } from './connections/slow-clients.js';
 import { requestFacts } from './logging/request-facts.js';
 import type { BodyBudget, BodyClaim } from './request/body-budget.js';
-import { parseParts, queryOf, readBody, type BodyReading, type RawBody } from './request/parts.js';
+import { parseParts, queryOf, readBody, type BodyReading, type RawBody } from './request/read-parts.js';
 import { parsePrefer } from './request/prefer.js';
 import { createUploadReceiver } from './request/upload.js';
 import type { ApiRequest, Route } from './route.js';

@@ -27,7 +27,7 @@ import {
   queryCacheExamples,
   updateCacheExamples,
 } from './examples/caches.js';
-import { contextOf } from './request-context.js';
+import { contextOf } from './context-of.js';
 import { completionOptions, MAX_QUERY_CHARACTERS, QUERY_BODY_BYTES } from './retrieval.js';
 
 const NAME_DESCRIPTION = 'The name of the cache.';

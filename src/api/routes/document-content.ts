@@ -9,7 +9,7 @@ import { replyDocument, replyIngest } from './document-replies.js';
 import { documentPath } from './documents.js';
 import { putContentExamples } from './examples/documents.js';
 import { ingestResponses, MAX_FILENAME } from './ingest.js';
-import { contextOf } from './request-context.js';
+import { contextOf } from './context-of.js';
 import { receiveFile } from './upload-fields.js';
 
 const contentBody = z

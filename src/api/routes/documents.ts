@@ -9,7 +9,7 @@ import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { documentNotFound } from '../services/documents/document-access.js';
 import type { DocumentChanges } from '../services/documents/document-changes.js';
-import type { Documents } from '../services/documents/documents.js';
+import type { Documents } from '../services/documents/read-documents.js';
 import { displayFilename } from '../services/ingest/filenames.js';
 import { preferenceApplied, replyDocument } from './document-replies.js';
 import { documentStatusView, documentView, viewDocument, viewStatus } from './document-view.js';
@@ -24,7 +24,7 @@ import {
   retryDocumentExamples,
 } from './examples/documents.js';
 import { MAX_FILENAME } from './ingest.js';
-import { contextOf } from './request-context.js';
+import { contextOf } from './context-of.js';
 import { compact, LIMITS } from './upload-fields.js';
 
 export const documentPath = z.object({

@@ -10,7 +10,7 @@ import type { Ingest } from '../services/ingest/ingest.js';
 import { replyIngest } from './document-replies.js';
 import { documentView } from './document-view.js';
 import { ingestFileExamples, ingestTextExamples } from './examples/ingest.js';
-import { contextOf } from './request-context.js';
+import { contextOf } from './context-of.js';
 import { compact, missingFile, receiveDescribedFile } from './upload-fields.js';
 
 export const MAX_FILENAME = 255;

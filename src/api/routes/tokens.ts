@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { entityIdOf } from '../../shared/access/access-token.js';
 import { anonymous, isSamePassword, notAuthenticated, requirePermission, type Caller } from '../auth/auth.js';
-import type { Guesses } from '../auth/guesses.js';
+import type { Guesses } from '../auth/limit-guesses.js';
 import { jsonInteger, optionalNullOr, optionalOr, queryInteger } from '../http/validation/field-schemas.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Authorize, type Route } from '../http/route.js';
-import type { UriRequest } from '../services/tokens.js';
+import type { UriRequest } from '../services/token-uri.js';
 import { uriExamples } from './examples/tokens.js';
 
 export interface TokenRouteOptions {

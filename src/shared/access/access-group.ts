@@ -1,5 +1,5 @@
 import type { DocumentRecord } from '../document.js';
-import { accessToken, accessGroupToken, everyAccessGroupToken, ownerToken } from '../filters/tags.js';
+import { accessToken, accessGroupToken, everyAccessGroupToken, ownerToken } from '../filters/index-tokens.js';
 import type { AccessLists } from './access.js';
 
 /** Up to this many readers are named one by one in the tags of each chunk; 16 of them take 400 bytes. */

@@ -1,6 +1,6 @@
 import { accessTags } from '../access/access-group.js';
 import type { DocumentRecord, MatchableDocument } from '../document.js';
-import { documentTokens } from '../filters/tags.js';
+import { documentTokens } from '../filters/index-tokens.js';
 
 /** The access and filter tokens of a document, separated by commas, as its record and its published chunks hold them. */
 export function documentTags(document: MatchableDocument & Pick<DocumentRecord, 'ownerId'>): string {

@@ -1,8 +1,8 @@
 import { at } from '../../shared/at.js';
 import { IngestError } from '../../shared/errors.js';
 import { BORDER, borderAt } from './borders.js';
-import { cutPosition, findFittingCut } from './cut.js';
-import { windowFrom, type Window } from './window.js';
+import { cutPosition, findFittingCut } from './choose-cut.js';
+import { windowFrom, type Window } from './token-window.js';
 
 export interface Chunk {
   readonly text: string;

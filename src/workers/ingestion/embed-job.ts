@@ -16,11 +16,11 @@ import type { Embedding } from '../../shared/models/embedding.js';
 import type { Metrics } from '../../shared/observability/metrics.js';
 import type { TermStatisticsStore } from '../../shared/term-statistics/term-statistics.js';
 import { analyzeText, packTerms } from '../../shared/text/terms.js';
-import type { Outcome } from '../queue-worker.js';
+import type { Outcome } from '../lane-worker.js';
 import type { FailDocument } from './fail-document.js';
 import type { Publish } from './publish.js';
 import { updateTermCounts } from './update-term-counts.js';
-import { tagsWhenPublished, writeAllTags } from './tags.js';
+import { tagsWhenPublished, writeAllTags } from './write-tags.js';
 
 interface Batch extends Fence {
   readonly batch: number;

@@ -3,7 +3,7 @@ import type { Records } from '../../shared/documents/records.js';
 import { fail, type Fence } from '../../shared/documents/transitions.js';
 import type { Metrics } from '../../shared/observability/metrics.js';
 import type { Jobs } from '../../shared/queues/jobs.js';
-import type { Outcome } from '../queue-worker.js';
+import type { Outcome } from '../lane-worker.js';
 
 export type FailDocument = (fence: Fence, failure: Failure) => Promise<Outcome>;
 

@@ -12,11 +12,11 @@ import {
 } from '../../shared/documents/transitions.js';
 import { IngestError } from '../../shared/errors.js';
 import type { Jobs } from '../../shared/queues/jobs.js';
-import type { Outcome } from '../queue-worker.js';
+import type { Outcome } from '../lane-worker.js';
 import type { FailDocument } from './fail-document.js';
 import type { IngestShort } from './ingest-short.js';
 import type { ReserveMemory } from './reserve-memory.js';
-import { tagsWhenPublished, writeAllTags } from './tags.js';
+import { tagsWhenPublished, writeAllTags } from './write-tags.js';
 import { abortWhenSuperseded } from './abort-when-superseded.js';
 
 /** @throws IngestError when the bytes yield no chunks */

@@ -9,10 +9,10 @@ import type { Embedding } from '../../shared/models/embedding.js';
 import type { Metrics } from '../../shared/observability/metrics.js';
 import { sumTerms, TERMS_AT_ONCE } from '../../shared/term-statistics/parts.js';
 import { analyzeText, packTerms } from '../../shared/text/terms.js';
-import type { Outcome } from '../queue-worker.js';
+import type { Outcome } from '../lane-worker.js';
 import type { FailDocument } from './fail-document.js';
 import type { Publish } from './publish.js';
-import { tagsWhenPublished } from './tags.js';
+import { tagsWhenPublished } from './write-tags.js';
 
 /** A text up to this size takes a few milliseconds, and some tens at worst, so it is not parsed in a child process. */
 export const MAX_SHORT_BYTES = 8_192;

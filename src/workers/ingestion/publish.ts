@@ -7,7 +7,7 @@ import { documentTags } from '../../shared/documents/document-tags.js';
 import type { Records } from '../../shared/documents/records.js';
 import type { Metrics } from '../../shared/observability/metrics.js';
 import type { Jobs } from '../../shared/queues/jobs.js';
-import { expectedTags } from './tags.js';
+import { expectedTags } from './write-tags.js';
 
 /** Commits a transition to the published state. Resolves with whether it took place. */
 export type Publish = (record: DocumentRecord, transition: Transition) => Promise<boolean>;

@@ -5,7 +5,7 @@ import { IngestError, UnavailableError } from '../../shared/errors.js';
 import { defineScript, type Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
 import type { MemoryWatch } from '../../shared/redis/memory.js';
-import { tagsWhenPublished } from './tags.js';
+import { tagsWhenPublished } from './write-tags.js';
 
 /** The document will have to be read again, so it waits longer than a single write does. */
 const RETRY_SECONDS = 15;

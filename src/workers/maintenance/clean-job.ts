@@ -2,8 +2,8 @@ import { BATCH_SIZE, batchNumbers } from '../../shared/batches.js';
 import type { Chunks } from '../../shared/chunks/chunks.js';
 import { isHeld } from '../../shared/term-statistics/parts.js';
 import type { TermStatisticsStore } from '../../shared/term-statistics/term-statistics.js';
-import type { Outcome } from '../queue-worker.js';
-import { endless, type AfterStep } from '../turn.js';
+import type { Outcome } from '../lane-worker.js';
+import { endless, type AfterStep } from '../job-turn.js';
 
 interface Parts {
   readonly chunks: Chunks;

@@ -1,7 +1,7 @@
 import type { Jobs } from '../../shared/queues/jobs.js';
 import { cleanJob, retagJob } from '../../shared/queues/payloads.js';
-import { createTurn } from '../turn.js';
-import type { JobHandler } from '../queue-worker.js';
+import { createTurn } from '../job-turn.js';
+import type { JobHandler } from '../lane-worker.js';
 import type { createCleanJob } from './clean-job.js';
 import type { createRetagJob } from './retag-job.js';
 

@@ -1,6 +1,6 @@
 import type { Logger } from '../../shared/observability/logger.js';
 import type { ObjectStorage } from '../../shared/ports.js';
-import type { ObjectList, UnreferencedObjects } from '../../shared/storage/unreferenced-objects.js';
+import type { ObjectList, UnreferencedObjects } from './unreferenced-objects.js';
 
 /** Most objects of each list in one run; the next run continues. */
 const MAX_OBJECTS = 1_000;

@@ -9,9 +9,9 @@ import { isSettled } from '../../shared/term-statistics/parts.js';
 import { settledField } from '../../shared/term-statistics/scripts.js';
 import type { TermStatisticsStore } from '../../shared/term-statistics/term-statistics.js';
 import { updateTermCounts } from '../ingestion/update-term-counts.js';
-import { expectedTags, tagsWhenPublished, writeAllTags } from '../ingestion/tags.js';
-import type { Outcome } from '../queue-worker.js';
-import { endless, type AfterStep } from '../turn.js';
+import { expectedTags, tagsWhenPublished, writeAllTags } from '../ingestion/write-tags.js';
+import type { Outcome } from '../lane-worker.js';
+import { endless, type AfterStep } from '../job-turn.js';
 
 interface RetagParts {
   readonly records: Records;

@@ -7,7 +7,7 @@ import { keys } from '../../shared/redis/keys.js';
 import type { MemoryWatch } from '../../shared/redis/memory.js';
 import type { TermStatisticsStore } from '../../shared/term-statistics/term-statistics.js';
 import { guardChunks } from '../ingestion/guard-chunks.js';
-import { tagsWhenPublished } from '../ingestion/tags.js';
+import { tagsWhenPublished } from '../ingestion/write-tags.js';
 import { createRetagJob } from './retag-job.js';
 
 interface Parts {

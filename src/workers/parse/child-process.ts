@@ -6,7 +6,7 @@ import type { ParserFolder } from './confinement/parser-folder.js';
 import type { ChildMessage, ParseTask } from './protocol.js';
 import type { Workspace } from './confinement/workspace.js';
 
-const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
+const CHILD = fileURLToPath(new URL('./child-main.js', import.meta.url));
 const STDERR_KEPT = 8_192;
 /** The share of the address space that V8's heap may use. Buffers and WASM need the rest. */
 const HEAP_SHARE = 0.45;

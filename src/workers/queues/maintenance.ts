@@ -1,4 +1,4 @@
-import { createUnreferencedObjects } from '../../shared/storage/unreferenced-objects.js';
+import { createUnreferencedObjects } from '../maintenance/unreferenced-objects.js';
 import type { WorkerContext } from '../context.js';
 import { createCleanJob } from '../maintenance/clean-job.js';
 import { createLongJobs } from '../maintenance/long-jobs.js';

@@ -1,6 +1,6 @@
 import type { LaneName } from '../../shared/queues/jobs.js';
 import type { SweepSchedule } from '../maintenance/sweep/schedule.js';
-import type { JobHandler } from '../queue-worker.js';
+import type { JobHandler } from '../lane-worker.js';
 
 /** How the jobs of one lane are run. */
 export interface LaneService {

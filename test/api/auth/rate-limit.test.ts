@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createRateLimit } from '../../../src/api/auth/rate-limit.js';
-import { createWindows } from '../../../src/api/auth/windows.js';
+import { createWindows } from '../../../src/api/auth/minute-counters.js';
 import { createHealthRoutes } from '../../../src/api/routes/health.js';
 import { createUsageRoutes } from '../../../src/api/routes/usage.js';
 import { makeToken, startApi, type ApiClient } from '../../support/api.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { remove } from '../../../src/shared/documents/transitions.js';
-import { accessToken } from '../../../src/shared/filters/tags.js';
+import { accessToken } from '../../../src/shared/filters/index-tokens.js';
 import { keys } from '../../../src/shared/redis/keys.js';
 import { openAccessGroupWorld, type AccessGroupWorld } from '../../support/access-group-world.js';
 import { makeDocument } from '../../support/documents.js';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createWithCallerTags } from '../../../src/shared/access/with-caller-tags.js';
+import { createWithCallerTags } from '../../../src/shared/adapters/query-engine-index/with-caller-tags.js';
 import { documentTags } from '../../../src/shared/documents/document-tags.js';
 import { finishRetag, patch, remove } from '../../../src/shared/documents/transitions.js';
-import { accessToken } from '../../../src/shared/filters/tags.js';
+import { accessToken } from '../../../src/shared/filters/index-tokens.js';
 import { keys } from '../../../src/shared/redis/keys.js';
 import { openAccessGroupWorld, type AccessGroupWorld } from '../../support/access-group-world.js';
 import { makeDocument } from '../../support/documents.js';

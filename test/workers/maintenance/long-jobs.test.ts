@@ -13,7 +13,7 @@ import { createTermStatistics } from '../../../src/shared/term-statistics/term-s
 import { createCleanJob } from '../../../src/workers/maintenance/clean-job.js';
 import { createLongJobs } from '../../../src/workers/maintenance/long-jobs.js';
 import { createRetagJob } from '../../../src/workers/maintenance/retag-job.js';
-import { createQueueWorker } from '../../../src/workers/queue-worker.js';
+import { createQueueWorker } from '../../../src/workers/lane-worker.js';
 import { makeDocument } from '../../support/documents.js';
 import { playIngest } from '../../support/play-worker.js';
 import { statisticsDifferences } from '../../support/recount-statistics.js';

@@ -57,7 +57,7 @@ function children(): number[] {
   const processes = execFileSync('ps', ['-o', 'pid=,ppid=,args=', '-A'], { encoding: 'utf8' });
   return processes.split('\n').flatMap((line) => {
     const [, id = '', parent = '', command = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
-    return parent === String(process.pid) && command.includes('parse/child.js') ? [Number(id)] : [];
+    return parent === String(process.pid) && command.includes('parse/child-main.js') ? [Number(id)] : [];
   });
 }
 

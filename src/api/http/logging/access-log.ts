@@ -4,7 +4,7 @@ import { at } from '../../../shared/at.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import { requestFacts } from './request-facts.js';
 import { requestIdOf } from './request-id.js';
-import { giveLog } from './request-log.js';
+import { giveLog } from './request-logger.js';
 
 /** Most characters of a path that are logged. */
 const MAX_PATH_LENGTH = 300;

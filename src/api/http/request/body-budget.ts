@@ -1,5 +1,5 @@
 import { TryLaterError } from '../../../shared/errors.js';
-import { createRoom, type Room } from './body-room.js';
+import { createRoom, type Room } from './byte-shares.js';
 
 /** The share of the budget that one request holds. */
 export interface BodyClaim {

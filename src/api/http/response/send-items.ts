@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { jsonPieces } from '../json/pieces.js';
+import { jsonPieces } from './json-pieces.js';
 import { abandonIterator } from './async-iterables.js';
 import { startJson } from './send-json.js';
 import { PIECE_BYTES, writeWithBackpressure } from './write-with-backpressure.js';

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import type { Lease } from '../../services/retrieval/answer-memory.js';
-import { requestLog } from '../logging/request-log.js';
+import { requestLog } from '../logging/request-logger.js';
 import { abandonIterator } from './async-iterables.js';
 import type { ApiReply } from './reply.js';
 import { sendDownload } from './send-download.js';

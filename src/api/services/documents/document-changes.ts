@@ -8,7 +8,7 @@ import { newOperation } from '../ingest/ingest.js';
 import type { JobRequests } from '../ingest/job-requests.js';
 import { beginToWait, type AwaitedDocument, type WaitForDocument } from '../ingest/wait-for-document.js';
 import type { RequestContext } from '../request-context.js';
-import type { ChangeDocument } from './change-document.js';
+import type { ChangeDocument } from './commit-change.js';
 import { documentNotFound } from './document-access.js';
 
 /** Fields that are undefined stay as they are. */

@@ -1,6 +1,6 @@
 import { NOTHING_FOUND } from '../../models/prompt.js';
 import type { Completer, CompletionEvent, CompletionOptions, Passage, Prompt } from '../../ports.js';
-import { extractSentences, type Extract } from '../../text/extract.js';
+import { extractSentences, type Extract } from './extract-sentences.js';
 import { countLongText, cutToTokens } from '../../text/token-budget.js';
 import { countTokens } from '../../text/token-count.js';
 

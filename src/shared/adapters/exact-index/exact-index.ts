@@ -1,7 +1,7 @@
 import { FIRST_VECTORS, type VectorSet } from '../../data-set/vectors.js';
 import type { Index, OnProblem } from '../../ports.js';
-import { createTurns } from '../../search/turns.js';
-import { startMirrorThread, type MirrorThread } from './mirror-thread.js';
+import { createTurns } from '../../turns/turns.js';
+import { startMirrorThread, type MirrorThread } from './thread-client.js';
 import type { Question } from './protocol.js';
 
 /** Questions that the thread has before it when several callers ask: few, so that none waits long behind another's. */

@@ -1,5 +1,5 @@
 import { RESP_TYPES } from 'redis';
-import type { WithCallerTags } from '../../access/with-caller-tags.js';
+import type { WithCallerTags } from './with-caller-tags.js';
 import { decodeVector, innerProduct, type VectorType } from '../../data-set/vectors.js';
 import type { Candidate, IndexSearch, TermSearch } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';

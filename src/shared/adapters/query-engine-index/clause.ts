@@ -1,6 +1,6 @@
 import type { CallerTags } from '../../access/access-group.js';
 import type { Filter } from '../../filters/parse.js';
-import { comparisonTokens, equalsToken, existsToken } from '../../filters/tags.js';
+import { comparisonTokens, equalsToken, existsToken } from '../../filters/index-tokens.js';
 
 /** A condition on documents that lets through at least those that the filter matches. */
 export interface Clause {

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { WithCallerTags } from '../../access/with-caller-tags.js';
+import type { WithCallerTags } from './with-caller-tags.js';
 import type { CallerTags } from '../../access/access-group.js';
 import type { DocumentRecord } from '../../document.js';
 import { matches } from '../../filters/match.js';
 import type { IndexListing } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
-import { createTurns } from '../../search/turns.js';
+import { createTurns } from '../../turns/turns.js';
 import { compileClause } from './clause.js';
 import { createDocumentSearch, type DocumentSearch } from './document-search.js';
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createWithCallerTags } from '../../access/with-caller-tags.js';
+import { createWithCallerTags } from './with-caller-tags.js';
 import type { DocumentRecord } from '../../document.js';
 import { UnavailableError } from '../../errors.js';
 import type { CallOptions, Index, OnProblem } from '../../ports.js';
 import { createRedis, type Redis } from '../../redis/client.js';
-import { createTurns } from '../../search/turns.js';
+import { createTurns } from '../../turns/turns.js';
 import { untilAborted } from '../../until-aborted.js';
 import type { SearchEffort } from './chunk-query.js';
 import { createChunkSearch } from './chunk-search.js';

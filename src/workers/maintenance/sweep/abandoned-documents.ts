@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { batchCount } from '../../../shared/batches.js';
 import { DOCUMENT_STATUSES, generationId, isFinal } from '../../../shared/document.js';
-import { countOlderIngests } from '../../../shared/documents/ingest-counts.js';
+import { countOlderIngests } from './count-older-ingests.js';
 import { requeue } from '../../../shared/documents/transitions.js';
 import { jobIds } from '../../../shared/queues/payloads.js';
 import { keys } from '../../../shared/redis/keys.js';

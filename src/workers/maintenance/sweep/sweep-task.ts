@@ -4,7 +4,7 @@ import type { Records } from '../../../shared/documents/records.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
 import type { Redis } from '../../../shared/redis/client.js';
-import type { EachMember, WorkedSet } from '../../../shared/redis/each-member.js';
+import type { EachMember, WorkedSet } from '../../each-member.js';
 import type { MemoryWatch } from '../../../shared/redis/memory.js';
 import type { RemoveObjects } from '../remove-unreferenced-objects.js';
 

@@ -7,8 +7,8 @@ import { abandonedDocumentsTask } from './abandoned-documents.js';
 import { strayGenerationsTask } from './stray-generations.js';
 import type { SweepParts, SweepStep, SweepTask } from './sweep-task.js';
 import { garbageGenerationsTask } from './garbage-generations.js';
-import { tombstonesTask } from './tombstones.js';
-import { unreferencedObjectsTask } from './unreferenced-objects.js';
+import { tombstonesTask } from './deletions-in-change-log.js';
+import { unreferencedObjectsTask } from './objects-task.js';
 
 /** Is called before each step. The sweep ends when it resolves with false. */
 export type MayGoOn = () => Promise<boolean>;

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { createWithCallerTags } from '../../../../src/shared/access/with-caller-tags.js';
+import { createWithCallerTags } from '../../../../src/shared/adapters/query-engine-index/with-caller-tags.js';
 import { documentIndex } from '../../../../src/shared/adapters/query-engine-index/definition.js';
 import { createListing } from '../../../../src/shared/adapters/query-engine-index/listing.js';
 import { UnavailableError } from '../../../../src/shared/errors.js';

@@ -7,7 +7,7 @@ import { createRecords, type Records } from '../../../../src/shared/documents/re
 import { publish, startAttempt } from '../../../../src/shared/documents/transitions.js';
 import { createJobs, type Jobs } from '../../../../src/shared/queues/jobs.js';
 import { bullConnection } from '../../../../src/shared/redis/client.js';
-import { createEachMember } from '../../../../src/shared/redis/each-member.js';
+import { createEachMember } from '../../../../src/workers/each-member.js';
 import { keys, queueKeys } from '../../../../src/shared/redis/keys.js';
 import { createMemoryWatch } from '../../../../src/shared/redis/memory.js';
 import { createSweep } from '../../../../src/workers/maintenance/sweep/sweep.js';

@@ -1,4 +1,4 @@
-import { grown } from './columns.js';
+import { grown } from './grown.js';
 
 /** Which chunk of which document each slot holds, and where the document's next chunk is. */
 export interface ChunkLinks {

@@ -1,7 +1,7 @@
 import type { TermWeights } from '../../../ports.js';
 import { coveredShare, lengthDamping } from '../../../search/bm25.js';
 import { packedLength, readTerms } from '../../../text/terms.js';
-import { grown } from './columns.js';
+import { grown } from './grown.js';
 
 /** Chunks of a segment. Up to this many chunks wait outside of segments and are scored one by one. */
 const SEGMENT_CHUNKS = 1_024;

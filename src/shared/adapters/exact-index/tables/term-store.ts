@@ -1,4 +1,4 @@
-import { grown } from './columns.js';
+import { grown } from './grown.js';
 
 const SLAB_BYTES = 2 ** 20;
 

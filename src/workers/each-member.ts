@@ -1,8 +1,8 @@
-import { errorCode } from '../error-code.js';
-import { UnavailableError } from '../errors.js';
-import type { Logger } from '../observability/logger.js';
-import type { Metrics } from '../observability/metrics.js';
-import { toUnavailable } from './client.js';
+import { errorCode } from '../shared/error-code.js';
+import { UnavailableError } from '../shared/errors.js';
+import type { Logger } from '../shared/observability/logger.js';
+import type { Metrics } from '../shared/observability/metrics.js';
+import { toUnavailable } from '../shared/redis/client.js';
 
 /** A set that is worked off member by member, which is also the label of the metric. */
 export type WorkedSet = 'usage' | 'unfinished' | 'caches' | 'hidden' | 'garbage';

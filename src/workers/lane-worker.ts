@@ -11,7 +11,7 @@ import { UnavailableError } from '../shared/errors.js';
 import type { Logger } from '../shared/observability/logger.js';
 import { QUEUE_PREFIX, type LaneName } from '../shared/queues/jobs.js';
 import { toUnavailable } from '../shared/redis/client.js';
-import { TurnOverError } from './turn.js';
+import { TurnOverError } from './job-turn.js';
 
 /** The result of a job, which the queue stores as its return value. */
 export type Outcome = 'done' | 'published' | 'failed' | 'stale';

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { onPath, type Environment } from './executables.js';
-import { say, UserError } from './user-messages.js';
-import { runWithoutServices } from './service-policy.js';
+import { onPath, type Environment } from '../executables.js';
+import { say, UserError } from '../user-messages.js';
+import { runWithoutServices } from '../service-policy.js';
 
 function adviceFor(env: Environment): string {
   if (onPath('apt-get', env) !== null) return 'sudo apt-get install -y redis-server';

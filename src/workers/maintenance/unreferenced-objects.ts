@@ -1,8 +1,8 @@
-import type { Records } from '../documents/records.js';
-import { defineScript, type Redis } from '../redis/client.js';
-import { keys } from '../redis/keys.js';
-import { SERVER_TIME } from '../redis/server-time.js';
-import { documentOfSource } from './object-key.js';
+import type { Records } from '../../shared/documents/records.js';
+import { defineScript, type Redis } from '../../shared/redis/client.js';
+import { keys } from '../../shared/redis/keys.js';
+import { SERVER_TIME } from '../../shared/redis/server-time.js';
+import { documentOfSource } from '../../shared/storage/object-key.js';
 
 /** How long a draft is kept, which is longer than any upload may take. */
 const DRAFT_MILLISECONDS = 2 * 86_400_000;

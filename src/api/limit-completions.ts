@@ -1,7 +1,7 @@
 import { createDeadline } from '../shared/deadline.js';
 import { TryLaterError } from '../shared/errors.js';
 import type { Completer, CompletionOptions } from '../shared/ports.js';
-import { createTurns } from '../shared/search/turns.js';
+import { createTurns } from '../shared/turns/turns.js';
 
 /** Completions of a process under way: providers refuse, or queue, what is more than they take. */
 const MAX_AT_ONCE = 64;

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { onPath, type Environment } from './executables.js';
+import { onPath, type Environment } from '../executables.js';
 import { installRedis } from './install-redis.js';
-import { UserError } from './user-messages.js';
+import { UserError } from '../user-messages.js';
 
 /** Finds the server that `redis-stack-server`, a shell script, would start with fixed options. */
 function stackServer(env: Environment): string | null {

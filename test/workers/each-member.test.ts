@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { UnavailableError } from '../../../src/shared/errors.js';
-import { createLogger } from '../../../src/shared/observability/logger.js';
-import { createEachMember, type EachMember } from '../../../src/shared/redis/each-member.js';
+import { UnavailableError } from '../../src/shared/errors.js';
+import { createLogger } from '../../src/shared/observability/logger.js';
+import { createEachMember, type EachMember } from '../../src/workers/each-member.js';
 
 let lines: string[];
 let counted: string[];

@@ -1,9 +1,9 @@
-import { at } from '../at.js';
-import { defineScript, type Redis } from '../redis/client.js';
-import type { EachMember } from '../redis/each-member.js';
-import { fromMember, keys } from '../redis/keys.js';
-import { MOVED_FIELD, readUsageFromStart, USAGE_PAGE } from './read-events.js';
-import { parseUsageEvent, type UsageEvent } from './usage.js';
+import { at } from '../shared/at.js';
+import { defineScript, type Redis } from '../shared/redis/client.js';
+import type { EachMember } from './each-member.js';
+import { fromMember, keys } from '../shared/redis/keys.js';
+import { MOVED_FIELD, readUsageFromStart, USAGE_PAGE } from '../shared/usage/read-events.js';
+import { parseUsageEvent, type UsageEvent } from '../shared/usage/usage.js';
 
 export interface UsageLimits {
   readonly keepDays: number;

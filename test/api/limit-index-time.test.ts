@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { limitIndexTime } from '../../src/api/index-deadline.js';
+import { limitIndexTime } from '../../src/api/limit-index-time.js';
 import { UnavailableError } from '../../src/shared/errors.js';
 import type { Index } from '../../src/shared/ports.js';
 

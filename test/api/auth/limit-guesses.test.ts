@@ -5,8 +5,8 @@ import {
   GUESSES_BY_ADDRESS,
   GUESSES_IN_ALL,
   type Guesses,
-} from '../../../src/api/auth/guesses.js';
-import { createWindows } from '../../../src/api/auth/windows.js';
+} from '../../../src/api/auth/limit-guesses.js';
+import { createWindows } from '../../../src/api/auth/minute-counters.js';
 import { createMetricsPage } from '../../../src/api/pages/metrics-page.js';
 import { createTokenRoutes } from '../../../src/api/routes/tokens.js';
 import { createRedis } from '../../../src/shared/redis/client.js';

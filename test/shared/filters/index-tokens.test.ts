@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { matchesFilter } from '../../../src/shared/filters/match.js';
 import { parseFilter } from '../../../src/shared/filters/parse.js';
-import { accessToken, documentTokens } from '../../../src/shared/filters/tags.js';
+import { accessToken, documentTokens } from '../../../src/shared/filters/index-tokens.js';
 import {
   metadata as anyMetadata,
   path as anyPath,

@@ -6,7 +6,7 @@ import type { DocumentRecord } from '../../shared/document.js';
 import type { ExpectedField } from '../../shared/documents/change.js';
 import { documentTags } from '../../shared/documents/document-tags.js';
 import type { Records } from '../../shared/documents/records.js';
-import { endless, type AfterStep } from '../turn.js';
+import { endless, type AfterStep } from '../job-turn.js';
 
 /** Returns the tags that the document will have when its pending content is published. */
 export function tagsWhenPublished(record: DocumentRecord): string {

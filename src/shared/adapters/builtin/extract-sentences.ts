@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Passage, Prompt } from '../ports.js';
-import { splitSentences } from './sentences.js';
-import { analyzeText, type TermCounts } from './terms.js';
+import type { Passage, Prompt } from '../../ports.js';
+import { splitSentences } from '../../text/sentences.js';
+import { analyzeText, type TermCounts } from '../../text/terms.js';
 
 export interface Extract {
   readonly sentence: string;

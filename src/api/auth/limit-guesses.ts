@@ -1,6 +1,6 @@
 import { TooManyError } from '../../shared/errors.js';
 import { keys } from '../../shared/redis/keys.js';
-import type { Windows } from './windows.js';
+import type { Windows } from './minute-counters.js';
 
 /** The kinds of secrets that can be guessed. Each has its own limit: guessing passwords must not lock out token holders. */
 export type SecretKind = 'password' | 'scrape-token' | 'signed-token';

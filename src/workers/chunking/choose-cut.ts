@@ -2,7 +2,7 @@ import { at } from '../../shared/at.js';
 import { MAX_PIECE_LENGTH } from '../../shared/text/pre-tokenizer.js';
 import { countTokens, countTokensExactly, mayBePart } from '../../shared/text/token-count.js';
 import { BORDER, borderAt } from './borders.js';
-import { fillWindow, type Window } from './window.js';
+import { fillWindow, type Window } from './token-window.js';
 
 /** UTF-16 units that tiktoken encodes as one run in a few milliseconds. */
 const MAX_COUNTED_RUN = 2048;

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Transition } from '../../../src/shared/documents/change.js';
-import { countOlderIngests } from '../../../src/shared/documents/ingest-counts.js';
-import { createRecords, type Records } from '../../../src/shared/documents/records.js';
-import * as transitions from '../../../src/shared/documents/transitions.js';
-import { keys } from '../../../src/shared/redis/keys.js';
-import { makeContent, makeDocument, makeOperation } from '../../support/documents.js';
-import { useTestRedis } from '../../support/use-test-redis.js';
+import type { Transition } from '../../../../src/shared/documents/change.js';
+import { countOlderIngests } from '../../../../src/workers/maintenance/sweep/count-older-ingests.js';
+import { createRecords, type Records } from '../../../../src/shared/documents/records.js';
+import * as transitions from '../../../../src/shared/documents/transitions.js';
+import { keys } from '../../../../src/shared/redis/keys.js';
+import { makeContent, makeDocument, makeOperation } from '../../../support/documents.js';
+import { useTestRedis } from '../../../support/use-test-redis.js';
 
 const { redis } = useTestRedis({ failFast: false });
 let records: Records;

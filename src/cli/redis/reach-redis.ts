@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from 'redis';
-import { errorCode } from '../shared/error-code.js';
+import { errorCode } from '../../shared/error-code.js';
 
 /** Returns the address of a Redis on this machine. */
 export function urlOf(port: number): string {

@@ -1,5 +1,5 @@
-import { defineScript, type Redis } from '../redis/client.js';
-import { keys, toMember } from '../redis/keys.js';
+import { defineScript, type Redis } from '../../../shared/redis/client.js';
+import { keys, toMember } from '../../../shared/redis/keys.js';
 
 interface RunningIngest {
   readonly id: string;

@@ -1,7 +1,7 @@
-import { accessToken } from '../filters/tags.js';
-import type { Redis } from '../redis/client.js';
-import { keys } from '../redis/keys.js';
-import { callerTags, type CallerTags } from './access-group.js';
+import { accessToken } from '../../filters/index-tokens.js';
+import type { Redis } from '../../redis/client.js';
+import { keys } from '../../redis/keys.js';
+import { callerTags, type CallerTags } from '../../access/access-group.js';
 
 /** The tags of this many callers are remembered. */
 const MAX_CALLERS_KNOWN = 512;

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { createBuiltinCompleter } from '../../../src/shared/adapters/builtin/completer.js';
-import { createOpenAICompleter } from '../../../src/shared/adapters/openai/completer.js';
-import { createPromptCacheEngine } from '../../../src/shared/adapters/prompt-cache-engine.js';
-import { renderPrefix } from '../../../src/shared/models/prompt.js';
-import { countTokens } from '../../../src/shared/text/token-count.js';
-import { collect } from '../../support/collect.js';
-import { startFakeOpenAI, type FakeOpenAI } from '../../support/fake-openai.js';
-import { rejection } from '../../support/rejection.js';
+import { createBuiltinCompleter } from '../../../../src/shared/adapters/builtin/completer.js';
+import { createOpenAICompleter } from '../../../../src/shared/adapters/openai/completer.js';
+import { createPromptCacheEngine } from '../../../../src/shared/adapters/prompt-cache/cache-engine.js';
+import { renderPrefix } from '../../../../src/shared/models/prompt.js';
+import { countTokens } from '../../../../src/shared/text/token-count.js';
+import { collect } from '../../../support/collect.js';
+import { startFakeOpenAI, type FakeOpenAI } from '../../../support/fake-openai.js';
+import { rejection } from '../../../support/rejection.js';
 
 let provider: FakeOpenAI;
 beforeAll(async () => {

@@ -4,10 +4,10 @@ import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errorCode } from '../shared/error-code.js';
+import { errorCode } from '../../shared/error-code.js';
 import { urlOf, withClient } from './reach-redis.js';
-import { superviseChild, type Child } from './supervise-child.js';
-import { say } from './user-messages.js';
+import { superviseChild, type Child } from '../supervise-child.js';
+import { say } from '../user-messages.js';
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

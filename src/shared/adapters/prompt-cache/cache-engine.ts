@@ -1,6 +1,6 @@
-import { roomForCompletion } from '../models/prompt.js';
-import type { CacheEngine, CacheEvent, Completer, CompletionOptions, Passage, Prompt } from '../ports.js';
-import { countLongText, type CountTokens } from '../text/token-budget.js';
+import { roomForCompletion } from '../../models/prompt.js';
+import type { CacheEngine, CacheEvent, Completer, CompletionOptions, Passage, Prompt } from '../../ports.js';
+import { countLongText, type CountTokens } from '../../text/token-budget.js';
 
 interface PromptCacheEngineOptions {
   readonly completer: Completer;
