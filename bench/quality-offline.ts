@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { createBuiltinEmbedder } from '../src/shared/adapters/builtin/embedder.js';
 import { noStatistics, type TermStatistics } from '../src/shared/search/query-terms.js';
 import { createLexicalRanker } from '../src/shared/search/ranking.js';
-import { analyzeText, packTerms } from '../src/shared/text/terms.js';
+import { analyzeText } from '../src/shared/text/analyze-text.js';
+import { packTerms } from '../src/shared/text/packed-terms.js';
 import { chunkText } from '../src/workers/chunking/chunk.js';
 
 const PAGES = [200, 400, 1000];

@@ -63,7 +63,7 @@ export interface Candidate {
   readonly number: number;
   /** The inner product of the vectors of query and chunk; NaN when the search had no vector. */
   readonly similarity: number;
-  /** Packed term counts of the chunk, as `terms.ts` writes them; empty when they were not asked for. */
+  /** Packed term counts of the chunk, as `packed-terms.ts` writes them; empty when they were not asked for. */
   readonly terms: Uint8Array;
 }
 
@@ -82,7 +82,7 @@ export interface IndexSearch extends CallOptions {
 
 /** The terms of a query with their weights, by which chunks are scored. */
 export interface TermWeights {
-  /** Terms, hashed by `terms.ts`, ascending. */
+  /** Terms, hashed by `analyze-text.ts`, ascending. */
   readonly terms: Uint32Array;
   /** The weight of each term, as a share of the weight of all. */
   readonly weights: Float64Array;

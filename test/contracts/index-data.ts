@@ -14,7 +14,8 @@ import {
 } from '../../src/shared/documents/transitions.js';
 import { parseFilter, type Filter } from '../../src/shared/filters/parse.js';
 import { createRedis } from '../../src/shared/redis/client.js';
-import { hashTerm, packTerms } from '../../src/shared/text/terms.js';
+import { hashTerm } from '../../src/shared/text/analyze-text.js';
+import { packTerms } from '../../src/shared/text/packed-terms.js';
 import { makeContent, makeDocument, makeOperation } from '../support/documents.js';
 
 /** Puts documents with chosen vectors into Redis by the very steps that workers and API take. */

@@ -3,7 +3,8 @@ import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedde
 import type { Candidate, Index, TermWeights } from '../../src/shared/ports.js';
 import { noStatistics, weighQuery } from '../../src/shared/search/query-terms.js';
 import { createHybridRanker, createLexicalRanker, type Ranker } from '../../src/shared/search/ranking.js';
-import { analyzeText, packTerms } from '../../src/shared/text/terms.js';
+import { analyzeText } from '../../src/shared/text/analyze-text.js';
+import { packTerms } from '../../src/shared/text/packed-terms.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { EXACT_SCORES, expectAnswer } from '../support/search-answers.js';
 import { openSearchWorld, type SearchWorld } from '../support/search-world.js';

@@ -6,7 +6,7 @@ import { createExactIndex } from '../../src/shared/adapters/exact-index/exact-in
 import { createCaches } from '../../src/shared/caches/caches.js';
 import { createChunks } from '../../src/shared/chunks/chunks.js';
 import { createRecords } from '../../src/shared/documents/records.js';
-import { accessToken } from '../../src/shared/filters/index-tokens.js';
+import { readerTag } from '../../src/shared/access/access-tags.js';
 import { createLogger } from '../../src/shared/observability/logger.js';
 import type { Index } from '../../src/shared/ports.js';
 import { createJobs, type Jobs } from '../../src/shared/queues/jobs.js';
@@ -154,7 +154,7 @@ async function fill(redis: Redis): Promise<void> {
       redis.hSet(keys.cache('hoarder', name), { json: JSON.stringify({ ...cache, name }), revision: '1' }),
     ]);
   });
-  const member = keys.accessGroupsOf(accessToken('member'));
+  const member = keys.accessGroupsOf(readerTag('member'));
   await inPages(512, (n) => redis.zAdd(member, { score: 0, value: `${String(n)}:a` }));
   await inPages(CACHES, (n) => redis.sAdd(keys.accessGroupOverflows, `owner-${String(n)}`));
 }

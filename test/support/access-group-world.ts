@@ -2,7 +2,7 @@ import { callerTags } from '../../src/shared/access/access-group.js';
 import { createAccessGroups } from '../../src/shared/access/access-groups.js';
 import { createRecords } from '../../src/shared/documents/records.js';
 import { finishRetag, patch } from '../../src/shared/documents/transitions.js';
-import { accessToken } from '../../src/shared/filters/index-tokens.js';
+import { readerTag } from '../../src/shared/access/access-tags.js';
 import { createRedis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import { emptyTestRedis } from './use-test-redis.js';
@@ -14,7 +14,7 @@ export async function openAccessGroupWorld() {
   const redis = createRedis(await emptyTestRedis(), { failFast: true, onError: () => undefined });
   await redis.connect();
   const records = createRecords(redis);
-  const membersOf = (callerId: string) => redis.zRange(keys.accessGroupsOf(accessToken(callerId)), 0, -1);
+  const membersOf = (callerId: string) => redis.zRange(keys.accessGroupsOf(readerTag(callerId)), 0, -1);
   const tagsOf = async (callerId: string) => callerTags(callerId, await membersOf(callerId));
   return {
     redis,

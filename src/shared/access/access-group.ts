@@ -1,5 +1,5 @@
 import type { DocumentRecord } from '../document.js';
-import { accessToken, accessGroupToken, everyAccessGroupToken, ownerToken } from '../filters/index-tokens.js';
+import { readerTag, accessGroupTag, everyAccessGroupTag, ownerTag } from './access-tags.js';
 import type { AccessLists } from './access.js';
 
 /** Up to this many readers are named one by one in the tags of each chunk; 16 of them take 400 bytes. */
@@ -26,18 +26,18 @@ type Readable = AccessLists & Pick<DocumentRecord, 'ownerId'>;
 export function accessGroupOf(document: Readable): AccessGroup | null {
   const ids = readersOf(document);
   if (ids.size <= MAX_DIRECT) return null;
-  const callers = Array.from(ids, accessToken).sort();
-  const owner = ownerToken(document.ownerId);
-  const ownCaller = ids.has(document.ownerId) ? accessToken(document.ownerId) : null;
-  return { id: accessGroupToken(owner, callers), owner, ownCaller, callers };
+  const callers = Array.from(ids, readerTag).sort();
+  const owner = ownerTag(document.ownerId);
+  const ownCaller = ids.has(document.ownerId) ? readerTag(document.ownerId) : null;
+  return { id: accessGroupTag(owner, callers), owner, ownCaller, callers };
 }
 
 /** The access tags of a document, one of which each of its readers asks for. */
 export function accessTags(document: Readable): string[] {
   const group = accessGroupOf(document);
-  if (!group) return Array.from(readersOf(document), accessToken);
+  if (!group) return Array.from(readersOf(document), readerTag);
   const { id, owner, ownCaller } = group;
-  return [id, owner, everyAccessGroupToken, ...(ownCaller === null ? [] : [ownCaller])];
+  return [id, owner, everyAccessGroupTag, ...(ownCaller === null ? [] : [ownCaller])];
 }
 
 function readersOf({ readers, writers, admins }: AccessLists): ReadonlySet<string> {
@@ -56,8 +56,8 @@ const ANY = '*';
 
 /** @param members what the caller's set holds: `owner:group`, `owner:*`, or `*` */
 export function callerTags(callerId: string, members: readonly string[]): CallerTags {
-  const direct = accessToken(callerId);
-  if (members.includes(ANY)) return { tags: [direct, everyAccessGroupToken], areExact: false };
+  const direct = readerTag(callerId);
+  if (members.includes(ANY)) return { tags: [direct, everyAccessGroupTag], areExact: false };
   const pairs = members.map((member) => member.split(':'));
   const owners = new Set(pairs.flatMap(([owner = '', id]) => (id === ANY ? [owner] : [])));
   const groups = pairs.flatMap(([owner = '', id = '']) => (owners.has(owner) ? [] : [id]));

@@ -12,7 +12,7 @@ export interface ChunkText {
 export interface ChunkVector {
   readonly number: number;
   readonly vector: Float32Array;
-  /** Packed term counts, see `terms.ts`; absent when the hash has them already. */
+  /** Packed term counts, see `packed-terms.ts`; absent when the hash has them already. */
   readonly terms?: Uint8Array;
 }
 

@@ -1,9 +1,9 @@
-import { hash } from 'node:crypto';
 import type { Json, MatchableDocument } from '../document.js';
 import { isPlainObject } from '../is-plain-object.js';
 import { parseInstant } from './instants.js';
 import type { Comparison, Operand, Scalar } from './parse.js';
 import { createPathReader, documentFieldNames, MAX_METADATA_DEPTH } from './paths.js';
+import { token } from './token.js';
 
 /** Range tokens distinguish this many hex digits of a double: sign, exponent and eight bits of the mantissa. */
 const RANGE_DIGITS = 5;
@@ -26,24 +26,6 @@ export function documentTokens(document: MatchableDocument): string[] {
   }
   return [...tokens];
 }
-
-/** The token of a user who may read the document. */
-export function accessToken(userId: string): string {
-  return token('@', '', 'user', userId);
-}
-
-/** The token of an access group: the owner of its documents and the tokens of its callers, ascending. */
-export function accessGroupToken(owner: string, callers: readonly string[]): string {
-  return token('@', owner, 'audience', callers.join(''));
-}
-
-/** The token of all access groups of an owner. */
-export function ownerToken(ownerId: string): string {
-  return token('@', '', 'owner', ownerId);
-}
-
-/** The token of all access groups. */
-export const everyAccessGroupToken = token('@', '', 'large', '');
 
 export function existsToken(path: string): string {
   return token('?', path, '', '');
@@ -68,11 +50,6 @@ export function comparisonTokens(path: string, comparison: Comparison, { type, v
 /** The token of a range of numbers; `prefix` is the first digits of an ordered double. */
 function rangeToken(path: string, type: Operand['type'], prefix: string): string {
   return token('~', path, type, prefix);
-}
-
-/** Tokens are hex only, so that nothing in a query needs escaping. */
-function token(operator: string, path: string, type: string, value: Scalar): string {
-  return hash('sha256', JSON.stringify([operator, path, type, value]), 'hex').slice(0, 24);
 }
 
 /** The bits of a double as 16 hex digits that are ordered as the numbers are. */

@@ -1,5 +1,5 @@
 import type { TermWeights } from '../ports.js';
-import { packedLength, readCounts } from '../text/terms.js';
+import { packedLength, readCounts } from '../text/packed-terms.js';
 
 /*
  * BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009), with the inverse document
@@ -21,7 +21,7 @@ const K3 = 1;
 /**
  * Share of the terms' weight that a chunk covers, from 0 to 1.
  *
- * @param packed the term counts of the chunk, as `terms.ts` packs them
+ * @param packed the term counts of the chunk, as `packed-terms.ts` packs them
  * @param counts scratch for as many counts as there are terms, so that nothing is allocated for a chunk
  */
 export function coveredShare(

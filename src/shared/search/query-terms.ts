@@ -1,6 +1,6 @@
 import type { TermWeights } from '../ports.js';
 import { backgroundRate } from '../text/background-terms.js';
-import { analyzeText } from '../text/terms.js';
+import { analyzeText } from '../text/analyze-text.js';
 import { inverseDocumentFrequency, queryTermWeight } from './bm25.js';
 
 /** Counts over the chunks of the caller's own documents. `totalLength` is the sum of their lengths in terms. */

@@ -1,11 +1,11 @@
 import { at } from '../at.js';
 import type { CandidatePart } from '../ports.js';
-import { analyzeText } from '../text/terms.js';
+import { analyzeText } from '../text/analyze-text.js';
 import { coveredShare } from './bm25.js';
 import { weighQuery, type TermStatistics } from './query-terms.js';
 
 export interface RankedCandidate {
-  /** Packed term counts of the chunk, as `terms.ts` writes them. */
+  /** Packed term counts of the chunk, as `packed-terms.ts` writes them. */
   readonly terms: Uint8Array;
   readonly similarity: number;
 }

@@ -1,5 +1,5 @@
 import { backgroundTable } from './background-table.js';
-import { analyzeText } from './terms.js';
+import { analyzeText } from './analyze-text.js';
 
 const rates = new Map<number, number>();
 for (const { rate, words } of backgroundTable) {

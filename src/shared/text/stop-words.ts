@@ -1,6 +1,6 @@
 /**
  * English words that carry no subject of their own: the list of the Snowball project (BSD licence), without
- * contractions, which `terms.ts` takes apart. Frequent words of other languages get a low weight from
+ * contractions, which `analyze-text.ts` takes apart. Frequent words of other languages get a low weight from
  * `background-terms.ts` instead, since many of them are content words elsewhere (German "die", French "on").
  */
 export const stopWords: ReadonlySet<string> = new Set(

@@ -1,7 +1,6 @@
-import { at } from '../../shared/at.js';
 import { IngestError } from '../../shared/errors.js';
-import { BORDER, borderAt } from './borders.js';
-import { cutPosition, findFittingCut } from './choose-cut.js';
+import { findFittingCut } from './choose-cut.js';
+import { overlapStart } from './overlap.js';
 import { windowFrom, type Window } from './token-window.js';
 
 export interface Chunk {
@@ -57,28 +56,4 @@ export function chunkText(text: string, options: ChunkOptions): Chunk[] {
     window = windowFrom(whole, window, start);
   }
   return chunks;
-}
-
-/** Returns where the next chunk starts: as many whole sentences before the cut as fit into `overlap` tokens, else lines or words. */
-function overlapStart(
-  text: string,
-  window: Window,
-  { cut, overlap }: { cut: number; overlap: number },
-): number {
-  let tokens = 0;
-  let best = cut;
-  let bestBorder: number = BORDER.character;
-  for (let index = window.counts.length - 1; index > 0; index -= 1) {
-    if (at(window.borders, index) >= cut) continue;
-    tokens += at(window.counts, index);
-    if (tokens > overlap) break;
-    const position = cutPosition(text, window, index);
-    if (position >= cut) continue;
-    const found = Math.min(borderAt(text, position), BORDER.sentence);
-    if (found >= bestBorder) {
-      best = position;
-      bestBorder = found;
-    }
-  }
-  return best;
 }

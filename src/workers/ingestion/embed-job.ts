@@ -15,8 +15,8 @@ import { IngestError } from '../../shared/errors.js';
 import type { Embedding } from '../../shared/models/embedding.js';
 import type { Metrics } from '../../shared/observability/metrics.js';
 import type { TermStatisticsStore } from '../../shared/term-statistics/term-statistics.js';
-import { analyzeText, packTerms } from '../../shared/text/terms.js';
 import type { Outcome } from '../lane-worker.js';
+import { termsOfChunk } from './chunk-terms.js';
 import type { FailDocument } from './fail-document.js';
 import type { Publish } from './publish.js';
 import { updateTermCounts } from './update-term-counts.js';
@@ -64,7 +64,7 @@ export function createEmbedJob(parts: Parts) {
     if (vectors[0]) await checkDimensions(vectors[0].length);
     const rows = texts.flatMap(({ number, text }, i) => {
       const vector = vectors[i];
-      return vector ? [{ number, vector, terms: packTerms(analyzeText(text)) }] : [];
+      return vector ? [{ number, vector, terms: termsOfChunk(text) }] : [];
     });
     const written = { batch: job.batch, chunks: rows, owner: statisticsOwner(record) };
     if (!(await chunks.writeEmbedded(generation, written))) return 'stale';

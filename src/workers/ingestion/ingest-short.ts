@@ -8,8 +8,8 @@ import { IngestError } from '../../shared/errors.js';
 import type { Embedding } from '../../shared/models/embedding.js';
 import type { Metrics } from '../../shared/observability/metrics.js';
 import { sumTerms, TERMS_AT_ONCE } from '../../shared/term-statistics/parts.js';
-import { analyzeText, packTerms } from '../../shared/text/terms.js';
 import type { Outcome } from '../lane-worker.js';
+import { termsOfChunk } from './chunk-terms.js';
 import type { FailDocument } from './fail-document.js';
 import type { Publish } from './publish.js';
 import { tagsWhenPublished } from './write-tags.js';
@@ -85,7 +85,7 @@ async function embedPieces(
   return pieces.map((piece, number) => {
     const vector = vectors[number];
     if (!vector) throw new Error('the embedder returned too few vectors');
-    const terms = packTerms(analyzeText(piece.text));
+    const terms = termsOfChunk(piece.text);
     return { ...piece, hash: textHash(piece.text), like: null, number, vector, terms };
   });
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { remove } from '../../../src/shared/documents/transitions.js';
-import { accessToken } from '../../../src/shared/filters/index-tokens.js';
+import { readerTag } from '../../../src/shared/access/access-tags.js';
 import { keys } from '../../../src/shared/redis/keys.js';
 import { openAccessGroupWorld, type AccessGroupWorld } from '../../support/access-group-world.js';
 import { makeDocument } from '../../support/documents.js';
@@ -70,7 +70,7 @@ describe('access groups of one owner', () => {
   test('of earlier versions is told to all whom a mark made ask for more than names them', async () => {
     const first = await createShared(listed('x', 0), 'hostile');
     const { id: other } = await createShared(users(30, 'someone'), 'hostile');
-    const set = keys.accessGroupsOf(accessToken('victim'));
+    const set = keys.accessGroupsOf(readerTag('victim'));
     const [member = ''] = await world.membersOf('victim');
     const [owner = ''] = member.split(':');
     // What the version before left of an access group beyond the limit.
@@ -80,7 +80,7 @@ describe('access groups of one owner', () => {
       { score: 0, value: '*' },
     ]);
     for (const whose of [owner, '*']) {
-      await redis.sAdd(keys.accessGroupOverflow(whose), accessToken('victim'));
+      await redis.sAdd(keys.accessGroupOverflow(whose), readerTag('victim'));
       await redis.sAdd(keys.accessGroupOverflows, whose);
     }
     expect((await world.tagsOf('victim')).areExact).toBe(false);

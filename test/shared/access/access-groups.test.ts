@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { createWithCallerTags } from '../../../src/shared/adapters/query-engine-index/with-caller-tags.js';
 import { documentTags } from '../../../src/shared/documents/document-tags.js';
 import { finishRetag, patch, remove } from '../../../src/shared/documents/transitions.js';
-import { accessToken } from '../../../src/shared/filters/index-tokens.js';
+import { readerTag } from '../../../src/shared/access/access-tags.js';
 import { keys } from '../../../src/shared/redis/keys.js';
 import { openAccessGroupWorld, type AccessGroupWorld } from '../../support/access-group-world.js';
 import { makeDocument } from '../../support/documents.js';
@@ -94,7 +94,7 @@ describe('an access group of many readers', () => {
       id: 'a'.repeat(24),
       owner: 'b'.repeat(24),
       ownCaller: null,
-      callers: [accessToken('user-1')],
+      callers: [readerTag('user-1')],
     });
     expect(await world.membersOf('user-1')).toHaveLength(2);
     await groups.collect(LATER);

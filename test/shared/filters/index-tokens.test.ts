@@ -3,7 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { matchesFilter } from '../../../src/shared/filters/match.js';
 import { parseFilter } from '../../../src/shared/filters/parse.js';
-import { accessToken, documentTokens } from '../../../src/shared/filters/index-tokens.js';
+import { readerTag } from '../../../src/shared/access/access-tags.js';
+import { documentTokens } from '../../../src/shared/filters/index-tokens.js';
 import {
   metadata as anyMetadata,
   path as anyPath,
@@ -110,8 +111,8 @@ describe('the tokens of a document', () => {
 
 describe('the token of a user', () => {
   test('differs by user and is no token of any metadata', () => {
-    expect(accessToken('alice')).toMatch(/^[0-9a-f]{24}$/);
-    expect(accessToken('alice')).not.toBe(accessToken('Alice'));
-    expect(documentTokens(matchable({ '': 'alice', user: 'alice' }))).not.toContain(accessToken('alice'));
+    expect(readerTag('alice')).toMatch(/^[0-9a-f]{24}$/);
+    expect(readerTag('alice')).not.toBe(readerTag('Alice'));
+    expect(documentTokens(matchable({ '': 'alice', user: 'alice' }))).not.toContain(readerTag('alice'));
   });
 });

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { planPasses, type Pass } from '../../../src/shared/search/passes.js';
 import { noStatistics, type TermStatistics } from '../../../src/shared/search/query-terms.js';
 import { createLexicalRanker, RANKINGS, type Ranking } from '../../../src/shared/search/ranking.js';
-import { analyzeText, hashTerm, packTerms } from '../../../src/shared/text/terms.js';
+import { analyzeText, hashTerm } from '../../../src/shared/text/analyze-text.js';
+import { packTerms } from '../../../src/shared/text/packed-terms.js';
 
 const WORDS = ['harbour', 'signal', 'ledger', 'crane', 'wagon', 'copper', 'people'];
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { noStatistics, weighQuery, type TermStatistics } from '../../../src/shared/search/query-terms.js';
-import { analyzeText, hashTerm } from '../../../src/shared/text/terms.js';
+import { analyzeText, hashTerm } from '../../../src/shared/text/analyze-text.js';
 
 const statistics: TermStatistics = {
   chunks: 100_000,

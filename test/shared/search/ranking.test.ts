@@ -7,7 +7,8 @@ import {
   createRankers,
   createSemanticRanker,
 } from '../../../src/shared/search/ranking.js';
-import { analyzeText, hashTerm, packTerms } from '../../../src/shared/text/terms.js';
+import { analyzeText, hashTerm } from '../../../src/shared/text/analyze-text.js';
+import { packTerms } from '../../../src/shared/text/packed-terms.js';
 import { processorMilliseconds } from '../../support/processor-time.js';
 
 const lexical = createLexicalRanker();

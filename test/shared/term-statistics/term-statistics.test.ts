@@ -7,7 +7,8 @@ import {
   createTermStatistics,
   type TermStatisticsStore,
 } from '../../../src/shared/term-statistics/term-statistics.js';
-import { analyzeText, packTerms, packedLength, packedTerms } from '../../../src/shared/text/terms.js';
+import { analyzeText } from '../../../src/shared/text/analyze-text.js';
+import { packTerms, packedLength, packedTerms } from '../../../src/shared/text/packed-terms.js';
 import { updateTermCounts } from '../../../src/workers/ingestion/update-term-counts.js';
 import { makeDocument } from '../../support/documents.js';
 import { dying, ProcessDied } from '../../support/dying.js';

@@ -1,6 +1,6 @@
 import type { Embedder } from '../../ports.js';
 import { backgroundRate } from '../../text/background-terms.js';
-import { analyzeText, mixBits } from '../../text/terms.js';
+import { analyzeText, mixBits } from '../../text/analyze-text.js';
 
 /** Length of every vector. Below, `?? 0` reads numbers of vectors of this length, which are known to be there. */
 const DIMENSIONS = 1024;

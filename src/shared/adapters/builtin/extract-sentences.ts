@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Passage, Prompt } from '../../ports.js';
 import { splitSentences } from '../../text/sentences.js';
-import { analyzeText, type TermCounts } from '../../text/terms.js';
+import { analyzeText, type TermCounts } from '../../text/analyze-text.js';
 
 export interface Extract {
   readonly sentence: string;

@@ -1,4 +1,4 @@
-import { accessToken } from '../../filters/index-tokens.js';
+import { readerTag } from '../../access/access-tags.js';
 import type { Redis } from '../../redis/client.js';
 import { keys } from '../../redis/keys.js';
 import { callerTags, type CallerTags } from '../../access/access-group.js';
@@ -19,7 +19,7 @@ export type WithCallerTags = <Answer>(
 export function createWithCallerTags(redis: Redis): WithCallerTags {
   const known = new Map<string, readonly string[]>();
   const read = async (callerId: string) => {
-    const members = await redis.zRange(keys.accessGroupsOf(accessToken(callerId)), 0, -1);
+    const members = await redis.zRange(keys.accessGroupsOf(readerTag(callerId)), 0, -1);
     // A map keeps the order of insertion, so that the first caller is the one who was read longest ago.
     known.delete(callerId);
     if (members.length > 0) known.set(callerId, members);

@@ -1,5 +1,5 @@
 import type { OnProblem } from '../../../ports.js';
-import { isPacked } from '../../../text/terms.js';
+import { isPacked } from '../../../text/packed-terms.js';
 import type { Mirror } from './mirror.js';
 import type { LoadedChunks } from './mirrored.js';
 import {

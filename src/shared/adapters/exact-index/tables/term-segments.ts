@@ -1,6 +1,6 @@
 import type { TermWeights } from '../../../ports.js';
 import { coveredShare, lengthDamping } from '../../../search/bm25.js';
-import { packedLength, readTerms } from '../../../text/terms.js';
+import { packedLength, readTerms } from '../../../text/packed-terms.js';
 import { grown } from './grown.js';
 
 /** Chunks of a segment. Up to this many chunks wait outside of segments and are scored one by one. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createTermSegments } from '../../../../../src/shared/adapters/exact-index/tables/term-segments.js';
 import { coveredShare } from '../../../../../src/shared/search/bm25.js';
-import { packTerms } from '../../../../../src/shared/text/terms.js';
+import { packTerms } from '../../../../../src/shared/text/packed-terms.js';
 
 const TERMS = [0, 1, 255, 256, 65_536, 2 ** 31, 2 ** 32 - 2, 2 ** 32 - 1];
 
