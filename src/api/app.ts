@@ -17,7 +17,7 @@ import type { BodyBudget } from './http/request/body-budget.js';
 import type { Route } from './http/route.js';
 import { createDocsPage } from './pages/docs-page.js';
 import { createOpenApi } from './pages/openapi.js';
-import type { AnswerMemory } from './services/retrieval/answer-memory.js';
+import type { AnswerMemory } from './services/answer-memory/answer-memory.js';
 
 export interface AppOptions {
   readonly routes: readonly Route[];

@@ -17,7 +17,7 @@ import { createLifecycle, type Lifecycle } from './lifecycle.js';
 import { connectionsOfThisProcess, limitConnections } from './http/connections/limit-connections.js';
 import { createProcessMetrics } from './pages/process-metrics.js';
 import type { Secrets } from './routes.js';
-import { createAnswerMemory } from './services/retrieval/answer-memory.js';
+import { createAnswerMemory } from './services/answer-memory/answer-memory.js';
 
 const MEGABYTE = 1024 ** 2;
 

@@ -28,7 +28,7 @@ import { createIngest } from './services/ingest/ingest.js';
 import { createJobRequests } from './services/ingest/job-requests.js';
 import { createSources } from './services/ingest/sources.js';
 import { createWaitForDocument } from './services/ingest/wait-for-document.js';
-import type { AnswerMemory } from './services/retrieval/answer-memory.js';
+import type { AnswerMemory } from './services/answer-memory/answer-memory.js';
 import { createQuery } from './services/retrieval/query.js';
 import { createRetrieval } from './services/retrieval/retrieval.js';
 import { createUriMaker } from './services/token-uri.js';

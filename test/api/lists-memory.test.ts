@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createDocuments } from '../../src/api/services/documents/read-documents.js';
 import { createRetrieval } from '../../src/api/services/retrieval/retrieval.js';
-import { createAnswerMemory } from '../../src/api/services/retrieval/answer-memory.js';
+import { createAnswerMemory } from '../../src/api/services/answer-memory/answer-memory.js';
 import type { DocumentRecord } from '../../src/shared/document.js';
 import { makeContent, makeDocument } from '../support/documents.js';
 

@@ -7,7 +7,7 @@ import { createAuthentication } from '../../src/api/auth/auth.js';
 import { createBodyBudget } from '../../src/api/http/request/body-budget.js';
 import type { Route } from '../../src/api/http/route.js';
 import { createApiServer } from '../../src/api/http/connections/server.js';
-import { createAnswerMemory } from '../../src/api/services/retrieval/answer-memory.js';
+import { createAnswerMemory } from '../../src/api/services/answer-memory/answer-memory.js';
 import { createCheckResponse, type CheckResponse } from './check-response.js';
 
 export const SECRET = 'a secret of the tests, long enough to sign with';

@@ -7,7 +7,7 @@ import { createDocumentsRoutes } from '../../src/api/routes.js';
 import { createDownloadLinks } from '../../src/api/services/documents/downloads.js';
 import type { AdmissionLimits } from '../../src/api/services/ingest/admission.js';
 import { createChangeWaiter } from '../../src/api/services/ingest/change-waiter.js';
-import { createAnswerMemory } from '../../src/api/services/retrieval/answer-memory.js';
+import { createAnswerMemory } from '../../src/api/services/answer-memory/answer-memory.js';
 import { createDiskStorage } from '../../src/shared/adapters/disk-storage/disk-storage.js';
 import { createExactIndex } from '../../src/shared/adapters/exact-index/exact-index.js';
 import { createChunks } from '../../src/shared/chunks/chunks.js';

@@ -7,7 +7,7 @@ import {
   type Caller,
 } from '../auth/auth.js';
 import type { RateLimit } from '../auth/rate-limit.js';
-import type { AnswerMemory } from '../services/retrieval/answer-memory.js';
+import type { AnswerMemory } from '../services/answer-memory/answer-memory.js';
 import { clientAddressOf } from './client-address.js';
 import { continueBody } from './connections/expect-continue.js';
 import { baseUrlOf } from './base-url.js';

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { requestFacts } from '../http/logging/request-facts.js';
-import type { AnswerMemory } from '../services/retrieval/answer-memory.js';
+import type { AnswerMemory } from '../services/answer-memory/answer-memory.js';
 
 /** An ingest that waits for its document takes up to two minutes. */
 const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];

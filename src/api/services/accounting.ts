@@ -2,7 +2,7 @@ import type { Metadata } from '../../shared/document.js';
 import { AppError } from '../../shared/errors.js';
 import { usageEvent, type Operation, type Usage } from '../../shared/usage/usage.js';
 import { AbandonedError } from './abandoned-error.js';
-import { onStreamEnd, type StreamEnd } from './retrieval/stream-end.js';
+import { onStreamEnd, type StreamEnd } from './stream-end.js';
 
 export interface AccountedRequest {
   readonly operation: Operation;

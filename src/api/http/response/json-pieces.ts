@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { LongText } from '../../services/retrieval/long-text.js';
+import { LongText } from '../../services/long-text.js';
 
 /** Stands for a long text while the rest of a value is serialized. It is random, so no value can contain it. */
 const PLACE = randomUUID();

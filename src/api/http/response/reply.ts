@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { LongText } from '../../services/retrieval/long-text.js';
+import type { LongText } from '../../services/long-text.js';
 import { mapIterable } from './async-iterables.js';
 
 /** What a route declares for a status: the schema of its JSON body, or another kind of response. */

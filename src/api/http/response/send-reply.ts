@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import type { Lease } from '../../services/retrieval/answer-memory.js';
+import type { Lease } from '../../services/answer-memory/answer-memory.js';
 import { requestLog } from '../logging/request-logger.js';
 import { abandonIterator } from './async-iterables.js';
 import type { ApiReply } from './reply.js';

@@ -5,10 +5,10 @@ import type { Records } from '../../../shared/documents/records.js';
 import { matches } from '../../../shared/filters/match.js';
 import type { Filter } from '../../../shared/filters/parse.js';
 import type { Index } from '../../../shared/ports.js';
-import type { AnswerMemory, Lease } from '../retrieval/answer-memory.js';
-import { heldByRecord, heldSize } from '../retrieval/memory-estimate.js';
-import { readIfRoom, readInRoom } from '../retrieval/read-in-room.js';
-import { onStreamEnd } from '../retrieval/stream-end.js';
+import type { AnswerMemory, Lease } from '../answer-memory/answer-memory.js';
+import { heldByRecord, heldSize } from '../answer-memory/memory-estimate.js';
+import { readIfRoom, readInRoom } from '../answer-memory/read-within-memory.js';
+import { onStreamEnd } from '../stream-end.js';
 import { readDocument, type DocumentRequest } from './document-access.js';
 
 export interface Page {

@@ -2,7 +2,7 @@ import type { DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import type { RequestContext } from '../request-context.js';
-import { heldByRecord } from '../retrieval/memory-estimate.js';
+import { heldByRecord } from '../answer-memory/memory-estimate.js';
 import type { ChangeWaiter } from './change-waiter.js';
 
 export interface WaitOptions extends Pick<RequestContext, 'waitSeconds' | 'signal'> {

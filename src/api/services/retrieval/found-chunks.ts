@@ -1,7 +1,7 @@
 import { shownContent, type Metadata } from '../../../shared/document.js';
 import type { Hit } from '../../../shared/search/hit.js';
-import type { Lease } from './answer-memory.js';
-import { heldSize } from './memory-estimate.js';
+import type { Lease } from '../answer-memory/answer-memory.js';
+import { heldSize } from '../answer-memory/memory-estimate.js';
 
 /** Memory for what a chunk holds in addition to its text: names, numbers, its download address. */
 const CHUNK_BYTES = 500;

@@ -5,7 +5,7 @@ import { UnavailableError } from '../../../shared/errors.js';
 import { matches } from '../../../shared/filters/match.js';
 import type { Filter } from '../../../shared/filters/parse.js';
 import { MissingObjectError } from '../../../shared/ports.js';
-import { LongText } from './long-text.js';
+import { LongText } from '../long-text.js';
 import type { DownloadUrl } from '../documents/downloads.js';
 import { MAX_HELD_BYTES, type SourceTexts } from '../documents/source-text.js';
 

@@ -3,10 +3,10 @@ import type { Completer, Passage } from '../../../shared/ports.js';
 import type { Hit } from '../../../shared/search/hit.js';
 import type { Search } from '../../../shared/search/search.js';
 import type { AccountedRequest, Accounting } from '../accounting.js';
-import type { AnswerMemory, Lease } from './answer-memory.js';
-import { heldSize } from './memory-estimate.js';
+import type { AnswerMemory, Lease } from '../answer-memory/answer-memory.js';
+import { heldSize } from '../answer-memory/memory-estimate.js';
 import { searchMetadata, type RetrievalRequest } from './retrieval.js';
-import { hitsWanted, searchInRoom } from './search-in-room.js';
+import { hitsWanted, searchInRoom } from './search-within-memory.js';
 
 export interface QueryRequest extends RetrievalRequest {
   readonly maxTokens?: number | undefined;

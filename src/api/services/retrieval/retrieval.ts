@@ -7,11 +7,11 @@ import type { Search } from '../../../shared/search/search.js';
 import type { Accounting } from '../accounting.js';
 import type { DownloadUrl } from '../documents/downloads.js';
 import { MAX_HELD_BYTES, type SourceTexts } from '../documents/source-text.js';
-import type { AnswerMemory, Lease } from './answer-memory.js';
+import type { AnswerMemory, Lease } from '../answer-memory/answer-memory.js';
 import { giveOut, toFoundChunk, type FoundChunk } from './found-chunks.js';
 import { readFoundDocuments, type DocumentHit, type FoundDocument } from './found-documents.js';
-import { hitsWanted, searchInRoom } from './search-in-room.js';
-import { onStreamEnd } from './stream-end.js';
+import { hitsWanted, searchInRoom } from './search-within-memory.js';
+import { onStreamEnd } from '../stream-end.js';
 
 /** A validated search and its caller. */
 export interface RetrievalRequest {

@@ -1,5 +1,5 @@
 import { UnavailableError } from '../../../shared/errors.js';
-import { createAnswerLines, type Pass, type Waiter } from './answer-lines.js';
+import { createAnswerLines, type Pass, type Waiter } from './waiting-answers.js';
 
 /** A part of the memory is reserved for answers up to this size. */
 const SMALL_BYTES = 256 * 1024;

@@ -1,8 +1,8 @@
 import type { Hit } from '../../../shared/search/hit.js';
 import type { SearchRequest } from '../../../shared/search/request.js';
 import type { Search } from '../../../shared/search/search.js';
-import type { Lease, Wanted } from './answer-memory.js';
-import { heldSize } from './memory-estimate.js';
+import type { Lease, Wanted } from '../answer-memory/answer-memory.js';
+import { heldSize } from '../answer-memory/memory-estimate.js';
 
 /** Memory that is reserved for a hit before its size is known. Few hits are larger. */
 const HIT_BYTES = 16 * 1024;

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { createAnswerMemory } from '../../src/api/services/retrieval/answer-memory.js';
-import { UnavailableError } from '../../src/shared/errors.js';
+import { createAnswerMemory } from '../../../../src/api/services/answer-memory/answer-memory.js';
+import { UnavailableError } from '../../../../src/shared/errors.js';
 
 const MEGABYTE = 1024 ** 2;
 
