@@ -22,6 +22,13 @@ const redis = {
   globalTeardown: '<rootDir>/test/support/jest/stop-redis-servers.mjs',
 };
 
+/** A process that keeps the services which test files share. */
+const services = {
+  globalSetup: '<rootDir>/test/support/jest/service-keeper.mjs',
+  globalTeardown: '<rootDir>/test/support/jest/stop-service-keeper.mjs',
+  testEnvironment: '<rootDir>/test/support/jest/close-connections.mjs',
+};
+
 export default {
   // Most of the time of the long ones is waiting, so that two make sense on two cores.
   maxWorkers: Math.max(2, availableParallelism() - 1),
@@ -33,6 +40,6 @@ export default {
     { ...common, displayName: 'pure', testMatch: files.pure },
     { ...common, ...redis, displayName: 'redis', testMatch: files.redis },
     { ...common, ...redis, displayName: 'long', testMatch: files.long },
-    { ...common, displayName: 'e2e', testMatch: files.e2e },
+    { ...common, ...services, displayName: 'e2e', testMatch: files.e2e },
   ],
 };

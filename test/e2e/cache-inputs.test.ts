@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   cacheCompletion,
   cacheOperations,
@@ -8,21 +8,13 @@ import {
   type CacheAnswer,
   type CacheConfiguration,
 } from '../support/cache-client.js';
-import { createClient } from '../support/client.js';
-import { startService, type Service } from '../support/service.js';
+import { EVERYDAY } from '../support/shared/environments.js';
+import { useService } from '../support/shared/use-service.js';
 import { until } from '../support/until.js';
 
-let service: Service;
+const service = useService({ env: EVERYDAY });
 
-beforeAll(async () => {
-  service = await startService({ env: { QUIRE_COMPLETION_CONTEXT_WINDOW: '2048' } });
-});
-
-afterAll(async () => {
-  await service.stop();
-});
-
-const user = (name: string) => createClient(service.url, name);
+const user = service.client;
 
 describe('what goes into a cache', () => {
   test('is what filters select, what is listed, or both together', async () => {
@@ -30,7 +22,7 @@ describe('what goes into a cache', () => {
     const red = await ingestText(client, 'A red kite.', { metadata: { color: 'red' } });
     await ingestText(client, 'A blue kite.', { metadata: { color: 'blue' } });
     await ingestText(friend, 'A secret red kite.', { metadata: { color: 'red' } });
-    const access_control = { readers: ['chooser'] };
+    const access_control = { readers: [service.caller('chooser')] };
     await ingestText(friend, 'A shared red kite.', { metadata: { color: 'red' }, access_control });
     const counted = async (selection: Record<string, unknown>) => {
       const { status, body } = await createCache(client, 'kites', selection);

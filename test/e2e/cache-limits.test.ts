@@ -1,20 +1,12 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createCache, ingestText } from '../support/cache-client.js';
-import { createClient } from '../support/client.js';
-import { startService, type Service } from '../support/service.js';
+import { EVERYDAY } from '../support/shared/environments.js';
+import { useService } from '../support/shared/use-service.js';
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(async () => {
-  await service.stop();
-});
+const service = useService({ env: EVERYDAY });
 
 test('an owner has a hundred caches, changes those, and nobody else has fewer for it', async () => {
-  const [alice, bob] = [createClient(service.url, 'alice'), createClient(service.url, 'bob')];
+  const [alice, bob] = [service.client('alice'), service.client('bob')];
   const docs = [await ingestText(alice, 'The vault is forty metres deep.')];
   const created = await Promise.all(
     Array.from({ length: 104 }, (_, n) => createCache(alice, `cache-${String(n)}`, { docs })),
@@ -38,7 +30,7 @@ test('an owner has a hundred caches, changes those, and nobody else has fewer fo
 });
 
 test('filters of a cache beyond 16 KiB as JSON are refused by their name', async () => {
-  const alice = createClient(service.url, 'carol');
+  const alice = service.client('carol');
   await ingestText(alice, 'The vault is forty metres deep.');
   const filters = { topic: { $in: Array.from({ length: 900 }, (_, i) => `${'x'.repeat(40)}${String(i)}`) } };
   const reply = await createCache(alice, 'large', { filters });

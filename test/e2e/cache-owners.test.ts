@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { keys } from '../../src/shared/redis/keys.js';
 import { withRedis } from '../chaos/with-redis.js';
 import { createCache, ingestText, type CacheConfiguration } from '../support/cache-client.js';
-import { createClient } from '../support/client.js';
-import { startService, type Service } from '../support/service.js';
+import { EVERYDAY } from '../support/shared/environments.js';
+import { useService } from '../support/shared/use-service.js';
 
-let service: Service;
+const service = useService({ env: EVERYDAY });
 
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(async () => {
-  await service.stop();
-});
-
-const user = (name: string) => createClient(service.url, name);
+const user = service.client;
 const inPath = (name: string) => encodeURIComponent(name);
 
 /** Every way to ask for a cache by its name, and what an unknown one is answered. */
@@ -99,7 +91,7 @@ describe('caches and what is counted', () => {
     expect((await createCache(fred, 'deals', { docs: [id] })).status).toBe(200);
     const name = 'de als';
     await withRedis(service.redis.url, (redis) =>
-      redis.copy(keys.cache('fred', 'deals'), keys.cache('fred', name)),
+      redis.copy(keys.cache(service.caller('fred'), 'deals'), keys.cache(service.caller('fred'), name)),
     );
     expect(await answers('fred', name, [id])).toEqual(waysTo(name, [id]).map(({ expected }) => expected));
   });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   cacheCompletion,
   cacheOperations,
@@ -8,21 +8,13 @@ import {
   type CacheAnswer,
   type CacheConfiguration,
 } from '../support/cache-client.js';
-import { createClient } from '../support/client.js';
-import { startService, type Service } from '../support/service.js';
+import { EVERYDAY } from '../support/shared/environments.js';
+import { useService } from '../support/shared/use-service.js';
 import { until } from '../support/until.js';
 
-let service: Service;
+const service = useService({ env: EVERYDAY });
 
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(async () => {
-  await service.stop();
-});
-
-const user = (name: string, permissions?: readonly string[]) => createClient(service.url, name, permissions);
+const user = service.client;
 
 interface UsageRecord {
   readonly operation_type: string;
@@ -194,7 +186,7 @@ describe('the text of a document', () => {
     const [client, author] = [user('keeper'), user('keeper-author')];
     const deleted = await ingestText(client, 'The first code word is amaranth.');
     const changed = await ingestText(client, 'The second code word is bergamot.');
-    const access_control = { readers: ['keeper'] };
+    const access_control = { readers: [service.caller('keeper')] };
     const closed = await ingestText(author, 'The third code word is chicory.', { access_control });
     expect(await createCache(client, 'words', { filters: {} })).toMatchObject({
       status: 200,

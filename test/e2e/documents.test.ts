@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { documentView } from '../../src/api/routes/document-view.js';
 import { jsonBody } from '../support/api.js';
-import { startService, type Service } from '../support/service.js';
+import { EVERYDAY } from '../support/shared/environments.js';
+import { useService } from '../support/shared/use-service.js';
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(async () => {
-  await service.stop();
-});
+const service = useService({ env: EVERYDAY });
+/** Dev mode knows a caller without a token, who is the same in all files: no other one that shares this service is him. */
 
 const send = async (method: string, path: string, body?: unknown) => {
   const init =

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createClient, type Client, type WireDocument } from '../support/client.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { Client, WireDocument } from '../support/client.js';
 import { folded, sampleFiles, type SampleFile } from '../support/sample-files.js';
-import { startService, type Service } from '../support/service.js';
+import { EVERYDAY } from '../support/shared/environments.js';
+import { useService } from '../support/shared/use-service.js';
 
 const samples = sampleFiles();
 const AT_ONCE = 4;
@@ -17,7 +18,7 @@ interface Outcome {
   readonly document: WireDocument | null;
 }
 
-let service: Service;
+const service = useService({ env: EVERYDAY });
 let client: Client;
 const outcomes: Outcome[] = [];
 const neighbours: Neighbour[] = [];
@@ -52,8 +53,7 @@ async function beNeighbour(number: number): Promise<Neighbour> {
 }
 
 beforeAll(async () => {
-  service = await startService();
-  client = createClient(service.url);
+  client = service.client('uploader');
   const waiting = [...samples];
   const reading = new AbortController();
   const neighbouring = (async () => {
@@ -70,10 +70,6 @@ beforeAll(async () => {
   await neighbouring;
 });
 
-afterAll(async () => {
-  await service.stop();
-});
-
 async function chunksOf(id: string): Promise<string[]> {
   const texts: string[] = [];
   for (;;) {
@@ -87,7 +83,8 @@ async function chunksOf(id: string): Promise<string[]> {
 
 /** As a digest: comparing megabytes byte by byte takes the assertion half a minute. */
 const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
-const digestAt = async (url: string) => digest(Buffer.from(await (await fetch(url)).arrayBuffer()));
+const digestAt = async (url: string, headers: Record<string, string> = {}) =>
+  digest(Buffer.from(await (await fetch(url, { headers })).arrayBuffer()));
 
 (samples.length > 0 ? describe : describe.skip)('the sample files, sent several at once', () => {
   test.each(samples)('$file: $expected', async (sample) => {
@@ -124,7 +121,9 @@ const digestAt = async (url: string) => digest(Buffer.from(await (await fetch(ur
       expect(found?.document_id).toBe(id);
       expect(await digestAt(found?.download_url ?? '')).toBe(digest(sample.read()));
     }
-    expect(await digestAt(`${service.url}/documents/${id}/download`)).toBe(digest(sample.read()));
+    const { authorization } = client;
+    const download = await digestAt(`${service.url}/documents/${id}/download`, { authorization });
+    expect(download).toBe(digest(sample.read()));
   });
 
   test('disturb nobody: a neighbour put in texts and found them all the while', () => {

@@ -88,7 +88,7 @@ describe('a document that attacks its parser', () => {
     });
     await untilStage(body.external_id, ({ system_metadata }) => system_metadata.stage === 'parsing');
     await sleep(100);
-    for (const id of await parsersOf(worker)) process.kill(id, 'SIGKILL');
+    for (const id of await parsersOf(worker.child.pid ?? 0)) process.kill(id, 'SIGKILL');
     const document = await untilStage(body.external_id, isFinal);
     expect(document.system_metadata).toMatchObject({ status: 'completed', error: null });
     const [found] = (await client.searchChunks('axolotl199', { k: 1 })).body;

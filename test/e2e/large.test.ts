@@ -1,26 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createClient, type Client } from '../support/client.js';
+import { expect, test } from '@jest/globals';
 import { manyPages, pagesPdf } from '../support/pdfs.js';
 import { parsersOf, processorSeconds } from '../support/processes.js';
-import { startService, type Service } from '../support/service.js';
+import { EVERYDAY } from '../support/shared/environments.js';
+import { useService } from '../support/shared/use-service.js';
 
-let service: Service;
-let client: Client;
-
-beforeAll(async () => {
-  service = await startService();
-  client = createClient(service.url);
-});
-
-afterAll(async () => {
-  await service.stop();
-});
+const service = useService({ env: EVERYDAY });
 
 /** Of the processor time that reading, cutting and embedding such a file takes. The API's part of it is to store its bytes. */
 const MAX_API_SHARE = 0.4;
 
 test('a PDF of 600 pages is taken in while the API, which leaves the work to others, goes on answering', async () => {
+  const client = service.client('reader');
   const file = pagesPdf(manyPages(600));
   const before = await processorTimes();
   await metric('nodejs_eventloop_lag_p99_seconds');
@@ -51,10 +42,8 @@ test('a PDF of 600 pages is taken in while the API, which leaves the work to oth
 
 /** Of the API, and of the worker and its parsers. */
 async function processorTimes(): Promise<{ api: number; others: number }> {
-  const [worker] = service.workers;
-  if (!worker) throw new Error('no worker');
-  const ids = [worker.child.pid ?? 0, ...(await parsersOf(worker))];
-  const times = await Promise.all([service.api.child.pid ?? 0, ...ids].map(processorSeconds));
+  const ids = [service.worker.pid, ...(await parsersOf(service.worker.pid))];
+  const times = await Promise.all([service.api.pid, ...ids].map(processorSeconds));
   const [api = 0, ...others] = times;
   return { api, others: others.reduce((sum, each) => sum + each, 0) };
 }

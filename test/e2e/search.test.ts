@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createClient, type Client } from '../support/client.js';
-import { startService, type Service } from '../support/service.js';
+import { describe, expect, test } from '@jest/globals';
+import type { Client } from '../support/client.js';
+import { EVERYDAY } from '../support/shared/environments.js';
+import { useService } from '../support/shared/use-service.js';
 
-let service: Service;
+const service = useService({ env: EVERYDAY });
 
-beforeAll(async () => {
-  service = await startService({ env: { QUIRE_CHUNK_SIZE: '64', QUIRE_CHUNK_OVERLAP: '8' } });
-});
-
-afterAll(async () => {
-  await service.stop();
-});
-
-const user = (name: string) => createClient(service.url, name);
+const user = service.client;
 
 async function ingest(client: Client, content: string, more: Record<string, unknown> = {}): Promise<string> {
   const { status, body } = await client.ingestText(content, more);
@@ -112,7 +105,7 @@ describe('/retrieve/chunks', () => {
   test('breaks ties by document, then chunk number; the same question has the same answer', async () => {
     const client = user('tied');
     const sentence = 'The bell rings at dawn and at dusk over the quiet town.';
-    const page = Array.from({ length: 16 }, () => sentence).join(' ');
+    const page = Array.from({ length: 128 }, () => sentence).join(' ');
     await Promise.all(Array.from({ length: 6 }, () => ingest(client, page)));
     const found = await chunksOf(client, 'bell', { k: 1000 });
     const keys = found.map(({ score, document_id: id, chunk_number: n }) => [score, id, n] as const);
@@ -133,7 +126,7 @@ describe('/retrieve/chunks', () => {
     // Nor do the better fitting chunks of others take places of the caller's.
     expect(await chunksOf(client, 'marmot', { k: 2 })).toHaveLength(2);
     // A document that is shared with the caller is found, and moves no score of their own.
-    await ingest(stranger, 'Shared: a marmot.', { access_control: { readers: ['private'] } });
+    await ingest(stranger, 'Shared: a marmot.', { access_control: { readers: [service.caller('private')] } });
     const after = await chunksOf(client, 'marmot meadow');
     expect(after).toHaveLength(3);
     expect(after.filter(({ content }) => !content.startsWith('Shared'))).toEqual(before);
@@ -184,8 +177,8 @@ describe('/retrieve/chunks', () => {
 describe('/retrieve/docs', () => {
   test('answers at most k documents, best first, each by its best chunk, a text as a whole', async () => {
     const client = user('whole');
-    const filler = Array.from({ length: 60 }, (_, i) => `Paragraph ${String(i)} is about something else.`);
-    const long = [...filler.slice(0, 30), 'The zeppelin lands.', ...filler.slice(30)].join(' ');
+    const filler = Array.from({ length: 480 }, (_, i) => `Paragraph ${String(i)} is about something else.`);
+    const long = [...filler.slice(0, 240), 'The zeppelin lands.', ...filler.slice(240)].join(' ');
     const first = await ingest(client, long, { metadata: { n: 1 }, filename: 'long.txt' });
     const second = await ingest(client, 'A zeppelin.\nIt lands, now and then, on the zeppelin field.');
     const third = await ingest(client, 'Only trains here.');
@@ -211,7 +204,7 @@ describe('/retrieve/docs', () => {
   test('answers a file by its address, which works without a header, for as long as it may be read', async () => {
     const [client, reader] = [user('files'), user('files-reader')];
     const id = await ingestFile(client, 'Minutes of the meeting: the roof leaks.', 'minutes.txt');
-    const shared = { access_control: { readers: ['files-reader'] } };
+    const shared = { access_control: { readers: [service.caller('files-reader')] } };
     expect((await client.patch(`/documents/${id}`, shared)).status).toBe(200);
     const [found] = await documentsOf(reader, 'roof');
     expect(found).toEqual({
@@ -233,7 +226,7 @@ describe('/retrieve/docs', () => {
     const other = await ingestFile(client, 'Another file.', 'other.txt');
     for (const tampered of [
       url.replace(id, other),
-      url.replace('caller=files-reader', 'caller=files'),
+      url.replace(`caller=${service.caller('files-reader')}`, `caller=${service.caller('files')}`),
       url.replace(/expires=\d/, 'expires=9'),
       url.replace(/signature=./, 'signature=_'),
     ]) {

@@ -1,18 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createClient, type Client } from '../support/client.js';
-import { startService, type Service } from '../support/service.js';
+import { describe, expect, test } from '@jest/globals';
+import { EVERYDAY } from '../support/shared/environments.js';
+import { useService } from '../support/shared/use-service.js';
 
-let service: Service;
-let client: Client;
-
-beforeAll(async () => {
-  service = await startService();
-  client = createClient(service.url);
-});
-
-afterAll(async () => {
-  await service.stop();
-});
+const service = useService({ env: EVERYDAY });
 
 interface Completion {
   readonly completion: string;
@@ -21,6 +11,7 @@ interface Completion {
 
 describe('the whole service', () => {
   test('answers from a text that was put in a moment ago', async () => {
+    const client = service.client('reader');
     const content = 'Gutenberg printed the first Bible with movable type in Mainz.';
     const { status, body: document } = await client.ingestText(content, { metadata: { topic: 'printing' } });
     expect(status).toBe(200);
@@ -44,6 +35,7 @@ describe('the whole service', () => {
   });
 
   test('a cache answers from its documents', async () => {
+    const client = service.client('cellarer');
     const { body: document } = await client.ingestText('The cellar holds nine barrels of cider.');
     const config = { name: 'cellar', model: 'm', gguf_file: 'f.gguf', docs: [document.external_id] };
     const created = await client.post('/cache/create', config);

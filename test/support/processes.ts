@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { StartedProcess } from './service.js';
 
-/** Ids of the parser processes that a worker has started. */
-export async function parsersOf({ child }: StartedProcess): Promise<number[]> {
-  const id = String(child.pid);
+/** Ids of the parser processes that the worker with an id has started. */
+export async function parsersOf(worker: number): Promise<number[]> {
+  const id = String(worker);
   const children = await readFile(`/proc/${id}/task/${id}/children`, 'utf8');
   return children.trim().split(/\s+/).filter(Boolean).map(Number);
 }

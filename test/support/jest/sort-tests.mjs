@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 const tests = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Folders of tests that are about the whole service, and what starts its processes. */
-const WHOLE = /^(?:e2e|chaos|hostile|generated|cli|containers)\/|^support\/service\.ts$/;
+const WHOLE =
+  /^(?:e2e|chaos|hostile|generated|cli|containers)\/|^support\/(?:service|shared\/use-service)\.ts$/;
 const REDIS = /^support\/(?:use-test-)?redis\.ts$/;
 
 /** Tests of one part that take more than some ten seconds by what they are about: only the whole run has them. */

@@ -1,0 +1,1 @@
+export { stopServiceKeeper as default } from './service-keeper.mjs';

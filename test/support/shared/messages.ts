@@ -1,0 +1,32 @@
+import { z } from 'zod';
+
+/** What a test file asks for. */
+export const wantedService = z.object({
+  /** Settings beyond those that all tests have. */
+  env: z.record(z.string(), z.string()),
+  onQueryEngine: z.boolean(),
+});
+export type WantedService = z.infer<typeof wantedService>;
+
+/** A running service that a test file shares with those before and after it. */
+export const lentService = z.object({
+  id: z.string(),
+  /** Another one each time that a service is lent. */
+  number: z.int(),
+  url: z.string(),
+  redisUrl: z.string(),
+  dataDirectory: z.string(),
+  apiPid: z.int(),
+  workerPids: z.array(z.int()),
+});
+export type LentService = z.infer<typeof lentService>;
+
+/** What a test file may ask the keeper. */
+export const request = z.discriminatedUnion('ask', [
+  z.object({ ask: z.literal('lend'), worker: z.string(), wanted: wantedService }),
+  z.object({ ask: z.literal('output'), id: z.string() }),
+  z.object({ ask: z.literal('longest turn'), id: z.string() }),
+]);
+export type Request = z.infer<typeof request>;
+
+export const output = z.object({ api: z.string(), workers: z.array(z.string()) });

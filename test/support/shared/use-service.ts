@@ -1,0 +1,78 @@
+import { beforeAll } from '@jest/globals';
+import { createClient, type Client } from '../client.js';
+import { lentService, output, type LentService, type Request } from './messages.js';
+
+/** As much of a process as a test may know that shares it with others: neither does it end, nor is it configured anew. */
+interface SharedProcess {
+  readonly pid: number;
+}
+
+/** A running service that this file shares with others, which use it before and after it. */
+export interface SharedService {
+  readonly url: string;
+  readonly redis: { readonly url: string };
+  readonly dataDirectory: string;
+  readonly api: SharedProcess;
+  readonly worker: SharedProcess;
+  /** What the API has logged, for other files too. */
+  readonly apiOutput: () => Promise<string>;
+  /** Milliseconds of processor time that the API's longest turn took since this was asked last (`turns.ts`). */
+  readonly longestTurn: () => Promise<number>;
+  /** A caller's name in this file, as the service knows it: no other file has a caller of that name. */
+  readonly caller: (name: string) => string;
+  readonly client: (name: string, permissions?: readonly string[]) => Client;
+}
+
+export interface UseServiceOptions {
+  /** Settings; files with the same ones share a service. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly onQueryEngine?: boolean;
+}
+
+/**
+ * A running service for the tests of a file or of a `describe`, which they leave as it is: running, whole and configured
+ * as it was. Its data are those of all files, told apart by their callers. Tests that end or configure a process, count
+ * what all callers do, or damage data start a service of their own (`startService`).
+ */
+export function useService({ env = {}, onQueryEngine = false }: UseServiceOptions = {}): SharedService {
+  let lent: LentService | undefined;
+  const get = () => {
+    if (!lent) throw new Error('the service is there from `beforeAll` on');
+    return lent;
+  };
+  beforeAll(async () => {
+    const worker = process.env['JEST_WORKER_ID'] ?? '1';
+    lent = lentService.parse(await ask({ ask: 'lend', worker, wanted: { env, onQueryEngine } }));
+  });
+  const caller = (name: string) => `file${String(get().number)}-${name}`;
+  return {
+    get url() {
+      return get().url;
+    },
+    get redis() {
+      return { url: get().redisUrl };
+    },
+    get dataDirectory() {
+      return get().dataDirectory;
+    },
+    get api() {
+      return { pid: get().apiPid };
+    },
+    get worker() {
+      return { pid: get().workerPids[0] ?? 0 };
+    },
+    apiOutput: async () => output.parse(await ask({ ask: 'output', id: get().id })).api,
+    longestTurn: async () => Number(await ask({ ask: 'longest turn', id: get().id })),
+    caller,
+    client: (name, permissions) => createClient(get().url, caller(name), permissions),
+  };
+}
+
+async function ask(request: Request): Promise<unknown> {
+  const keeper = process.env['QUIRE_TEST_SERVICES'];
+  if (keeper === undefined) throw new Error('no keeper of services: test/support/jest/service-keeper.mjs');
+  const answer = await fetch(keeper, { method: 'POST', body: JSON.stringify(request) });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(text);
+  return JSON.parse(text) as unknown;
+}
