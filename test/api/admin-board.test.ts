@@ -1,23 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { openQueue } from '../../src/shared/queues/jobs.js';
 import { adminToken, bearer, form, login, openBoard as open, page } from '../support/admin.js';
-import { makeToken, SECRET } from '../support/api.js';
+import { makeToken } from '../support/api.js';
 import { ask } from '../support/ask.js';
 import { browserTest, visit } from '../support/browser.js';
-import { startService, type Service } from '../support/service.js';
+import { GUARDED } from '../support/shared/environments.js';
+import { useService } from '../support/shared/use-service.js';
 import { until } from '../support/until.js';
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService({
-    env: { QUIRE_DEV_MODE: 'false', JWT_SECRET_KEY: SECRET, QUIRE_ADMIN_QUEUES_READ_ONLY: 'false' },
-  });
-});
-
-afterAll(async () => {
-  await service.stop();
-});
+const service = useService({ env: GUARDED });
 
 const get = (path: string, headers: Record<string, string> = {}) => ask(service.url + path, { headers });
 

@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { openBoard as open } from '../support/admin.js';
-import { inSeconds, makeToken, SECRET } from '../support/api.js';
+import { inSeconds, makeToken } from '../support/api.js';
 import { ask } from '../support/ask.js';
 import { browserTest, visit } from '../support/browser.js';
-import { startService, type Service } from '../support/service.js';
+import { EVERYDAY } from '../support/shared/environments.js';
+import { useService } from '../support/shared/use-service.js';
 
-let service: Service;
+const service = useService({ env: EVERYDAY });
 const page = { Accept: 'text/html' };
-
-beforeAll(async () => {
-  service = await startService({ env: { JWT_SECRET_KEY: SECRET } });
-});
-
-afterAll(async () => {
-  await service.stop();
-});
 
 /** What the board's own writes carry. */
 async function openBoard(): Promise<Record<string, string>> {

@@ -5,21 +5,20 @@ import { keys } from '../../src/shared/redis/keys.js';
 import { adminToken, bearer, cookieHeader, csrfIn, form, login, page } from '../support/admin.js';
 import { inSeconds, makeToken, SECRET } from '../support/api.js';
 import { ask, cookiesOf } from '../support/ask.js';
-import { startService, type Service } from '../support/service.js';
+import { GUARDED } from '../support/shared/environments.js';
+import { useService } from '../support/shared/use-service.js';
 import { until } from '../support/until.js';
 
-let service: Service;
+const service = useService({ env: GUARDED });
 let redis: Redis;
 
 beforeAll(async () => {
-  service = await startService({ env: { QUIRE_DEV_MODE: 'false', JWT_SECRET_KEY: SECRET } });
   redis = createRedis(service.redis.url, { failFast: true, onError: () => undefined });
   await redis.connect();
 });
 
-afterAll(async () => {
+afterAll(() => {
   redis.destroy();
-  await service.stop();
 });
 
 const get = (path: string, headers: Record<string, string> = {}) => ask(service.url + path, { headers });
@@ -144,7 +143,7 @@ describe('the login', () => {
     const { answer } = await loginWith(plain);
     expect(answer).toMatchObject({ status: 403 });
     expect(answer.text).toContain('lacks the admin permission');
-    expect(answer.text + service.api.output()).not.toContain(plain);
+    expect(answer.text + (await service.apiOutput())).not.toContain(plain);
     expect(cookiesOf(answer).has('quire_admin')).toBe(false);
   });
 

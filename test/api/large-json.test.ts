@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, type Client } from '../support/client.js';
 import { startService, type Service } from '../support/service.js';
-import { canMeterTurns, longestTurnOf, METERED } from '../support/turns.js';
+import { canMeterTurns, longestTurn, longestTurnOf, METERED } from '../support/turns.js';
 
 const MAX_BYTES = 8 * 1024 ** 2;
 /**
@@ -82,7 +82,7 @@ describe('a body of 8 MiB holds up the event loop no longer than a small one:', 
     const during = async () => {
       expect(await Promise.all([ask(), ask(), ask()])).toEqual([status, status, status]);
     };
-    const turn = await longestTurnOf(service.api, { during, enough: TURN_MILLISECONDS });
+    const turn = await longestTurnOf(() => longestTurn(service.api), { during, enough: TURN_MILLISECONDS });
     expect(turn).toBeLessThan(TURN_MILLISECONDS);
     if (canMeterTurns) expect(turn).toBeGreaterThan(0);
   });
@@ -105,7 +105,7 @@ test.each([
   const during = async () => {
     expect((await client.send('POST', '/ingest/file', { body: form })).status).toBe(status);
   };
-  const turn = await longestTurnOf(service.api, { during, enough: TURN_MILLISECONDS });
+  const turn = await longestTurnOf(() => longestTurn(service.api), { during, enough: TURN_MILLISECONDS });
   expect(turn).toBeLessThan(TURN_MILLISECONDS);
 });
 

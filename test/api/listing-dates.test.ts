@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createClient, type Client } from '../support/client.js';
-import { describeOnEachIndex } from '../support/each-index.js';
-import type { Service } from '../support/service.js';
-import { longestTurnOf, METERED } from '../support/turns.js';
+import { beforeAll, expect, test } from '@jest/globals';
+import type { Client } from '../support/client.js';
+import { describeOnEachSharedIndex } from '../support/each-index.js';
+import { longestTurnOf } from '../support/turns.js';
 import { until } from '../support/until.js';
 
 const DOCUMENTS = 250;
@@ -17,12 +16,10 @@ const all = {
 /** Of the processor. Held against each date anew, a single document takes 10 ms, and a page of them a second. */
 const TURN_MILLISECONDS = 300;
 
-describeOnEachIndex((start) => {
-  let service: Service;
+describeOnEachSharedIndex((service) => {
   let client: Client;
   beforeAll(async () => {
-    service = await start({ execArgv: METERED });
-    client = createClient(service.url, 'alice');
+    client = service.client('alice');
     const content = 'a text';
     for (let sent = 0; sent < DOCUMENTS; sent += 25) {
       const batch = Array.from({ length: 25 }, () =>
@@ -33,9 +30,6 @@ describeOnEachIndex((start) => {
     // The first page of each compiles and loads what it needs.
     await until(async () => (await page(all)).length === 100);
     await page(nothing);
-  });
-  afterAll(async () => {
-    await service.stop();
   });
 
   const page = async (filter: unknown) => {
@@ -55,7 +49,7 @@ describeOnEachIndex((start) => {
       },
     ];
     for (const during of ask) {
-      const turn = await longestTurnOf(service.api, { during, enough: TURN_MILLISECONDS });
+      const turn = await longestTurnOf(service.longestTurn, { during, enough: TURN_MILLISECONDS });
       expect(turn).toBeLessThan(TURN_MILLISECONDS);
     }
   });

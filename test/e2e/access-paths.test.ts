@@ -1,22 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createClient, type Client, type WireChunk, type WireDocument } from '../support/client.js';
-import { describeOnEachIndex } from '../support/each-index.js';
+import { describe, expect, test } from '@jest/globals';
+import type { Client, WireChunk, WireDocument } from '../support/client.js';
+import { describeOnEachSharedIndex } from '../support/each-index.js';
 import { streamQuery } from '../support/event-stream.js';
-import type { Service } from '../support/service.js';
 
-describeOnEachIndex((start) => {
-  let service: Service;
-
-  beforeAll(async () => {
-    service = await start();
-  });
-
-  afterAll(async () => {
-    await service.stop();
-  });
-
-  const user = (name: string, permissions?: readonly string[]) =>
-    createClient(service.url, name, permissions);
+describeOnEachSharedIndex((service) => {
+  const { client: user, caller } = service;
 
   interface Completion {
     readonly completion: string;
@@ -80,10 +68,10 @@ describeOnEachIndex((start) => {
       expect(await waysTo(friend, id, word)).toEqual(all(false));
       expect(await waysTo(user(`operator-of-${list}`, ['admin']), id, word)).toEqual(all(false));
 
-      const own = [`owner-of-${list}`];
+      const own = [caller(`owner-of-${list}`)];
       const access = (more: readonly string[]) =>
         owner.patch(`/documents/${id}`, { access_control: { [list]: [...own, ...more] } });
-      expect((await access([`friend-in-${list}`])).status).toBe(200);
+      expect((await access([caller(`friend-in-${list}`)])).status).toBe(200);
       expect(await waysTo(friend, id, word)).toEqual(all(true));
       expect(
         (await friend.post('/cache/create', { ...shared, docs: [id, before.body.external_id] })).status,
@@ -106,7 +94,7 @@ describeOnEachIndex((start) => {
       const { body: document } = await owner.ingestText('An opal in the cupboard.');
       const path = `/documents/${document.external_id}`;
       for (let round = 0; round < 12; round += 1) {
-        const readers = round % 2 === 0 ? ['toggled'] : [];
+        const readers = round % 2 === 0 ? [caller('toggled')] : [];
         const { status } = await owner.patch(path, { access_control: { readers } });
         expect(status).toBe(200);
         const [chunks, documents] = await Promise.all([
@@ -134,7 +122,7 @@ describeOnEachIndex((start) => {
 
     test('finds the text of before until a change is ready, never neither; and nothing once it is deleted', async () => {
       const [owner, friend] = [user('changer'), user('changed')];
-      const access_control = { readers: ['changed'] };
+      const access_control = { readers: [caller('changed')] };
       const { body: document } = await owner.ingestText('The garnet of round 0.', { access_control });
       const id = document.external_id;
       const contents = async () =>

@@ -1,19 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createClient, type Client } from '../support/client.js';
-import { startService, type Service } from '../support/service.js';
-import { longestTurn, METERED } from '../support/turns.js';
+import { describe, expect, test } from '@jest/globals';
+import { EVERYDAY } from '../support/shared/environments.js';
+import { useService } from '../support/shared/use-service.js';
 
-let service: Service;
-let client: Client;
-
-beforeAll(async () => {
-  service = await startService({ execArgv: METERED, env: { QUIRE_INGEST_WAIT_SECONDS: '0' } });
-  client = createClient(service.url);
-});
-
-afterAll(async () => {
-  await service.stop();
-});
+const service = useService({ env: EVERYDAY });
 
 /** Of the processor. Where time grew by squares, or without end, this was six seconds and more. */
 const MAX_TURN_MILLISECONDS = 1_500;
@@ -21,7 +10,7 @@ const MAX_TURN_MILLISECONDS = 1_500;
 /** Asks `/health` until `work` is done: the longest turn of the event loop meanwhile. */
 async function longestTurnDuring(work: Promise<unknown>): Promise<number> {
   const state = { isDone: false };
-  await longestTurn(service.api);
+  await service.longestTurn();
   const done = work.finally(() => {
     state.isDone = true;
   });
@@ -31,7 +20,7 @@ async function longestTurnDuring(work: Promise<unknown>): Promise<number> {
     await response.text();
   } while (!state.isDone);
   await done;
-  return longestTurn(service.api);
+  return service.longestTurn();
 }
 
 describe('while a stranger answers for his bytes, others are served:', () => {
@@ -40,7 +29,8 @@ describe('while a stranger answers for his bytes, others are served:', () => {
     ['comments in comments', '<!--'.repeat(16_384)],
     ['declarations without end', '<?xml '.repeat(10_000)],
   ])('an upload of %s', async (_name, text) => {
-    const upload = client.ingestFile(Buffer.from(text), 'a.txt');
+    const client = service.client('stranger');
+    const upload = client.ingestFile(Buffer.from(text), 'a.txt', { prefer: 'respond-async' });
     expect(await longestTurnDuring(upload)).toBeLessThan(MAX_TURN_MILLISECONDS);
     // Without white space behind its name, an XML declaration is none.
     expect((await upload).status).toBe(text.startsWith('<?xml') ? 415 : 202);

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { allRoutes } from '../support/all-routes.js';
 import { createCheckResponse } from '../support/check-response.js';
 import { createClient } from '../support/client.js';
-import { startService, type Service } from '../support/service.js';
+import { GUARDED } from '../support/shared/environments.js';
+import { useService } from '../support/shared/use-service.js';
 
 /** All operations, in an order in which the story of the examples can be told. */
 const story = [
@@ -97,13 +98,12 @@ const toExample = (text: string) =>
     [...actualOf].map(([example, actual]) => [actual, example] as const),
   );
 
-let service: Service;
+const service = useService({ env: GUARDED });
 let operations: ReadonlyMap<string, Operation>;
 let token = '';
 const check = createCheckResponse(allRoutes());
 
 beforeAll(async () => {
-  service = await startService({ env: { QUIRE_DEV_MODE: 'false' } });
   const page: unknown = await (await fetch(`${service.url}/openapi.json`)).json();
   operations = new Map(
     Object.entries(pageSchema.parse(page).paths).flatMap(([path, methods]) =>
@@ -113,10 +113,6 @@ beforeAll(async () => {
   actualOf.set('127.0.0.1:8000', new URL(service.url).host);
   token = createClient(service.url, 'admin', ['read', 'write', 'admin']).authorization;
 }, 60_000);
-
-afterAll(async () => {
-  await service.stop();
-});
 
 describe('the examples of the OpenAPI page', () => {
   test('are of every operation', () => {

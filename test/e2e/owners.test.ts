@@ -1,22 +1,17 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createRedis, type Redis } from '../../src/shared/redis/client.js';
-import { createClient } from '../support/client.js';
-import { describeOnEachIndex } from '../support/each-index.js';
-import type { Service } from '../support/service.js';
+import { describeOnEachSharedIndex } from '../support/each-index.js';
 
-describeOnEachIndex((start) => {
-  let service: Service;
+describeOnEachSharedIndex((service) => {
   let redis: Redis;
 
   beforeAll(async () => {
-    service = await start();
     redis = createRedis(service.redis.url, { failFast: true, onError: () => undefined });
     await redis.connect();
   });
 
-  afterAll(async () => {
+  afterAll(() => {
     redis.destroy();
-    await service.stop();
   });
 
   const others = (name: string) => Array.from({ length: 20 }, (_, i) => `${name}-${String(i)}`);
@@ -34,8 +29,8 @@ describeOnEachIndex((start) => {
   }
 
   test('what an owner adds that does not name a caller costs the caller’s lists and searches nothing', async () => {
-    const hostile = createClient(service.url, 'hostile');
-    const victim = createClient(service.url, 'victim');
+    const hostile = service.client('hostile');
+    const victim = service.client('victim');
     const ingest = async (content: string, readers: readonly string[]) =>
       (await hostile.ingestText(content, { access_control: { readers } }, { prefer: 'wait=60' })).status;
     const many = async (count: number, task: (n: number) => Promise<number>) => {
@@ -47,7 +42,9 @@ describeOnEachIndex((start) => {
       return found;
     };
     await victim.ingestText('The canary sings about budget plans.', {}, { prefer: 'wait=60' });
-    const named = await many(260, (n) => ingest('nothing of note', ['victim', ...others(`r${String(n)}`)]));
+    const named = await many(260, (n) =>
+      ingest('nothing of note', [service.caller('victim'), ...others(`r${String(n)}`)]),
+    );
     expect(named.filter((status) => status === 200)).toHaveLength(256);
     expect(named.filter((status) => status === 422)).toHaveLength(4);
 

@@ -5,10 +5,13 @@ import { startQueryEngine } from '../support/query-engine-server.js';
 import { describeWithQueryEngine } from '../support/query-engine.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { startService, type Service } from '../support/service.js';
+import { EVERYDAY } from '../support/shared/environments.js';
+import { useService } from '../support/shared/use-service.js';
 
 const RANKINGS = ['semantic', 'lexical', 'hybrid'] as const;
-/** Not the default, so that the tests see that it is read. */
-const WEIGHT = 0.25;
+const WEIGHT = Number(EVERYDAY.QUIRE_SEARCH_HYBRID_WEIGHT);
+
+const shared = useService({ env: EVERYDAY });
 
 async function chunksOf(client: Client, query: string, more: Record<string, unknown> = {}) {
   const { status, body } = await client.searchChunks(query, more);
@@ -39,9 +42,7 @@ function expectOrdered(found: readonly WireChunk[]): void {
 }
 
 /** What holds whatever the embedder, the engine and the ranking that a request does not name. */
-function describeField(service: () => Service, standard: (typeof RANKINGS)[number]): void {
-  const user = (name: string) => createClient(service().url, name);
-
+function describeField(user: (name: string) => Client, standard: (typeof RANKINGS)[number]): void {
   test(`is ${standard} unless a request says; null is the same as nothing`, async () => {
     const client = user('standard');
     await ingestAll(client, ['Otters eat crabs.', 'Crabs walk along the beach.', 'An otter sleeps.']);
@@ -151,13 +152,7 @@ function describeField(service: () => Service, standard: (typeof RANKINGS)[numbe
 }
 
 describe('the ranking of a search with the builtin embedder', () => {
-  let service: Service;
-  beforeAll(async () => {
-    service = await startService({ env: { QUIRE_SEARCH_HYBRID_WEIGHT: String(WEIGHT) } });
-  });
-  afterAll(() => service.stop());
-
-  describeField(() => service, 'lexical');
+  describeField(shared.client, 'lexical');
 });
 
 function describeWithModel(startRedis: () => Promise<TestRedis>): void {
@@ -175,7 +170,7 @@ function describeWithModel(startRedis: () => Promise<TestRedis>): void {
   });
   const user = (name: string) => createClient(service.url, name);
 
-  describeField(() => service, 'semantic');
+  describeField(user, 'semantic');
 
   test('what only vectors find, what only words find: hybrid finds both', async () => {
     const client = user('both');
@@ -226,9 +221,12 @@ describeWithQueryEngine('the ranking of a search with a model on the Query Engin
 
 describe('search.ranking', () => {
   test('decides for requests that say nothing', async () => {
-    const service = await startService({ env: { QUIRE_SEARCH_RANKING: 'hybrid' } });
+    // Only its API is another one.
+    const { redis, dataDirectory } = shared;
+    const env = { ...EVERYDAY, QUIRE_SEARCH_RANKING: 'hybrid', REDIS_URL: redis.url };
+    const service = await startService({ dataDirectory, workers: [], env });
     try {
-      const client = createClient(service.url, 'set');
+      const client = createClient(service.url, shared.caller('set'));
       await ingestAll(client, ['Otters eat crabs.', 'Crabs walk along the beach.']);
       const found = await chunksOf(client, 'otters and crabs');
       expect(found).toEqual(await chunksOf(client, 'otters and crabs', { ranking: 'hybrid' }));

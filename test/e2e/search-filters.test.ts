@@ -1,20 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createClient, type Client, type WireChunk } from '../support/client.js';
-import { describeOnEachIndex } from '../support/each-index.js';
-import type { Service } from '../support/service.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { Client, WireChunk } from '../support/client.js';
+import { describeOnEachSharedIndex } from '../support/each-index.js';
 
-describeOnEachIndex((start) => {
-  let service: Service;
-
-  beforeAll(async () => {
-    service = await start();
-  });
-
-  afterAll(async () => {
-    await service.stop();
-  });
-
-  const user = (name: string) => createClient(service.url, name);
+describeOnEachSharedIndex((service) => {
+  const { client: user, caller } = service;
 
   const idsOf = (results: readonly { document_id: string }[]) => results.map(({ document_id: id }) => id);
 
@@ -143,8 +132,8 @@ describeOnEachIndex((start) => {
         { external_id: id },
         { $or: [{ n: 1 }, { $not: { n: 1 } }] },
         { $not: { nowhere: 1 } },
-        { readers: 'filterer' },
-        { owner_id: 'filterer' },
+        { readers: caller('filterer') },
+        { owner_id: caller('filterer') },
       ]) {
         expect(await findChunks(user('filterer-nobody'), filters)).toEqual([]);
       }

@@ -9,8 +9,9 @@ import type { Route } from '../../src/api/http/route.js';
 import { createApiServer } from '../../src/api/http/connections/server.js';
 import { createAnswerMemory } from '../../src/api/services/answer-memory/answer-memory.js';
 import { createCheckResponse, type CheckResponse } from './check-response.js';
+import { TEST_SECRET } from './client.js';
 
-export const SECRET = 'a secret of the tests, long enough to sign with';
+export const SECRET = TEST_SECRET;
 
 interface Claims {
   readonly entity_id?: unknown;

@@ -2,6 +2,8 @@ import { describe } from '@jest/globals';
 import { startQueryEngine } from './query-engine-server.js';
 import { describeWithQueryEngine } from './query-engine.js';
 import { startService, type Service, type ServiceOptions } from './service.js';
+import { EVERYDAY } from './shared/environments.js';
+import { useService, type SharedService } from './shared/use-service.js';
 
 type StartService = (options?: Omit<ServiceOptions, 'redis'>) => Promise<Service>;
 
@@ -23,5 +25,15 @@ export function describeOnEachIndex(tests: (start: StartService) => void): void 
         },
       });
     });
+  });
+}
+
+/** The same with services that files share. */
+export function describeOnEachSharedIndex(tests: (service: SharedService) => void): void {
+  describe('on the exact index', () => {
+    tests(useService({ env: EVERYDAY }));
+  });
+  describeWithQueryEngine('on the Query Engine', () => {
+    tests(useService({ env: EVERYDAY, onQueryEngine: true }));
   });
 }

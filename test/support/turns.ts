@@ -25,17 +25,17 @@ export async function longestTurn({ child }: StartedProcess): Promise<number> {
 }
 
 /**
- * Milliseconds of processor time that the longest turn takes during a piece of work; of three tries the least, and no
- * further one after a turn of less than `enough`: a processor that is shared takes longer for the same work, and what is
- * compiled or collected meanwhile counts.
+ * Milliseconds of processor time that the longest turn of a process takes during a piece of work; of three tries the
+ * least, and no further one after a turn of less than `enough`: a processor that is shared takes longer for the same work,
+ * and what is compiled or collected meanwhile counts.
  */
 export function longestTurnOf(
-  process: StartedProcess,
+  askLongestTurn: () => Promise<number>,
   { during, enough }: { readonly during: () => Promise<unknown>; readonly enough: number },
 ): Promise<number> {
   return leastOfThree(async () => {
-    await longestTurn(process);
+    await askLongestTurn();
     await during();
-    return longestTurn(process);
+    return askLongestTurn();
   }, enough);
 }
