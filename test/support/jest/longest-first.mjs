@@ -20,11 +20,16 @@ const LONGEST = {
   'e2e/storage-places.test.ts': 60,
   'e2e/blocking-many.test.ts': 30,
   'e2e/blocking.test.ts': 30,
+  'e2e/budgets.test.ts': 30,
+  'e2e/cache-builds.test.ts': 30,
+  'e2e/documents-life.test.ts': 30,
   'e2e/operations.test.ts': 30,
   'e2e/providers.test.ts': 30,
   'e2e/ranking.test.ts': 30,
   'e2e/usage-streams.test.ts': 30,
   'generated/generated-requests.test.ts': 60,
+  'api/header-budgets.test.ts': 30,
+  'api/large-json.test.ts': 30,
 };
 
 export default class LongestFirst extends Sequencer {

@@ -65,7 +65,8 @@ export function createServices() {
     stop: async () => {
       const all = [...kept.values()].flatMap((own) => [...own.values()]);
       kept.clear();
-      await Promise.all(all.map(async (each) => (await each).stop()));
+      // One that never came up has stopped itself.
+      await Promise.allSettled(all.map(async (each) => (await each).stop()));
     },
   };
 }
