@@ -15,7 +15,10 @@ export function openJobs(options: Parameters<typeof createJobs>[0], waiting: Wai
       await Promise.all(LANES.map((name) => jobs.queue(name).waitUntilReady()));
       return jobs;
     } catch (error) {
-      // A queue that cannot be closed has no connection any more. The first error is the reason to open the queues again.
+      // Closing says goodbye to Redis, which fails while it is away: a queue that had connected would go on connecting for
+      // ever. Nothing waits for its end, of which a queue that is being closed may never tell.
+      void Promise.allSettled(LANES.map((name) => jobs.queue(name).disconnect()));
+      // The first error is the reason to open the queues again.
       await Promise.allSettled([jobs.close()]);
       throw error;
     }
