@@ -4,7 +4,7 @@ import { UnavailableError } from '../shared/errors.js';
 import type { Logger } from '../shared/observability/logger.js';
 import type { ObjectStorage } from '../shared/ports.js';
 import { toUnavailable } from '../shared/redis/client.js';
-import { repeat } from '../shared/repeat.js';
+import { repeat } from '../shared/tools/repeat.js';
 import {
   ANNOUNCE_EVERY_MILLISECONDS,
   PATIENCE_MILLISECONDS,

@@ -10,7 +10,7 @@ import type { Index } from '../../shared/ports.js';
 import { LANES, QUEUES, type Jobs, type LaneName } from '../../shared/queues/jobs.js';
 import type { Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
-import { shareResult } from './share-result.js';
+import { shareResult } from '../../shared/tools/share-result.js';
 
 const CACHED_MILLISECONDS = 1_000;
 const TIMEOUT_MILLISECONDS = 3_000;
