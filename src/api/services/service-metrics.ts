@@ -67,10 +67,10 @@ async function within<Result>(milliseconds: number, work: Promise<Result>): Prom
   }
 }
 
-const gauge = (name: string, help: string, samples: readonly MetricSample[]): MetricFamily => ({
+const gauge = (name: string, help: string, values: readonly MetricSample[]): MetricFamily => ({
   name,
   help,
-  samples,
+  values,
   type: 'gauge',
 });
 
@@ -164,7 +164,7 @@ async function readReindexingFigures(redis: Redis): Promise<MetricFamily[]> {
 
 async function readUsage(redis: Redis): Promise<MetricFamily[]> {
   const totals = Object.entries(await redis.hGetAll(keys.usageTotals));
-  const samples = totals.map(([field, count]) => {
+  const values = totals.map(([field, count]) => {
     const [operation = '', status = ''] = field.split('|');
     return { labels: { operation, status }, value: Number(count) };
   });
@@ -172,7 +172,7 @@ async function readUsage(redis: Redis): Promise<MetricFamily[]> {
     {
       name: 'quire_usage_operations_total',
       type: 'counter',
-      samples,
+      values,
       help: 'Finished operations of all users, once aggregated.',
     },
   ];
