@@ -31,7 +31,7 @@ async function main(): Promise<void> {
   hasBeenStopped = isStopping;
   const context = await createWorkerContext(settings, logger);
   close = context.close;
-  const storage = queues.data.some((queue) => STORAGE_QUEUES.includes(queue))
+  const stopFollowing = queues.data.some((queue) => STORAGE_QUEUES.includes(queue))
     ? await waitForStorage(
         { marker: context.storageMarker, advice: storageAdvice(settings), logger },
         (error) => {
@@ -46,7 +46,7 @@ async function main(): Promise<void> {
   });
   const served = await Promise.all(queues.data.map((queue) => serveQueue(queue, context)));
   close = async () => {
-    storage?.close();
+    stopFollowing?.();
     unwatch();
     await Promise.all(served.map((each) => each.close(drainSeconds * 1_000)));
     await context.close();
