@@ -1,3 +1,4 @@
+import { valueOf } from '../../shared/at.js';
 import { readReindexing } from '../../shared/data-set/reindexing.js';
 import type { Logger } from '../../shared/observability/logger.js';
 import { readStoredMetrics } from '../../shared/observability/metrics.js';
@@ -45,11 +46,11 @@ async function readAll(parts: ServiceMetricsParts): Promise<string> {
       readStoredMetrics(parts.redis),
     ]);
     const families = await within(TIMEOUT_MILLISECONDS, read);
-    return renderFamilies([index, redisFamily(1), ...families.flat()]);
+    return await renderFamilies([index, redisFamily(1), ...families.flat()]);
   } catch (error) {
     // The other metrics are needed most during an outage.
     parts.logger.warn({ err: error }, 'metrics of redis cannot be read');
-    return renderFamilies([index, redisFamily(0)]);
+    return await renderFamilies([index, redisFamily(0)]);
   }
 }
 
@@ -91,7 +92,7 @@ async function readQueues(jobs: Jobs): Promise<MetricFamily[]> {
       'quire_queue_jobs',
       'Jobs by queue and state; finished ones are kept for a while.',
       queues.flatMap(({ queue, counts }) =>
-        STATES.map((state) => ({ labels: { queue, state }, value: counts[state] ?? 0 })),
+        STATES.map((state) => ({ labels: { queue, state }, value: valueOf(counts, state) })),
       ),
     ),
     gauge(
@@ -112,7 +113,7 @@ async function readQueue(jobs: Jobs, queue: LaneName) {
   const next: ({ timestamp: number } | null | undefined)[] = [...returned, ...placed];
   const now = Date.now();
   const ages = next.flatMap((job) => (job ? [(now - job.timestamp) / 1_000] : []));
-  return { queue, counts, oldestSeconds: Math.max(0, ...ages) };
+  return { queue, counts: new Map(Object.entries(counts)), oldestSeconds: Math.max(0, ...ages) };
 }
 
 const one = (value: number): MetricSample[] => [{ labels: {}, value }];
