@@ -1,4 +1,4 @@
-import { createDeadline } from '../shared/deadline.js';
+import { createDeadline } from '../shared/tools/deadline.js';
 import { TryLaterError } from '../shared/errors.js';
 import type { Completer, CompletionOptions } from '../shared/ports.js';
 import { createTurns } from '../shared/turns/turns.js';

@@ -1,4 +1,4 @@
-import { createDeadline } from '../shared/deadline.js';
+import { createDeadline } from '../shared/tools/deadline.js';
 import { UnavailableError } from '../shared/errors.js';
 import type { CallOptions, Index } from '../shared/ports.js';
 

@@ -1,11 +1,10 @@
 import type { RequestListener, Server } from 'node:http';
-import { IncompatibleDataError } from '../shared/data-set/data-set.js';
-import { EXIT_DATA_CHANGED, EXIT_WRONG_SETTINGS } from '../shared/exit-codes.js';
+import { EXIT_DATA_CHANGED } from '../shared/exit-codes.js';
 import { createLogger, type Logger } from '../shared/observability/logger.js';
-import { loadSettings, SettingsError } from '../shared/settings/load.js';
+import { loadSettings } from '../shared/settings/load.js';
 import type { Settings } from '../shared/settings/schema.js';
 import { loadOrCreateSecret } from '../shared/settings/secret.js';
-import { stopOnSignals } from '../shared/stop-process.js';
+import { failProcess, stopOnSignals } from '../shared/stop-process.js';
 import { appOptionsOf } from './app-options.js';
 import { createServingApp } from './serving-app.js';
 import { createStartingApp } from './starting-app.js';
@@ -121,13 +120,4 @@ async function readSecrets({
   return jwtSecretKeyPrevious === null ? [current] : [current, jwtSecretKeyPrevious];
 }
 
-main().catch((error: unknown) => {
-  const isOurs =
-    error instanceof SettingsError || error instanceof IncompatibleDataError || error instanceof ListenError;
-  process.stderr.write(`${isOurs ? error.message : describe(error)}\n`);
-  process.exit(isOurs ? EXIT_WRONG_SETTINGS : 1);
-});
-
-function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}
+main().catch((error: unknown) => failProcess(error, { isOperators: error instanceof ListenError }));

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { errorCode } from '../shared/error-code.js';
-import { isListening } from '../shared/is-listening.js';
+import { isListening } from '../shared/tools/is-listening.js';
 import { UserError } from './user-messages.js';
 
 /** Listens on a socket, which does not keep the process running. */

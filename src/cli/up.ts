@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { loadSettings, type Environment, type Settings } from '../shared/settings/load.js';
 import { superviseChild, type Child } from './supervise-child.js';
@@ -95,13 +96,6 @@ async function startRedis(
   return own.url;
 }
 
-async function untilStopped(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise((resolve) => {
-    signal.addEventListener('abort', resolve, { once: true });
-  });
-}
-
 async function stopAll({ services, redis }: Running): Promise<void> {
   await Promise.all(services.map((child) => child.stop(patienceMs)));
   await Promise.all(redis.map((child) => child.stop(redisPatienceMs)));
@@ -129,7 +123,7 @@ export async function up(env: Environment): Promise<void> {
     const address = addressOf(settings.api);
     await untilReady(address, stop.signal);
     process.stdout.write(`${welcome(address, settings.devMode)}\n`);
-    await untilStopped(stop.signal);
+    if (!stop.signal.aborted) await once(stop.signal, 'abort');
   } catch (error) {
     if (!stop.signal.aborted) throw error;
   } finally {

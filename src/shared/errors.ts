@@ -145,3 +145,8 @@ export class IngestError extends Error {
     this.code = code;
   }
 }
+
+/** What was thrown, or the reason of an abort, as an error. Almost always it is one. */
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error('aborted', { cause: thrown });
+}

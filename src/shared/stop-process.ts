@@ -1,4 +1,8 @@
+import { inspect } from 'node:util';
+import { IncompatibleDataError } from './data-set/data-set.js';
+import { EXIT_WRONG_SETTINGS } from './exit-codes.js';
 import type { Logger } from './observability/logger.js';
+import { SettingsError } from './settings/load.js';
 
 /** The process is ended this long after the time that running work may take. */
 const GRACE_SECONDS = 4;
@@ -51,4 +55,12 @@ export function stopOnSignals({
     process.on(signal, () => stop(signal, 0, signal === 'SIGTERM' ? delaySeconds : 0));
   }
   return { stop: (reason, code) => stop(reason, code, 0), isStopping: () => isStopping };
+}
+
+/** Ends a process that cannot start or go on. Of what its operator can mend, only the message is told. */
+export function failProcess(error: unknown, options: { readonly isOperators?: boolean } = {}): never {
+  const isOperators =
+    options.isOperators === true || error instanceof SettingsError || error instanceof IncompatibleDataError;
+  process.stderr.write(`${isOperators && error instanceof Error ? error.message : inspect(error)}\n`);
+  process.exit(isOperators ? EXIT_WRONG_SETTINGS : 1);
 }

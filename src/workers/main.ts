@@ -1,13 +1,12 @@
-import { inspect, parseArgs } from 'node:util';
+import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { storageAdvice } from '../shared/create-adapters.js';
-import { IncompatibleDataError } from '../shared/data-set/data-set.js';
 import { watchDataSet } from '../shared/data-set/watch.js';
 import { EXIT_DATA_CHANGED, EXIT_WRONG_SETTINGS } from '../shared/exit-codes.js';
 import { createLogger } from '../shared/observability/logger.js';
 import { QUEUES, type QueueName } from '../shared/queues/jobs.js';
-import { loadSettings, SettingsError } from '../shared/settings/load.js';
-import { stopOnSignals } from '../shared/stop-process.js';
+import { loadSettings } from '../shared/settings/load.js';
+import { failProcess, stopOnSignals } from '../shared/stop-process.js';
 import { createWorkerContext } from './context.js';
 import { waitForStorage } from './wait-for-storage.js';
 import { serveQueue } from './serve-queue.js';
@@ -32,7 +31,7 @@ async function main(): Promise<void> {
   hasBeenStopped = isStopping;
   const context = await createWorkerContext(settings, logger);
   close = context.close;
-  const storage = queues.data.some((queue) => STORAGE_QUEUES.includes(queue))
+  const stopFollowing = queues.data.some((queue) => STORAGE_QUEUES.includes(queue))
     ? await waitForStorage(
         { marker: context.storageMarker, advice: storageAdvice(settings), logger },
         (error) => {
@@ -47,7 +46,7 @@ async function main(): Promise<void> {
   });
   const served = await Promise.all(queues.data.map((queue) => serveQueue(queue, context)));
   close = async () => {
-    storage?.close();
+    stopFollowing?.();
     unwatch();
     await Promise.all(served.map((each) => each.close(drainSeconds * 1_000)));
     await context.close();
@@ -61,7 +60,5 @@ const STORAGE_QUEUES: readonly QueueName[] = ['ingestion', 'maintenance'];
 main().catch((error: unknown) => {
   // A start that is interrupted fails, which is no error.
   if (hasBeenStopped()) return;
-  const isOurs = error instanceof SettingsError || error instanceof IncompatibleDataError;
-  process.stderr.write(`${isOurs ? error.message : inspect(error)}\n`);
-  process.exit(isOurs ? EXIT_WRONG_SETTINGS : 1);
+  failProcess(error);
 });

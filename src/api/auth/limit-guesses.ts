@@ -1,5 +1,6 @@
 import { TooManyError } from '../../shared/errors.js';
 import { keys } from '../../shared/redis/keys.js';
+import { dropOldest } from '../../shared/tools/drop-oldest.js';
 import type { Windows } from './minute-counters.js';
 
 /** The kinds of secrets that can be guessed. Each has its own limit: guessing passwords must not lock out token holders. */
@@ -60,8 +61,7 @@ export function createGuesses(windows: Windows): Guesses {
 
 function remember(proven: Set<string>, who: string): true {
   proven.add(who);
-  const [oldest] = proven;
-  if (proven.size > MAX_PROVEN && oldest !== undefined) proven.delete(oldest);
+  dropOldest(proven, MAX_PROVEN);
   return true;
 }
 

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { dropOldest } from '../../shared/tools/drop-oldest.js';
 
 export interface VerifiedToken<Holder> {
   readonly holder: Holder;
@@ -24,12 +25,7 @@ export function rememberTokens<Holder>(verify: VerifyToken<Holder>): VerifyToken
     recent.delete(digest);
     const verified = known && Date.now() < known.expiresAt * 1_000 ? known : verify(token);
     if (verified) recent.set(digest, verified);
-    if (recent.size > MAX_TOKENS) removeOldest(recent);
+    dropOldest(recent, MAX_TOKENS);
     return verified;
   };
-}
-
-function removeOldest(recent: Map<string, unknown>): void {
-  const [oldest] = recent.keys();
-  if (oldest !== undefined) recent.delete(oldest);
 }

@@ -1,10 +1,9 @@
 import type { RequestHandler } from 'express';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { DURATION_BUCKETS } from '../../shared/observability/metrics.js';
 import { requestFacts } from '../http/logging/request-facts.js';
 import type { AnswerMemory } from '../services/answer-memory/answer-memory.js';
 
-/** An ingest that waits for its document takes up to two minutes. */
-const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 export interface ProcessMetrics {
@@ -44,7 +43,7 @@ function createMeasure(registry: Registry): RequestHandler {
     name: 'quire_http_request_duration_seconds',
     help: 'Time from a request to the end of its answer.',
     labelNames: ['method', 'route', 'status'] as const,
-    buckets: DURATION_BUCKETS,
+    buckets: [...DURATION_BUCKETS],
     registers: [registry],
   });
   return (request, response, next) => {

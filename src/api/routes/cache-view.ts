@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CacheRecord } from '../../shared/caches/caches.js';
-import type { Json } from '../../shared/document.js';
+import { isPlainObject } from '../../shared/is-plain-object.js';
 import { shownConfig } from '../services/caches/find-cache.js';
 import type { CacheAnswer } from '../services/caches/cache-queries.js';
 import { usageCounts, viewUsage } from './retrieval-view.js';
@@ -42,16 +42,13 @@ export function viewCache(cache: CacheRecord, engine: string): z.infer<typeof co
     model,
     gguf_file: ggufFile,
     engine,
-    ...(isObject(filters) ? { filters } : {}),
+    ...(isPlainObject(filters) ? { filters } : {}),
     doc_count: building ? building.documentIds.length : (ready?.members.length ?? 0),
     token_count: ready?.tokenCount ?? 0,
     status: building ? 'building' : ready ? 'ready' : 'failed',
     ...(failure ? { error: failure.message } : {}),
   };
 }
-
-const isObject = (json: Json): json is Record<string, Json> =>
-  typeof json === 'object' && json !== null && !Array.isArray(json);
 
 export const answer = z
   .object({

@@ -1,3 +1,4 @@
+import { valueOf } from '../../shared/at.js';
 import { readReindexing } from '../../shared/data-set/reindexing.js';
 import type { Logger } from '../../shared/observability/logger.js';
 import { readStoredMetrics } from '../../shared/observability/metrics.js';
@@ -10,7 +11,7 @@ import type { Index } from '../../shared/ports.js';
 import { LANES, QUEUES, type Jobs, type LaneName } from '../../shared/queues/jobs.js';
 import type { Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
-import { shareResult } from './share-result.js';
+import { shareResult } from '../../shared/tools/share-result.js';
 
 const CACHED_MILLISECONDS = 1_000;
 const TIMEOUT_MILLISECONDS = 3_000;
@@ -45,11 +46,11 @@ async function readAll(parts: ServiceMetricsParts): Promise<string> {
       readStoredMetrics(parts.redis),
     ]);
     const families = await within(TIMEOUT_MILLISECONDS, read);
-    return renderFamilies([index, redisFamily(1), ...families.flat()]);
+    return await renderFamilies([index, redisFamily(1), ...families.flat()]);
   } catch (error) {
     // The other metrics are needed most during an outage.
     parts.logger.warn({ err: error }, 'metrics of redis cannot be read');
-    return renderFamilies([index, redisFamily(0)]);
+    return await renderFamilies([index, redisFamily(0)]);
   }
 }
 
@@ -67,10 +68,10 @@ async function within<Result>(milliseconds: number, work: Promise<Result>): Prom
   }
 }
 
-const gauge = (name: string, help: string, samples: readonly MetricSample[]): MetricFamily => ({
+const gauge = (name: string, help: string, values: readonly MetricSample[]): MetricFamily => ({
   name,
   help,
-  samples,
+  values,
   type: 'gauge',
 });
 
@@ -91,7 +92,7 @@ async function readQueues(jobs: Jobs): Promise<MetricFamily[]> {
       'quire_queue_jobs',
       'Jobs by queue and state; finished ones are kept for a while.',
       queues.flatMap(({ queue, counts }) =>
-        STATES.map((state) => ({ labels: { queue, state }, value: counts[state] ?? 0 })),
+        STATES.map((state) => ({ labels: { queue, state }, value: valueOf(counts, state) })),
       ),
     ),
     gauge(
@@ -112,7 +113,7 @@ async function readQueue(jobs: Jobs, queue: LaneName) {
   const next: ({ timestamp: number } | null | undefined)[] = [...returned, ...placed];
   const now = Date.now();
   const ages = next.flatMap((job) => (job ? [(now - job.timestamp) / 1_000] : []));
-  return { queue, counts, oldestSeconds: Math.max(0, ...ages) };
+  return { queue, counts: new Map(Object.entries(counts)), oldestSeconds: Math.max(0, ...ages) };
 }
 
 const one = (value: number): MetricSample[] => [{ labels: {}, value }];
@@ -164,7 +165,7 @@ async function readReindexingFigures(redis: Redis): Promise<MetricFamily[]> {
 
 async function readUsage(redis: Redis): Promise<MetricFamily[]> {
   const totals = Object.entries(await redis.hGetAll(keys.usageTotals));
-  const samples = totals.map(([field, count]) => {
+  const values = totals.map(([field, count]) => {
     const [operation = '', status = ''] = field.split('|');
     return { labels: { operation, status }, value: Number(count) };
   });
@@ -172,7 +173,7 @@ async function readUsage(redis: Redis): Promise<MetricFamily[]> {
     {
       name: 'quire_usage_operations_total',
       type: 'counter',
-      samples,
+      values,
       help: 'Finished operations of all users, once aggregated.',
     },
   ];

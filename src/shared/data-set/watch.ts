@@ -1,5 +1,5 @@
 import type { Redis } from '../redis/client.js';
-import { repeat } from '../repeat.js';
+import { repeat } from '../tools/repeat.js';
 import { IncompatibleDataError, markAgain, readDataSet, type DataSet } from './data-set.js';
 
 const LOOK_MILLISECONDS = 1_000;

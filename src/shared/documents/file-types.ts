@@ -1,3 +1,4 @@
+import { at } from '../at.js';
 import { startsAsHtml } from './html-start.js';
 
 /**
@@ -164,7 +165,7 @@ function looksBinary(head: Uint8Array): boolean {
   // The loop goes by index, because an iterator can make a pair for each byte.
   for (let index = 0; index < head.length; index += 1) {
     const byte = head[index] ?? 0;
-    if (byte === 0) zerosAt[index % 4] = (zerosAt[index % 4] ?? 0) + 1;
+    if (byte === 0) zerosAt[index % 4] = at(zerosAt, index % 4) + 1;
     else if (byte < 0x20 && !ALLOWED_CONTROLS.has(byte)) controls += 1;
   }
   const zeros = zerosAt.reduce((sum, count) => sum + count, 0);

@@ -1,4 +1,5 @@
 import { at } from '../at.js';
+import { toError } from '../errors.js';
 import type { CallOptions, Embeddings } from '../ports.js';
 
 /** A text and its number of tokens. */
@@ -50,7 +51,7 @@ export function openCall(size: number, { signal, begin, abandon }: CallHooks): P
       },
       fail: (error) => {
         settle(() => {
-          reject(error instanceof Error ? error : new Error('embedding failed', { cause: error }));
+          reject(toError(error));
         });
       },
     };

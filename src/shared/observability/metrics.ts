@@ -3,7 +3,10 @@ import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import type { MetricFamily, MetricSample } from './prometheus.js';
 
-const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120] as const;
+/** In seconds. An ingest that waits for its document takes up to two minutes. */
+export const DURATION_BUCKETS = [
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120,
+] as const;
 
 /** What workers measure. Label values come from fixed sets: names of queues, jobs, outcomes and failure codes. */
 const definitions = {
@@ -94,7 +97,7 @@ export async function readStoredMetrics(redis: Redis): Promise<MetricFamily[]> {
       part: at(parts, labels.length + 1),
       value,
     }));
-    return { name, type, help, samples: type === 'counter' ? values.map(toSample) : histogram(values) };
+    return { name, type, help, values: type === 'counter' ? values : histogram(name, values) };
   });
 }
 
@@ -104,14 +107,12 @@ interface StoredValue {
   readonly value: number;
 }
 
-const toSample = ({ labels, value }: StoredValue): MetricSample => ({ labels, value });
-
 /** Makes a histogram. Stored buckets count what fell into each; shown buckets also count what fell into lower ones. */
-function histogram(values: readonly StoredValue[]): MetricSample[] {
+function histogram(name: string, values: readonly StoredValue[]): MetricSample[] {
   const series = new Map<string, StoredValue[]>();
   for (const value of values) {
-    const name = JSON.stringify(value.labels);
-    series.set(name, [...(series.get(name) ?? []), value]);
+    const key = JSON.stringify(value.labels);
+    series.set(key, [...(series.get(key) ?? []), value]);
   }
   return [...series.values()].flatMap((parts) => {
     const { labels } = at(parts, 0);
@@ -120,12 +121,12 @@ function histogram(values: readonly StoredValue[]): MetricSample[] {
     let count = 0;
     const buckets = [...DURATION_BUCKETS.map(String), '+Inf'].map((le) => {
       count += valueOf(le);
-      return { suffix: '_bucket', labels: { ...labels, le }, value: count };
+      return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: count };
     });
     return [
       ...buckets,
-      { suffix: '_sum', labels, value: valueOf('sum') },
-      { suffix: '_count', labels, value: count },
+      { metricName: `${name}_sum`, labels, value: valueOf('sum') },
+      { metricName: `${name}_count`, labels, value: count },
     ];
   });
 }

@@ -1,34 +1,18 @@
-/** A metric in the Prometheus text format 0.0.4, for figures that are not kept in this process. */
+import { AggregatorRegistry, type MetricValueWithName } from 'prom-client';
+
+/** A metric whose figures are not kept in this process, in the form that prom-client gives its own. */
 export interface MetricFamily {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
-  readonly samples: readonly MetricSample[];
+  readonly values: readonly MetricSample[];
 }
 
-export interface MetricSample {
-  /** The ending after the family's name: `_sum`, `_count` or `_bucket` of a histogram. */
-  readonly suffix?: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
+/** `metricName` is the family's name with an ending: `_sum`, `_count` or `_bucket` of a histogram. */
+export type MetricSample = Readonly<MetricValueWithName<string>>;
 
-export function renderFamilies(families: readonly MetricFamily[]): string {
-  return families.map(renderFamily).join('');
-}
-
-function renderFamily({ name, help, type, samples }: MetricFamily): string {
-  const lines = samples.map(
-    ({ suffix = '', labels, value }) => `${name}${suffix}${renderLabels(labels)} ${String(value)}`,
-  );
-  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines, ''].join('\n');
-}
-
-function renderLabels(labels: MetricSample['labels']): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeValue(value)}"`);
-  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
-}
-
-function escapeValue(value: string): string {
-  return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+/** Renders metrics in the Prometheus text format 0.0.4. */
+export function renderFamilies(families: readonly MetricFamily[]): Promise<string> {
+  const known = families.map((family) => ({ ...family, aggregator: 'first' }));
+  return AggregatorRegistry.aggregate([known]).metrics();
 }

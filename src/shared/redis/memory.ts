@@ -1,3 +1,4 @@
+import { shareResult } from '../tools/share-result.js';
 import type { Redis } from './client.js';
 
 /** The memory of Redis in bytes, as it counts it itself against its `maxmemory`. */
@@ -24,19 +25,13 @@ const FULL_SHARE = 0.99;
 
 /** @param share the share of `maxmemory` that growth may use; the rest is for what removes */
 export function createMemoryWatch(redis: Redis, share: number): MemoryWatch {
-  let last: { readonly at: number; readonly state: Promise<MemoryState> } | null = null;
-  const state = () => {
-    const now = performance.now();
-    if (!last || now - last.at >= KNOWN_MILLISECONDS) last = { at: now, state: look() };
-    return last.state;
-  };
-  const look = async (): Promise<MemoryState> => {
+  const state = shareResult(KNOWN_MILLISECONDS, async (): Promise<MemoryState> => {
     const info = await redis.info('memory');
     const max = figure(info, 'maxmemory') || Infinity;
     // Redis does not count the buffers of replicas and of the append-only file.
     const used = figure(info, 'used_memory') - figure(info, 'mem_not_counted_for_evict');
     return { used, max, share: share * max };
-  };
+  });
   return {
     state,
     isShort: async () => {

@@ -1,26 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { MissingObjectError, type ObjectStorage } from '../ports.js';
 import { defineScript, type Redis } from '../redis/client.js';
-import { keys } from '../redis/keys.js';
 import { sendHeartbeat } from '../redis/heartbeat.js';
+import { keys } from '../redis/keys.js';
 import type { DraftObjects } from './draft-objects.js';
 
-/** How often an API announces that it lives, and how long an announcement lasts. */
-export const ANNOUNCE_EVERY_MILLISECONDS = 5_000;
 const ANNOUNCED_MILLISECONDS = 15_000;
-/**
- * How long an announced marker may be out of sight. It is longer than an announcement lasts: an API that died before
- * its storage was emptied or moved must not keep others from starting.
- */
-export const PATIENCE_MILLISECONDS = 20_000;
 
-export interface StorageSight {
-  /** Storage key of the marker; null before any API has stored one. */
-  readonly marker: string | null;
-  /** Whether the storage of this process holds it. */
-  readonly isSeen: boolean;
-  /** Whether an API that sees it lives. */
-  readonly isAnnounced: boolean;
+/** Where the marker is: in this process's storage, in another one that a running API uses, or in none that is used. */
+export type MarkerPlace = 'here' | 'elsewhere' | 'nowhere';
+
+/**
+ * An object that an API puts into its storage and names in Redis. By it, a process with another storage (a folder of
+ * another host, another bucket) notices that before it takes source files for lost.
+ */
+export interface StorageMarker {
+  look(): Promise<MarkerPlace>;
+  /**
+   * Announces for a while that an API with this storage runs. Puts a new marker into it when the marker is nowhere, or
+   * when this process has seen it here before. It never resolves with 'nowhere'.
+   */
+  claim(): Promise<MarkerPlace>;
 }
 
 interface MarkerParts {
@@ -28,8 +28,6 @@ interface MarkerParts {
   readonly storage: ObjectStorage;
   readonly drafts: DraftObjects;
 }
-
-export type StorageMarker = ReturnType<typeof createStorageMarker>;
 
 /** Sets the marker when it is still the expected one, and no living API sees that, unless the caller did. */
 const replaceScript = defineScript<number>(`
@@ -39,45 +37,59 @@ redis.call('SET', KEYS[1], ARGV[2])
 redis.call('SET', KEYS[2], '1', 'PX', ARGV[4])
 return 1`);
 
-/**
- * The marker is an object that the API puts into its storage and names in Redis. By it, a process with another storage
- * (a folder of another host, another bucket) notices that before it takes source files for lost.
- */
-export function createStorageMarker({ redis, storage, drafts }: MarkerParts) {
+export function createStorageMarker(parts: MarkerParts): StorageMarker {
+  const { redis, storage } = parts;
+  /** The marker that was last seen here. */
+  let seen: string | null = null;
+  const find = async () => {
+    const name = await redis.get(keys.storageMarker);
+    if (name === null) return { name, place: 'nowhere' } as const;
+    if (await holds(storage, name)) return { name, place: 'here' } as const;
+    // This is asked last, because the API that announces the marker has stored it before.
+    const isAnnounced = (await redis.exists(keys.storageMarkerAnnounced)) === 1;
+    return { name, place: isAnnounced ? 'elsewhere' : 'nowhere' } as const;
+  };
   return {
-    look: async (): Promise<StorageSight> => {
-      const marker = await redis.get(keys.storageMarker);
-      if (marker === null) return { marker, isSeen: false, isAnnounced: false };
-      const isSeen = await holds(storage, marker);
-      // This is asked last, because the API that announces the marker has stored it before.
-      const isAnnounced = (await redis.exists(keys.storageMarkerAnnounced)) === 1;
-      return { marker, isSeen, isAnnounced };
-    },
-    /** Announces that an API that sees the marker lives. */
-    announce: async (marker: string): Promise<void> => {
-      await sendHeartbeat(redis, keys.storageMarkerAnnounced, ANNOUNCED_MILLISECONDS);
-      // No record refers to a marker, and the sweeper removes objects that were not announced for days.
-      await drafts.announce(marker);
-    },
-    /**
-     * Stores a new marker in place of `old`; null when another API came first.
-     * `wasSeen` says that the caller saw the old one.
-     */
-    replace: async (old: string | null, { wasSeen }: { wasSeen: boolean }): Promise<string | null> => {
-      const marker = `markers/${randomUUID()}`;
-      await drafts.announce(marker);
-      await storage.put(marker, nothing());
-      const replaced = await replaceScript.run(redis, {
-        keys: [keys.storageMarker, keys.storageMarkerAnnounced],
-        // An empty text stands for no marker.
-        arguments: [old ?? '', marker, wasSeen ? '1' : '0', String(ANNOUNCED_MILLISECONDS)],
-      });
-      if (replaced === 1) return marker;
-      await storage.remove(marker);
-      await drafts.forget(marker);
-      return null;
+    look: async () => (await find()).place,
+    claim: async () => {
+      for (;;) {
+        const { name, place } = await find();
+        if (place === 'here') {
+          await sendHeartbeat(redis, keys.storageMarkerAnnounced, ANNOUNCED_MILLISECONDS);
+          seen = name;
+          return 'here';
+        }
+        const wasHere = name !== null && name === seen;
+        if (place === 'elsewhere' && !wasHere) return 'elsewhere';
+        const placed = await replace(parts, name, { wasHere });
+        // Otherwise another API was faster, and the next look shows whether it uses the same storage.
+        if (placed === null) continue;
+        seen = placed;
+        return 'here';
+      }
     },
   };
+}
+
+/** Stores a new marker in place of `old`; null when another API came first. */
+async function replace(
+  { redis, storage, drafts }: MarkerParts,
+  old: string | null,
+  { wasHere }: { readonly wasHere: boolean },
+): Promise<string | null> {
+  const marker = `markers/${randomUUID()}`;
+  // The sweeper removes it if we crash now, and keeps the marker that is named in Redis.
+  await drafts.announce(marker);
+  await storage.put(marker, content());
+  const replaced = await replaceScript.run(redis, {
+    keys: [keys.storageMarker, keys.storageMarkerAnnounced],
+    // An empty text stands for no marker.
+    arguments: [old ?? '', marker, wasHere ? '1' : '0', String(ANNOUNCED_MILLISECONDS)],
+  });
+  if (replaced === 1) return marker;
+  await storage.remove(marker);
+  await drafts.forget(marker);
+  return null;
 }
 
 async function holds(storage: ObjectStorage, key: string): Promise<boolean> {
@@ -90,7 +102,7 @@ async function holds(storage: ObjectStorage, key: string): Promise<boolean> {
   }
 }
 
-async function* nothing(): AsyncGenerator<Uint8Array> {
+async function* content(): AsyncGenerator<Uint8Array> {
   // The object is not empty, since an empty file might be what a full disk left.
   yield await Promise.resolve(Buffer.from('Quire keeps its source files here.\n'));
 }

@@ -1,4 +1,5 @@
 import { UnavailableError } from '../errors.js';
+import { createTally, type Tally } from '../tools/tally.js';
 import { callNext, createWaitingLines, refuseNewest, wait, type WaitingLines } from './waiting-lines.js';
 
 /** Who asks for a turn. */
@@ -47,7 +48,7 @@ export function createTurns(
     maxAlone,
     maxPerCaller: maxPerCaller ?? null,
     running: 0,
-    runningOf: new Map(),
+    runningOf: createTally(),
     latest: null,
     companyUntil: 0,
   };
@@ -86,7 +87,7 @@ interface Places {
   readonly maxAlone: number;
   readonly maxPerCaller: number | null;
   running: number;
-  readonly runningOf: Map<string, number>;
+  readonly runningOf: Tally;
   /** The caller who came last. */
   latest: string | null;
   companyUntil: number;
@@ -101,20 +102,18 @@ function noteCaller(places: Places, by: string): void {
 function mayEnter(places: Places, by: string): boolean {
   const { maxAtOnce, maxAlone, maxPerCaller, running, runningOf, companyUntil } = places;
   if (maxPerCaller !== null) {
-    const own = runningOf.get(by) ?? 0;
+    const own = runningOf.of(by);
     return running < maxAtOnce && own < (own === running ? maxAlone : maxPerCaller);
   }
   if (running < maxAtOnce) return true;
   if (maxAlone === maxAtOnce) return false;
-  if (!runningOf.has(by)) return running < maxAlone + maxAtOnce;
+  if (runningOf.of(by) === 0) return running < maxAlone + maxAtOnce;
   return running < maxAlone && performance.now() > companyUntil;
 }
 
 function count(places: Places, by: string, change: 1 | -1): void {
   places.running += change;
-  const left = (places.runningOf.get(by) ?? 0) + change;
-  if (left > 0) places.runningOf.set(by, left);
-  else places.runningOf.delete(by);
+  places.runningOf.add(by, change);
 }
 
 /** Returns a function that ends a turn when it is first called. */

@@ -1,3 +1,5 @@
+import { toError } from '../errors.js';
+
 /** The requests that wait for a turn: one line for each caller, and the callers in turn. */
 export interface WaitingLines {
   /** The number of requests in all lines. */
@@ -31,7 +33,7 @@ export function wait(
       },
       refuse: (error) => {
         settle();
-        reject(error instanceof Error ? error : new Error('aborted', { cause: error }));
+        reject(toError(error));
       },
     };
     const abort = () => {

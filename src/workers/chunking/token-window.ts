@@ -1,3 +1,4 @@
+import { at } from '../../shared/at.js';
 import { countPieces } from '../../shared/text/token-count.js';
 
 const PIECES_AT_ONCE = 256;
@@ -35,13 +36,14 @@ export function windowFrom(text: string, { borders, counts }: Window, start: num
   let position = start;
   while (position !== borders[index]) {
     const { ends, counts: found } = countPieces(text, position, 1);
-    position = ends[0] ?? text.length;
+    position = at(ends, 0);
     newBorders.push(position);
-    newCounts.push(found[0] ?? 0);
-    while (index < borders.length && (borders[index] ?? 0) < position) index += 1;
+    newCounts.push(at(found, 0));
+    while (index < borders.length && at(borders, index) < position) index += 1;
     if (index >= borders.length) return { borders: newBorders, counts: newCounts };
   }
-  for (let next = index + 1; next < borders.length; next += 1) newBorders.push(borders[next] ?? 0);
-  for (let next = index; next < counts.length; next += 1) newCounts.push(counts[next] ?? 0);
-  return { borders: newBorders, counts: newCounts };
+  return {
+    borders: newBorders.concat(borders.slice(index + 1)),
+    counts: newCounts.concat(counts.slice(index)),
+  };
 }

@@ -1,3 +1,5 @@
+import { createTally } from '../../shared/tools/tally.js';
+
 interface Taker {
   /** Whether the task is quick, so that it may use the spare item. */
   readonly isQuick: boolean;
@@ -16,7 +18,8 @@ interface Waiting<T> extends Omit<Taker, 'signal'> {
 export function createFairQueue<T>(items: readonly T[], spare: T) {
   const idle = [...items];
   const waiting: Waiting<T>[] = [];
-  const holdings = createHoldings();
+  /** How many items each caller holds. */
+  const holdings = createTally();
   let slow = 0;
   let isSpareIdle = true;
 
@@ -27,7 +30,7 @@ export function createFairQueue<T>(items: readonly T[], spare: T) {
       const [next] = able.toSorted((a, b) => holdings.of(a.callerId) - holdings.of(b.callerId));
       if (!next) return;
       waiting.splice(waiting.indexOf(next), 1);
-      holdings.add(next.callerId);
+      holdings.add(next.callerId, 1);
       const item = idle.pop() ?? spare;
       if (item === spare) isSpareIdle = false;
       else if (!next.isQuick) slow += 1;
@@ -39,30 +42,13 @@ export function createFairQueue<T>(items: readonly T[], spare: T) {
     /** @throws the signal's reason when it aborts the wait */
     take: (taker: Taker): Promise<T> => waitForItem(waiting, taker, serve),
     giveBack(item: T, { isQuick, callerId }: Omit<Taker, 'signal'>): void {
-      holdings.remove(callerId);
+      holdings.add(callerId, -1);
       if (item === spare) isSpareIdle = true;
       else {
         idle.push(item);
         if (!isQuick) slow -= 1;
       }
       serve();
-    },
-  };
-}
-
-/** Counts the items that each caller holds. */
-function createHoldings() {
-  const held = new Map<string, number>();
-  const of = (callerId: string): number => held.get(callerId) ?? 0;
-  return {
-    of,
-    add: (callerId: string): void => {
-      held.set(callerId, of(callerId) + 1);
-    },
-    remove: (callerId: string): void => {
-      const left = of(callerId) - 1;
-      if (left > 0) held.set(callerId, left);
-      else held.delete(callerId);
     },
   };
 }

@@ -17,7 +17,7 @@ import { useTestRedis } from '../../support/use-test-redis.js';
 
 const { redis } = useTestRedis();
 let folder: string;
-const running: { close(): void }[] = [];
+const running: (() => void)[] = [];
 const logger = createLogger({ level: 'silent', process: 'test' });
 const { signal } = new AbortController();
 const advice = 'use a shared volume or s3';
@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  for (const each of running.splice(0)) each.close();
+  for (const close of running.splice(0)) close();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -41,19 +41,18 @@ async function processWith(name: string) {
 
 async function api(name: string) {
   const announced = await announceStorage({ ...(await processWith(name)), advice, logger, signal });
-  running.push(announced);
+  running.push(announced.close);
   return announced;
 }
 
 async function worker(name: string) {
-  const found = await waitForStorage({ ...(await processWith(name)), advice, logger }, () => undefined);
-  running.push(found);
+  running.push(await waitForStorage({ ...(await processWith(name)), advice, logger }, () => undefined));
 }
 
 /** What happens by itself when every API has been gone for a while. */
 const forgetAnnouncement = () => redis.del(keys.storageMarkerAnnounced);
 
-const passes = async (name: string) => (await (await processWith(name)).marker.look()).isSeen;
+const passes = async (name: string) => (await (await processWith(name)).marker.look()) === 'here';
 
 async function isPending(promise: Promise<unknown>): Promise<boolean> {
   return Promise.race([promise.then(() => false), sleep(700).then(() => true)]);
@@ -139,10 +138,11 @@ test('a storage that is away when an API starts does not keep it from starting',
   };
   const drafts = createDraftObjects(redis);
   const shaky = createStorageMarker({ redis, storage: away, drafts });
-  running.push(await announceStorage({ marker: shaky, storage: away, advice, logger, signal }));
-  expect((await marker.look()).isSeen).toBe(false);
+  const announced = await announceStorage({ marker: shaky, storage: away, advice, logger, signal });
+  running.push(announced.close);
+  expect(await marker.look()).toBe('nowhere');
   isAway = false;
-  await until(async () => (await marker.look()).isSeen);
+  await until(async () => (await marker.look()) === 'here');
 });
 
 test("an object that is missing is missing only where the API's marker is there", async () => {

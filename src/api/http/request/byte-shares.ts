@@ -1,3 +1,5 @@
+import { createTally } from '../../../shared/tools/tally.js';
+
 /** Whether the holder's own share is used up, or that of all. */
 export type Missing = 'share' | 'all';
 
@@ -10,20 +12,17 @@ export interface Room {
 }
 
 export function createRoom(maxBytes: number, shareBytes: number): Room {
-  const byHolder = new Map<string, number>();
+  const byHolder = createTally();
   let held = 0;
-  const heldBy = (holder: string) => byHolder.get(holder) ?? 0;
   return {
     held: () => held,
     misses: (holder, bytes) => {
-      if (heldBy(holder) + bytes > shareBytes) return 'share';
+      if (byHolder.of(holder) + bytes > shareBytes) return 'share';
       return held + bytes > maxBytes ? 'all' : null;
     },
     add: (holder, bytes) => {
       held += bytes;
-      const own = heldBy(holder) + bytes;
-      if (own > 0) byHolder.set(holder, own);
-      else byHolder.delete(holder);
+      byHolder.add(holder, bytes);
     },
   };
 }

@@ -1,4 +1,5 @@
-import { UnavailableError } from '../../../shared/errors.js';
+import { toError, UnavailableError } from '../../../shared/errors.js';
+import { createTally } from '../../../shared/tools/tally.js';
 import { createAnswerLines, type Pass, type Waiter } from './waiting-answers.js';
 
 /** A part of the memory is reserved for answers up to this size. */
@@ -73,12 +74,11 @@ type Room = ReturnType<typeof createRoom>;
 /** Counts what is held, in all and by caller, and lets in those who wait. */
 function createRoom(limitBytes: number) {
   let held = 0;
-  const byCaller = new Map<string, number>();
-  const ownOf = (callerId: string) => byCaller.get(callerId) ?? 0;
+  const byCaller = createTally();
   const hasRoom = ({ bytes }: Pick<Waiter, 'bytes'>, pass: Pass) =>
     held + bytes <= limitBytes * SHARES[pass].all;
   const passOf = ({ callerId, bytes, kind }: Omit<Waiter, 'grant'>): Pass | null => {
-    const own = ownOf(callerId) + bytes;
+    const own = byCaller.of(callerId) + bytes;
     if (own <= FIRST_BYTES) return 'first';
     return own <= limitBytes * SHARES[kind].own ? kind : null;
   };
@@ -98,14 +98,12 @@ function createRoom(limitBytes: number) {
     },
     leftFor: (callerId: string) => {
       const { own, all } = SHARES.begun;
-      const left = Math.min(limitBytes * own - ownOf(callerId), limitBytes * all - held);
+      const left = Math.min(limitBytes * own - byCaller.of(callerId), limitBytes * all - held);
       return Math.max(0, Math.floor(left));
     },
     change: (callerId: string, by: number) => {
       held += by;
-      const own = ownOf(callerId) + by;
-      if (own === 0) byCaller.delete(callerId);
-      else byCaller.set(callerId, own);
+      byCaller.add(callerId, by);
       lines.update(callerId);
       if (by < 0) admit();
     },
@@ -130,7 +128,7 @@ function wait(room: Room, asked: Omit<Waiter, 'grant'>, { signal, waitMillisecon
     };
     const refuse = (error: unknown) => {
       stopWaiting();
-      reject(error instanceof Error ? error : new Error('aborted', { cause: error }));
+      reject(toError(error));
       // Somebody may have stood behind it.
       room.admit();
     };

@@ -98,7 +98,8 @@ async function startAndWait(
     return what && startBuild(cache, { ownerId, name, build: id, requestId, operation, ...what });
   });
   if (!changed) throw cacheNotFound(name);
-  const size = { documents: started?.building?.documentIds.length ?? 0 };
+  if (!started?.building) throw new Error('the build of a cache was not noted');
+  const size = { documents: started.building.documentIds.length };
   await jobs.addCacheBuild({ ownerId, name, build: id, requestId }, size).catch((error: unknown) => {
     // The record says what to build. The sweep adds a job for it when the queue is available again.
     logger.warn({ requestId, err: error }, 'cache build not queued');

@@ -2,6 +2,7 @@ import { TooManyError, TryLaterError } from '../../../shared/errors.js';
 import type { Redis } from '../../../shared/redis/client.js';
 import { keys, toMember } from '../../../shared/redis/keys.js';
 import type { MemoryWatch } from '../../../shared/redis/memory.js';
+import { createTally } from '../../../shared/tools/tally.js';
 
 /**
  * Admits an ingest of a caller. Returns a function that ends its admission; from then on the ingest counts by its record.
@@ -54,16 +55,14 @@ export function createAdmission(redis: Redis, limits: AdmissionLimits, memory: M
 
 /** Counts requests that were admitted and whose records are not written yet; an upload may take minutes. */
 function createArriving() {
-  const byCaller = new Map<string, number>();
+  const byCaller = createTally();
   let all = 0;
   const add = (callerId: string, by: number) => {
     all += by;
-    const own = (byCaller.get(callerId) ?? 0) + by;
-    if (own === 0) byCaller.delete(callerId);
-    else byCaller.set(callerId, own);
+    byCaller.add(callerId, by);
   };
   return {
-    figures: (callerId: string) => ({ all, own: byCaller.get(callerId) ?? 0 }),
+    figures: (callerId: string) => ({ all, own: byCaller.of(callerId) }),
     /** Returns a function that ends the admission; calling it again does nothing. */
     enter: (callerId: string): (() => void) => {
       let isIn = true;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI from 'openai';
-import { createDeadline, type Deadline } from '../../deadline.js';
-import { UnavailableError } from '../../errors.js';
+import { createDeadline, type Deadline } from '../../tools/deadline.js';
+import { toError, UnavailableError } from '../../errors.js';
 import { describeFailure, refusedParameters, RefusedError, type ProviderFailure } from './provider-errors.js';
 
 export interface OpenAIConnection {
@@ -36,7 +36,7 @@ const MISCONFIGURED_RETRY_SECONDS = 60;
 export function createOpenAIClient(component: string, connection: OpenAIConnection): OpenAIClient {
   const client = connect(connection);
   const translate = (error: unknown, deadline: Deadline, signal?: AbortSignal): Error => {
-    if (signal?.aborted === true) return abortReason(signal);
+    if (signal?.aborted === true) return toError(signal.reason);
     if (deadline.isOver) return unavailable(component, new Error('the provider took too long'), null);
     const failure = describeFailure(error);
     return failure.kind === 'refused'
@@ -101,9 +101,4 @@ function unavailable(component: string, cause: Error, failure: ProviderFailure |
 
 function statusOf(error: unknown): number {
   return error instanceof OpenAI.APIError && typeof error.status === 'number' ? error.status : 400;
-}
-
-function abortReason(signal: AbortSignal): Error {
-  const reason: unknown = signal.reason;
-  return reason instanceof Error ? reason : new DOMException('This operation was aborted', 'AbortError');
 }

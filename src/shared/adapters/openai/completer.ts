@@ -1,6 +1,6 @@
 import type OpenAI from 'openai';
 import { z } from 'zod';
-import type { Deadline } from '../../deadline.js';
+import type { Deadline } from '../../tools/deadline.js';
 import { UnavailableError } from '../../errors.js';
 import { NOTHING_FOUND, renderMessages, type ChatMessage } from '../../models/prompt.js';
 import type { Completer, CompletionEvent, CompletionOptions, Prompt } from '../../ports.js';

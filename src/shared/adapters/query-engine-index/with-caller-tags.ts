@@ -1,6 +1,7 @@
 import { readerTag } from '../../access/access-tags.js';
 import type { Redis } from '../../redis/client.js';
 import { keys } from '../../redis/keys.js';
+import { dropOldest } from '../../tools/drop-oldest.js';
 import { callerTags, type CallerTags } from '../../access/access-group.js';
 
 /** The tags of this many callers are remembered. */
@@ -23,10 +24,7 @@ export function createWithCallerTags(redis: Redis): WithCallerTags {
     // A map keeps the order of insertion, so that the first caller is the one who was read longest ago.
     known.delete(callerId);
     if (members.length > 0) known.set(callerId, members);
-    for (const oldest of known.keys()) {
-      if (known.size <= MAX_CALLERS_KNOWN) break;
-      known.delete(oldest);
-    }
+    dropOldest(known, MAX_CALLERS_KNOWN);
     return members;
   };
   return async (callerId, ask) => {

@@ -1,5 +1,5 @@
 import { S3 } from '@aws-sdk/client-s3';
-import { createDeadline } from '../../deadline.js';
+import { createDeadline } from '../../tools/deadline.js';
 import { UnavailableError } from '../../errors.js';
 
 export const component = 'object storage';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { createDeadline } from '../../deadline.js';
+import { createDeadline } from '../../tools/deadline.js';
 import { UnavailableError } from '../../errors.js';
 import { MissingObjectError, type ObjectStorage } from '../../ports.js';
 import { assertObjectKey } from '../../storage/object-key.js';

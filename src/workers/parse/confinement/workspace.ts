@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { errorCode } from '../../../shared/error-code.js';
-import { isListening } from '../../../shared/is-listening.js';
+import { isListening } from '../../../shared/tools/is-listening.js';
 import type { User } from './start-confined.js';
 import { createParserFolder, removeParserFolder, type ParserFolder } from './parser-folder.js';
 

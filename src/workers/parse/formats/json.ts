@@ -1,3 +1,4 @@
+import { at } from '../../../shared/at.js';
 import { decodeText } from './decode-text.js';
 
 const TOKEN = /\s*(?:([{}[\],:])|("(?:[^"\\]|\\[^])*")|([^\s{}[\],:"]+))/y;
@@ -13,9 +14,9 @@ export function* parseJson(bytes: Uint8Array): Iterable<string> {
   const reader = createLines();
   TOKEN.lastIndex = 0;
   for (let match = TOKEN.exec(text); match; match = TOKEN.exec(text)) {
-    const [, punctuation, string, literal] = match;
+    const [, punctuation, string] = match;
     if (punctuation !== undefined) reader.punctuation(punctuation);
-    else reader.value(string === undefined ? (literal ?? '') : unquote(string));
+    else reader.value(string === undefined ? at(match, 3) : unquote(string));
     if (reader.lines.length >= LINES_AT_ONCE) yield `${reader.lines.splice(0).join('\n')}\n`;
     // The expression is shared, so another parser may have moved its position while this one was suspended.
     TOKEN.lastIndex = match.index + match[0].length;

@@ -1,9 +1,8 @@
-/*
- * Selection without sorting (Hoare, "Algorithm 65: Find", 1961). In the loops, `?? 0` reads items that are known to be there,
- * because a check would slow them down.
+/**
+ * Returns the value that would stand at `index` if the values were sorted from high to low (Hoare, "Algorithm 65: Find",
+ * 1961). Reorders the values. In the loops, `?? 0` reads values that are known to be there, because a check would slow them
+ * down.
  */
-
-/** Returns the value that would stand at `index` if the values were sorted from high to low. Reorders the values. */
 export function nthHighest(values: Float64Array, index: number): number {
   for (let [low, high] = [0, values.length - 1]; low < high;) {
     const pivot = values[(low + high) >> 1] ?? 0;
@@ -23,25 +22,4 @@ export function nthHighest(values: Float64Array, index: number): number {
     else break;
   }
   return values[index] ?? 0;
-}
-
-/** Moves the first `count` items by `order` to the front. Neither these nor the others are sorted. */
-export function moveFirst(items: Uint32Array, count: number, order: (a: number, b: number) => number): void {
-  for (let [low, high] = [0, items.length - 1]; low < high;) {
-    const pivot = items[(low + high) >> 1] ?? 0;
-    let [left, right] = [low, high];
-    while (left <= right) {
-      while (order(items[left] ?? 0, pivot) < 0) left += 1;
-      while (order(items[right] ?? 0, pivot) > 0) right -= 1;
-      if (left > right) break;
-      const item = items[left] ?? 0;
-      items[left] = items[right] ?? 0;
-      items[right] = item;
-      left += 1;
-      right -= 1;
-    }
-    if (count - 1 <= right) high = right;
-    else if (count - 1 >= left) low = left;
-    else break;
-  }
 }

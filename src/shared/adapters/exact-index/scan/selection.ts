@@ -1,4 +1,4 @@
-import { moveFirst, nthHighest } from './quickselect.js';
+import { nthHighest } from './quickselect.js';
 
 /** Orders slots with equal scores and equal tie keys: negative when `a` goes before `b`. */
 export type CompareSlots = (a: number, b: number) => number;
@@ -52,9 +52,7 @@ export function createSelection(compare: CompareSlots): Selection {
     dropBelow(offers, minScore, maxTie);
     // What is left over equals the last of the best in score and tie key.
     if (offers.size <= limit) return;
-    const places = placesOf(offers);
-    moveFirst(places, limit, orderOf(offers, compare));
-    arrange(offers, places.subarray(0, limit));
+    arrange(offers, placesInOrder(offers, compare).subarray(0, limit));
   };
 
   return {
@@ -81,7 +79,7 @@ export function createSelection(compare: CompareSlots): Selection {
     },
     take: () => {
       tighten();
-      arrange(offers, placesOf(offers).sort(orderOf(offers, compare)));
+      arrange(offers, placesInOrder(offers, compare));
       const { slots, scores, size } = offers;
       return { slots: slots.subarray(0, size), scores: scores.subarray(0, size) };
     },
@@ -131,20 +129,16 @@ function dropBelow(offers: Offers, minScore: number, maxTie: number): void {
   offers.size = kept;
 }
 
-function placesOf({ size }: Offers): Uint32Array {
+/** The places of all offers, the best first. */
+function placesInOrder({ slots, scores, ties, size }: Offers, compare: CompareSlots): Uint32Array {
   const places = new Uint32Array(size);
   for (let i = 0; i < size; i += 1) places[i] = i;
-  return places;
-}
-
-/** Compares two places: negative when the offer at the first one goes before the other. */
-function orderOf({ slots, scores, ties }: Offers, compare: CompareSlots) {
-  return (a: number, b: number): number => {
+  return places.sort((a, b) => {
     const byScore = (scores[b] ?? 0) - (scores[a] ?? 0);
     if (byScore !== 0) return byScore;
     const byTie = (ties[a] ?? 0) - (ties[b] ?? 0);
     return byTie !== 0 ? byTie : compare(slots[a] ?? 0, slots[b] ?? 0);
-  };
+  });
 }
 
 /** Keeps the offers at these places, in this order. */

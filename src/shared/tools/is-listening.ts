@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { errorCode } from './error-code.js';
+import { errorCode } from '../error-code.js';
 
 /** Whether a living process listens on a local socket, which is a file or an abstract name of Linux (`\0…`). */
 export async function isListening(path: string): Promise<boolean> {

@@ -5,7 +5,7 @@ export function shareResult<Result>(
 ): () => Promise<Result> {
   let last: { readonly at: number; readonly result: Promise<Result> } | null = null;
   return () => {
-    const now = Date.now();
+    const now = performance.now();
     if (!last || now - last.at >= milliseconds) last = { at: now, result: read() };
     return last.result;
   };

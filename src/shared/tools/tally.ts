@@ -1,0 +1,18 @@
+/** A sum for each name, such as what each caller holds. Names whose sum is 0 take no memory. */
+export interface Tally {
+  of(name: string): number;
+  add(name: string, by: number): void;
+}
+
+export function createTally(): Tally {
+  const sums = new Map<string, number>();
+  const of = (name: string) => sums.get(name) ?? 0;
+  return {
+    of,
+    add: (name, by) => {
+      const sum = of(name) + by;
+      if (sum === 0) sums.delete(name);
+      else sums.set(name, sum);
+    },
+  };
+}
