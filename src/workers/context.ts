@@ -11,10 +11,10 @@ import {
 } from '../shared/data-set/data-set.js';
 import { logMalformed } from '../shared/documents/record-fields.js';
 import { createRecords } from '../shared/documents/records.js';
+import { createMirrors } from '../shared/mirrors/mirrors.js';
 import { createEmbedding } from '../shared/models/embedding.js';
 import { renderPrefix } from '../shared/models/prompt.js';
 import type { Logger } from '../shared/observability/logger.js';
-import { createMirrors } from '../shared/mirrors/mirrors.js';
 import { createMetricsBuffer } from '../shared/observability/metrics-buffer.js';
 import { createJobs } from '../shared/queues/jobs.js';
 import { bullConnection, type Redis } from '../shared/redis/client.js';

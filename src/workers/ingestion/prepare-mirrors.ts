@@ -5,7 +5,7 @@ import type { Mirrors } from '../../shared/mirrors/mirrors.js';
 import { NotYetError } from '../not-yet.js';
 
 /** A mirror loads fewer chunks than these in some hundred milliseconds, for which nothing has to be prepared. */
-export const PREPARED_FROM_CHUNKS = 1_000;
+const PREPARED_FROM_CHUNKS = 1_000;
 const ASK_AGAIN_MILLISECONDS = 250;
 
 /**
@@ -17,12 +17,14 @@ export type PrepareMirrors = (record: DocumentRecord, chunkCount: number) => Pro
 export function createPrepareMirrors({
   records,
   mirrors,
+  fromChunks = PREPARED_FROM_CHUNKS,
 }: {
   readonly records: Pick<Records, 'update'>;
   readonly mirrors: Mirrors;
+  readonly fromChunks?: number;
 }): PrepareMirrors {
   return async (record, chunkCount) => {
-    if (chunkCount < PREPARED_FROM_CHUNKS) return;
+    if (chunkCount < fromChunks) return;
     const generation = generationId(record);
     if (!isPrepared(record)) {
       if (!(await mirrors.open(generation))) return;
