@@ -131,7 +131,7 @@ async function answerTo({
 }
 
 async function untilLoaded(missing: readonly number[]): Promise<Answer> {
-  await Promise.all(missing.map((number) => follower.missing.get(number)?.over));
+  await Promise.all(missing.map(async (number) => follower.missing.get(number)?.over));
   return { type: 'loaded' };
 }
 

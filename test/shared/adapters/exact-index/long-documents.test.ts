@@ -157,6 +157,6 @@ describe('while a long document is published, the exact index', () => {
     await list('alice');
     proxy.moveTo(redis.port);
     await broken;
-    await until(async () => (await search('alice', LONG).catch(() => []))?.length === LONG);
+    await until(async () => (await search('alice', LONG).catch(() => [])).length === LONG);
   });
 });

@@ -1,11 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createExactIndex } from '../../../../src/shared/adapters/exact-index/exact-index.js';
-import {
-  cancel,
-  remove,
-  replaceContent,
-  requeue,
-} from '../../../../src/shared/documents/transitions.js';
+import { cancel, remove, replaceContent, requeue } from '../../../../src/shared/documents/transitions.js';
 import { createMirrors } from '../../../../src/shared/mirrors/mirrors.js';
 import type { Index } from '../../../../src/shared/ports.js';
 import { keys } from '../../../../src/shared/redis/keys.js';

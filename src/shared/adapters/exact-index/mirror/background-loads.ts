@@ -182,7 +182,8 @@ async function run(state: State): Promise<void> {
     if (!state.isFailing)
       report('the index cannot read chunks, and tries again', { level: 'warn', error: String(error) });
     state.isFailing = true;
-    for (const { loads } of state.documents.values()) for (const load of loads.values()) askAgain(queue, load);
+    for (const { loads } of state.documents.values())
+      for (const load of loads.values()) askAgain(queue, load);
   } finally {
     state.isRunning = false;
   }

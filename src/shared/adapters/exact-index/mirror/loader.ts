@@ -1,13 +1,6 @@
 import type { OnProblem } from '../../../ports.js';
 import type { BackgroundLoads } from './background-loads.js';
-import {
-  createChunkLoad,
-  generationOf,
-  pagesOf,
-  readPages,
-  REASONS,
-  type ChunkLoad,
-} from './chunk-load.js';
+import { createChunkLoad, generationOf, pagesOf, readPages, REASONS, type ChunkLoad } from './chunk-load.js';
 import type { MirrorClient } from './client.js';
 import type { Mirror } from './mirror.js';
 import { createRecordParser, type ParsedRecord, type ParseRecord } from './record-fields.js';

@@ -46,7 +46,10 @@ export function createRecordParser(): ParseRecord {
     const { key: accessKey, lists } = parseAccess(access);
     const [createdAt, metadata, published, pending, prepared] = readFields(parse(fields));
     const shared = (generation: ParsedGeneration | null): ParsedGeneration | null =>
-      generation && { ...generation, attempt: remember(attempts, generation.attempt, () => generation.attempt) };
+      generation && {
+        ...generation,
+        attempt: remember(attempts, generation.attempt, () => generation.attempt),
+      };
     return {
       document: {
         id,
