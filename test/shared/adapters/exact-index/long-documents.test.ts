@@ -93,7 +93,8 @@ describe('while a long document is published, the exact index', () => {
       expect(await search('alice')).not.toEqual([]);
       isFound = true;
     });
-    for (let i = 0; i < 5; i += 1) expect(await search('bob')).toHaveLength(1);
+    for (let i = 0; i < 3; i += 1)
+      for (const found of await Promise.all([1, 2, 3].map(() => search('bob')))) expect(found).toHaveLength(1);
     expect(isFound).toBe(false);
     await Promise.all(waiting);
   });
