@@ -11,7 +11,7 @@ import { SERVER_TIME } from '../redis/server-time.js';
 /** A mirror that has not been heard of for this long is not waited for. Mirrors tell of themselves once a second. */
 const ALIVE_MILLISECONDS = 5_000;
 /** Mirrors are not waited for any longer than this. */
-export const PREPARATION_MILLISECONDS = 30_000;
+const PREPARATION_MILLISECONDS = 30_000;
 
 /** What a worker asks before it publishes. */
 export interface Mirrors {

@@ -94,7 +94,8 @@ describe('while a long document is published, the exact index', () => {
       isFound = true;
     });
     for (let i = 0; i < 3; i += 1)
-      for (const found of await Promise.all([1, 2, 3].map(() => search('bob')))) expect(found).toHaveLength(1);
+      for (const found of await Promise.all([1, 2, 3].map(() => search('bob'))))
+        expect(found).toHaveLength(1);
     expect(isFound).toBe(false);
     await Promise.all(waiting);
   });
