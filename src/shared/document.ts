@@ -65,6 +65,11 @@ export const documentSchema = z.object({
   published: contentSchema.nullable(),
   pending: contentSchema.nullable(),
   operation: operationSchema.nullable(),
+  /**
+   * The generation of the newest attempt, once it is whole and indexes may load it, before it is published. Only long
+   * documents have one. Records of earlier versions lack the field.
+   */
+  prepared: z.object({ generation: z.string(), chunkCount: z.number().int() }).nullable().default(null),
   /** Names the change of access or metadata that the chunks' tags do not show yet; 0 when they do. */
   retag: z.number().int(),
   /** Rises with every change of the record, and is compared by the commit script; see `laterRevision`. */

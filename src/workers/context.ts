@@ -11,6 +11,7 @@ import {
 } from '../shared/data-set/data-set.js';
 import { logMalformed } from '../shared/documents/record-fields.js';
 import { createRecords } from '../shared/documents/records.js';
+import { createMirrors } from '../shared/mirrors/mirrors.js';
 import { createEmbedding } from '../shared/models/embedding.js';
 import { renderPrefix } from '../shared/models/prompt.js';
 import type { Logger } from '../shared/observability/logger.js';
@@ -29,6 +30,7 @@ import { createAggregateUsage } from './aggregate-usage.js';
 import { distinguishMissing } from './wait-for-storage.js';
 import { createFailDocument } from './ingestion/fail-document.js';
 import { MAX_SHORT_BYTES } from './ingestion/ingest-short.js';
+import { createPrepareMirrors } from './ingestion/prepare-mirrors.js';
 import { createPublish } from './ingestion/publish.js';
 
 export type WorkerContext = Awaited<ReturnType<typeof createWorkerContext>>;
@@ -71,6 +73,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     drafts,
     cacheEngine: createPromptCacheEngine({ completer: createCompleter(settings), countTokens, renderPrefix }),
     failDocument: createFailDocument({ records, jobs, metrics }),
+    prepareMirrors: createPrepareMirrors({ records, mirrors: createMirrors(redis) }),
     publish: createPublish({ records, jobs, metrics, vectors: dataSet.vectors }),
     checkDimensions: rememberSuccess((dimensions: number) => checkDimensions(redis, dimensions)),
     close: async () => {

@@ -12,6 +12,7 @@ import type { Logger } from '../shared/observability/logger.js';
 import { QUEUE_PREFIX, type LaneName } from '../shared/queues/jobs.js';
 import { toUnavailable } from '../shared/redis/client.js';
 import { TurnOverError } from './job-turn.js';
+import { NotYetError } from './not-yet.js';
 
 /** The result of a job, which the queue stores as its return value. */
 export type Outcome = 'done' | 'published' | 'failed' | 'stale';
@@ -117,7 +118,8 @@ async function runJob(
     const error = toUnavailable(thrown);
     const waits = waitBeforeNextTry(error, stopping);
     if (waits !== null) {
-      logger.warn({ ...fields, waits, err: error }, 'job put off');
+      if (error instanceof NotYetError) logger.debug({ ...fields, waits }, 'job waits');
+      else logger.warn({ ...fields, waits, err: error }, 'job put off');
       finish('delayed');
       await job.moveToDelayed(Date.now() + waits, token);
       throw new DelayedError();
@@ -161,6 +163,7 @@ async function takesNextTurn(job: Job, nextTurn: (job: Job) => Promise<number>):
 /** Returns after how many milliseconds a job that is not to blame is tried again; null for a job that failed. */
 function waitBeforeNextTry(error: unknown, stopping: AbortSignal): number | null {
   if (error instanceof UnavailableError) return error.retryAfterSeconds * 1_000;
+  if (error instanceof NotYetError) return error.milliseconds;
   return stopping.aborted ? 100 : null;
 }
 

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createChunks } from '../../src/shared/chunks/chunks.js';
 import { generationId, type DocumentRecord } from '../../src/shared/document.js';
+import type { Transition } from '../../src/shared/documents/change.js';
 import { documentTags } from '../../src/shared/documents/document-tags.js';
 import { createRecords } from '../../src/shared/documents/records.js';
 import {
   finishRetag,
   patch,
+  prepare,
   publish,
   remove,
   replaceContent,
@@ -21,6 +23,8 @@ import { makeContent, makeDocument, makeOperation } from '../support/documents.j
 /** Puts documents with chosen vectors into Redis by the very steps that workers and API take. */
 export type IndexData = Awaited<ReturnType<typeof openIndexData>>;
 
+const TEXTS_AT_ONCE = 1_000;
+
 export async function openIndexData(url: string) {
   const redis = createRedis(url, { failFast: true, onError: () => undefined });
   await redis.connect();
@@ -33,7 +37,8 @@ export async function openIndexData(url: string) {
     return record;
   };
 
-  const publishVectors = async (id: string, vectors: readonly (readonly number[])[]): Promise<string> => {
+  /** Writes all chunks of a generation that is not published yet. @returns its id */
+  const write = async (id: string, vectors: readonly (readonly number[])[]): Promise<string> => {
     const queued = await current(id);
     const fence = { documentId: id, version: queued.version, attempt: queued.attempt };
     const started = await records.update(id, (record) => startAttempt(record, fence));
@@ -45,8 +50,11 @@ export async function openIndexData(url: string) {
       hash: randomUUID(),
       like: null,
     }));
-    const batch = { documentId: id, generation, first: 0, chunks: texts, tags: documentTags(queued) };
-    await chunks.writeTexts(batch, started.record?.revision ?? 0);
+    const batch = { documentId: id, generation, tags: documentTags(queued) };
+    for (let first = 0; first < Math.max(1, texts.length); first += TEXTS_AT_ONCE) {
+      const some = texts.slice(first, first + TEXTS_AT_ONCE);
+      await chunks.writeTexts({ ...batch, first, chunks: some }, started.record?.revision ?? 0);
+    }
     const rows = vectors.map((vector, number) => ({
       number,
       vector: unit(vector),
@@ -54,9 +62,24 @@ export async function openIndexData(url: string) {
     }));
     await chunks.writeVectors(generation, rows);
     await chunks.close(generation, { chunks: vectors.length, tokens: vectors.length });
-    await records.update(id, (record) =>
-      publish(record, { ...fence, chunkCount: vectors.length, tokenCount: 1 }),
-    );
+    return generation;
+  };
+
+  /** What is written of a document's newest attempt. */
+  const written = async (id: string) => {
+    const { version, attempt, ...record } = await current(id);
+    const generation = generationId({ version, attempt, ...record });
+    const counts = await chunks.generation(generation);
+    if (!counts) throw new Error('nothing is written');
+    return { documentId: id, version, attempt, chunkCount: counts.chunks };
+  };
+  const publishWritten = async (id: string): Promise<void> => {
+    const whole = await written(id);
+    await records.update(id, (record) => publish(record, { ...whole, tokenCount: 1 }));
+  };
+  const publishVectors = async (id: string, vectors: readonly (readonly number[])[]): Promise<string> => {
+    const generation = await write(id, vectors);
+    await publishWritten(id);
     return generation;
   };
 
@@ -69,6 +92,17 @@ export async function openIndexData(url: string) {
     },
     /** @returns the id of its generation */
     publish: publishVectors,
+    write,
+    /** Tells indexes that what is written will soon be published. */
+    prepare: async (id: string): Promise<void> => {
+      const whole = await written(id);
+      await records.update(id, (record) => prepare(record, whole));
+    },
+    publishWritten,
+    /** Takes a step of the document's life. */
+    step: async (id: string, transition: Transition): Promise<void> => {
+      await records.update(id, transition);
+    },
     /** @returns the id of its generation */
     replace: async (id: string, vectors: readonly (readonly number[])[]): Promise<string> => {
       const before = await current(id);

@@ -24,6 +24,7 @@ export function makeDocument(changes: Partial<DocumentRecord> = {}): DocumentRec
     published: null,
     pending: makeContent(),
     operation: makeOperation({ userId: ownerId }),
+    prepared: null,
     retag: 0,
     revision: 1,
     ...changes,

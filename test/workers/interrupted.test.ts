@@ -6,6 +6,7 @@ import type { DocumentRecord } from '../../src/shared/document.js';
 import { documentTags } from '../../src/shared/documents/document-tags.js';
 import { createRecords } from '../../src/shared/documents/records.js';
 import { patch, publish, replaceContent, requeue } from '../../src/shared/documents/transitions.js';
+import { createMirrors } from '../../src/shared/mirrors/mirrors.js';
 import { createEmbedding } from '../../src/shared/models/embedding.js';
 import { createMetricsBuffer } from '../../src/shared/observability/metrics-buffer.js';
 import { createJobs, type Jobs } from '../../src/shared/queues/jobs.js';
@@ -16,6 +17,7 @@ import { createEmbedJob } from '../../src/workers/ingestion/embed-job.js';
 import { createFailDocument } from '../../src/workers/ingestion/fail-document.js';
 import { createIngestShort } from '../../src/workers/ingestion/ingest-short.js';
 import { createIngestJob } from '../../src/workers/ingestion/ingest-job.js';
+import { createPrepareMirrors } from '../../src/workers/ingestion/prepare-mirrors.js';
 import { createPublish } from '../../src/workers/ingestion/publish.js';
 import { createCleanJob } from '../../src/workers/maintenance/clean-job.js';
 import { createRetagJob } from '../../src/workers/maintenance/retag-job.js';
@@ -68,6 +70,7 @@ function openWorker(seen: Redis, texts: Texts, isShort: boolean) {
     embedding,
     failDocument,
     metrics,
+    prepareMirrors: createPrepareMirrors({ records, mirrors: createMirrors(seen) }),
     publish: createPublish({ records, jobs: kept, metrics, vectors: FIRST_VECTORS }),
     checkDimensions: () => Promise.resolve(),
   };

@@ -50,6 +50,16 @@ export function reportProgress(
   return { record: { ...record, stage, progress } };
 }
 
+/** Tells indexes that the generation of an attempt is whole and will soon be published. */
+export function prepare(
+  record: DocumentRecord,
+  { chunkCount, ...fence }: Fence & { chunkCount: number },
+): Change | null {
+  if (!isCurrent(record, fence) || record.prepared !== null) return null;
+  const prepared = { generation: generationId(record), chunkCount };
+  return { record: { ...record, stage: 'publishing', prepared } };
+}
+
 /** Makes the generation of an attempt the one that searches answer from. */
 export function publish(
   record: DocumentRecord,
@@ -83,7 +93,8 @@ export function fail(
 /** Starts another run at the same version, because the earlier one has no live job any more. */
 export function requeue(record: DocumentRecord): Change | null {
   if (isFinal(record)) return null;
-  return { record: { ...record, status: 'queued', stage: 'queued', attempt: record.attempt + 1 } };
+  const attempt = record.attempt + 1;
+  return { record: { ...record, status: 'queued', stage: 'queued', attempt, prepared: null } };
 }
 
 export function replaceContent(
@@ -101,6 +112,7 @@ export function replaceContent(
       error: null,
       pending: { ...content, version: record.version + 1 },
       operation,
+      prepared: null,
       updatedAt: now(),
     },
     discard: record.pending ? latestAttempts(record) : [],
@@ -166,7 +178,7 @@ export function statisticsOwner(record: DocumentRecord): string | null {
 }
 
 function finished(record: DocumentRecord, status: 'completed' | 'failed' | 'cancelled'): DocumentRecord {
-  return { ...record, status, stage: status, operation: null, updatedAt: now() };
+  return { ...record, status, stage: status, operation: null, prepared: null, updatedAt: now() };
 }
 
 function endOperation(

@@ -75,7 +75,7 @@ export const EVEN_WHEN_FULL = `redis.call('DEL', 'quire:nothing')`;
 export function defineScript<Reply>(source: string, options: { readonly evenWhenFull?: true } = {}) {
   const script = options.evenWhenFull ? `${EVEN_WHEN_FULL}\n${source}` : source;
   return {
-    run: async (redis: Redis, call: ScriptCall): Promise<Reply> =>
+    run: async (redis: Pick<Redis, 'eval'>, call: ScriptCall): Promise<Reply> =>
       // @NOTE the reply's type is what the script returns; Redis does not tell
       (await redis.eval(script, call)) as Reply,
   };

@@ -51,6 +51,10 @@ export const keys = {
   /** String: the virtual time of a lane. And, while its jobs are being moved back, the amount they are moved by. */
   virtualTime: (lane: string) => keyOf('virtual-time', lane),
   receding: (lane: string) => keyOf('receding', lane),
+  /** Sorted set: mirror of an exact index → Redis' time in ms when it was last heard of. */
+  mirrors: `${prefix}mirrors`,
+  /** Set with a short life: mirrors that have nothing left to do for a generation before it is published. */
+  preparation: (generation: string) => keyOf('preparation', generation),
   /** Set: generations that searches must not answer from. */
   hidden: `${prefix}hidden`,
   /** Set: generations whose chunks are to be unlinked. */

@@ -18,6 +18,7 @@ import type { TermStatisticsStore } from '../../shared/term-statistics/term-stat
 import type { Outcome } from '../lane-worker.js';
 import { termsOfChunk } from './chunk-terms.js';
 import type { FailDocument } from './fail-document.js';
+import { isPrepared, type PrepareMirrors } from './prepare-mirrors.js';
 import type { Publish } from './publish.js';
 import { updateTermCounts } from './update-term-counts.js';
 import { tagsWhenPublished, writeAllTags } from './write-tags.js';
@@ -33,6 +34,7 @@ interface Parts {
   readonly embedding: Embedding;
   readonly statistics: TermStatisticsStore;
   readonly failDocument: FailDocument;
+  readonly prepareMirrors: PrepareMirrors;
   readonly publish: Publish;
   readonly metrics: Metrics;
   /** @throws UnavailableError when the vectors have other dimensions than the data */
@@ -49,6 +51,8 @@ export function createEmbedJob(parts: Parts) {
     const generation = generationId(record);
     const info = await chunks.generation(generation);
     if (!info) return 'stale';
+    if (isPrepared(record) && (await chunks.isFinished(generation, job.batch)))
+      return publishGeneration(parts, record, info);
     const run = { ...job, generation };
     const numbers = batchNumbers(job.batch, info.chunks);
     const texts = await chunks.readTexts(generation, at(numbers, 0), numbers.length);
@@ -83,10 +87,11 @@ async function progress(records: Records, job: Batch, left: number): Promise<Out
 }
 
 async function publishGeneration(
-  { records, chunks, publish: commit }: Parts,
+  { records, chunks, prepareMirrors, publish: commit }: Parts,
   record: DocumentRecord,
   { chunks: chunkCount, tokens: tokenCount }: { chunks: number; tokens: number },
 ): Promise<Outcome> {
+  await prepareMirrors(record, chunkCount);
   const { id: documentId, version, attempt } = record;
   const generation = generationId(record);
   const fence = { documentId, version, attempt, generation };

@@ -115,6 +115,7 @@ function newRecord(
     published: null,
     pending: content,
     operation,
+    prepared: null,
     retag: 0,
     revision: 1,
   };

@@ -1,6 +1,7 @@
 import { FIRST_VECTORS, type VectorSet } from '../../data-set/vectors.js';
 import type { Index, OnProblem } from '../../ports.js';
 import { createTurns } from '../../turns/turns.js';
+import type { Reply } from './pending-requests.js';
 import { startMirrorThread, type MirrorThread } from './thread-client.js';
 import type { Question } from './protocol.js';
 
@@ -55,15 +56,24 @@ export function createExactIndex({
   });
 }
 
-/** Asks the thread, each question in its caller's turn. */
+/**
+ * Asks the thread, each question in its caller's turn. Who waits for chunks to be loaded takes no turn meanwhile, so that
+ * others are answered, and then asks again. That a document is published in the meantime does not make them wait again.
+ */
 function createAskInTurn(thread: MirrorThread) {
   const turns = createTurns(MAX_AT_ONCE, {
     maxAlone: MAX_ALONE,
     maxWaiting: MAX_WAITING,
     name: 'index',
   });
-  return (question: Question, signal: AbortSignal | undefined) =>
-    turns.run(() => thread.ask(question, signal), { by: question.callerId, signal });
+  return async (question: Question, signal: AbortSignal | undefined): Promise<Reply> => {
+    const ask = (hasWaited: boolean) =>
+      turns.run(() => thread.ask(question, { hasWaited, signal }), { by: question.callerId, signal });
+    const answer = await ask(false);
+    if (answer.type !== 'missing') return answer;
+    await thread.untilLoaded(answer.missing, { signal });
+    return ask(true);
+  };
 }
 
 function mismatch(): never {

@@ -27,10 +27,22 @@ export type Question =
       readonly limit: number;
     }
   | { readonly type: 'count'; readonly callerId: string; readonly filter: Filter | null };
-export type Request = { readonly id: number; readonly question: Question } | { readonly cancelled: number };
+export type Request =
+  | {
+      readonly id: number;
+      readonly question: Question;
+      /** Whether the caller has waited for the chunks that were missing when the question was first asked. */
+      readonly hasWaited: boolean;
+    }
+  /** Is answered once none of these chunks are missing any more. */
+  | { readonly id: number; readonly missing: readonly number[] }
+  | { readonly cancelled: number };
 
 export type Answer =
   | { readonly type: 'search'; readonly found: PackedCandidates }
+  /** Chunks that the question may find are still being loaded. It is to be asked again when they are there. */
+  | { readonly type: 'missing'; readonly missing: readonly number[] }
+  | { readonly type: 'loaded' }
   | { readonly type: 'list'; readonly documentIds: readonly string[] }
   | { readonly type: 'count'; readonly count: number };
 

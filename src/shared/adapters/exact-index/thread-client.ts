@@ -1,15 +1,17 @@
 import { Worker } from 'node:worker_threads';
 import type { VectorSet } from '../../data-set/vectors.js';
 import { UnavailableError } from '../../errors.js';
-import type { OnProblem } from '../../ports.js';
+import type { CallOptions, OnProblem } from '../../ports.js';
 import { unpackCandidates, type Slabs } from './packed-candidates.js';
 import { createPendingRequests, type Outcome, type PendingRequests, type Reply } from './pending-requests.js';
 import type { Answer, Message, Question, Request } from './protocol.js';
 
 export interface MirrorThread {
   readonly state: 'loading' | 'ready';
-  /** @throws UnavailableError when the mirror cannot give a whole answer; the signal's reason when it aborts */
-  ask(question: Question, signal?: AbortSignal): Promise<Reply>;
+  /** Both throw UnavailableError when the mirror cannot give a whole answer, and the signal's reason when it aborts. */
+  ask(question: Question, options: { readonly hasWaited: boolean } & CallOptions): Promise<Reply>;
+  /** Waits for chunks that were `missing` in a reply. */
+  untilLoaded(missing: readonly number[], options: CallOptions): Promise<Reply>;
   close(): Promise<void>;
 }
 
@@ -50,21 +52,23 @@ export function startMirrorThread(options: ThreadOptions): MirrorThread {
     });
   };
   const post = (request: Request) => running?.postMessage(request);
+  const send = async (makeRequest: (id: number) => Request, signal: AbortSignal | undefined) => {
+    signal?.throwIfAborted();
+    if (!running || isClosed) throw new UnavailableError('index');
+    const transport = {
+      post: (id: number) => post(makeRequest(id)),
+      cancel: (id: number) => post({ cancelled: id }),
+    };
+    return asking.pending.send(transport, signal);
+  };
   start();
 
   return {
     get state() {
       return asking.state;
     },
-    ask: async (question, signal) => {
-      signal?.throwIfAborted();
-      if (!running || isClosed) throw new UnavailableError('index');
-      const transport = {
-        post: (id: number) => post({ id, question }),
-        cancel: (id: number) => post({ cancelled: id }),
-      };
-      return asking.pending.send(transport, signal);
-    },
+    ask: (question, { hasWaited, signal }) => send((id) => ({ id, question, hasWaited }), signal),
+    untilLoaded: (missing, { signal }) => send((id) => ({ id, missing }), signal),
     close: async () => {
       isClosed = true;
       clearTimeout(restart);

@@ -2,10 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { z } from 'zod';
 import { vectorSetSchema } from '../../data-set/vectors.js';
+import { PAGE_SIZE } from './mirror/chunk-load.js';
 import { createFollower } from './mirror/follower.js';
 import { createFreshness } from './mirror/freshness.js';
 import { createMirror, type Mirror } from './mirror/mirror.js';
 import { createMirrorClient } from './mirror/client.js';
+import type { MissingChunks } from './mirror/missing-chunks.js';
+import { createPresence } from './mirror/presence.js';
 import type { Answer, Message, Question, Request } from './protocol.js';
 import { loadKernel } from './scan/kernel.js';
 import type { Mask } from './scan/working-mask.js';
@@ -57,10 +60,18 @@ const client = createMirrorClient({
     isAway = true;
   },
 });
+const presence = createPresence(client);
 const follower = createFollower({
   client,
   mirror,
   report,
+  onWork: () => {
+    freshness.wait().catch(reportFailure);
+  },
+  onPrepared: (generation) => {
+    presence.note(generation);
+    if (state === 'ready') presence.tell().catch(reportFailure);
+  },
   onState: (next) => {
     if (next !== state) send({ type: 'state', state: next });
     state = next;
@@ -76,10 +87,12 @@ port.on('message', (request: Request) => {
   else void serve(request);
 });
 
-async function serve({ id, question }: Extract<Request, { question: Question }>): Promise<void> {
+async function serve(request: Exclude<Request, { cancelled: number }>): Promise<void> {
+  const { id } = request;
   waiting.add(id);
   try {
-    await serveLoaded(id, question);
+    const answer = 'question' in request ? await answerTo(request) : await untilLoaded(request.missing);
+    if (answer) send({ type: 'answer', id, answer }, answer.type === 'search' ? [answer.found.buffer] : []);
   } catch (error) {
     if (!waiting.has(id)) return;
     const isUnavailable = error instanceof NotServing;
@@ -92,17 +105,43 @@ async function serve({ id, question }: Extract<Request, { question: Question }>)
 /** Thrown for what passes by itself: the index is loading, or Redis does not tell of its changes. */
 class NotServing extends Error {}
 
-async function serveLoaded(id: number, question: Question): Promise<void> {
+/** @returns null when nobody waits for the answer any more */
+async function answerTo({
+  id,
+  question,
+  hasWaited,
+}: Extract<Request, { question: Question }>): Promise<Answer | null> {
   requireLoaded();
-  await withinDeadline(freshness.wait()).catch((error: unknown) => {
-    throw new NotServing(messageOf(error), { cause: error });
-  });
-  const readMask = await mirror.prepare(question, () => waiting.has(id));
-  if (!readMask) return;
-  // The mirror may have started over while the mask was computed.
-  requireLoaded();
-  const answer = answerFrom(mirror, question, readMask());
-  send({ type: 'answer', id, answer }, answer.type === 'search' ? [answer.found.buffer] : []);
+  await withinDeadline(freshness.wait());
+  // What is published from now on need not be found.
+  const readsChunks = question.type === 'search' || question.type === 'terms';
+  const missing = readsChunks && !hasWaited ? [...follower.missing.values()] : [];
+  for (;;) {
+    const readMask = await mirror.prepare(question, () => waiting.has(id));
+    if (!readMask) return null;
+    // The mirror may have started over while the mask was computed.
+    requireLoaded();
+    const mask = readMask();
+    const lacking = missing.filter((each) => !each.isOver && mayBeFound(each, mask));
+    if (lacking.length === 0) return answerFrom(mirror, question, mask);
+    if (sumOf(lacking) > PAGE_SIZE) return { type: 'missing', missing: lacking.map(({ number }) => number) };
+    // This takes a few milliseconds, less than asking again.
+    await withinDeadline(Promise.all(lacking.map(({ over }) => over)));
+  }
+}
+
+async function untilLoaded(missing: readonly number[]): Promise<Answer> {
+  await Promise.all(missing.map(async (number) => follower.missing.get(number)?.over));
+  return { type: 'loaded' };
+}
+
+function mayBeFound({ documentId }: MissingChunks, mask: Mask): boolean {
+  const document = mirror.get(documentId);
+  return document !== undefined && mask.documents[document.slot] === 1;
+}
+
+function sumOf(missing: readonly MissingChunks[]): number {
+  return missing.reduce((sum, each) => sum + each.left(), 0);
 }
 
 function requireLoaded(): void {
@@ -122,14 +161,22 @@ function answerFrom(from: Mirror, question: Question, mask: Mask): Answer {
   }
 }
 
-function withinDeadline(work: Promise<void>): Promise<void> {
+/** @throws NotServing when the work fails or takes too long */
+function withinDeadline(work: Promise<unknown>): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      reject(new Error('reading the changes takes too long'));
+      reject(new NotServing('reading the changes takes too long'));
     }, MAX_WAIT_MS);
-    work.then(resolve, reject).finally(() => {
-      clearTimeout(timer);
-    });
+    const fail = (error: unknown) => {
+      reject(new NotServing(messageOf(error), { cause: error }));
+    };
+    work
+      .then(() => {
+        resolve();
+      }, fail)
+      .finally(() => {
+        clearTimeout(timer);
+      });
   });
 }
 
@@ -157,6 +204,7 @@ function reportFailure(error: unknown): void {
 for (;;) {
   try {
     await freshness.wait();
+    await presence.tell();
     isFailing = false;
     warnOfSize();
     await sleep(SYNC_INTERVAL_MS);

@@ -1,6 +1,7 @@
 import { createClient, ErrorReply, RESP_TYPES } from 'redis';
 import type { ChunkAddress } from '../../../chunks/fields.js';
 import { decodeVector, encodeVector, type VectorSet } from '../../../data-set/vectors.js';
+import { tellOfMirror } from '../../../mirrors/mirrors.js';
 import { keys } from '../../../redis/keys.js';
 import { reconnectDelay } from '../../../redis/reconnect-delay.js';
 import { readChunkHashes, readRecordHashes } from './hash-scripts.js';
@@ -36,6 +37,8 @@ export interface MirrorClient {
   /** Null for a record that does not exist. */
   readRecords(documentIds: readonly string[]): Promise<(RecordTexts | null)[]>;
   readChunks(addresses: readonly ChunkAddress[]): Promise<(ChunkBytes | null)[]>;
+  /** Says that this mirror lives, and which generations it has prepared. */
+  tell(mirror: string, prepared: readonly string[]): Promise<void>;
 }
 
 const PAGE_SIZE = 5_000;
@@ -75,6 +78,7 @@ export function createMirrorClient(options: MirrorClientOptions): MirrorClient {
             ? { vector: inFull(vector, vectors.type), terms }
             : null,
       ),
+    tell: (mirror, prepared) => tellOfMirror(client, mirror, prepared),
   };
 }
 

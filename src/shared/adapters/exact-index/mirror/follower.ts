@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { OnProblem } from '../../../ports.js';
-import { createLoader } from './loader.js';
-import type { Mirror } from './mirror.js';
+import { createBackgroundLoads, type BackgroundLoads, type LoadEvents } from './background-loads.js';
 import type { Changes, MirrorClient } from './client.js';
+import { createLoader, type Loader } from './loader.js';
+import type { Mirror } from './mirror.js';
+import type { MissingChunks } from './missing-chunks.js';
 
 /** Deletions leave the change log after a day, so a mirror that was not synced for half of that starts over. */
 const MAX_SLEEP_MS = 12 * 60 * 60 * 1000;
@@ -11,8 +12,12 @@ const MAX_BEGINNINGS = 5;
 
 /** Keeps a mirror equal to Redis by reading its change log. */
 export interface Follower {
-  /** Takes over all changes up to now. @throws what Redis rejects with */
+  /**
+   * Takes over all changes up to now. The chunks of generations that were published meanwhile may still be `missing`.
+   * @throws what Redis rejects with
+   */
   sync(): Promise<void>;
+  readonly missing: ReadonlyMap<number, MissingChunks>;
   /** Makes the next sync load everything, because Redis may have lost what this mirror has seen. */
   startOver(): void;
 }
@@ -25,25 +30,38 @@ interface Position {
   counted: number | null;
 }
 
-interface FollowerOptions {
+interface FollowerOptions extends Pick<LoadEvents, 'report' | 'onPrepared'> {
   readonly client: MirrorClient;
   readonly mirror: Mirror;
-  readonly report: OnProblem;
+  /** Called when the next sync has something to do. */
+  readonly onWork: () => void;
   /** Called with `loading` when the mirror is emptied, and with `ready` when it has all changes. */
   readonly onState: (state: 'loading' | 'ready') => void;
 }
 
 interface Following extends FollowerOptions {
-  readonly load: (documentIds: readonly string[]) => Promise<void>;
+  readonly background: BackgroundLoads;
+  readonly loader: Loader;
+  /** Documents whose records are to be read again. */
+  readonly suspects: Set<string>;
   /** Which data set the mirror holds and how far it has come; null while it holds none. */
   position: Position | null;
   syncedAt: number;
 }
 
 export function createFollower(options: FollowerOptions): Follower {
+  const suspects = new Set<string>();
+  const onSuspect = (documentId: string) => {
+    suspects.add(documentId);
+    options.onWork();
+  };
+  const background = createBackgroundLoads({ ...options, onSuspect });
+  const loader = createLoader({ ...options, background });
   const following: Following = {
     ...options,
-    load: createLoader(options),
+    background,
+    loader,
+    suspects,
     position: null,
     syncedAt: Date.now(),
   };
@@ -53,7 +71,10 @@ export function createFollower(options: FollowerOptions): Follower {
       const isRecent = asked - following.syncedAt <= MAX_SLEEP_MS;
       if (isRecent && (await isCurrent(following))) following.syncedAt = asked;
       else await readOn(following);
+      await readSuspects(following);
+      background.resume();
     },
+    missing: background.missing,
     startOver: () => {
       following.position = null;
     },
@@ -88,10 +109,25 @@ async function readOn(following: Following): Promise<void> {
   }
 }
 
+/** Reads records again of which a chunk was missing. */
+async function readSuspects({ suspects, loader }: Following): Promise<void> {
+  if (suspects.size === 0) return;
+  const documentIds = [...suspects];
+  suspects.clear();
+  try {
+    await loader.takeOver(documentIds);
+  } catch (error) {
+    for (const documentId of documentIds) suspects.add(documentId);
+    throw error;
+  }
+}
+
 /** Empties the mirror to load a data set, which gets a name if it has none. */
 async function begin(following: Following, epoch: string | null): Promise<void> {
   following.position = null;
   following.onState('loading');
+  following.background.clear();
+  following.suspects.clear();
   following.mirror.clear();
   if (epoch === null) await following.client.nameDataSet(randomUUID());
   else following.position = { epoch, sequence: 0, counted: null };
@@ -99,7 +135,11 @@ async function begin(following: Following, epoch: string | null): Promise<void> 
 
 /** Takes over a page of changes. @returns whether the mirror is whole then */
 async function apply(following: Following, changes: Changes, position: Position): Promise<boolean> {
-  await following.load(changes.entries.map(({ documentId }) => documentId));
+  const documentIds = changes.entries.map(({ documentId }) => documentId);
+  const { loader } = following;
+  // Nothing is answered before the mirror was whole for the first time, so that all is loaded at once.
+  if (position.counted === null) await loader.loadWhole(documentIds);
+  else await loader.takeOver(documentIds);
   // `startOver` may have been called meanwhile.
   if (following.position !== position) return false;
   position.sequence = changes.entries.at(-1)?.sequence ?? position.sequence;

@@ -1,175 +1,125 @@
 import type { OnProblem } from '../../../ports.js';
-import { isPacked } from '../../../text/packed-terms.js';
+import type { BackgroundLoads } from './background-loads.js';
+import { createChunkLoad, generationOf, pagesOf, readPages, REASONS, type ChunkLoad } from './chunk-load.js';
+import type { MirrorClient } from './client.js';
 import type { Mirror } from './mirror.js';
-import type { LoadedChunks } from './mirrored.js';
-import {
-  createRecordParser,
-  type ParsedRecord,
-  type ParseRecord,
-  type RecordTexts,
-} from './record-fields.js';
-import type { MirrorClient, ChunkBytes } from './client.js';
-import { tieKey } from './tie-key.js';
+import { createRecordParser, type ParsedRecord, type ParseRecord } from './record-fields.js';
 
 /** Documents are loaded in groups of this size, several groups at a time so that Redis is never idle. */
 const GROUP_SIZE = 256;
 const GROUPS_AT_ONCE = 3;
-/** Chunks that one batch asks for. Two batches of each group are in flight. */
-const BATCH_SIZE = 128;
 
-/** Why the chunks of a document are not in the mirror. */
-const REASONS = {
-  missing: 'chunks are missing',
-  terms: 'terms cannot be read',
-  length: 'vectors have another length than the others',
-} as const;
-
-interface Load {
-  readonly record: ParsedRecord;
-  readonly chunkCount: number;
-  readonly loaded: LoadedChunks;
-  failure: keyof typeof REASONS | null;
+/** Copies documents from Redis into the mirror. Both throw what Redis rejects with; what was copied until then stays. */
+export interface Loader {
+  /** Copies documents with their chunks, while nothing is answered yet. */
+  loadWhole(documentIds: readonly string[]): Promise<void>;
+  /** Takes over records. Their chunks follow in the background. */
+  takeOver(documentIds: readonly string[]): Promise<void>;
 }
 
 interface Parts {
-  readonly client: MirrorClient;
+  readonly client: Pick<MirrorClient, 'readRecords' | 'readChunks'>;
   readonly mirror: Mirror;
+  readonly background: BackgroundLoads;
   readonly report: OnProblem;
 }
+type Reading = Parts & { readonly parseRecord: ParseRecord };
 
-/**
- * Copies documents, vectors included, from Redis into the mirror.
- * @throws what Redis rejects with, once no read is under way any more; what was copied until then stays
- */
-export function createLoader(parts: Parts) {
-  const parseRecord = createRecordParser();
-
-  return async (documentIds: readonly string[]): Promise<void> => {
-    const groups = slices(documentIds, GROUP_SIZE);
-    const loadGroups = async () => {
-      for (const group of groups) await loadGroup(group, { ...parts, parseRecord });
-    };
-    const ended = await Promise.allSettled(Array.from({ length: GROUPS_AT_ONCE }, loadGroups));
-    for (const each of ended) if (each.status === 'rejected') throw each.reason;
+export function createLoader(parts: Parts): Loader {
+  const reading = { ...parts, parseRecord: createRecordParser() };
+  return {
+    loadWhole: (documentIds) => inGroups(documentIds, (group) => loadGroup(group, reading)),
+    takeOver: (documentIds) =>
+      inGroups(documentIds, async (group) => {
+        for (const record of await readRecords(group, reading)) parts.background.follow(record);
+      }),
   };
 }
 
-async function loadGroup(
+/** Works on several groups at a time. @throws what the first one failed with, once all have ended */
+async function inGroups(
   documentIds: readonly string[],
-  parts: Parts & { readonly parseRecord: ParseRecord },
+  work: (group: readonly string[]) => Promise<void>,
 ): Promise<void> {
-  let remaining = documentIds;
-  /** Generations with a missing chunk. If the record still names one when it is read again, its data is lost. */
-  const suspects = new Set<string>();
-  while (remaining.length > 0) {
-    const loads = await readRecords(remaining, parts);
-    await readChunks(loads, parts);
-    remaining = loads.flatMap((load) => settle(load, { ...parts, suspects }));
-  }
+  const groups = slices(documentIds, GROUP_SIZE);
+  const workOn = async () => {
+    for (const group of groups) await work(group);
+  };
+  const ended = await Promise.allSettled(Array.from({ length: GROUPS_AT_ONCE }, workOn));
+  for (const each of ended) if (each.status === 'rejected') throw each.reason;
 }
-
-/** Updates the documents whose chunks the mirror has already; answers those whose chunks are to be loaded. */
-async function readRecords(
-  documentIds: readonly string[],
-  parts: Parts & { readonly parseRecord: ParseRecord },
-): Promise<Load[]> {
-  const { client, mirror } = parts;
-  const found = await client.readRecords(documentIds);
-  const loads: Load[] = [];
-  for (const [i, id] of documentIds.entries()) {
-    const record = tolerate(id, found[i] ?? null, parts);
-    if (!record) {
-      mirror.remove(id);
-      continue;
-    }
-    const { attempt, chunkCount } = record.published ?? { attempt: null, chunkCount: 0 };
-    if (attempt === null || mirror.get(id)?.attempt === attempt) {
-      mirror.put(record, attempt === null ? null : 'kept');
-      continue;
-    }
-    const loaded = { attempt, tie: tieKey(id), slots: [] };
-    loads.push({ record, chunkCount, loaded, failure: null });
-  }
-  return loads;
-}
-
-/** Reports a record that does not fit the schema, so that it does not keep all others from being found. */
-function tolerate(
-  id: string,
-  texts: RecordTexts | null,
-  { parseRecord, report }: { parseRecord: ParseRecord; report: OnProblem },
-): ParsedRecord | null {
-  try {
-    return texts && parseRecord(id, texts);
-  } catch (error) {
-    const fields = { level: 'error', documentId: id, error: String(error) };
-    report('a document is left out: its record is malformed', fields);
-    return null;
-  }
-}
-
-async function readChunks(loads: readonly Load[], { client, mirror }: Parts): Promise<void> {
-  let inFlight: Promise<void> = Promise.resolve();
-  try {
-    for (const batch of batches(loads)) {
-      const replies = client.readChunks(batch);
-      const before = inFlight;
-      // A batch may take several replies. The batch after it, which came in one, must wait for it.
-      inFlight = Promise.all([replies, before]).then(([chunks]) => {
-        for (const [i, chunk] of chunks.entries()) take(batch[i]?.load, chunk, mirror);
-      });
-      // The promise is awaited one batch later, or below.
-      inFlight.catch(() => undefined);
-      await before;
-    }
-    await inFlight;
-  } catch (error) {
-    await inFlight.catch(() => undefined);
-    for (const { loaded } of loads) mirror.discard(loaded);
-    throw error;
-  }
-}
-
-interface Piece {
-  readonly load: Load;
-  readonly generation: string;
-  readonly number: number;
-}
-
-function* batches(loads: readonly Load[]): Generator<Piece[]> {
-  let batch: Piece[] = [];
-  for (const load of loads) {
-    const generation = generationOf(load);
-    for (let number = 0; number < load.chunkCount; number += 1) {
-      batch.push({ load, generation, number });
-      if (batch.length < BATCH_SIZE) continue;
-      yield batch;
-      batch = [];
-    }
-  }
-  if (batch.length > 0) yield batch;
-}
-
-const generationOf = ({ record, loaded }: Load) => record.document.id + loaded.attempt;
 
 /** A generator, which all who take from it share, and which ends for all when one of them fails. */
 function* slices<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
   for (let first = 0; first < items.length; first += size) yield items.slice(first, first + size);
 }
 
-function take(load: Load | undefined, chunk: ChunkBytes | null, mirror: Mirror): void {
-  if (load?.failure !== null) return;
-  if (!chunk) load.failure = 'missing';
-  else if (chunk.terms.length > 0 && !isPacked(chunk.terms)) load.failure = 'terms';
-  else if (!mirror.addTo(load.loaded, chunk.vector, chunk.terms)) load.failure = 'length';
+/** Reads the records that exist and can be read; the mirror forgets all other documents. */
+async function readRecords(
+  documentIds: readonly string[],
+  { client, mirror, background, parseRecord, report }: Reading,
+): Promise<ParsedRecord[]> {
+  const found = await client.readRecords(documentIds);
+  return documentIds.flatMap((id, i) => {
+    const texts = found[i] ?? null;
+    try {
+      if (texts) return [parseRecord(id, texts)];
+    } catch (error) {
+      // It must not keep all others from being found.
+      const fields = { level: 'error', documentId: id, error: String(error) };
+      report('a document is left out: its record is malformed', fields);
+    }
+    background.forget(id);
+    mirror.remove(id);
+    return [];
+  });
+}
+
+interface WholeLoad {
+  readonly record: ParsedRecord;
+  readonly load: ChunkLoad;
+}
+
+async function loadGroup(documentIds: readonly string[], reading: Reading): Promise<void> {
+  const { mirror, background } = reading;
+  let remaining = documentIds;
+  /** Generations with a missing chunk. If the record still names one when it is read again, its data is lost. */
+  const suspects = new Set<string>();
+  while (remaining.length > 0) {
+    const records = await readRecords(remaining, reading);
+    const loads = records.flatMap((record) => beginWhole(record, mirror));
+    await readWhole(loads, reading);
+    remaining = loads.flatMap((each) => settle(each, { ...reading, suspects }));
+    for (const record of records) if (record.prepared) background.follow(record);
+  }
+}
+
+/** Updates a document whose chunks the mirror has already; answers with those that are to be loaded. */
+function beginWhole(record: ParsedRecord, mirror: Mirror): WholeLoad[] {
+  const { document, published } = record;
+  if (!published || mirror.get(document.id)?.attempt === published.attempt) {
+    mirror.put(record, published ? 'kept' : null);
+    return [];
+  }
+  return [{ record, load: createChunkLoad(document.id, published, { isUrgent: true }) }];
+}
+
+async function readWhole(loads: readonly WholeLoad[], { client, mirror }: Reading): Promise<void> {
+  const chunkLoads = loads.map(({ load }) => load);
+  try {
+    await readPages(pagesOf(chunkLoads), { client, mirror });
+  } catch (error) {
+    for (const { loaded } of chunkLoads) mirror.discard(loaded);
+    throw error;
+  }
 }
 
 /** Makes loaded chunks what their document answers with. @returns the document's id if it must be read again */
 function settle(
-  load: Load,
+  { record, load }: WholeLoad,
   { mirror, report, suspects }: { mirror: Mirror; report: OnProblem; suspects: Set<string> },
 ): string[] {
-  const { record, loaded, failure } = load;
+  const { loaded, failure } = load;
   if (failure === null) {
     mirror.put(record, loaded);
     return [];

@@ -114,7 +114,7 @@ function addTo(
 }
 
 function discard(chunks: ChunkTable, { slots }: LoadedChunks): void {
-  for (const slot of slots) chunks.free(slot);
+  chunks.free(slots);
   slots.length = 0;
 }
 

@@ -1,11 +1,11 @@
-import type { MatchableDocument, Metadata } from '../../../document.js';
+import type { DocumentRecord, MatchableDocument, Metadata } from '../../../document.js';
 import { isPlainObject } from '../../../is-plain-object.js';
 import { createAccessParser } from './access-lists.js';
 
 /** What the mirror reads of a record's hash. `access` holds one line of JSON for each access list. */
 export interface RecordTexts {
   readonly access: string;
-  /** JSON: `[createdAt, metadata, published, pending]`. */
+  /** JSON: `[createdAt, metadata, published, pending, prepared]`. */
   readonly fields: string;
 }
 
@@ -14,8 +14,15 @@ export interface ParsedRecord {
   readonly document: MatchableDocument;
   /** Equal for equal access lists, and short. */
   readonly accessKey: string;
-  /** `attempt` is the part of the generation's id after the document's id, in which most documents are equal. */
-  readonly published: { readonly attempt: string; readonly chunkCount: number } | null;
+  readonly published: ParsedGeneration | null;
+  /** The generation that is about to be published. */
+  readonly prepared: ParsedGeneration | null;
+}
+
+export interface ParsedGeneration {
+  /** The part of the generation's id after the document's id, in which most documents are equal. */
+  readonly attempt: string;
+  readonly chunkCount: number;
 }
 
 /** @throws when the record does not fit the schema */
@@ -23,6 +30,7 @@ export type ParseRecord = (id: string, texts: RecordTexts) => ParsedRecord;
 
 type Content = NonNullable<MatchableDocument['published']>;
 type ReadContent = Pick<Content, 'contentType' | 'filename' | 'generation' | 'chunkCount'>;
+type ReadGeneration = NonNullable<DocumentRecord['prepared']>;
 
 const CACHED = 10_000;
 
@@ -36,10 +44,12 @@ export function createRecordParser(): ParseRecord {
 
   return (id, { access, fields }) => {
     const { key: accessKey, lists } = parseAccess(access);
-    const [createdAt, metadata, published, pending] = readFields(parse(fields));
-    const { generation = null, chunkCount = 0 } = published ?? {};
-    if (generation?.startsWith(id) === false) throw new TypeError('a generation of another document');
-    const attempt = generation?.slice(id.length) ?? null;
+    const [createdAt, metadata, published, pending, prepared] = readFields(parse(fields));
+    const shared = (generation: ParsedGeneration | null): ParsedGeneration | null =>
+      generation && {
+        ...generation,
+        attempt: remember(attempts, generation.attempt, () => generation.attempt),
+      };
     return {
       document: {
         id,
@@ -52,10 +62,19 @@ export function createRecordParser(): ParseRecord {
         pending: pending && slim(pending),
       },
       accessKey,
-      published:
-        attempt === null ? null : { attempt: remember(attempts, attempt, () => attempt), chunkCount },
+      published: shared(published && parseGeneration(id, published)),
+      prepared: shared(prepared && parseGeneration(id, prepared)),
     };
   };
+}
+
+/** Null for a content that has no generation. */
+function parseGeneration(
+  id: string,
+  { generation, chunkCount }: Pick<ReadContent, 'generation' | 'chunkCount'>,
+): ParsedGeneration | null {
+  if (generation?.startsWith(id) === false) throw new TypeError('a generation of another document');
+  return generation === null ? null : { attempt: generation.slice(id.length), chunkCount };
 }
 
 /** Equal for contents between which filters make no difference. */
@@ -82,13 +101,16 @@ function slimContent({ contentType, filename }: ReadContent): Content {
 const parse = (text: string): unknown => JSON.parse(text);
 
 /** Checks the fields by hand. A start reads a hundred thousand records, and the schema would take longer than all else. */
-function readFields(value: unknown): [string, Metadata, ReadContent | null, ReadContent | null] {
-  const [createdAt, metadata, published, pending] = isList(value) ? value : [];
+function readFields(
+  value: unknown,
+): [string, Metadata, ReadContent | null, ReadContent | null, ReadGeneration | null] {
+  const [createdAt, metadata, published, pending, prepared = null] = isList(value) ? value : [];
   if (typeof createdAt !== 'string') throw new TypeError('malformed createdAt');
   if (!isMetadata(metadata)) throw new TypeError('malformed metadata');
   if (!isContent(published)) throw new TypeError('malformed published content');
   if (!isContent(pending)) throw new TypeError('malformed pending content');
-  return [createdAt, metadata, published, pending];
+  if (!isGeneration(prepared)) throw new TypeError('malformed prepared generation');
+  return [createdAt, metadata, published, pending, prepared];
 }
 
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
@@ -105,6 +127,13 @@ function isContent(value: unknown): value is ReadContent | null {
     (generation === null || typeof generation === 'string') &&
     Number.isInteger(chunkCount)
   );
+}
+
+function isGeneration(value: unknown): value is ReadGeneration | null {
+  if (value === null) return true;
+  if (!isPlainObject(value)) return false;
+  const { generation, chunkCount }: Partial<Record<keyof ReadGeneration, unknown>> = value;
+  return typeof generation === 'string' && Number.isInteger(chunkCount);
 }
 
 function remember<Value>(cache: Map<string, Value>, key: string, make: () => Value): Value {

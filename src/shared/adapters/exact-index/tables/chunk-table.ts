@@ -25,8 +25,8 @@ export interface ChunkTable {
   add(chunk: NewChunk): number | null;
   readonly terms: Pick<TermStore, 'read' | 'writePlace'>;
   readonly postings: Pick<TermSegments, 'score'>;
-  /** Frees the slot of a chunk that was never linked. */
-  free(slot: number): void;
+  /** Frees the slots of chunks that were never linked. */
+  free(slots: readonly number[]): void;
   /** Makes these slots the chunks of a document, in this order. @returns the first slot, or -1 without any */
   link(slots: readonly number[], documentSlot: number): number;
   /** Removes a chunk of a document and all chunks after it. */
@@ -67,7 +67,7 @@ export function createChunkTable(makeKernel: MakeKernel, on: ChunkTableEvents): 
       const vectors = vectorsOfLength(columns, chunk.vector.byteLength / 4, { makeKernel, on });
       return vectors && add(columns, vectors, chunk);
     },
-    free: (slot) => free(columns, slot),
+    free: (slots) => free(columns, slots),
     link: (slots, documentSlot) => {
       columns.links.link(slots, documentSlot);
       columns.count += slots.length;
@@ -101,18 +101,23 @@ function add({ terms, postings }: Columns, vectors: Vectors, chunk: NewChunk): n
   return slot;
 }
 
-function free({ vectors, postings, terms }: Columns, slot: number): void {
-  vectors?.free(slot);
-  postings.remove(slot);
-  terms.delete(slot);
+function free({ vectors, postings, terms }: Columns, slots: readonly number[]): void {
+  // The postings may be rewritten, for which the terms of other slots are read.
+  postings.remove(slots);
+  for (const slot of slots) {
+    vectors?.free(slot);
+    terms.delete(slot);
+  }
 }
 
 function unlink(columns: Columns, first: number, on: ChunkTableEvents): void {
   const { links } = columns;
-  for (let slot = first; slot >= 0; slot = links.after(slot)) {
+  const slots: number[] = [];
+  for (let slot = first; slot >= 0; slot = links.after(slot)) slots.push(slot);
+  free(columns, slots);
+  for (const slot of slots) {
     links.unlink(slot);
-    free(columns, slot);
     on.change(slot);
-    columns.count -= 1;
   }
+  columns.count -= slots.length;
 }

@@ -15,8 +15,8 @@ type TellShare = (slot: number, share: number) => void;
 /** An inverted index by slot: which chunks hold which terms, and how often. Its segments are never changed. */
 export interface TermSegments {
   add(slot: number, packed: Uint8Array): void;
-  /** Does nothing when the slot was not added. */
-  remove(slot: number): void;
+  /** Does nothing for slots that were not added. */
+  remove(slots: readonly number[]): void;
   /** Calls `tell` once for every slot that holds a term of the query, with the BM25 score of its chunk in [0, 1]. */
   score(query: TermWeights, tell: TellShare): void;
 }
@@ -52,13 +52,7 @@ export function createTermSegments(read: ReadTerms): TermSegments {
     add: (slot, packed) => {
       if (packed.length > 0) put(state, slot);
     },
-    remove: (slot) => {
-      const place = state.places[slot] ?? 0;
-      if (place === 0) return;
-      setPlace(state, slot, 0);
-      if (place < 0) takeFromOpen(state, -place - 1);
-      else takeFromSegment(state, place - 1);
-    },
+    remove: (slots) => remove(state, slots),
     score: (query, tell) => {
       scoreOpen(state, query, tell);
       for (const segment of state.segments.values()) scoreSegment(segment, query, { shares, tell });
@@ -87,6 +81,26 @@ function seal(state: State): void {
   while (segments.has(state.nextSegment)) state.nextSegment += 1;
 }
 
+/** Takes out all slots before it rewrites anything, since those of a document mostly are in the same segments. */
+function remove(state: State, slots: readonly number[]): void {
+  const touched = new Set<number>();
+  for (const slot of slots) {
+    const place = state.places[slot] ?? 0;
+    if (place === 0) continue;
+    setPlace(state, slot, 0);
+    if (place < 0) {
+      takeFromOpen(state, -place - 1);
+      continue;
+    }
+    const number = Math.floor((place - 1) / SEGMENT_CHUNKS);
+    const segment = state.segments.get(number);
+    if (!segment) continue;
+    takeFromSegment(segment, place - 1);
+    touched.add(number);
+  }
+  for (const number of touched) dissolve(state, number);
+}
+
 function takeFromOpen(state: State, place: number): void {
   const { open } = state;
   const last = open.pop();
@@ -95,13 +109,15 @@ function takeFromOpen(state: State, place: number): void {
   setPlace(state, last, -(place + 1));
 }
 
-function takeFromSegment(state: State, place: number): void {
-  const number = Math.floor(place / SEGMENT_CHUNKS);
-  const segment = state.segments.get(number);
-  if (!segment) return;
+function takeFromSegment(segment: Segment, place: number): void {
   segment.slots[place % SEGMENT_CHUNKS] = -1;
   segment.live -= 1;
-  if (segment.live > SEGMENT_CHUNKS / 2) return;
+}
+
+/** Dissolves a segment that has lost half of its chunks; the others wait to be in another. */
+function dissolve(state: State, number: number): void {
+  const segment = state.segments.get(number);
+  if (!segment || segment.live > SEGMENT_CHUNKS / 2) return;
   state.segments.delete(number);
   state.nextSegment = Math.min(state.nextSegment, number);
   for (const slot of segment.slots) if (slot >= 0) put(state, slot);
@@ -117,25 +133,38 @@ function scoreOpen({ open, read }: State, query: TermWeights, tell: TellShare): 
   }
 }
 
-function makeSegment(slots: readonly number[], read: ReadTerms): Segment {
-  const lengths = new Uint32Array(SEGMENT_CHUNKS);
-  const postings: number[] = [];
-  for (const [ordinal, slot] of slots.entries()) {
-    const packed = read(slot);
+/** The postings of all slots in the order of the slots. Also writes down how long the chunks are. */
+function readPostings(slots: readonly number[], read: ReadTerms, lengths: Uint32Array): Float64Array {
+  const all = slots.map(read);
+  const bytes = all.reduce((sum, packed) => sum + (packed?.length ?? 0), 0);
+  // No term takes fewer bytes than a number and a count.
+  const postings = new Float64Array(Math.floor(bytes / 5));
+  let size = 0;
+  for (const [ordinal, packed] of all.entries()) {
     if (!packed) continue;
     lengths[ordinal] = packedLength(packed);
-    readTerms(packed, (term, count) => postings.push(term * ORDINAL + ordinal * COUNT + count));
+    readTerms(packed, (term, count) => {
+      postings[size] = term * ORDINAL + ordinal * COUNT + count;
+      size += 1;
+    });
   }
-  const sorted = Float64Array.from(postings).sort();
+  return postings.subarray(0, size);
+}
+
+function makeSegment(slots: readonly number[], read: ReadTerms): Segment {
+  const lengths = new Uint32Array(SEGMENT_CHUNKS);
+  const sorted = readPostings(slots, read, lengths).sort();
   const ordinals = new Uint16Array(sorted.length);
   const counts = new Uint8Array(sorted.length);
   const terms: number[] = [];
   const starts: number[] = [];
+  let last = -1;
   for (let at = 0; at < sorted.length; at += 1) {
     const posting = sorted[at] ?? 0;
     const term = Math.floor(posting / ORDINAL);
     const rest = posting - term * ORDINAL;
-    if (term !== terms.at(-1)) {
+    if (term !== last) {
+      last = term;
       terms.push(term);
       starts.push(at);
     }

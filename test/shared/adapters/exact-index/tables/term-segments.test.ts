@@ -35,10 +35,10 @@ function open() {
       kept.set(slot, packed);
       segments.add(slot, packed);
     },
-    remove: (slot: number) => {
-      segments.remove(slot);
-      kept.delete(slot);
-      free.push(slot);
+    remove: (slots: readonly number[]) => {
+      segments.remove(slots);
+      for (const slot of slots) kept.delete(slot);
+      free.push(...slots);
     },
   };
 }
@@ -71,7 +71,7 @@ describe('segments of terms', () => {
           for (const each of steps) {
             if (each.type === 'add')
               for (let i = 0; i < each.count; i += 1) add(chunks[i % chunks.length] ?? new Uint8Array());
-            else for (const slot of [...kept.keys()].filter((_, i) => i % each.every === 0)) remove(slot);
+            else remove([...kept.keys()].filter((_, i) => i % each.every === 0));
             compare();
           }
         },
@@ -83,7 +83,7 @@ describe('segments of terms', () => {
   test('hold nothing of what has no terms', () => {
     const { segments, add, remove } = open();
     add(new Uint8Array());
-    remove(0);
+    remove([0]);
     segments.score(words, () => {
       throw new Error('nothing was added');
     });

@@ -1,0 +1,247 @@
+import type { OnProblem } from '../../../ports.js';
+import {
+  chunksLeft,
+  createChunkLoad,
+  generationOf,
+  readPages,
+  REASONS,
+  type ChunkLoad,
+  type Page,
+} from './chunk-load.js';
+import type { MirrorClient } from './client.js';
+import { createLoadQueue, type LoadQueue } from './load-queue.js';
+import type { Mirror } from './mirror.js';
+import { createMissingList, type MissingChunks, type MissingList } from './missing-chunks.js';
+import type { ParsedRecord } from './record-fields.js';
+
+/**
+ * Loads chunks in pages, between which searches are answered: those of published generations first, and then those of
+ * generations that are about to be published, so that little is left to do when they are.
+ */
+export interface BackgroundLoads {
+  /** Takes over a record, begins to load what it names, and drops what it does not name any more. */
+  follow(record: ParsedRecord): void;
+  /** Drops what was loaded for a document that does not exist any more. */
+  forget(documentId: string): void;
+  clear(): void;
+  /** Goes on after a failure. */
+  resume(): void;
+  /** Published generations that are not loaded yet. Searches that may find their documents have to wait for them. */
+  readonly missing: ReadonlyMap<number, MissingChunks>;
+}
+
+export interface LoadEvents {
+  readonly report: OnProblem;
+  /** A chunk is missing. Most likely the record has moved on, and must be read again. */
+  readonly onSuspect: (documentId: string) => void;
+  /** Nothing is left to be done for a generation before it is published. */
+  readonly onPrepared: (generation: string) => void;
+}
+
+interface Parts extends LoadEvents {
+  readonly client: Pick<MirrorClient, 'readChunks'>;
+  readonly mirror: Mirror;
+}
+
+/** What is loaded for a document. */
+interface Following {
+  record: ParsedRecord;
+  /** By attempt: the published one, the one that is about to be published, or both. */
+  readonly loads: Map<string, ChunkLoad>;
+  /** Attempts with a missing chunk. If the record still names one when it is read again, its data is lost. */
+  readonly suspects: Set<string>;
+  /** Ends the waiting for the published generation; null when nobody has to wait for it. */
+  endMissing: (() => void) | null;
+}
+
+interface State extends Parts {
+  readonly documents: Map<string, Following>;
+  readonly queue: LoadQueue;
+  readonly missing: MissingList;
+  isRunning: boolean;
+  isFailing: boolean;
+}
+
+export function createBackgroundLoads(parts: Parts): BackgroundLoads {
+  const state: State = {
+    ...parts,
+    documents: new Map(),
+    queue: createLoadQueue(),
+    missing: createMissingList(),
+    isRunning: false,
+    isFailing: false,
+  };
+  return {
+    follow: (record) => {
+      follow(state, record);
+      void run(state);
+    },
+    forget: (documentId) => forget(state, documentId),
+    clear: () => {
+      for (const documentId of [...state.documents.keys()]) forget(state, documentId);
+    },
+    resume: () => void run(state),
+    missing: state.missing.all,
+  };
+}
+
+function follow(state: State, record: ParsedRecord): void {
+  const { mirror, documents } = state;
+  const { document, published, prepared } = record;
+  const following = documents.get(document.id) ?? newFollowing(record);
+  following.record = record;
+  documents.set(document.id, following);
+  for (const [attempt, load] of following.loads)
+    if (attempt !== published?.attempt && attempt !== prepared?.attempt) drop(state, following, load);
+  if (published && mirror.get(document.id)?.attempt !== published.attempt)
+    serveOrLoad(state, following, published);
+  else {
+    mirror.put(record, published ? 'kept' : null);
+    endMissing(following);
+  }
+  if (prepared && !following.loads.has(prepared.attempt)) begin(state, following, prepared);
+  tidy(state, following);
+}
+
+const newFollowing = (record: ParsedRecord): Following => ({
+  record,
+  loads: new Map(),
+  suspects: new Set(),
+  endMissing: null,
+});
+
+type Wanted = NonNullable<ParsedRecord['published']>;
+
+/** Makes a document answer with its published generation: at once if that was loaded before it was published. */
+function serveOrLoad(state: State, following: Following, published: Wanted): void {
+  const { mirror, queue, missing } = state;
+  const { record, loads } = following;
+  const load = loads.get(published.attempt);
+  if (load?.state === 'whole') {
+    serve(following, load, mirror);
+    return;
+  }
+  mirror.put(record, 'kept');
+  following.endMissing ??= missing.add(record.document.id, () => chunksMissing(following));
+  if (load?.state !== 'loading') begin(state, following, published);
+  else if (!load.isUrgent) {
+    load.isUrgent = true;
+    queue.add(load);
+  }
+}
+
+function chunksMissing({ record, loads }: Following): number {
+  const load = loads.get(record.published?.attempt ?? '');
+  return load ? chunksLeft(load) : 0;
+}
+
+function begin(state: State, following: Following, wanted: Wanted): void {
+  const { document, published } = following.record;
+  const load = createChunkLoad(document.id, wanted, { isUrgent: wanted.attempt === published?.attempt });
+  following.loads.set(wanted.attempt, load);
+  if (wanted.chunkCount > 0) state.queue.add(load);
+  else finish(state, load);
+}
+
+function forget(state: State, documentId: string): void {
+  const following = state.documents.get(documentId);
+  if (!following) return;
+  for (const load of following.loads.values()) drop(state, following, load);
+  endMissing(following);
+  state.documents.delete(documentId);
+}
+
+function drop({ queue, mirror }: State, { loads }: Following, load: ChunkLoad): void {
+  queue.remove(load);
+  load.state = 'dropped';
+  mirror.discard(load.loaded);
+  loads.delete(load.loaded.attempt);
+}
+
+function endMissing(following: Following): void {
+  following.endMissing?.();
+  following.endMissing = null;
+}
+
+function tidy({ documents }: State, { record, loads, endMissing: end }: Following): void {
+  if (loads.size === 0 && end === null) documents.delete(record.document.id);
+}
+
+/** Loads until nothing is left to load. */
+async function run(state: State): Promise<void> {
+  const { client, mirror, queue, report } = state;
+  if (state.isRunning) return;
+  state.isRunning = true;
+  try {
+    const onPage = (page: Page) => {
+      for (const load of new Set(page.map((piece) => piece.load))) finish(state, load);
+    };
+    while (!queue.isEmpty) await readPages(queue.pages(), { client, mirror, onPage });
+    state.isFailing = false;
+  } catch (error) {
+    if (!state.isFailing)
+      report('the index cannot read chunks, and tries again', { level: 'warn', error: String(error) });
+    state.isFailing = true;
+    for (const { loads } of state.documents.values())
+      for (const load of loads.values()) askAgain(queue, load);
+  } finally {
+    state.isRunning = false;
+  }
+}
+
+function askAgain(queue: LoadQueue, load: ChunkLoad): void {
+  if (load.state !== 'loading') return;
+  load.asked = load.loaded.slots.length;
+  queue.add(load);
+}
+
+/** Ends a load that is whole or has failed. */
+function finish(state: State, load: ChunkLoad): void {
+  const following = state.documents.get(load.documentId);
+  if (!following || load.state !== 'loading') return;
+  if (load.failure !== null) fail(state, following, { load, failure: load.failure });
+  else if (chunksLeft(load) > 0) return;
+  else {
+    load.state = 'whole';
+    if (load.loaded.attempt === following.record.published?.attempt) serve(following, load, state.mirror);
+    else state.onPrepared(generationOf(load));
+  }
+  tidy(state, following);
+}
+
+function serve(following: Following, { loaded }: ChunkLoad, mirror: Mirror): void {
+  mirror.put(following.record, loaded);
+  following.loads.delete(loaded.attempt);
+  endMissing(following);
+}
+
+function fail(
+  state: State,
+  following: Following,
+  { load, failure }: { readonly load: ChunkLoad; readonly failure: keyof typeof REASONS },
+): void {
+  const { mirror, queue, report, onSuspect, onPrepared } = state;
+  const { record, loads, suspects } = following;
+  const { attempt } = load.loaded;
+  load.state = 'failed';
+  queue.remove(load);
+  mirror.discard(load.loaded);
+  if (attempt !== record.published?.attempt) {
+    // It is loaded again if it is published. What is wrong then is reported.
+    onPrepared(generationOf(load));
+    return;
+  }
+  loads.delete(attempt);
+  if (failure === 'missing' && !suspects.has(attempt)) {
+    suspects.add(attempt);
+    onSuspect(record.document.id);
+    return;
+  }
+  mirror.put(record, null);
+  endMissing(following);
+  report(`a document is left out of search: ${REASONS[failure]}`, {
+    level: 'error',
+    documentId: record.document.id,
+    generation: generationOf(load),
+  });
+}

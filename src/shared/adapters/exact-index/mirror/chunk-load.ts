@@ -1,0 +1,112 @@
+import { isPacked } from '../../../text/packed-terms.js';
+import type { ChunkBytes, MirrorClient } from './client.js';
+import type { Mirror } from './mirror.js';
+import type { LoadedChunks } from './mirrored.js';
+import { tieKey } from './tie-key.js';
+
+/** Chunks that one page asks for. Two pages are in flight. */
+export const PAGE_SIZE = 128;
+
+/** Why the chunks of a document are not in the mirror. */
+export const REASONS = {
+  missing: 'chunks are missing',
+  terms: 'terms cannot be read',
+  length: 'vectors have another length than the others',
+} as const;
+
+/** The chunks of one generation on their way into the mirror. */
+export interface ChunkLoad {
+  readonly documentId: string;
+  readonly chunkCount: number;
+  readonly loaded: LoadedChunks;
+  /** How many chunks were asked for, from 0 on. */
+  asked: number;
+  /** Whether the generation is published, so that searches wait for its chunks. */
+  isUrgent: boolean;
+  /** Chunks are taken in only while it is `loading`. */
+  state: 'loading' | 'whole' | 'failed' | 'dropped';
+  failure: keyof typeof REASONS | null;
+}
+
+interface Piece {
+  readonly load: ChunkLoad;
+  readonly generation: string;
+  readonly number: number;
+}
+export type Page = readonly Piece[];
+
+export function createChunkLoad(
+  documentId: string,
+  { attempt, chunkCount }: { readonly attempt: string; readonly chunkCount: number },
+  { isUrgent }: { readonly isUrgent: boolean },
+): ChunkLoad {
+  const loaded = { attempt, tie: tieKey(documentId), slots: [] };
+  return { documentId, chunkCount, loaded, asked: 0, isUrgent, state: 'loading', failure: null };
+}
+
+export const generationOf = ({ documentId, loaded }: ChunkLoad): string => documentId + loaded.attempt;
+
+export const chunksLeft = ({ chunkCount, loaded }: ChunkLoad): number => chunkCount - loaded.slots.length;
+
+/** Adds the next chunks of a load to a page, up to its size. */
+export function askOnPage(load: ChunkLoad, page: Piece[]): void {
+  const generation = generationOf(load);
+  while (load.asked < load.chunkCount && page.length < PAGE_SIZE) {
+    page.push({ load, generation, number: load.asked });
+    load.asked += 1;
+  }
+}
+
+/** Pages over the chunks of loads, one load after the other. */
+export function* pagesOf(loads: Iterable<ChunkLoad>): Generator<Page> {
+  let page: Piece[] = [];
+  for (const load of loads) {
+    while (load.asked < load.chunkCount) {
+      askOnPage(load, page);
+      if (page.length < PAGE_SIZE) continue;
+      yield page;
+      page = [];
+    }
+  }
+  if (page.length > 0) yield page;
+}
+
+interface Reading {
+  readonly client: Pick<MirrorClient, 'readChunks'>;
+  readonly mirror: Pick<Mirror, 'addTo'>;
+  /** Called after the chunks of a page were taken in. */
+  readonly onPage?: (page: Page) => void;
+}
+
+/**
+ * Takes in page after page, in their order. Between two pages, whatever else the thread has to do is done.
+ * @throws what Redis rejects with, once no read is under way any more
+ */
+export async function readPages(pages: Iterable<Page>, { client, mirror, onPage }: Reading): Promise<void> {
+  let inFlight: Promise<void> = Promise.resolve();
+  try {
+    for (const page of pages) {
+      const replies = client.readChunks(page);
+      const before = inFlight;
+      // A page may take several replies. The page after it, which came in one, must wait for it.
+      inFlight = Promise.all([replies, before]).then(([chunks]) => {
+        for (const [i, chunk] of chunks.entries()) take(page[i]?.load, chunk, mirror);
+        onPage?.(page);
+      });
+      // The promise is awaited one page later, or below.
+      inFlight.catch(() => undefined);
+      await before;
+    }
+    await inFlight;
+  } catch (error) {
+    await inFlight.catch(() => undefined);
+    throw error;
+  }
+}
+
+function take(load: ChunkLoad | undefined, chunk: ChunkBytes | null, mirror: Pick<Mirror, 'addTo'>): void {
+  if (load?.state !== 'loading' || load.failure !== null) return;
+  if (!chunk) load.failure = 'missing';
+  else if (chunk.terms.length > 0 && !isPacked(chunk.terms)) load.failure = 'terms';
+  else if (!mirror.addTo(load.loaded, chunk.vector, chunk.terms)) load.failure = 'length';
+}

@@ -1,0 +1,25 @@
+import { randomUUID } from 'node:crypto';
+import type { MirrorClient } from './client.js';
+
+/** Tells workers that this mirror lives, and what it has loaded for them before they publish it. */
+export interface Presence {
+  /** Remembers that nothing is left to be done for a generation before it is published. */
+  note(generation: string): void;
+  /** @throws what Redis rejects with; the next call tells the same again */
+  tell(): Promise<void>;
+}
+
+export function createPresence(client: Pick<MirrorClient, 'tell'>): Presence {
+  const mirror = randomUUID();
+  const untold = new Set<string>();
+  return {
+    note: (generation) => {
+      untold.add(generation);
+    },
+    tell: async () => {
+      const told = [...untold];
+      await client.tell(mirror, told);
+      for (const generation of told) untold.delete(generation);
+    },
+  };
+}

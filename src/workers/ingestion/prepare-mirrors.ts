@@ -1,0 +1,43 @@
+import { generationId, type DocumentRecord } from '../../shared/document.js';
+import type { Records } from '../../shared/documents/records.js';
+import { prepare } from '../../shared/documents/transitions.js';
+import type { Mirrors } from '../../shared/mirrors/mirrors.js';
+import { NotYetError } from '../not-yet.js';
+
+/** A mirror loads fewer chunks than these in some hundred milliseconds, for which nothing has to be prepared. */
+const PREPARED_FROM_CHUNKS = 1_000;
+const ASK_AGAIN_MILLISECONDS = 250;
+
+/**
+ * Has the mirrors of exact indexes load a whole generation before it is published, so that no search waits for that.
+ * @throws NotYetError while they do so, for a limited time
+ */
+export type PrepareMirrors = (record: DocumentRecord, chunkCount: number) => Promise<void>;
+
+export function createPrepareMirrors({
+  records,
+  mirrors,
+  fromChunks = PREPARED_FROM_CHUNKS,
+}: {
+  readonly records: Pick<Records, 'update'>;
+  readonly mirrors: Mirrors;
+  readonly fromChunks?: number;
+}): PrepareMirrors {
+  return async (record, chunkCount) => {
+    if (chunkCount < fromChunks) return;
+    const generation = generationId(record);
+    if (!isPrepared(record)) {
+      if (!(await mirrors.open(generation))) return;
+      const { id, version, attempt } = record;
+      const fence = { documentId: id, version, attempt, generation };
+      const { changed } = await records.update(id, (each) => prepare(each, { ...fence, chunkCount }), record);
+      // The attempt is over then, which the step that publishes finds out.
+      if (!changed) return;
+    }
+    if (await mirrors.areLoading(generation)) throw new NotYetError(ASK_AGAIN_MILLISECONDS);
+  };
+}
+
+/** Whether the newest attempt is whole, and mirrors were told to load it. */
+export const isPrepared = (record: DocumentRecord): boolean =>
+  record.prepared?.generation === generationId(record);

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { createBuiltinEmbedder } from '../../../src/shared/adapters/builtin/embedder.js';
+import { createChunks } from '../../../src/shared/chunks/chunks.js';
+import { FIRST_VECTORS } from '../../../src/shared/data-set/vectors.js';
+import { generationId, type DocumentRecord } from '../../../src/shared/document.js';
+import { createRecords } from '../../../src/shared/documents/records.js';
+import { requeue } from '../../../src/shared/documents/transitions.js';
+import { createMirrors, tellOfMirror } from '../../../src/shared/mirrors/mirrors.js';
+import { createEmbedding } from '../../../src/shared/models/embedding.js';
+import { createMetricsBuffer } from '../../../src/shared/observability/metrics-buffer.js';
+import { createJobs, type Jobs } from '../../../src/shared/queues/jobs.js';
+import { bullConnection } from '../../../src/shared/redis/client.js';
+import { createTermStatistics } from '../../../src/shared/term-statistics/term-statistics.js';
+import { createEmbedJob } from '../../../src/workers/ingestion/embed-job.js';
+import { createFailDocument } from '../../../src/workers/ingestion/fail-document.js';
+import { createIngestJob } from '../../../src/workers/ingestion/ingest-job.js';
+import { createPrepareMirrors } from '../../../src/workers/ingestion/prepare-mirrors.js';
+import { createPublish } from '../../../src/workers/ingestion/publish.js';
+import { NotYetError } from '../../../src/workers/not-yet.js';
+import { makeDocument } from '../../support/documents.js';
+import { rejection } from '../../support/rejection.js';
+import { useTestRedis } from '../../support/use-test-redis.js';
+
+const { url, redis } = useTestRedis({ failFast: false });
+const records = createRecords(redis);
+const { signal } = new AbortController();
+const LONG = 3;
+let jobs: Jobs;
+let document: DocumentRecord;
+
+beforeAll(() => {
+  jobs = createJobs({
+    connection: bullConnection(url, { failFast: false }),
+    redis,
+    onError: () => undefined,
+  });
+});
+afterAll(async () => {
+  await jobs.close();
+});
+beforeEach(async () => {
+  await redis.flushAll();
+  document = makeDocument();
+  await records.create(document);
+});
+
+/** A worker for whom a document of three chunks is long. `embed` is the job of its only batch, whose texts are there. */
+async function ingest(chunkCount: number) {
+  const chunks = createChunks(redis);
+  const metrics = createMetricsBuffer(redis, { onError: () => undefined });
+  const failDocument = createFailDocument({ records, jobs, metrics });
+  const made = { texts: 0 };
+  const builtin = createEmbedding(createBuiltinEmbedder(), { maxWaitMilliseconds: 0 });
+  const embed = createEmbedJob({
+    records,
+    chunks,
+    metrics,
+    failDocument,
+    statistics: createTermStatistics(redis),
+    embedding: {
+      ...builtin,
+      embedDocuments: (texts, options) => {
+        made.texts += texts.length;
+        return builtin.embedDocuments(texts, options);
+      },
+    },
+    prepareMirrors: createPrepareMirrors({ records, mirrors: createMirrors(redis), fromChunks: LONG }),
+    publish: createPublish({ records, jobs, metrics, vectors: FIRST_VECTORS }),
+    checkDimensions: () => Promise.resolve(),
+  });
+  const pieces = Array.from({ length: chunkCount }, (_, n) => ({
+    text: `otter ${String(n)}`,
+    tokenCount: 2,
+    overlap: 0,
+  }));
+  const { id: documentId, version, attempt } = document;
+  const fence = { documentId, version, attempt };
+  await createIngestJob({
+    records,
+    chunks,
+    jobs,
+    failDocument,
+    readContent: () => Promise.resolve(pieces),
+    reserveMemory: () => Promise.resolve(),
+    ingestShort: null,
+  })(fence, { requestId: 'r', signal });
+  await metrics.close();
+  return { made, embed: () => embed({ ...fence, batch: 0, batches: 1 }, { signal }) };
+}
+
+const read = () => records.read(document.id);
+
+test('a long document is published once every mirror has loaded it, and is embedded once', async () => {
+  await tellOfMirror(redis, 'mirror', []);
+  const { embed, made } = await ingest(LONG);
+  const generation = generationId(document);
+  expect(await rejection(embed())).toBeInstanceOf(NotYetError);
+  expect(await rejection(embed())).toBeInstanceOf(NotYetError);
+  expect(await read()).toMatchObject({
+    status: 'processing',
+    stage: 'publishing',
+    published: null,
+    prepared: { generation, chunkCount: LONG },
+  });
+  await tellOfMirror(redis, 'mirror', [generation]);
+  expect(await embed()).toBe('published');
+  expect(await read()).toMatchObject({ status: 'completed', published: { generation }, prepared: null });
+  expect(made.texts).toBe(LONG);
+});
+
+test('a shorter document waits for no mirror, and a long one waits for none where there is none', async () => {
+  const { embed } = await ingest(LONG);
+  expect(await embed()).toBe('published');
+  document = makeDocument();
+  await records.create(document);
+  await tellOfMirror(redis, 'mirror', []);
+  const shorter = await ingest(LONG - 1);
+  expect(await shorter.embed()).toBe('published');
+});
+
+test('an attempt that is over by then is not published, and nothing of it stays prepared', async () => {
+  await tellOfMirror(redis, 'mirror', []);
+  const { embed } = await ingest(LONG);
+  expect(await rejection(embed())).toBeInstanceOf(NotYetError);
+  await records.update(document.id, requeue);
+  expect(await embed()).toBe('stale');
+  expect(await read()).toMatchObject({ status: 'queued', prepared: null, published: null });
+});
