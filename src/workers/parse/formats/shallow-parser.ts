@@ -1,6 +1,6 @@
 import { Parser, type Handler, type ParserOptions } from 'htmlparser2';
 
-/** Most elements that are open at once, as in browsers. Deeper ones count as empty, and their text as that of what holds them. */
+/** Most elements that are open at once, as in browsers. Deeper ones count as empty: their text is that of what holds them. */
 const MAX_DEPTH = 512;
 
 interface ShallowOptions extends ParserOptions {
