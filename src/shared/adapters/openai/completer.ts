@@ -6,6 +6,7 @@ import { NOTHING_FOUND, renderMessages, type ChatMessage } from '../../models/pr
 import type { Completer, CompletionEvent, CompletionOptions, Prompt } from '../../ports.js';
 import { countLongText } from '../../text/token-budget.js';
 import { countTokens } from '../../text/token-count.js';
+import { toWellFormed } from '../../well-formed.js';
 import { createOpenAIClient, type OpenAIConnection } from './client.js';
 import { BadReplyError, RefusedError } from './provider-errors.js';
 
@@ -16,6 +17,12 @@ interface OpenAICompleterOptions extends OpenAIConnection {
 }
 
 const COMPONENT = 'completion provider';
+/** No text has more characters to a token on average. */
+const CHARACTERS_PER_TOKEN = 16;
+/** Characters that every completion may have: a single token can be as long as a line. */
+const CHARACTER_ALLOWANCE = 4_096;
+/** Events to a token of the window. Models that think first send many without text. */
+const EVENTS_PER_TOKEN = 4;
 
 const usageSchema = z.object({
   prompt_tokens: z.int().nonnegative(),
@@ -76,6 +83,8 @@ export function createOpenAICompleter(options: OpenAICompleterOptions): Complete
     const opened = await open(messages, call, dialect);
     yield* readStream(opened, {
       messages,
+      maxCharacters: CHARACTER_ALLOWANCE + CHARACTERS_PER_TOKEN * (call.maxTokens ?? contextWindow),
+      maxEvents: EVENTS_PER_TOKEN * contextWindow,
       translate: (error) => client.translate(error, opened.deadline, call.signal),
     });
   }
@@ -83,14 +92,23 @@ export function createOpenAICompleter(options: OpenAICompleterOptions): Complete
   return { model: `openai:${model}`, contextWindow, complete };
 }
 
+interface Reading {
+  readonly messages: readonly ChatMessage[];
+  /** A completion is cut when it is longer. */
+  readonly maxCharacters: number;
+  /** A stream with more events does not end by itself. */
+  readonly maxEvents: number;
+  readonly translate: (error: unknown) => Error;
+}
+
+/** Some servers ignore the length that they are asked for, and a model can repeat itself for ever. Reading ends all the same. */
 async function* readStream(
   { reply, deadline }: { readonly reply: AsyncIterable<unknown>; readonly deadline: Deadline },
-  {
-    messages,
-    translate,
-  }: { readonly messages: readonly ChatMessage[]; readonly translate: (error: unknown) => Error },
+  { messages, maxCharacters, maxEvents, translate }: Reading,
 ): AsyncIterable<CompletionEvent> {
   const texts: string[] = [];
+  let left = maxCharacters;
+  let events = 0;
   let finishReason: string | null = null;
   let usage: z.infer<typeof usageSchema> | null = null;
   try {
@@ -100,10 +118,18 @@ async function* readStream(
       const chunk = readChunk(raw);
       usage = chunk.usage ?? usage;
       finishReason = chunk.finishReason ?? finishReason;
-      if (chunk.text !== '') {
-        texts.push(chunk.text);
-        yield { type: 'text', text: chunk.text };
+      const text = chunk.text.length > left ? toWellFormed(chunk.text.slice(0, left)) : chunk.text;
+      left -= chunk.text.length;
+      if (text !== '') {
+        texts.push(text);
+        yield { type: 'text', text };
       }
+      if (left < 0) {
+        finishReason = 'length';
+        break;
+      }
+      events += 1;
+      if (events > maxEvents) throw new BadReplyError('does not end');
       deadline.extend();
     }
     // For the client, an aborted stream and one that broke off end like a whole one.

@@ -18,6 +18,12 @@ export async function* parseCsv(bytes: Uint8Array): AsyncIterable<string> {
     skipEmptyLines: true,
     trim: true,
     info: true,
+    onRecord(record) {
+      // The length of each record becomes the expected one of the next. Otherwise csv-parse makes a costly error of each
+      // record that is shorter or longer than the first one, although such records are allowed.
+      Object.assign(parser.info, { records: 0 });
+      return record;
+    },
   });
   parser.end(text);
   const rows = createRows();

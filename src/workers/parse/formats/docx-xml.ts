@@ -1,4 +1,4 @@
-import { Parser } from 'htmlparser2';
+import { ShallowParser } from './shallow-parser.js';
 
 const SKIPPED = new Set([
   'w:del',
@@ -27,7 +27,7 @@ export function readParagraphs(xml: string): string[] {
   const collected = createParagraphs();
   let skipped = 0;
   let texts = 0;
-  const parser = new Parser(
+  const parser = new ShallowParser(
     {
       onopentag(name) {
         if (SKIPPED.has(name)) skipped += 1;
@@ -48,7 +48,7 @@ export function readParagraphs(xml: string): string[] {
         if (skipped === 0 && texts > 0) collected.append(text);
       },
     },
-    { xmlMode: true, decodeEntities: true },
+    { xmlMode: true, decodeEntities: true, dropped: SKIPPED },
   );
   parser.end(xml);
   return collected.end();

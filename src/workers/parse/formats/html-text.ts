@@ -1,4 +1,4 @@
-import { Parser } from 'htmlparser2';
+import { ShallowParser } from './shallow-parser.js';
 
 const DROPPED = new Set([
   'script',
@@ -29,7 +29,7 @@ const PREFORMATTED = new Set(['pre', 'textarea']);
 export function createHtmlText(): { write(markup: string): void; end(): string } {
   const text = createTextFlow();
   let dropped = 0;
-  const parser = new Parser(
+  const parser = new ShallowParser(
     {
       onopentag(name, attributes) {
         if (DROPPED.has(name)) dropped += 1;
@@ -43,7 +43,7 @@ export function createHtmlText(): { write(markup: string): void; end(): string }
         if (dropped === 0) text.append(piece);
       },
     },
-    { decodeEntities: true, lowerCaseTags: true },
+    { decodeEntities: true, lowerCaseTags: true, dropped: DROPPED },
   );
   return {
     write(markup) {

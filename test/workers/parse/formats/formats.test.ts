@@ -100,6 +100,13 @@ describe('HTML', () => {
     expect(await textOf(Buffer.from(page('utf-8'), 'latin1'), 'html')).toBe('Größe');
   });
 
+  test('of thousands of nested elements is read, without scripts and styles', async () => {
+    const inside =
+      'deep <b>words</b> <script>hidden()</script><svg><g><text>hidden</text></g></svg> and <i>more';
+    const html = `<html>first ${'<div>'.repeat(3_000)}${inside}${'</div>'.repeat(3_000)} last`;
+    expect((await textOf(html, 'html')).replace(/\s+/g, ' ')).toBe('first deep words and more last');
+  });
+
   test('without text has none', async () => {
     await expect(textOf('<html><body><img src=x></body></html>', 'html')).rejects.toMatchObject({
       code: 'no_text',
