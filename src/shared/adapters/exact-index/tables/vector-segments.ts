@@ -8,6 +8,7 @@ export const STEP_BLOCKS = 4;
 /** Vectors that are written into a block together, because their lanes share a cache line. */
 export const STAGED = 16;
 
+/** A fixed number of slots for vectors, as views of one block of WebAssembly memory. */
 export interface Segment {
   readonly kernel: Kernel;
   readonly bytes: Uint8Array;
@@ -21,6 +22,7 @@ export interface Segment {
   blocks: number;
 }
 
+/** Where each region of a segment's memory begins, and how far apart neighbours are, in bytes. */
 export interface Layout {
   readonly blocks: number;
   readonly offsets: Readonly<Record<Region, number>>;

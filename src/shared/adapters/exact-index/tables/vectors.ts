@@ -32,61 +32,88 @@ export interface Vectors {
   scan(query: Float32Array, mask: VectorMask, selection: Selection): void;
 }
 
-export function createVectors(makeKernel: MakeKernel, dimensions: number): Vectors {
-  const layout = layOut(dimensions);
-  const { offsets } = layout;
-  const segmentSize = layout.blocks * LANES;
-  const segments: Segment[] = [];
-  const freed: number[] = [];
-  let used = 0;
-
-  const segmentOf = (slot: number) => at(segments, Math.floor(slot / segmentSize));
-
+/** The slots of all segments, and the vectors that wait to be written into them. */
+interface Store {
+  readonly makeKernel: MakeKernel;
+  readonly dimensions: number;
+  readonly layout: Layout;
+  readonly segmentSize: number;
+  readonly segments: Segment[];
+  readonly freed: number[];
+  /** Slots that have ever held a vector. */
+  used: number;
   /** Vectors of neighbouring slots that wait to be written into their block. */
-  const staged = { first: 0, count: 0 };
-  const flush = () => {
-    const { first, count } = staged;
-    if (count === 0) return;
-    staged.count = 0;
-    const target = vectorAt(layout, first % segmentSize);
-    segmentOf(first).kernel.put(offsets.staged, layout.stagedStride, count, target, dimensions);
-  };
+  readonly staged: { first: number; count: number };
+}
 
+export function createVectors(makeKernel: MakeKernel, dimensions: number): Vectors {
+  const store = createStore(makeKernel, dimensions);
+  const { segmentSize, freed } = store;
   return {
     dimensions,
     segmentSize,
     get isEmpty() {
-      return used === freed.length;
+      return store.used === freed.length;
     },
-    add: (bytes, tie) => {
-      const slot = freed.pop() ?? used++;
-      if (slot === segments.length * segmentSize) segments.push(makeSegment(makeKernel, layout, dimensions));
-      if (slot !== staged.first + staged.count || slot % STAGED === 0) flush();
-      if (staged.count === 0) staged.first = slot;
-      const segment = segmentOf(slot);
-      const place = slot % segmentSize;
-      segment.blocks = Math.max(segment.blocks, Math.floor(place / LANES) + 1);
-      segment.ties[place] = tie;
-      segment.bytes.set(bytes, offsets.staged + staged.count * layout.stagedStride);
-      staged.count += 1;
-      return slot;
-    },
+    add: (bytes, tie) => addVector(store, bytes, tie),
     free: (slot) => {
       freed.push(slot);
     },
-    tieOf: (slot) => segmentOf(slot).ties[slot % segmentSize] ?? 0,
+    tieOf: (slot) => segmentOf(store, slot).ties[slot % segmentSize] ?? 0,
     similarity: (query, slot) => {
-      flush();
-      return innerProduct(query, segmentOf(slot), {
-        first: vectorAt(layout, slot % segmentSize),
-        dimensions,
-      });
+      flush(store);
+      const first = vectorAt(store.layout, slot % segmentSize);
+      return innerProduct(query, segmentOf(store, slot), { first, dimensions });
     },
     scan: (query, mask, selection) => {
-      flush();
-      scanSegments(segments, layout, { query, mask, selection });
+      flush(store);
+      scanSegments(store, { query, mask, selection });
     },
   };
+}
+
+function createStore(makeKernel: MakeKernel, dimensions: number): Store {
+  const layout = layOut(dimensions);
+  return {
+    makeKernel,
+    dimensions,
+    layout,
+    segmentSize: layout.blocks * LANES,
+    segments: [],
+    freed: [],
+    used: 0,
+    staged: { first: 0, count: 0 },
+  };
+}
+
+function segmentOf({ segments, segmentSize }: Store, slot: number): Segment {
+  return at(segments, Math.floor(slot / segmentSize));
+}
+
+function addVector(store: Store, bytes: Uint8Array, tie: number): number {
+  const { makeKernel, dimensions, layout, segmentSize, segments, freed, staged } = store;
+  const slot = freed.pop() ?? store.used++;
+  if (slot === segments.length * segmentSize) segments.push(makeSegment(makeKernel, layout, dimensions));
+  if (slot !== staged.first + staged.count || slot % STAGED === 0) flush(store);
+  if (staged.count === 0) staged.first = slot;
+  const segment = segmentOf(store, slot);
+  const place = slot % segmentSize;
+  segment.blocks = Math.max(segment.blocks, Math.floor(place / LANES) + 1);
+  segment.ties[place] = tie;
+  segment.bytes.set(bytes, layout.offsets.staged + staged.count * layout.stagedStride);
+  staged.count += 1;
+  return slot;
+}
+
+/** Writes the staged vectors into their block. */
+function flush(store: Store): void {
+  const { dimensions, layout, segmentSize, staged } = store;
+  const { first, count } = staged;
+  if (count === 0) return;
+  staged.count = 0;
+  const target = vectorAt(layout, first % segmentSize);
+  const { kernel } = segmentOf(store, first);
+  kernel.put(layout.offsets.staged, layout.stagedStride, count, target, dimensions);
 }
 
 /** Here and in `scanSegment`, `?? 0` reads numbers that are known to be there, because a check would slow the loop down. */
@@ -103,8 +130,7 @@ function innerProduct(
 }
 
 function scanSegments(
-  segments: readonly Segment[],
-  layout: Layout,
+  { segments, layout, segmentSize }: Store,
   {
     query,
     mask,
@@ -116,7 +142,7 @@ function scanSegments(
     const allowed = mask[index];
     if (!allowed) continue;
     segment.mask.set(allowed);
-    scanSegment(segment, layout, { components, base: index * layout.blocks * LANES, selection });
+    scanSegment(segment, layout, { components, base: index * segmentSize, selection });
   }
 }
 
