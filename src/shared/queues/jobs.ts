@@ -74,7 +74,7 @@ export function createJobs({ connection, redis, onError }: CreateJobsOptions) {
   return {
     queue: queues.queue,
     close: queues.close,
-    recede: order.recede,
+    rebase: order.rebase,
     /** @param options.isPatient whether nobody waits for the job, so that it goes after jobs that its caller waits for */
     addIngest: (record: DocumentRecord, options: { requestId: string; isPatient?: boolean }) =>
       add(ingestOf(record, options)),

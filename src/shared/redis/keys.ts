@@ -48,9 +48,10 @@ export const keys = {
   sweepPause: `${prefix}sweep:pause`,
   /** Sorted set: caller (and kind of job) → virtual time at which its last job in a lane ends. */
   turns: (lane: string) => keyOf('turns', lane),
-  /** String: the virtual time of a lane. And, while its jobs are being moved back, the amount they are moved by. */
+  /** String: the virtual time of a lane. */
   virtualTime: (lane: string) => keyOf('virtual-time', lane),
-  receding: (lane: string) => keyOf('receding', lane),
+  /** String: by how much a lane's jobs are being moved back; it exists while they are. */
+  rebase: (lane: string) => keyOf('receding', lane),
   /** Set: generations that searches must not answer from. */
   hidden: `${prefix}hidden`,
   /** Set: generations whose chunks are to be unlinked. */
