@@ -13,20 +13,20 @@ const MAX_EMBED_JOBS = 20;
 export type DocumentInspection = Awaited<ReturnType<typeof inspect>>;
 export type InspectDocument = (id: string) => Promise<DocumentInspection | null>;
 
-interface Parts {
+interface Dependencies {
   readonly records: Records;
   readonly chunks: Chunks;
   readonly jobs: Jobs;
 }
 
-export function createDocumentInspection(parts: Parts): InspectDocument {
+export function createDocumentInspection(parts: Dependencies): InspectDocument {
   return async (id) => {
     const record = await parts.records.read(id);
     return record && (await inspect(parts, record));
   };
 }
 
-async function inspect({ chunks, jobs }: Parts, record: DocumentRecord) {
+async function inspect({ chunks, jobs }: Dependencies, record: DocumentRecord) {
   const { error, published, pending, operation } = record;
   const ids = [published?.generation ?? null, pending ? generationId(record) : null];
   const generations = await Promise.all(

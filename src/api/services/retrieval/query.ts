@@ -39,7 +39,7 @@ export interface QueryService {
   stream(request: QueryRequest): AsyncIterable<QueryEvent>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly search: Search;
   readonly completer: Completer;
   readonly accounting: Accounting;
@@ -49,7 +49,7 @@ interface Parts {
 }
 
 /** Completes questions over the best chunks for each. */
-export function createQuery(parts: Parts): QueryService {
+export function createQuery(parts: Dependencies): QueryService {
   const { accounting } = parts;
   return {
     complete: (request) =>
@@ -79,7 +79,7 @@ function accounted(request: QueryRequest): AccountedRequest {
 
 const tokensOf = ({ promptTokens, completionTokens }: QueryEnd) => promptTokens + completionTokens;
 
-async function* answer(parts: Parts, request: QueryRequest): AsyncGenerator<QueryEvent> {
+async function* answer(parts: Dependencies, request: QueryRequest): AsyncGenerator<QueryEvent> {
   const { completer, memory } = parts;
   const lease = await memory.reserve(hitsWanted(request));
   try {
@@ -102,7 +102,7 @@ async function* answer(parts: Parts, request: QueryRequest): AsyncGenerator<Quer
 
 /** Searches, and makes a prompt of the passages that fit. The others are not held during the completion. */
 async function findPrompt(
-  { search, completer, countTokens, defaultMaxTokens }: Parts,
+  { search, completer, countTokens, defaultMaxTokens }: Dependencies,
   request: QueryRequest,
   lease: Lease,
 ) {
