@@ -142,7 +142,7 @@ function settle<Value>(
   return write.outcome;
 }
 
-/** A PUT also answers what became of the newest content, whoever put it. */
+/** A PUT also answers with the state of the newest content, even if another caller has put that. */
 function isTaken(
   document: ModelDocument,
   { status, label, end }: { status: number; label: string; end: number },
