@@ -46,7 +46,7 @@ import { limitIndexTime } from './limit-index-time.js';
 import { reconnectSilentRedis } from './reconnect-silent-redis.js';
 import { createChangeWaiter } from './services/ingest/change-waiter.js';
 
-/** Of records that the Query Engine's lists compare with a filter, at a time. */
+/** Lists of the Query Engine read at most this many bytes of records at a time to compare them with a filter. */
 const MAX_READ_BYTES = 1024 ** 2;
 
 export type ApiContext = Awaited<ReturnType<typeof createApiContext>>;

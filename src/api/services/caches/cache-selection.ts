@@ -27,7 +27,7 @@ interface Dependencies {
   readonly records: Records;
   /** Tokens that a cache can hold. A selection that cannot fit is not read to its end. */
   readonly contextWindow: number;
-  /** Most tokens that a chunk repeats from the one before. */
+  /** The maximum number of tokens that a chunk repeats from the one before. */
   readonly overlap: number;
 }
 

@@ -6,7 +6,7 @@ import type { Records } from '../../../shared/documents/records.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
 import { jobIds } from '../../../shared/queues/payloads.js';
 
-/** Most batches whose jobs are shown. */
+/** The maximum number of batches whose jobs are shown. */
 const MAX_EMBED_JOBS = 20;
 
 /** What operators see of a document: ids, states, counts and times, and nothing that its owner wrote. */

@@ -10,7 +10,7 @@ import type { MemoryWatch } from '../../../shared/redis/memory.js';
 export type Admit = (callerId: string) => Promise<() => void>;
 
 export interface AdmissionLimits {
-  /** Most documents that are being ingested at the same time, for all callers together and for one. */
+  /** The maximum number of documents that are being ingested at the same time, for all callers together and for one. */
   readonly maxWaiting: number;
   readonly maxWaitingPerCaller: number;
 }

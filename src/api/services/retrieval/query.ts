@@ -84,7 +84,7 @@ async function* answer(parts: Dependencies, request: QueryRequest): AsyncGenerat
   const lease = await memory.reserve(hitsWanted(request));
   try {
     const { prompt, maxTokens, sources } = await findPrompt(parts, request, lease);
-    // Where it is larger than the hits that it was made of, for which there was room, it is not by much.
+    // The result does not matter: there was room for the hits, and the prompt is at most slightly larger than they are.
     lease.resize(heldSize(prompt) + heldSize(sources));
     const { callerId, temperature, signal } = request;
     const options = { callerId, maxTokens, temperature, signal };
