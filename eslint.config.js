@@ -107,6 +107,7 @@ export default tseslint.config(
     },
     rules: {
       'import-x/no-restricted-paths': ['error', { zones }],
+      // It leaves out type-only imports; scripts/check-circles.mjs follows those, too.
       'import-x/no-cycle': 'error',
       'import-x/no-default-export': 'error',
       '@typescript-eslint/consistent-type-imports': 'error',
@@ -150,7 +151,7 @@ export default tseslint.config(
         'error',
         { report: 'potential', ignoreSticky: true, ignorePartial: false },
       ],
-      'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
+      'max-lines-per-function': ['error', { max: 40, skipBlankLines: true, skipComments: true }],
       'no-console': 'error',
       'no-restricted-properties': [
         'error',
@@ -162,6 +163,11 @@ export default tseslint.config(
         { object: 'process', property: 'env', message: 'Settings are read once, in main.ts.' },
       ],
     },
+  },
+  {
+    // These two have longer functions, which are to be taken apart.
+    files: ['src/api/services/answer-memory/{answer-memory,waiting-answers}.ts'],
+    rules: { 'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }] },
   },
   {
     // Entry points and how they stop, the supervisor, and the parser's child process with its start.

@@ -26,7 +26,7 @@ import { createRecords, type Records } from '../shared/documents/records.js';
 import { createEmbedding } from '../shared/models/embedding.js';
 import { renderPrefix } from '../shared/models/prompt.js';
 import type { Logger } from '../shared/observability/logger.js';
-import type { Embedder, Index } from '../shared/ports.js';
+import type { Embedder, Index, ObjectStorage } from '../shared/ports.js';
 import { openJobs } from '../shared/queues/open-jobs.js';
 import { bullConnection, type Redis } from '../shared/redis/client.js';
 import { createMemoryWatch } from '../shared/redis/memory.js';
@@ -46,7 +46,7 @@ import { limitIndexTime } from './limit-index-time.js';
 import { reconnectSilentRedis } from './reconnect-silent-redis.js';
 import { createChangeWaiter } from './services/ingest/change-waiter.js';
 
-/** Of records that the Query Engine's lists compare with a filter, at a time. */
+/** Lists of the Query Engine read at most this many bytes of records at a time to compare them with a filter. */
 const MAX_READ_BYTES = 1024 ** 2;
 
 export type ApiContext = Awaited<ReturnType<typeof createApiContext>>;
@@ -67,28 +67,15 @@ interface ContextOptions {
  * @throws IncompatibleDataError for a Redis that would lose data or mix up data of two models
  */
 export async function createApiContext(options: ContextOptions) {
-  const { settings, logger, signal } = options;
-  // The tokenizer loads its table when it is first used. That takes a second, which no request should wait for.
-  countTokens('warm');
-  const onError = (error: Error) => {
-    logger.warn({ err: error }, 'redis connection');
-  };
+  const { settings, logger } = options;
+  warmTokenizer();
+  const onError = (error: Error) => logger.warn({ err: error }, 'redis connection');
   const embedder = createEmbedder(settings);
   const completer = limitCompletions(createCompleter(settings));
-  const storage = await createObjectStorage(settings, logger);
+  const ownStorage = await createObjectStorage(settings, logger);
   const { redis, dataSet, stopReconnecting } = await connectRedis(options, embedder, onError);
-  const drafts = createDraftObjects(redis);
-  const marker = createStorageMarker({ redis, storage, drafts });
-  const announced = await announceStorage({
-    marker,
-    storage,
-    advice: storageAdvice(settings),
-    logger,
-    signal,
-  });
-  const connection = bullConnection(settings.redis.url, { failFast: true });
-  const jobs = await openJobs({ connection, redis, onError }, { logger, signal });
-  const waiter = await createChangeWaiter(redis, onError, signal);
+  const { storage, drafts, stopAnnouncing } = await openStorage(options, ownStorage, redis);
+  const { jobs, waiter } = await openQueues(options, redis, onError);
   const records = createRecords(redis, dataSet.vectors, logMalformed(logger));
   const { index, unwatch } = await openIndex(options, { redis, embedder, dataSet, records });
   return {
@@ -107,17 +94,22 @@ export async function createApiContext(options: ContextOptions) {
     caches: createCaches(redis),
     drafts,
     cacheEngine: createPromptCacheEngine({ completer, countTokens, renderPrefix }),
-    storage: announced.storage,
+    storage,
     search: openSearch({ settings, logger, redis, index, embedder }),
     close: async () => {
       stopReconnecting();
       unwatch();
-      announced.close();
+      stopAnnouncing();
       waiter.close();
       await Promise.allSettled([index.close(), jobs.close()]);
       redis.destroy();
     },
   };
+}
+
+/** The tokenizer loads its table when it is first used. That takes a second, which no request should wait for. */
+function warmTokenizer(): void {
+  countTokens('warm');
 }
 
 /** Connects to a Redis whose data fits the settings. */
@@ -133,6 +125,31 @@ async function connectRedis(
     (opened) => openData(opened, { wanted, logger }),
   );
   return { redis, dataSet, stopReconnecting: reconnectSilentRedis(redis, onError) };
+}
+
+/** Opens the queues, and the messages about documents that change. */
+async function openQueues(
+  { settings, logger, signal }: ContextOptions,
+  redis: Redis,
+  onError: (error: Error) => void,
+) {
+  const connection = bullConnection(settings.redis.url, { failFast: true });
+  const jobs = await openJobs({ connection, redis, onError }, { logger, signal });
+  const waiter = await createChangeWaiter(redis, onError, signal);
+  return { jobs, waiter };
+}
+
+/** Announces the storage of this process, so that other processes notice when theirs is another one. */
+async function openStorage(
+  { settings, logger, signal }: ContextOptions,
+  storage: ObjectStorage,
+  redis: Redis,
+) {
+  const drafts = createDraftObjects(redis);
+  const marker = createStorageMarker({ redis, storage, drafts });
+  const advice = storageAdvice(settings);
+  const announced = await announceStorage({ marker, storage, advice, logger, signal });
+  return { storage: announced.storage, drafts, stopAnnouncing: announced.close };
 }
 
 /** Creates the index with its time limit, and watches whether other data is to be served. */

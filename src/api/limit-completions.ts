@@ -3,18 +3,22 @@ import { TryLaterError } from '../shared/errors.js';
 import type { Completer, CompletionOptions } from '../shared/ports.js';
 import { createTurns } from '../shared/turns/turns.js';
 
-/** Completions of a process under way: providers refuse, or queue, what is more than they take. */
+/** A process has at most this many completions under way. Providers refuse or queue what is more than they can take. */
 const MAX_AT_ONCE = 64;
-/** Of one caller while others have some, and while nobody else has. */
+/** One caller has at most this many while others have some. */
 const MAX_PER_CALLER = 16;
+/** One caller has at most this many while nobody else has any. */
 const MAX_ALONE = 32;
-/** Each holds its prompt while it waits. */
+/** At most this many completions wait, because each holds its prompt meanwhile. */
 const MAX_WAITING = 1_000;
-/** Less than after what time a stream begins without an event: its refusal still has a status of its own. */
+/** A stream begins after 10 s even without an event. A refusal must come before, so that it can have its own status. */
 const WAIT_MILLISECONDS = 8_000;
 const RETRY_AFTER_SECONDS = 10;
 
-/** A completer before which callers take turns; who finds none in time is told to try later. */
+/**
+ * Wraps a completer so that callers take turns at it.
+ * @throws TryLaterError, while the completion is read, when no turn comes in time
+ */
 export function limitCompletions(
   completer: Completer,
   { waitMilliseconds = WAIT_MILLISECONDS }: { readonly waitMilliseconds?: number } = {},

@@ -65,8 +65,8 @@ function tooLarge(tokens: number, window: number): string {
 }
 
 /**
- * Most characters of a cache for each token of the context window. Ordinary text has four or five. Rows of dashes have a
- * hundred, and each query would read such a cache completely.
+ * The maximum number of characters of a cache for each token of the context window. Ordinary text has four or five. Rows
+ * of dashes have a hundred, and each query would read such a cache completely.
  */
 const CHARACTERS_PER_TOKEN = 16;
 

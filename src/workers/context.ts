@@ -16,6 +16,7 @@ import { createEmbedding } from '../shared/models/embedding.js';
 import { renderPrefix } from '../shared/models/prompt.js';
 import type { Logger } from '../shared/observability/logger.js';
 import { createMetricsBuffer } from '../shared/observability/metrics-buffer.js';
+import type { ObjectStorage } from '../shared/ports.js';
 import { createJobs } from '../shared/queues/jobs.js';
 import { bullConnection, type Redis } from '../shared/redis/client.js';
 import { createEachMember } from './each-member.js';
@@ -40,12 +41,10 @@ export type WorkerContext = Awaited<ReturnType<typeof createWorkerContext>>;
  * @throws IncompatibleDataError for a Redis that would lose data or mix up data of two models
  */
 export async function createWorkerContext(settings: Settings, logger: Logger) {
-  const storage = await createObjectStorage(settings, logger, { blockingReadBytes: MAX_SHORT_BYTES });
+  const ownStorage = await createObjectStorage(settings, logger, { blockingReadBytes: MAX_SHORT_BYTES });
   const embedder = createEmbedder(settings);
   const wanted = { model: embedder.model, vectorType: settings.embedding.vectorType };
   const { redis, dataSet, connection, jobs } = await connect(settings.redis.url, wanted, logger);
-  const drafts = createDraftObjects(redis);
-  const storageMarker = createStorageMarker({ redis, storage, drafts });
   const isEmbeddingRemote = settings.embedder === 'openai';
   const records = createRecords(redis, dataSet.vectors, logMalformed(logger));
   const metrics = openMetrics(redis, logger);
@@ -63,14 +62,12 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     statistics: createTermStatistics(redis),
     eachMember,
     aggregateUsage: createAggregateUsage(redis, eachMember),
-    storage: distinguishMissing(storage, storageMarker),
-    storageMarker,
+    ...openStorage(ownStorage, redis),
     embedding: createEmbedding(embedder, { maxWaitMilliseconds: isEmbeddingRemote ? 20 : 0 }),
     /** Whether embedding depends on a provider, which may be slow or unavailable. */
     isEmbeddingRemote,
     memory: createMemoryWatch(redis, settings.ingest.maxMemoryShare),
     caches: createCaches(redis),
-    drafts,
     cacheEngine: createPromptCacheEngine({ completer: createCompleter(settings), countTokens, renderPrefix }),
     failDocument: createFailDocument({ records, jobs, metrics }),
     prepareMirrors: createPrepareMirrors({ records, mirrors: createMirrors(redis) }),
@@ -82,6 +79,13 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
       await redis.close();
     },
   };
+}
+
+/** The storage, in which a missing object is told apart from a storage that is not the API's. */
+function openStorage(storage: ObjectStorage, redis: Redis) {
+  const drafts = createDraftObjects(redis);
+  const storageMarker = createStorageMarker({ redis, storage, drafts });
+  return { drafts, storageMarker, storage: distinguishMissing(storage, storageMarker) };
 }
 
 function openMetrics(redis: Redis, logger: Logger) {

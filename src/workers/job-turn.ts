@@ -1,12 +1,15 @@
-/** Thrown after a step when a job has taken long enough: what it did stays, and it goes on in its caller's next turn. */
+/** Ends the turn of a job after one of its steps. What the job did stays, and it continues in its caller's next turn. */
 export class TurnOverError extends Error {
   override readonly name = 'TurnOverError';
 }
 
-/** Called after each step that need not be done again; ends the turn by throwing. */
+/**
+ * Is called by a job after each step that will not have to be repeated.
+ * @throws TurnOverError when the turn is over
+ */
 export type AfterStep = () => void;
 
-/** Each turn does one step at least, so that a job comes to its end however short its turns are. */
+/** Starts a turn. A job does at least one step in each turn, so that it comes to its end however short its turns are. */
 export function createTurn(milliseconds: number): AfterStep {
   const end = performance.now() + milliseconds;
   return () => {
@@ -14,5 +17,5 @@ export function createTurn(milliseconds: number): AfterStep {
   };
 }
 
-/** For what goes on to its end. */
+/** A turn that is never over, for work that runs to its end at once. */
 export const endless: AfterStep = () => undefined;

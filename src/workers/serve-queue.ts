@@ -36,16 +36,9 @@ export async function serveQueue(queue: QueueName, context: WorkerContext): Prom
       },
     }),
   );
+  const onPaused = () => metrics.add('quire_queue_holds_total', { queue });
   const pauser = GROWING.includes(queue)
-    ? pauseWhileShort({
-        queue,
-        memory,
-        lanes: workers,
-        logger,
-        onPaused: () => {
-          metrics.add('quire_queue_holds_total', { queue });
-        },
-      })
+    ? pauseWhileShort({ queue, memory, lanes: workers, logger, onPaused })
     : null;
   const stopHeartbeat = await startHeartbeat(queue, context);
   return {

@@ -70,11 +70,11 @@ test('lists whose records do not fit all go on, one after the other, and none is
   const memory = createAnswerMemory({ limitBytes: 16 * MEGABYTE, waitMilliseconds: 60_000 });
   const { open, steps } = openDocuments(memory);
   const slow = Array.from({ length: 40 }, () => open('slow'));
-  let most = 0;
-  const watch = setInterval(() => (most = Math.max(most, memory.figures().held)), 1);
+  let peak = 0;
+  const watch = setInterval(() => (peak = Math.max(peak, memory.figures().held)), 1);
   expect(await Promise.all(slow.map(rest))).toEqual(slow.map(() => 40));
   clearInterval(watch);
-  expect(most).toBeLessThanOrEqual(10 * MEGABYTE);
+  expect(peak).toBeLessThanOrEqual(10 * MEGABYTE);
   expect(Math.max(...steps)).toBe(1);
   // A record larger than the whole memory comes as well.
   const tiny = openDocuments(createAnswerMemory({ limitBytes: MEGABYTE, waitMilliseconds: 60_000 }));
@@ -85,7 +85,7 @@ test('searches whose hits turn out large are searched again when there is room',
   const memory = createAnswerMemory({ limitBytes: 64 * MEGABYTE, waitMilliseconds: 60_000 });
   const record = makeDocument({ published: makeContent({ chunkCount: 1 }), pending: null });
   let searches = 0;
-  let most = 0;
+  let peak = 0;
   const retrieval = createRetrieval({
     memory,
     search: async ({ k, onHits }) => {
@@ -97,7 +97,7 @@ test('searches whose hits turn out large are searched again when there is room',
           await Promise.resolve();
           onHits?.(hits);
         }
-        most = Math.max(most, memory.figures().held);
+        peak = Math.max(peak, memory.figures().held);
       }
       return hits;
     },
@@ -127,7 +127,7 @@ test('searches whose hits turn out large are searched again when there is room',
     return count;
   });
   expect(await Promise.all(counts)).toEqual(counts.map(() => 100));
-  expect(most).toBeLessThanOrEqual(40 * MEGABYTE);
+  expect(peak).toBeLessThanOrEqual(40 * MEGABYTE);
   // Two begin at once, of which one begins again; then each comes when there is room.
   expect(searches).toBeLessThan(60);
   expect(memory.figures()).toEqual({ held: 0, waiting: 0 });

@@ -26,7 +26,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** What a failed call means for whoever asked us. */
+/** Says what a failed call means for the request that needed it. */
 const outcome = (call: Promise<unknown>) =>
   call.then(
     () => 'done',

@@ -23,10 +23,10 @@ test('what strangers send on after their refusal is dropped in turns, and their 
   const address = server.address();
   const port = typeof address === 'object' && address ? address.port : 0;
 
-  let [before, most, isOver] = [0, 0, false];
+  let [before, peak, isOver] = [0, 0, false];
   const lookAtTurn = () => {
     const all = sockets.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
-    most = Math.max(most, all - before);
+    peak = Math.max(peak, all - before);
     before = all;
     if (!isOver) setImmediate(lookAtTurn);
   };
@@ -45,5 +45,5 @@ test('what strangers send on after their refusal is dropped in turns, and their 
   server.close();
   // Each socket reads 64 KiB and stops until it is its turn; by itself it would read on for two megabytes.
   expect(before).toBeGreaterThan(50 * KIB * KIB);
-  expect(most).toBeLessThan(STRANGERS * 200 * KIB);
+  expect(peak).toBeLessThan(STRANGERS * 200 * KIB);
 });

@@ -17,7 +17,7 @@ export interface Arena {
   readonly callers: readonly string[];
 }
 
-/** One caller's doings, one after the other; each caller has several. */
+/** Sends the requests of a caller one after the other. Each caller has several actors. */
 export interface Actor {
   readonly arena: Arena;
   readonly name: string;
@@ -25,17 +25,17 @@ export interface Actor {
   readonly random: Random;
 }
 
-export interface Asked {
+export interface TimedOutcome {
   readonly outcome: Outcome;
-  /** Ticks of the clock before and after. */
+  /** The ticks of the clock before and after the request. */
   readonly start: number;
   readonly end: number;
 }
 
 export interface Ask extends Omit<Sent, 'api' | 'caller'> {
-  /** Document or cache that it is about, for the history. */
+  /** The document or cache that the request is about, for the history. */
   readonly about: string | null;
-  /** How it is told there. */
+  /** What the history calls the request. */
   readonly label: string;
   /** Whether texts in the answer are the caller's own words, of whatever time. */
   readonly isEcho?: boolean;
@@ -45,7 +45,10 @@ const AGAIN_AFTER_MS = 250;
 const MAX_TRIES = 40;
 
 /** Sends a request of an actor to one of the APIs, notes it, and checks that nothing foreign came back. */
-export async function ask(actor: Actor, { about, label, isEcho = false, ...sent }: Ask): Promise<Asked> {
+export async function ask(
+  actor: Actor,
+  { about, label, isEcho = false, ...sent }: Ask,
+): Promise<TimedOutcome> {
   const { arena, name, random } = actor;
   const { history } = arena;
   const start = history.tick();

@@ -1,7 +1,7 @@
 /** How often an operation of a caller must have been counted at least, and may have been at most. */
 export interface Bounds {
-  least: number;
-  most: number;
+  min: number;
+  max: number;
 }
 
 export type Ledger = ReturnType<typeof createLedger>;
@@ -13,7 +13,7 @@ export function createLedger() {
   /** By document: events of ingests that name it. */
   const ingests = new Map<string, Bounds>();
   const of = (map: Map<string, Bounds>, key: string): Bounds => {
-    const known = map.get(key) ?? { least: 0, most: 0 };
+    const known = map.get(key) ?? { min: 0, max: 0 };
     map.set(key, known);
     return known;
   };
@@ -25,19 +25,19 @@ export function createLedger() {
     records: (caller: string, operation: string): Bounds => of(records, key(caller, operation)),
     /** From when it is sent: it may be counted. */
     begin: (caller: string, operation: string): void => {
-      of(successes, key(caller, operation)).most += 1;
-      of(records, key(caller, operation)).most += 1;
+      of(successes, key(caller, operation)).max += 1;
+      of(records, key(caller, operation)).max += 1;
     },
     /** It was answered with success, or will end in one record. */
     end: (caller: string, operation: string, outcome: 'success' | 'recorded' | 'refused'): void => {
       const [success, record] = [of(successes, key(caller, operation)), of(records, key(caller, operation))];
       if (outcome === 'refused') {
-        success.most -= 1;
-        record.most -= 1;
+        success.max -= 1;
+        record.max -= 1;
         return;
       }
-      record.least += 1;
-      if (outcome === 'success') success.least += 1;
+      record.min += 1;
+      if (outcome === 'success') success.min += 1;
     },
   };
 }

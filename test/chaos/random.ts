@@ -2,8 +2,8 @@
 export interface Random {
   /** In [0, 1). */
   readonly fraction: () => number;
-  /** From `least` to `most`, both included. */
-  readonly whole: (least: number, most: number) => number;
+  /** From `min` to `max`, both included. */
+  readonly whole: (min: number, max: number) => number;
   readonly chance: (probability: number) => boolean;
   readonly pick: <Item>(items: readonly [Item, ...Item[]]) => Item;
   /** One of them, or undefined when there is none. */
@@ -16,7 +16,7 @@ export interface Random {
 
 export function createRandom(seed: string): Random {
   const fraction = mulberry32(hashOf(seed));
-  const whole = (least: number, most: number) => least + Math.floor(fraction() * (most - least + 1));
+  const whole = (min: number, max: number) => min + Math.floor(fraction() * (max - min + 1));
   const pickAny = <Item>(items: readonly Item[]) => items[whole(0, items.length - 1)];
   return {
     fraction,

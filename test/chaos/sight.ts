@@ -11,7 +11,7 @@ export interface Sight {
   readonly end: number;
 }
 
-/** Every text holds a word of its own: whoever sees one may read its document, which is there, and says this now. */
+/** Checks what a caller saw. Each text has a word of its own, by which we know who may read it and whether it is current. */
 export function checkSight({ world, history }: { world: World; history: History }, sight: Sight): void {
   for (const marker of markersIn(sight.text)) {
     const known = world.markers.get(marker);

@@ -1,18 +1,25 @@
+import { beforeEach } from '@jest/globals';
 import { callerTags } from '../../src/shared/access/access-group.js';
 import { createAccessGroups } from '../../src/shared/access/access-groups.js';
 import { createRecords } from '../../src/shared/documents/records.js';
 import { finishRetag, patch } from '../../src/shared/documents/transitions.js';
 import { readerTag } from '../../src/shared/access/access-tags.js';
-import { createRedis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';
-import { emptyTestRedis } from './use-test-redis.js';
+import { useTestRedis } from './use-test-redis.js';
 
-export type AccessGroupWorld = Awaited<ReturnType<typeof openAccessGroupWorld>>;
+/** Later than any grace. */
+export const LATER = Number.MAX_SAFE_INTEGER;
 
-/** Records and their access groups on the Redis of this Jest worker. */
-export async function openAccessGroupWorld() {
-  const redis = createRedis(await emptyTestRedis(), { failFast: true, onError: () => undefined });
-  await redis.connect();
+/** Ids of as many users. */
+export const users = (count: number, name = 'user'): string[] =>
+  Array.from({ length: count }, (_, i) => `${name}-${String(i)}`);
+
+/** Records and their access groups on the Redis of this Jest worker, which every test finds empty. */
+export function useAccessGroupWorld() {
+  const { redis } = useTestRedis();
+  beforeEach(async () => {
+    await redis.flushAll();
+  });
   const records = createRecords(redis);
   const membersOf = (callerId: string) => redis.zRange(keys.accessGroupsOf(readerTag(callerId)), 0, -1);
   const tagsOf = async (callerId: string) => callerTags(callerId, await membersOf(callerId));
@@ -32,6 +39,5 @@ export async function openAccessGroupWorld() {
       const { record } = await records.update(id, (each) => patch(each, { readers: [...readers] }));
       return () => records.update(id, (each) => finishRetag(each, record?.retag ?? 0));
     },
-    close: (): void => redis.destroy(),
   };
 }

@@ -1,5 +1,5 @@
 import { makeToken } from './api.js';
-import { ask, cookiesOf, type Answer, type Asked } from './ask.js';
+import { ask, cookiesOf, type Answer, type AskOptions } from './ask.js';
 
 /** What browsers accept. */
 export const page = { Accept: 'text/html,application/xhtml+xml' };
@@ -9,7 +9,7 @@ export const adminToken = (claims = {}) =>
 export const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 /** A form as a browser sends it. */
-export const form = (fields: Record<string, string>, headers: Record<string, string>): Asked => ({
+export const form = (fields: Record<string, string>, headers: Record<string, string>): AskOptions => ({
   method: 'POST',
   headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...page, ...headers },
   body: new URLSearchParams(fields).toString(),

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 
-export interface Asked {
+export interface AskOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -14,7 +14,10 @@ export interface Answer {
 }
 
 /** As fetch, but sends the headers as they are given, those of browsers (`Host`, `Origin`, `Cookie`) too. */
-export async function ask(url: string, { method = 'GET', headers = {}, body }: Asked = {}): Promise<Answer> {
+export async function ask(
+  url: string,
+  { method = 'GET', headers = {}, body }: AskOptions = {},
+): Promise<Answer> {
   const sent = request(url, { method, headers, agent: false });
   sent.end(body);
   const [response] = (await once(sent, 'response')) as [IncomingMessage];

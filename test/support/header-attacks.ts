@@ -85,7 +85,7 @@ const kinds: readonly Kind[] = [
   { header: 'Content-Encoding', units: ['gzip,', ' ', ','], request: json },
 ];
 
-/** Headers of the largest size that gets to the service, whoever reads them. */
+/** Headers of the largest size that reaches the service. */
 export const headerAttacks: readonly RawRequest[] = kinds.flatMap(({ header, prefix = '', units, request }) =>
   values(prefix, units).map((value) => {
     const body = request?.method === 'POST' ? Buffer.from('{}') : undefined;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedder.js';
 import { createChunks } from '../../src/shared/chunks/chunks.js';
 import { FIRST_VECTORS } from '../../src/shared/data-set/vectors.js';
@@ -9,8 +9,8 @@ import { patch, publish, replaceContent, requeue } from '../../src/shared/docume
 import { createMirrors } from '../../src/shared/mirrors/mirrors.js';
 import { createEmbedding } from '../../src/shared/models/embedding.js';
 import { createMetricsBuffer } from '../../src/shared/observability/metrics-buffer.js';
-import { createJobs, type Jobs } from '../../src/shared/queues/jobs.js';
-import { bullConnection, type Redis } from '../../src/shared/redis/client.js';
+import type { Jobs } from '../../src/shared/queues/jobs.js';
+import type { Redis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
 import { createEmbedJob } from '../../src/workers/ingestion/embed-job.js';
@@ -24,21 +24,11 @@ import { createRetagJob } from '../../src/workers/maintenance/retag-job.js';
 import { makeContent, makeDocument, makeOperation } from '../support/documents.js';
 import { dying, forgetful } from '../support/dying.js';
 import { isAtRest, statisticsDifferences } from '../support/recount-statistics.js';
+import { useJobs } from '../support/use-jobs.js';
 import { useTestRedis } from '../support/use-test-redis.js';
 
 const { url, redis } = useTestRedis({ failFast: false });
-let jobs: Jobs;
-
-beforeAll(() => {
-  jobs = createJobs({
-    connection: bullConnection(url, { failFast: false }),
-    redis,
-    onError: () => undefined,
-  });
-});
-afterAll(async () => {
-  await jobs.close();
-});
+const jobs = useJobs({ url, redis });
 
 const { signal } = new AbortController();
 

@@ -1,5 +1,4 @@
 import { Router, type Request, type RequestHandler, type Response } from 'express';
-import helmet from 'helmet';
 import type { Jobs } from '../../shared/queues/jobs.js';
 import type { Redis } from '../../shared/redis/client.js';
 import { notAuthenticated, requirePermission, type Authenticate } from '../auth/auth.js';
@@ -7,6 +6,7 @@ import type { Guesses } from '../auth/limit-guesses.js';
 import { continueBody } from '../http/connections/expect-continue.js';
 import { withoutSlashes } from '../http/base-url.js';
 import { HttpError } from '../http/http-error.js';
+import { pagePolicy } from '../http/page-policy.js';
 import { requestFacts } from '../http/logging/request-facts.js';
 import type { BodyBudget } from '../http/request/body-budget.js';
 import type { InspectDocument } from '../services/documents/document-inspection.js';
@@ -128,18 +128,4 @@ function isPageView(request: Request): boolean {
   return request.method === 'GET' && request.get('Accept')?.includes('text/html') === true;
 }
 
-/** The board's scripts are files of ours; some of its styles are inline. */
-const boardPolicy = helmet.contentSecurityPolicy({
-  useDefaults: false,
-  directives: {
-    defaultSrc: ["'none'"],
-    scriptSrc: ["'self'"],
-    styleSrc: ["'self'", "'unsafe-inline'"],
-    imgSrc: ["'self'", 'data:'],
-    fontSrc: ["'self'", 'data:'],
-    connectSrc: ["'self'"],
-    baseUri: ["'self'"],
-    formAction: ["'self'"],
-    frameAncestors: ["'none'"],
-  },
-});
+const boardPolicy = pagePolicy({ fontSrc: ["'self'", 'data:'], baseUri: ["'self'"], formAction: ["'self'"] });

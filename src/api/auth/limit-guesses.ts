@@ -67,6 +67,6 @@ function remember(proven: Set<string>, who: string): true {
 
 /** The address comes first, so that an address that is refused does not use up the limit for all. */
 const windowsOf = ({ kind, address }: Guess) => [
-  { key: keys.guesses(kind, address), most: GUESSES_BY_ADDRESS },
-  { key: keys.guesses(kind, 'all'), most: GUESSES_IN_ALL },
+  { key: keys.guesses(kind, address), max: GUESSES_BY_ADDRESS },
+  { key: keys.guesses(kind, 'all'), max: GUESSES_IN_ALL },
 ];

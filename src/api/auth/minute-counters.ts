@@ -1,9 +1,9 @@
 import { defineScript, type Redis } from '../../shared/redis/client.js';
 
-/** A counter that may reach `most` within a minute. The minute begins when it is first incremented. */
+/** A counter that may reach `max` within a minute. The minute begins when it is first incremented. */
 export interface Window {
   readonly key: string;
-  readonly most: number;
+  readonly max: number;
 }
 
 /** Counters per minute that all API processes share. */
@@ -25,7 +25,7 @@ export function createWindows(redis: Redis): Windows {
     take: (windows) =>
       takeScript.run(redis, {
         keys: keysOf(windows),
-        arguments: [String(WINDOW_MILLISECONDS), ...windows.map(({ most }) => String(most))],
+        arguments: [String(WINDOW_MILLISECONDS), ...windows.map(({ max }) => String(max))],
       }),
     giveBack: async (windows) => {
       await giveBackScript.run(redis, { keys: keysOf(windows), arguments: [] });

@@ -61,7 +61,7 @@ interface Declaration<
     /** Fields that the query string may provide, as strings, where the JSON body has them absent or null. */
     readonly fromQuery?: z.ZodObject;
   };
-  /** Most bytes of a JSON or form body, if that is less than `api.max_json_bytes`. */
+  /** The maximum number of bytes of a JSON or form body, if that is less than `api.max_json_bytes`. */
   readonly maxBodyBytes?: number;
   /** With `object`, an empty body and a body of two quote characters count as `{}`. */
   readonly emptyBody?: 'object';

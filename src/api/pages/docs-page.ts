@@ -1,6 +1,6 @@
 import { Router } from 'express';
-import helmet from 'helmet';
 import swaggerUi from 'swagger-ui-express';
+import { pagePolicy } from '../http/page-policy.js';
 import type { OpenApi } from './openapi.js';
 
 const uiOptions = {
@@ -20,21 +20,7 @@ export function createDocsPage(openApi: OpenApi): Router {
   // Under an address without a slash at its end, the files of the page are one folder down.
   const html = swaggerUi.generateHTML(openApi, uiOptions);
   const withFolder = (folder: string) => html.replaceAll(/(href|src)="\.\//g, `$1="./${folder}`);
-  router.use(
-    helmet.contentSecurityPolicy({
-      useDefaults: false,
-      directives: {
-        defaultSrc: ["'none'"],
-        scriptSrc: ["'self'"],
-        styleSrc: ["'self'", "'unsafe-inline'"],
-        imgSrc: ["'self'", 'data:'],
-        connectSrc: ["'self'"],
-        baseUri: ["'none'"],
-        formAction: ["'none'"],
-        frameAncestors: ["'none'"],
-      },
-    }),
-  );
+  router.use(pagePolicy({ baseUri: ["'none'"], formAction: ["'none'"] }));
   router.get('/', (request, response) => {
     const isFolder = request.originalUrl.split('?')[0]?.endsWith('/') ?? false;
     response.type('html').send(withFolder(isFolder ? '' : 'docs/'));

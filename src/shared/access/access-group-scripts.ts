@@ -22,7 +22,7 @@ end
 `;
 
 /**
- * The most callers, added up over the groups of one owner that no record refers to. Each takes 200 bytes until the
+ * The maximum of callers, added up over the groups of one owner that no record refers to. Each takes 200 bytes until the
  * sweeper removes the group.
  */
 const MAX_WAITING = 100_000;
@@ -50,7 +50,7 @@ export const registerScript = defineScript<number>(`${PREAMBLE}
 local group, unreferenced, owners, waiting = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, owner, callers, now = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local start, step = tonumber(ARGV[5]), tonumber(ARGV[6])
-local most, setPrefix, ownCaller = tonumber(ARGV[7]), ARGV[8], ARGV[9]
+local max_callers, setPrefix, ownCaller = tonumber(ARGV[7]), ARGV[8], ARGV[9]
 local references = redis.call('HGET', group, 'references')
 if references and tonumber(references) > 0 then return 1 end
 if not references and start == 0 and redis.call('HEXISTS', group, 'callers') == 0
@@ -79,8 +79,8 @@ local at = start
 for caller in each do
   local set = setPrefix .. caller
   if caller ~= ownCaller then
-    if redis.call('ZCARD', set) >= most and not redis.call('ZSCORE', set, member)
-      and redis.call('ZLEXCOUNT', set, first, last) >= most then return -100 - at end
+    if redis.call('ZCARD', set) >= max_callers and not redis.call('ZSCORE', set, member)
+      and redis.call('ZLEXCOUNT', set, first, last) >= max_callers then return -100 - at end
     redis.call('ZADD', set, 0, member)
   end
   at = at + 1

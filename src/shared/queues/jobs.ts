@@ -74,7 +74,7 @@ export function createJobs({ connection, redis, onError }: CreateJobsOptions) {
   return {
     queue: queues.queue,
     close: queues.close,
-    recede: order.recede,
+    rebase: order.rebase,
     /** @param options.isPatient whether nobody waits for the job, so that it goes after jobs that its caller waits for */
     addIngest: (record: DocumentRecord, options: { requestId: string; isPatient?: boolean }) =>
       add(ingestOf(record, options)),
@@ -87,16 +87,16 @@ export function createJobs({ connection, redis, onError }: CreateJobsOptions) {
     addCleans: (generations: readonly string[], callerId: string) => add(cleansOf(generations, callerId)),
     addRetag: (documentId: string, mark: number, origin: JobOrigin) =>
       add(retagOf({ documentId, mark, ...origin })),
-    /** The priority with which a long job of a caller, which gave way to others, goes on. */
+    /** Returns the priority with which a long job continues after its turn has ended. */
     nextTurn: async (kind: 'clean' | 'retag', callerId: string): Promise<number> =>
       at(await order.priorities('maintenance', flowOf(kind, callerId), [1]), 0),
     addCacheBuild: (data: z.infer<typeof cacheJob>, size: CacheSize) => add(cacheBuildOf(data, size)),
-    /** Whether each of the wanted jobs waits, runs or will be tried again. Asked in one round trip. */
+    /** Whether each of the wanted jobs waits, runs or will be tried again. This takes one round trip. */
     areLive: (wanted: readonly { readonly lane: LaneName; readonly id: string }[]) => areLive(redis, wanted),
   };
 }
 
-/** The queues of the lanes, each opened when it is first asked for. */
+/** Holds the queues of the lanes. Each is opened when it is first used. */
 function createQueues(connection: ConnectionOptions, onError: (error: Error) => void) {
   const open = new Map<LaneName, Queue>();
   return {
@@ -215,7 +215,7 @@ const fenceOf = ({ id, version, attempt }: DocumentRecord): Fence => ({ document
 const ingestLane = (content: Content | null): LaneName =>
   content && isQuickContent(content) ? 'ingestion-quick' : 'ingestion';
 
-/** A cache of so many documents costs one more than one of none. Up to so many are read in milliseconds. */
+/** A cache of this many documents costs one more than an empty one. Fewer documents are read within milliseconds. */
 const COST_DOCUMENTS = 100;
 
 export const cacheLane = ({ documents }: CacheSize): LaneName =>

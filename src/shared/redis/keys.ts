@@ -48,9 +48,10 @@ export const keys = {
   sweepPause: `${prefix}sweep:pause`,
   /** Sorted set: caller (and kind of job) → virtual time at which its last job in a lane ends. */
   turns: (lane: string) => keyOf('turns', lane),
-  /** String: the virtual time of a lane. And, while its jobs are being moved back, the amount they are moved by. */
+  /** String: the virtual time of a lane. */
   virtualTime: (lane: string) => keyOf('virtual-time', lane),
-  receding: (lane: string) => keyOf('receding', lane),
+  /** String: by how much a lane's jobs are being moved back; it exists while they are. */
+  rebase: (lane: string) => keyOf('receding', lane),
   /** Sorted set: mirror of an exact index → Redis' time in ms when it was last heard of. */
   mirrors: `${prefix}mirrors`,
   /** Set with a short life: mirrors that have nothing left to do for a generation before it is published. */

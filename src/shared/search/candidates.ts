@@ -20,7 +20,7 @@ export interface Found {
 /** Runs passes at the same time, so that what they find is of one moment. */
 export type FindCandidates = (passes: readonly Pass[]) => Promise<Found>;
 
-interface Asked {
+interface PassContext {
   readonly index: Pick<Index, 'search' | 'searchTerms'>;
   readonly ranker: Pick<Ranker, 'reads'>;
   readonly request: Pick<SearchRequest, 'callerId' | 'filter' | 'signal'>;
@@ -28,9 +28,9 @@ interface Asked {
   readonly embed: () => Promise<Float32Array>;
 }
 
-export function createFindCandidates(asked: Asked): FindCandidates {
+export function createFindCandidates(context: PassContext): FindCandidates {
   return async (passes) => {
-    const answers = await Promise.all(passes.map((pass) => runPass(asked, pass)));
+    const answers = await Promise.all(passes.map((pass) => runPass(context, pass)));
     return {
       candidates: answers.map(({ candidates }) => candidates).reduce(merge, []),
       counts: answers.map(({ count }) => count),
@@ -38,30 +38,33 @@ export function createFindCandidates(asked: Asked): FindCandidates {
   };
 }
 
-async function runPass(asked: Asked, pass: Pass): Promise<PassAnswer> {
+async function runPass(context: PassContext, pass: Pass): Promise<PassAnswer> {
   switch (pass.kind) {
     case 'nearest':
-      return counted(await findNearest(asked, pass));
+      return counted(await findNearest(context, pass));
     case 'terms': {
-      const { callerId, filter, signal } = asked.request;
+      const { callerId, filter, signal } = context.request;
       const { terms: query, limit } = pass;
-      return counted(await asked.index.searchTerms({ query, callerId, filter, limit, signal }));
+      return counted(await context.index.searchTerms({ query, callerId, filter, limit, signal }));
     }
     case 'hybrid': {
-      const [nearest, holding] = await Promise.all([findNearest(asked, pass), findHolding(asked, pass)]);
+      const [nearest, holding] = await Promise.all([findNearest(context, pass), findHolding(context, pass)]);
       return { candidates: merge(nearest, holding), count: nearest.length };
     }
   }
 }
 
-async function findNearest({ index, ranker, request, embed }: Asked, { limit }: Pass): Promise<Candidate[]> {
+async function findNearest(
+  { index, ranker, request, embed }: PassContext,
+  { limit }: Pass,
+): Promise<Candidate[]> {
   const { callerId, filter, signal } = request;
   return index.search({ vector: await embed(), callerId, filter, limit, reads: ranker.reads, signal });
 }
 
 /** Finds chunks that hold terms of a hybrid pass, with their similarities. */
 async function findHolding(
-  { index, request, embed }: Asked,
+  { index, request, embed }: PassContext,
   { terms, termsLimit }: Extract<Pass, { kind: 'hybrid' }>,
 ): Promise<readonly Candidate[]> {
   const { callerId, filter, signal } = request;

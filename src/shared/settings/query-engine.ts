@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { choice, whole } from './notes.js';
 
-/** For `index = "query-engine"`. */
+/** Settings that apply with `index = "query-engine"`. */
 export const queryEngine = z.strictObject({
   algorithm: choice(
     ['flat', 'hnsw'],

@@ -14,7 +14,7 @@ const key: Pattern = {
   allowed: 'printable characters without spaces',
 };
 
-/** For `object_storage = "s3"`. */
+/** Settings that apply with `object_storage = "s3"`. */
 export const s3 = z.strictObject({
   bucket: text('', orEmpty(bucketName), 'Bucket that holds the source files; it must exist.'),
   endpoint: text('', orEmpty(httpUrl), "Address of the server; empty: Amazon's in the region."),

@@ -92,7 +92,7 @@ export const ingest = z.strictObject({
   maxChunks: whole(
     20_000,
     { min: 1, max: 1_000_000 },
-    'Most chunks of a document; a document with more fails as `too_large`.',
+    'Maximum number of chunks of a document; a document with more fails as `too_large`.',
   ),
   parseSeconds: whole(120, { min: 1, max: hour }, 'Longest time for parsing and chunking a document.'),
   parseMemoryMegabytes: whole(2048, { min: 1536, max: 1_048_576 }, 'Address space of a parser process.'),
@@ -117,7 +117,7 @@ export const ingest = z.strictObject({
 });
 
 export const chunk = z.strictObject({
-  size: whole(512, { min: 16, max: 8192 }, 'Most tokens of a chunk.'),
+  size: whole(512, { min: 16, max: 8192 }, 'Maximum number of tokens of a chunk.'),
   overlap: whole(
     64,
     { min: 0, max: 8191 },
@@ -137,8 +137,12 @@ export const embedding = z.strictObject({
     'How vectors are kept: float16 takes half the memory and is a little less exact.',
   ),
   timeoutSeconds: whole(60, { min: 1, max: hour }, 'Longest time for an answer of the provider.'),
-  maxInputs: whole(2048, { min: 1, max: 2048 }, 'Most texts in a request to the provider.'),
-  maxTokens: whole(300_000, { min: 8192, max: 10_000_000 }, 'Most tokens in a request to the provider.'),
+  maxInputs: whole(2048, { min: 1, max: 2048 }, 'Maximum number of texts in a request to the provider.'),
+  maxTokens: whole(
+    300_000,
+    { min: 8192, max: 10_000_000 },
+    'Maximum number of tokens in a request to the provider.',
+  ),
 });
 
 export const completion = z.strictObject({
@@ -148,7 +152,7 @@ export const completion = z.strictObject({
   maxTokens: whole(
     1024,
     { min: 1, max: 32_768 },
-    'Most tokens of a completion, unless its request says otherwise.',
+    'Maximum number of tokens of a completion, unless its request says otherwise.',
   ),
   timeoutSeconds: whole(120, { min: 1, max: hour }, 'Longest silence of the provider within an answer.'),
 });
@@ -196,7 +200,7 @@ export const workers = z.strictObject({
 
 export const usage = z.strictObject({
   keepDays: whole(90, { min: 1, max: 3650 }, 'Days that usage records are kept.'),
-  keepRecords: whole(10_000, { min: 1, max: 1_000_000 }, 'Most usage records kept of a user.'),
+  keepRecords: whole(10_000, { min: 1, max: 1_000_000 }, 'Maximum number of usage records kept of a user.'),
 });
 
 export const admin = z.strictObject({

@@ -69,16 +69,18 @@ export function createTurns(
 
   return {
     enter,
-    run: async (task, request) => {
-      const leave = await enter(request);
-      try {
-        return await task();
-      } finally {
-        leave();
-      }
-    },
+    run: (task, request) => runInTurn(enter(request), task),
     figures: () => ({ running: places.running, waiting: queue.waiting }),
   };
+}
+
+async function runInTurn<Result>(turn: Promise<() => void>, task: () => Promise<Result>): Promise<Result> {
+  const leave = await turn;
+  try {
+    return await task();
+  } finally {
+    leave();
+  }
 }
 
 /** The turns that are taken. */

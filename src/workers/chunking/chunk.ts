@@ -12,9 +12,9 @@ export interface Chunk {
 }
 
 export interface ChunkOptions {
-  /** Most tokens in a chunk. */
+  /** The maximum number of tokens in a chunk. */
   readonly size: number;
-  /** Most tokens that a chunk repeats from the one before. */
+  /** The maximum number of tokens that a chunk repeats from the one before. */
   readonly overlap: number;
   /** Most chunks; more throw the IngestError `too_large`. */
   readonly maxChunks?: number | undefined;

@@ -28,7 +28,7 @@ interface Batch extends Fence {
   readonly batches: number;
 }
 
-interface Parts {
+interface Dependencies {
   readonly records: Records;
   readonly chunks: Chunks;
   readonly embedding: Embedding;
@@ -42,7 +42,7 @@ interface Parts {
 }
 
 /** Embeds one batch of an attempt's chunks and counts its terms. The job that finishes the last batch publishes. */
-export function createEmbedJob(parts: Parts) {
+export function createEmbedJob(parts: Dependencies) {
   const { records, chunks, statistics, failDocument, checkDimensions } = parts;
 
   return async (job: Batch, { signal }: { signal: AbortSignal }): Promise<Outcome> => {
@@ -87,7 +87,7 @@ async function progress(records: Records, job: Batch, left: number): Promise<Out
 }
 
 async function publishGeneration(
-  { records, chunks, prepareMirrors, publish: commit }: Parts,
+  { records, chunks, prepareMirrors, publish: commit }: Dependencies,
   record: DocumentRecord,
   { chunks: chunkCount, tokens: tokenCount }: { chunks: number; tokens: number },
 ): Promise<Outcome> {
@@ -104,7 +104,7 @@ async function publishGeneration(
 
 /** Reuses vectors of earlier generations, and embeds the other texts. */
 async function embedTexts(
-  { chunks, embedding, metrics }: Pick<Parts, 'chunks' | 'embedding' | 'metrics'>,
+  { chunks, embedding, metrics }: Pick<Dependencies, 'chunks' | 'embedding' | 'metrics'>,
   texts: readonly StoredChunk[],
   signal: AbortSignal,
 ): Promise<Float32Array[]> {

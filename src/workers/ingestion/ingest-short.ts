@@ -17,7 +17,7 @@ import { tagsWhenPublished } from './write-tags.js';
 /** A text up to this size takes a few milliseconds, and some tens at worst, so it is not parsed in a child process. */
 export const MAX_SHORT_BYTES = 8_192;
 
-interface Parts {
+interface Dependencies {
   readonly records: Records;
   readonly chunks: Chunks;
   readonly embedding: Embedding;
@@ -39,7 +39,7 @@ export type IngestShort = ReturnType<typeof createIngestShort>;
  * Resolves with null for documents that have to pass the embedding queue: files, long texts, and those that an earlier run
  * has sent there.
  */
-export function createIngestShort(parts: Parts) {
+export function createIngestShort(parts: Dependencies) {
   const { records, readText, failDocument } = parts;
   return async (
     fence: Fence,
@@ -73,7 +73,7 @@ export function createIngestShort(parts: Parts) {
 }
 
 async function embedPieces(
-  { embedding, metrics, checkDimensions }: Parts,
+  { embedding, metrics, checkDimensions }: Dependencies,
   pieces: readonly ChunkText[],
   signal: AbortSignal,
 ): Promise<WholeChunk[]> {
@@ -92,7 +92,7 @@ async function embedPieces(
 
 /** Resolves with false when the record has changed. */
 async function writeAndPublish(
-  { chunks, publish: commit }: Parts,
+  { chunks, publish: commit }: Dependencies,
   record: DocumentRecord,
   whole: readonly WholeChunk[],
 ): Promise<boolean> {

@@ -5,7 +5,7 @@ import type { TermStatisticsStore } from '../../shared/term-statistics/term-stat
 import type { Outcome } from '../lane-worker.js';
 import { endless, type AfterStep } from '../job-turn.js';
 
-interface Parts {
+interface Dependencies {
   readonly chunks: Chunks;
   readonly statistics: TermStatisticsStore;
 }
@@ -16,7 +16,7 @@ interface Parts {
  * which the generation is published, or complete again.
  * @param afterStep called after each batch
  */
-export function createCleanJob(parts: Parts) {
+export function createCleanJob(parts: Dependencies) {
   const { chunks } = parts;
   return async (generation: string, afterStep: AfterStep = endless): Promise<Outcome> => {
     for (;;) {
@@ -37,7 +37,7 @@ export function createCleanJob(parts: Parts) {
 
 /** Resolves with false for a generation that is not, or no longer, discarded. */
 async function cleanBatch(
-  { chunks, statistics }: Parts,
+  { chunks, statistics }: Dependencies,
   generation: string,
   { batch, count }: { readonly batch: number; readonly count: number },
 ): Promise<boolean> {

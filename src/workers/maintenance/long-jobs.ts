@@ -5,18 +5,23 @@ import type { JobHandler } from '../lane-worker.js';
 import type { createCleanJob } from './clean-job.js';
 import type { createRetagJob } from './retag-job.js';
 
-/** A grant waits for so long behind what others have under way. */
+/** A turn of a job lasts this long, because a change of access by another caller may have to wait for its end. */
 const TURN_MILLISECONDS = 250;
 
-interface Parts {
+interface LongJobsOptions {
   readonly jobs: Pick<Jobs, 'nextTurn'>;
   readonly clean: ReturnType<typeof createCleanJob>;
   readonly retag: ReturnType<typeof createRetagJob>;
   readonly turnMilliseconds?: number;
 }
 
-/** What may take many seconds for a long document, and gives way to other callers' jobs meanwhile. */
-export function createLongJobs({ jobs, clean, retag, turnMilliseconds = TURN_MILLISECONDS }: Parts) {
+/** Jobs that may take many seconds for a long document. They work in turns, so that jobs of other callers run in between. */
+export function createLongJobs({
+  jobs,
+  clean,
+  retag,
+  turnMilliseconds = TURN_MILLISECONDS,
+}: LongJobsOptions) {
   return {
     clean: {
       run: ({ data }) => clean(cleanJob.parse(data).generation, createTurn(turnMilliseconds)),

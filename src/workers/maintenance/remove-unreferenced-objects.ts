@@ -2,7 +2,7 @@ import type { Logger } from '../../shared/observability/logger.js';
 import type { ObjectStorage } from '../../shared/ports.js';
 import type { ObjectList, UnreferencedObjects } from './unreferenced-objects.js';
 
-/** Most objects of each list in one run; the next run continues. */
+/** The maximum number of objects of each list in one run; the next run continues. */
 const MAX_OBJECTS = 1_000;
 const AT_ONCE = 8;
 /** After this time a run begins no more removals, because the sweep has other tasks. */

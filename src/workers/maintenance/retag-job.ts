@@ -83,7 +83,7 @@ async function retagGeneration(
       wasDone ||
       (await updateTermCounts({ records, statistics }, { documentId, generation, batch }, readTerms));
     if (isDone) settled.push({ generation, ...settledField(batch, owner) });
-    // What cannot be done yet is no step: a turn that does nothing else must not end there again and again.
+    // A batch that cannot be counted yet is not a step, because a turn of such batches alone would achieve nothing.
     if (isDone && !wasDone) afterStep();
   }
   return [expectedTags(generation, tagsOf(record), count), ...settled];

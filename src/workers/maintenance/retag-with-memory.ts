@@ -10,7 +10,7 @@ import { guardChunks } from '../ingestion/guard-chunks.js';
 import { tagsWhenPublished } from '../ingestion/write-tags.js';
 import { createRetagJob } from './retag-job.js';
 
-interface Parts {
+interface Dependencies {
   readonly records: Records;
   readonly chunks: Chunks;
   readonly statistics: TermStatisticsStore;
@@ -19,7 +19,7 @@ interface Parts {
 }
 
 /** Rewrites tags. When the tags become longer it waits for memory, so that revocations are always possible. */
-export function createRetagWithMemory(parts: Parts): ReturnType<typeof createRetagJob> {
+export function createRetagWithMemory(parts: Dependencies): ReturnType<typeof createRetagJob> {
   const { records, chunks, memory } = parts;
   const always = createRetagJob(parts);
   const inRoom = createRetagJob({ ...parts, chunks: guardChunks(chunks, memory) });
@@ -30,7 +30,7 @@ export function createRetagWithMemory(parts: Parts): ReturnType<typeof createRet
   };
 }
 
-async function lengthens({ redis, chunks }: Parts, record: DocumentRecord): Promise<boolean> {
+async function lengthens({ redis, chunks }: Dependencies, record: DocumentRecord): Promise<boolean> {
   const generations = [
     { generation: record.published?.generation, tags: documentTags(record) },
     ...(record.pending ? [{ generation: generationId(record), tags: tagsWhenPublished(record) }] : []),

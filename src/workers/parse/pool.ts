@@ -23,7 +23,7 @@ export interface ParserPoolOptions {
   readonly memoryMegabytes: number;
   readonly launch: Launch;
   readonly workspace: Workspace;
-  /** Most time for one document. */
+  /** The maximum time for one document. */
   readonly timeoutMilliseconds: number;
   readonly maxChunks: number;
   readonly chunk: { readonly size: number; readonly overlap: number };

@@ -11,8 +11,8 @@ const PLAIN = new Set(['text', 'markdown', 'csv', 'json', 'html']);
 const MAX_TOKEN_LENGTH = 128;
 
 /**
- * Most characters of text for each byte of the file. Compressed formats have about four. More would let a small file, such
- * as a table whose headings are repeated in each row, use up the memory.
+ * The maximum number of characters of text for each byte of the file. Compressed formats have about four. More would let a
+ * small file, such as a table whose headings are repeated in each row, use up the memory.
  */
 const MAX_TEXT_PER_BYTE = 8;
 const TEXT_ALLOWANCE = 1024 * 1024;

@@ -18,7 +18,7 @@ export interface TaskEnd {
 
 export interface RunLimits {
   readonly signal: AbortSignal | undefined;
-  /** Most time from the moment when the child gets the document. */
+  /** The maximum time from the moment when the child gets the document. */
   readonly timeoutMilliseconds: number;
 }
 

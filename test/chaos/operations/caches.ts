@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ask, type Actor, type Asked } from '../arena.js';
+import { ask, type Actor, type TimedOutcome } from '../arena.js';
 import { holds } from '../register.js';
 import type { ModelCache } from '../world.js';
 import { patience } from './ingest.js';
@@ -142,7 +142,7 @@ async function look(actor: Actor, cache: ModelCache): Promise<void> {
 }
 
 interface Seen {
-  readonly asked: Asked;
+  readonly asked: TimedOutcome;
   readonly label: string;
 }
 

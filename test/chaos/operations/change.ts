@@ -1,4 +1,4 @@
-import { ask, type Actor, type Ask, type Asked } from '../arena.js';
+import { ask, type Actor, type Ask, type TimedOutcome } from '../arena.js';
 import { makeContent, type Content } from '../contents.js';
 import { observe } from '../observe.js';
 import type { Write } from '../register.js';
@@ -11,7 +11,7 @@ export async function putContent(actor: Actor, document: ModelDocument): Promise
   arena.world.introduce(content, document);
   const operation = operationOf(content);
   arena.ledger.begin(name, operation);
-  arena.ledger.ingest(document.id).most += 1;
+  arena.ledger.ingest(document.id).max += 1;
   const request = { ...putRequest(content), ...patience(actor) };
   const label = `PUT ${content.kind} ${content.marker}`;
   const write = arena.history.tick();
@@ -25,11 +25,11 @@ export async function putContent(actor: Actor, document: ModelDocument): Promise
   });
   const status = settle(actor, document, { write: entered, asked, label, right: 'write' });
   if (status === 'done') {
-    arena.ledger.ingest(document.id).most -= 1;
+    arena.ledger.ingest(document.id).max -= 1;
     countIngest(actor, document, content);
   } else if (status === 'undone') {
     arena.ledger.end(name, operation, 'refused');
-    arena.ledger.ingest(document.id).most -= 1;
+    arena.ledger.ingest(document.id).max -= 1;
   }
 }
 
@@ -84,7 +84,7 @@ export async function cancelOrRetry(
   const register = which === 'cancel' ? document.cancels : document.retries;
   const write = register.begin(true, arena.history.tick());
   // Whether it began anything, its answer does not tell; nor which of the operations it is.
-  if (which === 'retry') arena.ledger.ingest(document.id).most += 1;
+  if (which === 'retry') arena.ledger.ingest(document.id).max += 1;
   for (const operation of which === 'retry' ? ['ingest_text', 'ingest_file'] : [])
     arena.ledger.begin(actor.name, operation);
   const path = `${pathOf(document)}/${which}`;
@@ -97,7 +97,7 @@ const pathOf = ({ id }: ModelDocument) => `/documents/${id}`;
 
 interface Settling<Value> {
   readonly write: Write<Value>;
-  readonly asked: Asked;
+  readonly asked: TimedOutcome;
   readonly label: string;
   readonly right: 'read' | 'write';
 }
@@ -142,7 +142,7 @@ function settle<Value>(
   return write.outcome;
 }
 
-/** A PUT also answers what became of the newest content, whoever put it. */
+/** A PUT also answers with the state of the newest content, even if another caller has put that. */
 function isTaken(
   document: ModelDocument,
   { status, label, end }: { status: number; label: string; end: number },

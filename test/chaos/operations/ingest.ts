@@ -1,5 +1,5 @@
 import { documentView } from '../../../src/api/routes/document-view.js';
-import { ask, type Actor, type Ask, type Asked } from '../arena.js';
+import { ask, type Actor, type Ask, type TimedOutcome } from '../arena.js';
 import { makeContent, type Content } from '../contents.js';
 import { observe } from '../observe.js';
 import { modelDocument, type Access, type LostIngest, type ModelDocument } from '../world.js';
@@ -62,7 +62,7 @@ function ingestRequest({ content, key, metadata, access }: LostIngest): Pick<Ask
   return { path: '/ingest/file', form };
 }
 
-function take({ arena, name }: Actor, asked: LostIngest, { outcome, start, end }: Asked): void {
+function take({ arena, name }: Actor, asked: LostIngest, { outcome, start, end }: TimedOutcome): void {
   const { world, history, ledger } = arena;
   const { content } = asked;
   const operation = operationOf(content);
@@ -92,7 +92,7 @@ function take({ arena, name }: Actor, asked: LostIngest, { outcome, start, end }
   const document = modelDocument(asked, { id, start, end });
   world.adopt(document);
   countIngest({ arena, name }, document, content);
-  if (status === 200) ledger.successes(name, operation).least += 1;
+  if (status === 200) ledger.successes(name, operation).min += 1;
   if (status === 200 && !content.isReadable)
     history.violate('nothing is completed without text', content.kind, id);
   if (!isFailed) observe(arena, json, { document, label: 'ingest', start, end });
@@ -104,9 +104,9 @@ export function countIngest(
   document: ModelDocument,
   content: Content,
 ): void {
-  ledger.records(name, operationOf(content)).least += 1;
-  ledger.ingest(document.id).least += 1;
-  ledger.ingest(document.id).most += 1;
+  ledger.records(name, operationOf(content)).min += 1;
+  ledger.ingest(document.id).min += 1;
+  ledger.ingest(document.id).max += 1;
 }
 
 function idOf(json: unknown): string | null {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { ask, type Actor, type Asked } from '../arena.js';
+import { ask, type Actor, type TimedOutcome } from '../arena.js';
 import { observe } from '../observe.js';
 import { exists, may, visibleContents, type ModelDocument } from '../world.js';
 
@@ -44,7 +44,7 @@ async function followLink(actor: Actor, document: ModelDocument): Promise<void> 
 function checkRead(
   { arena, name }: Actor,
   document: ModelDocument,
-  { view, asked: { outcome, start, end } }: { view: View; asked: Asked },
+  { view, asked: { outcome, start, end } }: { view: View; asked: TimedOutcome },
 ): void {
   if (outcome.type !== 'answer' || outcome.status === 503 || outcome.status === 429) return;
   const { status, json, bytes, text } = outcome;
@@ -124,20 +124,20 @@ export async function readUsage(actor: Actor): Promise<void> {
     'ingest_file',
     'query_cache',
   ];
-  const before = operations.map((each) => arena.ledger.successes(name, each).least);
+  const before = operations.map((each) => arena.ledger.successes(name, each).min);
   const { outcome } = await ask(actor, { method: 'GET', path: '/usage/stats', label: 'stats', about: null });
   if (outcome.type !== 'answer' || outcome.status !== 200) return;
   const stats = counts.parse(outcome.json);
   operations.forEach((operation, i) => {
-    const [least, count, most] = [
+    const [min, count, max] = [
       before[i] ?? 0,
       stats[operation] ?? 0,
-      arena.ledger.successes(name, operation).most,
+      arena.ledger.successes(name, operation).max,
     ];
-    if (count < least || count > most)
+    if (count < min || count > max)
       arena.history.violate(
         'usage counts what was answered, once',
-        `${name} ${operation}: ${String(count)}, not ${String(least)} to ${String(most)}`,
+        `${name} ${operation}: ${String(count)}, not ${String(min)} to ${String(max)}`,
       );
   });
 }

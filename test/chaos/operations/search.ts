@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ask, type Actor, type Asked } from '../arena.js';
+import { ask, type Actor, type TimedOutcome } from '../arena.js';
 import { exists, may, visibleContents, type ModelDocument } from '../world.js';
 import { groupOf } from './ingest.js';
 
@@ -97,7 +97,7 @@ interface Found {
   readonly wanted: Search;
   readonly results: readonly { score: number; document_id: string; metadata?: Record<string, unknown> }[];
   readonly label: string;
-  readonly asked: Asked;
+  readonly asked: TimedOutcome;
   readonly isFindable: boolean;
 }
 

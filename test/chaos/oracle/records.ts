@@ -32,6 +32,6 @@ export function adoptLost({ world, history, ledger }: Arena, records: readonly D
     }
     history.note(`found: the document of ${lost.content.marker}`, record.id);
     world.adopt(modelDocument(lost, { id: record.id, start: 0, end: history.tick() }));
-    Object.assign(ledger.ingest(record.id), { least: 1, most: 1 });
+    Object.assign(ledger.ingest(record.id), { min: 1, max: 1 });
   }
 }

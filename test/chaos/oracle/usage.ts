@@ -54,8 +54,8 @@ function checkBounds(
   told: string,
   { count, bounds, about = null }: { count: number; bounds: Bounds; about?: string | null },
 ): void {
-  if (count >= bounds.least && count <= bounds.most) return;
-  violate(arena, `${told}: ${String(count)}, not ${String(bounds.least)} to ${String(bounds.most)}`, about);
+  if (count >= bounds.min && count <= bounds.max) return;
+  violate(arena, `${told}: ${String(count)}, not ${String(bounds.min)} to ${String(bounds.max)}`, about);
 }
 
 function violate({ history }: Arena, detail: string, about: string | null = null): void {

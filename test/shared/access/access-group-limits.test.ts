@@ -1,28 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { remove } from '../../../src/shared/documents/transitions.js';
 import { readerTag } from '../../../src/shared/access/access-tags.js';
 import { keys } from '../../../src/shared/redis/keys.js';
-import { openAccessGroupWorld, type AccessGroupWorld } from '../../support/access-group-world.js';
+import { LATER, useAccessGroupWorld, users } from '../../support/access-group-world.js';
 import { makeDocument } from '../../support/documents.js';
 import { rejection } from '../../support/rejection.js';
 
-let world: AccessGroupWorld;
-let redis: AccessGroupWorld['redis'];
-let records: AccessGroupWorld['records'];
-let groups: AccessGroupWorld['groups'];
-beforeAll(async () => {
-  world = await openAccessGroupWorld();
-  ({ redis, records, groups } = world);
-});
-beforeEach(async () => {
-  await redis.flushAll();
-});
-afterAll(() => world.close());
-
-/** Later than any grace. */
-const LATER = Number.MAX_SAFE_INTEGER;
-const users = (count: number, name = 'user') =>
-  Array.from({ length: count }, (_, i) => `${name}-${String(i)}`);
+const world = useAccessGroupWorld();
+const { redis, records, groups } = world;
 
 describe('access groups of one owner', () => {
   async function createShared(readers: readonly string[], ownerId = 'owner') {

@@ -112,10 +112,10 @@ test('a virtual time that becomes late begins anew, in the same order, and withi
   await add('h', 1, 700);
   await add('l', 1, 3);
   const before = await redis.zRange(queueKeys.prioritizedJobs(LANE), 0, -1);
-  expect(await jobs.recede(LANE)).toBe(true);
+  expect(await jobs.rebase(LANE)).toBe(true);
   // In the midst of it somebody comes: not behind what has not been moved yet.
   await add('m', 1, 1);
-  while (await jobs.recede(LANE));
+  while (await jobs.rebase(LANE));
   const after = await redis.zRangeWithScores(queueKeys.prioritizedJobs(LANE), 0, -1);
   expect(after.map(({ value }) => value).filter((id) => !id.includes('-m'))).toEqual(before);
   expect(after.findIndex(({ value }) => value === 'ingest-m1-1-1')).toBeLessThan(5);
@@ -123,7 +123,7 @@ test('a virtual time that becomes late begins anew, in the same order, and withi
   expect(Math.floor((after.at(-1)?.score ?? 0) / 2 ** 32)).toBeLessThan(1_000);
   const job = await jobs.queue(LANE).getJob('ingest-h700-1-1');
   expect(job?.priority).toBeLessThan(1_000);
-  expect(await redis.exists(keys.receding(LANE))).toBe(0);
+  expect(await redis.exists(keys.rebase(LANE))).toBe(0);
   await add('k', 1, 1);
   expect((await take(6)).includes('k1')).toBe(true);
 });
@@ -131,7 +131,7 @@ test('a virtual time that becomes late begins anew, in the same order, and withi
 test('a job that comes back with a priority of before goes next', async () => {
   await add('h', 1, 50);
   await redis.zAdd(queueKeys.prioritizedJobs(LANE), { value: 'ingest-back-1-1', score: 1_500_000 * 2 ** 32 });
-  expect(await jobs.recede(LANE)).toBe(false);
+  expect(await jobs.rebase(LANE)).toBe(false);
   expect((await take(2)).includes('back')).toBe(true);
 });
 

@@ -20,7 +20,7 @@ test.each([
   expect(told).toEqual(['waiting for redis']);
 });
 
-test('an error of our own ends it, and so does whoever no longer waits', async () => {
+test('an error of our own ends the wait, and so does the abort of its signal', async () => {
   const logger = { warn: () => undefined };
   const wrong = () => Promise.reject(new ErrorReply('WRONGTYPE'));
   await expect(waitForRedis(wrong, { logger })).rejects.toThrow('WRONGTYPE');

@@ -28,15 +28,15 @@ test('those who wait come in turn, however many times one of them waits', async 
 
 test('no more than so many run at once, and every place is given on', async () => {
   const turns = createTurns(3);
-  let [running, most] = [0, 0];
+  let [running, peak] = [0, 0];
   const task = async () => {
     running += 1;
-    most = Math.max(most, running);
+    peak = Math.max(peak, running);
     await new Promise((resolve) => setTimeout(resolve, 1));
     running -= 1;
   };
   await Promise.all(Array.from({ length: 50 }, (_, i) => turns.run(task, { by: String(i % 7) })));
-  expect(most).toBe(3);
+  expect(peak).toBe(3);
   expect(turns.figures()).toEqual({ running: 0, waiting: 0 });
 });
 

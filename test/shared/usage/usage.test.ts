@@ -82,7 +82,7 @@ describe('usage', () => {
     await aggregateAll();
     expect(await usage.recent('aged', { limit: 100 })).toHaveLength(1);
     expect(await usage.stats('aged')).toEqual({ query: 2 });
-    // Of whoever asks nothing any more, too.
+    // The records also expire when the user sends no more requests.
     const days = (await redis.ttl(keys.usageRecords('aged'))) / 86_400;
     expect(days).toBeCloseTo(90, 2);
     expect(await redis.ttl(keys.usageCounters('aged'))).toBe(-1);

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { createBuiltinEmbedder } from '../../../src/shared/adapters/builtin/embedder.js';
-import { createChunks, type Chunks } from '../../../src/shared/chunks/chunks.js';
+import { createChunks } from '../../../src/shared/chunks/chunks.js';
 import { FIRST_VECTORS } from '../../../src/shared/data-set/vectors.js';
 import { generationId, type DocumentRecord } from '../../../src/shared/document.js';
 import { documentTags } from '../../../src/shared/documents/document-tags.js';
@@ -9,34 +9,19 @@ import { patch, remove, startAttempt } from '../../../src/shared/documents/trans
 import { IngestError } from '../../../src/shared/errors.js';
 import { createEmbedding } from '../../../src/shared/models/embedding.js';
 import { createMetricsBuffer } from '../../../src/shared/observability/metrics-buffer.js';
-import { createJobs, type Jobs } from '../../../src/shared/queues/jobs.js';
-import { bullConnection } from '../../../src/shared/redis/client.js';
 import { keys } from '../../../src/shared/redis/keys.js';
 import { createFailDocument } from '../../../src/workers/ingestion/fail-document.js';
 import { createIngestShort } from '../../../src/workers/ingestion/ingest-short.js';
 import { createPublish } from '../../../src/workers/ingestion/publish.js';
 import { makeContent, makeDocument } from '../../support/documents.js';
+import { useJobs } from '../../support/use-jobs.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
 
 const { url, redis } = useTestRedis({ failFast: false });
-let jobs: Jobs;
-let records: Records;
-let chunks: Chunks;
+const jobs = useJobs({ url, redis });
+let records = createRecords(redis);
+const chunks = createChunks(redis);
 let document: DocumentRecord;
-
-beforeAll(() => {
-  jobs = createJobs({
-    connection: bullConnection(url, { failFast: false }),
-    redis,
-    onError: () => undefined,
-  });
-  records = createRecords(redis);
-  chunks = createChunks(redis);
-});
-
-afterAll(async () => {
-  await jobs.close();
-});
 
 beforeEach(async () => {
   await redis.flushAll();

@@ -1,7 +1,7 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Most requests of a connection that may wait. Each takes some kilobytes, and clients that pipeline send two or three. */
+/** At most this many requests of a connection wait. Each takes some kilobytes, and clients that pipeline send two or three. */
 const MAX_WAITING = 32;
 
 interface Line {
@@ -12,8 +12,8 @@ interface Line {
 
 /**
  * Handles the requests of each connection one after the other. Node.js handles pipelined requests (RFC 9112, 9.3.2) all at
- * once and holds their responses back. A packet of 64 KiB can hold hundreds of requests, and no limit on slow clients
- * counts these responses. A connection on which more than 32 requests wait is closed.
+ * once and holds their responses back. A packet of 64 KiB can hold hundreds of requests, and the limits on slow clients
+ * do not count responses that are held back. A connection on which more than 32 requests wait is closed.
  */
 export function oneAtATime(handle: RequestListener): RequestListener {
   const lines = new WeakMap<Duplex, Line>();

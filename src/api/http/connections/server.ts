@@ -4,6 +4,7 @@ import {
   STATUS_CODES,
   type RequestListener,
   type Server,
+  type ServerOptions,
   type ServerResponse,
 } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -25,16 +26,7 @@ export function createApiServer(
   listener: RequestListener,
   { requestTimeoutSeconds, ...sending }: { requestTimeoutSeconds: number } & SlowClientLimits,
 ): Server {
-  const requestTimeout = requestTimeoutSeconds * 1_000;
-  const server = createServer({
-    requestTimeout,
-    headersTimeout: Math.min(HEADERS_TIMEOUT_MILLISECONDS, requestTimeout),
-    connectionsCheckingInterval: Math.min(1_000, requestTimeout),
-    keepAliveTimeout: 65_000,
-    maxHeaderSize: MAX_HEADER_BYTES,
-    // The app refuses requests without a `Host` header itself, with a JSON body.
-    requireHostHeader: false,
-  });
+  const server = createServer(serverOptions(requestTimeoutSeconds * 1_000));
   cutOffSlowClients(server, sending);
   const responses = new WeakMap<Duplex, ServerResponse>();
   const handle = oneAtATime((request, response) => {
@@ -50,6 +42,27 @@ export function createApiServer(
     expectContinue(request, response);
     accept(request, response);
   });
+  refuseOthers(server, responses);
+  return server;
+}
+
+function serverOptions(requestTimeout: number): ServerOptions {
+  return {
+    requestTimeout,
+    headersTimeout: Math.min(HEADERS_TIMEOUT_MILLISECONDS, requestTimeout),
+    connectionsCheckingInterval: Math.min(1_000, requestTimeout),
+    keepAliveTimeout: 65_000,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    // The app refuses requests without a `Host` header itself, with a JSON body.
+    requireHostHeader: false,
+  };
+}
+
+/**
+ * Refuses what never reaches the app: other expectations than `100-continue`, malformed requests, and tunnels. `responses`
+ * holds the newest response of each connection, because nothing may be written into one that has begun.
+ */
+function refuseOthers(server: Server, responses: WeakMap<Duplex, ServerResponse>): void {
   server.on('checkExpectation', (request, response) => {
     response.setHeader('X-Request-Id', requestIdOf(request.headers['x-request-id']));
     sendJson(response, 417, { detail: 'Expectation Failed' });
@@ -62,7 +75,6 @@ export function createApiServer(
   server.on('connect', (_request, socket) => {
     refuse(socket, 405);
   });
-  return server;
 }
 
 /** Null when the client is gone and no response can be sent. */

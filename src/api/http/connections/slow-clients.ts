@@ -10,8 +10,8 @@ export interface SlowClientLimits {
   /** A client for which bytes are waiting, and which accepts less than 64 KiB in this time, is disconnected. */
   readonly stalledMilliseconds: number;
   /**
-   * Most bytes that are written and not yet accepted, for all clients together. Beyond this the clients that have been
-   * behind for longest are disconnected.
+   * The maximum number of bytes that are written and not yet accepted, for all clients together. Beyond this the clients
+   * that have been behind for longest are disconnected.
    */
   readonly maxUnsentBytes: number;
   readonly onCutOff?: () => void;

@@ -6,7 +6,7 @@ import { requestFacts } from './request-facts.js';
 import { requestIdOf } from './request-id.js';
 import { giveLog } from './request-logger.js';
 
-/** Most characters of a path that are logged. */
+/** The maximum number of characters of a path that are logged. */
 const MAX_PATH_LENGTH = 300;
 const QUIET_PATHS = ['/health', '/health/ready', '/health/serving', '/metrics'];
 

@@ -8,8 +8,8 @@ export interface BodyClaim {
   /** Reduces the claim to at most `bytes` in all. */
   shrink(bytes: number): void;
   /**
-   * Until the returned function is called, `giveUp` may be called when others need the memory and nothing has arrived for
-   * a while. By then the claim is released.
+   * Allows this claim to be ended while its body arrives: when no bytes have come for a while and another claim needs the
+   * memory, the claim is released and `giveUp` is called. The returned function withdraws the permission.
    */
   whileReading(giveUp: () => void): () => void;
   /** Must be called whatever happens; calling it again does nothing. */
@@ -29,15 +29,15 @@ export interface BodyBudget {
 
 /** Claims grow in steps of this size, so that a slow sender does not cause an update for each byte. */
 const STEP_BYTES = 16 * 1024;
-/** Searches, usual texts and changes are not longer. They have room of their own, so that large bodies cannot take it. */
+/** Searches, changes and most texts are not longer than this. They have room of their own, which large bodies cannot take. */
 const SMALL_BYTES = 64 * 1024;
 const RETRY_SECONDS = 2;
 
 export interface BodyBudgetOptions {
   readonly maxBytes: number;
-  /** Most bytes for one caller, or for all anonymous callers together, so that a slow sender leaves some to others. */
+  /** The maximum for one caller, or for all anonymous callers together, so that a slow sender leaves room to others. */
   readonly shareBytes: number;
-  /** A body of which no 16 KiB have arrived for so long gives way to others. */
+  /** A body of which no 16 KiB have arrived for this long may be ended when another one needs its room. */
   readonly idleMilliseconds?: number;
 }
 
@@ -55,7 +55,7 @@ export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
 interface Account {
   readonly small: Room;
   readonly large: Room;
-  /** Claims whose bodies are still arriving, and what ends them. Those that have grown last are at the end. */
+  /** Claims whose bodies are still arriving, and the functions that end them. The claim that grew last is at the end. */
   readonly reading: Map<Claim, () => void>;
   readonly idleMilliseconds: number;
 }
@@ -81,7 +81,7 @@ function openClaim(account: Account, holder: string): BodyClaim {
   };
 }
 
-/** @throws TryLaterError when there is no room, and no idle body to make some */
+/** @throws TryLaterError when there is no room, and no idle body whose end would make room */
 function grow(account: Account, claim: Claim, bytes: number): void {
   const { room: before, bytes: held } = claim;
   put(claim, 0, null);
@@ -101,7 +101,10 @@ function findRoom({ small, large }: Account, { holder }: Claim, bytes: number): 
   return rooms.find((room) => room.misses(holder, bytes) === null) ?? null;
 }
 
-/** Ends the body that has been idle for longest of those that take what a claim misses; false when there is none. */
+/**
+ * Ends the body that has been idle for longest among those whose end makes room for a claim. Returns false when there is
+ * none.
+ */
 function endIdle(account: Account, claim: Claim, bytes: number): boolean {
   const { large, reading, idleMilliseconds } = account;
   const missing = large.misses(claim.holder, bytes);
@@ -119,6 +122,7 @@ function endIdle(account: Account, claim: Claim, bytes: number): boolean {
   return false;
 }
 
+/** Sets how many bytes a claim holds, and in which room. */
 function put(claim: Claim, bytes: number, room: Room | null): void {
   claim.room?.add(claim.holder, -claim.bytes);
   room?.add(claim.holder, bytes);
@@ -131,7 +135,7 @@ interface Claim {
   bytes: number;
   room: Room | null;
   grownAt: number;
-  /** It gave way to others. */
+  /** Whether the claim was ended to make room for another one. */
   isOver: boolean;
 }
 

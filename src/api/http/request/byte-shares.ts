@@ -1,13 +1,15 @@
 import { createTally } from '../../../shared/tools/tally.js';
 
-/** Whether the holder's own share is used up, or that of all. */
+/** What is used up: the holder's own share, or the room of all holders together. */
 export type Missing = 'share' | 'all';
 
-/** Bytes that all may hold, and each holder of them. */
+/** Counts the bytes that holders have, and limits those of each holder and of all together. */
 export interface Room {
-  /** What `bytes` more would be too much for; null: nothing. */
+  /** Returns the limit that `bytes` more would exceed; null when they fit. */
   misses(holder: string, bytes: number): Missing | null;
+  /** Adds to the bytes of a holder; a negative number gives bytes back. */
   add(holder: string, bytes: number): void;
+  /** Returns the bytes that all holders have. */
   held(): number;
 }
 

@@ -1,8 +1,8 @@
 const FIRST_BYTES = 4096;
 
 /**
- * Gathers bytes that arrive in pieces in one buffer, which doubles when it is full. A client may send a body in pieces of one
- * byte, and keeping each piece would take about two hundred bytes.
+ * Gathers bytes that arrive in pieces in one buffer, which doubles when it is full. A client may send a body in pieces of
+ * one byte, and a list of the pieces would take about two hundred bytes for each.
  */
 export class GatheredBytes {
   #held = Buffer.alloc(0);

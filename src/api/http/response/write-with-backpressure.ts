@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Response } from 'express';
 import { reasonOfEnd } from '../connections/slow-clients.js';
 
-/** Most bytes of one response that wait in this process for the client to accept them. */
+/** The maximum number of bytes of one response that wait in this process for the client to accept them. */
 export const PIECE_BYTES = 64 * 1024;
 
 /**

@@ -3,9 +3,9 @@ import { isWellFormed } from '../../../shared/well-formed.js';
 import { isLonger, list, optionalNull } from './field-schemas.js';
 import { MESSAGES } from './validation-errors.js';
 
-/** Most characters of a user's id. */
+/** The maximum number of characters of a user's id. */
 const MAX_ID = 256;
-/** Most users in each access list. */
+/** The maximum number of users in each access list. */
 const MAX_USERS = 1_000;
 
 const userId = z

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ValidationItem } from '../../../shared/errors.js';
 
-/** Most mistakes of a request that are reported, even if it is a megabyte of mistakes. */
+/** The maximum number of mistakes of a request that are reported, even if it is a megabyte of mistakes. */
 export const MAX_ITEMS = 100;
 
 export const MESSAGES = {

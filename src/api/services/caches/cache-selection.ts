@@ -22,17 +22,17 @@ export interface CacheSelection {
 
 const PAGE = 200;
 
-interface Parts {
+interface Dependencies {
   readonly index: Index;
   readonly records: Records;
   /** Tokens that a cache can hold. A selection that cannot fit is not read to its end. */
   readonly contextWindow: number;
-  /** Most tokens that a chunk repeats from the one before. */
+  /** The maximum number of tokens that a chunk repeats from the one before. */
   readonly overlap: number;
 }
 
 /** Selects the documents of a named cache. */
-export function createCacheSelection(parts: Parts): CacheSelection {
+export function createCacheSelection(parts: Dependencies): CacheSelection {
   return {
     select: async (callerId, { docs, filter }) => {
       const named = docs ? await checkListed(parts.records, callerId, docs) : [];
@@ -72,7 +72,7 @@ async function checkListed(records: Records, callerId: string, docs: readonly st
 const reasonOf = (errors: readonly { readonly msg: string }[]) => errors.map(({ msg }) => msg).join('; ');
 
 async function matching(
-  { index, records, contextWindow, overlap }: Parts,
+  { index, records, contextWindow, overlap }: Dependencies,
   callerId: string,
   filter: Filter | null,
 ): Promise<string[]> {

@@ -30,7 +30,7 @@ export interface DocumentChanges {
   remove(documentId: string, context: RequestContext): Promise<void>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly change: ChangeDocument;
   readonly admit: Admit;
   readonly room: RequireRoom;
@@ -38,7 +38,7 @@ interface Parts {
   readonly waitForDocument: WaitForDocument;
 }
 
-export function createDocumentChanges(parts: Parts): DocumentChanges {
+export function createDocumentChanges(parts: Dependencies): DocumentChanges {
   const { change } = parts;
   return {
     patch: (documentId, changes, context) => patchDocument(parts, { documentId, changes, context }),
@@ -64,7 +64,7 @@ interface PatchRequest {
 }
 
 async function patchDocument(
-  { change, room, jobs, waitForDocument }: Parts,
+  { change, room, jobs, waitForDocument }: Dependencies,
   { documentId, changes, context }: PatchRequest,
 ): Promise<AwaitedDocument> {
   const { callerId, waitSeconds, signal } = context;
@@ -81,7 +81,7 @@ async function patchDocument(
 }
 
 async function retryDocument(
-  { change, admit, jobs, waitForDocument }: Parts,
+  { change, admit, jobs, waitForDocument }: Dependencies,
   documentId: string,
   context: RequestContext,
 ): Promise<DocumentRecord | null> {

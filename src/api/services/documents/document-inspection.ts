@@ -6,27 +6,27 @@ import type { Records } from '../../../shared/documents/records.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
 import { jobIds } from '../../../shared/queues/payloads.js';
 
-/** Most batches whose jobs are shown. */
+/** The maximum number of batches whose jobs are shown. */
 const MAX_EMBED_JOBS = 20;
 
 /** What operators see of a document: ids, states, counts and times, and nothing that its owner wrote. */
 export type DocumentInspection = Awaited<ReturnType<typeof inspect>>;
 export type InspectDocument = (id: string) => Promise<DocumentInspection | null>;
 
-interface Parts {
+interface Dependencies {
   readonly records: Records;
   readonly chunks: Chunks;
   readonly jobs: Jobs;
 }
 
-export function createDocumentInspection(parts: Parts): InspectDocument {
+export function createDocumentInspection(parts: Dependencies): InspectDocument {
   return async (id) => {
     const record = await parts.records.read(id);
     return record && (await inspect(parts, record));
   };
 }
 
-async function inspect({ chunks, jobs }: Parts, record: DocumentRecord) {
+async function inspect({ chunks, jobs }: Dependencies, record: DocumentRecord) {
   const { error, published, pending, operation } = record;
   const ids = [published?.generation ?? null, pending ? generationId(record) : null];
   const generations = await Promise.all(

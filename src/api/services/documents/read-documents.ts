@@ -51,14 +51,14 @@ const CHUNK_ID_BYTES = 150;
 /** How many records are read and checked at a time, so that a page of large ones never blocks the event loop. */
 const CHECK_SIZE = 20;
 
-interface Parts {
+interface Dependencies {
   readonly records: Records;
   readonly chunks: Pick<Chunks, 'readTexts'>;
   readonly index: Pick<Index, 'list'>;
   readonly memory: AnswerMemory;
 }
 
-export function createDocuments(parts: Parts): Documents {
+export function createDocuments(parts: Dependencies): Documents {
   const { records, memory } = parts;
   return {
     list: (listing) => list(parts, listing),
@@ -86,7 +86,7 @@ export function createDocuments(parts: Parts): Documents {
 }
 
 async function* list(
-  { records, index, memory }: Parts,
+  { records, index, memory }: Dependencies,
   listing: DocumentListing,
 ): AsyncGenerator<DocumentRecord> {
   const { callerId, signal } = listing;
@@ -152,7 +152,7 @@ interface Step {
 }
 
 async function readTexts(
-  { records, chunks }: Parts,
+  { records, chunks }: Dependencies,
   request: DocumentRequest,
   { skip, limit }: Page,
 ): Promise<StoredChunk[]> {

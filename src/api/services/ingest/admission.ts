@@ -11,7 +11,7 @@ import { createTally } from '../../../shared/tools/tally.js';
 export type Admit = (callerId: string) => Promise<() => void>;
 
 export interface AdmissionLimits {
-  /** Most documents that are being ingested at the same time, for all callers together and for one. */
+  /** The maximum number of documents that are being ingested at the same time, for all callers together and for one. */
   readonly maxWaiting: number;
   readonly maxWaitingPerCaller: number;
 }

@@ -28,7 +28,7 @@ export interface ContentUpdates {
   putFile(documentId: string, receive: ReceiveFile<unknown>, context: RequestContext): Promise<ContentUpdate>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly records: Records;
   readonly sources: Sources;
   readonly change: ChangeDocument;
@@ -37,7 +37,7 @@ interface Parts {
   readonly accounting: Accounting;
 }
 
-export function createContentUpdates(parts: Parts): ContentUpdates {
+export function createContentUpdates(parts: Dependencies): ContentUpdates {
   const { records, sources, accounting } = parts;
   return {
     putText: async (documentId, { content: text, filename }, context) => {
@@ -74,7 +74,11 @@ interface Replacement {
   readonly lost: string | null;
 }
 
-async function put(parts: Parts, replacement: Replacement, context: RequestContext): Promise<ContentUpdate> {
+async function put(
+  parts: Dependencies,
+  replacement: Replacement,
+  context: RequestContext,
+): Promise<ContentUpdate> {
   const { sources, jobs, waitForDocument } = parts;
   let { record, changed } = await replace(parts, replacement, context);
   const lost = changed || !record ? null : await findLost(sources, record);
@@ -87,7 +91,7 @@ async function put(parts: Parts, replacement: Replacement, context: RequestConte
 }
 
 async function replace(
-  { records, sources, change }: Parts,
+  { records, sources, change }: Dependencies,
   { documentId, name, content, lost }: Replacement,
   { callerId, startedAtMs }: RequestContext,
 ) {

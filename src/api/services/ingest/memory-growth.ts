@@ -49,8 +49,8 @@ export async function requireRoomFor(
 
 function checkTags(record: DocumentRecord): void {
   const chunks = record.published?.chunkCount ?? 0;
-  const most = maxTagBytes(chunks);
-  if (documentTags(record).length <= most) return;
-  const msg = `its values make more than ${String(most)} bytes of tags, the most for ${String(chunks)} chunks`;
-  throw new InvalidFieldError('metadata', msg, { value: most, of: 'bytes' });
+  const max = maxTagBytes(chunks);
+  if (documentTags(record).length <= max) return;
+  const msg = `its values make more than ${String(max)} bytes of tags, the most for ${String(chunks)} chunks`;
+  throw new InvalidFieldError('metadata', msg, { value: max, of: 'bytes' });
 }

@@ -32,7 +32,7 @@ export interface Sources {
   discard(storageKey: string): Promise<void>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly storage: ObjectStorage;
   readonly drafts: DraftObjects;
   readonly maxFileBytes: number;
@@ -40,7 +40,7 @@ interface Parts {
 }
 
 /** Stores the source bytes of documents, and describes them. */
-export function createSources(parts: Parts): Sources {
+export function createSources(parts: Dependencies): Sources {
   return {
     discard: (storageKey) => discard(parts, storageKey),
     isLost: (storageKey) => isLost(parts.storage, storageKey),
@@ -62,7 +62,7 @@ export function createSources(parts: Parts): Sources {
 }
 
 async function storeText(
-  { storage, drafts }: Parts,
+  { storage, drafts }: Dependencies,
   { documentId, version }: SourceOwner,
   text: string,
 ): Promise<Content> {
@@ -82,7 +82,7 @@ async function storeText(
 }
 
 async function storeFile(
-  { storage, drafts, maxFileBytes }: Parts,
+  { storage, drafts, maxFileBytes }: Dependencies,
   { storageKey, version }: { readonly storageKey: string; readonly version: number },
   file: IncomingFile,
 ): Promise<Content> {
@@ -105,7 +105,7 @@ async function isLost(storage: ObjectStorage, storageKey: string): Promise<boole
   }
 }
 
-async function discard({ storage, drafts, logger }: Parts, storageKey: string): Promise<void> {
+async function discard({ storage, drafts, logger }: Dependencies, storageKey: string): Promise<void> {
   try {
     await storage.remove(storageKey);
     await drafts.forget(storageKey);

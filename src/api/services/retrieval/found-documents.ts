@@ -30,7 +30,7 @@ type FoundContent =
   | { readonly type: 'string'; readonly value: string | LongText; readonly filename: null }
   | { readonly type: 'url'; readonly value: string; readonly filename: string | null };
 
-interface Asked {
+interface ReadRequest {
   readonly callerId: string;
   readonly baseUrl: string;
   readonly filter: Filter | null;
@@ -53,10 +53,10 @@ export interface FoundDocumentParts {
 export async function* readFoundDocuments(
   parts: FoundDocumentParts,
   found: readonly DocumentHit[],
-  asked: Asked,
+  request: ReadRequest,
 ): AsyncGenerator<FoundDocument> {
   for (const each of found) {
-    const current = await readCurrent(parts, each, asked);
+    const current = await readCurrent(parts, each, request);
     if (!current) continue;
     yield { score: each.score, documentId: each.id, ...current };
   }
@@ -69,26 +69,26 @@ export async function* readFoundDocuments(
 async function readCurrent(
   parts: FoundDocumentParts,
   found: DocumentHit,
-  asked: Asked,
+  request: ReadRequest,
 ): Promise<Pick<FoundDocument, 'metadata' | 'content'> | null> {
   for (let published: Content | null = found.published; published;) {
     const text = published.kind === 'text' ? await openText(parts.texts, found.id, published) : null;
     // One that cannot be read is left out, like one that is gone.
     const record: DocumentRecord | null = at(await parts.records.readMany([found.id]), 0);
-    if (!record || !matches(record, asked.callerId, asked.filter)) return null;
+    if (!record || !matches(record, request.callerId, request.filter)) return null;
     if (record.published?.storageKey !== published.storageKey) {
       published = record.published;
       continue;
     }
     if (published.kind === 'file') {
-      const value = parts.downloadUrl(record, asked);
+      const value = parts.downloadUrl(record, request);
       if (value === null) throw new Error('a file without an address to download it from');
       return { metadata: record.metadata, content: { type: 'url', value, filename: published.filename } };
     }
     // Its source and its chunks are lost, which was logged. The other documents are still sent.
     if (text === null) return null;
     const value =
-      text instanceof LongText ? new LongText(whileReadable(parts, text, { id: found.id, asked })) : text;
+      text instanceof LongText ? new LongText(whileReadable(parts, text, { id: found.id, request })) : text;
     return { metadata: record.metadata, content: { type: 'string', value, filename: null } };
   }
   return null;
@@ -98,13 +98,13 @@ async function readCurrent(
 async function* whileReadable(
   { records }: FoundDocumentParts,
   text: LongText,
-  { id, asked }: { id: string; asked: Asked },
+  { id, request }: { id: string; request: ReadRequest },
 ): AsyncGenerator<string> {
   let checkedAt = performance.now();
   for await (const part of text.parts) {
     if (performance.now() - checkedAt > CHECK_MILLISECONDS) {
       const record = await records.read(id);
-      if (!record || !matches(record, asked.callerId, asked.filter)) throw new UnavailableError(CHANGED);
+      if (!record || !matches(record, request.callerId, request.filter)) throw new UnavailableError(CHANGED);
       checkedAt = performance.now();
     }
     yield part;

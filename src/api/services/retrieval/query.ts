@@ -39,7 +39,7 @@ export interface QueryService {
   stream(request: QueryRequest): AsyncIterable<QueryEvent>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly search: Search;
   readonly completer: Completer;
   readonly accounting: Accounting;
@@ -49,7 +49,7 @@ interface Parts {
 }
 
 /** Completes questions over the best chunks for each. */
-export function createQuery(parts: Parts): QueryService {
+export function createQuery(parts: Dependencies): QueryService {
   const { accounting } = parts;
   return {
     complete: (request) =>
@@ -79,12 +79,12 @@ function accounted(request: QueryRequest): AccountedRequest {
 
 const tokensOf = ({ promptTokens, completionTokens }: QueryEnd) => promptTokens + completionTokens;
 
-async function* answer(parts: Parts, request: QueryRequest): AsyncGenerator<QueryEvent> {
+async function* answer(parts: Dependencies, request: QueryRequest): AsyncGenerator<QueryEvent> {
   const { completer, memory } = parts;
   const lease = await memory.reserve(hitsWanted(request));
   try {
     const { prompt, maxTokens, sources } = await findPrompt(parts, request, lease);
-    // Where it is larger than the hits that it was made of, for which there was room, it is not by much.
+    // The result does not matter: there was room for the hits, and the prompt is at most slightly larger than they are.
     lease.resize(heldSize(prompt) + heldSize(sources));
     const { callerId, temperature, signal } = request;
     const options = { callerId, maxTokens, temperature, signal };
@@ -102,7 +102,7 @@ async function* answer(parts: Parts, request: QueryRequest): AsyncGenerator<Quer
 
 /** Searches, and makes a prompt of the passages that fit. The others are not held during the completion. */
 async function findPrompt(
-  { search, completer, countTokens, defaultMaxTokens }: Parts,
+  { search, completer, countTokens, defaultMaxTokens }: Dependencies,
   request: QueryRequest,
   lease: Lease,
 ) {

@@ -34,7 +34,7 @@ export interface Retrieval {
   documents(request: RetrievalRequest): Promise<AsyncIterable<FoundDocument>>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly search: Search;
   readonly accounting: Accounting;
   readonly memory: AnswerMemory;
@@ -44,7 +44,7 @@ interface Parts {
   readonly downloadUrl: DownloadUrl;
 }
 
-export function createRetrieval(parts: Parts): Retrieval {
+export function createRetrieval(parts: Dependencies): Retrieval {
   const { downloadUrl } = parts;
   return {
     chunks: (request) =>
@@ -78,7 +78,7 @@ interface Kind<Item> {
 
 /** Searches, and holds memory for the results until the last of them is sent or the client has left. */
 async function answer<Item>(
-  { search, accounting, memory, countTokens }: Parts,
+  { search, accounting, memory, countTokens }: Dependencies,
   request: RetrievalRequest,
   { operation, per, give }: Kind<Item>,
 ): Promise<AsyncIterable<Item>> {

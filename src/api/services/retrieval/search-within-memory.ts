@@ -6,7 +6,7 @@ import { heldSize } from '../answer-memory/memory-estimate.js';
 
 /** Memory that is reserved for a hit before its size is known. Few hits are larger. */
 const HIT_BYTES = 16 * 1024;
-/** Of a hit's own, beside its text and metadata. */
+/** What a hit takes besides its text and metadata. */
 const OWN_BYTES = 1_000;
 
 export const hitsWanted = ({
@@ -20,8 +20,9 @@ export const hitsWanted = ({
 });
 
 /**
- * Searches within a lease of what `hitsWanted` says. Hits that turn out larger than there is room for are let go of, and
- * searched for again once there is. @throws UnavailableError when no room comes
+ * Searches within a lease, which must be of the size that `hitsWanted` returns. Hits that turn out larger than the room
+ * that is left are dropped, and the search is repeated when there is enough room.
+ * @throws UnavailableError when no room becomes free in time
  */
 export async function searchInRoom(search: Search, request: SearchRequest, lease: Lease): Promise<Hit[]> {
   const { k, signal } = request;
@@ -29,7 +30,7 @@ export async function searchInRoom(search: Search, request: SearchRequest, lease
     const measure = createMeasure();
     const onHits = (hits: readonly Hit[]) => {
       const bytes = measure(hits);
-      // As much for each that is to come: a search is begun again once or twice, not after every batch.
+      // The remaining hits are expected to be as large, so that a search is repeated once or twice, not after each batch.
       if (!lease.resize(Math.max(wanted, bytes))) throw new OutOfRoomError((bytes * k) / hits.length);
     };
     try {
@@ -42,7 +43,7 @@ export async function searchInRoom(search: Search, request: SearchRequest, lease
   }
 }
 
-/** What hits hold; of a list that has grown, only what is new is looked at. */
+/** Returns a function that measures hits. When it is called with a list that has grown, it measures only the new hits. */
 function createMeasure(): (hits: readonly Hit[]) => number {
   let [known, measured, bytes]: [readonly Hit[], number, number] = [[], 0, 0];
   return (hits) => {
@@ -56,7 +57,7 @@ function createMeasure(): (hits: readonly Hit[]) => number {
 
 class OutOfRoomError extends Error {
   override readonly name = 'OutOfRoomError';
-  /** What all hits may take. */
+  /** An estimate of the bytes that all hits take. */
   readonly bytes: number;
 
   constructor(bytes: number) {

@@ -30,7 +30,7 @@ const MAX_SKIPPED = 1_000_000;
 const MAX_WALKS = 8;
 
 /** What listing and counting need. */
-interface Parts {
+interface Dependencies {
   readonly documents: DocumentSearch;
   readonly readRecords: ReadRecords;
   readonly furthestSkip: number;
@@ -45,7 +45,7 @@ interface Parts {
 export function createListing(client: Redis, options: ListingOptions) {
   const { readRecords, withCallerTags, timeoutMilliseconds, furthestSkip = MAX_SKIPPED } = options;
   const walks = createTurns(MAX_WALKS, { name: 'index' });
-  const parts: Parts = {
+  const parts: Dependencies = {
     documents: createDocumentSearch(client, timeoutMilliseconds),
     readRecords,
     furthestSkip,
@@ -59,7 +59,7 @@ export function createListing(client: Redis, options: ListingOptions) {
   };
 }
 
-async function listAs(caller: CallerTags, listing: IndexListing, parts: Parts): Promise<string[]> {
+async function listAs(caller: CallerTags, listing: IndexListing, parts: Dependencies): Promise<string[]> {
   const { skip, limit } = listing;
   const clause = compileClause(caller, listing.filter);
   if (!clause) return [];
@@ -70,7 +70,7 @@ async function listAs(caller: CallerTags, listing: IndexListing, parts: Parts): 
   return farPage(clause.text, listing, parts);
 }
 
-async function countAs(caller: CallerTags, selection: Selection, parts: Parts): Promise<number> {
+async function countAs(caller: CallerTags, selection: Selection, parts: Dependencies): Promise<number> {
   const clause = compileClause(caller, selection.filter);
   if (!clause) return 0;
   if (clause.isExact) return parts.documents.count(clause.text);
@@ -85,7 +85,7 @@ async function countAs(caller: CallerTags, selection: Selection, parts: Parts): 
 async function farPage(
   query: string,
   listing: IndexListing,
-  { documents, takeTurn }: Parts,
+  { documents, takeTurn }: Dependencies,
 ): Promise<string[]> {
   if ((await documents.count(query)) <= listing.skip) return [];
   return takeTurn(() => takeRange(documents.walk(query), listing), listing);
@@ -111,7 +111,7 @@ async function takeRange(
 async function* matching(
   query: string,
   { callerId, filter, signal }: Selection,
-  { documents, readRecords }: Pick<Parts, 'documents' | 'readRecords'>,
+  { documents, readRecords }: Pick<Dependencies, 'documents' | 'readRecords'>,
 ): AsyncGenerator<string[]> {
   for await (const ids of documents.walk(query)) {
     for (let start = 0; start < ids.length;) {

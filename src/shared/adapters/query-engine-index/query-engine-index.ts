@@ -42,7 +42,7 @@ const MAX_ALONE = 32;
 /** Questions of all callers that may wait in a process. */
 const MAX_WAITING = 1_000;
 
-interface Asked extends CallOptions {
+interface AskOptions extends CallOptions {
   readonly callerId: string;
 }
 
@@ -111,7 +111,7 @@ function createAskInTurn(lifecycle: Lifecycle) {
     name: 'index',
   });
   // A question whose asker has left runs on in the engine until its time limit, and keeps its turn that long.
-  return <Answer>(query: () => Promise<Answer>, { callerId: by, signal }: Asked): Promise<Answer> =>
+  return <Answer>(query: () => Promise<Answer>, { callerId: by, signal }: AskOptions): Promise<Answer> =>
     untilAborted(
       turns.run(() => lifecycle.ask(query), { by, signal }),
       signal,

@@ -8,7 +8,7 @@ import { keys } from '../../../shared/redis/keys.js';
 import { allAtOnce, type SweepParts, type SweepTask } from './sweep-task.js';
 
 const PAGE = 200;
-/** Most documents in one sweep, so that it ends within seconds. The next sweep continues with the next ones. */
+/** One sweep handles at most this many documents, so that it ends within seconds. The next sweep continues after them. */
 const MAX_DOCUMENTS = 20_000;
 
 /** The fields of a record that tell whether it should have a job. */

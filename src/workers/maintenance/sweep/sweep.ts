@@ -63,7 +63,7 @@ function tasksOf(parts: SweepParts, onRequeued: (documents: number) => void): Sw
     unusedAccessGroupsTask(parts),
     ...LANES.map((lane): SweepTask => ({
       name: `time of ${lane}`,
-      begin: () => () => parts.jobs.recede(lane),
+      begin: () => () => parts.jobs.rebase(lane),
     })),
     unreferencedObjectsTask(parts),
   ];

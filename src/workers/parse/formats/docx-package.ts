@@ -1,7 +1,7 @@
 import { unzipSync } from 'fflate';
 import { IngestError } from '../../../shared/errors.js';
 
-/** Most bytes of the XML parts of a package after decompression. */
+/** The maximum number of bytes of the XML parts of a package after decompression. */
 const INFLATED_LIMIT = 256 * 1024 * 1024;
 const OLE_MAGIC = Buffer.from('d0cf11e0a1b11ae1', 'hex');
 const ENCRYPTED_STREAM = Buffer.from('EncryptedPackage', 'utf16le');

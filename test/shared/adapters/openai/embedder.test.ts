@@ -184,7 +184,7 @@ describe('a provider in trouble', () => {
     'is given up when it takes too long, and the request closed: %j',
     async (fault) => {
       provider.configure(fault);
-      // Whoever does not give up waits without end.
+      // Without a time limit, this would never end.
       const error = await rejection(embedder({ timeoutMilliseconds: 300 }).embedDocuments(['text']));
       expect(error).toBeInstanceOf(UnavailableError);
       await until(() => provider.stats.inFlight === 0);

@@ -58,7 +58,7 @@ describeWithQueryEngine('the scores of chunks that are found by words', (engine)
     const alone = await ofWordsAlone();
     const found = await scoresOf(termsQuery(within, { query: words, limit: ALL }));
     const all = [...found].map(([id, score]) => score / (alone.get(id) ?? NaN));
-    return { least: Math.min(...all), most: Math.max(...all), count: all.length, scores: found };
+    return { min: Math.min(...all), max: Math.max(...all), count: all.length, scores: found };
   };
 
   /** What a query leaves out: nothing, a few generations, as many as are left out a word. */
@@ -73,10 +73,10 @@ describeWithQueryEngine('the scores of chunks that are found by words', (engine)
   test.each(FILTERS)('are those of the words, whatever the filter: %s', async (_name, filter) => {
     const clause = compileClause(callerTags(OWNER, []), filter && parsed(filter));
     for (const without of hidden) {
-      const { least, most, count, scores } = await factors(`${clause?.text ?? ''}${without}`);
+      const { min, max, count, scores } = await factors(`${clause?.text ?? ''}${without}`);
       expect(count).toBeGreaterThan(20);
-      expect(least).toBeGreaterThan(0);
-      expect(most / least).toBeLessThan(1 + 1e-6);
+      expect(min).toBeGreaterThan(0);
+      expect(max / min).toBeLessThan(1 + 1e-6);
       expect(new Set(scores.values()).size).toBeGreaterThan(10);
     }
   });

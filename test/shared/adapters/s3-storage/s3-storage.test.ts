@@ -68,7 +68,7 @@ describe('large objects', () => {
   test('240 MB are stored and read as they were, holding a small part in memory', async () => {
     const storage = direct();
     const [stored, read] = [createHash('sha256'), createHash('sha256')];
-    let most = 0;
+    let peak = 0;
     const external = () => {
       collectGarbage();
       return process.memoryUsage().arrayBuffers;
@@ -77,7 +77,7 @@ describe('large objects', () => {
     let steps = 0;
     const measure = () => {
       steps += 1;
-      if (steps % 256 === 0) most = Math.max(most, external() - before);
+      if (steps % 256 === 0) peak = Math.max(peak, external() - before);
     };
     async function* source() {
       for (let number = 0; number < 960; number += 1) {
@@ -96,7 +96,7 @@ describe('large objects', () => {
     }
     expect(read.digest('hex')).toBe(stored.digest('hex'));
     // A few parts of 5 MiB.
-    expect(most).toBeLessThan(80 * MEGABYTE);
+    expect(peak).toBeLessThan(80 * MEGABYTE);
     await storage.remove('large/object');
   });
 

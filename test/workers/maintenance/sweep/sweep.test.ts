@@ -1,33 +1,20 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { createCaches } from '../../../../src/shared/caches/caches.js';
 import { createChunks } from '../../../../src/shared/chunks/chunks.js';
 import { generationId } from '../../../../src/shared/document.js';
 import { createRecords, type Records } from '../../../../src/shared/documents/records.js';
 import { publish, startAttempt } from '../../../../src/shared/documents/transitions.js';
-import { createJobs, type Jobs } from '../../../../src/shared/queues/jobs.js';
-import { bullConnection } from '../../../../src/shared/redis/client.js';
 import { createEachMember } from '../../../../src/workers/each-member.js';
 import { keys, queueKeys } from '../../../../src/shared/redis/keys.js';
 import { createMemoryWatch } from '../../../../src/shared/redis/memory.js';
 import { createSweep } from '../../../../src/workers/maintenance/sweep/sweep.js';
 import { makeDocument } from '../../../support/documents.js';
+import { useJobs } from '../../../support/use-jobs.js';
 import { useTestRedis } from '../../../support/use-test-redis.js';
 
 const { url, redis } = useTestRedis({ failFast: false });
-let jobs: Jobs;
-
-beforeAll(() => {
-  jobs = createJobs({
-    connection: bullConnection(url, { failFast: false }),
-    redis,
-    onError: () => undefined,
-  });
-});
-
-afterAll(async () => {
-  await jobs.close();
-});
+const jobs = useJobs({ url, redis });
 
 const logger = pino({ level: 'silent' });
 const metrics = { add: () => undefined, observe: () => undefined };

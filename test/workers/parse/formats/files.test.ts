@@ -1,25 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { DETECTION_BYTES, detectFileType } from '../../../../src/shared/documents/file-types.js';
 import { IngestError } from '../../../../src/shared/errors.js';
-import type { ParserPool } from '../../../../src/workers/parse/pool.js';
-import { startParserPool } from '../../../../src/workers/parse/start-pool.js';
 import { folded, sampleFiles } from '../../../support/sample-files.js';
+import { useParsers } from '../../../support/use-parsers.js';
 
 const samples = sampleFiles();
 
 (samples.length > 0 ? describe : describe.skip)('the sample files', () => {
-  let pool: ParserPool;
-  beforeAll(async () => {
-    pool = await startParserPool({
-      user: { uid: 65_534, gid: 65_534 },
-      size: 2,
-      memoryMegabytes: 2048,
-      timeoutMilliseconds: 60_000,
-      maxChunks: 20_000,
-      chunk: { size: 512, overlap: 64 },
-    });
-  });
-  afterAll(() => pool.close());
+  const pool = useParsers({ size: 2, timeoutMilliseconds: 60_000, maxChunks: 20_000 });
 
   test.each(samples)('$file: $expected', async ({ file, path, phrase, expected, read }) => {
     const type = detectFileType(read().subarray(0, DETECTION_BYTES), file, null);

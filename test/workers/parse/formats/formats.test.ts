@@ -5,26 +5,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { strToU8, unzipSync, zipSync } from 'fflate';
 import type { FileFormat } from '../../../../src/shared/documents/file-types.js';
-import type { ParserPool } from '../../../../src/workers/parse/pool.js';
-import { startParserPool } from '../../../../src/workers/parse/start-pool.js';
+import { useParsers } from '../../../support/use-parsers.js';
 
-let pool: ParserPool;
+const pool = useParsers({ size: 1, timeoutMilliseconds: 30_000, maxChunks: 1_000 });
 let directory = '';
 beforeAll(async () => {
-  pool = await startParserPool({
-    user: { uid: 65_534, gid: 65_534 },
-    size: 1,
-    memoryMegabytes: 2048,
-    timeoutMilliseconds: 30_000,
-    maxChunks: 1_000,
-    chunk: { size: 512, overlap: 64 },
-  });
   directory = await mkdtemp(join(tmpdir(), 'quire-formats-'));
 });
-afterAll(async () => {
-  await pool.close();
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(() => rm(directory, { recursive: true, force: true }));
 
 async function textOf(content: string | Uint8Array, format: FileFormat): Promise<string> {
   const path = join(directory, 'file');

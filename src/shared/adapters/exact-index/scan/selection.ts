@@ -35,6 +35,13 @@ interface Offers {
   size: number;
 }
 
+/** What an offer must reach to be among the best `limit`. */
+interface Threshold {
+  limit: number;
+  minScore: number;
+  maxTie: number;
+}
+
 /**
  * Offers pile up, and a quickselect over their scores finds those to keep. A heap would cost several times as much for each
  * offer that it takes in. In this file `?? 0` reads typed arrays at places that are known to be there, because the scan
@@ -42,32 +49,22 @@ interface Offers {
  */
 export function createSelection(compare: CompareSlots): Selection {
   const offers = makeOffers(0);
-  let limit = 0;
-  let [minScore, maxTie] = [-Infinity, Infinity];
-
+  const threshold: Threshold = { limit: 0, minScore: -Infinity, maxTie: Infinity };
   const tighten = () => {
-    if (limit === 0) offers.size = 0;
-    if (offers.size < limit || offers.size === 0) return;
-    [minScore, maxTie] = thresholdOf(offers, limit);
-    dropBelow(offers, minScore, maxTie);
-    // What is left over equals the last of the best in score and tie key.
-    if (offers.size <= limit) return;
-    arrange(offers, placesInOrder(offers, compare).subarray(0, limit));
+    keepBest(offers, threshold, compare);
   };
-
   return {
-    begin: (most) => {
-      limit = most;
-      [minScore, maxTie] = [-Infinity, Infinity];
+    begin: (limit) => {
+      Object.assign(threshold, { limit, minScore: -Infinity, maxTie: Infinity });
       offers.size = 0;
       if (offers.slots.length < limit + SPARE) Object.assign(offers, makeOffers(limit + SPARE));
     },
     tighten,
     get minScore() {
-      return minScore;
+      return threshold.minScore;
     },
     get maxTie() {
-      return maxTie;
+      return threshold.maxTie;
     },
     offer: (slot, score, tie) => {
       if (offers.size === offers.slots.length) tighten();
@@ -84,6 +81,20 @@ export function createSelection(compare: CompareSlots): Selection {
       return { slots: slots.subarray(0, size), scores: scores.subarray(0, size) };
     },
   };
+}
+
+/** Drops all but the best `limit` offers, and raises the threshold to the last of them. */
+function keepBest(offers: Offers, threshold: Threshold, compare: CompareSlots): void {
+  const { limit } = threshold;
+  if (limit === 0) offers.size = 0;
+  if (offers.size < limit || offers.size === 0) return;
+  const [minScore, maxTie] = thresholdOf(offers, limit);
+  threshold.minScore = minScore;
+  threshold.maxTie = maxTie;
+  dropBelow(offers, minScore, maxTie);
+  // What is left over equals the last of the best in score and tie key.
+  if (offers.size <= limit) return;
+  arrange(offers, placesInOrder(offers, compare).subarray(0, limit));
 }
 
 function makeOffers(room: number): Offers {

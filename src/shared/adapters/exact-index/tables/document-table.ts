@@ -7,7 +7,7 @@ import { createListingOrder, type ListingOrder } from './listing-order.js';
 
 /** The documents by slot, and in the order in which lists show them. */
 export interface DocumentTable {
-  /** By document slot. */
+  /** Indexed by document slot. */
   readonly documents: readonly (MirroredDocument | undefined)[];
   get(documentId: string): MirroredDocument | undefined;
   /** Makes the document answer with these chunks; `kept` leaves it the chunks that it has, null leaves it none. */

@@ -1,14 +1,15 @@
 import { at } from '../../../at.js';
-import { LANES, ROW_BYTES, ROW_GROUP, type Kernel, type MakeKernel } from '../scan/kernel.js';
+import { LANES, ROW_BYTES, ROW_GROUP, type MakeKernel } from '../scan/kernel.js';
 import type { Selection } from '../scan/selection.js';
-
-/** A segment has at most this many blocks, because its memory is reserved as a whole. */
-const SEGMENT_BLOCKS = 16;
-const SEGMENT_BYTES = 2 ** 30;
-/** Blocks that are scanned between two looks at the selection's threshold. */
-const STEP_BLOCKS = 4;
-/** Vectors that are written into a block together, because their lanes share a cache line. */
-const STAGED = 16;
+import {
+  layOut,
+  makeSegment,
+  STAGED,
+  STEP_BLOCKS,
+  vectorAt,
+  type Layout,
+  type Segment,
+} from './vector-segments.js';
 
 /** One byte per slot of each segment, 1 where the scan may look. */
 export type VectorMask = readonly Uint8Array[];
@@ -31,88 +32,88 @@ export interface Vectors {
   scan(query: Float32Array, mask: VectorMask, selection: Selection): void;
 }
 
-interface Segment {
-  readonly kernel: Kernel;
-  readonly bytes: Uint8Array;
-  readonly ties: Float64Array;
-  readonly mask: Uint8Array;
-  readonly weights: Float32Array;
-  readonly rows: Uint32Array;
-  readonly hits: Uint32Array;
-  readonly scores: Float32Array;
-  /** Blocks that have held a vector. */
-  blocks: number;
+/** The slots of all segments, and the vectors that wait to be written into them. */
+interface Store {
+  readonly makeKernel: MakeKernel;
+  readonly dimensions: number;
+  readonly layout: Layout;
+  readonly segmentSize: number;
+  readonly segments: Segment[];
+  readonly freed: number[];
+  /** Slots that have ever held a vector. */
+  used: number;
+  /** Vectors of neighbouring slots that wait to be written into their block. */
+  readonly staged: { first: number; count: number };
 }
-
-interface Layout {
-  readonly blocks: number;
-  readonly offsets: Readonly<Record<Region, number>>;
-  readonly stride: number;
-  readonly stagedStride: number;
-  readonly bytes: number;
-}
-type Region = 'staged' | 'weights' | 'rows' | 'sums' | 'hits' | 'scores' | 'mask' | 'ties' | 'vectors';
 
 export function createVectors(makeKernel: MakeKernel, dimensions: number): Vectors {
-  const layout = layOut(dimensions);
-  const { offsets } = layout;
-  const segmentSize = layout.blocks * LANES;
-  const segments: Segment[] = [];
-  const freed: number[] = [];
-  let used = 0;
-
-  const segmentOf = (slot: number) => at(segments, Math.floor(slot / segmentSize));
-
-  /** Vectors of neighbouring slots that wait to be written into their block. */
-  const staged = { first: 0, count: 0 };
-  const flush = () => {
-    const { first, count } = staged;
-    if (count === 0) return;
-    staged.count = 0;
-    const target = vectorAt(layout, first % segmentSize);
-    segmentOf(first).kernel.put(offsets.staged, layout.stagedStride, count, target, dimensions);
-  };
-
+  const store = createStore(makeKernel, dimensions);
+  const { segmentSize, freed } = store;
   return {
     dimensions,
     segmentSize,
     get isEmpty() {
-      return used === freed.length;
+      return store.used === freed.length;
     },
-    add: (bytes, tie) => {
-      const slot = freed.pop() ?? used++;
-      if (slot === segments.length * segmentSize) segments.push(makeSegment(makeKernel, layout, dimensions));
-      if (slot !== staged.first + staged.count || slot % STAGED === 0) flush();
-      if (staged.count === 0) staged.first = slot;
-      const segment = segmentOf(slot);
-      const place = slot % segmentSize;
-      segment.blocks = Math.max(segment.blocks, Math.floor(place / LANES) + 1);
-      segment.ties[place] = tie;
-      segment.bytes.set(bytes, offsets.staged + staged.count * layout.stagedStride);
-      staged.count += 1;
-      return slot;
-    },
+    add: (bytes, tie) => addVector(store, bytes, tie),
     free: (slot) => {
       freed.push(slot);
     },
-    tieOf: (slot) => segmentOf(slot).ties[slot % segmentSize] ?? 0,
+    tieOf: (slot) => segmentOf(store, slot).ties[slot % segmentSize] ?? 0,
     similarity: (query, slot) => {
-      flush();
-      return innerProduct(query, segmentOf(slot), {
-        first: vectorAt(layout, slot % segmentSize),
-        dimensions,
-      });
+      flush(store);
+      const first = vectorAt(store.layout, slot % segmentSize);
+      return innerProduct(query, segmentOf(store, slot), { first, dimensions });
     },
     scan: (query, mask, selection) => {
-      flush();
-      scanSegments(segments, layout, { query, mask, selection });
+      flush(store);
+      scanSegments(store, { query, mask, selection });
     },
   };
 }
 
-/** Byte offset of the first component of a vector; its next components follow `ROW_BYTES` apart. */
-function vectorAt({ offsets, stride }: Layout, place: number): number {
-  return offsets.vectors + Math.floor(place / LANES) * stride + (place % LANES) * 4;
+function createStore(makeKernel: MakeKernel, dimensions: number): Store {
+  const layout = layOut(dimensions);
+  return {
+    makeKernel,
+    dimensions,
+    layout,
+    segmentSize: layout.blocks * LANES,
+    segments: [],
+    freed: [],
+    used: 0,
+    staged: { first: 0, count: 0 },
+  };
+}
+
+function segmentOf({ segments, segmentSize }: Store, slot: number): Segment {
+  return at(segments, Math.floor(slot / segmentSize));
+}
+
+function addVector(store: Store, bytes: Uint8Array, tie: number): number {
+  const { makeKernel, dimensions, layout, segmentSize, segments, freed, staged } = store;
+  const slot = freed.pop() ?? store.used++;
+  if (slot === segments.length * segmentSize) segments.push(makeSegment(makeKernel, layout, dimensions));
+  if (slot !== staged.first + staged.count || slot % STAGED === 0) flush(store);
+  if (staged.count === 0) staged.first = slot;
+  const segment = segmentOf(store, slot);
+  const place = slot % segmentSize;
+  segment.blocks = Math.max(segment.blocks, Math.floor(place / LANES) + 1);
+  segment.ties[place] = tie;
+  segment.bytes.set(bytes, layout.offsets.staged + staged.count * layout.stagedStride);
+  staged.count += 1;
+  return slot;
+}
+
+/** Writes the staged vectors into their block. */
+function flush(store: Store): void {
+  const { dimensions, layout, segmentSize, staged } = store;
+  const { first, count } = staged;
+  if (count === 0) return;
+  staged.count = 0;
+  const target = vectorAt(layout, first % segmentSize);
+  const { kernel } = segmentOf(store, first);
+  kernel.put(layout.offsets.staged, layout.stagedStride, count, target, dimensions);
 }
 
 /** Here and in `scanSegment`, `?? 0` reads numbers that are known to be there, because a check would slow the loop down. */
@@ -129,8 +130,7 @@ function innerProduct(
 }
 
 function scanSegments(
-  segments: readonly Segment[],
-  layout: Layout,
+  { segments, layout, segmentSize }: Store,
   {
     query,
     mask,
@@ -142,7 +142,7 @@ function scanSegments(
     const allowed = mask[index];
     if (!allowed) continue;
     segment.mask.set(allowed);
-    scanSegment(segment, layout, { components, base: index * layout.blocks * LANES, selection });
+    scanSegment(segment, layout, { components, base: index * segmentSize, selection });
   }
 }
 
@@ -190,59 +190,4 @@ function chooseComponents(query: Float32Array): Components {
     rows[i] = dimension * ROW_BYTES;
   }
   return { weights, rows };
-}
-
-function layOut(dimensions: number): Layout {
-  const stride = dimensions * ROW_BYTES;
-  // A power of two would make rows share cache sets.
-  const stagedStride = dimensions * 4 + 64;
-  const blocks = Math.max(1, Math.min(SEGMENT_BLOCKS, Math.floor(SEGMENT_BYTES / stride)));
-  const sizes: Readonly<Record<Region, number>> = {
-    staged: STAGED * stagedStride,
-    weights: (dimensions + ROW_GROUP) * 4,
-    rows: (dimensions + ROW_GROUP) * 4,
-    sums: LANES * 4,
-    hits: STEP_BLOCKS * LANES * 4,
-    scores: STEP_BLOCKS * LANES * 4,
-    mask: blocks * LANES,
-    ties: blocks * LANES * 8,
-    vectors: blocks * stride,
-  };
-  let next = 1024;
-  const place = (region: Region) => {
-    const offset = next;
-    next = Math.ceil((offset + sizes[region]) / 64) * 64;
-    return offset;
-  };
-  const offsets = {
-    staged: place('staged'),
-    weights: place('weights'),
-    rows: place('rows'),
-    sums: place('sums'),
-    hits: place('hits'),
-    scores: place('scores'),
-    mask: place('mask'),
-    ties: place('ties'),
-    vectors: place('vectors'),
-  };
-  return { blocks, offsets, stride, stagedStride, bytes: next };
-}
-
-function makeSegment(
-  makeKernel: MakeKernel,
-  { blocks, offsets, bytes }: Layout,
-  dimensions: number,
-): Segment {
-  const { kernel, buffer } = makeKernel(bytes);
-  return {
-    kernel,
-    bytes: new Uint8Array(buffer),
-    ties: new Float64Array(buffer, offsets.ties, blocks * LANES),
-    mask: new Uint8Array(buffer, offsets.mask, blocks * LANES),
-    weights: new Float32Array(buffer, offsets.weights, dimensions + ROW_GROUP),
-    rows: new Uint32Array(buffer, offsets.rows, dimensions + ROW_GROUP),
-    hits: new Uint32Array(buffer, offsets.hits, STEP_BLOCKS * LANES),
-    scores: new Float32Array(buffer, offsets.scores, STEP_BLOCKS * LANES),
-    blocks: 0,
-  };
 }

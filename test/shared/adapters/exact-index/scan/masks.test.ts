@@ -48,12 +48,12 @@ const wanted = () => true;
 describe('masks', () => {
   test('of thousands of distinct large filters hold no more than their budget', async () => {
     const { masks } = open(1_000, (n) => ({ id: n }));
-    let most = 0;
+    let peak = 0;
     for (let i = 0; i < 500; i += 1) {
       await masks.prepare({ callerId: 'alice', filter: largeFilter(i) }, wanted);
-      most = Math.max(most, masks.held.bytes);
+      peak = Math.max(peak, masks.held.bytes);
     }
-    expect(most).toBeLessThanOrEqual(MASK_BYTES);
+    expect(peak).toBeLessThanOrEqual(MASK_BYTES);
     // Each is counted with the values that it holds.
     expect(masks.held.masks).toBeLessThan(MASK_BYTES / 250_000);
     expect(masks.held.masks).toBeGreaterThan(20);

@@ -11,8 +11,8 @@ import {
   optionalNullOr,
   optionalOr,
   queryInteger,
-} from '../../src/api/http/validation/field-schemas.js';
-import { metadata } from '../../src/api/http/validation/metadata.js';
+} from '../../../../src/api/http/validation/field-schemas.js';
+import { metadata } from '../../../../src/api/http/validation/metadata.js';
 
 describe('the OpenAPI schema', () => {
   test('says of the fields what the checks hold them to', () => {

@@ -1,0 +1,25 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import type { ParserPool } from '../../src/workers/parse/pool.js';
+import { startParserPool } from '../../src/workers/parse/start-pool.js';
+
+interface ParserLimits {
+  readonly size: number;
+  readonly timeoutMilliseconds: number;
+  readonly maxChunks: number;
+}
+
+/** Parser processes for the tests of a file or of a `describe`. */
+export function useParsers(limits: ParserLimits): Pick<ParserPool, 'parse'> {
+  let pool: ParserPool;
+  beforeAll(async () => {
+    const user = { uid: 65_534, gid: 65_534 };
+    pool = await startParserPool({
+      user,
+      memoryMegabytes: 2048,
+      chunk: { size: 512, overlap: 64 },
+      ...limits,
+    });
+  });
+  afterAll(() => pool.close());
+  return { parse: (source) => pool.parse(source) };
+}
