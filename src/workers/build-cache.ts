@@ -1,4 +1,5 @@
-import type { CacheBuild, CacheFailure, CacheMember, Caches } from '../shared/caches/caches.js';
+import type { CacheBuild, CacheFailure, CacheMember } from '../shared/caches/cache-record.js';
+import type { Caches } from '../shared/caches/caches.js';
 import { currentMembers, readCachePassages, TextsTooLongError } from '../shared/caches/passages.js';
 import { failBuild, finishBuild } from '../shared/caches/transitions.js';
 import type { Chunks } from '../shared/chunks/chunks.js';

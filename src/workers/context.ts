@@ -1,4 +1,5 @@
 import { createPromptCacheEngine } from '../shared/adapters/prompt-cache/cache-engine.js';
+import { logMalformedCache } from '../shared/caches/cache-record.js';
 import { createCaches } from '../shared/caches/caches.js';
 import { createChunks } from '../shared/chunks/chunks.js';
 import { createCompleter, createEmbedder, createObjectStorage } from '../shared/create-adapters.js';
@@ -67,7 +68,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     /** Whether embedding depends on a provider, which may be slow or unavailable. */
     isEmbeddingRemote,
     memory: createMemoryWatch(redis, settings.ingest.maxMemoryShare),
-    caches: createCaches(redis),
+    caches: createCaches(redis, logMalformedCache(logger)),
     drafts,
     cacheEngine: createPromptCacheEngine({ completer: createCompleter(settings), countTokens, renderPrefix }),
     failDocument: createFailDocument({ records, jobs, metrics }),

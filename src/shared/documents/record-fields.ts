@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { documentSchema, matchableSchema, type DocumentRecord, type MatchableDocument } from '../document.js';
+import { MalformedRecordError } from '../errors.js';
 import type { Logger } from '../observability/logger.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
@@ -42,11 +43,6 @@ function parseFields<Schema extends z.ZodType>(
 }
 
 const parseJson = (text: string): unknown => JSON.parse(text);
-
-/** No version of this service wrote such a record: it was damaged, or changed by hand. */
-class MalformedRecordError extends Error {
-  override readonly name = 'MalformedRecordError';
-}
 
 /** Called with the document whose record cannot be read, and with the error. */
 export type OnMalformed = (documentId: string, error: unknown) => void;

@@ -5,8 +5,8 @@ import type {
   CacheConfig,
   CacheFailure,
   CacheRecord,
-  Caches,
-} from '../../../shared/caches/caches.js';
+} from '../../../shared/caches/cache-record.js';
+import type { Caches } from '../../../shared/caches/caches.js';
 import { startBuild } from '../../../shared/caches/transitions.js';
 import { ImpossibleError, TryLaterError } from '../../../shared/errors.js';
 import type { Filter } from '../../../shared/filters/parse.js';
