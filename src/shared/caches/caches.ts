@@ -28,6 +28,12 @@ export function createCaches(redis: Redis, onMalformed: OnMalformedCache = refus
   return {
     read: (ownerId: string, name: string) => readCache(redis, ownerId, name),
 
+    /** Reads the revision alone, which every change raises; null when there is no such cache. */
+    readRevision: async (ownerId: string, name: string): Promise<number | null> => {
+      const revision = await redis.hGet(keys.cache(ownerId, name), 'revision');
+      return revision === null ? null : Number(revision);
+    },
+
     /** The caches of an owner by name, read one after the other, since each may name 100,000 documents. */
     list: (ownerId: string): AsyncGenerator<CacheRecord> => listCaches(redis, ownerId, onMalformed),
 
