@@ -31,6 +31,7 @@ import { distinguishMissing } from './wait-for-storage.js';
 import { createFailDocument } from './ingestion/fail-document.js';
 import { MAX_SHORT_BYTES } from './ingestion/ingest-short.js';
 import { createPublish } from './ingestion/publish.js';
+import { createSuspects } from './suspects.js';
 
 export type WorkerContext = Awaited<ReturnType<typeof createWorkerContext>>;
 
@@ -67,6 +68,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     embedding: createEmbedding(embedder, { maxWaitMilliseconds: isEmbeddingRemote ? 20 : 0 }),
     /** Whether embedding depends on a provider, which may be slow or unavailable. */
     isEmbeddingRemote,
+    suspects: createSuspects(),
     memory: createMemoryWatch(redis, settings.ingest.maxMemoryShare),
     caches: createCaches(redis, logMalformedCache(logger)),
     drafts,
