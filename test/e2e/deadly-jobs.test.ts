@@ -48,7 +48,9 @@ test('a document that kills its worker three times fails, and those beside it ar
   for (let n = 4; n < 8; n += 1) innocent.push(await ingest(`a text about ships and harbour ${String(n)}`));
 
   let deaths = 0;
-  for (const end = Date.now() + 150_000; Date.now() < end && deaths < 6; await sleep(100)) {
+  const end = Date.now() + 150_000;
+  while (Date.now() < end && deaths < 6) {
+    await sleep(100);
     if ((await read(poisonous)).status === 'failed') break;
     if (!service.workers.some(hasEnded)) continue;
     deaths += 1;

@@ -92,7 +92,10 @@ async function* listCaches(
 
 async function readBuilding(redis: Redis, key: string): Promise<CacheRecord | null> {
   const cache = parseCache(await readCacheFields(redis, key));
-  if (!cache) return null;
+  if (!cache) {
+    await forgetScript.run(redis, { keys: [key, keys.cachesBuilding], arguments: [] });
+    return null;
+  }
   if (keys.cache(cache.ownerId, cache.name) === key) return cache;
   // No name leads to this cache: its key was made before the parts of keys were escaped.
   await redis.zRem(keys.cachesBuilding, key);
@@ -157,3 +160,9 @@ end
 redis.call('PUBLISH', ARGV[6], cache)
 return 1
 `);
+
+/** Takes a cache that does not exist off the list of builds. */
+const forgetScript = defineScript<number>(
+  `if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end return redis.call('ZREM', KEYS[2], KEYS[1])`,
+  { evenWhenFull: true },
+);
