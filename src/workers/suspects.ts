@@ -1,6 +1,6 @@
 import type { Job } from 'bullmq';
 import { z } from 'zod';
-import { untilAborted } from '../shared/until-aborted.js';
+import { untilAborted } from '../shared/tools/until-aborted.js';
 
 /** A job fails when this many worker processes have ended abnormally while they ran it. */
 export const MAX_DEATHS = 3;

@@ -70,5 +70,7 @@ function passFor(limitBytes: number, { own, kind }: { own: number; kind: Waiter[
   return own <= limitBytes * SHARES[kind].own ? kind : null;
 }
 
-const holdsLess = (byCaller: Tally, than: string) => ({ callerId }: Waiter) =>
-  byCaller.of(callerId) < byCaller.of(than);
+const holdsLess =
+  (byCaller: Tally, than: string) =>
+  ({ callerId }: Waiter) =>
+    byCaller.of(callerId) < byCaller.of(than);
