@@ -39,6 +39,7 @@ async function main(): Promise<void> {
     requestTimeoutSeconds: settings.api.requestTimeoutSeconds,
     stalledMilliseconds: settings.api.stalledSeconds * 1_000,
     maxUnsentBytes: limitBytes,
+    givesWay: () => answerMemory.givesWay(),
     onCutOff: processMetrics.countCutOff,
   });
   limitConnections(server, {

@@ -10,7 +10,7 @@ import { keys } from '../shared/redis/keys.js';
  */
 export async function removeGarbageVectors(
   redis: Redis,
-  records: Pick<Records, 'read'>,
+  records: Pick<Records, 'readMany'>,
   signal: AbortSignal,
 ): Promise<void> {
   for (const field of await redis.sMembers(keys.garbageVectors)) {
@@ -18,7 +18,8 @@ export async function removeGarbageVectors(
     for await (const entries of redis.zScanIterator(keys.changes, { COUNT: 100 })) {
       for (const { value: id } of entries) {
         signal.throwIfAborted();
-        const { generation = null, chunkCount = 0 } = (await records.read(id))?.published ?? {};
+        const [record] = await records.readMany([id]);
+        const { generation = null, chunkCount = 0 } = record?.published ?? {};
         if (generation === null) continue;
         for (let batch = 0; batch < batchCount(chunkCount); batch += 1) {
           await chunks.removeVectors(generation, batchNumbers(batch, chunkCount));

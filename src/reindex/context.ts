@@ -2,11 +2,12 @@ import { createIndexBuilder } from '../shared/adapters/query-engine-index/build.
 import { algorithmOf, createEmbedder } from '../shared/create-adapters.js';
 import { chooseIndex } from '../shared/data-set/choose-index.js';
 import { IncompatibleDataError, inspectServer } from '../shared/data-set/data-set.js';
-import type { VectorSet } from '../shared/data-set/vectors.js';
+import { FIRST_VECTORS, type VectorSet } from '../shared/data-set/vectors.js';
 import { createRecords } from '../shared/documents/records.js';
 import { createEmbedding } from '../shared/models/embedding.js';
 import { createRedis } from '../shared/redis/client.js';
 import type { Settings } from '../shared/settings/schema.js';
+import { createLeftOut } from './left-out.js';
 import type { Say } from './report.js';
 
 export type ReindexContext = Awaited<ReturnType<typeof createReindexContext>>;
@@ -37,6 +38,7 @@ export async function createReindexContext(settings: Settings, { say, onLost }: 
   await redis.connect();
   const { problems } = await inspectServer(redis);
   if (problems.length > 0) throw new IncompatibleDataError(problems.join('; '));
+  const leftOut = createLeftOut(say);
   const embedder = createEmbedder(settings);
   const engine = await chooseIndex(redis, settings.index);
   const builder = createIndexBuilder(redis);
@@ -44,7 +46,8 @@ export async function createReindexContext(settings: Settings, { say, onLost }: 
   return {
     redis,
     say,
-    records: createRecords(redis),
+    records: createRecords(redis, FIRST_VECTORS, leftOut.add),
+    leftOut,
     embedding: createEmbedding(embedder, { maxWaitMilliseconds: settings.embedder === 'openai' ? 20 : 0 }),
     target: { model: embedder.model, vectorType: settings.embedding.vectorType },
     /** Creates the index that the settings name, if it is missing. Resolves with its name; null when none is used. */

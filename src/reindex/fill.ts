@@ -12,7 +12,7 @@ const AT_ONCE = 16;
 
 export interface FillParts {
   readonly redis: Redis;
-  readonly records: Pick<Records, 'read'>;
+  readonly records: Pick<Records, 'readMany'>;
   /** The chunks with the vectors that are in use (`serving`) and with the new ones (`coming`). */
   readonly serving: Chunks;
   readonly coming: Chunks;
@@ -45,7 +45,8 @@ export async function fillPage(parts: FillParts, since: number, signal: AbortSig
 
 /** Writes the vectors that are missing. @returns the number of chunks that got one */
 async function fillDocument(parts: FillParts, id: string, signal: AbortSignal): Promise<number> {
-  const record = await parts.records.read(id);
+  // Null for a malformed record, too, which must not end the run.
+  const [record] = await parts.records.readMany([id]);
   const { generation = null, chunkCount = 0 } = record?.published ?? {};
   if (generation === null) return 0;
   let filled = 0;

@@ -47,6 +47,7 @@ export async function reindex(context: ReindexContext, signal: AbortSignal): Pro
   }
   if (index !== null) await context.dropOtherIndexes(index);
   await removeGarbageVectors(redis, records, signal);
+  context.leftOut.sum();
 }
 
 async function makeServe(context: ReindexContext, run: Run, signal: AbortSignal): Promise<void> {

@@ -90,6 +90,10 @@ export const matchableSchema = documentSchema.pick({
 });
 export type MatchableDocument = z.infer<typeof matchableSchema>;
 
+/** The fields that tell whether anything is still being done with a document. */
+export const stateSchema = documentSchema.pick({ status: true, retag: true });
+export type DocumentState = z.infer<typeof stateSchema>;
+
 /** The content that the API shows: the published one, or the pending one while none is published. */
 export function shownContent(document: Pick<DocumentRecord, 'published' | 'pending'>): Content {
   const content = document.published ?? document.pending;

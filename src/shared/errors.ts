@@ -122,6 +122,11 @@ export class UnavailableError extends Error {
   }
 }
 
+/** No version of this service wrote such a record: it was damaged, or changed by hand. */
+export class MalformedRecordError extends Error {
+  override readonly name = 'MalformedRecordError';
+}
+
 export const FAILURE_CODES = [
   'empty_document',
   'no_text',

@@ -1,4 +1,5 @@
-import type { CacheBuild, CacheFailure, CacheMember, Caches } from '../shared/caches/caches.js';
+import type { CacheBuild, CacheFailure, CacheMember } from '../shared/caches/cache-record.js';
+import type { Caches } from '../shared/caches/caches.js';
 import { currentMembers, readCachePassages, TextsTooLongError } from '../shared/caches/passages.js';
 import { failBuild, finishBuild } from '../shared/caches/transitions.js';
 import type { Chunks } from '../shared/chunks/chunks.js';
@@ -24,7 +25,8 @@ export function createBuildCache(parts: BuildParts) {
   const { caches } = parts;
   return {
     run: (request: BuildRequest, { signal }: { signal: AbortSignal }) => buildCache(parts, request, signal),
-    giveUp: (request: BuildRequest) => fail(caches, request, 'internal', 'The cache could not be built'),
+    giveUp: (request: BuildRequest, reason: string) =>
+      fail(caches, request, 'internal', `The cache could not be built${reason}`),
   };
 }
 

@@ -1,4 +1,5 @@
 import { createPromptCacheEngine } from '../shared/adapters/prompt-cache/cache-engine.js';
+import { logMalformedCache } from '../shared/caches/cache-record.js';
 import { createCaches } from '../shared/caches/caches.js';
 import { createChunks } from '../shared/chunks/chunks.js';
 import { createCompleter, createEmbedder, createObjectStorage } from '../shared/create-adapters.js';
@@ -33,6 +34,7 @@ import { createFailDocument } from './ingestion/fail-document.js';
 import { MAX_SHORT_BYTES } from './ingestion/ingest-short.js';
 import { createPrepareMirrors } from './ingestion/prepare-mirrors.js';
 import { createPublish } from './ingestion/publish.js';
+import { createSuspects } from './suspects.js';
 
 export type WorkerContext = Awaited<ReturnType<typeof createWorkerContext>>;
 
@@ -66,8 +68,9 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     embedding: createEmbedding(embedder, { maxWaitMilliseconds: isEmbeddingRemote ? 20 : 0 }),
     /** Whether embedding depends on a provider, which may be slow or unavailable. */
     isEmbeddingRemote,
+    suspects: createSuspects(),
     memory: createMemoryWatch(redis, settings.ingest.maxMemoryShare),
-    caches: createCaches(redis),
+    caches: createCaches(redis, logMalformedCache(logger)),
     cacheEngine: createPromptCacheEngine({ completer: createCompleter(settings), countTokens, renderPrefix }),
     failDocument: createFailDocument({ records, jobs, metrics }),
     prepareMirrors: createPrepareMirrors({ records, mirrors: createMirrors(redis) }),

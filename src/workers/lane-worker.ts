@@ -13,9 +13,13 @@ import { QUEUE_PREFIX, type LaneName } from '../shared/queues/jobs.js';
 import { toUnavailable } from '../shared/redis/client.js';
 import { TurnOverError } from './job-turn.js';
 import { NotYetError } from './not-yet.js';
+import { DeadlyJobError, type Suspects } from './suspects.js';
 
 /** The result of a job, which the queue stores as its return value. */
 export type Outcome = 'done' | 'published' | 'failed' | 'stale';
+
+/** The last attempt has failed, or too many workers have died while they ran the job. */
+export type GiveUpReason = 'failed' | 'deadly';
 
 export interface JobHandler {
   readonly run: (job: Job, signal: AbortSignal) => Promise<Outcome>;
@@ -26,8 +30,8 @@ export interface JobHandler {
   readonly isNews?: true;
   /** Returns the priority with which a job that threw a `TurnOverError` continues. */
   readonly nextTurn?: (job: Job) => Promise<number>;
-  /** Is called when the last attempt has failed, so that the job's document does not wait for ever. */
-  readonly giveUp?: (job: Job) => Promise<unknown>;
+  /** Is called when the job will not be run again, so that its document does not wait for ever. */
+  readonly giveUp?: (job: Job, reason: GiveUpReason) => Promise<unknown>;
 }
 
 export interface WorkerOptions {
@@ -38,6 +42,7 @@ export interface WorkerOptions {
   /** Handlers by job name. */
   readonly handlers: Readonly<Record<string, JobHandler>>;
   readonly logger: Logger;
+  readonly suspects: Suspects;
   readonly onFinished?: (finished: {
     queue: LaneName;
     job: string;
@@ -56,8 +61,8 @@ export function createQueueWorker(options: WorkerOptions) {
     concurrency,
     lockDuration: lockMilliseconds,
     stalledInterval: Math.max(1_000, lockMilliseconds / 2),
-    // A killed worker does not mean that its job is to blame: limits of the parser end what would kill workers.
-    maxStalledCount: 10,
+    // BullMQ would fail a job without telling its document. What kills workers is found by `suspects`.
+    maxStalledCount: Number.MAX_SAFE_INTEGER,
     drainDelay: 1,
   });
   worker.on('error', (error) => logger.warn({ queue, err: error }, 'queue connection'));
@@ -92,7 +97,7 @@ async function processJob(options: WorkerOptions, taken: TakenJob, stopping: Abo
 }
 
 async function runJob(
-  { queue, handlers, logger, onFinished }: WorkerOptions,
+  { queue, handlers, logger, suspects, onFinished }: WorkerOptions,
   { job, token }: TakenJob,
   stopping: AbortSignal,
 ): Promise<Outcome> {
@@ -103,7 +108,9 @@ async function runJob(
   const finish = (outcome: string) => onFinished?.({ queue, job: job.name, outcome, seconds: seconds() });
   const fields = { queue, job: job.name, jobId: job.id, requestId: requestIdOf(job) };
   try {
-    const outcome = await runTurn(handler, { job, token }, stopping);
+    const turn = () => runTurn(handler, { job, token }, stopping);
+    // Without `giveUp`, a job is one of upkeep that the sweep would add again.
+    const outcome = handler.giveUp ? await suspects.run(job, stopping, turn) : await turn();
     if (outcome === 'turn_over') {
       finish('turn_over');
       throw new WaitingError();
@@ -125,10 +132,11 @@ async function runJob(
       throw new DelayedError();
     }
     finish('error');
-    const isLast = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
+    const isDeadly = error instanceof DeadlyJobError;
+    const isLast = isDeadly || job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
     logger.error({ ...fields, isLast, err: error }, 'job failed');
-    if (isLast) await handler.giveUp?.(job);
-    throw error;
+    if (isLast) await handler.giveUp?.(job, isDeadly ? 'deadly' : 'failed');
+    throw isDeadly ? new UnrecoverableError(error.message) : error;
   }
 }
 

@@ -76,6 +76,7 @@ interface TestApiOptions extends Partial<AppOptions> {
   readonly requestTimeoutSeconds?: number;
   readonly stalledMilliseconds?: number;
   readonly maxUnsentBytes?: number;
+  readonly giveWayMilliseconds?: number;
   readonly onCutOff?: () => void;
   /** Gets every log line. */
   readonly onLog?: (line: Record<string, unknown>) => void;
@@ -87,6 +88,8 @@ export async function startApi({
   stalledMilliseconds = 30_000,
   maxUnsentBytes = 256 * 1024 ** 2,
   onCutOff = () => undefined,
+  giveWayMilliseconds = 10_000,
+  answerMemory = createAnswerMemory({ limitBytes: maxUnsentBytes }),
   onLog,
   ...options
 }: TestApiOptions): Promise<ApiClient> {
@@ -104,10 +107,16 @@ export async function startApi({
     maxJsonBytes: 8_388_608,
     bodyGraceSeconds: 20,
     bodies: createBodyBudget({ maxBytes: 134_217_728, shareBytes: 33_554_432 }),
-    answerMemory: createAnswerMemory({ limitBytes: maxUnsentBytes }),
+    answerMemory,
     ...options,
   });
-  const sending = { stalledMilliseconds, maxUnsentBytes, onCutOff };
+  const sending = {
+    stalledMilliseconds,
+    maxUnsentBytes,
+    onCutOff,
+    giveWayMilliseconds,
+    givesWay: () => answerMemory.givesWay(),
+  };
   const server = createApiServer(app, { requestTimeoutSeconds, ...sending });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

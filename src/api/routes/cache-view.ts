@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CacheRecord } from '../../shared/caches/caches.js';
+import type { CacheRecord } from '../../shared/caches/cache-record.js';
 import { isPlainObject } from '../../shared/is-plain-object.js';
 import { shownConfig } from '../services/caches/find-cache.js';
 import type { CacheAnswer } from '../services/caches/cache-queries.js';

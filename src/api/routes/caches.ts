@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { CACHE_NAME, type CacheRecord } from '../../shared/caches/caches.js';
+import type { CacheRecord } from '../../shared/caches/cache-record.js';
+import { CACHE_NAME } from '../../shared/caches/caches.js';
 import { MAX_FILTER_BYTES } from '../../shared/filters/parse-state.js';
 import { bodyFilters, queryFilters, type RequestFilter } from '../http/validation/filters.js';
 import {

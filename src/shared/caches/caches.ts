@@ -1,67 +1,12 @@
-import { z } from 'zod';
-import { metadataSchema } from '../document.js';
-import { ConflictError } from '../errors.js';
+import { ConflictError, MalformedRecordError } from '../errors.js';
 import { defineScript, type Redis } from '../redis/client.js';
 import { keys, toMember } from '../redis/keys.js';
 import type { UsageEvent } from '../usage/usage.js';
-
-const configSchema = z.object({
-  model: z.string(),
-  ggufFile: z.string(),
-  /** The filters as the client sent them; null when the cache was made of listed documents alone. */
-  filters: z.custom<z.infer<ReturnType<typeof z.json>>>((value) => value !== undefined),
-});
-export type CacheConfig = z.infer<typeof configSchema>;
+import { parseCache, readCacheFields, type CacheRecord, type OnMalformedCache } from './cache-record.js';
+import { removeMalformed } from './remove-malformed.js';
 
 /** Names that a cache can have; each owner has their own names. */
 export const CACHE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
-
-const memberSchema = z.object({ documentId: z.string(), generation: z.string(), chunkCount: z.number() });
-export type CacheMember = z.infer<typeof memberSchema>;
-
-const builtSchema = z.object({
-  build: z.string(),
-  config: configSchema,
-  members: z.array(memberSchema),
-  tokenCount: z.number(),
-});
-export type BuiltCache = z.infer<typeof builtSchema>;
-
-const buildSchema = z.object({
-  build: z.string(),
-  config: configSchema,
-  documentIds: z.array(z.string()),
-  requestId: z.string(),
-  operation: z.object({
-    type: z.enum(['create_cache', 'update_cache', 'add_docs_to_cache']),
-    startedAtMs: z.number(),
-    metadata: metadataSchema,
-  }),
-});
-export type CacheBuild = z.infer<typeof buildSchema>;
-
-/** `internal` is our fault; the other codes refuse what the caller selected. */
-const failureSchema = z.object({
-  build: z.string(),
-  config: configSchema,
-  code: z.enum(['empty', 'too_large', 'internal']),
-  message: z.string(),
-});
-export type CacheFailure = z.infer<typeof failureSchema>;
-
-const cacheSchema = z.object({
-  ownerId: z.string(),
-  name: z.string(),
-  /** The state that queries are answered from. */
-  ready: builtSchema.nullable(),
-  /** The build that will replace it. */
-  building: buildSchema.nullable(),
-  /** Why the newest build failed. */
-  failure: failureSchema.nullable(),
-  revision: z.number(),
-});
-/** A named cache. Only its owner may use it, whatever the access lists of its documents say. */
-export type CacheRecord = z.infer<typeof cacheSchema>;
 
 export interface CacheChange {
   /** Null removes the cache. */
@@ -78,17 +23,19 @@ const MAX_OF_OWNER = 100;
 
 export type Caches = ReturnType<typeof createCaches>;
 
-export function createCaches(redis: Redis) {
+/** @param onMalformed is called for each cache that `list` leaves out, since its record cannot be read */
+export function createCaches(redis: Redis, onMalformed: OnMalformedCache = refuse) {
   return {
     read: (ownerId: string, name: string) => readCache(redis, ownerId, name),
 
-    /** The caches of an owner by name, read one after the other, since each may name 100,000 documents. */
-    async *list(ownerId: string): AsyncGenerator<CacheRecord> {
-      for (const name of (await redis.sMembers(keys.caches(ownerId))).sort()) {
-        const cache = await readCache(redis, ownerId, name);
-        if (cache) yield cache;
-      }
+    /** Reads the revision alone, which every change raises; null when there is no such cache. */
+    readRevision: async (ownerId: string, name: string): Promise<number | null> => {
+      const revision = await redis.hGet(keys.cache(ownerId, name), 'revision');
+      return revision === null ? null : Number(revision);
     },
+
+    /** The caches of an owner by name, read one after the other, since each may name 100,000 documents. */
+    list: (ownerId: string): AsyncGenerator<CacheRecord> => listCaches(redis, ownerId, onMalformed),
 
     /** Applies a transition atomically, and again to the newer state when another process came first. */
     update: async (ownerId: string, name: string, transition: CacheTransition) => {
@@ -104,6 +51,10 @@ export function createCaches(redis: Redis) {
       }
     },
 
+    /** Removes a cache of which `read` has thrown a MalformedRecordError, so that no transition can. */
+    removeMalformed: (ownerId: string, name: string): Promise<void> =>
+      removeMalformed(redis, { ownerId, name }),
+
     /** A page of the keys of caches whose build was asked for before a time in ms. */
     building: (before: number, page: { offset: number; count: number }): Promise<string[]> =>
       redis.zRange(keys.cachesBuilding, '-inf', before, { BY: 'SCORE', LIMIT: page }),
@@ -113,17 +64,38 @@ export function createCaches(redis: Redis) {
   };
 }
 
+const refuse: OnMalformedCache = (_key, error) => {
+  throw error;
+};
+
 async function readCache(redis: Redis, ownerId: string, name: string): Promise<CacheRecord | null> {
   // Any name of a request comes here. One that no cache can have is unknown.
   if (!CACHE_NAME.test(name)) return null;
-  const json = await redis.hGet(keys.cache(ownerId, name), 'json');
-  return json === null ? null : cacheSchema.parse(JSON.parse(json));
+  return parseCache(await readCacheFields(redis, keys.cache(ownerId, name)));
+}
+
+async function* listCaches(
+  redis: Redis,
+  ownerId: string,
+  onMalformed: OnMalformedCache,
+): AsyncGenerator<CacheRecord> {
+  for (const name of (await redis.sMembers(keys.caches(ownerId))).sort()) {
+    try {
+      const cache = await readCache(redis, ownerId, name);
+      if (cache) yield cache;
+    } catch (error) {
+      if (!(error instanceof MalformedRecordError)) throw error;
+      onMalformed(keys.cache(ownerId, name), error);
+    }
+  }
 }
 
 async function readBuilding(redis: Redis, key: string): Promise<CacheRecord | null> {
-  const json = await redis.hGet(key, 'json');
-  if (json === null) return null;
-  const cache = cacheSchema.parse(JSON.parse(json));
+  const cache = parseCache(await readCacheFields(redis, key));
+  if (!cache) {
+    await forgetScript.run(redis, { keys: [key, keys.cachesBuilding], arguments: [] });
+    return null;
+  }
   if (keys.cache(cache.ownerId, cache.name) === key) return cache;
   // No name leads to this cache: its key was made before the parts of keys were escaped.
   await redis.zRem(keys.cachesBuilding, key);
@@ -188,3 +160,9 @@ end
 redis.call('PUBLISH', ARGV[6], cache)
 return 1
 `);
+
+/** Takes a cache that does not exist off the list of builds. */
+const forgetScript = defineScript<number>(
+  `if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end return redis.call('ZREM', KEYS[2], KEYS[1])`,
+  { evenWhenFull: true },
+);

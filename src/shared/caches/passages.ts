@@ -4,7 +4,7 @@ import { BATCH_SIZE } from '../batches.js';
 import type { Chunks } from '../chunks/chunks.js';
 import type { Records } from '../documents/records.js';
 import type { Passage } from '../ports.js';
-import type { CacheMember } from './caches.js';
+import type { CacheMember } from './cache-record.js';
 
 /** The texts of a cache are longer than what may be read at once. */
 export class TextsTooLongError extends Error {

@@ -1,5 +1,6 @@
 import { usageEvent, type UsageEvent } from '../usage/usage.js';
-import type { BuiltCache, CacheBuild, CacheChange, CacheFailure, CacheRecord } from './caches.js';
+import type { BuiltCache, CacheBuild, CacheFailure, CacheRecord } from './cache-record.js';
+import type { CacheChange } from './caches.js';
 
 export function startBuild(
   cache: CacheRecord | null,

@@ -1,5 +1,13 @@
 import type { z } from 'zod';
-import { documentSchema, matchableSchema, type DocumentRecord, type MatchableDocument } from '../document.js';
+import {
+  documentSchema,
+  matchableSchema,
+  stateSchema,
+  type DocumentRecord,
+  type DocumentState,
+  type MatchableDocument,
+} from '../document.js';
+import { MalformedRecordError } from '../errors.js';
 import type { Logger } from '../observability/logger.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
@@ -24,6 +32,13 @@ export const MATCHABLE_FIELDS = Object.keys(matchableSchema.shape);
 export const parseMatchable = (values: readonly (string | null)[]): MatchableDocument | null =>
   parseFields(matchableSchema, MATCHABLE_FIELDS, values);
 
+const STATE_FIELDS = Object.keys(stateSchema.shape);
+
+/** Null when there is no such document. */
+export async function readState(redis: Redis, id: string): Promise<DocumentState | null> {
+  return parseFields(stateSchema, STATE_FIELDS, await redis.hmGet(keys.document(id), STATE_FIELDS));
+}
+
 /** Parses the fields `names` of a record's hash; null when there is no such document. */
 function parseFields<Schema extends z.ZodType>(
   schema: Schema,
@@ -42,11 +57,6 @@ function parseFields<Schema extends z.ZodType>(
 }
 
 const parseJson = (text: string): unknown => JSON.parse(text);
-
-/** No version of this service wrote such a record: it was damaged, or changed by hand. */
-class MalformedRecordError extends Error {
-  override readonly name = 'MalformedRecordError';
-}
 
 /** Called with the document whose record cannot be read, and with the error. */
 export type OnMalformed = (documentId: string, error: unknown) => void;

@@ -1,15 +1,23 @@
 import { createAccessGroups } from '../access/access-groups.js';
 import { FIRST_VECTORS, type VectorSet } from '../data-set/vectors.js';
-import { laterRevision, type DocumentRecord } from '../document.js';
+import { laterRevision, type DocumentRecord, type DocumentState } from '../document.js';
 import type { Redis } from '../redis/client.js';
 import type { Change, Effects, Transition } from './change.js';
 import { commitChange } from './commit.js';
 import { readSome } from './read-some.js';
-import { absentIfMalformed, readRecord, refuseMalformed, type OnMalformed } from './record-fields.js';
+import {
+  absentIfMalformed,
+  readRecord,
+  readState,
+  refuseMalformed,
+  type OnMalformed,
+} from './record-fields.js';
 
 export interface Records {
   /** Null when there is no such document. */
   read(id: string): Promise<DocumentRecord | null>;
+  /** Reads only what tells whether something is being done with the document; null when there is none. */
+  readState(id: string): Promise<DocumentState | null>;
   /** Reads records in the order of their ids, with null for each that does not exist or cannot be read. */
   readMany(ids: readonly string[]): Promise<(DocumentRecord | null)[]>;
   /** Reads the first of these, at least one, until they have `enoughBytes`; see `readMany`. */
@@ -42,6 +50,7 @@ export function createRecords(
   const read = (id: string) => readRecord(redis, id);
   return {
     read,
+    readState: (id) => readState(redis, id),
     readMany: (ids) => Promise.all(ids.map((id) => read(id).catch(absentIfMalformed(id, onMalformed)))),
     readSome: (ids, enoughBytes) => readSome(redis, ids, { enoughBytes, onMalformed }),
     create: async (record, effects = {}) => {

@@ -2,6 +2,8 @@
 export interface Tally {
   of(name: string): number;
   add(name: string, by: number): void;
+  /** The name with the largest sum; null when there are none. */
+  largest(): string | null;
 }
 
 export function createTally(): Tally {
@@ -9,6 +11,11 @@ export function createTally(): Tally {
   const of = (name: string) => sums.get(name) ?? 0;
   return {
     of,
+    largest: () => {
+      let found: readonly [name: string | null, sum: number] = [null, -Infinity];
+      for (const each of sums) if (each[1] > found[1]) found = each;
+      return found[0];
+    },
     add: (name, by) => {
       const sum = of(name) + by;
       if (sum === 0) sums.delete(name);

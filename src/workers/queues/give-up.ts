@@ -2,11 +2,21 @@ import type { Job } from 'bullmq';
 import { z } from 'zod';
 import type { FailureCode } from '../../shared/errors.js';
 import type { WorkerContext } from '../context.js';
+import type { GiveUpReason } from '../lane-worker.js';
+import { MAX_DEATHS } from '../suspects.js';
 
-/** Fails a document whose job has failed in all its attempts, so that its owner does not wait for ever. */
+/** What an owner is told after the statement of what could not be done. */
+export const REASONS: Readonly<Record<GiveUpReason, string>> = {
+  failed: '',
+  deadly: `: the worker ended abnormally ${String(MAX_DEATHS)} times during it`,
+};
+
+/** Fails a document whose job will not be run again, so that its owner does not wait for ever. */
 export function giveUp({ failDocument }: WorkerContext, stage: string) {
   const code: FailureCode = 'internal';
   const fence = z.object({ documentId: z.string(), version: z.number(), attempt: z.number() });
-  return (job: Job) =>
-    failDocument(fence.parse(job.data), { code, message: 'The document could not be processed', stage });
+  return (job: Job, reason: GiveUpReason) => {
+    const message = `The document could not be processed${REASONS[reason]}`;
+    return failDocument(fence.parse(job.data), { code, message, stage });
+  };
 }

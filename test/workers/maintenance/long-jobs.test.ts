@@ -14,6 +14,7 @@ import { createCleanJob } from '../../../src/workers/maintenance/clean-job.js';
 import { createLongJobs } from '../../../src/workers/maintenance/long-jobs.js';
 import { createRetagJob } from '../../../src/workers/maintenance/retag-job.js';
 import { createQueueWorker } from '../../../src/workers/lane-worker.js';
+import { createSuspects } from '../../../src/workers/suspects.js';
 import { makeDocument } from '../../support/documents.js';
 import { playIngest } from '../../support/play-worker.js';
 import { statisticsDifferences } from '../../support/recount-statistics.js';
@@ -57,6 +58,7 @@ function startWorker(): void {
   const worker = createQueueWorker({
     queue: 'maintenance',
     connection,
+    suspects: createSuspects(),
     concurrency: 1,
     lockMilliseconds: 5_000,
     handlers: createLongJobs({ jobs, clean, retag, turnMilliseconds: 50 }),

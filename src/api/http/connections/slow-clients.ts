@@ -5,6 +5,7 @@ import { AbandonedError } from '../../services/abandoned-error.js';
 /** A client that accepts fewer bytes than this in the allowed time counts as stalled. */
 const MIN_BYTES = 64 * 1024;
 const CHECK_MILLISECONDS = 1_000;
+const GIVE_WAY_MILLISECONDS = 10_000;
 
 export interface SlowClientLimits {
   /** A client for which bytes are waiting, and which accepts less than 64 KiB in this time, is disconnected. */
@@ -14,13 +15,43 @@ export interface SlowClientLimits {
    * that have been behind for longest are disconnected.
    */
   readonly maxUnsentBytes: number;
+  /**
+   * The caller whose slow clients give way because somebody waits for the memory that they hold; null for nobody. A slow
+   * client took less than 150 KB a second of its answer when that was last measured, over `giveWayMilliseconds` (10 s).
+   */
+  readonly givesWay?: () => string | null;
+  readonly giveWayMilliseconds?: number;
   readonly onCutOff?: () => void;
 }
 
-/** How many bytes a client had accepted, and when. */
+/** Progress shows in steps of up to 1.5 MB, so that whoever takes twice as much is never below it over ten seconds. */
+const LEAST_BYTES_PER_SECOND = 150_000;
+/** Clients that give way at each look, one a second. */
+const MAX_GIVING_WAY = 10;
+
+/** What is known of a client. Bytes are those it had accepted by then. */
 interface Mark {
+  /** Its last progress. */
   at: number;
   taken: number;
+  /** The beginning of the time over which its rate is measured now. */
+  since: number;
+  takenBefore: number;
+  /** Bytes a second, when it was last measured; infinite for a client that was not behind for so long. */
+  rate: number;
+}
+
+/** A client for which bytes wait. */
+interface Behind {
+  readonly socket: Socket;
+  readonly mark: Mark;
+}
+
+const callers = new WeakMap<Socket, string>();
+
+/** Notes whose request is being answered on a connection. */
+export function noteCaller(socket: Socket, callerId: string): void {
+  callers.set(socket, callerId);
 }
 
 const cutOff = new WeakSet<Socket>();
@@ -35,37 +66,19 @@ export function reasonOfEnd(socket: Socket): AbandonedError {
  * pages, errors. It watches sockets rather than responses, because responses may wait behind each other on one socket.
  */
 export function cutOffSlowClients(server: Server, limits: SlowClientLimits): void {
-  const { stalledMilliseconds, maxUnsentBytes, onCutOff } = limits;
+  const { stalledMilliseconds, onCutOff } = limits;
   const marks = new Map<Socket, Mark>();
   server.on('connection', (socket: Socket) => {
-    marks.set(socket, { at: performance.now(), taken: 0 });
+    const now = performance.now();
+    marks.set(socket, { at: now, taken: 0, since: now, takenBefore: 0, rate: Infinity });
     socket.once('close', () => marks.delete(socket));
   });
-  const end = (socket: Socket) => {
-    cutOff.add(socket);
-    onCutOff?.();
-    socket.destroy();
-  };
   const check = () => {
-    const now = performance.now();
-    const behind: { socket: Socket; mark: Mark }[] = [];
-    let unsent = 0;
-    for (const [socket, mark] of marks) {
-      const taken = socket.bytesWritten - socket.writableLength;
-      if (socket.writableLength === 0 || taken - mark.taken >= MIN_BYTES) {
-        mark.at = now;
-        mark.taken = taken;
-      } else if (now - mark.at >= stalledMilliseconds) end(socket);
-      else {
-        behind.push({ socket, mark });
-        unsent += socket.writableLength;
-      }
-    }
-    behind.sort((a, b) => a.mark.at - b.mark.at);
-    for (const { socket } of behind) {
-      if (unsent <= maxUnsentBytes) return;
-      unsent -= socket.writableLength;
-      end(socket);
+    const behind = [...marks].flatMap(([socket, mark]) => updated(socket, mark, limits));
+    for (const socket of tooSlow(behind, limits)) {
+      cutOff.add(socket);
+      onCutOff?.();
+      socket.destroy();
     }
   };
   const timer = setInterval(check, Math.min(CHECK_MILLISECONDS, stalledMilliseconds / 4));
@@ -73,4 +86,47 @@ export function cutOffSlowClients(server: Server, limits: SlowClientLimits): voi
   server.once('close', () => {
     clearInterval(timer);
   });
+}
+
+/** Notes the progress of a client. Returns it if bytes wait for it. */
+function updated(
+  socket: Socket,
+  mark: Mark,
+  { giveWayMilliseconds = GIVE_WAY_MILLISECONDS }: SlowClientLimits,
+): Behind[] {
+  const now = performance.now();
+  const taken = socket.bytesWritten - socket.writableLength;
+  const isBehind = socket.writableLength > 0;
+  if (!isBehind || taken - mark.taken >= MIN_BYTES) Object.assign(mark, { at: now, taken });
+  const elapsed = now - mark.since;
+  if (isBehind && elapsed < giveWayMilliseconds) return [{ socket, mark }];
+  const rate = isBehind ? (1_000 * (taken - mark.takenBefore)) / elapsed : Infinity;
+  Object.assign(mark, { since: now, takenBefore: taken, rate });
+  return isBehind ? [{ socket, mark }] : [];
+}
+
+/** The connections to end: stalled ones, those that hold too much together, and those that give way. */
+function tooSlow(behind: readonly Behind[], limits: SlowClientLimits): Set<Socket> {
+  const stalledSince = performance.now() - limits.stalledMilliseconds;
+  const isStalled = ({ mark }: Behind) => mark.at <= stalledSince;
+  const others = behind.filter((each) => !isStalled(each)).sort((a, b) => a.mark.at - b.mark.at);
+  const ended = new Set(behind.filter(isStalled).map(({ socket }) => socket));
+  let unsent = others.reduce((sum, { socket }) => sum + socket.writableLength, 0);
+  for (const { socket } of others) {
+    if (unsent <= limits.maxUnsentBytes) break;
+    unsent -= socket.writableLength;
+    ended.add(socket);
+  }
+  for (const { socket } of givingWay(others, limits)) ended.add(socket);
+  return ended;
+}
+
+/** The slowest connections of the caller who has to give way, if there is one. */
+function givingWay(behind: readonly Behind[], { givesWay }: SlowClientLimits): Behind[] {
+  const callerId = givesWay?.() ?? null;
+  if (callerId === null) return [];
+  return behind
+    .filter(({ socket, mark }) => callers.get(socket) === callerId && mark.rate < LEAST_BYTES_PER_SECOND)
+    .sort((a, b) => a.mark.rate - b.mark.rate)
+    .slice(0, MAX_GIVING_WAY);
 }

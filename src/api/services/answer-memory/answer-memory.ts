@@ -1,21 +1,9 @@
-import { toError, UnavailableError } from '../../../shared/errors.js';
-import { createTally } from '../../../shared/tools/tally.js';
-import { createAnswerLines, type Pass, type Waiter } from './waiting-answers.js';
+import { createRoom, type Room } from './answer-room.js';
+import { wait } from './answer-wait.js';
 
 /** A part of the memory is reserved for answers up to this size. */
 const SMALL_BYTES = 256 * 1024;
-/** The last part of the memory is reserved for callers who hold at most this much. */
-const FIRST_BYTES = 256 * 1024;
-/** Shares of the memory that all answers together, and those of one caller, may take. */
-const SHARES = {
-  first: { all: 1, own: 0 },
-  begun: { all: 7 / 8, own: 5 / 8 },
-  small: { all: 7 / 8, own: 5 / 8 },
-  large: { all: 3 / 4, own: 1 / 2 },
-} as const;
 const WAIT_MILLISECONDS = 5_000;
-/** Answers of one caller that may wait. */
-const MAX_WAITING = 100;
 
 export interface Wanted {
   readonly callerId: string;
@@ -42,6 +30,8 @@ export interface AnswerMemory {
   reserve(wanted: Wanted): Promise<Lease>;
   /** Counts memory that is already in use, as far as the caller's share goes. It is never refused. */
   hold(wanted: Omit<Wanted, 'signal'>): Lease;
+  /** The caller whose slow connections should be cut off, because another one waits; null for nobody. */
+  givesWay(): string | null;
   figures(): { readonly held: number; readonly waiting: number };
 }
 
@@ -65,100 +55,9 @@ export function createAnswerMemory({
       room.change(callerId, bytes);
       return createLease(room, { callerId, bytes, waitMilliseconds });
     },
+    givesWay: room.givesWay,
     figures: room.figures,
   };
-}
-
-type Room = ReturnType<typeof createRoom>;
-
-/** Counts what is held, in all and by caller, and lets in those who wait. */
-function createRoom(limitBytes: number) {
-  let held = 0;
-  const byCaller = createTally();
-  const hasRoom = ({ bytes }: Pick<Waiter, 'bytes'>, pass: Pass) =>
-    held + bytes <= limitBytes * SHARES[pass].all;
-  const passOf = ({ callerId, bytes, kind }: Omit<Waiter, 'grant'>): Pass | null => {
-    const own = byCaller.of(callerId) + bytes;
-    if (own <= FIRST_BYTES) return 'first';
-    return own <= limitBytes * SHARES[kind].own ? kind : null;
-  };
-  const lines = createAnswerLines({ passOf, hasRoom });
-  const admit = () => {
-    while (lines.callNext());
-  };
-
-  return {
-    lines,
-    admit,
-    /** What is larger than a caller's share comes when the caller has nothing else, and counts as that share. */
-    capped: (bytes: number) => Math.min(bytes, Math.floor(limitBytes * SHARES.large.own)),
-    fits: (asked: Omit<Waiter, 'grant'>) => {
-      const pass = passOf(asked);
-      return pass !== null && hasRoom(asked, pass);
-    },
-    leftFor: (callerId: string) => {
-      const { own, all } = SHARES.begun;
-      const left = Math.min(limitBytes * own - byCaller.of(callerId), limitBytes * all - held);
-      return Math.max(0, Math.floor(left));
-    },
-    change: (callerId: string, by: number) => {
-      held += by;
-      byCaller.add(callerId, by);
-      lines.update(callerId);
-      if (by < 0) admit();
-    },
-    figures: () => ({ held, waiting: lines.waiting }),
-  };
-}
-
-interface Patience {
-  readonly signal?: AbortSignal | undefined;
-  /** null: as long as it takes. */
-  readonly waitMilliseconds: number | null;
-}
-
-/** Resolves when there is room, which is then counted. */
-function wait(room: Room, asked: Omit<Waiter, 'grant'>, { signal, waitMilliseconds }: Patience) {
-  return new Promise<void>((resolve, reject) => {
-    const { lines } = room;
-    const stopWaiting = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', onAbort);
-      lines.leave(waiter);
-    };
-    const refuse = (error: unknown) => {
-      stopWaiting();
-      reject(toError(error));
-      // Somebody may have stood behind it.
-      room.admit();
-    };
-    const onAbort = () => {
-      refuse(signal?.reason);
-    };
-    const refuseForNow = () => {
-      refuse(new UnavailableError('memory for large answers', { retryAfterSeconds: 5 }));
-    };
-    const timer = waitMilliseconds === null ? undefined : setTimeout(refuseForNow, waitMilliseconds);
-    const state = { isWaiting: true };
-    const waiter: Waiter = {
-      ...asked,
-      grant: () => {
-        state.isWaiting = false;
-        stopWaiting();
-        room.change(asked.callerId, asked.bytes);
-        resolve();
-      },
-    };
-    signal?.addEventListener('abort', onAbort);
-    lines.enter(waiter);
-    if (signal?.aborted === true) {
-      onAbort();
-      return;
-    }
-    room.admit();
-    if (state.isWaiting && asked.kind !== 'begun' && lines.waitingOf(asked.callerId) > MAX_WAITING)
-      refuseForNow();
-  });
 }
 
 /** @param options.bytes what was counted for it already */

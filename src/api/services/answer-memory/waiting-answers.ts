@@ -24,6 +24,8 @@ export interface AnswerLines {
   /** To be told when what a caller holds has changed. */
   update(callerId: string): void;
   waitingOf(callerId: string): number;
+  /** The first of each line whose caller may have it, and for which there is no room. */
+  firstForRoom(): Waiter[];
   readonly waiting: number;
 }
 
@@ -37,66 +39,75 @@ type Ready = Readonly<Record<Pass, Set<Line>>>;
  * each kind up to the first for which there is no room: so a call costs the same however many wait.
  */
 export function createAnswerLines({ passOf, hasRoom }: Admission): AnswerLines {
-  const byCaller = new Map<string, Lines>();
-  const ready: Ready = {
-    first: new Set(),
-    begun: new Set(),
-    small: new Set(),
-    large: new Set(),
-  };
-  let waiting = 0;
-
-  const place = (lines: Lines) => {
-    placeLines(lines, { ready, passOf });
-  };
-  const leave = (waiter: Waiter) => {
-    const lines = byCaller.get(waiter.callerId);
-    const line = lines?.[waiter.kind];
-    const [head] = line ?? [];
-    if (!lines || !line?.delete(waiter)) return;
-    waiting -= 1;
-    // A line whose first has left goes to the end: other callers come first now.
-    if (head === waiter) for (const each of PASSES) ready[each].delete(line);
-    place(lines);
-    if (countOf(lines) === 0) byCaller.delete(waiter.callerId);
-  };
-
+  const state: State = { byCaller: new Map(), ready: newReady(), waiting: 0, passOf };
   return {
     enter: (waiter) => {
-      const lines = byCaller.get(waiter.callerId) ?? { begun: new Set(), small: new Set(), large: new Set() };
-      byCaller.set(waiter.callerId, lines);
-      lines[waiter.kind].add(waiter);
-      waiting += 1;
-      place(lines);
+      enter(state, waiter);
     },
-    leave,
+    leave: (waiter) => {
+      leave(state, waiter);
+    },
     callNext: () => {
-      for (const pass of PASSES) {
-        const [line] = ready[pass];
-        const [head] = line ?? [];
-        if (!line || !head || !hasRoom(head, pass)) continue;
-        leave(head);
-        head.grant();
-        return true;
-      }
-      return false;
+      const head = nextOf(state.ready, hasRoom);
+      if (!head) return false;
+      leave(state, head);
+      head.grant();
+      return true;
     },
     update: (callerId) => {
-      const lines = byCaller.get(callerId);
-      if (lines) place(lines);
+      const lines = state.byCaller.get(callerId);
+      if (lines) placeLines(lines, state);
     },
-    waitingOf: (callerId) => countOf(byCaller.get(callerId)),
+    waitingOf: (callerId) => countOf(state.byCaller.get(callerId)),
+    firstForRoom: () => PASSES.flatMap((pass) => [...state.ready[pass]].flatMap(([head]) => head ?? [])),
     get waiting() {
-      return waiting;
+      return state.waiting;
     },
   };
 }
 
+interface State {
+  readonly byCaller: Map<string, Lines>;
+  readonly ready: Ready;
+  readonly passOf: Admission['passOf'];
+  waiting: number;
+}
+
+const newReady = (): Ready => ({ first: new Set(), begun: new Set(), small: new Set(), large: new Set() });
+const newLines = (): Lines => ({ begun: new Set(), small: new Set(), large: new Set() });
+
+function enter(state: State, waiter: Waiter): void {
+  const lines = state.byCaller.get(waiter.callerId) ?? newLines();
+  state.byCaller.set(waiter.callerId, lines);
+  lines[waiter.kind].add(waiter);
+  state.waiting += 1;
+  placeLines(lines, state);
+}
+
+function leave(state: State, waiter: Waiter): void {
+  const lines = state.byCaller.get(waiter.callerId);
+  const line = lines?.[waiter.kind];
+  const [head] = line ?? [];
+  if (!lines || !line?.delete(waiter)) return;
+  state.waiting -= 1;
+  // A line whose first has left goes to the end: other callers come first now.
+  if (head === waiter) for (const each of PASSES) state.ready[each].delete(line);
+  placeLines(lines, state);
+  if (countOf(lines) === 0) state.byCaller.delete(waiter.callerId);
+}
+
+/** The first who may come in. */
+function nextOf(ready: Ready, hasRoom: Admission['hasRoom']): Waiter | null {
+  for (const pass of PASSES) {
+    const [line] = ready[pass];
+    const [head] = line ?? [];
+    if (head && hasRoom(head, pass)) return head;
+  }
+  return null;
+}
+
 /** Puts the lines of a caller where the caller stands now. A line that is in its place already keeps it. */
-function placeLines(
-  lines: Lines,
-  { ready, passOf }: { readonly ready: Ready; readonly passOf: Admission['passOf'] },
-): void {
+function placeLines(lines: Lines, { ready, passOf }: State): void {
   for (const [kind, line] of Object.entries(lines)) {
     const [head] = line;
     // What has begun comes before what would take its room, and then perhaps have to begin again itself.

@@ -5,8 +5,8 @@ import type {
   CacheConfig,
   CacheFailure,
   CacheRecord,
-  Caches,
-} from '../../../shared/caches/caches.js';
+} from '../../../shared/caches/cache-record.js';
+import type { Caches } from '../../../shared/caches/caches.js';
 import { startBuild } from '../../../shared/caches/transitions.js';
 import { ImpossibleError, TryLaterError } from '../../../shared/errors.js';
 import type { Filter } from '../../../shared/filters/parse.js';
@@ -104,13 +104,15 @@ async function startAndWait(
     // The record says what to build. The sweep adds a job for it when the queue is available again.
     logger.warn({ requestId, err: error }, 'cache build not queued');
   });
-  const cache = await waiter.waitFor({
+  // A whole record may name 100,000 documents, so it is read once, at the end. The next change of it ends this build.
+  await waiter.waitFor({
     id: keys.cache(ownerId, name),
-    read: () => caches.read(ownerId, name),
-    isDone: (each) => each?.building?.build !== id,
+    read: () => caches.readRevision(ownerId, name),
+    isDone: (revision) => revision !== started.revision,
     milliseconds: (waitSeconds ?? usualSeconds) * 1_000,
     signal,
   });
+  const cache = await caches.read(ownerId, name);
   if (!cache) throw cacheNotFound(name);
   if (cache.failure?.build === id) throw buildFailed(cache.failure);
   return { cache, ready: cache.building === null };

@@ -1,5 +1,6 @@
-import type { CacheRecord } from '../../../shared/caches/caches.js';
+import type { CacheRecord } from '../../../shared/caches/cache-record.js';
 import { removeCache } from '../../../shared/caches/transitions.js';
+import { MalformedRecordError } from '../../../shared/errors.js';
 import {
   addCacheDocuments,
   createCache,
@@ -29,18 +30,25 @@ export interface CacheService {
 
 /** Named caches of an owner: their builds, which workers do, and the queries that they answer. */
 export function createCacheService(parts: CacheBuildParts & CacheQueryParts): CacheService {
-  const { caches, engine } = parts;
+  const { caches } = parts;
   return {
     create: (request, specification) => createCache(parts, request, specification),
     update: (request) => updateCache(parts, request),
     addDocuments: (request, docs) => addCacheDocuments(parts, request, docs),
     find: (ownerId, name) => caches.read(ownerId, name),
     list: (ownerId) => caches.list(ownerId),
-    remove: async (ownerId, name) => {
-      const { ready } = await findCache(caches, { ownerId, name });
-      await caches.update(ownerId, name, removeCache);
-      if (ready) await engine.remove(ready.build);
-    },
+    remove: (ownerId, name) => remove(parts, ownerId, name),
     query: (request) => queryCache(parts, request),
   };
+}
+
+async function remove({ caches, engine }: CacheQueryParts, ownerId: string, name: string): Promise<void> {
+  try {
+    const { ready } = await findCache(caches, { ownerId, name });
+    await caches.update(ownerId, name, removeCache);
+    if (ready) await engine.remove(ready.build);
+  } catch (error) {
+    if (!(error instanceof MalformedRecordError)) throw error;
+    await caches.removeMalformed(ownerId, name);
+  }
 }

@@ -1,4 +1,5 @@
-import type { CacheConfig, CacheRecord, Caches } from '../../../shared/caches/caches.js';
+import type { CacheConfig, CacheRecord } from '../../../shared/caches/cache-record.js';
+import type { Caches } from '../../../shared/caches/caches.js';
 import { NotFoundError } from '../../../shared/errors.js';
 
 /** @throws NotFoundError */

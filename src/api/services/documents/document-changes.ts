@@ -6,7 +6,12 @@ import type { Admit, RequireRoom } from '../ingest/admission.js';
 import { grows, requireRoomFor } from '../ingest/memory-growth.js';
 import { newOperation } from '../ingest/ingest.js';
 import type { JobRequests } from '../ingest/job-requests.js';
-import { beginToWait, type AwaitedDocument, type WaitForDocument } from '../ingest/wait-for-document.js';
+import {
+  beginToWait,
+  type AwaitedDocument,
+  type IsDone,
+  type WaitForDocument,
+} from '../ingest/wait-for-document.js';
 import type { RequestContext } from '../request-context.js';
 import type { ChangeDocument } from './commit-change.js';
 import { documentNotFound } from './document-access.js';
@@ -100,7 +105,7 @@ async function retryDocument(
   return record && waitForDocument(record, isFinal, context);
 }
 
-const isRetagged = ({ retag }: DocumentRecord): boolean => retag === 0;
+const isRetagged: IsDone = ({ retag }) => retag === 0;
 
 /** A patch that only removes something is written even when Redis is full. */
 const patchedBy =

@@ -1,4 +1,4 @@
-import type { DocumentRecord } from '../../../shared/document.js';
+import type { DocumentRecord, DocumentState } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import type { RequestContext } from '../request-context.js';
@@ -10,10 +10,12 @@ export interface WaitOptions extends Pick<RequestContext, 'waitSeconds' | 'signa
   readonly isNew?: boolean;
 }
 
-/** Waits until `isDone` is true for a record. Resolves with the record at that time; null when it was deleted. */
+export type IsDone = (state: DocumentState) => boolean;
+
+/** Waits until `isDone` is true for a document. Resolves with its record after that; null when it was deleted. */
 export type WaitForDocument = (
   record: DocumentRecord,
-  isDone: (record: DocumentRecord) => boolean,
+  isDone: IsDone,
   options: WaitOptions,
 ) => Promise<DocumentRecord | null>;
 
@@ -28,12 +30,7 @@ export interface AwaitedDocument {
 export function beginToWait(
   waitForDocument: WaitForDocument,
   record: DocumentRecord | null,
-  {
-    isDone,
-    waitSeconds,
-    signal,
-    isNew = false,
-  }: WaitOptions & { isDone: (record: DocumentRecord) => boolean },
+  { isDone, waitSeconds, signal, isNew = false }: WaitOptions & { isDone: IsDone },
 ): AwaitedDocument {
   if (!record) return { heldBytes: 0, settled: Promise.resolve(null) };
   const settled = waitForDocument(record, isDone, { waitSeconds, signal, isNew });
@@ -46,7 +43,7 @@ export function createWaitForDocument({
   logger,
   waitSeconds: usualSeconds,
 }: {
-  readonly records: Pick<Records, 'read'>;
+  readonly records: Pick<Records, 'read' | 'readState'>;
   readonly waiter: ChangeWaiter;
   readonly logger: Logger;
   /** How long callers wait that do not state it. */
@@ -56,14 +53,17 @@ export function createWaitForDocument({
     const seconds = waitSeconds ?? usualSeconds;
     if (seconds === 0 || isDone(record)) return record;
     try {
-      return await waiter.waitFor({
+      // A whole record may be a megabyte of access lists, so it is read once, at the end.
+      const state = await waiter.waitFor<DocumentState | null>({
         id: record.id,
-        read: () => records.read(record.id),
+        read: () => records.readState(record.id),
         ...(isNew ? { known: record } : {}),
         isDone: (current) => current === null || isDone(current),
         milliseconds: seconds * 1000,
         signal,
       });
+      if (signal.aborted || state === record) return record;
+      return state && (await records.read(record.id));
     } catch (error) {
       // The request is stored and its work goes on. An error would make the client send it again.
       logger.warn({ err: error, documentId: record.id }, 'wait for a document broke off');

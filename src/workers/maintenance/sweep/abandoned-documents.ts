@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { batchCount } from '../../../shared/batches.js';
 import { DOCUMENT_STATUSES, generationId, isFinal } from '../../../shared/document.js';
 import { countOlderIngests } from './count-older-ingests.js';
+import { forgetMissing } from './forget-missing.js';
 import { requeue } from '../../../shared/documents/transitions.js';
 import { jobIds } from '../../../shared/queues/payloads.js';
 import { keys } from '../../../shared/redis/keys.js';
@@ -64,15 +65,21 @@ export function abandonedDocumentsTask(
   };
 }
 
+/** Reads what there is of these documents, and takes those without a record off the list. */
 async function readViews({ redis, eachMember }: SweepParts, ids: readonly string[]): Promise<View[]> {
   const views: View[] = [];
+  const missing: string[] = [];
   const read = async (id: string) => {
     const values = await redis.hmGet(keys.document(id), FIELDS);
-    if (values.every((value) => value == null)) return;
+    if (values.every((value) => value == null)) {
+      missing.push(id);
+      return;
+    }
     const fields = FIELDS.map((name, i): [string, unknown] => [name, JSON.parse(values[i] ?? 'null')]);
     views.push(viewSchema.parse(Object.fromEntries(fields)));
   };
   await allAtOnce(eachMember, 'unfinished', ids, read);
+  await forgetMissing(redis, missing);
   return views;
 }
 

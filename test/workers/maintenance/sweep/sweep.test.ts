@@ -153,6 +153,24 @@ test('a record that cannot be read is passed over, and stops none of the others'
   expect(await redis.sMembers(keys.garbage)).toEqual([stray]);
 });
 
+test('documents and caches whose records are gone are not looked at for ever, nor counted for their caller', async () => {
+  await redis.flushAll();
+  const records = createRecords(redis);
+  const [gone, there] = [makeDocument({ ownerId: 'bob' }), makeDocument({ ownerId: 'bob' })];
+  for (const document of [gone, there]) {
+    await records.create(document);
+    await redis.zAdd(keys.unfinished, { value: document.id, score: 1 });
+  }
+  await redis.del(keys.document(gone.id));
+  await redis.zAdd(keys.unfinished, { value: 'never was', score: 2 });
+  await redis.zAdd(keys.cachesBuilding, { value: keys.cache('bob', 'gone'), score: 1 });
+  await sweepWith(records);
+  expect(await redis.zRange(keys.unfinished, 0, -1)).toEqual([there.id]);
+  expect(await redis.hKeys(keys.ingests)).toEqual([there.id]);
+  expect(await redis.zScore(keys.ingestsByCaller, 'bob')).toBe(1);
+  expect(await redis.zCard(keys.cachesBuilding)).toBe(0);
+});
+
 test('what is cleaned already is not asked for again', async () => {
   await redis.flushAll();
   const [waiting, left] = [generationId(makeDocument()), generationId(makeDocument())];

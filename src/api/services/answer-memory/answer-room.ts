@@ -1,0 +1,76 @@
+import { createTally, type Tally } from '../../../shared/tools/tally.js';
+import { createAnswerLines, type Pass, type Waiter } from './waiting-answers.js';
+
+/** The last part of the memory is reserved for callers who hold at most this much. */
+const FIRST_BYTES = 256 * 1024;
+/** Shares of the memory that all answers together, and those of one caller, may take. */
+const SHARES = {
+  first: { all: 1, own: 0 },
+  begun: { all: 7 / 8, own: 5 / 8 },
+  small: { all: 7 / 8, own: 5 / 8 },
+  large: { all: 3 / 4, own: 1 / 2 },
+} as const;
+
+export type Room = ReturnType<typeof createRoom>;
+
+/** Counts what is held, and lets in those who wait. */
+export function createRoom(limitBytes: number) {
+  let held = 0;
+  const byCaller = createTally();
+  const hasRoom = ({ bytes }: Pick<Waiter, 'bytes'>, pass: Pass) =>
+    held + bytes <= limitBytes * SHARES[pass].all;
+  const passOf = ({ callerId, bytes, kind }: Omit<Waiter, 'grant'>) =>
+    passFor(limitBytes, { own: byCaller.of(callerId) + bytes, kind });
+  const lines = createAnswerLines({ passOf, hasRoom });
+  const admit = () => {
+    while (lines.callNext());
+  };
+
+  return {
+    /** Puts an answer into its line, and lets in who may. */
+    enter: (waiter: Waiter) => {
+      lines.enter(waiter);
+      admit();
+    },
+    /** Somebody may have stood behind it. */
+    leave: (waiter: Waiter) => {
+      lines.leave(waiter);
+      admit();
+    },
+    waitingOf: (callerId: string) => lines.waitingOf(callerId),
+    /** What is larger than a caller's share comes when the caller has nothing else, and counts as that share. */
+    capped: (bytes: number) => Math.min(bytes, Math.floor(limitBytes * SHARES.large.own)),
+    fits: (asked: Omit<Waiter, 'grant'>) => {
+      const pass = passOf(asked);
+      return pass !== null && hasRoom(asked, pass);
+    },
+    leftFor: (callerId: string) => {
+      const { own, all } = SHARES.begun;
+      const left = Math.min(limitBytes * own - byCaller.of(callerId), limitBytes * all - held);
+      return Math.max(0, Math.floor(left));
+    },
+    change: (callerId: string, by: number) => {
+      held += by;
+      byCaller.add(callerId, by);
+      lines.update(callerId);
+      if (by < 0) admit();
+    },
+    givesWay: () => {
+      const most = byCaller.largest();
+      const gives = most !== null && lines.firstForRoom().some(holdsLess(byCaller, most));
+      return gives ? most : null;
+    },
+    figures: () => ({ held: held, waiting: lines.waiting }),
+  };
+}
+
+/** By which rules an answer may come in with which its caller has so much; null while that is too much. */
+function passFor(limitBytes: number, { own, kind }: { own: number; kind: Waiter['kind'] }): Pass | null {
+  if (own <= FIRST_BYTES) return 'first';
+  return own <= limitBytes * SHARES[kind].own ? kind : null;
+}
+
+const holdsLess =
+  (byCaller: Tally, than: string) =>
+  ({ callerId }: Waiter) =>
+    byCaller.of(callerId) < byCaller.of(than);

@@ -1,0 +1,59 @@
+import { toError, UnavailableError } from '../../../shared/errors.js';
+import type { Waiter } from './waiting-answers.js';
+import type { Room } from './answer-room.js';
+
+/** Answers of one caller that may wait. */
+const MAX_WAITING = 100;
+
+interface Patience {
+  readonly signal?: AbortSignal | undefined;
+  /** null: as long as it takes. */
+  readonly waitMilliseconds: number | null;
+}
+
+/** Resolves when there is room, which is then counted. @throws UnavailableError when none comes; what the signal aborts with */
+export function wait(
+  room: Room,
+  asked: Omit<Waiter, 'grant'>,
+  { signal, waitMilliseconds }: Patience,
+): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    const state = { isWaiting: true };
+    const stop = () => {
+      state.isWaiting = false;
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+    };
+    const grant = () => {
+      stop();
+      room.change(asked.callerId, asked.bytes);
+      resolve();
+    };
+    const waiter: Waiter = { ...asked, grant };
+    const refuse = (error: unknown) => {
+      stop();
+      reject(toError(error));
+      room.leave(waiter);
+    };
+    const onAbort = () => {
+      refuse(signal?.reason);
+    };
+    const timer = setPatience(waitMilliseconds, () => {
+      refuse(noRoom());
+    });
+    signal?.addEventListener('abort', onAbort);
+    room.enter(waiter);
+    if (signal?.aborted === true) onAbort();
+    else if (state.isWaiting && isOneTooMany(room, asked)) refuse(noRoom());
+  });
+}
+
+/** The timer does not keep a process alive that has nothing else to do. */
+function setPatience(milliseconds: number | null, onOver: () => void): NodeJS.Timeout | undefined {
+  return milliseconds === null ? undefined : setTimeout(onOver, milliseconds).unref();
+}
+
+const isOneTooMany = (room: Room, { callerId, kind }: Omit<Waiter, 'grant'>): boolean =>
+  kind !== 'begun' && room.waitingOf(callerId) > MAX_WAITING;
+
+const noRoom = () => new UnavailableError('memory for large answers', { retryAfterSeconds: 5 });

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { metadataSchema } from '../document.js';
+import { MalformedRecordError } from '../errors.js';
+import type { Logger } from '../observability/logger.js';
+import type { Redis } from '../redis/client.js';
+
+const configSchema = z.object({
+  model: z.string(),
+  ggufFile: z.string(),
+  /** The filters as the client sent them; null when the cache was made of listed documents alone. */
+  filters: z.custom<z.infer<ReturnType<typeof z.json>>>((value) => value !== undefined),
+});
+export type CacheConfig = z.infer<typeof configSchema>;
+
+const memberSchema = z.object({ documentId: z.string(), generation: z.string(), chunkCount: z.number() });
+export type CacheMember = z.infer<typeof memberSchema>;
+
+const builtSchema = z.object({
+  build: z.string(),
+  config: configSchema,
+  members: z.array(memberSchema),
+  tokenCount: z.number(),
+});
+export type BuiltCache = z.infer<typeof builtSchema>;
+
+const buildSchema = z.object({
+  build: z.string(),
+  config: configSchema,
+  documentIds: z.array(z.string()),
+  requestId: z.string(),
+  operation: z.object({
+    type: z.enum(['create_cache', 'update_cache', 'add_docs_to_cache']),
+    startedAtMs: z.number(),
+    metadata: metadataSchema,
+  }),
+});
+export type CacheBuild = z.infer<typeof buildSchema>;
+
+/** `internal` is our fault; the other codes refuse what the caller selected. */
+const failureSchema = z.object({
+  build: z.string(),
+  config: configSchema,
+  code: z.enum(['empty', 'too_large', 'internal']),
+  message: z.string(),
+});
+export type CacheFailure = z.infer<typeof failureSchema>;
+
+const cacheSchema = z
+  .object({
+    ownerId: z.string(),
+    name: z.string(),
+    /** The state that queries are answered from. */
+    ready: builtSchema.nullable(),
+    /** The build that will replace it. */
+    building: buildSchema.nullable(),
+    /** Why the newest build failed. */
+    failure: failureSchema.nullable(),
+    revision: z.number(),
+  })
+  .refine(({ ready, building, failure }) => ready ?? building ?? failure, 'a cache without a configuration');
+/** A named cache. Only its owner may use it, whatever the access lists of its documents say. */
+export type CacheRecord = z.infer<typeof cacheSchema>;
+
+/** The fields of a cache's hash: the record, and its revision for the commit script. */
+const FIELDS = ['json', 'revision'];
+
+/** The values of the hash of a cache as they are stored. */
+export type CacheFields = readonly (string | null)[];
+
+export const readCacheFields = (redis: Redis, key: string): Promise<CacheFields> => redis.hmGet(key, FIELDS);
+
+/** Null when there is no such cache. @throws MalformedRecordError */
+export function parseCache(fields: CacheFields): CacheRecord | null {
+  if (fields.every((field) => field === null)) return null;
+  const [json, revision] = fields;
+  try {
+    const cache = cacheSchema.parse(JSON.parse(json ?? ''));
+    // With another revision the commit script would never accept a change of this record.
+    if (String(cache.revision) !== revision) throw new Error('the revision is not that of the record');
+    return cache;
+  } catch (error) {
+    throw new MalformedRecordError('the record of a cache cannot be read', { cause: error });
+  }
+}
+
+/** Called with the key of the cache whose record cannot be read, and with the error. */
+export type OnMalformedCache = (key: string, error: MalformedRecordError) => void;
+
+/** Logs malformed records of caches. */
+export function logMalformedCache(logger: Logger): OnMalformedCache {
+  return (key, error) => {
+    logger.error({ key, err: error }, 'a cache is left out: its record is malformed');
+  };
+}

@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { createAnswerMemory } from '../../src/api/services/answer-memory/answer-memory.js';
+import { makeToken, startApi, type ApiClient } from '../support/api.js';
+import { openRaw, type RawConnection } from '../support/raw-http.js';
+import { get } from '../support/streaming-routes.js';
+import { until } from '../support/until.js';
+
+const MEGABYTE = 1024 ** 2;
+/** More than the buffers of a connection hold. */
+const BODY = Array.from({ length: 400 }, () => 'x'.repeat(60_000));
+const BODY_BYTES = JSON.stringify(BODY).length;
+
+let memory: ReturnType<typeof createAnswerMemory>;
+let api: ApiClient;
+let cutOff: number;
+let connections: RawConnection[];
+beforeEach(async () => {
+  cutOff = 0;
+  connections = [];
+  // Four such answers fit, and two of one caller.
+  memory = createAnswerMemory({ limitBytes: 4.5 * BODY_BYTES, waitMilliseconds: 20_000 });
+  api = await startApi({
+    routes: [{ ...get('/long', () => ({ type: 'json', status: 200, body: BODY })), permission: 'read' }],
+    answerMemory: memory,
+    giveWayMilliseconds: 1_500,
+    stalledMilliseconds: 120_000,
+    onCutOff: () => (cutOff += 1),
+  });
+});
+afterEach(async () => {
+  for (const { socket } of connections) socket.destroy();
+  await api.close();
+});
+
+/** Asks for a long answer, and takes nothing of it but its beginning. */
+async function askAndPause(callerId: string): Promise<RawConnection> {
+  const connection = await openRaw(api.port);
+  connections.push(connection);
+  const token = makeToken({ entity_id: callerId });
+  connection.socket.write(`GET /long HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+  await connection.until(/200 OK/);
+  connection.socket.pause();
+  return connection;
+}
+
+const ask = (callerId: string) => api.request('/long', { token: makeToken({ entity_id: callerId }) });
+
+test('stalled connections of who holds most give way to a caller who waits, and to nobody else', async () => {
+  await askAndPause('heavy');
+  await askAndPause('heavy');
+  await askAndPause('second');
+  await sleep(3_000);
+  // Nobody waits.
+  expect([cutOff, memory.figures().waiting]).toEqual([0, 0]);
+  expect((await ask('third')).status).toBe(200);
+  expect(cutOff).toBeGreaterThanOrEqual(1);
+  expect(cutOff).toBeLessThanOrEqual(2);
+  const [, , second] = connections;
+  expect(second?.socket.destroyed).toBe(false);
+}, 60_000);
+
+test('who takes an answer steadily is not cut off for others', async () => {
+  const steady = [await askAndPause('heavy'), await askAndPause('heavy')];
+  await askAndPause('second');
+  const third = ask('third');
+  await until(() => memory.figures().waiting === 1);
+  let taken = 0;
+  for (const { socket } of steady)
+    socket.removeAllListeners('data').on('data', (piece: Buffer) => (taken += piece.length));
+  for (let turns = 0; turns < 40 && taken < 2 * BODY_BYTES; turns += 1) {
+    for (const { socket } of steady) socket.resume();
+    await sleep(5);
+    for (const { socket } of steady) socket.pause();
+    await sleep(95);
+  }
+  for (const { socket } of steady) socket.resume();
+  expect((await third).status).toBe(200);
+  expect(cutOff).toBe(0);
+}, 60_000);
+
+test('a caller who waits for its own answers alone cuts nothing off', async () => {
+  await askAndPause('heavy');
+  await askAndPause('heavy');
+  const own = ask('heavy').catch(() => null);
+  await until(() => memory.figures().waiting === 1);
+  await sleep(4_000);
+  expect([cutOff, memory.figures().waiting]).toEqual([0, 1]);
+  for (const { socket } of connections) socket.destroy();
+  await own;
+}, 60_000);
+
+test('whose answers give way: those of who holds most, for one who holds less', async () => {
+  const figures = createAnswerMemory({ limitBytes: 16 * MEGABYTE, waitMilliseconds: 10_000 });
+  await figures.reserve({ callerId: 'a', bytes: 6 * MEGABYTE });
+  await figures.reserve({ callerId: 'b', bytes: 5 * MEGABYTE });
+  expect(figures.givesWay()).toBeNull();
+  const leaving = new AbortController();
+  const own = figures.reserve({ callerId: 'a', bytes: 2 * MEGABYTE, signal: leaving.signal });
+  await sleep(1);
+  expect(figures.givesWay()).toBeNull();
+  const other = figures.reserve({ callerId: 'c', bytes: 2 * MEGABYTE, signal: leaving.signal });
+  await sleep(1);
+  expect(figures.givesWay()).toBe('a');
+  leaving.abort(new Error('gone'));
+  await Promise.allSettled([own, other]);
+  expect(figures.givesWay()).toBeNull();
+});

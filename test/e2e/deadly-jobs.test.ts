@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createClient, type Client, type WireDocument } from '../support/client.js';
+import { startFakeOpenAI, type FakeOpenAI } from '../support/fake-openai.js';
+import { startService, type Service, type StartedProcess } from '../support/service.js';
+import { until } from '../support/until.js';
+
+/** Ends a worker as running out of memory would, when it sends a poisonous text to the model. */
+const POISONED = `
+const { fetch } = globalThis;
+globalThis.fetch = (url, init) => {
+  if (String(init?.body).includes('poison')) process.kill(process.pid, 'SIGKILL');
+  return fetch(url, init);
+};`;
+const execArgv = ['--import', `data:text/javascript,${encodeURIComponent(POISONED)}`];
+
+let provider: FakeOpenAI;
+let service: Service;
+let client: Client;
+beforeAll(async () => {
+  // Slow enough that other documents are in hand when the poisonous one kills.
+  provider = await startFakeOpenAI({ latencyMilliseconds: 200 });
+  service = await startService({
+    workers: ['ingestion,cache,usage,maintenance', 'embedding'],
+    env: { QUIRE_EMBEDDER: 'openai', QUIRE_EMBEDDING_BASE_URL: provider.url },
+    execArgv,
+  });
+  client = createClient(service.url);
+});
+afterAll(async () => {
+  await service.stop();
+  await provider.stop();
+});
+
+const hasEnded = ({ child }: StartedProcess) => child.exitCode !== null || child.signalCode !== null;
+
+const read = async (id: string) => (await client.get<WireDocument>(`/documents/${id}`)).body.system_metadata;
+
+test('a document that kills its worker three times fails, and those beside it are completed', async () => {
+  const ingest = async (text: string) => {
+    const { status, body } = await client.ingestText(text, {}, { prefer: 'respond-async' });
+    expect(status).toBe(202);
+    return body.external_id;
+  };
+  const innocent: string[] = [];
+  for (let n = 0; n < 4; n += 1) innocent.push(await ingest(`a text about ships and harbour ${String(n)}`));
+  const poisonous = await ingest('a text full of poison');
+  for (let n = 4; n < 8; n += 1) innocent.push(await ingest(`a text about ships and harbour ${String(n)}`));
+
+  let deaths = 0;
+  const end = Date.now() + 150_000;
+  while (Date.now() < end && deaths < 6) {
+    await sleep(100);
+    if ((await read(poisonous)).status === 'failed') break;
+    if (!service.workers.some(hasEnded)) continue;
+    deaths += 1;
+    service.workers.splice(service.workers.findIndex(hasEnded), 1);
+    service.startWorker('embedding');
+  }
+  expect(await read(poisonous)).toMatchObject({
+    status: 'failed',
+    error: {
+      code: 'internal',
+      message: 'The document could not be processed: the worker ended abnormally 3 times during it',
+    },
+  });
+  expect(deaths).toBe(3);
+  await until(async () =>
+    (await Promise.all(innocent.map(read))).every(({ status }) => status === 'completed'),
+  );
+
+  // It is tried again when its owner asks for it, and the count begins anew.
+  expect((await client.post(`/documents/${poisonous}/retry`, {}, { prefer: 'respond-async' })).status).toBe(
+    202,
+  );
+  await until(() => Promise.resolve(service.workers.some(hasEnded)));
+  expect((await read(poisonous)).status).toBe('processing');
+}, 240_000);
