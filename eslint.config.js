@@ -165,11 +165,6 @@ export default tseslint.config(
     },
   },
   {
-    // These two have longer functions, which are to be taken apart.
-    files: ['src/api/services/answer-memory/{answer-memory,waiting-answers}.ts'],
-    rules: { 'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }] },
-  },
-  {
     // Entry points and how they stop, the supervisor, and the parser's child process with its start.
     files: [
       'src/*/main.ts',

@@ -128,8 +128,7 @@ async function runJob(
       if (error instanceof NotYetError) logger.debug({ ...fields, waits }, 'job waits');
       else logger.warn({ ...fields, waits, err: error }, 'job put off');
       finish('delayed');
-      await job.moveToDelayed(Date.now() + waits, token);
-      throw new DelayedError();
+      return await putOff({ job, token }, waits);
     }
     finish('error');
     const isDeadly = error instanceof DeadlyJobError;
@@ -138,6 +137,11 @@ async function runJob(
     if (isLast) await handler.giveUp?.(job, isDeadly ? 'deadly' : 'failed');
     throw isDeadly ? new UnrecoverableError(error.message) : error;
   }
+}
+
+async function putOff({ job, token }: TakenJob, milliseconds: number): Promise<never> {
+  await job.moveToDelayed(Date.now() + milliseconds, token);
+  throw new DelayedError();
 }
 
 /** Runs a job until its end or that of its turn; it then waits in its line again. */

@@ -38,17 +38,12 @@ export function createRoom(limitBytes: number) {
       admit();
     },
     waitingOf: (callerId: string) => lines.waitingOf(callerId),
-    /** What is larger than a caller's share comes when the caller has nothing else, and counts as that share. */
-    capped: (bytes: number) => Math.min(bytes, Math.floor(limitBytes * SHARES.large.own)),
+    capped: (bytes: number) => capped(limitBytes, bytes),
     fits: (asked: Omit<Waiter, 'grant'>) => {
       const pass = passOf(asked);
       return pass !== null && hasRoom(asked, pass);
     },
-    leftFor: (callerId: string) => {
-      const { own, all } = SHARES.begun;
-      const left = Math.min(limitBytes * own - byCaller.of(callerId), limitBytes * all - held);
-      return Math.max(0, Math.floor(left));
-    },
+    leftFor: (callerId: string) => bytesLeft(limitBytes, { own: byCaller.of(callerId), held }),
     change: (callerId: string, by: number) => {
       held += by;
       byCaller.add(callerId, by);
@@ -60,8 +55,19 @@ export function createRoom(limitBytes: number) {
       const gives = most !== null && lines.firstForRoom().some(holdsLess(byCaller, most));
       return gives ? most : null;
     },
-    figures: () => ({ held: held, waiting: lines.waiting }),
+    figures: () => ({ held, waiting: lines.waiting }),
   };
+}
+
+/** What is larger than a caller's share comes when the caller has nothing else, and counts as that share. */
+function capped(limitBytes: number, bytes: number): number {
+  return Math.min(bytes, Math.floor(limitBytes * SHARES.large.own));
+}
+
+/** How much more an answer that has begun may take, when its caller holds `own` bytes and all callers together `held`. */
+function bytesLeft(limitBytes: number, { own, held }: { own: number; held: number }): number {
+  const left = Math.min(limitBytes * SHARES.begun.own - own, limitBytes * SHARES.begun.all - held);
+  return Math.max(0, Math.floor(left));
 }
 
 /** By which rules an answer may come in with which its caller has so much; null while that is too much. */

@@ -135,18 +135,22 @@ async function* readStream(
     // For the client, an aborted stream and one that broke off end like a whole one.
     if (finishReason === null) throw new BadReplyError('broke off');
   } catch (error) {
-    const translated = translate(error);
-    throw translated instanceof RefusedError
-      ? new UnavailableError(COMPONENT, { cause: translated })
-      : translated;
+    throw unlessRefused(translate(error));
   } finally {
     deadline.clear();
   }
-  yield {
-    type: 'end',
-    finishReason: finishReason === 'length' ? 'length' : 'stop',
-    ...(usage ? billed(usage) : await counted(messages, texts)),
-  };
+  yield end(finishReason, usage ? billed(usage) : await counted(messages, texts));
+}
+
+const end = (reason: string, counts: Counts): CompletionEvent => ({
+  type: 'end',
+  finishReason: reason === 'length' ? 'length' : 'stop',
+  ...counts,
+});
+
+/** A provider that refuses a request in the middle of its answer cannot be asked in another way any more. */
+function unlessRefused(error: Error): Error {
+  return error instanceof RefusedError ? new UnavailableError(COMPONENT, { cause: error }) : error;
 }
 
 function readChunk(raw: unknown) {
