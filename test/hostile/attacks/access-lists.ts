@@ -42,7 +42,8 @@ export const accessListAttacks: readonly Attack[] = [
   {
     name: 'searches and lists of documents with full access lists, all at once',
     patienceSeconds: 120,
-    growth: 300,
+    // 60 MB of answers are among it, and the records that are being read.
+    growth: 500,
     prepare: ingestFull,
     run: async ({ as, isShort }) => {
       const lister = as('lister');
