@@ -27,6 +27,8 @@ export interface Observed {
 
 export interface Attack {
   readonly name: string;
+  /** What must be there before, which is not part of what is judged. */
+  readonly prepare?: (target: Target) => Promise<void>;
   readonly run: (target: Target) => Promise<Observed>;
   /** Megabytes that a process may grow by meanwhile; by default 300. */
   readonly growth?: number;

@@ -9,14 +9,26 @@ const PATIENCE_MS = 20_000;
 const EVERY_MS = 200;
 const underWay = new Set();
 
+/** Asks once more where the connection had just been closed, as servers do with idle ones and clients must expect. */
+async function statusOf(address, init, isSecond = false) {
+  try {
+    const response = await fetch(address, init);
+    await response.arrayBuffer();
+    return response.status;
+  } catch (error) {
+    const isClosed =
+      error instanceof TypeError && ['ECONNRESET', 'UND_ERR_SOCKET'].includes(error.cause?.code);
+    if (!isClosed || isSecond) throw error;
+    return statusOf(address, init, true);
+  }
+}
+
 async function timed(kind, address, init) {
   const startedAt = performance.now();
   underWay.add(startedAt);
   let status = 0;
   try {
-    const response = await fetch(address, { ...init, signal: AbortSignal.timeout(PATIENCE_MS) });
-    await response.arrayBuffer();
-    status = response.status;
+    status = await statusOf(address, { ...init, signal: AbortSignal.timeout(PATIENCE_MS) });
   } catch {
     // No answer at all: status 0.
   }

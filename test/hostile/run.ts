@@ -6,7 +6,10 @@ import { startService, type Service } from '../support/service.js';
 import { watchSlowdown } from '../support/slowdown.js';
 import { longestTurn, METERED } from '../support/turns.js';
 import { STALLED_SECONDS, type Attack, type Observed, type Target } from './attack.js';
+import { accessListAttacks } from './attacks/access-lists.js';
 import { bodyAttacks } from './attacks/bodies.js';
+import { cacheAttacks } from './attacks/caches.js';
+import { connectionAttacks } from './attacks/connections.js';
 import { fileAttacks } from './attacks/files.js';
 import { headAttacks } from './attacks/headers.js';
 import { identityAttacks } from './attacks/identity.js';
@@ -14,6 +17,7 @@ import { malformedAttacks } from './attacks/malformed.js';
 import { patternAttacks } from './attacks/patterns.js';
 import { queueAttacks } from './attacks/queues.js';
 import { searchAttacks } from './attacks/searches.js';
+import { slowReaderAttacks } from './attacks/slow-readers.js';
 import { startCanary } from './canary.js';
 import { watchMemory, type Peak } from './memory.js';
 import { SERVED_WITHIN_MS, type Song } from './song.js';
@@ -23,16 +27,22 @@ const ATTACKS: readonly Attack[] = [
   ...patternAttacks,
   ...headAttacks,
   ...bodyAttacks,
+  ...connectionAttacks,
   ...searchAttacks,
+  ...slowReaderAttacks,
   ...identityAttacks,
   ...malformedAttacks,
+  ...accessListAttacks,
   ...fileAttacks,
+  ...cacheAttacks,
   ...queueAttacks,
 ];
 
 /** Of the processor, for a turn of the API's event loop, in which several requests may come together. */
 const TURN_WITHIN_MS = 250;
 const GROWTH_MEGABYTES = 300;
+/** Of the API process (`ulimit -n`): less than attacks open connections. */
+const DESCRIPTORS = 768;
 /** An attack that takes longer than this hangs, unless it says otherwise. */
 const PATIENCE_SECONDS = 60;
 
@@ -72,6 +82,7 @@ export async function runHostile({
   const service = await startService({
     ...(redis && { redis }),
     execArgv: METERED,
+    apiDescriptors: DESCRIPTORS,
     workers: ['ingestion,embedding', 'ingestion,embedding,cache', 'cache,usage,maintenance'],
     env: {
       QUIRE_DEV_MODE: 'false',
@@ -107,11 +118,12 @@ export async function runHostile({
     };
     try {
       for (const attack of ATTACKS.filter((each) => only.test(each.name))) {
+        const prepared = await prepare(attack, target);
         const memory = await watchMemory(service);
         await canary.take(servedWithin(1));
         await turnOf(service);
         const slowdown = await watchService(service);
-        const observed = await attempt(attack, target);
+        const observed = prepared ?? (await attempt(attack, target));
         const song = await canary.take(servedWithin(await slowdown()));
         const turn = await turnOf(service);
         const result = judge(attack, { observed, song, turn, peaks: await memory.stop() });
@@ -181,6 +193,19 @@ async function turnOf({ api }: Service): Promise<number | null> {
   return turn === null ? null : Math.round(turn);
 }
 
+/** null when what the attack needs is there */
+async function prepare(attack: Attack, target: Target): Promise<Observed | null> {
+  try {
+    await attack.prepare?.(target);
+    return null;
+  } catch (error) {
+    return { answer: messageOf(error), wrong: 'the attack could not be prepared' };
+  }
+}
+
+const messageOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).slice(0, 100);
+
 async function attempt(attack: Attack, target: Target): Promise<Observed> {
   const seconds = target.slowness * (attack.patienceSeconds ?? PATIENCE_SECONDS);
   const late = AbortSignal.timeout(seconds * 1_000);
@@ -188,8 +213,7 @@ async function attempt(attack: Attack, target: Target): Promise<Observed> {
     late.addEventListener('abort', () => resolve({ answer: 'none', wrong: 'hangs' }));
   });
   const done = attack.run(target).catch((error: unknown): Observed => {
-    const told = error instanceof Error ? error.message : String(error);
-    return { answer: told.slice(0, 100), wrong: 'the attack did not come to its end' };
+    return { answer: messageOf(error), wrong: 'the attack did not come to its end' };
   });
   return Promise.race([done, hung]);
 }

@@ -22,6 +22,8 @@ export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Options of node itself, e.g. for profiling. */
   readonly execArgv?: readonly string[];
+  /** Descriptors of files and connections that the API process may have; by default what this process may have. */
+  readonly apiDescriptors?: number;
   /** An existing Redis to use; stopping the service leaves it running. */
   readonly redis?: TestRedis;
   readonly dataDirectory?: string;
@@ -61,9 +63,15 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     JWT_SECRET_KEY: TEST_SECRET,
     ...options.env,
   };
-  const { execArgv = [] } = options;
+  const { execArgv = [], apiDescriptors } = options;
   const url = `http://127.0.0.1:${String(port)}`;
-  let api = startProcess('api/main.js', [], { env, execArgv });
+  const startNewApi = (more: Readonly<Record<string, string>> = {}) =>
+    startProcess('api/main.js', [], {
+      env: { ...env, ...more },
+      execArgv,
+      ...(apiDescriptors !== undefined && { descriptors: apiDescriptors }),
+    });
+  let api = startNewApi();
   const startWorker = (queues = ALL_QUEUES, more: Readonly<Record<string, string>> = {}) => {
     const start = { env: { ...env, ...more }, execArgv };
     const worker = startProcess('workers/main.js', ['--queues', queues], start);
@@ -93,9 +101,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       return api;
     },
     workers,
-    startApi: async (more = {}) => {
+    startApi: async (more) => {
       await api.kill('SIGKILL');
-      api = startProcess('api/main.js', [], { env: { ...env, ...more }, execArgv });
+      api = startNewApi(more);
     },
     startWorker,
     untilReady,
@@ -127,14 +135,26 @@ export function inheritedEnvironment(): Record<string, string | undefined> {
 interface Start {
   readonly env: Record<string, string | undefined>;
   readonly execArgv: readonly string[];
+  readonly descriptors?: number;
 }
 
+/** Options of `fork` for a process that may have only so many descriptors: a shell becomes it. */
+const limited = (descriptors: number, execArgv: readonly string[]) => ({
+  execPath: '/bin/sh',
+  execArgv: ['-c', `ulimit -n ${String(descriptors)} && exec "$0" "$@"`, process.execPath, ...execArgv],
+});
+
 /** One of our processes, by its file in `dist/`; ended by `kill`. */
-export function startProcess(file: string, args: string[], { env, execArgv }: Start): StartedProcess {
+export function startProcess(
+  file: string,
+  args: string[],
+  { env, execArgv, descriptors }: Start,
+): StartedProcess {
   const child = fork(new URL(file, distribution), args, {
     env,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     execArgv: [...execArgv],
+    ...(descriptors !== undefined && limited(descriptors, execArgv)),
   });
   const parts: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {

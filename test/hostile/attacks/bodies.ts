@@ -2,25 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../../support/client.js';
 import { openRaw } from '../../support/raw-http.js';
 import { isSane, observed, oneOf, statusOf, type Attack, type Target } from '../attack.js';
+import { closeAll, openMany, statusLine } from '../connections.js';
 
 const MEGABYTES_8 = 8 * 1024 * 1024;
-
-/** Statuses of what a raw connection answered, `silent` where it said nothing. */
-const statusLine = (text: string): number | string => {
-  const status = /^HTTP\/1\.1 (\d+)/.exec(text)?.[1];
-  return status === undefined ? 'silent' : Number(status);
-};
 
 async function holdBodies({ port, isShort }: Target, path: string, type: string) {
   const count = isShort ? 40 : 100;
   const body = Buffer.alloc(MEGABYTES_8 - 1, 'a');
   const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nContent-Length: ${String(MEGABYTES_8)}\r\n\r\n`;
-  const connections = await Promise.all(Array.from({ length: count }, () => openRaw(port)));
+  const connections = await openMany(port, count);
   for (const { socket } of connections) socket.write(head);
   for (const { socket } of connections) socket.write(body);
   await sleep(4_000);
   const statuses = connections.map(({ received }) => statusLine(received()));
-  for (const { socket } of connections) socket.destroy();
+  closeAll(connections);
   return statuses;
 }
 
@@ -135,7 +130,7 @@ export const bodyAttacks: readonly Attack[] = [
     name: 'connections that drip a byte a second',
     run: async ({ port, isShort }) => {
       const count = isShort ? 100 : 500;
-      const connections = await Promise.all(Array.from({ length: count }, () => openRaw(port)));
+      const connections = await openMany(port, count);
       for (const { socket } of connections)
         socket.write('POST /ingest/text HTTP/1.1\r\nHost: localhost\r\nX: ');
       const drip = setInterval(
@@ -149,7 +144,7 @@ export const bodyAttacks: readonly Attack[] = [
       const statuses = connections.map(({ socket, received }) =>
         socket.closed ? statusLine(received()) : 'open',
       );
-      for (const { socket } of connections) socket.destroy();
+      closeAll(connections);
       return observed(statuses, oneOf(408, 'silent'));
     },
   },

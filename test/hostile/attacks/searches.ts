@@ -1,20 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { openRaw } from '../../support/raw-http.js';
-import { observed, oneOf, STALLED_SECONDS, statusOf, type Attack, type Target } from '../attack.js';
-
-/** A document of some 1,000 chunks (`chunk.size` 16) with metadata of nearly 16 KiB: each hit repeats it. */
-async function ingestHeavy({ attacker }: Target): Promise<void> {
-  const content = Array.from(
-    { length: 1_400 },
-    (_, n) => `The heavy sentence number ${String(n)} says so.`,
-  ).join(' ');
-  const { status } = await attacker.ingestText(
-    content,
-    { metadata: { heavy: 'h'.repeat(16_000) } },
-    { prefer: 'wait=100' },
-  );
-  if (status !== 200) throw new Error(`the heavy document was not ingested: ${String(status)}`);
-}
+import { observed, oneOf, statusOf, type Attack } from '../attack.js';
 
 export const searchAttacks: readonly Attack[] = [
   {
@@ -61,47 +45,6 @@ export const searchAttacks: readonly Attack[] = [
         `/documents?skip=${skip}&filters={"a":1}`,
       ]);
       return observed(await Promise.all(paths.map((path) => statusOf(attacker.get(path)))), oneOf(200, 422));
-    },
-  },
-  {
-    name: 'slow readers of answers of 14 MB',
-    patienceSeconds: 200,
-    growth: 400,
-    run: async (target) => {
-      await ingestHeavy(target);
-      const count = target.isShort ? 15 : 40;
-      const body = JSON.stringify({ query: 'heavy', k: 1000 });
-      const head = `POST /retrieve/chunks HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: ${target.attacker.authorization}\r\nContent-Type: application/json\r\nContent-Length: ${String(body.length)}\r\n\r\n`;
-      const connections = await Promise.all(Array.from({ length: count }, () => openRaw(target.port)));
-      for (const { socket } of connections) {
-        socket.write(head + body);
-        socket.pause();
-      }
-      // What waits for memory has five seconds more.
-      await sleep((STALLED_SECONDS + 10) * 1_000);
-      // A reader who has stopped reading learns of the end only by reading on.
-      for (const { socket } of connections) socket.resume();
-      const isOpen = () => connections.some(({ socket }) => !socket.closed);
-      for (let tries = 0; tries < 100 && isOpen(); tries += 1) await sleep(100);
-      const texts = connections.map(({ received }) => received());
-      const whole = texts.filter((text) => /^HTTP\/1\.1 200[^]*\r\n0\r\n\r\n$/.test(text)).length;
-      const refused = texts.filter((text) => text.startsWith('HTTP/1.1 503')).length;
-      const wrong = isOpen() ? 'stalled connections are still open' : null;
-      for (const { socket } of connections) socket.destroy();
-      return {
-        answer: `${String(count - whole - refused)} of ${String(count)} cut off, ${String(refused)} × 503`,
-        wrong: wrong ?? (whole > 0 ? `${String(whole)} got whole answers that they did not take` : null),
-      };
-    },
-  },
-  {
-    name: 'large answers, all read',
-    growth: 400,
-    run: async ({ attacker, isShort }) => {
-      const asked = Array.from({ length: isShort ? 6 : 20 }, () =>
-        statusOf(attacker.searchChunks('heavy', { k: 1000 })),
-      );
-      return observed(await Promise.all(asked), oneOf(200, 503));
     },
   },
   {

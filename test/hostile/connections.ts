@@ -1,0 +1,29 @@
+import type { Client } from '../support/client.js';
+import { openRaw, type RawConnection } from '../support/raw-http.js';
+
+export const openMany = (port: number, count: number): Promise<RawConnection[]> =>
+  Promise.all(Array.from({ length: count }, () => openRaw(port)));
+
+export function closeAll(connections: readonly RawConnection[]): void {
+  for (const { socket } of connections) socket.destroy();
+}
+
+/** Status of what a raw connection answered first, `silent` where it said nothing. */
+export function statusLine(text: string): number | string {
+  const status = /^HTTP\/1\.1 (\d+)/.exec(text)?.[1];
+  return status === undefined ? 'silent' : Number(status);
+}
+
+/** How many answers of a status a raw connection has received. */
+export const answersOf = (status: number, text: string): number =>
+  text.split(`HTTP/1.1 ${String(status)} `).length - 1;
+
+/** The head of a request with a caller's token. */
+export const headOf = ({ authorization }: Client, line: string, ...more: readonly string[]): string =>
+  `${[`${line} HTTP/1.1`, 'Host: localhost', `Authorization: ${authorization}`, ...more].join('\r\n')}\r\n\r\n`;
+
+/** A request for passages with a body of its whole length. */
+export function searchOf(client: Client, body: string, ...more: readonly string[]): string {
+  const described = ['Content-Type: application/json', `Content-Length: ${String(body.length)}`];
+  return headOf(client, 'POST /retrieve/chunks', ...described, ...more) + body;
+}
