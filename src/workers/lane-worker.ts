@@ -115,9 +115,8 @@ async function runJob(
       finish('turn_over');
       throw new WaitingError();
     }
-    const isNews = handler.isNews ?? (outcome === 'published' || outcome === 'failed');
     const durationMs = Math.round(seconds() * 1_000);
-    logger[isNews ? 'info' : 'debug']({ ...fields, outcome, durationMs }, 'job finished');
+    logger[levelOf(outcome, handler)]({ ...fields, outcome, durationMs }, 'job finished');
     finish(outcome);
     return outcome;
   } catch (thrown) {
@@ -137,6 +136,10 @@ async function runJob(
     if (isLast) await handler.giveUp?.(job, isDeadly ? 'deadly' : 'failed');
     throw isDeadly ? new UnrecoverableError(error.message) : error;
   }
+}
+
+function levelOf(outcome: Outcome, { isNews }: JobHandler): 'info' | 'debug' {
+  return (isNews ?? (outcome === 'published' || outcome === 'failed')) ? 'info' : 'debug';
 }
 
 async function putOff({ job, token }: TakenJob, milliseconds: number): Promise<never> {

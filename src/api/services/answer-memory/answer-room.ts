@@ -13,13 +13,15 @@ const SHARES = {
 
 export type Room = ReturnType<typeof createRoom>;
 
+/** An answer that asks for room. */
+type AnswerRequest = Omit<Waiter, 'grant'>;
+
 /** Counts what is held, and lets in those who wait. */
 export function createRoom(limitBytes: number) {
   let held = 0;
   const byCaller = createTally();
-  const hasRoom = ({ bytes }: Pick<Waiter, 'bytes'>, pass: Pass) =>
-    held + bytes <= limitBytes * SHARES[pass].all;
-  const passOf = ({ callerId, bytes, kind }: Omit<Waiter, 'grant'>) =>
+  const hasRoom = (asked: AnswerRequest, pass: Pass) => held + asked.bytes <= limitBytes * SHARES[pass].all;
+  const passOf = ({ callerId, bytes, kind }: AnswerRequest) =>
     passFor(limitBytes, { own: byCaller.of(callerId) + bytes, kind });
   const lines = createAnswerLines({ passOf, hasRoom });
   const admit = () => {
@@ -39,7 +41,7 @@ export function createRoom(limitBytes: number) {
     },
     waitingOf: (callerId: string) => lines.waitingOf(callerId),
     capped: (bytes: number) => capped(limitBytes, bytes),
-    fits: (asked: Omit<Waiter, 'grant'>) => {
+    fits: (asked: AnswerRequest) => {
       const pass = passOf(asked);
       return pass !== null && hasRoom(asked, pass);
     },
