@@ -16,9 +16,9 @@ import { createUsageRoutes } from './routes/usage.js';
 import { createAccounting } from './services/accounting.js';
 import { createCacheSelection } from './services/caches/cache-selection.js';
 import { createCacheService } from './services/caches/caches.js';
-import { createChangeDocument } from './services/documents/commit-change.js';
+import { createCommitChange } from './services/documents/commit-change.js';
 import { createDocumentChanges } from './services/documents/document-changes.js';
-import { createDocuments } from './services/documents/read-documents.js';
+import { createReadDocuments } from './services/documents/read-documents.js';
 import { createDownloadLinks, createDownloads, type DownloadLinks } from './services/documents/downloads.js';
 import { createSourceTexts } from './services/documents/source-text.js';
 import { createReadiness, readinessChecks, untilStopping } from './services/health.js';
@@ -31,7 +31,7 @@ import { createWaitForDocument } from './services/ingest/wait-for-document.js';
 import type { AnswerMemory } from './services/answer-memory/answer-memory.js';
 import { createQuery } from './services/retrieval/query.js';
 import { createRetrieval } from './services/retrieval/retrieval.js';
-import { createUriMaker } from './services/token-uri.js';
+import { createTokenUri } from './services/token-uri.js';
 
 /** The current secret, then the previous one while the secret is being changed. */
 export type Secrets = readonly [string, ...string[]];
@@ -55,7 +55,7 @@ export function createRoutes(context: RouteContext, { secrets, guesses, phase }:
   return [
     ...createHealthRoutes({ readiness: untilStopping(readiness, phase), phase }),
     ...createTokenRoutes({
-      makeUri: createUriMaker({ secret: secrets[0], scheme, host, port }),
+      makeUri: createTokenUri({ secret: secrets[0], scheme, host, port }),
       devMode: settings.devMode,
       guesses,
       password: settings.localUriPassword,
@@ -97,7 +97,7 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
   const jobs = createJobRequests(context.jobs, logger);
   const waitForDocument = createWaitForDocument({ records, waiter, logger, waitSeconds });
   const sources = createSources({ storage, drafts, maxFileBytes, logger });
-  const change = createChangeDocument(records, jobs);
+  const change = createCommitChange(records, jobs);
   const admit = createAdmission(context.redis, settings.ingest, context.memory);
   const room = createRequireRoom(context.memory);
   const changes = createDocumentChanges({ change, admit, room, jobs, waitForDocument });
@@ -109,7 +109,7 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
       bucket,
     }),
     ...createDocumentRoutes({
-      documents: createDocuments({ records, chunks, index, memory: context.answerMemory }),
+      documents: createReadDocuments({ records, chunks, index, memory: context.answerMemory }),
       changes,
       bucket,
     }),

@@ -1,8 +1,8 @@
 import type { RequestListener } from 'node:http';
 import { createApp, type AppOptions } from './app.js';
-import { createGuesses } from './auth/limit-guesses.js';
+import { createGuessLimit } from './auth/limit-guesses.js';
 import { createRateLimit } from './auth/rate-limit.js';
-import { createWindows } from './auth/minute-counters.js';
+import { createMinuteCounters } from './auth/minute-counters.js';
 import type { ApiContext } from './context.js';
 import { createOperatorPages } from './operator-pages.js';
 import type { ProcessMetrics } from './pages/process-metrics.js';
@@ -22,8 +22,8 @@ export function createServingApp(
   { secrets, processMetrics, phase }: ServingParts,
 ): RequestListener {
   const { bodies, answerMemory } = options;
-  const windows = createWindows(context.redis);
-  const guesses = createGuesses(windows);
+  const windows = createMinuteCounters(context.redis);
+  const guesses = createGuessLimit(windows);
   const { rateLimitPerMinute: perMinute } = context.settings.api;
   return createApp({
     ...options,

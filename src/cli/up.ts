@@ -20,8 +20,8 @@ const processes = [
   { name: 'worker-cache', script: '../workers/main.js', args: ['--queues', 'cache,usage,maintenance'] },
 ] as const;
 
-/** Quire as a whole stops within 30 s; Redis gets the rest of that time. */
-const patienceMs = 26_000;
+/** How much longer than `workers.drain_seconds` a process may take to stop. After that it is killed. */
+const afterDrainingMs = 4_000;
 const redisPatienceMs = 3_000;
 
 /** A Ctrl-C arrives twice, from npm and from the terminal. A second one within this time is ignored. */
@@ -96,7 +96,8 @@ async function startRedis(
   return own.url;
 }
 
-async function stopAll({ services, redis }: Running): Promise<void> {
+async function stopAll({ services, redis }: Running, drainSeconds: number): Promise<void> {
+  const patienceMs = drainSeconds * 1_000 + afterDrainingMs;
   await Promise.all(services.map((child) => child.stop(patienceMs)));
   await Promise.all(redis.map((child) => child.stop(redisPatienceMs)));
 }
@@ -127,7 +128,7 @@ export async function up(env: Environment): Promise<void> {
   } catch (error) {
     if (!stop.signal.aborted) throw error;
   } finally {
-    await stopAll(running);
+    await stopAll(running, settings.workers.drainSeconds);
   }
   const trouble = stop.trouble();
   if (trouble !== null) throw new UserError(`${trouble}; Quire has stopped`);

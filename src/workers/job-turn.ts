@@ -10,7 +10,7 @@ export class TurnOverError extends Error {
 export type AfterStep = () => void;
 
 /** Starts a turn. A job does at least one step in each turn, so that it comes to its end however short its turns are. */
-export function createTurn(milliseconds: number): AfterStep {
+export function createJobTurn(milliseconds: number): AfterStep {
   const end = performance.now() + milliseconds;
   return () => {
     if (performance.now() >= end) throw new TurnOverError('the turn is over');

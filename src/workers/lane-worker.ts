@@ -52,7 +52,7 @@ export interface WorkerOptions {
 }
 
 /** Runs the jobs of one lane. This is the only place where errors become results of jobs. */
-export function createQueueWorker(options: WorkerOptions) {
+export function createLaneWorker(options: WorkerOptions) {
   const { queue, connection, concurrency, lockMilliseconds, logger } = options;
   const stopping = new AbortController();
   const worker = new Worker(queue, (job, token) => processJob(options, { job, token }, stopping.signal), {

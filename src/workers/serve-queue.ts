@@ -4,7 +4,7 @@ import { waitForRedis } from '../shared/redis/open.js';
 import { sendHeartbeat } from '../shared/redis/heartbeat.js';
 import type { WorkerContext } from './context.js';
 import { pauseWhileShort } from './pause-while-short.js';
-import { createQueueWorker } from './lane-worker.js';
+import { createLaneWorker } from './lane-worker.js';
 import { serveCache } from './queues/cache.js';
 import { serveEmbedding } from './queues/embedding.js';
 import { serveIngestion } from './queues/ingestion.js';
@@ -23,7 +23,7 @@ export async function serveQueue(queue: QueueName, context: WorkerContext): Prom
   const { settings, connection, logger, metrics, memory, suspects } = context;
   const { lanes, sweepSchedule, close } = await openQueue(queue, context);
   const workers = lanes.map(({ lane, handlers, concurrency }) =>
-    createQueueWorker({
+    createLaneWorker({
       queue: lane,
       connection,
       concurrency,

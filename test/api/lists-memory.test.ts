@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createDocuments } from '../../src/api/services/documents/read-documents.js';
+import { createReadDocuments } from '../../src/api/services/documents/read-documents.js';
 import { createRetrieval } from '../../src/api/services/retrieval/retrieval.js';
 import { createAnswerMemory } from '../../src/api/services/answer-memory/answer-memory.js';
 import type { DocumentRecord } from '../../src/shared/document.js';
@@ -29,7 +29,7 @@ function openDocuments(memory: ReturnType<typeof createAnswerMemory>) {
   const never = () => Promise.reject(new Error('not asked for'));
   const readMany = (ids: readonly string[]) => Promise.resolve(read(ids));
   const records = { read: never, readState: never, create: never, update: never, readMany, readSome };
-  const documents = createDocuments({
+  const documents = createReadDocuments({
     memory,
     records,
     chunks: { readTexts: never },

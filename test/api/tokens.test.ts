@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import jsonwebtoken from 'jsonwebtoken';
 import { createTokenRoutes } from '../../src/api/routes/tokens.js';
 import { createUsageRoutes } from '../../src/api/routes/usage.js';
-import { createUriMaker } from '../../src/api/services/token-uri.js';
+import { createTokenUri } from '../../src/api/services/token-uri.js';
 import { jsonBody, makeToken, SECRET, startApi, type ApiAnswer, type ApiClient } from '../support/api.js';
 import { unlimitedGuesses } from '../support/guesses.js';
 
@@ -15,7 +15,7 @@ function start({
   port = 0,
 } = {}): Promise<ApiClient> {
   const guesses = unlimitedGuesses;
-  const makeUri = createUriMaker({ secret: SECRET, scheme: 'databridge', host, port });
+  const makeUri = createTokenUri({ secret: SECRET, scheme: 'databridge', host, port });
   const usage = { stats: () => Promise.resolve({}), recent: () => Promise.resolve([]) };
   const routes = [
     ...createTokenRoutes({ makeUri, devMode, guesses, password }),

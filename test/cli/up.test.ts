@@ -98,6 +98,20 @@ async function statusOf(path: string): Promise<number> {
 }
 
 describe('quire up', () => {
+  test('kills a frozen process four seconds after workers.drain_seconds', async () => {
+    const quire = startQuire({ QUIRE_WORKERS_DRAIN_SECONDS: '1' });
+    await untilReady(quire);
+    const worker = (await processesOf(folder)).find(({ command }) => command.includes('workers/main.js'));
+    expect(worker).toBeDefined();
+    process.kill(worker?.pid ?? 0, 'SIGSTOP');
+    const asked = performance.now();
+    quire.child.kill('SIGINT');
+    expect(await quire.exit).toBe(0);
+    const seconds = (performance.now() - asked) / 1_000;
+    expect(seconds).toBeGreaterThan(4.9);
+    expect(seconds).toBeLessThan(20);
+  }, 120_000);
+
   test('runs everything, refuses a second start, mends crashes, keeps the data, leaves nothing behind', async () => {
     const first = startQuire();
     await untilReady(first);

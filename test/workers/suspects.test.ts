@@ -4,7 +4,7 @@ import pino from 'pino';
 import { openQueue } from '../../src/shared/queues/jobs.js';
 import { bullConnection } from '../../src/shared/redis/client.js';
 import { queueKeys } from '../../src/shared/redis/keys.js';
-import { createQueueWorker, type JobHandler } from '../../src/workers/lane-worker.js';
+import { createLaneWorker, type JobHandler } from '../../src/workers/lane-worker.js';
 import { createSuspects } from '../../src/workers/suspects.js';
 import { until } from '../support/until.js';
 import { useTestRedis } from '../support/use-test-redis.js';
@@ -29,7 +29,7 @@ async function addStalled(id: string, data: object = {}): Promise<void> {
 }
 
 function startWorker(handler: JobHandler) {
-  return createQueueWorker({
+  return createLaneWorker({
     queue: LANE,
     connection,
     concurrency: 8,

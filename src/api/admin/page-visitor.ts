@@ -49,7 +49,7 @@ interface Login {
 }
 
 /** Reads and writes the cookies of sessions under /admin. */
-export function createVisits(options: VisitOptions): Visits {
+export function createPageVisitor(options: VisitOptions): Visits {
   const { sessions, sessionMinutes, publicUrl } = options;
   return {
     read: (request) => readVisit(options, request),

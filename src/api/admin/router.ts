@@ -14,7 +14,7 @@ import { createBoard } from './board.js';
 import { createDocumentPage } from './document-page.js';
 import { createLogin } from './login.js';
 import { createSessions } from './sessions.js';
-import { createVisits, type Visit, type Visits } from './page-visitor.js';
+import { createPageVisitor, type Visit, type Visits } from './page-visitor.js';
 
 export interface AdminOptions {
   readonly jobs: Jobs;
@@ -41,7 +41,7 @@ export function createAdmin(options: AdminOptions): Router {
   const { redis, jobs, secrets, authenticate, publicUrl, sessionMinutes } = options;
   const adminPath = `${publicUrl === '' ? '' : withoutSlashes(new URL(publicUrl).pathname)}/admin`;
   const sessions = createSessions({ secrets, redis });
-  const visits = createVisits({ sessions, authenticate, sessionMinutes, adminPath, publicUrl });
+  const visits = createPageVisitor({ sessions, authenticate, sessionMinutes, adminPath, publicUrl });
   const known = new WeakMap<Request, Visit>();
 
   const router = Router({ caseSensitive: true, strict: true });

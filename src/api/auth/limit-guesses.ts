@@ -31,7 +31,7 @@ export const GUESSES_BY_ADDRESS = 10;
 export const GUESSES_IN_ALL = 100;
 const MAX_PROVEN = 1_000;
 
-export function createGuesses(windows: Windows): Guesses {
+export function createGuessLimit(windows: Windows): Guesses {
   /**
    * Addresses that have shown the right password to this process. Their attempts are not counted, so that they pass even
    * while others have used up the limit, or while Redis is away.

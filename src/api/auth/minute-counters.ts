@@ -19,7 +19,7 @@ export interface Windows {
 
 const WINDOW_MILLISECONDS = 60_000;
 
-export function createWindows(redis: Redis): Windows {
+export function createMinuteCounters(redis: Redis): Windows {
   const keysOf = (windows: readonly Window[]) => windows.map(({ key }) => key);
   return {
     take: (windows) =>

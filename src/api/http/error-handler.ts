@@ -12,7 +12,7 @@ import { toUnavailable } from '../../shared/redis/client.js';
 import { HttpError } from './http-error.js';
 import { AbandonedError } from '../services/abandoned-error.js';
 import { sendJson } from './response/send-json.js';
-import { requestLog } from './logging/request-logger.js';
+import { requestLogger } from './logging/request-logger.js';
 import { ClientGoneError } from './request/body.js';
 
 export interface ErrorReply {
@@ -74,13 +74,13 @@ export const handleError: ErrorRequestHandler = (error: unknown, request, respon
     error instanceof AbandonedError ||
     (request.socket.destroyed && !response.writableFinished);
   if (isClientGone) {
-    requestLog(request).debug('the client went away');
+    requestLogger(request).debug('the client went away');
     response.destroy();
     return;
   }
   const { status, detail, headers } = describeError(error);
-  if (status === 500) requestLog(request).error({ err: error }, 'request failed');
-  else if (status > 500) requestLog(request).warn({ err: error }, 'request refused for now');
+  if (status === 500) requestLogger(request).error({ err: error }, 'request failed');
+  else if (status > 500) requestLogger(request).warn({ err: error }, 'request refused for now');
   if (response.headersSent) {
     // A response that has begun is cut off, so that it does not look complete.
     response.destroy();

@@ -18,7 +18,7 @@ export interface UriRequest {
 }
 
 /** Makes connection URIs that hold a token: `<scheme>://<name>:<token>@<host>:<port>`. */
-export function createUriMaker({ secret, scheme, host, port }: UriSettings) {
+export function createTokenUri({ secret, scheme, host, port }: UriSettings) {
   return ({ name, days, baseUrl }: UriRequest): string => {
     const asked = new URL(baseUrl);
     const entityId = entityIdOf(name);

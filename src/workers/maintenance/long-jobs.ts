@@ -1,6 +1,6 @@
 import type { Jobs } from '../../shared/queues/jobs.js';
 import { cleanJob, retagJob } from '../../shared/queues/payloads.js';
-import { createTurn } from '../job-turn.js';
+import { createJobTurn } from '../job-turn.js';
 import type { JobHandler } from '../lane-worker.js';
 import type { createCleanJob } from './clean-job.js';
 import type { createRetagJob } from './retag-job.js';
@@ -24,11 +24,11 @@ export function createLongJobs({
 }: LongJobsOptions) {
   return {
     clean: {
-      run: ({ data }) => clean(cleanJob.parse(data).generation, createTurn(turnMilliseconds)),
+      run: ({ data }) => clean(cleanJob.parse(data).generation, createJobTurn(turnMilliseconds)),
       nextTurn: ({ data }) => jobs.nextTurn('clean', cleanJob.parse(data).callerId),
     },
     retag: {
-      run: ({ data }) => retag(retagJob.parse(data), createTurn(turnMilliseconds)),
+      run: ({ data }) => retag(retagJob.parse(data), createJobTurn(turnMilliseconds)),
       nextTurn: ({ data }) => jobs.nextTurn('retag', retagJob.parse(data).callerId),
     },
   } satisfies Readonly<Record<string, JobHandler>>;

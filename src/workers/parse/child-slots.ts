@@ -14,10 +14,10 @@ interface ChildrenOptions extends ParserChildOptions {
   readonly logger?: { warn(fields: Record<string, unknown>, message: string): void } | undefined;
 }
 
-export type Children = ReturnType<typeof createChildren>;
+export type Children = ReturnType<typeof createChildSlots>;
 
 /** The parser processes: `size` of them, and one more while short texts would wait for slow files. */
-export function createChildren(options: ChildrenOptions) {
+export function createChildSlots(options: ChildrenOptions) {
   const leftovers = new Set<Promise<void>>();
   const start = (): ParserChild => {
     const child = startParserChild(options);

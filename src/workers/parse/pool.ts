@@ -5,7 +5,7 @@ import type { FileFormat } from '../../shared/documents/file-types.js';
 import { isQuick } from '../../shared/documents/quick-content.js';
 import type { Chunk } from '../chunking/chunk.js';
 import type { ParserChild } from './child-process.js';
-import { createChildren, type Children } from './child-slots.js';
+import { createChildSlots, type Children } from './child-slots.js';
 import type { Launch } from './confinement/start-confined.js';
 import type { ParseTask } from './protocol.js';
 import { runInChild, type TaskEnd } from './run-in-child.js';
@@ -52,7 +52,7 @@ export interface ParserPool {
 }
 
 export function createParserPool(options: ParserPoolOptions): ParserPool {
-  const children = createChildren(options);
+  const children = createChildSlots(options);
   const running = new Set<Promise<unknown>>();
   const ending = new AbortController();
 

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createAuthentication } from '../../../src/api/auth/auth.js';
 import {
-  createGuesses,
+  createGuessLimit,
   GUESSES_BY_ADDRESS,
   GUESSES_IN_ALL,
   type Guesses,
 } from '../../../src/api/auth/limit-guesses.js';
-import { createWindows } from '../../../src/api/auth/minute-counters.js';
+import { createMinuteCounters } from '../../../src/api/auth/minute-counters.js';
 import { createMetricsPage } from '../../../src/api/pages/metrics-page.js';
 import { createTokenRoutes } from '../../../src/api/routes/tokens.js';
 import { createRedis } from '../../../src/shared/redis/client.js';
@@ -20,7 +20,7 @@ const { url, redis } = useTestRedis();
 let guesses: Guesses;
 beforeEach(async () => {
   await redis.flushAll();
-  guesses = createGuesses(createWindows(redis));
+  guesses = createGuessLimit(createMinuteCounters(redis));
 });
 
 const from = (address: string) => ({ kind: 'password', address }) as const;
@@ -35,7 +35,7 @@ async function useUp(address: string, count = GUESSES_BY_ADDRESS): Promise<void>
 describe('guessing a password', () => {
   test('ends after ten in a minute from one address, also with the right one, over all processes', async () => {
     await useUp('1.1.1.1');
-    const other = createGuesses(createWindows(redis));
+    const other = createGuessLimit(createMinuteCounters(redis));
     let isAsked = false;
     const asked = () => (isAsked = true);
     for (const each of [guesses, other])
@@ -78,7 +78,7 @@ describe('guessing a password', () => {
 
   test('right ones do not count', async () => {
     for (let n = 0; n < 3 * GUESSES_BY_ADDRESS; n += 1) {
-      const fresh = createGuesses(createWindows(redis));
+      const fresh = createGuessLimit(createMinuteCounters(redis));
       expect(await fresh.check(from('1.1.1.1'), right)).toBe(true);
     }
   });
@@ -86,7 +86,7 @@ describe('guessing a password', () => {
   test('is over while Redis is away, except for who was right before', async () => {
     expect(await guesses.check(from('9.9.9.9'), right)).toBe(true);
     const away = createRedis(url, { failFast: true, onError: () => undefined });
-    const closed = createGuesses(createWindows(away));
+    const closed = createGuessLimit(createMinuteCounters(away));
     await expect(closed.check(from('1.1.1.1'), right)).rejects.toThrow(/closed|offline/i);
   });
 });

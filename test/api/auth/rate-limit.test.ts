@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createRateLimit } from '../../../src/api/auth/rate-limit.js';
-import { createWindows } from '../../../src/api/auth/minute-counters.js';
+import { createMinuteCounters } from '../../../src/api/auth/minute-counters.js';
 import { createHealthRoutes } from '../../../src/api/routes/health.js';
 import { createUsageRoutes } from '../../../src/api/routes/usage.js';
 import { makeToken, startApi, type ApiClient } from '../../support/api.js';
@@ -16,7 +16,7 @@ beforeAll(async () => {
       phase: () => 'serving',
     }),
   ];
-  api = await startApi({ routes, rateLimit: createRateLimit(createWindows(redis), { perMinute: 3 }) });
+  api = await startApi({ routes, rateLimit: createRateLimit(createMinuteCounters(redis), { perMinute: 3 }) });
 });
 afterAll(async () => {
   await api.close();

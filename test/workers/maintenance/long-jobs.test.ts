@@ -13,7 +13,7 @@ import { createTermStatistics } from '../../../src/shared/term-statistics/term-s
 import { createCleanJob } from '../../../src/workers/maintenance/clean-job.js';
 import { createLongJobs } from '../../../src/workers/maintenance/long-jobs.js';
 import { createRetagJob } from '../../../src/workers/maintenance/retag-job.js';
-import { createQueueWorker } from '../../../src/workers/lane-worker.js';
+import { createLaneWorker } from '../../../src/workers/lane-worker.js';
 import { createSuspects } from '../../../src/workers/suspects.js';
 import { makeDocument } from '../../support/documents.js';
 import { playIngest } from '../../support/play-worker.js';
@@ -55,7 +55,7 @@ function startWorker(): void {
   };
   const parts = { records, chunks: slowChunks, statistics: createTermStatistics(redis) };
   const [clean, retag] = [createCleanJob(parts), createRetagJob(parts)];
-  const worker = createQueueWorker({
+  const worker = createLaneWorker({
     queue: 'maintenance',
     connection,
     suspects: createSuspects(),

@@ -4,7 +4,7 @@ import { at } from '../../../shared/at.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import { requestFacts } from './request-facts.js';
 import { requestIdOf } from './request-id.js';
-import { giveLog } from './request-logger.js';
+import { giveRequestLogger } from './request-logger.js';
 
 /** The maximum number of characters of a path that are logged. */
 const MAX_PATH_LENGTH = 300;
@@ -20,7 +20,7 @@ export function createAccessLog(logger: Logger): RequestHandler {
     const startedAtMs = Date.now();
     const requestId = requestIdOf(request.headers['x-request-id']);
     response.setHeader('X-Request-Id', requestId);
-    giveLog(request, { logger, requestId });
+    giveRequestLogger(request, { logger, requestId });
     // This event also comes when the client did not wait for its response.
     response.once('close', () => {
       const level = levelOf(request, response);

@@ -8,12 +8,12 @@ interface Source {
 
 const sources = new WeakMap<IncomingMessage, Source>();
 
-export function giveLog(request: IncomingMessage, source: Source): void {
+export function giveRequestLogger(request: IncomingMessage, source: Source): void {
   sources.set(request, source);
 }
 
 /** Returns a logger that adds the request's id. It is created on demand, because most requests need only the access log. */
-export function requestLog(request: IncomingMessage): Logger {
+export function requestLogger(request: IncomingMessage): Logger {
   const source = sources.get(request);
   if (!source) throw new Error('the request did not pass the access log');
   return source.logger.child({ requestId: source.requestId });

@@ -1,5 +1,5 @@
 import { TryLaterError } from '../../../shared/errors.js';
-import { createRoom, type Room } from './byte-shares.js';
+import { createByteShares, type ByteShares } from './byte-shares.js';
 
 /** The share of the budget that one request holds. */
 export interface BodyClaim {
@@ -43,8 +43,8 @@ export interface BodyBudgetOptions {
 
 export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
   const { maxBytes, shareBytes, idleMilliseconds = 5_000 } = options;
-  const small = createRoom(maxBytes / 8, maxBytes / 64);
-  const large = createRoom(maxBytes, shareBytes);
+  const small = createByteShares(maxBytes / 8, maxBytes / 64);
+  const large = createByteShares(maxBytes, shareBytes);
   const account: Account = { small, large, reading: new Map(), idleMilliseconds };
   return {
     heldBytes: () => small.held() + large.held(),
@@ -53,8 +53,8 @@ export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
 }
 
 interface Account {
-  readonly small: Room;
-  readonly large: Room;
+  readonly small: ByteShares;
+  readonly large: ByteShares;
   /** Claims whose bodies are still arriving, and the functions that end them. The claim that grew last is at the end. */
   readonly reading: Map<Claim, () => void>;
   readonly idleMilliseconds: number;
@@ -96,7 +96,7 @@ function grow(account: Account, claim: Claim, bytes: number): void {
   account.reading.set(claim, giveUp);
 }
 
-function findRoom({ small, large }: Account, { holder }: Claim, bytes: number): Room | null {
+function findRoom({ small, large }: Account, { holder }: Claim, bytes: number): ByteShares | null {
   const rooms = bytes <= SMALL_BYTES ? [small, large] : [large];
   return rooms.find((room) => room.misses(holder, bytes) === null) ?? null;
 }
@@ -123,7 +123,7 @@ function endIdle(account: Account, claim: Claim, bytes: number): boolean {
 }
 
 /** Sets how many bytes a claim holds, and in which room. */
-function put(claim: Claim, bytes: number, room: Room | null): void {
+function put(claim: Claim, bytes: number, room: ByteShares | null): void {
   claim.room?.add(claim.holder, -claim.bytes);
   room?.add(claim.holder, bytes);
   claim.bytes = bytes;
@@ -133,7 +133,7 @@ function put(claim: Claim, bytes: number, room: Room | null): void {
 interface Claim {
   readonly holder: string;
   bytes: number;
-  room: Room | null;
+  room: ByteShares | null;
   grownAt: number;
   /** Whether the claim was ended to make room for another one. */
   isOver: boolean;

@@ -4,7 +4,7 @@ import { createTally } from '../../../shared/tools/tally.js';
 export type Missing = 'share' | 'all';
 
 /** Counts the bytes that holders have, and limits those of each holder and of all together. */
-export interface Room {
+export interface ByteShares {
   /** Returns the limit that `bytes` more would exceed; null when they fit. */
   misses(holder: string, bytes: number): Missing | null;
   /** Adds to the bytes of a holder; a negative number gives bytes back. */
@@ -13,7 +13,7 @@ export interface Room {
   held(): number;
 }
 
-export function createRoom(maxBytes: number, shareBytes: number): Room {
+export function createByteShares(maxBytes: number, shareBytes: number): ByteShares {
   const byHolder = createTally();
   let held = 0;
   return {

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import type { Lease } from '../../services/answer-memory/answer-memory.js';
-import { requestLog } from '../logging/request-logger.js';
+import { requestLogger } from '../logging/request-logger.js';
 import { abandonIterator } from './async-iterables.js';
 import type { ApiReply } from './reply.js';
 import { sendDownload } from './send-download.js';
@@ -36,7 +36,7 @@ export async function sendReply(exchange: Exchange, reply: ApiReply): Promise<vo
       return;
     case 'events':
       await sendEvents(response, reply.events, (error) => {
-        requestLog(request).warn({ err: error }, 'event stream failed');
+        requestLogger(request).warn({ err: error }, 'event stream failed');
       });
       return;
     case 'download':

@@ -1,4 +1,4 @@
-import { createRoom, type Room } from './answer-room.js';
+import { createAnswerRoom, type AnswerRoom } from './answer-room.js';
 import { wait } from './answer-wait.js';
 
 /** A part of the memory is reserved for answers up to this size. */
@@ -42,7 +42,7 @@ export function createAnswerMemory({
   readonly limitBytes: number;
   readonly waitMilliseconds?: number;
 }): AnswerMemory {
-  const room = createRoom(limitBytes);
+  const room = createAnswerRoom(limitBytes);
   return {
     reserve: async ({ callerId, bytes: wanted, signal }) => {
       const bytes = room.capped(wanted);
@@ -62,7 +62,7 @@ export function createAnswerMemory({
 
 /** @param options.bytes what was counted for it already */
 function createLease(
-  room: Room,
+  room: AnswerRoom,
   options: { readonly callerId: string; readonly bytes: number; readonly waitMilliseconds: number },
 ): Lease {
   const { callerId } = options;

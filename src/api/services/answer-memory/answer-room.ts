@@ -1,5 +1,5 @@
 import { createTally, type Tally } from '../../../shared/tools/tally.js';
-import { createAnswerLines, type Pass, type Waiter } from './waiting-answers.js';
+import { createWaitingAnswers, type Pass, type Waiter } from './waiting-answers.js';
 
 /** The last part of the memory is reserved for callers who hold at most this much. */
 const FIRST_BYTES = 256 * 1024;
@@ -11,19 +11,19 @@ const SHARES = {
   large: { all: 3 / 4, own: 1 / 2 },
 } as const;
 
-export type Room = ReturnType<typeof createRoom>;
+export type AnswerRoom = ReturnType<typeof createAnswerRoom>;
 
 /** An answer that asks for room. */
 type AnswerRequest = Omit<Waiter, 'grant'>;
 
 /** Counts what is held, and lets in those who wait. */
-export function createRoom(limitBytes: number) {
+export function createAnswerRoom(limitBytes: number) {
   let held = 0;
   const byCaller = createTally();
   const hasRoom = (asked: AnswerRequest, pass: Pass) => held + asked.bytes <= limitBytes * SHARES[pass].all;
   const passOf = ({ callerId, bytes, kind }: AnswerRequest) =>
     passFor(limitBytes, { own: byCaller.of(callerId) + bytes, kind });
-  const lines = createAnswerLines({ passOf, hasRoom });
+  const lines = createWaitingAnswers({ passOf, hasRoom });
   const admit = () => {
     while (lines.callNext());
   };

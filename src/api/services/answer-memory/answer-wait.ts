@@ -1,6 +1,6 @@
 import { toError, UnavailableError } from '../../../shared/errors.js';
 import type { Waiter } from './waiting-answers.js';
-import type { Room } from './answer-room.js';
+import type { AnswerRoom } from './answer-room.js';
 
 /** Answers of one caller that may wait. */
 const MAX_WAITING = 100;
@@ -13,7 +13,7 @@ interface Patience {
 
 /** Resolves when there is room, which is then counted. @throws UnavailableError when none comes; what the signal aborts with */
 export function wait(
-  room: Room,
+  room: AnswerRoom,
   asked: Omit<Waiter, 'grant'>,
   { signal, waitMilliseconds }: Patience,
 ): Promise<void> {
@@ -53,7 +53,7 @@ function setPatience(milliseconds: number | null, onOver: () => void): NodeJS.Ti
   return milliseconds === null ? undefined : setTimeout(onOver, milliseconds).unref();
 }
 
-const isOneTooMany = (room: Room, { callerId, kind }: Omit<Waiter, 'grant'>): boolean =>
+const isOneTooMany = (room: AnswerRoom, { callerId, kind }: Omit<Waiter, 'grant'>): boolean =>
   kind !== 'begun' && room.waitingOf(callerId) > MAX_WAITING;
 
 const noRoom = () => new UnavailableError('memory for large answers', { retryAfterSeconds: 5 });

@@ -21,7 +21,7 @@ export async function readIfRoom<Value>(
  * The same, but waits for room for as much, and reads again: meanwhile it holds nothing.
  * @throws UnavailableError when no room comes
  */
-export async function readInRoom<Value>(
+export async function readWithinMemory<Value>(
   lease: Lease,
   {
     read,

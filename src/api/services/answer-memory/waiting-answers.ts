@@ -38,7 +38,7 @@ type Ready = Readonly<Record<Pass, Set<Line>>>;
  * One line for each caller and kind, callers in turn. Only lines that may come in as their callers stand are looked at,
  * each kind up to the first for which there is no room: so a call costs the same however many wait.
  */
-export function createAnswerLines({ passOf, hasRoom }: Admission): AnswerLines {
+export function createWaitingAnswers({ passOf, hasRoom }: Admission): AnswerLines {
   const state: State = { byCaller: new Map(), ready: newReady(), waiting: 0, passOf };
   return {
     enter: (waiter) => {

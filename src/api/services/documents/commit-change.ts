@@ -21,7 +21,7 @@ export type ChangeDocument = (
  * are added that remove chunks which are no longer referenced. `record` is null when it was removed.
  * @throws ForbiddenError, NotFoundError
  */
-export function createChangeDocument(records: Records, jobs: JobRequests): ChangeDocument {
+export function createCommitChange(records: Records, jobs: JobRequests): ChangeDocument {
   return async ({ documentId, callerId, right }, transition) => {
     const last: { before: DocumentRecord | null } = { before: null };
     const checked: Transition = (record) => {

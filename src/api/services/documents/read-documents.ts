@@ -7,7 +7,7 @@ import type { Filter } from '../../../shared/filters/parse.js';
 import type { Index } from '../../../shared/ports.js';
 import type { AnswerMemory, Lease } from '../answer-memory/answer-memory.js';
 import { heldByRecord, heldSize } from '../answer-memory/memory-estimate.js';
-import { readIfRoom, readInRoom } from '../answer-memory/read-within-memory.js';
+import { readIfRoom, readWithinMemory } from '../answer-memory/read-within-memory.js';
 import { onStreamEnd } from '../stream-end.js';
 import { readDocument, type DocumentRequest } from './document-access.js';
 
@@ -58,7 +58,7 @@ interface Dependencies {
   readonly memory: AnswerMemory;
 }
 
-export function createDocuments(parts: Dependencies): Documents {
+export function createReadDocuments(parts: Dependencies): Documents {
   const { records, memory } = parts;
   return {
     list: (listing) => list(parts, listing),
@@ -67,7 +67,7 @@ export function createDocuments(parts: Dependencies): Documents {
       const bytes = page.limit * CHUNK_BYTES;
       const lease = await memory.reserve({ callerId: request.callerId, bytes, signal });
       try {
-        const texts = await readInRoom(lease, {
+        const texts = await readWithinMemory(lease, {
           read: () => readTexts(parts, request, page),
           sizeOf: heldSize,
           signal,
@@ -135,7 +135,7 @@ async function* check(
     const step =
       (await readIfRoom(lease, { read: () => readFound(next, READ_BYTES), sizeOf })).value ??
       // Together they are too large: one at a time, and where there is no room for one, it waits for that.
-      (await readInRoom(lease, { read: () => readFound(next.slice(0, 1), 1), sizeOf, signal, isSent }));
+      (await readWithinMemory(lease, { read: () => readFound(next.slice(0, 1), 1), sizeOf, signal, isSent }));
     start += step.count;
     for (const record of step.found) {
       if (!record) continue;

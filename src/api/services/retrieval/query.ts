@@ -6,7 +6,7 @@ import type { AccountedRequest, Accounting } from '../accounting.js';
 import type { AnswerMemory, Lease } from '../answer-memory/answer-memory.js';
 import { heldSize } from '../answer-memory/memory-estimate.js';
 import { searchMetadata, type RetrievalRequest } from './retrieval.js';
-import { hitsWanted, searchInRoom } from './search-within-memory.js';
+import { hitsWanted, searchWithinMemory } from './search-within-memory.js';
 
 export interface QueryRequest extends RetrievalRequest {
   readonly maxTokens?: number | undefined;
@@ -120,7 +120,7 @@ async function findPrompt(
 
 /** Searches for passages. Chunks with a score of zero share nothing with the question and are left out. */
 async function findPassages(search: Search, request: QueryRequest, lease: Lease) {
-  const found = await searchInRoom(search, { ...request, per: 'chunk' }, lease);
+  const found = await searchWithinMemory(search, { ...request, per: 'chunk' }, lease);
   const hits = found.filter(({ score }) => score > 0);
   return { passages: hits.map(toPassage), sources: hits.map(toSource) };
 }

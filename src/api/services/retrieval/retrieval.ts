@@ -10,7 +10,7 @@ import { MAX_HELD_BYTES, type SourceTexts } from '../documents/source-text.js';
 import type { AnswerMemory, Lease } from '../answer-memory/answer-memory.js';
 import { giveOut, toFoundChunk, type FoundChunk } from './found-chunks.js';
 import { readFoundDocuments, type DocumentHit, type FoundDocument } from './found-documents.js';
-import { hitsWanted, searchInRoom } from './search-within-memory.js';
+import { hitsWanted, searchWithinMemory } from './search-within-memory.js';
 import { onStreamEnd } from '../stream-end.js';
 
 /** A validated search and its caller. */
@@ -92,7 +92,7 @@ async function answer<Item>(
       return Promise.resolve();
     };
     try {
-      const hits = await searchInRoom(search, { ...request, per }, lease);
+      const hits = await searchWithinMemory(search, { ...request, per }, lease);
       return onStreamEnd(await give(hits, lease), release);
     } catch (error) {
       lease.release();

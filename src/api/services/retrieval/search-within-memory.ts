@@ -24,7 +24,11 @@ export const hitsWanted = ({
  * that is left are dropped, and the search is repeated when there is enough room.
  * @throws UnavailableError when no room becomes free in time
  */
-export async function searchInRoom(search: Search, request: SearchRequest, lease: Lease): Promise<Hit[]> {
+export async function searchWithinMemory(
+  search: Search,
+  request: SearchRequest,
+  lease: Lease,
+): Promise<Hit[]> {
   const { k, signal } = request;
   for (let wanted = k * HIT_BYTES; ;) {
     const measure = createMeasure();

@@ -5,7 +5,7 @@ const TOMBSTONE_MS = 86_400_000;
 const PAGE = 200;
 
 /** Removes the entries of deleted documents, after every mirror has had a day to read them. */
-export const tombstonesTask = ({ redis }: SweepParts): SweepTask => ({
+export const deletionsInChangeLogTask = ({ redis }: SweepParts): SweepTask => ({
   name: 'tombstones',
   begin: (now) => async () => {
     const buried = await redis.zRange(keys.tombstones, '-inf', now - TOMBSTONE_MS, {

@@ -7,7 +7,7 @@ import { abandonedDocumentsTask } from './abandoned-documents.js';
 import { strayGenerationsTask } from './stray-generations.js';
 import type { SweepParts, SweepStep, SweepTask } from './sweep-task.js';
 import { garbageGenerationsTask } from './garbage-generations.js';
-import { tombstonesTask } from './deletions-in-change-log.js';
+import { deletionsInChangeLogTask } from './deletions-in-change-log.js';
 import { unreferencedObjectsTask } from './objects-task.js';
 
 /** Is called before each step. The sweep ends when it resolves with false. */
@@ -59,7 +59,7 @@ function tasksOf(parts: SweepParts, onRequeued: (documents: number) => void): Sw
     abandonedCacheBuildsTask(parts),
     strayGenerationsTask(parts),
     garbageGenerationsTask(parts),
-    tombstonesTask(parts),
+    deletionsInChangeLogTask(parts),
     unusedAccessGroupsTask(parts),
     ...LANES.map((lane): SweepTask => ({
       name: `time of ${lane}`,
