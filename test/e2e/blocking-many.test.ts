@@ -144,7 +144,7 @@ async function fill(redis: Redis): Promise<void> {
     ownerId: 'hoarder',
     ready: null,
     building: null,
-    failure: null,
+    failure: { build: 'b', config: { model: 'm', ggufFile: '', filters: null }, code: 'empty', message: '' },
     revision: 1,
   };
   await inPages(CACHES, (n) => {
