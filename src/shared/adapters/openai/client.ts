@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI from 'openai';
 import { createDeadline, type Deadline } from '../../tools/deadline.js';
 import { toError, UnavailableError } from '../../errors.js';
+import { createBoundedFetch, MAX_REPLY_BYTES } from './bounded-fetch.js';
 import { describeFailure, refusedParameters, RefusedError, type ProviderFailure } from './provider-errors.js';
 
 export interface OpenAIConnection {
@@ -11,6 +12,8 @@ export interface OpenAIConnection {
   readonly baseUrl: string;
   /** The provider may be silent for this long. */
   readonly timeoutMilliseconds: number;
+  /** A longer reply is an error. */
+  readonly maxReplyBytes?: number;
 }
 
 interface OpenAIClient {
@@ -68,8 +71,14 @@ export function createOpenAIClient(component: string, connection: OpenAIConnecti
  * The client's own retries are off, because they sleep as long as `Retry-After` says and ignore an abort. Its log is
  * off, too, because it prints pieces of streams, and so is its reading of the environment.
  */
-function connect({ apiKey, baseUrl, timeoutMilliseconds }: OpenAIConnection): OpenAI {
+function connect({
+  apiKey,
+  baseUrl,
+  timeoutMilliseconds,
+  maxReplyBytes = MAX_REPLY_BYTES,
+}: OpenAIConnection): OpenAI {
   return new OpenAI({
+    fetch: createBoundedFetch(maxReplyBytes),
     apiKey: apiKey ?? 'none',
     ...(apiKey === null ? { defaultHeaders: { Authorization: null } } : {}),
     adminAPIKey: null,
