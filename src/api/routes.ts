@@ -13,7 +13,7 @@ import { createIngestRoutes } from './routes/ingest.js';
 import { createRetrievalRoutes } from './routes/retrieval.js';
 import { createTokenRoutes } from './routes/tokens.js';
 import { createUsageRoutes } from './routes/usage.js';
-import { createAccounting } from './services/accounting.js';
+import { createUsageAccounting } from './services/usage-accounting.js';
 import { createCacheSelection } from './services/caches/cache-selection.js';
 import { createCacheService } from './services/caches/caches.js';
 import { createCommitChange } from './services/documents/commit-change.js';
@@ -29,7 +29,7 @@ import { createJobRequests } from './services/ingest/job-requests.js';
 import { createSources } from './services/ingest/sources.js';
 import { createWaitForDocument } from './services/ingest/wait-for-document.js';
 import type { AnswerMemory } from './services/answer-memory/answer-memory.js';
-import { createQuery } from './services/retrieval/query.js';
+import { createCompletions } from './services/retrieval/completions.js';
 import { createRetrieval } from './services/retrieval/retrieval.js';
 import { createTokenUri } from './services/token-uri.js';
 
@@ -101,7 +101,7 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
   const admit = createAdmission(context.redis, settings.ingest, context.memory);
   const room = createRequireRoom(context.memory);
   const changes = createDocumentChanges({ change, admit, room, jobs, waitForDocument });
-  const accounting = createAccounting(context.usage);
+  const accounting = createUsageAccounting(context.usage);
   return [
     ...createIngestRoutes({
       ingest: createIngest({ records, sources, jobs, waitForDocument, accounting }),
@@ -126,7 +126,7 @@ function searchRoutes(context: RouteContext, links: DownloadLinks): Route[] {
   const { settings, logger, search, records, chunks, index, storage, completer, countTokens } = context;
   const { caches, cacheEngine: engine, jobs, waiter } = context;
   const { answerMemory: memory } = context;
-  const accounting = createAccounting(context.usage);
+  const accounting = createUsageAccounting(context.usage);
   const defaultMaxTokens = settings.completion.maxTokens;
   const { contextWindow, name } = engine;
   const selection = createCacheSelection({ index, records, contextWindow, overlap: settings.chunk.overlap });
@@ -141,7 +141,7 @@ function searchRoutes(context: RouteContext, links: DownloadLinks): Route[] {
         countTokens,
         downloadUrl: links.urlFor,
       }),
-      query: createQuery({ search, completer, accounting, memory, countTokens, defaultMaxTokens }),
+      query: createCompletions({ search, completer, accounting, memory, countTokens, defaultMaxTokens }),
     }),
     ...createCacheRoutes({
       caches: createCacheService({

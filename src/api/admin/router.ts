@@ -10,7 +10,7 @@ import { pagePolicy } from '../http/page-policy.js';
 import { requestFacts } from '../http/logging/request-facts.js';
 import type { BodyBudget } from '../http/request/body-budget.js';
 import type { InspectDocument } from '../services/documents/document-inspection.js';
-import { createBoard } from './board.js';
+import { createQueueBoard } from './queue-board.js';
 import { createDocumentPage } from './document-page.js';
 import { createLogin } from './login.js';
 import { createSessions } from './sessions.js';
@@ -73,7 +73,7 @@ export function createAdmin(options: AdminOptions): Router {
   });
   const readOnly = options.queuesReadOnly;
   router.use('/queues', boardPolicy, guardBoard({ visits, known, readOnly }));
-  router.use('/queues', createBoard({ jobs, readOnly, adminPath }));
+  router.use('/queues', createQueueBoard({ jobs, readOnly, adminPath }));
   return router;
 }
 

@@ -52,7 +52,7 @@ const createBody = z.object({
   docs: optionalNull(docs).describe('Ids of documents.'),
 });
 const inPlaceOf = (field: string) => `Stands for \`${field}\` of the body where that is left out.`;
-const createQuery = z.object({
+const createCompletions = z.object({
   name: z.string().optional().describe(inPlaceOf('name')),
   model: z.string().optional().describe(inPlaceOf('model')),
   gguf_file: z.string().optional().describe(inPlaceOf('gguf_file')),
@@ -107,7 +107,7 @@ const createRoute = (caches: CacheService, { admit, view }: { admit: Admit; view
     description:
       'The cache holds the documents that `docs` names and those that match `filters`. A cache of the same name is ' +
       'replaced. Answers 200 when the cache is ready, and 202 while it is being built.',
-    request: { body: createBody, fromQuery: createQuery },
+    request: { body: createBody, fromQuery: createCompletions },
     responses: { 200: created, 202: created, 400: errorBody, 404: errorBody, 409: errorBody },
     examples: createCacheExamples,
     handle: async (request) => {

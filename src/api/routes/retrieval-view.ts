@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Streamed } from '../http/response/reply.js';
 import type { FoundChunk } from '../services/retrieval/found-chunks.js';
 import type { FoundDocument } from '../services/retrieval/found-documents.js';
-import type { Completion, QueryEnd, QueryEvent } from '../services/retrieval/query.js';
+import type { Completion, QueryEnd, QueryEvent } from '../services/retrieval/completions.js';
 
 const metadata = z.record(z.string(), z.unknown());
 

@@ -10,7 +10,7 @@ import {
   optionalNullOr,
 } from '../http/validation/field-schemas.js';
 import { defineRoute, type ApiRequest, type Route } from '../http/route.js';
-import type { QueryService } from '../services/retrieval/query.js';
+import type { CompletionService } from '../services/retrieval/completions.js';
 import type { Retrieval, RetrievalRequest } from '../services/retrieval/retrieval.js';
 import { queryExamples, retrieveChunksExamples, retrieveDocumentsExamples } from './examples/retrieval.js';
 import {
@@ -66,7 +66,7 @@ function toRequest(request: ApiRequest<unknown, unknown, z.infer<typeof searchBo
 
 interface RetrievalRouteDependencies {
   readonly retrieval: Retrieval;
-  readonly query: QueryService;
+  readonly query: CompletionService;
 }
 
 export function createRetrievalRoutes({ retrieval, query }: RetrievalRouteDependencies): Route[] {
@@ -105,7 +105,7 @@ const documentsRoute = (retrieval: Retrieval) =>
       reply.items(await retrieval.documents(toRequest(request)), viewFoundDocument),
   });
 
-const queryRoute = (query: QueryService) =>
+const queryRoute = (query: CompletionService) =>
   defineRoute({
     ...common,
     path: '/query',

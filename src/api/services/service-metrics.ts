@@ -1,5 +1,6 @@
 import { valueOf } from '../../shared/at.js';
 import { readReindexing } from '../../shared/data-set/reindexing.js';
+import { countWaiting, countWaitingCallers } from '../../shared/documents/waiting-ingests.js';
 import type { Logger } from '../../shared/observability/logger.js';
 import { readStoredMetrics } from '../../shared/observability/metrics.js';
 import {
@@ -119,10 +120,9 @@ async function readQueue(jobs: Jobs, queue: LaneName) {
 const one = (value: number): MetricSample[] => [{ labels: {}, value }];
 
 async function readCounts(redis: Redis): Promise<MetricFamily[]> {
-  const [ingests, callers, [busiest], changed, deleted, unfinished, hidden] = await Promise.all([
-    redis.hLen(keys.ingests),
-    redis.zCard(keys.ingestsByCaller),
-    redis.zRangeWithScores(keys.ingestsByCaller, 0, 0, { REV: true }),
+  const [ingests, { callers, most }, changed, deleted, unfinished, hidden] = await Promise.all([
+    countWaiting(redis),
+    countWaitingCallers(redis),
     redis.zCard(keys.changes),
     redis.zCard(keys.tombstones),
     redis.zCard(keys.unfinished),
@@ -131,11 +131,7 @@ async function readCounts(redis: Redis): Promise<MetricFamily[]> {
   return [
     gauge('quire_ingests_waiting', 'Documents being ingested, of all callers.', one(ingests)),
     gauge('quire_ingest_callers', 'Callers that they are of.', one(callers)),
-    gauge(
-      'quire_ingests_waiting_most',
-      'How many of them are of the busiest caller.',
-      one(busiest === undefined ? 0 : busiest.score),
-    ),
+    gauge('quire_ingests_waiting_most', 'How many of them are of the busiest caller.', one(most)),
     gauge('quire_documents', 'Documents, whatever their status.', one(Math.max(0, changed - deleted))),
     gauge('quire_documents_unfinished', 'Documents that some job has still to do with.', one(unfinished)),
     gauge('quire_generations_hidden', 'Chunk sets that are being made or await removal.', one(hidden)),

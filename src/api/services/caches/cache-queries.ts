@@ -4,7 +4,7 @@ import type { Chunks } from '../../../shared/chunks/chunks.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError } from '../../../shared/errors.js';
 import type { CacheEngine } from '../../../shared/ports.js';
-import type { Accounting } from '../accounting.js';
+import type { Accounting } from '../usage-accounting.js';
 import { findCache } from './find-cache.js';
 
 export interface CacheQueryRequest {

@@ -1,6 +1,6 @@
+import { countWaiting, countWaitingOf } from '../../../shared/documents/waiting-ingests.js';
 import { TooManyError, TryLaterError } from '../../../shared/errors.js';
 import type { Redis } from '../../../shared/redis/client.js';
-import { keys, toMember } from '../../../shared/redis/keys.js';
 import type { MemoryWatch } from '../../../shared/redis/memory.js';
 import { createTally } from '../../../shared/tools/tally.js';
 
@@ -35,12 +35,11 @@ export function createAdmission(redis: Redis, limits: AdmissionLimits, memory: M
     const leave = arriving.enter(callerId);
     try {
       const [all, own, full] = await Promise.all([
-        redis.hLen(keys.ingests),
-        redis.zScore(keys.ingestsByCaller, toMember(callerId)),
+        countWaiting(redis),
+        countWaitingOf(redis, callerId),
         memory.isShort(),
       ]);
-      const waiting = own ?? 0;
-      if (waiting + before.own >= limits.maxWaitingPerCaller)
+      if (own + before.own >= limits.maxWaitingPerCaller)
         throw new TooManyError('Too many of your documents are waiting to be ingested', RETRY_LATER);
       if (all + before.all >= limits.maxWaiting)
         throw new TryLaterError('Too many documents are waiting to be ingested', RETRY_LATER);

@@ -2,7 +2,7 @@ import { isFinal, type Content, type DocumentRecord } from '../../../shared/docu
 import type { Records } from '../../../shared/documents/records.js';
 import { replaceContent } from '../../../shared/documents/transitions.js';
 import { AppError } from '../../../shared/errors.js';
-import type { Accounting } from '../accounting.js';
+import type { Accounting } from '../usage-accounting.js';
 import type { ChangeDocument } from '../documents/commit-change.js';
 import { readDocument } from '../documents/document-access.js';
 import type { RequestContext } from '../request-context.js';

@@ -8,7 +8,7 @@ import {
   type Metadata,
 } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
-import type { AccountedRequest, Accounting } from '../accounting.js';
+import type { AccountedRequest, Accounting } from '../usage-accounting.js';
 import type { RequestContext } from '../request-context.js';
 import type { ReceiveFile } from './incoming-file.js';
 import type { JobRequests } from './job-requests.js';

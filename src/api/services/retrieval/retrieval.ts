@@ -4,7 +4,7 @@ import type { Filter } from '../../../shared/filters/parse.js';
 import type { Ranking } from '../../../shared/search/ranking.js';
 import type { Hit } from '../../../shared/search/hit.js';
 import type { Search } from '../../../shared/search/search.js';
-import type { Accounting } from '../accounting.js';
+import type { Accounting } from '../usage-accounting.js';
 import type { DownloadUrl } from '../documents/downloads.js';
 import { MAX_HELD_BYTES, type SourceTexts } from '../documents/source-text.js';
 import type { AnswerMemory, Lease } from '../answer-memory/answer-memory.js';

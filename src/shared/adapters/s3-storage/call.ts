@@ -16,6 +16,8 @@ export interface S3Connection {
   readonly timeoutMilliseconds: number;
 }
 
+/** How often a request is sent in all; the client's own number could come from the environment. */
+const MAX_ATTEMPTS = 3;
 const CONNECTING_MILLISECONDS = 3_000;
 /** Each download holds a socket. With the client's own limit of 50, uploads would wait for slow readers. */
 const MAX_SOCKETS = 512;
@@ -35,6 +37,7 @@ export function createCallS3(connection: S3Connection): CallS3 {
   const s3 = new S3({
     region,
     forcePathStyle: pathStyle,
+    maxAttempts: MAX_ATTEMPTS,
     ...(endpoint === null ? {} : { endpoint }),
     ...(credentials === null ? {} : { credentials }),
     // Other servers than Amazon's need not know the default checksums, and the signature covers the body.

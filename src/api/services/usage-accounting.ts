@@ -40,7 +40,7 @@ export interface Accounting {
   list<Item>(request: AccountedRequest, items: AsyncIterable<Item>, tokens: number): AsyncIterable<Item>;
 }
 
-export function createAccounting(usage: Usage): Accounting {
+export function createUsageAccounting(usage: Usage): Accounting {
   return {
     begin: (request, action) => begin(usage, request, action),
     run: async (request, action) => {

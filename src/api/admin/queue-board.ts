@@ -14,7 +14,7 @@ export interface BoardOptions {
 }
 
 /** Bull Board over all queues. It shows ids only, and loads nothing from other servers. */
-export function createBoard({ jobs, readOnly, adminPath }: BoardOptions): Express {
+export function createQueueBoard({ jobs, readOnly, adminPath }: BoardOptions): Express {
   const serverAdapter = new ExpressAdapter().setBasePath(`${adminPath}/queues`);
   createBullBoard({
     queues: LANES.map((name) => boardQueue(jobs.queue(name), { readOnly, adminPath })),

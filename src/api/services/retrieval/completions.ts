@@ -2,7 +2,7 @@ import { fitPrompt } from '../../../shared/models/prompt.js';
 import type { Completer, Passage } from '../../../shared/ports.js';
 import type { Hit } from '../../../shared/search/hit.js';
 import type { Search } from '../../../shared/search/search.js';
-import type { AccountedRequest, Accounting } from '../accounting.js';
+import type { AccountedRequest, Accounting } from '../usage-accounting.js';
 import type { AnswerMemory, Lease } from '../answer-memory/answer-memory.js';
 import { heldSize } from '../answer-memory/memory-estimate.js';
 import { searchMetadata, type RetrievalRequest } from './retrieval.js';
@@ -34,7 +34,7 @@ export interface Completion extends QueryEnd {
   readonly completion: string;
 }
 
-export interface QueryService {
+export interface CompletionService {
   complete(request: QueryRequest): Promise<Completion>;
   stream(request: QueryRequest): AsyncIterable<QueryEvent>;
 }
@@ -49,7 +49,7 @@ interface Dependencies {
 }
 
 /** Completes questions over the best chunks for each. */
-export function createQuery(parts: Dependencies): QueryService {
+export function createCompletions(parts: Dependencies): CompletionService {
   const { accounting } = parts;
   return {
     complete: (request) =>

@@ -1,0 +1,24 @@
+import type { Redis } from '../redis/client.js';
+import { keys, toMember } from '../redis/keys.js';
+
+/*
+ * How many documents wait to be ingested or are being ingested, in all and by caller. The counts are exact: the commit
+ * script changes them in the step that writes a record (`commit-script.ts`).
+ */
+
+/** Returns the number of waiting documents of all callers. */
+export const countWaiting = (redis: Redis): Promise<number> => redis.hLen(keys.ingests);
+
+/** Returns the number of waiting documents of one caller. */
+export async function countWaitingOf(redis: Redis, callerId: string): Promise<number> {
+  return (await redis.zScore(keys.ingestsByCaller, toMember(callerId))) ?? 0;
+}
+
+/** Returns the number of callers who have waiting documents, and how many the caller has who has the most. */
+export async function countWaitingCallers(redis: Redis): Promise<{ callers: number; most: number }> {
+  const [callers, [busiest]] = await Promise.all([
+    redis.zCard(keys.ingestsByCaller),
+    redis.zRangeWithScores(keys.ingestsByCaller, 0, 0, { REV: true }),
+  ]);
+  return { callers, most: busiest?.score ?? 0 };
+}
