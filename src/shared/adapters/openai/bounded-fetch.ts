@@ -3,7 +3,13 @@ import { BadReplyError } from './provider-errors.js';
 /** The largest usual reply has 2,048 vectors of 3,072 dimensions as decimal numbers: about 140 MB. */
 export const MAX_REPLY_BYTES = 256 * 1024 * 1024;
 /** The maximum length of a line of an event stream. The client joins the pieces of a line again with each piece that arrives. */
-const MAX_LINE_BYTES = 1024 * 1024;
+export const MAX_LINE_BYTES = 1024 * 1024;
+
+export interface ReplyLimits {
+  readonly bytes: number;
+  /** The limit for one line. A client that reads lines must not rely on the type that the reply says it has. */
+  readonly lineBytes: number;
+}
 
 const NEWLINE = 0x0a;
 
@@ -11,19 +17,17 @@ const NEWLINE = 0x0a;
  * Fetches like `fetch`, but ends replies that have no end, and follows no redirect: the provider's address is a setting, and
  * what comes from there must not choose another host inside our network.
  */
-export function createBoundedFetch(maxReplyBytes: number): typeof fetch {
+export function createBoundedFetch(max: ReplyLimits): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, { ...init, redirect: 'manual' });
     const { body, status, statusText, headers } = response;
     if (!body) return response;
-    const isStream = headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-    const limits = { bytes: maxReplyBytes, lineBytes: isStream ? MAX_LINE_BYTES : Infinity };
-    return new Response(body.pipeThrough(limit(limits)), { status, statusText, headers });
+    return new Response(body.pipeThrough(limit(max)), { status, statusText, headers });
   };
 }
 
 /** Passes bytes on, and fails with a BadReplyError when there are too many, of which `lineBytes` in one line. */
-function limit(max: { readonly bytes: number; readonly lineBytes: number }) {
+function limit(max: ReplyLimits) {
   let bytes = 0;
   let lineBytes = 0;
   return new TransformStream<Uint8Array, Uint8Array>({

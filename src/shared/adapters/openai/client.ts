@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI from 'openai';
 import { createDeadline, type Deadline } from '../../tools/deadline.js';
 import { toError, UnavailableError } from '../../errors.js';
-import { createBoundedFetch, MAX_REPLY_BYTES } from './bounded-fetch.js';
+import { createBoundedFetch, MAX_LINE_BYTES, MAX_REPLY_BYTES } from './bounded-fetch.js';
 import { describeFailure, refusedParameters, RefusedError, type ProviderFailure } from './provider-errors.js';
 
 export interface OpenAIConnection {
@@ -36,8 +36,13 @@ const FIRST_WAIT_MILLISECONDS = 300;
 const MAX_WAIT_MILLISECONDS = 2000;
 const MISCONFIGURED_RETRY_SECONDS = 60;
 
-export function createOpenAIClient(component: string, connection: OpenAIConnection): OpenAIClient {
-  const client = connect(connection);
+/** @param reads whether replies are read as a whole, or as streams line by line */
+export function createOpenAIClient(
+  component: string,
+  connection: OpenAIConnection,
+  reads: 'whole' | 'lines',
+): OpenAIClient {
+  const client = connect(connection, reads);
   const translate = (error: unknown, deadline: Deadline, signal?: AbortSignal): Error => {
     if (signal?.aborted === true) return toError(signal.reason);
     if (deadline.isOver) return unavailable(component, new Error('the provider took too long'), null);
@@ -71,14 +76,12 @@ export function createOpenAIClient(component: string, connection: OpenAIConnecti
  * The client's own retries are off, because they sleep as long as `Retry-After` says and ignore an abort. Its log is
  * off, too, because it prints pieces of streams, and so is its reading of the environment.
  */
-function connect({
-  apiKey,
-  baseUrl,
-  timeoutMilliseconds,
-  maxReplyBytes = MAX_REPLY_BYTES,
-}: OpenAIConnection): OpenAI {
+function connect(
+  { apiKey, baseUrl, timeoutMilliseconds, maxReplyBytes: bytes = MAX_REPLY_BYTES }: OpenAIConnection,
+  reads: 'whole' | 'lines',
+): OpenAI {
   return new OpenAI({
-    fetch: createBoundedFetch(maxReplyBytes),
+    fetch: createBoundedFetch({ bytes, lineBytes: reads === 'lines' ? MAX_LINE_BYTES : Infinity }),
     apiKey: apiKey ?? 'none',
     ...(apiKey === null ? { defaultHeaders: { Authorization: null } } : {}),
     adminAPIKey: null,

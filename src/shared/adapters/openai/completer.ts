@@ -51,7 +51,7 @@ interface Dialect {
 /** Completions from any server that speaks OpenAI's protocol. Replies are always streamed. */
 export function createOpenAICompleter(options: OpenAICompleterOptions): Completer {
   const { model, contextWindow } = options;
-  const client = createOpenAIClient(COMPONENT, options);
+  const client = createOpenAIClient(COMPONENT, options, 'lines');
   let dialect: Dialect = { lengthParameter: 'max_tokens', hasTemperature: true, hasStreamOptions: true };
 
   const open = async (messages: ChatMessage[], call: CompletionOptions, tried: Dialect) => {

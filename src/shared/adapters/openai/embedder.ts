@@ -71,7 +71,7 @@ export function createOpenAIEmbedder(options: OpenAIEmbedderOptions): Embedder {
 /** Asks for vectors in base64, or as lists of numbers once the provider has refused base64. */
 function createRequest(options: OpenAIEmbedderOptions) {
   const { model, dimensions } = options;
-  const client = createOpenAIClient(COMPONENT, options);
+  const client = createOpenAIClient(COMPONENT, options, 'whole');
   let encoding: 'base64' | 'float' = 'base64';
 
   const send = async (input: string[], signal?: AbortSignal): Promise<unknown> => {

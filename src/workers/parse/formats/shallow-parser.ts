@@ -49,8 +49,9 @@ export class ShallowParser extends Parser {
     super.onclosetag(start, endIndex);
   }
 
-  /** Elements that cannot hold anything are not put onto the stack. */
+  /** Elements that cannot hold anything are not put onto the stack. A tag that is ignored has no name, and is not closed. */
   protected override isVoidElement(name: string): boolean {
+    if (name === '') return false;
     const limit = this.dropped.has(name) ? 2 * MAX_DEPTH : MAX_DEPTH;
     return this.openedDepth >= limit || super.isVoidElement(name);
   }

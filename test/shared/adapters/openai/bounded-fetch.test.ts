@@ -67,22 +67,28 @@ test('vectors that never end are a fault of the provider', async () => {
   expect(sent).toBeLessThan(FAR_TOO_MANY_BYTES);
 });
 
-test('an event without end is a fault of the provider', async () => {
-  let sent = 0;
-  let open = 0;
-  const baseUrl = await serve((_request, response) => {
-    open += 1;
-    response.on('close', () => (open -= 1));
-    response.writeHead(200, { 'Content-Type': 'text/event-stream' });
-    response.write('data: {"choices":[{"delta":{"content":"');
-    sendEndlessly(response, (bytes) => (sent = Math.max(sent, bytes)));
-  });
-  const completer = createOpenAICompleter({ ...connection(baseUrl), contextWindow: 1_024 });
-  const prompt = { question: 'Which?', passages: [{ documentId: 'd', chunkNumber: 0, text: 'A passage.' }] };
-  expect(await rejection(collect(completer.complete(prompt)))).toBeInstanceOf(UnavailableError);
-  await until(() => open === 0);
-  expect(sent).toBeLessThan(16 * MEBIBYTE);
-});
+test.each(['text/event-stream', 'text/plain'])(
+  'an event of %s without end is a fault of the provider',
+  async (type) => {
+    let sent = 0;
+    let open = 0;
+    const baseUrl = await serve((_request, response) => {
+      open += 1;
+      response.on('close', () => (open -= 1));
+      response.writeHead(200, { 'Content-Type': type });
+      response.write('data: {"choices":[{"delta":{"content":"');
+      sendEndlessly(response, (bytes) => (sent = Math.max(sent, bytes)));
+    });
+    const completer = createOpenAICompleter({ ...connection(baseUrl), contextWindow: 1_024 });
+    const prompt = {
+      question: 'Which?',
+      passages: [{ documentId: 'd', chunkNumber: 0, text: 'A passage.' }],
+    };
+    expect(await rejection(collect(completer.complete(prompt)))).toBeInstanceOf(UnavailableError);
+    await until(() => open === 0);
+    expect(sent).toBeLessThan(16 * MEBIBYTE);
+  },
+);
 
 test('a redirect to another server is not followed', async () => {
   let reached = 0;

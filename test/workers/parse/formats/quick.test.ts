@@ -34,6 +34,7 @@ test.each<[FileFormat, string, string]>([
   ],
   ['html', 'closing tags that open an element', `${fill('<i>', SIZE / 2)}${fill('</p>', SIZE / 2)}x`],
   ['html', 'forms within nested elements', `${fill('<b>', SIZE / 2)}${fill('<form>', SIZE / 2)}x`],
+  ['html', 'forms within a form, which are ignored', `<form>${'<b>'.repeat(511)}${fill('<form><b>')}x`],
   ['html', 'nested tables', `${fill('<table><tr><td>')}x`],
   [
     'html',
