@@ -42,11 +42,13 @@ export function startAttempt(record: DocumentRecord, fence: Fence): Change | nul
   };
 }
 
+/** Changes nothing once the attempt is whole: a job that ends late would set back its stage. */
 export function reportProgress(
   record: DocumentRecord,
   { stage, progress, ...fence }: Fence & { stage: string; progress: number },
 ): Change | null {
-  if (!isCurrent(record, fence) || (record.stage === stage && record.progress >= progress)) return null;
+  if (!isCurrent(record, fence) || record.prepared !== null) return null;
+  if (record.stage === stage && record.progress >= progress) return null;
   return { record: { ...record, stage, progress } };
 }
 
