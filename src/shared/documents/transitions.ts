@@ -37,7 +37,8 @@ export function isCurrent(record: DocumentRecord, fence: Fence): boolean {
 export function startAttempt(record: DocumentRecord, fence: Fence): Change | null {
   if (!isCurrent(record, fence)) return null;
   return {
-    record: { ...record, status: 'processing', stage: 'parsing', progress: 0 },
+    // Its chunks are written anew.
+    record: { ...record, status: 'processing', stage: 'parsing', progress: 0, prepared: null },
     open: generationId(record),
   };
 }

@@ -91,8 +91,8 @@ function follow(state: State, record: ParsedRecord): void {
   const following = documents.get(document.id) ?? newFollowing(record);
   following.record = record;
   documents.set(document.id, following);
-  for (const [attempt, load] of following.loads)
-    if (attempt !== published?.attempt && attempt !== prepared?.attempt) drop(state, following, load);
+  for (const load of following.loads.values())
+    if (!isOf(load, published) && !isOf(load, prepared)) drop(state, following, load);
   if (published && mirror.get(document.id)?.attempt !== published.attempt)
     serveOrLoad(state, following, published);
   else {
@@ -111,6 +111,10 @@ const newFollowing = (record: ParsedRecord): Following => ({
 });
 
 type Wanted = NonNullable<ParsedRecord['published']>;
+
+/** An attempt that was begun anew may have another number of chunks. */
+const isOf = ({ loaded, chunkCount }: ChunkLoad, wanted: Wanted | null): boolean =>
+  loaded.attempt === wanted?.attempt && chunkCount === wanted.chunkCount;
 
 /** Makes a document answer with its published generation: at once if that was loaded before it was published. */
 function serveOrLoad(state: State, following: Following, published: Wanted): void {

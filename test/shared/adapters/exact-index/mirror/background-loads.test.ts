@@ -1,0 +1,86 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { createBackgroundLoads } from '../../../../../src/shared/adapters/exact-index/mirror/background-loads.js';
+import { createLoader } from '../../../../../src/shared/adapters/exact-index/mirror/loader.js';
+import { createMirror } from '../../../../../src/shared/adapters/exact-index/mirror/mirror.js';
+import { loadKernel } from '../../../../../src/shared/adapters/exact-index/scan/kernel.js';
+import { termsOf, unit } from '../../../../contracts/index-data.js';
+import { makeContent } from '../../../../support/documents.js';
+import { until } from '../../../../support/until.js';
+
+const makeKernel = await loadKernel();
+
+interface Fields {
+  readonly published?: readonly [attempt: string, chunkCount: number];
+  readonly prepared?: readonly [attempt: string, chunkCount: number];
+}
+
+/** A mirror of records that a test writes itself, so that it decides when each of them is read. */
+function open() {
+  const records = new Map<string, Fields>();
+  const prepared: string[] = [];
+  const read = { chunks: 0 };
+  const mirror = createMirror(makeKernel, { onSlab: () => undefined, onSlabsDropped: () => undefined });
+  const client = {
+    readRecords: (ids: readonly string[]) =>
+      Promise.resolve(ids.map((id) => (records.has(id) ? textsOf(id, records.get(id)) : null))),
+    readChunks: (addresses: readonly { generation: string; number: number }[]) => {
+      read.chunks += addresses.length;
+      return Promise.resolve(
+        addresses.map(({ generation, number }) => ({
+          vector: Buffer.from(unit([1, 0, 0]).buffer),
+          terms: Buffer.from(termsOf(generation, number)),
+        })),
+      );
+    },
+  };
+  const report = () => undefined;
+  const background = createBackgroundLoads({
+    client,
+    mirror,
+    report,
+    onSuspect: () => undefined,
+    onPrepared: (generation) => void prepared.push(generation),
+  });
+  return {
+    records,
+    prepared,
+    read,
+    mirror,
+    background,
+    loader: createLoader({ client, mirror, background, report }),
+  };
+}
+
+function textsOf(id: string, { published, prepared }: Fields = {}) {
+  const generation = ([attempt, chunkCount]: readonly [string, number]) => ({
+    generation: id + attempt,
+    chunkCount,
+  });
+  const fields = [
+    '2024-05-01T10:00:00.000Z',
+    {},
+    published ? { ...makeContent(), ...generation(published) } : null,
+    null,
+    prepared ? generation(prepared) : null,
+  ];
+  return { access: '["a"]\n["a"]\n["a"]', fields: JSON.stringify(fields) };
+}
+
+let world: ReturnType<typeof open>;
+beforeEach(() => {
+  world = open();
+});
+
+describe('in the background', () => {
+  test('what is published with another number of chunks than it was prepared with is loaded again', async () => {
+    const { records, loader, background, prepared, mirror, read } = world;
+    records.set('d', { prepared: ['.1', 3] });
+    await loader.takeOver(['d']);
+    await until(() => prepared.length === 1);
+    records.set('d', { published: ['.1', 5] });
+    await loader.takeOver(['d']);
+    await until(() => background.missing.size === 0);
+    expect(mirror.get('d')?.attempt).toBe('.1');
+    expect(read.chunks).toBe(8);
+  });
+});
