@@ -21,6 +21,8 @@ import type { ParsedRecord } from './record-fields.js';
 export interface BackgroundLoads {
   /** Takes over a record, begins to load what it names, and drops what it does not name any more. */
   follow(record: ParsedRecord): void;
+  /** Whether something is loaded for a document, so that its next record has to be followed, too. */
+  isFollowing(documentId: string): boolean;
   /** Drops what was loaded for a document that does not exist any more. */
   forget(documentId: string): void;
   clear(): void;
@@ -76,6 +78,7 @@ export function createBackgroundLoads(parts: Parts): BackgroundLoads {
       follow(state, record);
       void run(state);
     },
+    isFollowing: (documentId) => state.documents.has(documentId),
     forget: (documentId) => forget(state, documentId),
     clear: () => {
       for (const documentId of [...state.documents.keys()]) forget(state, documentId);
@@ -87,14 +90,16 @@ export function createBackgroundLoads(parts: Parts): BackgroundLoads {
 
 function follow(state: State, record: ParsedRecord): void {
   const { mirror, documents } = state;
-  const { document, published, prepared } = record;
+  const { document, published } = record;
   const following = documents.get(document.id) ?? newFollowing(record);
   following.record = record;
   documents.set(document.id, following);
+  const isServed = published === null || mirror.get(document.id)?.attempt === published.attempt;
+  const missing = isServed ? null : published;
+  const prepared = isPublished(record.prepared, published) ? null : record.prepared;
   for (const load of following.loads.values())
-    if (!isOf(load, published) && !isOf(load, prepared)) drop(state, following, load);
-  if (published && mirror.get(document.id)?.attempt !== published.attempt)
-    serveOrLoad(state, following, published);
+    if (!isOf(load, missing) && !isOf(load, prepared)) drop(state, following, load);
+  if (missing) serveOrLoad(state, following, missing);
   else {
     mirror.put(record, published ? 'kept' : null);
     endMissing(following);
@@ -111,6 +116,10 @@ const newFollowing = (record: ParsedRecord): Following => ({
 });
 
 type Wanted = NonNullable<ParsedRecord['published']>;
+
+/** A writer of an earlier version publishes without noting that the generation is not prepared any more. */
+const isPublished = (prepared: Wanted | null, published: Wanted | null): boolean =>
+  prepared !== null && prepared.attempt === published?.attempt;
 
 /** An attempt that was begun anew may have another number of chunks. */
 const isOf = ({ loaded, chunkCount }: ChunkLoad, wanted: Wanted | null): boolean =>

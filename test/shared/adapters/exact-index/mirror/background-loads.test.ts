@@ -48,6 +48,8 @@ function open() {
     mirror,
     background,
     loader: createLoader({ client, mirror, background, report }),
+    /** Vectors of another length are taken only when none is held. */
+    isEmpty: () => mirror.addTo({ attempt: '', tie: 0, slots: [] }, new Uint8Array(16), termsOf('other', 0)),
   };
 }
 
@@ -71,7 +73,41 @@ beforeEach(() => {
   world = open();
 });
 
+describe('while a mirror starts', () => {
+  test.each([
+    ['published', { published: ['.1', 3] }],
+    ['cancelled', {}],
+  ] as const)('what was prepared and is %s on a later page is held once at most', async (_name, later) => {
+    const { records, loader, prepared, mirror, isEmpty } = world;
+    records.set('d', { prepared: ['.1', 3] });
+    await loader.loadWhole(['d']);
+    await until(() => prepared.length === 1);
+    records.set('d', later);
+    await loader.loadWhole(['d']);
+    expect(mirror.get('d')?.attempt ?? null).toBe('published' in later ? '.1' : null);
+    mirror.remove('d');
+    expect(isEmpty()).toBe(true);
+  });
+});
+
 describe('in the background', () => {
+  test('what is published is not prepared as well', async () => {
+    const { records, loader, background, prepared, mirror, read, isEmpty } = world;
+    records.set('d', { published: ['.1', 3] });
+    await loader.loadWhole(['d']);
+    records.set('d', { published: ['.1', 3], prepared: ['.1', 3] });
+    await loader.takeOver(['d']);
+    // What is prepared after it would be loaded after it.
+    records.set('e', { prepared: ['.1', 1] });
+    await loader.takeOver(['e']);
+    await until(() => prepared.includes('e.1'));
+    expect(prepared).toEqual(['e.1']);
+    expect(read.chunks).toBe(4);
+    background.forget('e');
+    mirror.remove('d');
+    expect(isEmpty()).toBe(true);
+  });
+
   test('what is published with another number of chunks than it was prepared with is loaded again', async () => {
     const { records, loader, background, prepared, mirror, read } = world;
     records.set('d', { prepared: ['.1', 3] });
