@@ -190,6 +190,10 @@ async function run(state: State): Promise<void> {
       for (const load of new Set(page.map((piece) => piece.load))) finish(state, load);
     };
     while (!queue.isEmpty) await readPages(queue.pages(), { client, mirror, onPage });
+    // A page whose chunks were taken in may have failed before all its loads were ended. Nothing of them is asked again.
+    if (state.isFailing)
+      for (const { loads } of [...state.documents.values()])
+        for (const load of [...loads.values()]) finish(state, load);
     state.isFailing = false;
   } catch (error) {
     if (!state.isFailing)

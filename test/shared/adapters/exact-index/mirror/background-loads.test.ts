@@ -18,7 +18,9 @@ interface Fields {
 function open() {
   const records = new Map<string, Fields>();
   const prepared: string[] = [];
+  const problems: unknown[] = [];
   const read = { chunks: 0 };
+  const failing = new Set<string>();
   const mirror = createMirror(makeKernel, { onSlab: () => undefined, onSlabsDropped: () => undefined });
   const client = {
     readRecords: (ids: readonly string[]) =>
@@ -33,21 +35,27 @@ function open() {
       );
     },
   };
-  const report = () => undefined;
+  const report = (message: string) => void problems.push(message);
   const background = createBackgroundLoads({
     client,
     mirror,
     report,
     onSuspect: () => undefined,
-    onPrepared: (generation) => void prepared.push(generation),
+    onPrepared: (generation) => {
+      if (failing.delete(generation)) throw new Error('once');
+      prepared.push(generation);
+    },
   });
   return {
     records,
     prepared,
+    problems,
     read,
     mirror,
     background,
     loader: createLoader({ client, mirror, background, report }),
+    /** Generations for which the next call of `onPrepared` throws. */
+    failing,
     /** Vectors of another length are taken only when none is held. */
     isEmpty: () => mirror.addTo({ attempt: '', tie: 0, slots: [] }, new Uint8Array(16), termsOf('other', 0)),
   };
@@ -118,5 +126,18 @@ describe('in the background', () => {
     await until(() => background.missing.size === 0);
     expect(mirror.get('d')?.attempt).toBe('.1');
     expect(read.chunks).toBe(8);
+  });
+
+  test('what a failure kept from being ended is ended by the next sync', async () => {
+    const { records, loader, background, prepared, problems, failing } = world;
+    // The first has a page of its own, and the others share one.
+    const ids = ['d', 'e', 'f'];
+    for (const id of ids) records.set(id, { prepared: ['.1', 3] });
+    failing.add('e.1');
+    await loader.takeOver(ids);
+    await until(() => problems.length === 1);
+    expect(prepared).toEqual(['d.1']);
+    background.resume();
+    await until(() => prepared.includes('f.1'), 10);
   });
 });
