@@ -11,7 +11,7 @@ import {
   type WantedData,
 } from '../shared/data-set/data-set.js';
 import { logMalformed } from '../shared/documents/record-fields.js';
-import { createRecords } from '../shared/documents/records.js';
+import { createRecords, type Records } from '../shared/documents/records.js';
 import { createMirrors } from '../shared/mirrors/mirrors.js';
 import { createEmbedding } from '../shared/models/embedding.js';
 import { renderPrefix } from '../shared/models/prompt.js';
@@ -69,11 +69,10 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     /** Whether embedding depends on a provider, which may be slow or unavailable. */
     isEmbeddingRemote,
     suspects: createSuspects(),
-    memory: createMemoryWatch(redis, settings.ingest.maxMemoryShare),
+    ...openMemory(redis, records, settings.ingest.maxMemoryShare),
     caches: createCaches(redis, logMalformedCache(logger)),
     cacheEngine: createPromptCacheEngine({ completer: createCompleter(settings), countTokens, renderPrefix }),
     failDocument: createFailDocument({ records, jobs, metrics }),
-    prepareMirrors: createPrepareMirrors({ records, mirrors: createMirrors(redis) }),
     publish: createPublish({ records, jobs, metrics, vectors: dataSet.vectors }),
     checkDimensions: rememberSuccess((dimensions: number) => checkDimensions(redis, dimensions)),
     close: async () => {
@@ -89,6 +88,12 @@ function openStorage(storage: ObjectStorage, redis: Redis) {
   const drafts = createDraftObjects(redis);
   const storageMarker = createStorageMarker({ redis, storage, drafts });
   return { drafts, storageMarker, storage: distinguishMissing(storage, storageMarker) };
+}
+
+/** The memory of Redis, and what waits only while there is enough of it. */
+function openMemory(redis: Redis, records: Records, share: number) {
+  const memory = createMemoryWatch(redis, share);
+  return { memory, prepareMirrors: createPrepareMirrors({ records, mirrors: createMirrors(redis), memory }) };
 }
 
 function openMetrics(redis: Redis, logger: Logger) {

@@ -12,6 +12,7 @@ import { createMetricsBuffer } from '../../src/shared/observability/metrics-buff
 import type { Jobs } from '../../src/shared/queues/jobs.js';
 import type { Redis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';
+import { createMemoryWatch } from '../../src/shared/redis/memory.js';
 import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
 import { createEmbedJob } from '../../src/workers/ingestion/embed-job.js';
 import { createFailDocument } from '../../src/workers/ingestion/fail-document.js';
@@ -60,7 +61,11 @@ function openWorker(seen: Redis, texts: Texts, isShort: boolean) {
     embedding,
     failDocument,
     metrics,
-    prepareMirrors: createPrepareMirrors({ records, mirrors: createMirrors(seen) }),
+    prepareMirrors: createPrepareMirrors({
+      records,
+      mirrors: createMirrors(seen),
+      memory: createMemoryWatch(seen, 0.85),
+    }),
     publish: createPublish({ records, jobs: kept, metrics, vectors: FIRST_VECTORS }),
     checkDimensions: () => Promise.resolve(),
   };

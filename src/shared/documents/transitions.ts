@@ -37,16 +37,19 @@ export function isCurrent(record: DocumentRecord, fence: Fence): boolean {
 export function startAttempt(record: DocumentRecord, fence: Fence): Change | null {
   if (!isCurrent(record, fence)) return null;
   return {
-    record: { ...record, status: 'processing', stage: 'parsing', progress: 0 },
+    // Its chunks are written anew.
+    record: { ...record, status: 'processing', stage: 'parsing', progress: 0, prepared: null },
     open: generationId(record),
   };
 }
 
+/** Changes nothing once the attempt is whole: a job that ends late would set back its stage. */
 export function reportProgress(
   record: DocumentRecord,
   { stage, progress, ...fence }: Fence & { stage: string; progress: number },
 ): Change | null {
-  if (!isCurrent(record, fence) || (record.stage === stage && record.progress >= progress)) return null;
+  if (!isCurrent(record, fence) || record.prepared !== null) return null;
+  if (record.stage === stage && record.progress >= progress) return null;
   return { record: { ...record, stage, progress } };
 }
 

@@ -2,14 +2,19 @@ import { generationId, type DocumentRecord } from '../../shared/document.js';
 import type { Records } from '../../shared/documents/records.js';
 import { prepare } from '../../shared/documents/transitions.js';
 import type { Mirrors } from '../../shared/mirrors/mirrors.js';
+import type { MemoryWatch } from '../../shared/redis/memory.js';
 import { NotYetError } from '../not-yet.js';
 
 /** A mirror loads fewer chunks than these in some hundred milliseconds, for which nothing has to be prepared. */
 const PREPARED_FROM_CHUNKS = 1_000;
 const ASK_AGAIN_MILLISECONDS = 250;
+/** From this part of Redis' memory share on, nothing is waited for. */
+const NEARLY_SHORT = 0.9;
 
 /**
  * Has the mirrors of exact indexes load a whole generation before it is published, so that no search waits for that.
+ * While Redis is nearly short of memory this is left out: a document that waits holds two generations, of which publishing
+ * frees one, and once Redis is short its lane is paused, so that it would wait until others have made room.
  * @throws NotYetError while they do so, for a limited time
  */
 export type PrepareMirrors = (record: DocumentRecord, chunkCount: number) => Promise<void>;
@@ -17,14 +22,16 @@ export type PrepareMirrors = (record: DocumentRecord, chunkCount: number) => Pro
 export function createPrepareMirrors({
   records,
   mirrors,
+  memory,
   fromChunks = PREPARED_FROM_CHUNKS,
 }: {
   readonly records: Pick<Records, 'update'>;
   readonly mirrors: Mirrors;
+  readonly memory: Pick<MemoryWatch, 'state'>;
   readonly fromChunks?: number;
 }): PrepareMirrors {
   return async (record, chunkCount) => {
-    if (chunkCount < fromChunks) return;
+    if (chunkCount < fromChunks || (await isNearlyShort(memory))) return;
     const generation = generationId(record);
     if (!isPrepared(record)) {
       if (!(await mirrors.open(generation))) return;
@@ -36,6 +43,11 @@ export function createPrepareMirrors({
     }
     if (await mirrors.areLoading(generation)) throw new NotYetError(ASK_AGAIN_MILLISECONDS);
   };
+}
+
+async function isNearlyShort(memory: Pick<MemoryWatch, 'state'>): Promise<boolean> {
+  const { used, share } = await memory.state();
+  return used > NEARLY_SHORT * share;
 }
 
 /** Whether the newest attempt is whole, and mirrors were told to load it. */

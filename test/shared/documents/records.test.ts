@@ -146,6 +146,17 @@ describe('records', () => {
     expect(before).toMatchObject({ attempt: 2, status: 'queued' });
   });
 
+  test('what is prepared keeps its stage, unless its attempt begins anew', () => {
+    const document = makeDocument({ status: 'processing', stage: 'embedding', progress: 0.5 });
+    const fence = fenceOf(document);
+    const prepared = transitions.prepare(document, { ...fence, chunkCount: 1 })?.record;
+    if (!prepared) throw new Error('not prepared');
+    const report = { ...fence, stage: 'embedding', progress: 0.9 };
+    expect(transitions.reportProgress(prepared, report)).toBeNull();
+    expect(transitions.reportProgress(document, report)?.record).toMatchObject({ progress: 0.9 });
+    expect(transitions.startAttempt(prepared, fence)?.record).toMatchObject({ prepared: null });
+  });
+
   test('a deleted document is gone, its generations are garbage, and late runs find nothing', async () => {
     const document = await published();
     const { discarded } = await records.update(document.id, transitions.remove);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createBuiltinEmbedder } from '../../../src/shared/adapters/builtin/embedder.js';
 import { createChunks } from '../../../src/shared/chunks/chunks.js';
 import { FIRST_VECTORS } from '../../../src/shared/data-set/vectors.js';
@@ -10,6 +10,7 @@ import { createEmbedding } from '../../../src/shared/models/embedding.js';
 import { createMetricsBuffer } from '../../../src/shared/observability/metrics-buffer.js';
 import { createJobs, type Jobs } from '../../../src/shared/queues/jobs.js';
 import { bullConnection } from '../../../src/shared/redis/client.js';
+import { createMemoryWatch } from '../../../src/shared/redis/memory.js';
 import { createTermStatistics } from '../../../src/shared/term-statistics/term-statistics.js';
 import { createEmbedJob } from '../../../src/workers/ingestion/embed-job.js';
 import { createFailDocument } from '../../../src/workers/ingestion/fail-document.js';
@@ -19,12 +20,14 @@ import { createPublish } from '../../../src/workers/ingestion/publish.js';
 import { NotYetError } from '../../../src/workers/not-yet.js';
 import { makeDocument } from '../../support/documents.js';
 import { rejection } from '../../support/rejection.js';
+import { until } from '../../support/until.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
 
 const { url, redis } = useTestRedis({ failFast: false });
 const records = createRecords(redis);
 const { signal } = new AbortController();
 const LONG = 3;
+const SHARE = 0.5;
 let jobs: Jobs;
 let document: DocumentRecord;
 
@@ -40,6 +43,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await redis.flushAll();
+  await redis.configSet('maxmemory', '0');
   document = makeDocument();
   await records.create(document);
 });
@@ -64,7 +68,12 @@ async function ingest(chunkCount: number) {
         return builtin.embedDocuments(texts, options);
       },
     },
-    prepareMirrors: createPrepareMirrors({ records, mirrors: createMirrors(redis), fromChunks: LONG }),
+    prepareMirrors: createPrepareMirrors({
+      records,
+      mirrors: createMirrors(redis),
+      memory: createMemoryWatch(redis, SHARE),
+      fromChunks: LONG,
+    }),
     publish: createPublish({ records, jobs, metrics, vectors: FIRST_VECTORS }),
     checkDimensions: () => Promise.resolve(),
   });
@@ -126,3 +135,37 @@ test('an attempt that is over by then is not published, and nothing of it stays 
   expect(await embed()).toBe('stale');
   expect(await read()).toMatchObject({ status: 'queued', prepared: null, published: null });
 });
+
+describe('while Redis is nearly short of memory', () => {
+  /** Makes what is used 95 % of the share. */
+  const fill = async () => {
+    const { used } = await createMemoryWatch(redis, SHARE).state();
+    await redis.configSet('maxmemory', String(Math.floor(used / 0.95 / SHARE)));
+  };
+
+  test('a long document is published without mirrors being told', async () => {
+    await tellOfMirror(redis, 'mirror', []);
+    const { embed } = await ingest(LONG);
+    await fill();
+    expect(await embed()).toBe('published');
+    expect(await read()).toMatchObject({ status: 'completed', prepared: null });
+  });
+
+  test('mirrors that load are not waited for any longer', async () => {
+    await tellOfMirror(redis, 'mirror', []);
+    const { embed } = await ingest(LONG);
+    expect(await rejection(embed())).toBeInstanceOf(NotYetError);
+    await fill();
+    // The mirror lives on, and the time for which it is waited for has not passed.
+    await until(async () => {
+      await tellOfMirror(redis, 'mirror', []);
+      return (await embed().catch(rethrowUnlessNotYet)) === 'published';
+    }, 20);
+    expect(await read()).toMatchObject({ status: 'completed', prepared: null });
+  });
+});
+
+/** What is known of the memory is a moment old. */
+function rethrowUnlessNotYet(error: unknown): void {
+  if (!(error instanceof NotYetError)) throw error;
+}

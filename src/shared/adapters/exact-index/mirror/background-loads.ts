@@ -21,6 +21,8 @@ import type { ParsedRecord } from './record-fields.js';
 export interface BackgroundLoads {
   /** Takes over a record, begins to load what it names, and drops what it does not name any more. */
   follow(record: ParsedRecord): void;
+  /** Whether something is loaded for a document, so that its next record has to be followed, too. */
+  isFollowing(documentId: string): boolean;
   /** Drops what was loaded for a document that does not exist any more. */
   forget(documentId: string): void;
   clear(): void;
@@ -76,6 +78,7 @@ export function createBackgroundLoads(parts: Parts): BackgroundLoads {
       follow(state, record);
       void run(state);
     },
+    isFollowing: (documentId) => state.documents.has(documentId),
     forget: (documentId) => forget(state, documentId),
     clear: () => {
       for (const documentId of [...state.documents.keys()]) forget(state, documentId);
@@ -87,14 +90,16 @@ export function createBackgroundLoads(parts: Parts): BackgroundLoads {
 
 function follow(state: State, record: ParsedRecord): void {
   const { mirror, documents } = state;
-  const { document, published, prepared } = record;
+  const { document, published } = record;
   const following = documents.get(document.id) ?? newFollowing(record);
   following.record = record;
   documents.set(document.id, following);
-  for (const [attempt, load] of following.loads)
-    if (attempt !== published?.attempt && attempt !== prepared?.attempt) drop(state, following, load);
-  if (published && mirror.get(document.id)?.attempt !== published.attempt)
-    serveOrLoad(state, following, published);
+  const isServed = published === null || mirror.get(document.id)?.attempt === published.attempt;
+  const missing = isServed ? null : published;
+  const prepared = isPublished(record.prepared, published) ? null : record.prepared;
+  for (const load of following.loads.values())
+    if (!isOf(load, missing) && !isOf(load, prepared)) drop(state, following, load);
+  if (missing) serveOrLoad(state, following, missing);
   else {
     mirror.put(record, published ? 'kept' : null);
     endMissing(following);
@@ -111,6 +116,14 @@ const newFollowing = (record: ParsedRecord): Following => ({
 });
 
 type Wanted = NonNullable<ParsedRecord['published']>;
+
+/** A writer of an earlier version publishes without noting that the generation is not prepared any more. */
+const isPublished = (prepared: Wanted | null, published: Wanted | null): boolean =>
+  prepared !== null && prepared.attempt === published?.attempt;
+
+/** An attempt that was begun anew may have another number of chunks. */
+const isOf = ({ loaded, chunkCount }: ChunkLoad, wanted: Wanted | null): boolean =>
+  loaded.attempt === wanted?.attempt && chunkCount === wanted.chunkCount;
 
 /** Makes a document answer with its published generation: at once if that was loaded before it was published. */
 function serveOrLoad(state: State, following: Following, published: Wanted): void {
@@ -177,6 +190,10 @@ async function run(state: State): Promise<void> {
       for (const load of new Set(page.map((piece) => piece.load))) finish(state, load);
     };
     while (!queue.isEmpty) await readPages(queue.pages(), { client, mirror, onPage });
+    // A page whose chunks were taken in may have failed before all its loads were ended. Nothing of them is asked again.
+    if (state.isFailing)
+      for (const { loads } of [...state.documents.values()])
+        for (const load of [...loads.values()]) finish(state, load);
     state.isFailing = false;
   } catch (error) {
     if (!state.isFailing)

@@ -90,7 +90,8 @@ async function loadGroup(documentIds: readonly string[], reading: Reading): Prom
     const loads = records.flatMap((record) => beginWhole(record, mirror));
     await readWhole(loads, reading);
     remaining = loads.flatMap((each) => settle(each, { ...reading, suspects }));
-    for (const record of records) if (record.prepared) background.follow(record);
+    for (const record of records)
+      if (record.prepared || background.isFollowing(record.document.id)) background.follow(record);
   }
 }
 
