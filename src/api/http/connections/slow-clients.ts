@@ -127,16 +127,19 @@ function tooSlow(behind: readonly Behind[], limits: SlowClientLimits): Set<Socke
   return ended;
 }
 
-/** The slowest connections of the caller who has to give way, if there is one. Downloads hold nothing. */
+/** The slowest connections of the first caller who has to give way and has slow ones. Downloads hold nothing. */
 function givingWay(behind: readonly Behind[], { answerMemory }: SlowClientLimits): Behind[] {
-  const callerId = answerMemory?.givesWay() ?? null;
-  if (!answerMemory || callerId === null) return [];
-  const holds = (socket: Socket) => {
-    const request = requests.get(socket);
-    return request?.callerId === callerId && answerMemory.holds(request.signal);
-  };
-  return behind
-    .filter(({ socket, mark }) => mark.rate < LEAST_BYTES_PER_SECOND && holds(socket))
+  if (!answerMemory) return [];
+  const slow = behind.flatMap((each) => {
+    const request = requests.get(each.socket);
+    const gives = request && each.mark.rate < LEAST_BYTES_PER_SECOND && answerMemory.holds(request.signal);
+    return gives ? [{ ...each, callerId: request.callerId }] : [];
+  });
+  if (slow.length === 0) return [];
+  const callers = new Set(slow.map(({ callerId }) => callerId));
+  const first = answerMemory.givesWay().find((callerId) => callers.has(callerId));
+  return slow
+    .filter(({ callerId }) => callerId === first)
     .sort((a, b) => a.mark.rate - b.mark.rate)
     .slice(0, MAX_GIVING_WAY);
 }

@@ -32,8 +32,8 @@ export interface AnswerMemory {
   reserve(wanted: Wanted): Promise<Lease>;
   /** Counts memory that is already in use, as far as the caller's share goes. It is never refused. */
   hold(wanted: Wanted): Lease;
-  /** The caller whose slow connections should be cut off, because another one waits; null for nobody. */
-  givesWay(): string | null;
+  /** Callers who hold more than one who waits, largest first: the slow connections of the first that has any should be cut off. */
+  givesWay(): readonly string[];
   /** Whether the answer to the request with this signal holds memory now. */
   holds(answer: AbortSignal): boolean;
   figures(): { readonly held: number; readonly waiting: number };

@@ -1,4 +1,4 @@
-import { createTally, type Tally } from '../../../shared/tools/tally.js';
+import { createTally } from '../../../shared/tools/tally.js';
 import { createWaitingAnswers, type Holder, type Pass, type Waiter } from './waiting-answers.js';
 
 /** The last part of the memory is reserved for callers who hold at most this much. */
@@ -56,9 +56,8 @@ export function createAnswerRoom(limitBytes: number) {
       if (by < 0) admit();
     },
     givesWay: () => {
-      const most = byCaller.largest();
-      const gives = most !== null && lines.firstForRoom().some(holdsLess(byCaller, most));
-      return gives ? most : null;
+      const waiting = lines.firstForRoom().map(({ callerId }) => byCaller.of(callerId));
+      return byCaller.above(waiting.reduce((least, each) => Math.min(least, each), Infinity));
     },
     holds: (answer: AbortSignal) => heldBy(answer) > 0,
     figures: () => ({ held, waiting: lines.waiting }),
@@ -81,8 +80,3 @@ function passFor(limitBytes: number, { own, kind }: { own: number; kind: Waiter[
   if (own <= FIRST_BYTES) return 'first';
   return own <= limitBytes * SHARES[kind].own ? kind : null;
 }
-
-const holdsLess =
-  (byCaller: Tally, than: string) =>
-  ({ callerId }: Waiter) =>
-    byCaller.of(callerId) < byCaller.of(than);
