@@ -27,16 +27,19 @@ interface Counting {
   readonly logger: Logger;
 }
 
-/** @returns the suspects of this process, which share a single line */
+/** @returns the suspects of this process, with one line for each lane: a long parse does not hold up embeddings */
 export function createSuspects(counting: Counting): Suspects {
-  let last = Promise.resolve();
+  const lasts = new Map<string, Promise<void>>();
   return {
     run: async (job, stopping, run) => {
       if (job.stalledCounter === 0) return run();
-      const before = last;
+      const before = lasts.get(job.queueName) ?? Promise.resolve();
       const turn = untilAborted(before, stopping).then(() => runCounted(counting, job, run));
       // The next one waits for those before this one, too, if this one leaves the line.
-      last = Promise.allSettled([before, turn]).then(() => undefined);
+      lasts.set(
+        job.queueName,
+        Promise.allSettled([before, turn]).then(() => undefined),
+      );
       return turn;
     },
   };
