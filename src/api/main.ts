@@ -39,7 +39,7 @@ async function main(): Promise<void> {
     requestTimeoutSeconds: settings.api.requestTimeoutSeconds,
     stalledMilliseconds: settings.api.stalledSeconds * 1_000,
     maxUnsentBytes: limitBytes,
-    givesWay: () => answerMemory.givesWay(),
+    answerMemory,
     onCutOff: processMetrics.countCutOff,
   });
   limitConnections(server, {

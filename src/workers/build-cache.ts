@@ -36,7 +36,7 @@ async function buildCache(parts: BuildParts, request: BuildRequest, signal: Abor
   const before = await caches.read(ownerId, name);
   const wanted = before?.building;
   if (wanted?.build !== build) return 'stale';
-  const read = await readWanted(parts, ownerId, wanted);
+  const read = await readWanted(parts, { ownerId, signal }, wanted);
   if ('tooLarge' in read) return fail(caches, request, 'too_large', read.tooLarge);
   const { members, passages } = read;
   if (passages.length === 0) return fail(caches, request, 'empty', 'No documents to add to cache');
@@ -78,12 +78,13 @@ type Wanted =
 /** Reads the texts of the wanted documents, and reads them again if new versions are published in the meantime. */
 async function readWanted(
   { records, chunks, engine }: BuildParts,
-  ownerId: string,
+  { ownerId, signal }: { readonly ownerId: string; readonly signal: AbortSignal },
   { documentIds }: CacheBuild,
 ): Promise<Wanted> {
   const { contextWindow } = engine;
   const maxCharacters = CHARACTERS_PER_TOKEN * contextWindow;
   for (;;) {
+    signal.throwIfAborted();
     const { members, tokenCount } = await currentMembers(records, { ownerId, documentIds });
     try {
       const passages = await readCachePassages({ records, chunks }, { ownerId, members, maxCharacters });

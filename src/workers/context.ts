@@ -68,7 +68,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     embedding: createEmbedding(embedder, { maxWaitMilliseconds: isEmbeddingRemote ? 20 : 0 }),
     /** Whether embedding depends on a provider, which may be slow or unavailable. */
     isEmbeddingRemote,
-    suspects: createSuspects(),
+    suspects: createSuspects({ redis, logger }),
     ...openMemory(redis, records, settings.ingest.maxMemoryShare),
     caches: createCaches(redis, logMalformedCache(logger)),
     cacheEngine: createPromptCacheEngine({ completer: createCompleter(settings), countTokens, renderPrefix }),

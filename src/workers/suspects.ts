@@ -1,8 +1,10 @@
 import type { Job } from 'bullmq';
-import { z } from 'zod';
+import type { Logger } from '../shared/observability/logger.js';
+import { defineScript, type Redis } from '../shared/redis/client.js';
+import { queueKeys } from '../shared/redis/keys.js';
 import { untilAborted } from '../shared/tools/until-aborted.js';
 
-/** A job fails when this many worker processes have ended abnormally while they ran it. */
+/** A job fails when this many worker processes have ended abnormally, or stopped answering, while they ran it. */
 export const MAX_DEATHS = 3;
 
 /** Thrown instead of running a job that has ended too many workers. */
@@ -20,32 +22,64 @@ export interface Suspects {
   run<Result>(job: Job, stopping: AbortSignal, run: () => Promise<Result>): Promise<Result>;
 }
 
-/** What a job's data holds beside its payload. Dashboards show it. */
-const countSchema = z.looseObject({ deathsAlone: z.number().default(0) });
+interface Counting {
+  readonly redis: Redis;
+  readonly logger: Logger;
+}
 
-/** @returns the suspects of this process, which share a single line */
-export function createSuspects(): Suspects {
-  let last = Promise.resolve();
+/** @returns the suspects of this process, with one line for each lane: a long parse does not hold up embeddings */
+export function createSuspects(counting: Counting): Suspects {
+  const lasts = new Map<string, Promise<void>>();
   return {
     run: async (job, stopping, run) => {
       if (job.stalledCounter === 0) return run();
-      const before = last;
-      const turn = untilAborted(before, stopping).then(() => runCounted(job, run));
+      const before = lasts.get(job.queueName) ?? Promise.resolve();
+      const turn = untilAborted(before, stopping).then(() => runCounted(counting, job, run));
       // The next one waits for those before this one, too, if this one leaves the line.
-      last = Promise.allSettled([before, turn]).then(() => undefined);
+      lasts.set(
+        job.queueName,
+        Promise.allSettled([before, turn]).then(() => undefined),
+      );
       return turn;
     },
   };
 }
 
-async function runCounted<Result>(job: Job, run: () => Promise<Result>): Promise<Result> {
-  const data = countSchema.parse(job.data);
-  // The first death is the one that made the job a suspect.
-  if (1 + data.deathsAlone >= MAX_DEATHS) throw new DeadlyJobError('workers died of it');
-  await job.updateData({ ...data, deathsAlone: data.deathsAlone + 1 });
+/**
+ * KEYS[1] a job's hash, ARGV[1] the largest count. Counts a run and returns the count, or one more than the largest and
+ * counts nothing. The count is a field beside those of BullMQ and goes with the job; a job that is gone gets none.
+ */
+const countRun = defineScript<number>(
+  `if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+  local count = tonumber(redis.call('HGET', KEYS[1], 'quire:deathsAlone') or '0') + 1
+  if count <= tonumber(ARGV[1]) then redis.call('HSET', KEYS[1], 'quire:deathsAlone', count) end
+  return count`,
+  { evenWhenFull: true },
+);
+
+/** KEYS[1] a job's hash, ARGV[1] the count of this run: another run that has counted since keeps its count. */
+const forgetRun = defineScript<number>(
+  `if redis.call('HGET', KEYS[1], 'quire:deathsAlone') ~= ARGV[1] then return 0 end
+  return redis.call('HDEL', KEYS[1], 'quire:deathsAlone')`,
+  { evenWhenFull: true },
+);
+
+/** The first death is the one that made the job a suspect. */
+const MAX_DEATHS_ALONE = MAX_DEATHS - 1;
+
+async function runCounted<Result>(
+  { redis, logger }: Counting,
+  { id = '', queueName }: Job,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  const keys = [queueKeys.job(queueName, id)];
+  const count = await countRun.run(redis, { keys, arguments: [String(MAX_DEATHS_ALONE)] });
+  if (count > MAX_DEATHS_ALONE) throw new DeadlyJobError('workers died of it');
   try {
     return await run();
   } finally {
-    await job.updateData({ ...data, deathsAlone: 0 });
+    await forgetRun.run(redis, { keys, arguments: [String(count)] }).catch((error: unknown) => {
+      logger.warn({ queue: queueName, jobId: id, err: error }, 'a run without a death stays counted');
+    });
   }
 }

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import type { ApiReply } from '../../src/api/http/response/reply.js';
 import { createAnswerMemory } from '../../src/api/services/answer-memory/answer-memory.js';
 import { makeToken, startApi, type ApiClient } from '../support/api.js';
 import { openRaw, type RawConnection } from '../support/raw-http.js';
@@ -11,6 +13,16 @@ const MEGABYTE = 1024 ** 2;
 const BODY = Array.from({ length: 400 }, () => 'x'.repeat(60_000));
 const BODY_BYTES = JSON.stringify(BODY).length;
 
+/** A download, which takes no memory of answers. */
+const FILE_BYTES = 24 * MEGABYTE;
+const file: ApiReply = {
+  type: 'download',
+  filename: 'file',
+  contentType: 'application/octet-stream',
+  sizeBytes: FILE_BYTES,
+  bytes: Readable.from(Array.from({ length: 24 }, () => Buffer.alloc(MEGABYTE))),
+};
+
 let memory: ReturnType<typeof createAnswerMemory>;
 let api: ApiClient;
 let cutOff: number;
@@ -21,7 +33,10 @@ beforeEach(async () => {
   // Four such answers fit, and two of one caller.
   memory = createAnswerMemory({ limitBytes: 4.5 * BODY_BYTES, waitMilliseconds: 20_000 });
   api = await startApi({
-    routes: [{ ...get('/long', () => ({ type: 'json', status: 200, body: BODY })), permission: 'read' }],
+    routes: [
+      { ...get('/long', () => ({ type: 'json', status: 200, body: BODY })), permission: 'read' },
+      { ...get('/file', () => file), permission: 'read' },
+    ],
     answerMemory: memory,
     giveWayMilliseconds: 1_500,
     stalledMilliseconds: 120_000,
@@ -34,11 +49,11 @@ afterEach(async () => {
 });
 
 /** Asks for a long answer, and takes nothing of it but its beginning. */
-async function askAndPause(callerId: string): Promise<RawConnection> {
+async function askAndPause(callerId: string, path = '/long'): Promise<RawConnection> {
   const connection = await openRaw(api.port);
   connections.push(connection);
   const token = makeToken({ entity_id: callerId });
-  connection.socket.write(`GET /long HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+  connection.socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`);
   await connection.until(/200 OK/);
   connection.socket.pause();
   return connection;
@@ -58,6 +73,30 @@ test('stalled connections of who holds most give way to a caller who waits, and 
   expect(cutOff).toBeLessThanOrEqual(2);
   const [, , second] = connections;
   expect(second?.socket.destroyed).toBe(false);
+}, 60_000);
+
+test('a slow download gives way to nobody: it holds none of the memory', async () => {
+  const { socket: download } = await askAndPause('heavy', '/file');
+  for (const callerId of ['heavy', 'heavy', 'second']) await askAndPause(callerId);
+  await sleep(3_000);
+  expect((await ask('third')).status).toBe(200);
+  expect(cutOff).toBeGreaterThanOrEqual(1);
+  let taken = 0;
+  let isClosed = false;
+  download.removeAllListeners('data').on('data', (piece: Buffer) => (taken += piece.length));
+  download.once('close', () => (isClosed = true));
+  download.resume();
+  await until(() => isClosed || taken > 0.9 * FILE_BYTES);
+  expect(taken).toBeGreaterThan(0.9 * FILE_BYTES);
+}, 60_000);
+
+test('where who holds most has no slow connection, that of the next one gives way', async () => {
+  await memory.reserve({ callerId: 'heavy', bytes: 2 * BODY_BYTES });
+  await askAndPause('second');
+  await sleep(3_000);
+  expect(cutOff).toBe(0);
+  expect((await ask('third')).status).toBe(200);
+  expect(cutOff).toBe(1);
 }, 60_000);
 
 test('who takes an answer steadily is not cut off for others', async () => {
@@ -90,19 +129,19 @@ test('a caller who waits for its own answers alone cuts nothing off', async () =
   await own;
 }, 60_000);
 
-test('whose answers give way: those of who holds most, for one who holds less', async () => {
+test('whose answers give way: those of who holds more than one who waits, largest first', async () => {
   const figures = createAnswerMemory({ limitBytes: 16 * MEGABYTE, waitMilliseconds: 10_000 });
   await figures.reserve({ callerId: 'a', bytes: 6 * MEGABYTE });
   await figures.reserve({ callerId: 'b', bytes: 5 * MEGABYTE });
-  expect(figures.givesWay()).toBeNull();
+  expect(figures.givesWay()).toEqual([]);
   const leaving = new AbortController();
   const own = figures.reserve({ callerId: 'a', bytes: 2 * MEGABYTE, signal: leaving.signal });
   await sleep(1);
-  expect(figures.givesWay()).toBeNull();
+  expect(figures.givesWay()).toEqual([]);
   const other = figures.reserve({ callerId: 'c', bytes: 2 * MEGABYTE, signal: leaving.signal });
   await sleep(1);
-  expect(figures.givesWay()).toBe('a');
+  expect(figures.givesWay()).toEqual(['a', 'b']);
   leaving.abort(new Error('gone'));
   await Promise.allSettled([own, other]);
-  expect(figures.givesWay()).toBeNull();
+  expect(figures.givesWay()).toEqual([]);
 });

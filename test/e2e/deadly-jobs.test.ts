@@ -61,7 +61,8 @@ test('a document that kills its worker three times fails, and those beside it ar
     status: 'failed',
     error: {
       code: 'internal',
-      message: 'The document could not be processed: the worker ended abnormally 3 times during it',
+      message:
+        'The document could not be processed: the worker ended abnormally or stopped answering 3 times during it',
     },
   });
   expect(deaths).toBe(3);

@@ -115,7 +115,7 @@ export async function startApi({
     maxUnsentBytes,
     onCutOff,
     giveWayMilliseconds,
-    givesWay: () => answerMemory.givesWay(),
+    answerMemory,
   };
   const server = createApiServer(app, { requestTimeoutSeconds, ...sending });
   server.listen(0, '127.0.0.1');

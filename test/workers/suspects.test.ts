@@ -1,16 +1,19 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { Queue } from 'bullmq';
+import type { Job, Queue } from 'bullmq';
 import pino from 'pino';
+import { UnavailableError } from '../../src/shared/errors.js';
 import { openQueue } from '../../src/shared/queues/jobs.js';
 import { bullConnection } from '../../src/shared/redis/client.js';
 import { queueKeys } from '../../src/shared/redis/keys.js';
-import { createLaneWorker, type JobHandler } from '../../src/workers/lane-worker.js';
-import { createSuspects } from '../../src/workers/suspects.js';
+import { createLaneWorker, type JobHandler, type WorkerOptions } from '../../src/workers/lane-worker.js';
+import { createSuspects, DeadlyJobError } from '../../src/workers/suspects.js';
 import { until } from '../support/until.js';
 import { useTestRedis } from '../support/use-test-redis.js';
 
 const { url, redis } = useTestRedis({ failFast: false });
 const connection = bullConnection(url, { failFast: false });
+const logger = pino({ level: 'silent' });
+const counting = { redis, logger };
 const LANE = 'embedding';
 let queue: Queue;
 
@@ -21,22 +24,31 @@ beforeEach(async () => {
 afterEach(() => queue.close());
 
 /** Adds a job that BullMQ has taken from dead workers before. */
-async function addStalled(id: string, data: object = {}): Promise<void> {
+async function addStalled(id: string): Promise<void> {
   await queue.pause();
-  await queue.add('embed', { id, ...data }, { jobId: id });
+  await queue.add('embed', { id }, { jobId: id });
   await redis.hSet(queueKeys.job(LANE, id), 'stc', '7');
   await queue.resume();
 }
 
-function startWorker(handler: JobHandler) {
+/** Adds one, and returns it as a worker takes it. */
+async function takeStalled(id: string): Promise<Job> {
+  await addStalled(id);
+  const job: Job | undefined = await queue.getJob(id);
+  if (!job) throw new Error('the job is missing');
+  return job;
+}
+
+function startWorker(handler: JobHandler, onFinished?: WorkerOptions['onFinished']) {
   return createLaneWorker({
     queue: LANE,
     connection,
     concurrency: 8,
     lockMilliseconds: 10_000,
     handlers: { embed: handler },
-    suspects: createSuspects(),
-    logger: pino({ level: 'silent' }),
+    suspects: createSuspects(counting),
+    logger,
+    ...(onFinished && { onFinished }),
   });
 }
 
@@ -64,7 +76,13 @@ test('a job that workers gave back when they were stopped is not given up, howev
 });
 
 test('a job that was running alone at two deaths after its first is given up, and is not run', async () => {
-  await addStalled('deadly', { deathsAlone: 2 });
+  const job = await takeStalled('deadly');
+  const { signal } = new AbortController();
+  for (let deaths = 1; deaths <= 2; deaths += 1)
+    await new Promise<void>((started) => {
+      // The worker dies: it neither ends the job nor takes another.
+      void createSuspects(counting).run(job, signal, () => new Promise(() => started()));
+    });
   const reasons: string[] = [];
   let runs = 0;
   const worker = startWorker({
@@ -74,6 +92,69 @@ test('a job that was running alone at two deaths after its first is given up, an
   await until(async () => (await queue.getJobCounts('failed'))['failed'] === 1);
   await worker.close(0);
   expect([reasons, runs]).toEqual([['deadly'], 0]);
+});
+
+test('a run that ends after another worker has taken its job does not clear the count of that one', async () => {
+  const job = await takeStalled('deadly');
+  const { signal } = new AbortController();
+  const start = () =>
+    new Promise<{ wake: () => Promise<void> }>((resolve) => {
+      const run = createSuspects(counting).run(
+        job,
+        signal,
+        () => new Promise<void>((end) => resolve({ wake: () => (end(), run) })),
+      );
+    });
+  const frozen = await start();
+  await start();
+  await frozen.wake();
+  const third = createSuspects(counting).run(job, signal, () => Promise.resolve('run'));
+  await expect(third).rejects.toThrow(DeadlyJobError);
+});
+
+test('a job that is put off while Redis is full is not given up, however often that is', async () => {
+  await addStalled('innocent');
+  let runs = 0;
+  let given = 0;
+  const worker = startWorker({
+    run: async () => {
+      runs += 1;
+      if (runs > 4) return 'done';
+      await redis.configSet('maxmemory', '1');
+      throw new UnavailableError('redis', { retryAfterSeconds: 0.05 });
+    },
+    giveUp: () => Promise.resolve((given += 1)),
+  });
+  try {
+    for (let times = 1; times <= 4 && given === 0; times += 1) {
+      await until(async () => given > 0 || (await queue.getJobCounts('delayed'))['delayed'] === 1);
+      // A full Redis lets nobody take the job again.
+      await redis.configSet('maxmemory', '0');
+      await until(() => given > 0 || runs > times);
+    }
+  } finally {
+    await redis.configSet('maxmemory', '0');
+    await worker.close(0);
+  }
+  expect([given, runs]).toEqual([0, 5]);
+});
+
+test('a job that is removed while it runs ends with its own result, and no count is left of it', async () => {
+  await addStalled('removed');
+  const outcomes: string[] = [];
+  const worker = startWorker(
+    {
+      run: async () => {
+        await redis.del(queueKeys.job(LANE, 'removed'));
+        return 'done';
+      },
+      giveUp: () => Promise.reject(new Error('not expected')),
+    },
+    ({ outcome }) => outcomes.push(outcome),
+  );
+  await until(() => outcomes.length > 0);
+  await worker.close(0);
+  expect([outcomes, await redis.exists(queueKeys.job(LANE, 'removed'))]).toEqual([['done'], 0]);
 });
 
 test('jobs of which workers have died run one after the other, and do not hold up others', async () => {

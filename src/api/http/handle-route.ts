@@ -7,7 +7,7 @@ import {
   type Caller,
 } from '../auth/auth.js';
 import type { RateLimit } from '../auth/rate-limit.js';
-import { noteCaller } from './connections/slow-clients.js';
+import { noteRequest } from './connections/slow-clients.js';
 import type { AnswerMemory } from '../services/answer-memory/answer-memory.js';
 import { clientAddressOf } from './client-address.js';
 import { continueBody } from './connections/expect-continue.js';
@@ -45,7 +45,7 @@ export function handleRoute(route: Route, options: RouteOptions): RequestHandler
     const signal = abortsWhenGone(request, response);
     const caller = admit(route, request, options.authenticate);
     if (caller !== anonymous) await options.rateLimit?.(caller.id);
-    noteCaller(request.socket, caller.id);
+    noteRequest(request.socket, { callerId: caller.id, signal });
     const claim = options.bodies.claim(caller.id);
     let settled: ApiReply;
     try {
@@ -129,7 +129,7 @@ function holdFor(
   return (bytes) =>
     request.method === 'GET'
       ? memory.reserve({ callerId, bytes, signal })
-      : Promise.resolve(memory.hold({ callerId, bytes }));
+      : Promise.resolve(memory.hold({ callerId, bytes, signal }));
 }
 
 function admit(route: Route, request: Request, authenticate: Authenticate): Caller {

@@ -2,8 +2,8 @@
 export interface Tally {
   of(name: string): number;
   add(name: string, by: number): void;
-  /** The name with the largest sum; null when there are none. */
-  largest(): string | null;
+  /** The names with larger sums than this, largest first. */
+  above(sum: number): string[];
 }
 
 export function createTally(): Tally {
@@ -11,10 +11,9 @@ export function createTally(): Tally {
   const of = (name: string) => sums.get(name) ?? 0;
   return {
     of,
-    largest: () => {
-      let found: readonly [name: string | null, sum: number] = [null, -Infinity];
-      for (const each of sums) if (each[1] > found[1]) found = each;
-      return found[0];
+    above: (least) => {
+      const found = [...sums].filter(([, sum]) => sum > least).sort(([, a], [, b]) => b - a);
+      return found.map(([name]) => name);
     },
     add: (name, by) => {
       const sum = of(name) + by;

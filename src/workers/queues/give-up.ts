@@ -8,7 +8,7 @@ import { MAX_DEATHS } from '../suspects.js';
 /** What an owner is told after the statement of what could not be done. */
 export const REASONS: Readonly<Record<GiveUpReason, string>> = {
   failed: '',
-  deadly: `: the worker ended abnormally ${String(MAX_DEATHS)} times during it`,
+  deadly: `: the worker ended abnormally or stopped answering ${String(MAX_DEATHS)} times during it`,
 };
 
 /** Fails a document whose job will not be run again, so that its owner does not wait for ever. */

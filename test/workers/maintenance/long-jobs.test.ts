@@ -58,7 +58,7 @@ function startWorker(): void {
   const worker = createLaneWorker({
     queue: 'maintenance',
     connection,
-    suspects: createSuspects(),
+    suspects: createSuspects({ redis, logger: pino({ level: 'silent' }) }),
     concurrency: 1,
     lockMilliseconds: 5_000,
     handlers: createLongJobs({ jobs, clean, retag, turnMilliseconds: 50 }),

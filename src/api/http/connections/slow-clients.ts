@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { AbandonedError } from '../../services/abandoned-error.js';
+import type { AnswerMemory } from '../../services/answer-memory/answer-memory.js';
 
 /** A client that accepts fewer bytes than this in the allowed time counts as stalled. */
 const MIN_BYTES = 64 * 1024;
@@ -16,10 +17,10 @@ export interface SlowClientLimits {
    */
   readonly maxUnsentBytes: number;
   /**
-   * The caller whose slow clients give way because somebody waits for the memory that they hold; null for nobody. A slow
-   * client took less than 150 KB a second of its answer when that was last measured, over `giveWayMilliseconds` (10 s).
+   * Whose slow clients give way because somebody waits for the memory that their answers hold. A slow client took less
+   * than 150 KB a second of its answer when that was last measured, over `giveWayMilliseconds` (10 s).
    */
-  readonly givesWay?: () => string | null;
+  readonly answerMemory?: Pick<AnswerMemory, 'givesWay' | 'holds'>;
   readonly giveWayMilliseconds?: number;
   readonly onCutOff?: () => void;
 }
@@ -47,11 +48,16 @@ interface Behind {
   readonly mark: Mark;
 }
 
-const callers = new WeakMap<Socket, string>();
+interface NotedRequest {
+  readonly callerId: string;
+  readonly signal: AbortSignal;
+}
 
-/** Notes whose request is being answered on a connection. */
-export function noteCaller(socket: Socket, callerId: string): void {
-  callers.set(socket, callerId);
+const requests = new WeakMap<Socket, NotedRequest>();
+
+/** Notes which request, and whose, is being answered on a connection. */
+export function noteRequest(socket: Socket, request: NotedRequest): void {
+  requests.set(socket, request);
 }
 
 const cutOff = new WeakSet<Socket>();
@@ -121,12 +127,19 @@ function tooSlow(behind: readonly Behind[], limits: SlowClientLimits): Set<Socke
   return ended;
 }
 
-/** The slowest connections of the caller who has to give way, if there is one. */
-function givingWay(behind: readonly Behind[], { givesWay }: SlowClientLimits): Behind[] {
-  const callerId = givesWay?.() ?? null;
-  if (callerId === null) return [];
-  return behind
-    .filter(({ socket, mark }) => callers.get(socket) === callerId && mark.rate < LEAST_BYTES_PER_SECOND)
+/** The slowest connections of the first caller who has to give way and has slow ones. Downloads hold nothing. */
+function givingWay(behind: readonly Behind[], { answerMemory }: SlowClientLimits): Behind[] {
+  if (!answerMemory) return [];
+  const slow = behind.flatMap((each) => {
+    const request = requests.get(each.socket);
+    const gives = request && each.mark.rate < LEAST_BYTES_PER_SECOND && answerMemory.holds(request.signal);
+    return gives ? [{ ...each, callerId: request.callerId }] : [];
+  });
+  if (slow.length === 0) return [];
+  const callers = new Set(slow.map(({ callerId }) => callerId));
+  const first = answerMemory.givesWay().find((callerId) => callers.has(callerId));
+  return slow
+    .filter(({ callerId }) => callerId === first)
     .sort((a, b) => a.mark.rate - b.mark.rate)
     .slice(0, MAX_GIVING_WAY);
 }

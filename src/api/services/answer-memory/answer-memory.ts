@@ -1,5 +1,6 @@
 import { createAnswerRoom, type AnswerRoom } from './answer-room.js';
 import { wait } from './answer-wait.js';
+import type { Holder } from './waiting-answers.js';
 
 /** A part of the memory is reserved for answers up to this size. */
 const SMALL_BYTES = 256 * 1024;
@@ -8,6 +9,7 @@ const WAIT_MILLISECONDS = 5_000;
 export interface Wanted {
   readonly callerId: string;
   readonly bytes: number;
+  /** That of the request, by which its answer is known. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -29,9 +31,11 @@ export interface AnswerMemory {
   /** Waits for memory, callers in turn. @throws UnavailableError when none becomes free in time, or too many wait */
   reserve(wanted: Wanted): Promise<Lease>;
   /** Counts memory that is already in use, as far as the caller's share goes. It is never refused. */
-  hold(wanted: Omit<Wanted, 'signal'>): Lease;
-  /** The caller whose slow connections should be cut off, because another one waits; null for nobody. */
-  givesWay(): string | null;
+  hold(wanted: Wanted): Lease;
+  /** Callers who hold more than one who waits, largest first: the slow connections of the first that has any should be cut off. */
+  givesWay(): readonly string[];
+  /** Whether the answer to the request with this signal holds memory now. */
+  holds(answer: AbortSignal): boolean;
   figures(): { readonly held: number; readonly waiting: number };
 }
 
@@ -47,15 +51,18 @@ export function createAnswerMemory({
     reserve: async ({ callerId, bytes: wanted, signal }) => {
       const bytes = room.capped(wanted);
       const kind = bytes <= SMALL_BYTES ? 'small' : 'large';
-      await wait(room, { callerId, bytes, kind }, { signal, waitMilliseconds });
-      return createLease(room, { callerId, bytes, waitMilliseconds });
+      const holder = { callerId, answer: signal };
+      await wait(room, { ...holder, bytes, kind }, { signal, waitMilliseconds });
+      return createLease(room, { holder, bytes, waitMilliseconds });
     },
-    hold: ({ callerId, bytes: wanted }) => {
+    hold: ({ callerId, bytes: wanted, signal }) => {
+      const holder = { callerId, answer: signal };
       const bytes = Math.min(wanted, room.leftFor(callerId));
-      room.change(callerId, bytes);
-      return createLease(room, { callerId, bytes, waitMilliseconds });
+      room.change(holder, bytes);
+      return createLease(room, { holder, bytes, waitMilliseconds });
     },
     givesWay: room.givesWay,
+    holds: room.holds,
     figures: room.figures,
   };
 }
@@ -63,15 +70,16 @@ export function createAnswerMemory({
 /** @param options.bytes what was counted for it already */
 function createLease(
   room: AnswerRoom,
-  options: { readonly callerId: string; readonly bytes: number; readonly waitMilliseconds: number },
+  options: { readonly holder: Holder; readonly bytes: number; readonly waitMilliseconds: number },
 ): Lease {
-  const { callerId } = options;
+  const { holder } = options;
+  const { callerId } = holder;
   let current = options.bytes;
   let isReleased = false;
   const set = (bytes: number) => {
     const by = bytes - current;
     current = bytes;
-    if (by !== 0) room.change(callerId, by);
+    if (by !== 0) room.change(holder, by);
   };
   const resize = (wanted: number) => {
     const bytes = room.capped(wanted);
@@ -87,10 +95,10 @@ function createLease(
       const bytes = room.capped(wanted);
       const waitMilliseconds = isSent ? null : options.waitMilliseconds;
       // It stands in its line before others learn of what it gives back.
-      const granted = wait(room, { callerId, bytes, kind: 'begun' }, { signal, waitMilliseconds });
+      const granted = wait(room, { ...holder, bytes, kind: 'begun' }, { signal, waitMilliseconds });
       set(0);
       await granted;
-      if (isReleased) room.change(callerId, -bytes);
+      if (isReleased) room.change(holder, -bytes);
       else current = bytes;
     },
     release: () => {

@@ -1,5 +1,5 @@
-import { createTally, type Tally } from '../../../shared/tools/tally.js';
-import { createWaitingAnswers, type Pass, type Waiter } from './waiting-answers.js';
+import { createTally } from '../../../shared/tools/tally.js';
+import { createWaitingAnswers, type Holder, type Pass, type Waiter } from './waiting-answers.js';
 
 /** The last part of the memory is reserved for callers who hold at most this much. */
 const FIRST_BYTES = 256 * 1024;
@@ -14,12 +14,14 @@ const SHARES = {
 export type AnswerRoom = ReturnType<typeof createAnswerRoom>;
 
 /** An answer that asks for room. */
-type AnswerRequest = Omit<Waiter, 'grant'>;
+type AnswerRequest = Omit<Waiter, 'grant' | 'answer'>;
 
 /** Counts what is held, and lets in those who wait. */
 export function createAnswerRoom(limitBytes: number) {
   let held = 0;
   const byCaller = createTally();
+  const byAnswer = new WeakMap<AbortSignal, number>();
+  const heldBy = (answer: AbortSignal) => byAnswer.get(answer) ?? 0;
   const hasRoom = (asked: AnswerRequest, pass: Pass) => held + asked.bytes <= limitBytes * SHARES[pass].all;
   const passOf = ({ callerId, bytes, kind }: AnswerRequest) =>
     passFor(limitBytes, { own: byCaller.of(callerId) + bytes, kind });
@@ -46,17 +48,18 @@ export function createAnswerRoom(limitBytes: number) {
       return pass !== null && hasRoom(asked, pass);
     },
     leftFor: (callerId: string) => bytesLeft(limitBytes, { own: byCaller.of(callerId), held }),
-    change: (callerId: string, by: number) => {
+    change: ({ callerId, answer }: Holder, by: number) => {
       held += by;
+      if (answer) byAnswer.set(answer, heldBy(answer) + by);
       byCaller.add(callerId, by);
       lines.update(callerId);
       if (by < 0) admit();
     },
     givesWay: () => {
-      const most = byCaller.largest();
-      const gives = most !== null && lines.firstForRoom().some(holdsLess(byCaller, most));
-      return gives ? most : null;
+      const waiting = lines.firstForRoom().map(({ callerId }) => byCaller.of(callerId));
+      return byCaller.above(waiting.reduce((least, each) => Math.min(least, each), Infinity));
     },
+    holds: (answer: AbortSignal) => heldBy(answer) > 0,
     figures: () => ({ held, waiting: lines.waiting }),
   };
 }
@@ -77,8 +80,3 @@ function passFor(limitBytes: number, { own, kind }: { own: number; kind: Waiter[
   if (own <= FIRST_BYTES) return 'first';
   return own <= limitBytes * SHARES[kind].own ? kind : null;
 }
-
-const holdsLess =
-  (byCaller: Tally, than: string) =>
-  ({ callerId }: Waiter) =>
-    byCaller.of(callerId) < byCaller.of(than);

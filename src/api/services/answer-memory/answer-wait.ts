@@ -6,7 +6,7 @@ import type { AnswerRoom } from './answer-room.js';
 const MAX_WAITING = 100;
 
 interface Patience {
-  readonly signal?: AbortSignal | undefined;
+  readonly signal: AbortSignal | undefined;
   /** null: as long as it takes. */
   readonly waitMilliseconds: number | null;
 }
@@ -26,7 +26,7 @@ export function wait(
     };
     const grant = () => {
       stop();
-      room.change(asked.callerId, asked.bytes);
+      room.change(asked, asked.bytes);
       resolve();
     };
     const waiter: Waiter = { ...asked, grant };

@@ -2,8 +2,13 @@
 export const PASSES = ['first', 'begun', 'small', 'large'] as const;
 export type Pass = (typeof PASSES)[number];
 
-export interface Waiter {
+/** Who holds memory: a caller, and the answer itself, which is known by the signal of its request. */
+export interface Holder {
   readonly callerId: string;
+  readonly answer: AbortSignal | undefined;
+}
+
+export interface Waiter extends Holder {
   readonly kind: Exclude<Pass, 'first'>;
   readonly bytes: number;
   readonly grant: () => void;
