@@ -1,4 +1,4 @@
-import { createTally } from '../../../shared/tools/tally.js';
+import { createTally, type Tally } from '../../../shared/tools/tally.js';
 import { createWaitingAnswers, type Holder, type Pass, type Waiter } from './waiting-answers.js';
 
 /** The last part of the memory is reserved for callers who hold at most this much. */
@@ -55,10 +55,7 @@ export function createAnswerRoom(limitBytes: number) {
       lines.update(callerId);
       if (by < 0) admit();
     },
-    givesWay: () => {
-      const waiting = lines.firstForRoom().map(({ callerId }) => byCaller.of(callerId));
-      return byCaller.above(waiting.reduce((least, each) => Math.min(least, each), Infinity));
-    },
+    givesWay: () => byCaller.above(leastHeld(lines.firstForRoom(), byCaller)),
     holds: (answer: AbortSignal) => heldBy(answer) > 0,
     figures: () => ({ held, waiting: lines.waiting }),
   };
@@ -79,4 +76,9 @@ function bytesLeft(limitBytes: number, { own, held }: { own: number; held: numbe
 function passFor(limitBytes: number, { own, kind }: { own: number; kind: Waiter['kind'] }): Pass | null {
   if (own <= FIRST_BYTES) return 'first';
   return own <= limitBytes * SHARES[kind].own ? kind : null;
+}
+
+/** What the one of them holds who holds least. */
+function leastHeld(waiters: readonly Waiter[], byCaller: Tally): number {
+  return waiters.reduce((least, { callerId }) => Math.min(least, byCaller.of(callerId)), Infinity);
 }
