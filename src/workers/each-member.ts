@@ -1,7 +1,7 @@
 import { errorCode } from '../shared/error-code.js';
 import { UnavailableError } from '../shared/errors.js';
 import type { Logger } from '../shared/observability/logger.js';
-import type { Metrics } from '../shared/observability/metrics.js';
+import type { WorkerMetrics } from '../shared/observability/worker-metrics.js';
 import { toUnavailable } from '../shared/redis/client.js';
 
 /** A set that is worked off member by member, which is also the label of the metric. */
@@ -28,7 +28,7 @@ export function createEachMember({
   metrics,
 }: {
   readonly logger: Logger;
-  readonly metrics: Metrics;
+  readonly metrics: WorkerMetrics;
 }): EachMember {
   return async (set, members, work) => {
     let failed = 0;

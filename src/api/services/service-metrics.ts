@@ -2,7 +2,7 @@ import { valueOf } from '../../shared/at.js';
 import { readReindexing } from '../../shared/data-set/reindexing.js';
 import { countWaiting, countWaitingCallers } from '../../shared/documents/waiting-ingests.js';
 import type { Logger } from '../../shared/observability/logger.js';
-import { readStoredMetrics } from '../../shared/observability/metrics.js';
+import { readWorkerMetrics } from '../../shared/observability/worker-metrics.js';
 import {
   renderFamilies,
   type MetricFamily,
@@ -44,7 +44,7 @@ async function readAll(parts: ServiceMetricsParts): Promise<string> {
       readWorkers(parts.redis),
       readUsage(parts.redis),
       readReindexingFigures(parts.redis),
-      readStoredMetrics(parts.redis),
+      readWorkerMetrics(parts.redis),
     ]);
     const families = await within(TIMEOUT_MILLISECONDS, read);
     return await renderFamilies([index, redisFamily(1), ...families.flat()]);

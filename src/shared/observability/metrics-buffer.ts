@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { defineScript, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
-import { bucketOf, fieldOf, type Metrics } from './metrics.js';
+import { bucketOf, fieldOf, type WorkerMetrics } from './worker-metrics.js';
 
-export interface MetricsBuffer extends Metrics {
+export interface MetricsBuffer extends WorkerMetrics {
   /** Adds what was noted to the sums in Redis. What could not be sent is kept for the next time. */
   flush(): Promise<void>;
   /** Stops the timer and flushes a last time. */

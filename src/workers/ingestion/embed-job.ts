@@ -13,7 +13,7 @@ import {
 } from '../../shared/documents/transitions.js';
 import { IngestError } from '../../shared/errors.js';
 import type { Embedding } from '../../shared/models/embedding.js';
-import type { Metrics } from '../../shared/observability/metrics.js';
+import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
 import type { TermStatisticsStore } from '../../shared/term-statistics/term-statistics.js';
 import type { Outcome } from '../lane-worker.js';
 import { termsOfChunk } from './chunk-terms.js';
@@ -36,7 +36,7 @@ interface Dependencies {
   readonly failDocument: FailDocument;
   readonly prepareMirrors: PrepareMirrors;
   readonly publish: Publish;
-  readonly metrics: Metrics;
+  readonly metrics: WorkerMetrics;
   /** @throws UnavailableError when the vectors have other dimensions than the data */
   readonly checkDimensions: (dimensions: number) => Promise<void>;
 }

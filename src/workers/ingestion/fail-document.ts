@@ -1,7 +1,7 @@
 import type { Failure } from '../../shared/document.js';
 import type { Records } from '../../shared/documents/records.js';
 import { fail, type Fence } from '../../shared/documents/transitions.js';
-import type { Metrics } from '../../shared/observability/metrics.js';
+import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
 import type { Jobs } from '../../shared/queues/jobs.js';
 import type { Outcome } from '../lane-worker.js';
 
@@ -15,7 +15,7 @@ export function createFailDocument({
 }: {
   records: Records;
   jobs: Jobs;
-  metrics: Metrics;
+  metrics: WorkerMetrics;
 }): FailDocument {
   return async (fence, failure) => {
     const { record, changed, discarded } = await records.update(fence.documentId, (each) =>

@@ -6,7 +6,7 @@ import type { Records } from '../../shared/documents/records.js';
 import { statisticsOwner, isCurrent, publish, type Fence } from '../../shared/documents/transitions.js';
 import { IngestError } from '../../shared/errors.js';
 import type { Embedding } from '../../shared/models/embedding.js';
-import type { Metrics } from '../../shared/observability/metrics.js';
+import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
 import { sumTerms, TERMS_AT_ONCE } from '../../shared/term-statistics/parts.js';
 import type { Outcome } from '../lane-worker.js';
 import { termsOfChunk } from './chunk-terms.js';
@@ -21,7 +21,7 @@ interface Dependencies {
   readonly records: Records;
   readonly chunks: Chunks;
   readonly embedding: Embedding;
-  readonly metrics: Metrics;
+  readonly metrics: WorkerMetrics;
   /** Reads a short text and cuts it into chunks. @throws IngestError when there are none */
   readonly readText: (content: Content) => Promise<readonly ChunkText[]>;
   readonly failDocument: FailDocument;

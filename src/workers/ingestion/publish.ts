@@ -5,7 +5,7 @@ import type { DocumentRecord } from '../../shared/document.js';
 import type { Transition } from '../../shared/documents/change.js';
 import { documentTags } from '../../shared/documents/document-tags.js';
 import type { Records } from '../../shared/documents/records.js';
-import type { Metrics } from '../../shared/observability/metrics.js';
+import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
 import type { Jobs } from '../../shared/queues/jobs.js';
 import { expectedTags } from './write-tags.js';
 
@@ -21,7 +21,7 @@ export function createPublish({
 }: {
   readonly records: Records;
   readonly jobs: Jobs;
-  readonly metrics: Metrics;
+  readonly metrics: WorkerMetrics;
   /** The vectors that searches use; published chunks must have them. */
   readonly vectors: VectorSet;
 }): Publish {

@@ -8,7 +8,7 @@ import { strayGenerationsTask } from './stray-generations.js';
 import type { SweepParts, SweepStep, SweepTask } from './sweep-task.js';
 import { garbageGenerationsTask } from './garbage-generations.js';
 import { deletionsInChangeLogTask } from './deletions-in-change-log.js';
-import { unreferencedObjectsTask } from './objects-task.js';
+import { unreferencedObjectsTask } from './unreferenced-objects.js';
 
 /** Is called before each step. The sweep ends when it resolves with false. */
 export type MayGoOn = () => Promise<boolean>;

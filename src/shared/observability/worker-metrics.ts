@@ -64,7 +64,7 @@ type NameOf<Type> = {
 type Labels<Name extends keyof Definitions> = Readonly<Record<Definitions[Name]['labels'][number], string>>;
 
 /** Notes what happened. This is cheap and never fails. */
-export interface Metrics {
+export interface WorkerMetrics {
   add<Name extends NameOf<'counter'>>(name: Name, labels: Labels<Name>, by?: number): void;
   observe<Name extends NameOf<'histogram'>>(name: Name, labels: Labels<Name>, seconds: number): void;
 }
@@ -85,7 +85,7 @@ export function fieldOf(
 }
 
 /** Reads the sums that workers have sent, without those that this version does not know. */
-export async function readStoredMetrics(redis: Redis): Promise<MetricFamily[]> {
+export async function readWorkerMetrics(redis: Redis): Promise<MetricFamily[]> {
   const stored = Object.entries(await redis.hGetAll(keys.metrics)).map(([field, value]) => ({
     parts: field.split('|'),
     value: Number(value),

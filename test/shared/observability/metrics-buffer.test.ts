@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createConnection, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createMetricsBuffer, type MetricsBuffer } from '../../src/shared/observability/metrics-buffer.js';
-import { readStoredMetrics } from '../../src/shared/observability/metrics.js';
-import { renderFamilies } from '../../src/shared/observability/prometheus.js';
-import { createRedis, type Redis } from '../../src/shared/redis/client.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
-import { until } from '../support/until.js';
+import { createMetricsBuffer, type MetricsBuffer } from '../../../src/shared/observability/metrics-buffer.js';
+import { readWorkerMetrics } from '../../../src/shared/observability/worker-metrics.js';
+import { renderFamilies } from '../../../src/shared/observability/prometheus.js';
+import { createRedis, type Redis } from '../../../src/shared/redis/client.js';
+import { startTestRedis, type TestRedis } from '../../support/redis.js';
+import { until } from '../../support/until.js';
 
 let server: TestRedis;
 let redis: Redis;
@@ -77,7 +77,7 @@ async function startLine(port: number) {
   };
 }
 
-const shown = async () => renderFamilies(await readStoredMetrics(redis));
+const shown = async () => renderFamilies(await readWorkerMetrics(redis));
 const job = { queue: 'ingestion', job: 'ingest', outcome: 'done' };
 const jobLabels = 'queue="ingestion",job="ingest",outcome="done"';
 
