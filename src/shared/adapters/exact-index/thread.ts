@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { vectorSetSchema } from '../../data-set/vectors.js';
 import { PAGE_SIZE } from './mirror/chunk-load.js';
 import { createFollower } from './mirror/follower.js';
-import { createFreshness } from './mirror/freshness.js';
+import { coalesceRuns } from './mirror/coalesce-runs.js';
 import { createMirror, type Mirror } from './mirror/mirror.js';
 import { createMirrorClient } from './mirror/client.js';
 import type { MissingChunks } from './mirror/missing-chunks.js';
@@ -77,7 +77,7 @@ const follower = createFollower({
     state = next;
   },
 });
-const freshness = createFreshness(() => follower.sync());
+const freshness = coalesceRuns(() => follower.sync());
 
 /** The requests that somebody waits for; cancelled ones are taken out. */
 const waiting = new Set<number>();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { createBackgroundLoads, type BackgroundLoads, type LoadEvents } from './background-loads.js';
+import { createChunkLoader, type ChunkLoader, type LoadEvents } from './chunk-loader.js';
 import type { Changes, MirrorClient } from './client.js';
-import { createLoader, type Loader } from './loader.js';
+import { createDocumentLoader, type DocumentLoader } from './document-loader.js';
 import type { Mirror } from './mirror.js';
 import type { MissingChunks } from './missing-chunks.js';
 
@@ -40,8 +40,8 @@ interface FollowerOptions extends Pick<LoadEvents, 'report' | 'onPrepared'> {
 }
 
 interface Following extends FollowerOptions {
-  readonly background: BackgroundLoads;
-  readonly loader: Loader;
+  readonly background: ChunkLoader;
+  readonly loader: DocumentLoader;
   /** Documents whose records are to be read again. */
   readonly suspects: Set<string>;
   /** Which data set the mirror holds and how far it has come; null while it holds none. */
@@ -55,8 +55,8 @@ export function createFollower(options: FollowerOptions): Follower {
     suspects.add(documentId);
     options.onWork();
   };
-  const background = createBackgroundLoads({ ...options, onSuspect });
-  const loader = createLoader({ ...options, background });
+  const background = createChunkLoader({ ...options, onSuspect });
+  const loader = createDocumentLoader({ ...options, background });
   const following: Following = {
     ...options,
     background,

@@ -1,6 +1,6 @@
 import type { DocumentRecord, MatchableDocument, Metadata } from '../../../document.js';
 import { isPlainObject } from '../../../is-plain-object.js';
-import { createAccessParser } from './access-lists.js';
+import { createAccessParser } from './access-parser.js';
 
 /** What the mirror reads of a record's hash. `access` holds one line of JSON for each access list. */
 export interface RecordTexts {

@@ -1,4 +1,4 @@
-import { grown } from './grown.js';
+import { growColumn } from './grow-column.js';
 
 /** Which chunk of which document each slot holds, and where the document's next chunk is. */
 export interface ChunkLinks {
@@ -33,9 +33,9 @@ export function createChunkLinks(): ChunkLinks {
     after: (slot) => (nexts[slot] ?? 0) - 1,
     link: (slots, documentSlot) => {
       for (const [number, slot] of slots.entries()) {
-        documents = grown(documents, slot + 1);
-        numbers = grown(numbers, slot + 1);
-        nexts = grown(nexts, slot + 1);
+        documents = growColumn(documents, slot + 1);
+        numbers = growColumn(numbers, slot + 1);
+        nexts = growColumn(nexts, slot + 1);
         documents[slot] = documentSlot + 1;
         numbers[slot] = number;
         nexts[slot] = (slots[number + 1] ?? -1) + 1;

@@ -1,7 +1,7 @@
 import type { TermWeights } from '../../../ports.js';
 import { coveredShare, lengthDamping } from '../../../search/bm25.js';
 import { packedLength, readTerms } from '../../../text/packed-terms.js';
-import { grown } from './grown.js';
+import { growColumn } from './grow-column.js';
 
 /** Chunks of a segment. Up to this many chunks wait outside of segments and are scored one by one. */
 const SEGMENT_CHUNKS = 1_024;
@@ -61,7 +61,7 @@ export function createTermSegments(read: ReadTerms): TermSegments {
 }
 
 function setPlace(state: State, slot: number, place: number): void {
-  state.places = grown(state.places, slot + 1);
+  state.places = growColumn(state.places, slot + 1);
   state.places[slot] = place;
 }
 

@@ -1,4 +1,4 @@
-import { grown } from './grown.js';
+import { growColumn } from './grow-column.js';
 
 const SLAB_BYTES = 2 ** 20;
 
@@ -74,7 +74,7 @@ function put(
 ): void {
   const { byteLength } = terms;
   const slab = slabFor(state, byteLength, events);
-  const places = (state.places = grown(state.places, slot * 3 + 3));
+  const places = (state.places = growColumn(state.places, slot * 3 + 3));
   places[slot * 3] = slab.number;
   places[slot * 3 + 1] = slab.used;
   places[slot * 3 + 2] = byteLength;

@@ -18,7 +18,7 @@ import type { ParsedRecord } from './record-fields.js';
  * Loads chunks in pages, between which searches are answered: those of published generations first, and then those of
  * generations that are about to be published, so that little is left to do when they are.
  */
-export interface BackgroundLoads {
+export interface ChunkLoader {
   /** Takes over a record, begins to load what it names, and drops what it does not name any more. */
   follow(record: ParsedRecord): void;
   /** Whether something is loaded for a document, so that its next record has to be followed, too. */
@@ -40,7 +40,7 @@ export interface LoadEvents {
   readonly onPrepared: (generation: string) => void;
 }
 
-interface Parts extends LoadEvents {
+interface ChunkLoaderOptions extends LoadEvents {
   readonly client: Pick<MirrorClient, 'readChunks'>;
   readonly mirror: Mirror;
 }
@@ -56,7 +56,7 @@ interface Following {
   endMissing: (() => void) | null;
 }
 
-interface State extends Parts {
+interface State extends ChunkLoaderOptions {
   readonly documents: Map<string, Following>;
   readonly queue: LoadQueue;
   readonly missing: MissingList;
@@ -64,7 +64,7 @@ interface State extends Parts {
   isFailing: boolean;
 }
 
-export function createBackgroundLoads(parts: Parts): BackgroundLoads {
+export function createChunkLoader(parts: ChunkLoaderOptions): ChunkLoader {
   const state: State = {
     ...parts,
     documents: new Map(),

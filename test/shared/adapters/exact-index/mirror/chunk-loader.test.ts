@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { createBackgroundLoads } from '../../../../../src/shared/adapters/exact-index/mirror/background-loads.js';
-import { createLoader } from '../../../../../src/shared/adapters/exact-index/mirror/loader.js';
+import { createChunkLoader } from '../../../../../src/shared/adapters/exact-index/mirror/chunk-loader.js';
+import { createDocumentLoader } from '../../../../../src/shared/adapters/exact-index/mirror/document-loader.js';
 import { createMirror } from '../../../../../src/shared/adapters/exact-index/mirror/mirror.js';
 import { loadKernel } from '../../../../../src/shared/adapters/exact-index/scan/kernel.js';
 import { termsOf, unit } from '../../../../contracts/index-data.js';
@@ -36,7 +36,7 @@ function open() {
     },
   };
   const report = (message: string) => void problems.push(message);
-  const background = createBackgroundLoads({
+  const background = createChunkLoader({
     client,
     mirror,
     report,
@@ -53,7 +53,7 @@ function open() {
     read,
     mirror,
     background,
-    loader: createLoader({ client, mirror, background, report }),
+    loader: createDocumentLoader({ client, mirror, background, report }),
     /** Generations for which the next call of `onPrepared` throws. */
     failing,
     /** Vectors of another length are taken only when none is held. */

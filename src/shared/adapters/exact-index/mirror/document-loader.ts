@@ -1,5 +1,5 @@
 import type { OnProblem } from '../../../ports.js';
-import type { BackgroundLoads } from './background-loads.js';
+import type { ChunkLoader } from './chunk-loader.js';
 import { createChunkLoad, generationOf, pagesOf, readPages, REASONS, type ChunkLoad } from './chunk-load.js';
 import type { MirrorClient } from './client.js';
 import type { Mirror } from './mirror.js';
@@ -10,22 +10,22 @@ const GROUP_SIZE = 256;
 const GROUPS_AT_ONCE = 3;
 
 /** Copies documents from Redis into the mirror. Both throw what Redis rejects with; what was copied until then stays. */
-export interface Loader {
+export interface DocumentLoader {
   /** Copies documents with their chunks, while nothing is answered yet. */
   loadWhole(documentIds: readonly string[]): Promise<void>;
   /** Takes over records. Their chunks follow in the background. */
   takeOver(documentIds: readonly string[]): Promise<void>;
 }
 
-interface Parts {
+interface DocumentLoaderOptions {
   readonly client: Pick<MirrorClient, 'readRecords' | 'readChunks'>;
   readonly mirror: Mirror;
-  readonly background: BackgroundLoads;
+  readonly background: ChunkLoader;
   readonly report: OnProblem;
 }
-type Reading = Parts & { readonly parseRecord: ParseRecord };
+type Reading = DocumentLoaderOptions & { readonly parseRecord: ParseRecord };
 
-export function createLoader(parts: Parts): Loader {
+export function createDocumentLoader(parts: DocumentLoaderOptions): DocumentLoader {
   const reading = { ...parts, parseRecord: createRecordParser() };
   return {
     loadWhole: (documentIds) => inGroups(documentIds, (group) => loadGroup(group, reading)),

@@ -1,10 +1,10 @@
 /** Shares runs of a task among callers who each need a run that started after their call. */
-export interface Freshness {
+export interface CoalescedRuns {
   /** Resolves when a run that started after this call has ended. */
   wait(): Promise<void>;
 }
 
-export function createFreshness(work: () => Promise<void>): Freshness {
+export function coalesceRuns(work: () => Promise<void>): CoalescedRuns {
   let running: Promise<void> | null = null;
   let next: Promise<void> | null = null;
 
