@@ -12,7 +12,7 @@ import {
 } from '../shared/data-set/data-set.js';
 import { logMalformed } from '../shared/documents/record-fields.js';
 import { createRecords, type Records } from '../shared/documents/records.js';
-import { createMirrors } from '../shared/mirrors/mirrors.js';
+import { createMirrorPreparation } from '../shared/mirror-preparation/mirror-preparation.js';
 import { createEmbedding } from '../shared/models/embedding.js';
 import { renderPrefix } from '../shared/models/prompt.js';
 import type { Logger } from '../shared/observability/logger.js';
@@ -93,7 +93,10 @@ function openStorage(storage: ObjectStorage, redis: Redis) {
 /** The memory of Redis, and what waits only while there is enough of it. */
 function openMemory(redis: Redis, records: Records, share: number) {
   const memory = createMemoryWatch(redis, share);
-  return { memory, prepareMirrors: createPrepareMirrors({ records, mirrors: createMirrors(redis), memory }) };
+  return {
+    memory,
+    prepareMirrors: createPrepareMirrors({ records, mirrors: createMirrorPreparation(redis), memory }),
+  };
 }
 
 function openMetrics(redis: Redis, logger: Logger) {

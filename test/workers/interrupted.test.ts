@@ -6,7 +6,7 @@ import type { DocumentRecord } from '../../src/shared/document.js';
 import { documentTags } from '../../src/shared/documents/document-tags.js';
 import { createRecords } from '../../src/shared/documents/records.js';
 import { patch, publish, replaceContent, requeue } from '../../src/shared/documents/transitions.js';
-import { createMirrors } from '../../src/shared/mirrors/mirrors.js';
+import { createMirrorPreparation } from '../../src/shared/mirror-preparation/mirror-preparation.js';
 import { createEmbedding } from '../../src/shared/models/embedding.js';
 import { createMetricsBuffer } from '../../src/shared/observability/metrics-buffer.js';
 import type { Jobs } from '../../src/shared/queues/jobs.js';
@@ -63,7 +63,7 @@ function openWorker(seen: Redis, texts: Texts, isShort: boolean) {
     metrics,
     prepareMirrors: createPrepareMirrors({
       records,
-      mirrors: createMirrors(seen),
+      mirrors: createMirrorPreparation(seen),
       memory: createMemoryWatch(seen, 0.85),
     }),
     publish: createPublish({ records, jobs: kept, metrics, vectors: FIRST_VECTORS }),

@@ -1,7 +1,7 @@
 import { generationId, type DocumentRecord } from '../../shared/document.js';
 import type { Records } from '../../shared/documents/records.js';
 import { prepare } from '../../shared/documents/transitions.js';
-import type { Mirrors } from '../../shared/mirrors/mirrors.js';
+import type { MirrorPreparation } from '../../shared/mirror-preparation/mirror-preparation.js';
 import type { MemoryWatch } from '../../shared/redis/memory.js';
 import { NotYetError } from '../not-yet.js';
 
@@ -26,7 +26,7 @@ export function createPrepareMirrors({
   fromChunks = PREPARED_FROM_CHUNKS,
 }: {
   readonly records: Pick<Records, 'update'>;
-  readonly mirrors: Mirrors;
+  readonly mirrors: MirrorPreparation;
   readonly memory: Pick<MemoryWatch, 'state'>;
   readonly fromChunks?: number;
 }): PrepareMirrors {

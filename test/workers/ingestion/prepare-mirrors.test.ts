@@ -5,7 +5,10 @@ import { FIRST_VECTORS } from '../../../src/shared/data-set/vectors.js';
 import { generationId, type DocumentRecord } from '../../../src/shared/document.js';
 import { createRecords } from '../../../src/shared/documents/records.js';
 import { requeue } from '../../../src/shared/documents/transitions.js';
-import { createMirrors, tellOfMirror } from '../../../src/shared/mirrors/mirrors.js';
+import {
+  createMirrorPreparation,
+  tellOfMirror,
+} from '../../../src/shared/mirror-preparation/mirror-preparation.js';
 import { createEmbedding } from '../../../src/shared/models/embedding.js';
 import { createMetricsBuffer } from '../../../src/shared/observability/metrics-buffer.js';
 import { createJobs, type Jobs } from '../../../src/shared/queues/jobs.js';
@@ -70,7 +73,7 @@ async function ingest(chunkCount: number) {
     },
     prepareMirrors: createPrepareMirrors({
       records,
-      mirrors: createMirrors(redis),
+      mirrors: createMirrorPreparation(redis),
       memory: createMemoryWatch(redis, SHARE),
       fromChunks: LONG,
     }),

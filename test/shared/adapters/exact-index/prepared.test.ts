@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createExactIndex } from '../../../../src/shared/adapters/exact-index/exact-index.js';
 import { cancel, remove, replaceContent, requeue } from '../../../../src/shared/documents/transitions.js';
-import { createMirrors } from '../../../../src/shared/mirrors/mirrors.js';
+import { createMirrorPreparation } from '../../../../src/shared/mirror-preparation/mirror-preparation.js';
 import type { Index } from '../../../../src/shared/ports.js';
 import { keys } from '../../../../src/shared/redis/keys.js';
 import { openIndexData, unit, type IndexData } from '../../../contracts/index-data.js';
@@ -50,7 +50,7 @@ describe('a generation that is prepared before it is published', () => {
     await until(isAlive);
     const id = await data.create();
     const generation = await data.write(id, many(LONG));
-    const mirrors = createMirrors(data.redis);
+    const mirrors = createMirrorPreparation(data.redis);
     expect(await mirrors.open(generation)).toBe(true);
     await data.prepare(id);
     await until(async () => !(await mirrors.areLoading(generation)));
@@ -78,7 +78,7 @@ describe('a generation that is prepared before it is published', () => {
     const { id, generation } = await prepared();
     await index.close();
     const [ended = ''] = await alive();
-    const mirrors = createMirrors(data.redis);
+    const mirrors = createMirrorPreparation(data.redis);
     await mirrors.open(generation);
     index = await open();
     try {
@@ -122,7 +122,7 @@ describe('a generation that is prepared before it is published', () => {
       const id = await data.create();
       const generation = await data.write(id, many(LONG));
       await data.redis.del(keys.chunk(generation, LONG - 1));
-      const mirrors = createMirrors(data.redis);
+      const mirrors = createMirrorPreparation(data.redis);
       await mirrors.open(generation);
       await data.prepare(id);
       await until(async () => !(await mirrors.areLoading(generation)));

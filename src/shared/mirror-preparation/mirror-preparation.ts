@@ -14,14 +14,17 @@ const ALIVE_MILLISECONDS = 5_000;
 const PREPARATION_MILLISECONDS = 30_000;
 
 /** What a worker asks before it publishes. */
-export interface Mirrors {
+export interface MirrorPreparation {
   /** Begins to wait for a generation. Answers false when no mirror lives, so that there is nothing to wait for. */
   open(generation: string): Promise<boolean>;
   /** Whether a mirror that lives has not loaded the generation yet, and there is still time. */
   areLoading(generation: string): Promise<boolean>;
 }
 
-export function createMirrors(redis: Redis, milliseconds = PREPARATION_MILLISECONDS): Mirrors {
+export function createMirrorPreparation(
+  redis: Redis,
+  milliseconds = PREPARATION_MILLISECONDS,
+): MirrorPreparation {
   return {
     open: async (generation) => (await openScript.run(redis, call(generation, milliseconds))) === 1,
     areLoading: async (generation) => (await areLoadingScript.run(redis, call(generation))) === 1,

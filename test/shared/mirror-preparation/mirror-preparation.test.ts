@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test } from '@jest/globals';
-import { createMirrors, tellOfMirror } from '../../../src/shared/mirrors/mirrors.js';
+import {
+  createMirrorPreparation,
+  tellOfMirror,
+} from '../../../src/shared/mirror-preparation/mirror-preparation.js';
 import { keys } from '../../../src/shared/redis/keys.js';
 import { until } from '../../support/until.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
 
 const { redis } = useTestRedis();
-const mirrors = createMirrors(redis);
+const mirrors = createMirrorPreparation(redis);
 let generation = '';
 
 beforeEach(async () => {
@@ -45,7 +48,7 @@ test('a mirror that is not heard of any more is not waited for, and forgotten', 
 });
 
 test('no mirror is waited for any longer than allowed, and nothing is left behind then', async () => {
-  const impatient = createMirrors(redis, 50);
+  const impatient = createMirrorPreparation(redis, 50);
   await tellOfMirror(redis, 'slow', []);
   await impatient.open(generation);
   await until(async () => !(await impatient.areLoading(generation)));
