@@ -10,7 +10,7 @@ import { compileClause } from '../../src/shared/adapters/query-engine-index/clau
 import { at } from '../../src/shared/at.js';
 import type { VectorType } from '../../src/shared/data-set/vectors.js';
 import { createRedis } from '../../src/shared/redis/client.js';
-import { planPasses } from '../../src/shared/search/passes.js';
+import { planPasses } from '../../src/shared/search/plan-passes.js';
 import { noStatistics } from '../../src/shared/search/query-terms.js';
 import { createLexicalRanker, createSemanticRanker, type Ranking } from '../../src/shared/search/ranking.js';
 import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';

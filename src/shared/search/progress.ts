@@ -1,5 +1,5 @@
 import { at } from '../at.js';
-import type { Pass } from './passes.js';
+import type { Pass } from './plan-passes.js';
 
 /** The state of a search. */
 export type Progress =

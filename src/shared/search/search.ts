@@ -2,10 +2,10 @@ import type { Embedding } from '../models/embedding.js';
 import type { Candidate, Index } from '../ports.js';
 import type { TermStatisticsStore } from '../term-statistics/term-statistics.js';
 import { bestFirst } from './best-first.js';
-import { createFindCandidates } from './candidates.js';
+import { createFindCandidates } from './find-candidates.js';
 import type { Hit } from './hit.js';
-import { createCheck, takeHits, type Dropped } from './hits.js';
-import { planPasses } from './passes.js';
+import { createCheckCandidates, takeHits, type Dropped } from './check-candidates.js';
+import { planPasses } from './plan-passes.js';
 import { advance, begin, mayRestart, type Page } from './progress.js';
 import { noStatistics } from './query-terms.js';
 import type { ChooseRanker } from './ranking.js';
@@ -37,7 +37,7 @@ export function createSearch(parts: {
       ranker.reads.includes('similarity') ? embed() : null,
     ]);
 
-    const check = createCheck(readHits, request);
+    const check = createCheckCandidates(readHits, request);
     const find = createFindCandidates({ index, ranker, request, embed });
     const { hasCheapPostings } = index;
     let progress = begin(planPasses(ranker.ranking, { query, k, minScore, hasCheapPostings }, counts));

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { advance, begin, mayRestart, type Page } from '../../../src/shared/search/progress.js';
-import { planPasses } from '../../../src/shared/search/passes.js';
+import { planPasses } from '../../../src/shared/search/plan-passes.js';
 import { noStatistics } from '../../../src/shared/search/query-terms.js';
 import { RANKINGS } from '../../../src/shared/search/ranking.js';
 

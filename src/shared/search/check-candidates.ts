@@ -20,7 +20,7 @@ export type CheckCandidates = (candidates: readonly ScoredCandidate[]) => Promis
 const CHECK_SIZE = 100;
 
 /** Compares every candidate with the record of its document. */
-export function createCheck(
+export function createCheckCandidates(
   readHits: ReadHits,
   { callerId, filter }: Pick<SearchRequest, 'callerId' | 'filter'>,
 ): CheckCandidates {

@@ -1,5 +1,5 @@
 import type { Candidate, Index } from '../ports.js';
-import type { Pass } from './passes.js';
+import type { Pass } from './plan-passes.js';
 import type { Ranker } from './ranking.js';
 import type { SearchRequest } from './request.js';
 

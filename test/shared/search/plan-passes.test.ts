@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { planPasses, type Pass } from '../../../src/shared/search/passes.js';
+import { planPasses, type Pass } from '../../../src/shared/search/plan-passes.js';
 import { noStatistics, type TermStatistics } from '../../../src/shared/search/query-terms.js';
 import { createLexicalRanker, RANKINGS, type Ranking } from '../../../src/shared/search/ranking.js';
 import { analyzeText, hashTerm } from '../../../src/shared/text/analyze-text.js';
