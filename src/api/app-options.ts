@@ -2,7 +2,7 @@ import type { Logger } from '../shared/observability/logger.js';
 import type { Settings } from '../shared/settings/schema.js';
 import { parseTrustedProxies } from '../shared/settings/trusted-proxies.js';
 import type { AppOptions } from './app.js';
-import { createAuthentication } from './auth/auth.js';
+import { createAuthentication } from './auth/authentication.js';
 import { createBodyBudget, type BodyBudgetOptions } from './http/request/body-budget.js';
 import type { Secrets } from './routes.js';
 

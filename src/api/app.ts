@@ -2,7 +2,7 @@ import express, { type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { Logger } from '../shared/observability/logger.js';
 import type { TrustedProxies } from '../shared/settings/trusted-proxies.js';
-import type { Authenticate } from './auth/auth.js';
+import type { Authenticate } from './auth/authentication.js';
 import type { RateLimit } from './auth/rate-limit.js';
 import { createAccessLog } from './http/logging/access-log.js';
 import { createCors } from './http/cors.js';

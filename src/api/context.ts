@@ -2,7 +2,7 @@ import { createExactIndex } from '../shared/adapters/exact-index/exact-index.js'
 import { createPromptCacheEngine } from '../shared/adapters/prompt-cache/cache-engine.js';
 import { createQueryEngineIndex } from '../shared/adapters/query-engine-index/query-engine-index.js';
 import { logMalformedCache } from '../shared/caches/cache-record.js';
-import { createCaches } from '../shared/caches/caches.js';
+import { createCacheStore } from '../shared/caches/cache-store.js';
 import { createChunks } from '../shared/chunks/chunks.js';
 import {
   algorithmOf,
@@ -92,7 +92,7 @@ export async function createApiContext(options: ContextOptions) {
     countTokens,
     memory: createMemoryWatch(redis, settings.ingest.maxMemoryShare),
     usage: createUsage(redis),
-    caches: createCaches(redis, logMalformedCache(logger)),
+    caches: createCacheStore(redis, logMalformedCache(logger)),
     drafts,
     cacheEngine: createPromptCacheEngine({ completer, countTokens, renderPrefix }),
     storage,

@@ -1,5 +1,5 @@
 import type { CacheBuild, CacheFailure, CacheMember } from '../shared/caches/cache-record.js';
-import type { Caches } from '../shared/caches/caches.js';
+import type { CacheStore } from '../shared/caches/cache-store.js';
 import { currentMembers, readCachePassages, TextsTooLongError } from '../shared/caches/passages.js';
 import { failBuild, finishBuild } from '../shared/caches/transitions.js';
 import type { Chunks } from '../shared/chunks/chunks.js';
@@ -14,7 +14,7 @@ interface BuildRequest {
 }
 
 interface BuildParts {
-  readonly caches: Caches;
+  readonly caches: CacheStore;
   readonly records: Records;
   readonly chunks: Chunks;
   readonly engine: CacheEngine;
@@ -52,7 +52,7 @@ async function buildCache(parts: BuildParts, request: BuildRequest, signal: Abor
 }
 
 async function fail(
-  caches: Caches,
+  caches: CacheStore,
   { ownerId, name, build }: BuildRequest,
   code: CacheFailure['code'],
   message: string,

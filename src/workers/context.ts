@@ -1,6 +1,6 @@
 import { createPromptCacheEngine } from '../shared/adapters/prompt-cache/cache-engine.js';
 import { logMalformedCache } from '../shared/caches/cache-record.js';
-import { createCaches } from '../shared/caches/caches.js';
+import { createCacheStore } from '../shared/caches/cache-store.js';
 import { createChunks } from '../shared/chunks/chunks.js';
 import { createCompleter, createEmbedder, createObjectStorage } from '../shared/create-adapters.js';
 import {
@@ -70,7 +70,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     isEmbeddingRemote,
     suspects: createSuspects({ redis, logger }),
     ...openMemory(redis, records, settings.ingest.maxMemoryShare),
-    caches: createCaches(redis, logMalformedCache(logger)),
+    caches: createCacheStore(redis, logMalformedCache(logger)),
     cacheEngine: createPromptCacheEngine({ completer: createCompleter(settings), countTokens, renderPrefix }),
     failDocument: createFailDocument({ records, jobs, metrics }),
     publish: createPublish({ records, jobs, metrics, vectors: dataSet.vectors }),

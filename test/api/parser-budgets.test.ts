@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseCookie } from 'cookie';
-import { createAuthentication } from '../../src/api/auth/auth.js';
+import { createAuthentication } from '../../src/api/auth/authentication.js';
 import { bodyFilters, parseFilterText } from '../../src/api/http/validation/filters.js';
 import { queryInstant } from '../../src/api/http/validation/instant.js';
 import { parsePythonDict } from '../../src/api/http/validation/python-literal.js';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { createCache } from '../../src/api/services/caches/cache-builds.js';
 import { createChangeWaiter } from '../../src/api/services/ingest/change-waiter.js';
-import { createCaches } from '../../src/shared/caches/caches.js';
+import { createCacheStore } from '../../src/shared/caches/cache-store.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import { makeToken } from '../support/api.js';
 import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
@@ -58,7 +58,7 @@ test('a wait for a document reads of its record what tells the end, and all of i
 test('so does a wait for a cache', async () => {
   const waiter = await createChangeWaiter(api.redis, () => undefined);
   const parts = {
-    caches: createCaches(api.redis),
+    caches: createCacheStore(api.redis),
     selection: {
       select: () =>
         Promise.resolve(Array.from({ length: 20_000 }, (_, n) => `document-${String(n)}`.padEnd(36))),

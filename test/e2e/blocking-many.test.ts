@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createWithCallerTags } from '../../src/shared/adapters/query-engine-index/with-caller-tags.js';
 import { createAccessGroups } from '../../src/shared/access/access-groups.js';
 import { createExactIndex } from '../../src/shared/adapters/exact-index/exact-index.js';
-import { createCaches } from '../../src/shared/caches/caches.js';
+import { createCacheStore } from '../../src/shared/caches/cache-store.js';
 import { createChunks } from '../../src/shared/chunks/chunks.js';
 import { createRecords } from '../../src/shared/documents/records.js';
 import { readerTag } from '../../src/shared/access/access-tags.js';
@@ -87,7 +87,7 @@ function many(start: () => Promise<{ server: TestRedis; open: () => Promise<Inde
       graceMs: 0,
       records: createRecords(redis),
       chunks: createChunks(redis),
-      caches: createCaches(redis),
+      caches: createCacheStore(redis),
       removeObjects: () => Promise.resolve({ removed: 0, kept: 0, failed: 0 }),
       memory: createMemoryWatch(redis, 0.85),
       clean: () => Promise.resolve(),
@@ -100,7 +100,7 @@ function many(start: () => Promise<{ server: TestRedis; open: () => Promise<Inde
   }, 300_000);
 
   test('thousands of caches, access groups and callers with usage are looked through in short steps', async () => {
-    const caches = createCaches(redis);
+    const caches = createCacheStore(redis);
     const groups = createAccessGroups(redis);
     const withCallerTags = createWithCallerTags(redis);
     const found = await slow(async () => {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import jsonwebtoken from 'jsonwebtoken';
 import { pino } from 'pino';
 import { createApp, type AppOptions } from '../../src/api/app.js';
-import { createAuthentication } from '../../src/api/auth/auth.js';
+import { createAuthentication } from '../../src/api/auth/authentication.js';
 import { createBodyBudget } from '../../src/api/http/request/body-budget.js';
 import type { Route } from '../../src/api/http/route.js';
 import { createApiServer } from '../../src/api/http/connections/server.js';

@@ -1,6 +1,6 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Request, Response } from 'express';
-import type { Authenticate, Caller } from '../auth/auth.js';
+import type { Authenticate, Caller } from '../auth/authentication.js';
 import { HttpError } from '../http/http-error.js';
 import type { Session, Sessions } from './sessions.js';
 

@@ -5,7 +5,7 @@ import {
   requirePermission,
   type Authenticate,
   type Caller,
-} from '../auth/auth.js';
+} from '../auth/authentication.js';
 import type { RateLimit } from '../auth/rate-limit.js';
 import { noteRequest } from './connections/slow-clients.js';
 import type { AnswerMemory } from '../services/answer-memory/answer-memory.js';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Caller, Permission } from '../auth/auth.js';
+import type { Caller, Permission } from '../auth/authentication.js';
 import type { Admit } from '../services/ingest/admission.js';
 import type { ApiReply, DeclaredReply, PendingReply, Replies, reply, Responses } from './response/reply.js';
 import type { ReceiveUpload } from './request/upload.js';

@@ -1,7 +1,12 @@
 import type { Request, RequestHandler } from 'express';
 import { Registry } from 'prom-client';
 import { isLoopbackHost } from '../../shared/settings/loopback.js';
-import { isSamePassword, notAuthenticated, requirePermission, type Authenticate } from '../auth/auth.js';
+import {
+  isSamePassword,
+  notAuthenticated,
+  requirePermission,
+  type Authenticate,
+} from '../auth/authentication.js';
 import type { Guesses } from '../auth/limit-guesses.js';
 import { clientAddressOf } from '../http/client-address.js';
 import { HttpError } from '../http/http-error.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CacheRecord } from '../../shared/caches/cache-record.js';
-import { CACHE_NAME } from '../../shared/caches/caches.js';
+import { CACHE_NAME } from '../../shared/caches/cache-store.js';
 import { MAX_FILTER_BYTES } from '../../shared/filters/parse-state.js';
 import { bodyFilters, queryFilters, type RequestFilter } from '../http/validation/filters.js';
 import {

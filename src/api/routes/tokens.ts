@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { entityIdOf } from '../../shared/access/access-token.js';
-import { anonymous, isSamePassword, notAuthenticated, requirePermission, type Caller } from '../auth/auth.js';
+import {
+  anonymous,
+  isSamePassword,
+  notAuthenticated,
+  requirePermission,
+  type Caller,
+} from '../auth/authentication.js';
 import type { Guesses } from '../auth/limit-guesses.js';
 import { jsonInteger, optionalNullOr, optionalOr, queryInteger } from '../http/validation/field-schemas.js';
 import { errorBody } from '../http/response/declared-responses.js';

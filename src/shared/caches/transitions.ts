@@ -1,6 +1,6 @@
 import { usageEvent, type UsageEvent } from '../usage/usage.js';
 import type { BuiltCache, CacheBuild, CacheFailure, CacheRecord } from './cache-record.js';
-import type { CacheChange } from './caches.js';
+import type { CacheChange } from './cache-store.js';
 
 export function startBuild(
   cache: CacheRecord | null,

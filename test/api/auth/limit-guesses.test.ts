@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { createAuthentication } from '../../../src/api/auth/auth.js';
+import { createAuthentication } from '../../../src/api/auth/authentication.js';
 import {
   createGuessLimit,
   GUESSES_BY_ADDRESS,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { pino } from 'pino';
 import { accessGroupOf } from '../../../src/shared/access/access-group.js';
 import { createAccessGroups } from '../../../src/shared/access/access-groups.js';
-import { createCaches } from '../../../src/shared/caches/caches.js';
+import { createCacheStore } from '../../../src/shared/caches/cache-store.js';
 import { removeCache, startBuild } from '../../../src/shared/caches/transitions.js';
 import { claimIndex } from '../../../src/shared/data-set/data-set.js';
 import { FIRST_VECTORS } from '../../../src/shared/data-set/vectors.js';
@@ -98,7 +98,7 @@ function testFullRedis(start: () => Promise<TestRedis>): void {
   });
 
   test('caches are deleted', async () => {
-    const caches = createCaches(redis);
+    const caches = createCacheStore(redis);
     const config = { model: 'm', ggufFile: 'f', filters: null };
     const operation = { type: 'create_cache', startedAtMs: 0, metadata: {} } as const;
     const build = { ownerId: 'o', name: 'n', build: 'b', config, documentIds: [], requestId: 'r' };

@@ -6,7 +6,7 @@ import type {
   CacheFailure,
   CacheRecord,
 } from '../../../shared/caches/cache-record.js';
-import type { Caches } from '../../../shared/caches/caches.js';
+import type { CacheStore } from '../../../shared/caches/cache-store.js';
 import { startBuild } from '../../../shared/caches/transitions.js';
 import { ImpossibleError, TryLaterError } from '../../../shared/errors.js';
 import type { Filter } from '../../../shared/filters/parse.js';
@@ -36,7 +36,7 @@ export interface BuildResult {
 }
 
 export interface CacheBuildParts {
-  readonly caches: Caches;
+  readonly caches: CacheStore;
   readonly selection: CacheSelection;
   readonly jobs: Jobs;
   readonly waiter: ChangeWaiter;

@@ -1,5 +1,5 @@
 import { readCachePassages } from '../../../shared/caches/passages.js';
-import type { Caches } from '../../../shared/caches/caches.js';
+import type { CacheStore } from '../../../shared/caches/cache-store.js';
 import type { Chunks } from '../../../shared/chunks/chunks.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError } from '../../../shared/errors.js';
@@ -26,7 +26,7 @@ export interface CacheAnswer {
 }
 
 export interface CacheQueryParts {
-  readonly caches: Caches;
+  readonly caches: CacheStore;
   readonly records: Records;
   readonly chunks: Chunks;
   readonly engine: CacheEngine;

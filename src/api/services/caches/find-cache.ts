@@ -1,10 +1,10 @@
 import type { CacheConfig, CacheRecord } from '../../../shared/caches/cache-record.js';
-import type { Caches } from '../../../shared/caches/caches.js';
+import type { CacheStore } from '../../../shared/caches/cache-store.js';
 import { NotFoundError } from '../../../shared/errors.js';
 
 /** @throws NotFoundError */
 export async function findCache(
-  caches: Pick<Caches, 'read'>,
+  caches: Pick<CacheStore, 'read'>,
   { ownerId, name }: { readonly ownerId: string; readonly name: string },
 ): Promise<CacheRecord> {
   const cache = await caches.read(ownerId, name);

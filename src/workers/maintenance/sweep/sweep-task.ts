@@ -1,4 +1,4 @@
-import type { Caches } from '../../../shared/caches/caches.js';
+import type { CacheStore } from '../../../shared/caches/cache-store.js';
 import type { Chunks } from '../../../shared/chunks/chunks.js';
 import type { Records } from '../../../shared/documents/records.js';
 import type { Logger } from '../../../shared/observability/logger.js';
@@ -13,7 +13,7 @@ export interface SweepParts {
   readonly records: Records;
   readonly chunks: Chunks;
   readonly jobs: Jobs;
-  readonly caches: Caches;
+  readonly caches: CacheStore;
   readonly removeObjects: RemoveObjects;
   readonly memory: MemoryWatch;
   /** Does what a `clean` job does, for when queues stand still. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import { createCaches } from '../../../../src/shared/caches/caches.js';
+import { createCacheStore } from '../../../../src/shared/caches/cache-store.js';
 import { createChunks } from '../../../../src/shared/chunks/chunks.js';
 import { generationId } from '../../../../src/shared/document.js';
 import { createRecords, type Records } from '../../../../src/shared/documents/records.js';
@@ -31,7 +31,7 @@ async function sweepWith(records: Records): Promise<void> {
     logger,
     clean: () => Promise.resolve(),
     memory: createMemoryWatch(redis, 0.85),
-    caches: createCaches(redis),
+    caches: createCacheStore(redis),
     eachMember: createEachMember({ logger, metrics }),
     graceMs: 60_000,
   });

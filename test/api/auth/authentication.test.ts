@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { createAuthentication } from '../../../src/api/auth/auth.js';
+import { createAuthentication } from '../../../src/api/auth/authentication.js';
 import { defineRoute } from '../../../src/api/http/route.js';
 import { inSeconds, jsonBody, makeToken, SECRET, startApi, type ApiClient } from '../../support/api.js';
 import { until } from '../../support/until.js';

@@ -21,10 +21,10 @@ export type CacheTransition = (cache: CacheRecord | null) => CacheChange | null;
 const TOO_MANY = -1;
 const MAX_OF_OWNER = 100;
 
-export type Caches = ReturnType<typeof createCaches>;
+export type CacheStore = ReturnType<typeof createCacheStore>;
 
 /** @param onMalformed is called for each cache that `list` leaves out, since its record cannot be read */
-export function createCaches(redis: Redis, onMalformed: OnMalformedCache = refuse) {
+export function createCacheStore(redis: Redis, onMalformed: OnMalformedCache = refuse) {
   return {
     read: (ownerId: string, name: string) => readCache(redis, ownerId, name),
 
