@@ -18,6 +18,7 @@
  * - hit: a candidate that the caller may read and that its document serves, with its score
  * - caller: who makes a request, known after authentication by an entity id and permissions
  * - tag: what an access right or a property of a document is called in the hashes of its chunks, for engines to filter by
+ * - token: what a model's tokenizer cuts texts into, and models are billed by; an access token is a caller's JWT
  * - access group: all readers of a document, stored once and known by one tag because there are many of them
  * - filter: parsed condition on a document's metadata
  * - job, queue, worker: a unit of background work, where it waits, and the process that runs it

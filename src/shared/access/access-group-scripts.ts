@@ -1,21 +1,21 @@
 import { defineScript } from '../redis/client.js';
 
 /*
- * A hash holds each access group: the token of its owner, the tokens of its callers (24 digits each) and how many records
+ * A hash holds each access group: the tag of its owner, the tags of its callers (24 digits each) and how many records
  * refer to it. A sorted set of equal scores holds, for each caller, the groups that the caller is in, as `owner:group`.
  * The number of an owner's groups in such a set is limited, and an owner who would exceed it is refused, so that nobody
  * can make another caller's queries large. Data of earlier versions may have `owner:*` or `*` in these sets, which stand
  * for all groups of an owner and for all groups; the sweeper replaces them by the groups themselves.
  */
 const PREAMBLE = `
-local TOKEN = 24
+local TAG = 24
 local function part(callers, first, count)
-  local at = first * TOKEN + 1
-  local last = math.min(#callers, at + count * TOKEN - 1)
+  local at = first * TAG + 1
+  local last = math.min(#callers, at + count * TAG - 1)
   return function()
     if at > last then return nil end
-    local caller = string.sub(callers, at, at + TOKEN - 1)
-    at = at + TOKEN
+    local caller = string.sub(callers, at, at + TAG - 1)
+    at = at + TAG
     return caller
   end, last >= #callers
 end
@@ -58,7 +58,7 @@ if not references and start == 0 and redis.call('HEXISTS', group, 'callers') == 
   return ${String(TOO_MANY_WAITING)}
 end
 if redis.call('ZADD', unreferenced, now, id) == 1 then
-  redis.call('HINCRBY', waiting, owner, #(redis.call('HGET', group, 'callers') or callers) / TOKEN)
+  redis.call('HINCRBY', waiting, owner, #(redis.call('HGET', group, 'callers') or callers) / TAG)
 end
 if references then return 1 end
 if start == 0 then

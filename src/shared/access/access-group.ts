@@ -14,9 +14,9 @@ export interface AccessGroup {
   readonly id: string;
   /** The tag of all access groups of the owner. */
   readonly owner: string;
-  /** The owner's own token; null when the owner may not read. Chunks name it beside the group, so that no limit concerns it. */
+  /** The owner's own tag; null when the owner may not read. Chunks name it beside the group, so that no limit concerns it. */
   readonly ownCaller: string | null;
-  /** The tokens of the readers, ascending. */
+  /** The tags of the readers, ascending. */
   readonly callers: readonly string[];
 }
 

@@ -1,8 +1,8 @@
 import { accessTags } from '../access/access-group.js';
 import type { DocumentRecord, MatchableDocument } from '../document.js';
-import { documentTokens } from '../filters/index-tokens.js';
+import { filterTags } from '../filters/index-tags.js';
 
-/** The access and filter tokens of a document, separated by commas, as its record and its published chunks hold them. */
+/** The access and filter tags of a document, separated by commas, as its record and its published chunks hold them. */
 export function documentTags(document: MatchableDocument & Pick<DocumentRecord, 'ownerId'>): string {
-  return [...accessTags(document), ...documentTokens(document)].join(',');
+  return [...accessTags(document), ...filterTags(document)].join(',');
 }

@@ -110,13 +110,13 @@ export const keys = {
    * keys say `audience`, the first name of groups.
    */
   accessGroup: (id: string) => keyOf('audience', id),
-  /** Sorted set (of scores 0): the access groups that a caller, known by their token, is in. */
+  /** Sorted set (of scores 0): the access groups that a caller, known by their tag, is in. */
   accessGroupsOf: (callerToken: string) => keyOf('audiences-of', callerToken),
   /** Sorted set: access group → time in ms since when no record refers to it. */
   unreferencedAccessGroups: `${prefix}unreferenced-audiences`,
-  /** Hash: owner's token → callers of the owner's groups that no record refers to. */
+  /** Hash: owner's tag → callers of the owner's groups that no record refers to. */
   accessGroupsWaiting: `${prefix}audiences-waiting`,
-  /** Hash: owner's token → number of the owner's groups, and `*` → number of all groups. */
+  /** Hash: owner's tag → number of the owner's groups, and `*` → number of all groups. */
   accessGroupOwners: `${prefix}audience-owners`,
   /** Set: the owners that have a key below. And a set of callers who ask for all groups of an owner, or of all owners (`*`). */
   accessGroupOverflows: `${prefix}audience-overflows`,

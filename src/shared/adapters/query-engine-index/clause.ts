@@ -1,10 +1,10 @@
 import type { CallerTags } from '../../access/access-group.js';
 import type { Filter } from '../../filters/parse.js';
-import { comparisonTokens, equalsToken, existsToken } from '../../filters/index-tokens.js';
+import { comparisonTags, equalsTag, existsTag } from '../../filters/index-tags.js';
 
 /** A condition on documents that lets through at least those that the filter matches. */
 export interface Clause {
-  /** Text in the engine's query language, made only of hex tokens and operators. */
+  /** Text in the engine's query language, made only of hex tags and operators. */
   readonly text: string;
   /** Whether it lets through no other documents. */
   readonly isExact: boolean;
@@ -18,18 +18,18 @@ interface Part {
 }
 
 /**
- * A query may have this many tokens: the engine reads some 50,000 a second, on the thread that serves everybody. A condition
- * of more tokens is replaced by one for documents that have its key.
+ * A query may have this many tags: the engine reads some 50,000 a second, on the thread that serves everybody. A condition
+ * of more tags is replaced by one for documents that have its key.
  */
-const MAX_TOKENS = 4_000;
-/** A range is made of this many tokens at most; most ranges have half as many. */
-const TOKENS_OF_RANGE = 76;
+const MAX_TAGS = 4_000;
+/** A range is made of this many tags at most; most ranges have half as many. */
+const TAGS_OF_RANGE = 76;
 
 /** The condition for the documents that a caller may read and a filter matches; null when there can be none. */
 export function compileClause(caller: CallerTags, filter: Filter | null): Clause | null {
   const access = tagged(caller.tags);
   const { compiled, isExact: isFilterExact } = filter
-    ? compileConjunct(filter, maxTokensOfLeaf(filter))
+    ? compileConjunct(filter, maxTagsOfLeaf(filter))
     : { compiled: all, isExact: true };
   const isExact = isFilterExact && caller.areExact;
   switch (compiled.type) {
@@ -47,42 +47,41 @@ const none: Compiled = { type: 'none' };
 /** Lets everything through; the check above the index narrows it down. */
 const widened: Part = { compiled: all, isExact: false };
 
-const tagged = (tokens: readonly string[]) => `@tags:{${tokens.join('|')}}`;
+const tagged = (tags: readonly string[]) => `@tags:{${tags.join('|')}}`;
 
-function maxTokensOfLeaf(filter: Filter): number {
-  const sizes = tokensOfLeaves(filter);
+function maxTagsOfLeaf(filter: Filter): number {
+  const sizes = tagsOfLeaves(filter);
   const total = sizes.reduce((sum, size) => sum + size, 0);
-  return total <= MAX_TOKENS ? MAX_TOKENS : Math.floor(MAX_TOKENS / sizes.length);
+  return total <= MAX_TAGS ? MAX_TAGS : Math.floor(MAX_TAGS / sizes.length);
 }
 
-function tokensOfLeaves(filter: Filter): number[] {
+function tagsOfLeaves(filter: Filter): number[] {
   switch (filter.type) {
     case 'and':
     case 'or':
-      return filter.filters.flatMap(tokensOfLeaves);
+      return filter.filters.flatMap(tagsOfLeaves);
     case 'not':
-      return tokensOfLeaves(filter.filter);
+      return tagsOfLeaves(filter.filter);
     case 'exists':
       return [1];
     case 'equals':
       return [filter.values.length];
     case 'compare':
-      return [TOKENS_OF_RANGE];
+      return [TAGS_OF_RANGE];
   }
 }
 
 /** Compiles a conjunct of the outermost AND, the only place where the engine answers a NOT correctly. */
-function compileConjunct(filter: Filter, maxTokens: number): Part {
-  if (filter.type === 'and')
-    return conjunction(filter.filters.map((part) => compileConjunct(part, maxTokens)));
-  if (filter.type === 'not') return compileNegated(filter.filter, maxTokens);
-  return compilePositive(filter, maxTokens);
+function compileConjunct(filter: Filter, maxTags: number): Part {
+  if (filter.type === 'and') return conjunction(filter.filters.map((part) => compileConjunct(part, maxTags)));
+  if (filter.type === 'not') return compileNegated(filter.filter, maxTags);
+  return compilePositive(filter, maxTags);
 }
 
-function compileNegated(filter: Filter, maxTokens: number): Part {
-  if (filter.type === 'not') return compileConjunct(filter.filter, maxTokens);
-  if (filter.type === 'or') return conjunction(filter.filters.map((part) => compileNegated(part, maxTokens)));
-  const { compiled, isExact } = compilePositive(filter, maxTokens);
+function compileNegated(filter: Filter, maxTags: number): Part {
+  if (filter.type === 'not') return compileConjunct(filter.filter, maxTags);
+  if (filter.type === 'or') return conjunction(filter.filters.map((part) => compileNegated(part, maxTags)));
+  const { compiled, isExact } = compilePositive(filter, maxTags);
   // The negation of a widened condition would leave out documents that match.
   if (!isExact) return widened;
   switch (compiled.type) {
@@ -96,32 +95,32 @@ function compileNegated(filter: Filter, maxTokens: number): Part {
 }
 
 /** Compiles a filter to text that has no NOT anywhere inside. */
-function compilePositive(filter: Filter, maxTokens: number): Part {
+function compilePositive(filter: Filter, maxTags: number): Part {
   switch (filter.type) {
     case 'and':
-      return conjunction(filter.filters.map((part) => compilePositive(part, maxTokens)));
+      return conjunction(filter.filters.map((part) => compilePositive(part, maxTags)));
     case 'or':
-      return union(filter.filters.map((part) => compilePositive(part, maxTokens)));
+      return union(filter.filters.map((part) => compilePositive(part, maxTags)));
     case 'not':
       return widened;
     case 'exists':
-      return someOf([existsToken(filter.path)], true);
+      return someOf([existsTag(filter.path)], true);
     case 'equals':
-      return filter.values.length > maxTokens
-        ? someOf([existsToken(filter.path)], false)
+      return filter.values.length > maxTags
+        ? someOf([existsTag(filter.path)], false)
         : someOf(
-            filter.values.map((value) => equalsToken(filter.path, value)),
+            filter.values.map((value) => equalsTag(filter.path, value)),
             true,
           );
     case 'compare': {
-      const tokens = comparisonTokens(filter.path, filter.comparison, filter.operand);
-      return someOf(tokens.length > maxTokens ? [existsToken(filter.path)] : tokens, false);
+      const tags = comparisonTags(filter.path, filter.comparison, filter.operand);
+      return someOf(tags.length > maxTags ? [existsTag(filter.path)] : tags, false);
     }
   }
 }
 
-function someOf(tokens: readonly string[], isExact: boolean): Part {
-  return { compiled: tokens.length === 0 ? none : { type: 'some', text: tagged(tokens) }, isExact };
+function someOf(tags: readonly string[], isExact: boolean): Part {
+  return { compiled: tags.length === 0 ? none : { type: 'some', text: tagged(tags) }, isExact };
 }
 
 function conjunction(parts: readonly Part[]): Part {

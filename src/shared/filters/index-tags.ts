@@ -3,40 +3,40 @@ import { isPlainObject } from '../is-plain-object.js';
 import { parseInstant } from './instants.js';
 import type { Comparison, Operand, Scalar } from './parse.js';
 import { createPathReader, documentFieldNames, MAX_METADATA_DEPTH } from './paths.js';
-import { token } from './token.js';
+import { tag } from './tag.js';
 
-/** Range tokens distinguish this many hex digits of a double: sign, exponent and eight bits of the mantissa. */
+/** Range tags distinguish this many hex digits of a double: sign, exponent and eight bits of the mantissa. */
 const RANGE_DIGITS = 5;
 const HEX_DIGITS = Array.from('0123456789abcdef');
 
 /**
- * Everything that filters can ask of a document, as tokens for a TAG field: a document that
- * matches an equality, an existence or a range has the token of that condition. Values are read
+ * Everything that filters can ask of a document, as tags for a TAG field: a document that
+ * matches an equality, an existence or a range has the tag of that condition. Values are read
  * through the same paths as in the filters' own check.
  */
-export function documentTokens(document: MatchableDocument): string[] {
+export function filterTags(document: MatchableDocument): string[] {
   const paths = new Set(documentFieldNames);
   collectPaths(document.metadata, [], paths);
-  const tokens = new Set<string>();
+  const tags = new Set<string>();
   for (const path of paths) {
     const value = createPathReader(path)(document);
     if (value === undefined) continue;
-    tokens.add(existsToken(path));
-    for (const element of Array.isArray(value) ? value : [value]) addElementTokens(tokens, path, element);
+    tags.add(existsTag(path));
+    for (const element of Array.isArray(value) ? value : [value]) addElementTags(tags, path, element);
   }
-  return [...tokens];
+  return [...tags];
 }
 
-export function existsToken(path: string): string {
-  return token('?', path, '', '');
+export function existsTag(path: string): string {
+  return tag('?', path, '', '');
 }
 
-export function equalsToken(path: string, value: Scalar): string {
-  return token('=', path, value === null ? 'null' : typeof value, Object.is(value, -0) ? 0 : value);
+export function equalsTag(path: string, value: Scalar): string {
+  return tag('=', path, value === null ? 'null' : typeof value, Object.is(value, -0) ? 0 : value);
 }
 
-/** A document that passes the comparison has one of these tokens; so has a document that only just fails. */
-export function comparisonTokens(path: string, comparison: Comparison, { type, value }: Operand): string[] {
+/** A document that passes the comparison has one of these tags; so has a document that only just fails. */
+export function comparisonTags(path: string, comparison: Comparison, { type, value }: Operand): string[] {
   const bound = orderedHex(value).slice(0, RANGE_DIGITS);
   const isAbove = comparison === 'gt' || comparison === 'gte';
   const beyond = Array.from(bound).flatMap((digit, length) =>
@@ -44,12 +44,12 @@ export function comparisonTokens(path: string, comparison: Comparison, { type, v
       (other) => bound.slice(0, length) + other,
     ),
   );
-  return [bound, ...beyond].map((prefix) => rangeToken(path, type, prefix));
+  return [bound, ...beyond].map((prefix) => rangeTag(path, type, prefix));
 }
 
-/** The token of a range of numbers; `prefix` is the first digits of an ordered double. */
-function rangeToken(path: string, type: Operand['type'], prefix: string): string {
-  return token('~', path, type, prefix);
+/** The tag of a range of numbers; `prefix` is the first digits of an ordered double. */
+function rangeTag(path: string, type: Operand['type'], prefix: string): string {
+  return tag('~', path, type, prefix);
 }
 
 /** The bits of a double as 16 hex digits that are ordered as the numbers are. */
@@ -63,18 +63,18 @@ function orderedHex(value: number): string {
     .padStart(16, '0');
 }
 
-function addElementTokens(tokens: Set<string>, path: string, value: Json): void {
+function addElementTags(tags: Set<string>, path: string, value: Json): void {
   if (typeof value === 'object' && value !== null) return;
-  tokens.add(equalsToken(path, value));
-  if (typeof value === 'number') addRangeTokens(tokens, path, { type: 'number', value });
+  tags.add(equalsTag(path, value));
+  if (typeof value === 'number') addRangeTags(tags, path, { type: 'number', value });
   const instant = typeof value === 'string' ? parseInstant(value) : null;
-  if (instant !== null) addRangeTokens(tokens, path, { type: 'instant', value: instant });
+  if (instant !== null) addRangeTags(tags, path, { type: 'instant', value: instant });
 }
 
-function addRangeTokens(tokens: Set<string>, path: string, { type, value }: Operand): void {
+function addRangeTags(tags: Set<string>, path: string, { type, value }: Operand): void {
   const digits = orderedHex(value);
   for (let length = 1; length <= RANGE_DIGITS; length += 1) {
-    tokens.add(rangeToken(path, type, digits.slice(0, length)));
+    tags.add(rangeTag(path, type, digits.slice(0, length)));
   }
 }
 
