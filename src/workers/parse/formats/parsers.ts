@@ -8,7 +8,7 @@ const loaders: Readonly<Record<FileFormat, () => Promise<Parser>>> = {
   csv: async () => (await import('./csv.js')).parseCsv,
   json: async () => (await import('./json.js')).parseJson,
   pdf: async () => (await import('./pdf.js')).parsePdf,
-  docx: async () => (await import('./docx.js')).parseDocx,
+  docx: async () => (await import('./office/docx.js')).parseDocx,
 };
 
 /** Returns the parser of a format, which is loaded on first use. */

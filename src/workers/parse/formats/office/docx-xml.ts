@@ -1,4 +1,4 @@
-import { ShallowParser } from './shallow-parser.js';
+import { ShallowParser } from '../shallow-parser.js';
 
 const SKIPPED = new Set([
   'w:del',

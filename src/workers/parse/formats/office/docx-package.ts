@@ -1,5 +1,5 @@
 import { unzipSync } from 'fflate';
-import { IngestError } from '../../../shared/errors.js';
+import { IngestError } from '../../../../shared/errors.js';
 
 /** The maximum number of bytes of the XML parts of a package after decompression. */
 const INFLATED_LIMIT = 256 * 1024 * 1024;

@@ -1,10 +1,10 @@
 import { zipSync } from 'fflate';
 import mammoth from 'mammoth';
-import { IngestError } from '../../../shared/errors.js';
-import { decodeText } from './decode-text.js';
+import { IngestError } from '../../../../shared/errors.js';
+import { decodeText } from '../decode-text.js';
 import { readPackage } from './docx-package.js';
 import { readParagraphs } from './docx-xml.js';
-import { createHtmlText } from './html-text.js';
+import { createHtmlText } from '../html-text.js';
 
 /** A larger body is only read as a stream, because mammoth's tree of it takes about fifty times its size. */
 const MAMMOTH_LIMIT = 16 * 1024 * 1024;
