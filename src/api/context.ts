@@ -21,7 +21,7 @@ import {
   type DataSet,
   type WantedData,
 } from '../shared/data-set/data-set.js';
-import { watchDataSet } from '../shared/data-set/watch.js';
+import { watchDataSet } from '../shared/data-set/watch-data-set.js';
 import { logMalformed } from '../shared/documents/record-fields.js';
 import { createRecords, type Records } from '../shared/documents/records.js';
 import { createEmbedding } from '../shared/models/embedding.js';

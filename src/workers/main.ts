@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { storageAdvice } from '../shared/create-adapters.js';
-import { watchDataSet } from '../shared/data-set/watch.js';
+import { watchDataSet } from '../shared/data-set/watch-data-set.js';
 import { EXIT_DATA_CHANGED, EXIT_WRONG_SETTINGS } from '../shared/exit-codes.js';
 import { createLogger } from '../shared/observability/logger.js';
 import { QUEUES, type QueueName } from '../shared/queues/jobs.js';

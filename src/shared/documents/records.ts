@@ -4,7 +4,7 @@ import { laterRevision, type DocumentRecord, type DocumentState } from '../docum
 import type { Redis } from '../redis/client.js';
 import type { Change, Effects, Transition } from './change.js';
 import { commitChange } from './commit.js';
-import { readSome } from './read-some.js';
+import { readRecords } from './read-records.js';
 import {
   absentIfMalformed,
   readRecord,
@@ -52,7 +52,7 @@ export function createRecords(
     read,
     readState: (id) => readState(redis, id),
     readMany: (ids) => Promise.all(ids.map((id) => read(id).catch(absentIfMalformed(id, onMalformed)))),
-    readSome: (ids, enoughBytes) => readSome(redis, ids, { enoughBytes, onMalformed }),
+    readSome: (ids, enoughBytes) => readRecords(redis, ids, { enoughBytes, onMalformed }),
     create: async (record, effects = {}) => {
       const done = await commit(record.id, null, { record, ...effects });
       if (done !== 1) throw new Error('a document with this id exists');

@@ -6,7 +6,7 @@ import type { Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
 import type { MemoryWatch } from '../../shared/redis/memory.js';
 import type { TermStatisticsStore } from '../../shared/term-statistics/term-statistics.js';
-import { guardChunks } from '../ingestion/guard-chunks.js';
+import { writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';
 import { tagsWhenPublished } from '../ingestion/write-tags.js';
 import { createRetagJob } from './retag-job.js';
 
@@ -22,7 +22,7 @@ interface Dependencies {
 export function createRetagWithMemory(parts: Dependencies): ReturnType<typeof createRetagJob> {
   const { records, chunks, memory } = parts;
   const always = createRetagJob(parts);
-  const inRoom = createRetagJob({ ...parts, chunks: guardChunks(chunks, memory) });
+  const inRoom = createRetagJob({ ...parts, chunks: writeOnlyWithMemory(chunks, memory) });
   return async (job, afterStep) => {
     if (!(await memory.isShort())) return inRoom(job, afterStep);
     const record = await records.read(job.documentId);

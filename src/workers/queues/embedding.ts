@@ -1,12 +1,12 @@
 import { embedJob } from '../../shared/queues/payloads.js';
 import type { WorkerContext } from '../context.js';
 import { createEmbedJob } from '../ingestion/embed-job.js';
-import { guardChunks } from '../ingestion/guard-chunks.js';
+import { writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';
 import { giveUp } from './give-up.js';
 import type { LaneService, QueueService } from './queue-service.js';
 
 export function serveEmbedding(context: WorkerContext): QueueService {
-  const run = createEmbedJob({ ...context, chunks: guardChunks(context.chunks, context.memory) });
+  const run = createEmbedJob({ ...context, chunks: writeOnlyWithMemory(context.chunks, context.memory) });
   const handlers: LaneService['handlers'] = {
     embed: {
       run: (job, signal) => run(embedJob.parse(job.data), { signal }),

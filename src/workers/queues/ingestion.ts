@@ -1,7 +1,7 @@
 import { ingestJob } from '../../shared/queues/payloads.js';
 import { countTokens } from '../../shared/text/token-count.js';
 import type { WorkerContext } from '../context.js';
-import { guardChunks } from '../ingestion/guard-chunks.js';
+import { writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';
 import { createIngestJob } from '../ingestion/ingest-job.js';
 import { createIngestShort, type IngestShort } from '../ingestion/ingest-short.js';
 import { createReadContent, createReadText } from '../ingestion/read-content.js';
@@ -24,7 +24,7 @@ export async function serveIngestion(context: WorkerContext): Promise<QueueServi
   });
   const run = createIngestJob({
     ...context,
-    chunks: guardChunks(context.chunks, context.memory),
+    chunks: writeOnlyWithMemory(context.chunks, context.memory),
     reserveMemory: createReserveMemory({ ...context, vectorBytes: await vectorBytes(context) }),
     readContent: createReadContent({ storage, parser }),
     ingestShort: createShort(context),
@@ -67,6 +67,6 @@ function createShort(context: WorkerContext): IngestShort | null {
   if (isEmbeddingRemote) return null;
   countTokens('Load the encoder before the first document.');
   const chunk = { ...settings.chunk, maxChunks: settings.ingest.maxChunks };
-  const chunks = guardChunks(context.chunks, context.memory);
+  const chunks = writeOnlyWithMemory(context.chunks, context.memory);
   return createIngestShort({ ...context, chunks, readText: createReadText({ storage, chunk }) });
 }

@@ -10,7 +10,7 @@ import {
 import type { Duplex } from 'node:stream';
 import { expectContinue } from './expect-continue.js';
 import { closeLingering } from './lingering-close.js';
-import { oneAtATime } from './one-at-a-time.js';
+import { serializePipelined } from './serialize-pipelined.js';
 import { sendJson } from '../response/send-json.js';
 import { cutOffSlowClients, type SlowClientLimits } from './slow-clients.js';
 import { requestIdOf } from '../logging/request-id.js';
@@ -29,7 +29,7 @@ export function createApiServer(
   const server = createServer(serverOptions(requestTimeoutSeconds * 1_000));
   cutOffSlowClients(server, sending);
   const responses = new WeakMap<Duplex, ServerResponse>();
-  const handle = oneAtATime((request, response) => {
+  const handle = serializePipelined((request, response) => {
     responses.set(request.socket, response);
     listener(request, response);
   });

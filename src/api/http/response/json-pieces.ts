@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { LongText } from '../../services/long-text.js';
+import { StreamedText } from '../../services/streamed-text.js';
 
 /** Stands for a long text while the rest of a value is serialized. It is random, so no value can contain it. */
 const PLACE = randomUUID();
 
 /** Serializes a value as JSON (RFC 8259), with its long texts in parts. Long texts may be up to two levels deep. */
 export async function* jsonPieces(value: unknown): AsyncGenerator<string> {
-  const texts: LongText[] = [];
+  const texts: StreamedText[] = [];
   const shallow = takeOut(value, texts);
   if (texts.length === 0) {
     yield JSON.stringify(value);
@@ -23,8 +23,8 @@ export async function* jsonPieces(value: unknown): AsyncGenerator<string> {
 }
 
 /** Looks two levels deep only: visiting every value of every item would cost more than serializing it. */
-function takeOut(value: unknown, texts: LongText[], depth = 0): unknown {
-  if (value instanceof LongText) {
+function takeOut(value: unknown, texts: StreamedText[], depth = 0): unknown {
+  if (value instanceof StreamedText) {
     texts.push(value);
     return PLACE;
   }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { LongText } from '../../services/long-text.js';
+import type { StreamedText } from '../../services/streamed-text.js';
 import { mapIterable } from './async-iterables.js';
 
 /** What a route declares for a status: the schema of its JSON body, or another kind of response. */
@@ -63,7 +63,7 @@ type BodyOf<Declared extends Responses, Status extends keyof Declared> = Declare
 
 /** The type of an item whose long strings may be sent in parts. */
 export type Streamed<Value> = string extends Value
-  ? Value | LongText
+  ? Value | StreamedText
   : Value extends object
     ? { [Key in keyof Value]: Streamed<Value[Key]> }
     : Value;

@@ -5,7 +5,7 @@ import { UnavailableError } from '../../../shared/errors.js';
 import { matches } from '../../../shared/filters/match.js';
 import type { Filter } from '../../../shared/filters/parse.js';
 import { MissingObjectError } from '../../../shared/ports.js';
-import { LongText } from '../long-text.js';
+import { StreamedText } from '../streamed-text.js';
 import type { DownloadUrl } from '../documents/downloads.js';
 import { MAX_HELD_BYTES, type SourceTexts } from '../documents/source-text.js';
 
@@ -27,7 +27,7 @@ export interface FoundDocument {
 
 /** The whole text, or the download address of the file. */
 type FoundContent =
-  | { readonly type: 'string'; readonly value: string | LongText; readonly filename: null }
+  | { readonly type: 'string'; readonly value: string | StreamedText; readonly filename: null }
   | { readonly type: 'url'; readonly value: string; readonly filename: string | null };
 
 interface ReadRequest {
@@ -88,7 +88,9 @@ async function readCurrent(
     // Its source and its chunks are lost, which was logged. The other documents are still sent.
     if (text === null) return null;
     const value =
-      text instanceof LongText ? new LongText(whileReadable(parts, text, { id: found.id, request })) : text;
+      text instanceof StreamedText
+        ? new StreamedText(whileReadable(parts, text, { id: found.id, request }))
+        : text;
     return { metadata: record.metadata, content: { type: 'string', value, filename: null } };
   }
   return null;
@@ -97,7 +99,7 @@ async function readCurrent(
 /** While a text is being sent, checks every second that the caller may still read it, however slowly the client reads. */
 async function* whileReadable(
   { records }: FoundDocumentParts,
-  text: LongText,
+  text: StreamedText,
   { id, request }: { id: string; request: ReadRequest },
 ): AsyncGenerator<string> {
   let checkedAt = performance.now();
@@ -112,10 +114,14 @@ async function* whileReadable(
 }
 
 /** Opens a text; null when it is lost, or was replaced while it was read. */
-async function openText(texts: SourceTexts, id: string, content: Content): Promise<string | LongText | null> {
+async function openText(
+  texts: SourceTexts,
+  id: string,
+  content: Content,
+): Promise<string | StreamedText | null> {
   const parts = await texts.open(id, content);
   if (!parts) return null;
-  if (content.sizeBytes > MAX_HELD_BYTES) return new LongText(parts);
+  if (content.sizeBytes > MAX_HELD_BYTES) return new StreamedText(parts);
   try {
     let text = '';
     for await (const part of parts) text += part;

@@ -1,6 +1,6 @@
 import { FIRST_VECTORS, type VectorSet } from '../../data-set/vectors.js';
 import type { Index, OnProblem } from '../../ports.js';
-import { createTurns } from '../../turns/turns.js';
+import { createTurns } from '../../fair-scheduling/turns.js';
 import type { Reply } from './pending-requests.js';
 import { startMirrorThread, type MirrorThread } from './thread-client.js';
 import type { Question } from './protocol.js';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { UnavailableError } from '../../errors.js';
 import type { OnProblem } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
-import { makeComplete } from './completeness.js';
+import { ensureIndex } from './ensure-index.js';
 import type { IndexDefinition } from './definition.js';
 import { createEngine, isMissing, toIndexUnavailable } from './engine.js';
 import { createInspection, type Inspection } from './inspection.js';
@@ -39,7 +39,7 @@ export function createLifecycle({ client, definitions, onProblem }: LifecycleOpt
 
   const makeAll = async () => {
     for (const definition of await definitions())
-      await makeComplete(definition, { engine, onProblem, signal });
+      await ensureIndex(definition, { engine, onProblem, signal });
   };
   const doubt = () => {
     state.isComplete = false;

@@ -5,7 +5,7 @@ import type { DocumentRecord } from '../../document.js';
 import { matches } from '../../filters/match.js';
 import type { IndexListing } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
-import { createTurns } from '../../turns/turns.js';
+import { createTurns } from '../../fair-scheduling/turns.js';
 import { compileClause } from './clause.js';
 import { createDocumentSearch, type DocumentSearch } from './document-search.js';
 

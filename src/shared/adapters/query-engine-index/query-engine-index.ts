@@ -5,7 +5,7 @@ import { UnavailableError } from '../../errors.js';
 import type { CallOptions, Index, OnProblem } from '../../ports.js';
 import { createRedis, type Redis } from '../../redis/client.js';
 import { untilAborted } from '../../tools/until-aborted.js';
-import { createTurns } from '../../turns/turns.js';
+import { createTurns } from '../../fair-scheduling/turns.js';
 import type { SearchEffort } from './chunk-query.js';
 import { createChunkSearch } from './chunk-search.js';
 import { chunkIndex, documentIndex, type VectorAlgorithm, type VectorSpace } from './definition.js';

@@ -15,7 +15,7 @@ interface Line {
  * once and holds their responses back. A packet of 64 KiB can hold hundreds of requests, and the limits on slow clients
  * do not count responses that are held back. A connection on which more than 32 requests wait is closed.
  */
-export function oneAtATime(handle: RequestListener): RequestListener {
+export function serializePipelined(handle: RequestListener): RequestListener {
   const lines = new WeakMap<Duplex, Line>();
   return (request, response) => {
     const { socket } = request;

@@ -11,7 +11,7 @@ async function requireMemory(memory: MemoryWatch): Promise<void> {
 }
 
 /** Wraps chunks so that they are written, or get new tags, only while Redis has memory. */
-export function guardChunks(chunks: Chunks, memory: MemoryWatch): Chunks {
+export function writeOnlyWithMemory(chunks: Chunks, memory: MemoryWatch): Chunks {
   const guarded =
     <Args extends readonly unknown[], Result>(write: (...args: Args) => Promise<Result>) =>
     async (...args: Args): Promise<Result> => {

@@ -15,7 +15,7 @@ interface Making {
 }
 
 /** Creates an index that is missing or has another shape. Resolves once it holds every hash and has its alias. */
-export async function makeComplete(definition: IndexDefinition, making: Making): Promise<void> {
+export async function ensureIndex(definition: IndexDefinition, making: Making): Promise<void> {
   const { engine, onProblem } = making;
   const { alias, name } = definition;
   const found = await engine.info(name);

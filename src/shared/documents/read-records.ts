@@ -8,7 +8,7 @@ import { absentIfMalformed, parseRecord, RECORD_FIELDS, type OnMalformed } from 
  * Reads the first of some records, at least one, and ends after the one with which their fields
  * have `enoughBytes`. An entry is null where the record does not exist or cannot be read.
  */
-export async function readSome(
+export async function readRecords(
   redis: Redis,
   ids: readonly string[],
   { enoughBytes, onMalformed }: { readonly enoughBytes: number; readonly onMalformed: OnMalformed },

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { expect, test } from '@jest/globals';
-import { oneAtATime } from '../../../../src/api/http/connections/one-at-a-time.js';
+import { serializePipelined } from '../../../../src/api/http/connections/serialize-pipelined.js';
 import { until } from '../../../support/until.js';
 
 const get = (path: string) => `GET /${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
@@ -11,7 +11,7 @@ async function withServer(
   handle: RequestListener,
   use: (client: ReturnType<typeof connect>, received: () => string) => Promise<void>,
 ): Promise<void> {
-  const server = createServer(oneAtATime(handle)).listen(0, '127.0.0.1');
+  const server = createServer(serializePipelined(handle)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   // @NOTE a server that listens on a port has an address of this kind
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1');

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { UnavailableError } from '../../../src/shared/errors.js';
-import { createTurns, type Turns } from '../../../src/shared/turns/turns.js';
+import { createTurns, type Turns } from '../../../src/shared/fair-scheduling/turns.js';
 import { rejection } from '../../support/rejection.js';
 
 /** Enters for each name in order, and tells in which order they were let in, one at a time. */
