@@ -25,7 +25,7 @@ export function createBuildCache(parts: BuildParts) {
   const { caches } = parts;
   return {
     run: (request: BuildRequest, { signal }: { signal: AbortSignal }) => buildCache(parts, request, signal),
-    giveUp: (request: BuildRequest, reason: string) =>
+    failJob: (request: BuildRequest, reason: string) =>
       fail(caches, request, 'internal', `The cache could not be built${reason}`),
   };
 }

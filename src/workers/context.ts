@@ -34,7 +34,7 @@ import { createFailDocument } from './ingestion/fail-document.js';
 import { MAX_SHORT_BYTES } from './ingestion/ingest-short.js';
 import { createPrepareMirrors } from './ingestion/prepare-mirrors.js';
 import { createPublish } from './ingestion/publish.js';
-import { createSuspects } from './suspects.js';
+import { createPoisonJobs } from './poison-jobs.js';
 
 export type WorkerContext = Awaited<ReturnType<typeof createWorkerContext>>;
 
@@ -68,7 +68,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     embedding: createEmbedding(embedder, { maxWaitMilliseconds: isEmbeddingRemote ? 20 : 0 }),
     /** Whether embedding depends on a provider, which may be slow or unavailable. */
     isEmbeddingRemote,
-    suspects: createSuspects({ redis, logger }),
+    poisonJobs: createPoisonJobs({ redis, logger }),
     ...openMemory(redis, records, settings.ingest.maxMemoryShare),
     caches: createCacheStore(redis, logMalformedCache(logger)),
     cacheEngine: createPromptCacheEngine({ completer: createCompleter(settings), countTokens, renderPrefix }),

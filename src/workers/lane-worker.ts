@@ -13,13 +13,13 @@ import { QUEUE_PREFIX, type LaneName } from '../shared/queues/jobs.js';
 import { toUnavailable } from '../shared/redis/client.js';
 import { TurnOverError } from './job-turn.js';
 import { NotYetError } from './not-yet.js';
-import { DeadlyJobError, type Suspects } from './suspects.js';
+import { DeadlyJobError, type PoisonJobs } from './poison-jobs.js';
 
 /** The result of a job, which the queue stores as its return value. */
 export type Outcome = 'done' | 'published' | 'failed' | 'stale';
 
 /** The last attempt has failed, or too many workers have died while they ran the job. */
-export type GiveUpReason = 'failed' | 'deadly';
+export type JobFailReason = 'failed' | 'poison';
 
 export interface JobHandler {
   readonly run: (job: Job, signal: AbortSignal) => Promise<Outcome>;
@@ -31,7 +31,7 @@ export interface JobHandler {
   /** Returns the priority with which a job that threw a `TurnOverError` continues. */
   readonly nextTurn?: (job: Job) => Promise<number>;
   /** Is called when the job will not be run again, so that its document does not wait for ever. */
-  readonly giveUp?: (job: Job, reason: GiveUpReason) => Promise<unknown>;
+  readonly failJob?: (job: Job, reason: JobFailReason) => Promise<unknown>;
 }
 
 export interface WorkerOptions {
@@ -42,7 +42,7 @@ export interface WorkerOptions {
   /** Handlers by job name. */
   readonly handlers: Readonly<Record<string, JobHandler>>;
   readonly logger: Logger;
-  readonly suspects: Suspects;
+  readonly poisonJobs: PoisonJobs;
   readonly onFinished?: (finished: {
     queue: LaneName;
     job: string;
@@ -61,7 +61,7 @@ export function createLaneWorker(options: WorkerOptions) {
     concurrency,
     lockDuration: lockMilliseconds,
     stalledInterval: Math.max(1_000, lockMilliseconds / 2),
-    // BullMQ would fail a job without telling its document. What kills workers is found by `suspects`.
+    // BullMQ would fail a job without telling its document. Poison jobs, which kill workers, are found by `poisonJobs`.
     maxStalledCount: Number.MAX_SAFE_INTEGER,
     drainDelay: 1,
   });
@@ -97,7 +97,7 @@ async function processJob(options: WorkerOptions, taken: TakenJob, stopping: Abo
 }
 
 async function runJob(
-  { queue, handlers, logger, suspects, onFinished }: WorkerOptions,
+  { queue, handlers, logger, poisonJobs, onFinished }: WorkerOptions,
   { job, token }: TakenJob,
   stopping: AbortSignal,
 ): Promise<Outcome> {
@@ -109,8 +109,8 @@ async function runJob(
   const fields = { queue, job: job.name, jobId: job.id, requestId: requestIdOf(job) };
   try {
     const turn = () => runTurn(handler, { job, token }, stopping);
-    // Without `giveUp`, a job is one of upkeep that the sweep would add again.
-    const outcome = handler.giveUp ? await suspects.run(job, stopping, turn) : await turn();
+    // Without `failJob`, a job is one of upkeep that the sweep would add again.
+    const outcome = handler.failJob ? await poisonJobs.run(job, stopping, turn) : await turn();
     if (outcome === 'turn_over') {
       finish('turn_over');
       throw new WaitingError();
@@ -130,11 +130,11 @@ async function runJob(
       return await putOff({ job, token }, waits);
     }
     finish('error');
-    const isDeadly = error instanceof DeadlyJobError;
-    const isLast = isDeadly || job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
+    const isPoison = error instanceof DeadlyJobError;
+    const isLast = isPoison || job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
     logger.error({ ...fields, isLast, err: error }, 'job failed');
-    if (isLast) await handler.giveUp?.(job, isDeadly ? 'deadly' : 'failed');
-    throw isDeadly ? new UnrecoverableError(error.message) : error;
+    if (isLast) await handler.failJob?.(job, isPoison ? 'poison' : 'failed');
+    throw isPoison ? new UnrecoverableError(error.message) : error;
   }
 }
 
@@ -165,7 +165,10 @@ async function runTurn(
   }
 }
 
-/** A Redis that is full does not: the job goes on where it is then, since it may be one that makes room. */
+/**
+ * Gives the job the priority of its next turn. @returns false when Redis is full and refuses that: the job then goes on
+ * without a new turn, since it may be one that frees memory
+ */
 async function takesNextTurn(job: Job, nextTurn: (job: Job) => Promise<number>): Promise<boolean> {
   try {
     await job.changePriority({ priority: await nextTurn(job) });

@@ -20,7 +20,7 @@ export interface ServedQueue {
 
 /** Serves one queue until it is closed. A sign of life in Redis tells `/health/ready` that the queue is served. */
 export async function serveQueue(queue: QueueName, context: WorkerContext): Promise<ServedQueue> {
-  const { settings, connection, logger, metrics, memory, suspects } = context;
+  const { settings, connection, logger, metrics, memory, poisonJobs } = context;
   const { lanes, sweepSchedule, close } = await openQueue(queue, context);
   const workers = lanes.map(({ lane, handlers, concurrency }) =>
     createLaneWorker({
@@ -29,7 +29,7 @@ export async function serveQueue(queue: QueueName, context: WorkerContext): Prom
       concurrency,
       handlers,
       logger,
-      suspects,
+      poisonJobs,
       lockMilliseconds: settings.workers.lockSeconds * 1_000,
       onFinished: ({ seconds, ...labels }) => {
         metrics.add('quire_jobs_total', labels);

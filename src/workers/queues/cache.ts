@@ -1,7 +1,7 @@
 import { cacheJob } from '../../shared/queues/payloads.js';
 import { createBuildCache } from '../build-cache.js';
 import type { WorkerContext } from '../context.js';
-import { REASONS } from './give-up.js';
+import { REASONS } from './fail-job.js';
 import type { LaneService, QueueService } from './queue-service.js';
 
 export function serveCache(context: WorkerContext): QueueService {
@@ -10,7 +10,7 @@ export function serveCache(context: WorkerContext): QueueService {
     build: {
       isNews: true,
       run: (job, signal) => build.run(cacheJob.parse(job.data), { signal }),
-      giveUp: (job, reason) => build.giveUp(cacheJob.parse(job.data), REASONS[reason]),
+      failJob: (job, reason) => build.failJob(cacheJob.parse(job.data), REASONS[reason]),
     },
   };
   const concurrency = context.settings.workers.cacheConcurrency;

@@ -2,7 +2,7 @@ import { embedJob } from '../../shared/queues/payloads.js';
 import type { WorkerContext } from '../context.js';
 import { createEmbedJob } from '../ingestion/embed-job.js';
 import { writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';
-import { giveUp } from './give-up.js';
+import { failJob } from './fail-job.js';
 import type { LaneService, QueueService } from './queue-service.js';
 
 export function serveEmbedding(context: WorkerContext): QueueService {
@@ -10,7 +10,7 @@ export function serveEmbedding(context: WorkerContext): QueueService {
   const handlers: LaneService['handlers'] = {
     embed: {
       run: (job, signal) => run(embedJob.parse(job.data), { signal }),
-      giveUp: giveUp(context, 'embedding'),
+      failJob: failJob(context, 'embedding'),
     },
   };
   return {

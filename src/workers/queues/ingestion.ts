@@ -7,7 +7,7 @@ import { createIngestShort, type IngestShort } from '../ingestion/ingest-short.j
 import { createReadContent, createReadText } from '../ingestion/read-content.js';
 import { createReserveMemory } from '../ingestion/reserve-memory.js';
 import { startParserPool } from '../parse/start-pool.js';
-import { giveUp } from './give-up.js';
+import { failJob } from './fail-job.js';
 import type { LaneService, QueueService } from './queue-service.js';
 
 export async function serveIngestion(context: WorkerContext): Promise<QueueService> {
@@ -36,7 +36,7 @@ export async function serveIngestion(context: WorkerContext): Promise<QueueServi
         const { requestId, ...fence } = ingestJob.parse(job.data);
         return run(fence, { requestId, signal });
       },
-      giveUp: giveUp(context, 'parsing'),
+      failJob: failJob(context, 'parsing'),
     },
   };
   const concurrency = workers.ingestionConcurrency;

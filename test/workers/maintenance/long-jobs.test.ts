@@ -14,7 +14,7 @@ import { createCleanJob } from '../../../src/workers/maintenance/clean-job.js';
 import { createLongJobs } from '../../../src/workers/maintenance/long-jobs.js';
 import { createRetagJob } from '../../../src/workers/maintenance/retag-job.js';
 import { createLaneWorker } from '../../../src/workers/lane-worker.js';
-import { createSuspects } from '../../../src/workers/suspects.js';
+import { createPoisonJobs } from '../../../src/workers/poison-jobs.js';
 import { makeDocument } from '../../support/documents.js';
 import { playIngest } from '../../support/play-worker.js';
 import { statisticsDifferences } from '../../support/recount-statistics.js';
@@ -58,7 +58,7 @@ function startWorker(): void {
   const worker = createLaneWorker({
     queue: 'maintenance',
     connection,
-    suspects: createSuspects({ redis, logger: pino({ level: 'silent' }) }),
+    poisonJobs: createPoisonJobs({ redis, logger: pino({ level: 'silent' }) }),
     concurrency: 1,
     lockMilliseconds: 5_000,
     handlers: createLongJobs({ jobs, clean, retag, turnMilliseconds: 50 }),

@@ -6,7 +6,7 @@ import { openQueue } from '../../src/shared/queues/jobs.js';
 import { bullConnection } from '../../src/shared/redis/client.js';
 import { queueKeys } from '../../src/shared/redis/keys.js';
 import { createLaneWorker, type JobHandler, type WorkerOptions } from '../../src/workers/lane-worker.js';
-import { createSuspects, DeadlyJobError } from '../../src/workers/suspects.js';
+import { createPoisonJobs, DeadlyJobError } from '../../src/workers/poison-jobs.js';
 import { until } from '../support/until.js';
 import { useTestRedis } from '../support/use-test-redis.js';
 
@@ -46,7 +46,7 @@ function startWorker(handler: JobHandler, onFinished?: WorkerOptions['onFinished
     concurrency: 8,
     lockMilliseconds: 10_000,
     handlers: { embed: handler },
-    suspects: createSuspects(counting),
+    poisonJobs: createPoisonJobs(counting),
     logger,
     ...(onFinished && { onFinished }),
   });
@@ -56,7 +56,7 @@ test('a job that workers gave back when they were stopped is not given up, howev
   await addStalled('innocent');
   let runs = 0;
   let given = 0;
-  const giveUp = () => Promise.resolve((given += 1));
+  const failJob = () => Promise.resolve((given += 1));
   for (let restarts = 1; restarts <= 4; restarts += 1) {
     const worker = startWorker({
       run: (_job, signal) =>
@@ -64,42 +64,42 @@ test('a job that workers gave back when they were stopped is not given up, howev
           runs += 1;
           signal.addEventListener('abort', () => reject(new Error('stopped')), { once: true });
         }),
-      giveUp,
+      failJob,
     });
     await until(() => runs === restarts);
     await worker.close(0);
   }
-  const worker = startWorker({ run: () => Promise.resolve('done'), giveUp });
+  const worker = startWorker({ run: () => Promise.resolve('done'), failJob });
   await until(async () => (await queue.getJobCounts('completed'))['completed'] === 1);
   await worker.close(0);
   expect(given).toBe(0);
 });
 
 test('a job that was running alone at two deaths after its first is given up, and is not run', async () => {
-  const job = await takeStalled('deadly');
+  const job = await takeStalled('poison');
   const { signal } = new AbortController();
   for (let deaths = 1; deaths <= 2; deaths += 1)
     await new Promise<void>((started) => {
       // The worker dies: it neither ends the job nor takes another.
-      void createSuspects(counting).run(job, signal, () => new Promise(() => started()));
+      void createPoisonJobs(counting).run(job, signal, () => new Promise(() => started()));
     });
   const reasons: string[] = [];
   let runs = 0;
   const worker = startWorker({
     run: () => Promise.resolve((runs += 1)).then(() => 'done'),
-    giveUp: (_job, reason) => Promise.resolve(reasons.push(reason)),
+    failJob: (_job, reason) => Promise.resolve(reasons.push(reason)),
   });
   await until(async () => (await queue.getJobCounts('failed'))['failed'] === 1);
   await worker.close(0);
-  expect([reasons, runs]).toEqual([['deadly'], 0]);
+  expect([reasons, runs]).toEqual([['poison'], 0]);
 });
 
 test('a run that ends after another worker has taken its job does not clear the count of that one', async () => {
-  const job = await takeStalled('deadly');
+  const job = await takeStalled('poison');
   const { signal } = new AbortController();
   const start = () =>
     new Promise<{ wake: () => Promise<void> }>((resolve) => {
-      const run = createSuspects(counting).run(
+      const run = createPoisonJobs(counting).run(
         job,
         signal,
         () => new Promise<void>((end) => resolve({ wake: () => (end(), run) })),
@@ -108,7 +108,7 @@ test('a run that ends after another worker has taken its job does not clear the 
   const frozen = await start();
   await start();
   await frozen.wake();
-  const third = createSuspects(counting).run(job, signal, () => Promise.resolve('run'));
+  const third = createPoisonJobs(counting).run(job, signal, () => Promise.resolve('run'));
   await expect(third).rejects.toThrow(DeadlyJobError);
 });
 
@@ -123,7 +123,7 @@ test('a job that is put off while Redis is full is not given up, however often t
       await redis.configSet('maxmemory', '1');
       throw new UnavailableError('redis', { retryAfterSeconds: 0.05 });
     },
-    giveUp: () => Promise.resolve((given += 1)),
+    failJob: () => Promise.resolve((given += 1)),
   });
   try {
     for (let times = 1; times <= 4 && given === 0; times += 1) {
@@ -148,7 +148,7 @@ test('a job that is removed while it runs ends with its own result, and no count
         await redis.del(queueKeys.job(LANE, 'removed'));
         return 'done';
       },
-      giveUp: () => Promise.reject(new Error('not expected')),
+      failJob: () => Promise.reject(new Error('not expected')),
     },
     ({ outcome }) => outcomes.push(outcome),
   );
@@ -176,7 +176,7 @@ test('jobs of which workers have died run one after the other, and do not hold u
       running -= 1;
       return 'done';
     },
-    giveUp: () => Promise.reject(new Error('not expected')),
+    failJob: () => Promise.reject(new Error('not expected')),
   });
   await until(() => running === 1);
   await queue.add('embed', {}, { jobId: 'other' });

@@ -7,17 +7,17 @@ import { untilAborted } from '../shared/tools/until-aborted.js';
 /** A job fails when this many worker processes have ended abnormally, or stopped answering, while they ran it. */
 export const MAX_DEATHS = 3;
 
-/** Thrown instead of running a job that has ended too many workers. */
+/** Thrown instead of running a poison job: one that has ended too many workers. Logs know it by this name. */
 export class DeadlyJobError extends Error {
   override readonly name = 'DeadlyJobError';
 }
 
 /**
- * Runs jobs of which a worker has died, one after the other. BullMQ counts a death for all jobs that the worker had in
+ * Finds poison jobs. It runs the jobs of which a worker has died, the suspects, one after the other. BullMQ counts a death for all jobs that the worker had in
  * hand, of which most are innocent. So the deaths that follow the first are counted here, only for the job
  * that was running, and no job that ends in any other way keeps a count.
  */
-export interface Suspects {
+export interface PoisonJobs {
   /** Calls `run`, at once for a job that no worker has died of. @throws DeadlyJobError */
   run<Result>(job: Job, stopping: AbortSignal, run: () => Promise<Result>): Promise<Result>;
 }
@@ -27,8 +27,8 @@ interface Counting {
   readonly logger: Logger;
 }
 
-/** @returns the suspects of this process, with one line for each lane: a long parse does not hold up embeddings */
-export function createSuspects(counting: Counting): Suspects {
+/** Suspects of one process wait in a line for each lane, so that a long parse does not hold up embeddings. */
+export function createPoisonJobs(counting: Counting): PoisonJobs {
   const lasts = new Map<string, Promise<void>>();
   return {
     run: async (job, stopping, run) => {

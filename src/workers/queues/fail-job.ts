@@ -2,20 +2,20 @@ import type { Job } from 'bullmq';
 import { z } from 'zod';
 import type { FailureCode } from '../../shared/errors.js';
 import type { WorkerContext } from '../context.js';
-import type { GiveUpReason } from '../lane-worker.js';
-import { MAX_DEATHS } from '../suspects.js';
+import type { JobFailReason } from '../lane-worker.js';
+import { MAX_DEATHS } from '../poison-jobs.js';
 
 /** What an owner is told after the statement of what could not be done. */
-export const REASONS: Readonly<Record<GiveUpReason, string>> = {
+export const REASONS: Readonly<Record<JobFailReason, string>> = {
   failed: '',
-  deadly: `: the worker ended abnormally or stopped answering ${String(MAX_DEATHS)} times during it`,
+  poison: `: the worker ended abnormally or stopped answering ${String(MAX_DEATHS)} times during it`,
 };
 
 /** Fails a document whose job will not be run again, so that its owner does not wait for ever. */
-export function giveUp({ failDocument }: WorkerContext, stage: string) {
+export function failJob({ failDocument }: WorkerContext, stage: string) {
   const code: FailureCode = 'internal';
   const fence = z.object({ documentId: z.string(), version: z.number(), attempt: z.number() });
-  return (job: Job, reason: GiveUpReason) => {
+  return (job: Job, reason: JobFailReason) => {
     const message = `The document could not be processed${REASONS[reason]}`;
     return failDocument(fence.parse(job.data), { code, message, stage });
   };
