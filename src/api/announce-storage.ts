@@ -4,7 +4,7 @@ import type { ObjectStorage } from '../shared/ports.js';
 import { followMarker, type MarkerSight } from '../shared/storage/follow-marker.js';
 import type { StorageMarker } from '../shared/storage/marker.js';
 
-interface Parts {
+interface AnnounceOptions {
   readonly marker: StorageMarker;
   readonly storage: ObjectStorage;
   /** What to change when this API and another do not use the same storage. */
@@ -19,7 +19,7 @@ interface Parts {
  * announcements.
  * @throws IncompatibleDataError when another running API keeps its source files elsewhere
  */
-export async function announceStorage({ marker, storage, advice, logger, signal }: Parts) {
+export async function announceStorage({ marker, storage, advice, logger, signal }: AnnounceOptions) {
   const message = `another API keeps source files elsewhere: ${advice}`;
   let isElsewhere = false;
   const onLook = ({ place }: MarkerSight) => {

@@ -25,7 +25,7 @@ export function distinguishMissing(storage: ObjectStorage, marker: Look): Object
   };
 }
 
-interface Parts {
+interface WaitOptions {
   readonly marker: Look;
   /** What to change when the API uses a different storage. */
   readonly advice: string;
@@ -39,7 +39,7 @@ interface Parts {
  * @throws IncompatibleDataError when the marker of a running API is not there
  */
 export function waitForStorage(
-  { marker, advice, logger }: Parts,
+  { marker, advice, logger }: WaitOptions,
   onLost: (error: IncompatibleDataError) => void,
 ): Promise<() => void> {
   const message = `the API keeps source files elsewhere: ${advice}`;

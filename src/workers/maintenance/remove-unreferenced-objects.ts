@@ -21,7 +21,7 @@ export interface Removal {
 
 export type RemoveObjects = () => Promise<Removal>;
 
-interface Parts {
+interface RemovalOptions {
   readonly objects: UnreferencedObjects;
   readonly storage: Pick<ObjectStorage, 'remove'>;
   readonly logger: Logger;
@@ -31,7 +31,7 @@ interface Parts {
  * Removes source objects that have not been referenced for longer than they are kept. Each is checked again before, so that
  * an object that a record refers to stays. A failure is logged, and the object is tried again later.
  */
-export function createRemoveUnreferencedObjects(parts: Parts): RemoveObjects {
+export function createRemoveUnreferencedObjects(parts: RemovalOptions): RemoveObjects {
   const { objects } = parts;
   return async () => {
     await objects.adoptOld(MAX_OBJECTS);
@@ -45,7 +45,7 @@ export function createRemoveUnreferencedObjects(parts: Parts): RemoveObjects {
   };
 }
 
-async function removeDue({ objects, storage, logger }: Parts, list: ObjectList): Promise<Removal> {
+async function removeDue({ objects, storage, logger }: RemovalOptions, list: ObjectList): Promise<Removal> {
   const end = performance.now() + MAX_MILLISECONDS;
   const due = await objects.due(list, MAX_OBJECTS);
   const counts = { removed: 0, kept: 0, failed: 0 };
