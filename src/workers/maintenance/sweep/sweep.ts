@@ -1,14 +1,7 @@
 import { UnavailableError } from '../../../shared/errors.js';
-import { LANES } from '../../../shared/queues/jobs.js';
 import { toUnavailable } from '../../../shared/redis/client.js';
-import { unusedAccessGroupsTask } from './unused-access-groups.js';
-import { abandonedCacheBuildsTask } from './abandoned-cache-builds.js';
-import { abandonedDocumentsTask } from './abandoned-documents.js';
-import { strayGenerationsTask } from './stray-generations.js';
-import type { SweepParts, SweepStep, SweepTask } from './sweep-task.js';
-import { garbageGenerationsTask } from './garbage-generations.js';
-import { deletionsInChangeLogTask } from './deletions-in-change-log.js';
-import { unreferencedObjectsTask } from './unreferenced-objects.js';
+import type { SweepParts, SweepStep } from './sweep-task.js';
+import { tasksOf } from './tasks.js';
 
 /** Is called before each step. The sweep ends when it resolves with false. */
 export type MayGoOn = () => Promise<boolean>;
@@ -51,20 +44,4 @@ async function takeStep(
     else logger.error({ err: error, task: name }, 'sweep failed');
     return false;
   }
-}
-
-function tasksOf(parts: SweepParts, onRequeued: (documents: number) => void): SweepTask[] {
-  return [
-    abandonedDocumentsTask(parts, onRequeued),
-    abandonedCacheBuildsTask(parts),
-    strayGenerationsTask(parts),
-    garbageGenerationsTask(parts),
-    deletionsInChangeLogTask(parts),
-    unusedAccessGroupsTask(parts),
-    ...LANES.map((lane): SweepTask => ({
-      name: `time of ${lane}`,
-      begin: () => () => parts.jobs.rebase(lane),
-    })),
-    unreferencedObjectsTask(parts),
-  ];
 }

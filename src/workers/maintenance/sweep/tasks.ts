@@ -1,0 +1,26 @@
+import { LANES } from '../../../shared/queues/jobs.js';
+import { abandonedCacheBuildsTask } from './abandoned-cache-builds.js';
+import { abandonedDocumentsTask } from './abandoned-documents.js';
+import { deletionsInChangeLogTask } from './deletions-in-change-log.js';
+import { garbageGenerationsTask } from './garbage-generations.js';
+import { strayGenerationsTask } from './stray-generations.js';
+import { unreferencedObjectsTask } from './unreferenced-objects.js';
+import { unusedAccessGroupsTask } from './unused-access-groups.js';
+import type { SweepParts, SweepTask } from './sweep-task.js';
+
+/** All tasks of a sweep, in the order in which they take their steps. */
+export function tasksOf(parts: SweepParts, onRequeued: (documents: number) => void): SweepTask[] {
+  return [
+    abandonedDocumentsTask(parts, onRequeued),
+    abandonedCacheBuildsTask(parts),
+    strayGenerationsTask(parts),
+    garbageGenerationsTask(parts),
+    deletionsInChangeLogTask(parts),
+    unusedAccessGroupsTask(parts),
+    ...LANES.map((lane): SweepTask => ({
+      name: `time of ${lane}`,
+      begin: () => () => parts.jobs.rebase(lane),
+    })),
+    unreferencedObjectsTask(parts),
+  ];
+}
