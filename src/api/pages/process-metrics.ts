@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { DURATION_BUCKETS } from '../../shared/observability/worker-metrics.js';
+import { DURATION_BUCKETS } from '../../shared/observability/duration-buckets.js';
 import { requestFacts } from '../http/logging/request-facts.js';
 import type { AnswerMemory } from '../services/answer-memory/answer-memory.js';
 

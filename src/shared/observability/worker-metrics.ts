@@ -1,12 +1,8 @@
 import { at } from '../at.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
+import { DURATION_BUCKETS } from './duration-buckets.js';
 import type { MetricFamily, MetricSample } from './prometheus.js';
-
-/** In seconds. An ingest that waits for its document takes up to two minutes. */
-export const DURATION_BUCKETS = [
-  0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120,
-] as const;
 
 /** What workers measure. Label values come from fixed sets: names of queues, jobs, outcomes and failure codes. */
 const definitions = {
