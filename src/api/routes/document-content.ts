@@ -8,14 +8,15 @@ import { displayFilename } from '../services/ingest/filenames.js';
 import { replyDocument, replyIngest } from './document-replies.js';
 import { documentPath } from './documents.js';
 import { putContentExamples } from './examples/documents.js';
-import { ingestResponses, MAX_FILENAME } from './ingest.js';
+import { MAX_FILENAME_CHARACTERS } from '../services/ingest/filenames.js';
+import { ingestResponses } from './ingest.js';
 import { contextOf } from './context-of.js';
 import { receiveFile } from './upload-fields.js';
 
 const contentBody = z
   .object({
     content: nonBlankString().describe('The text.'),
-    filename: optionalNull(nonBlankString({ max: MAX_FILENAME })).describe(
+    filename: optionalNull(nonBlankString({ max: MAX_FILENAME_CHARACTERS })).describe(
       'A new name. Without one, the old name stays.',
     ),
   })

@@ -23,7 +23,7 @@ import {
   patchDocumentExamples,
   retryDocumentExamples,
 } from './examples/documents.js';
-import { MAX_FILENAME } from './ingest.js';
+import { MAX_FILENAME_CHARACTERS } from '../services/ingest/filenames.js';
 import { contextOf } from './context-of.js';
 import { compact, LIMITS } from './upload-fields.js';
 
@@ -39,7 +39,7 @@ const page = {
 const patchBody = z
   .object({
     metadata: optionalNull(metadata).describe('Replaces all of the metadata.'),
-    filename: optionalNull(nonBlankString({ max: MAX_FILENAME })).describe('The new name.'),
+    filename: optionalNull(nonBlankString({ max: MAX_FILENAME_CHARACTERS })).describe('The new name.'),
     access_control: optionalNull(accessControlChange).describe(
       'Each list that is stated replaces the old one.',
     ),

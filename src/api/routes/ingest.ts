@@ -5,7 +5,7 @@ import { accessControl } from '../http/validation/access-lists.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
 import type { Admit } from '../services/ingest/admission.js';
-import { displayFilename } from '../services/ingest/filenames.js';
+import { displayFilename, MAX_FILENAME_CHARACTERS } from '../services/ingest/filenames.js';
 import type { Ingest } from '../services/ingest/ingest.js';
 import { replyIngest } from './document-replies.js';
 import { documentView } from './document-view.js';
@@ -13,13 +13,11 @@ import { ingestFileExamples, ingestTextExamples } from './examples/ingest.js';
 import { contextOf } from './context-of.js';
 import { compact, missingFile, receiveDescribedFile } from './upload-fields.js';
 
-export const MAX_FILENAME = 255;
-
 const textBody = z
   .object({
     content: nonBlankString().describe('The text.'),
     metadata: optionalNullOr(metadata, {}).describe('Any JSON object. Filters refer to its keys.'),
-    filename: optionalNull(nonBlankString({ max: MAX_FILENAME })).describe(
+    filename: optionalNull(nonBlankString({ max: MAX_FILENAME_CHARACTERS })).describe(
       'A name to show. Folders in it are dropped.',
     ),
     access_control: optionalNull(accessControl).describe(

@@ -1,6 +1,6 @@
 import { toWellFormed } from '../../../shared/well-formed.js';
 
-const MAX_CHARACTERS = 255;
+export const MAX_FILENAME_CHARACTERS = 255;
 
 /**
  * Makes a file name safe to show: removes folders, control characters and characters that change the direction of text,
@@ -15,7 +15,7 @@ export function displayFilename(name: string | null | undefined): string | null 
 
 function shorten(name: string): string {
   const characters = Array.from(name);
-  if (characters.length <= MAX_CHARACTERS) return name;
+  if (characters.length <= MAX_FILENAME_CHARACTERS) return name;
   const extension = Array.from(/\.[^.]{1,16}$/.exec(name)?.[0] ?? '');
-  return [...characters.slice(0, MAX_CHARACTERS - extension.length), ...extension].join('');
+  return [...characters.slice(0, MAX_FILENAME_CHARACTERS - extension.length), ...extension].join('');
 }
