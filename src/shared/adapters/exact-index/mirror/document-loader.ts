@@ -1,6 +1,13 @@
 import type { OnProblem } from '../../../ports.js';
-import type { ChunkLoader } from './chunk-loader.js';
-import { createChunkLoad, generationOf, pagesOf, readPages, REASONS, type ChunkLoad } from './chunk-load.js';
+import type { ChunkLoader } from './chunk-loading/chunk-loader.js';
+import {
+  createChunkLoad,
+  generationOf,
+  pagesOf,
+  readPages,
+  REASONS,
+  type ChunkLoad,
+} from './chunk-loading/chunk-load.js';
 import type { MirrorClient } from './client.js';
 import type { Mirror } from './mirror.js';
 import { createRecordParser, type ParsedRecord, type ParseRecord } from './record-fields.js';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { createChunkLoader, type ChunkLoader, type LoadEvents } from './chunk-loader.js';
+import { createChunkLoader, type ChunkLoader, type LoadEvents } from './chunk-loading/chunk-loader.js';
 import type { Changes, MirrorClient } from './client.js';
 import { createDocumentLoader, type DocumentLoader } from './document-loader.js';
 import type { Mirror } from './mirror.js';
-import type { MissingChunks } from './missing-chunks.js';
+import type { MissingChunks } from './chunk-loading/missing-chunks.js';
 
 /** Deletions leave the change log after a day, so a mirror that was not synced for half of that starts over. */
 const MAX_SLEEP_MS = 12 * 60 * 60 * 1000;

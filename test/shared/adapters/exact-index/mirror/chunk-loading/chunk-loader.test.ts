@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { createChunkLoader } from '../../../../../src/shared/adapters/exact-index/mirror/chunk-loader.js';
-import { createDocumentLoader } from '../../../../../src/shared/adapters/exact-index/mirror/document-loader.js';
-import { createMirror } from '../../../../../src/shared/adapters/exact-index/mirror/mirror.js';
-import { loadKernel } from '../../../../../src/shared/adapters/exact-index/scan/kernel.js';
-import { termsOf, unit } from '../../../../contracts/index-data.js';
-import { makeContent } from '../../../../support/documents.js';
-import { until } from '../../../../support/until.js';
+import { createChunkLoader } from '../../../../../../src/shared/adapters/exact-index/mirror/chunk-loading/chunk-loader.js';
+import { createDocumentLoader } from '../../../../../../src/shared/adapters/exact-index/mirror/document-loader.js';
+import { createMirror } from '../../../../../../src/shared/adapters/exact-index/mirror/mirror.js';
+import { loadKernel } from '../../../../../../src/shared/adapters/exact-index/scan/kernel.js';
+import { termsOf, unit } from '../../../../../contracts/index-data.js';
+import { makeContent } from '../../../../../support/documents.js';
+import { until } from '../../../../../support/until.js';
 
 const makeKernel = await loadKernel();
 

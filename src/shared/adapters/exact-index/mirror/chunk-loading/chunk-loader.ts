@@ -1,4 +1,4 @@
-import type { OnProblem } from '../../../ports.js';
+import type { OnProblem } from '../../../../ports.js';
 import {
   chunksLeft,
   createChunkLoad,
@@ -8,11 +8,11 @@ import {
   type ChunkLoad,
   type Page,
 } from './chunk-load.js';
-import type { MirrorClient } from './client.js';
+import type { MirrorClient } from '../client.js';
 import { createLoadQueue, type LoadQueue } from './load-queue.js';
-import type { Mirror } from './mirror.js';
+import type { Mirror } from '../mirror.js';
 import { createMissingList, type MissingChunks, type MissingList } from './missing-chunks.js';
-import type { ParsedRecord } from './record-fields.js';
+import type { ParsedRecord } from '../record-fields.js';
 
 /**
  * Loads chunks in pages, between which searches are answered: those of published generations first, and then those of
