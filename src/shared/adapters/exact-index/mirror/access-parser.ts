@@ -24,7 +24,7 @@ const linesSchema = z.tuple([z.string(), z.string(), z.string()]);
 const accessSchema = documentSchema.pick({ readers: true, writers: true, admins: true });
 
 /**
- * Most records share their access lists, so those are parsed and held once. Whoever patches one document again and again
+ * Most records share their access lists, so those are parsed and held once. A caller who patches one document again and again
  * makes new ones each time: what was not used for longest goes. What documents still use, they hold themselves.
  */
 export function createAccessParser(): ParseAccess {

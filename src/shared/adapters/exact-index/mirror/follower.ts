@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createChunkLoader, type ChunkLoader, type LoadEvents } from './chunk-loading/chunk-loader.js';
+import { createChunkLoader, type ChunkLoader } from './chunk-loading/chunk-loader.js';
+import type { LoadEvents } from './chunk-loading/finish-load.js';
 import type { Changes, MirrorClient } from './client.js';
 import { createDocumentLoader, type DocumentLoader } from './document-loader.js';
 import type { Mirror } from './mirror.js';

@@ -1,18 +1,16 @@
-import type { OnProblem } from '../../../../ports.js';
-import {
-  chunksLeft,
-  createChunkLoad,
-  generationOf,
-  readPages,
-  REASONS,
-  type ChunkLoad,
-  type Page,
-} from './chunk-load.js';
-import type { MirrorClient } from '../client.js';
-import { createLoadQueue, type LoadQueue } from './load-queue.js';
-import type { Mirror } from '../mirror.js';
-import { createMissingList, type MissingChunks, type MissingList } from './missing-chunks.js';
 import type { ParsedRecord } from '../record-fields.js';
+import { chunksLeft, createChunkLoad, readPages, type ChunkLoad, type Page } from './chunk-load.js';
+import {
+  endMissing,
+  finish,
+  serve,
+  tidy,
+  type ChunkLoaderOptions,
+  type Following,
+  type LoaderState,
+} from './finish-load.js';
+import { createLoadQueue, type LoadQueue } from './load-queue.js';
+import { createMissingList, type MissingChunks } from './missing-chunks.js';
 
 /**
  * Loads chunks in pages, between which searches are answered: those of published generations first, and then those of
@@ -32,40 +30,8 @@ export interface ChunkLoader {
   readonly missing: ReadonlyMap<number, MissingChunks>;
 }
 
-export interface LoadEvents {
-  readonly report: OnProblem;
-  /** A chunk is missing. Most likely the record has moved on, and must be read again. */
-  readonly onSuspect: (documentId: string) => void;
-  /** Nothing is left to be done for a generation before it is published. */
-  readonly onPrepared: (generation: string) => void;
-}
-
-interface ChunkLoaderOptions extends LoadEvents {
-  readonly client: Pick<MirrorClient, 'readChunks'>;
-  readonly mirror: Mirror;
-}
-
-/** What is loaded for a document. */
-interface Following {
-  record: ParsedRecord;
-  /** By attempt: the published one, the one that is about to be published, or both. */
-  readonly loads: Map<string, ChunkLoad>;
-  /** Attempts with a missing chunk. If the record still names one when it is read again, its data is lost. */
-  readonly suspects: Set<string>;
-  /** Ends the waiting for the published generation; null when nobody has to wait for it. */
-  endMissing: (() => void) | null;
-}
-
-interface State extends ChunkLoaderOptions {
-  readonly documents: Map<string, Following>;
-  readonly queue: LoadQueue;
-  readonly missing: MissingList;
-  isRunning: boolean;
-  isFailing: boolean;
-}
-
 export function createChunkLoader(parts: ChunkLoaderOptions): ChunkLoader {
-  const state: State = {
+  const state: LoaderState = {
     ...parts,
     documents: new Map(),
     queue: createLoadQueue(),
@@ -88,7 +54,7 @@ export function createChunkLoader(parts: ChunkLoaderOptions): ChunkLoader {
   };
 }
 
-function follow(state: State, record: ParsedRecord): void {
+function follow(state: LoaderState, record: ParsedRecord): void {
   const { mirror, documents } = state;
   const { document, published } = record;
   const following = documents.get(document.id) ?? newFollowing(record);
@@ -126,7 +92,7 @@ const isOf = ({ loaded, chunkCount }: ChunkLoad, wanted: Wanted | null): boolean
   loaded.attempt === wanted?.attempt && chunkCount === wanted.chunkCount;
 
 /** Makes a document answer with its published generation: at once if that was loaded before it was published. */
-function serveOrLoad(state: State, following: Following, published: Wanted): void {
+function serveOrLoad(state: LoaderState, following: Following, published: Wanted): void {
   const { mirror, queue, missing } = state;
   const { record, loads } = following;
   const load = loads.get(published.attempt);
@@ -148,7 +114,7 @@ function chunksMissing({ record, loads }: Following): number {
   return load ? chunksLeft(load) : 0;
 }
 
-function begin(state: State, following: Following, wanted: Wanted): void {
+function begin(state: LoaderState, following: Following, wanted: Wanted): void {
   const { document, published } = following.record;
   const load = createChunkLoad(document.id, wanted, { isUrgent: wanted.attempt === published?.attempt });
   following.loads.set(wanted.attempt, load);
@@ -156,7 +122,7 @@ function begin(state: State, following: Following, wanted: Wanted): void {
   else finish(state, load);
 }
 
-function forget(state: State, documentId: string): void {
+function forget(state: LoaderState, documentId: string): void {
   const following = state.documents.get(documentId);
   if (!following) return;
   for (const load of following.loads.values()) drop(state, following, load);
@@ -164,24 +130,15 @@ function forget(state: State, documentId: string): void {
   state.documents.delete(documentId);
 }
 
-function drop({ queue, mirror }: State, { loads }: Following, load: ChunkLoad): void {
+function drop({ queue, mirror }: LoaderState, { loads }: Following, load: ChunkLoad): void {
   queue.remove(load);
   load.state = 'dropped';
   mirror.discard(load.loaded);
   loads.delete(load.loaded.attempt);
 }
 
-function endMissing(following: Following): void {
-  following.endMissing?.();
-  following.endMissing = null;
-}
-
-function tidy({ documents }: State, { record, loads, endMissing: end }: Following): void {
-  if (loads.size === 0 && end === null) documents.delete(record.document.id);
-}
-
 /** Loads until nothing is left to load. */
-async function run(state: State): Promise<void> {
+async function run(state: LoaderState): Promise<void> {
   const { client, mirror, queue, report } = state;
   if (state.isRunning) return;
   state.isRunning = true;
@@ -210,55 +167,4 @@ function askAgain(queue: LoadQueue, load: ChunkLoad): void {
   if (load.state !== 'loading') return;
   load.asked = load.loaded.slots.length;
   queue.add(load);
-}
-
-/** Ends a load that is whole or has failed. */
-function finish(state: State, load: ChunkLoad): void {
-  const following = state.documents.get(load.documentId);
-  if (!following || load.state !== 'loading') return;
-  if (load.failure !== null) fail(state, following, { load, failure: load.failure });
-  else if (chunksLeft(load) > 0) return;
-  else {
-    load.state = 'whole';
-    if (load.loaded.attempt === following.record.published?.attempt) serve(following, load, state.mirror);
-    else state.onPrepared(generationOf(load));
-  }
-  tidy(state, following);
-}
-
-function serve(following: Following, { loaded }: ChunkLoad, mirror: Mirror): void {
-  mirror.put(following.record, loaded);
-  following.loads.delete(loaded.attempt);
-  endMissing(following);
-}
-
-function fail(
-  state: State,
-  following: Following,
-  { load, failure }: { readonly load: ChunkLoad; readonly failure: keyof typeof REASONS },
-): void {
-  const { mirror, queue, report, onSuspect, onPrepared } = state;
-  const { record, loads, suspects } = following;
-  const { attempt } = load.loaded;
-  load.state = 'failed';
-  queue.remove(load);
-  mirror.discard(load.loaded);
-  if (attempt !== record.published?.attempt) {
-    // It is loaded again if it is published. What is wrong then is reported.
-    onPrepared(generationOf(load));
-    return;
-  }
-  loads.delete(attempt);
-  if (failure === 'missing' && !suspects.has(attempt)) {
-    suspects.add(attempt);
-    onSuspect(record.document.id);
-    return;
-  }
-  mirror.put(record, null);
-  endMissing(following);
-  report(`a document is left out of search: ${REASONS[failure]}`, {
-    level: 'error',
-    documentId: record.document.id,
-    generation: generationOf(load),
-  });
 }
