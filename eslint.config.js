@@ -62,7 +62,13 @@ const zones = [
   })),
   {
     target: './src/api/routes',
-    from: ['./src/shared/redis', './src/api/context.ts', './src/api/main.ts', './src/api/app.ts'],
+    from: [
+      './src/shared/redis',
+      './src/api/context.ts',
+      './src/api/context',
+      './src/api/main.ts',
+      './src/api/app.ts',
+    ],
     message: 'A route knows its schemas and its service.',
   },
   {
@@ -74,6 +80,7 @@ const zones = [
       './src/api/admin',
       './src/api/auth',
       './src/api/context.ts',
+      './src/api/context',
       './src/api/main.ts',
       './src/api/app.ts',
     ],
@@ -178,7 +185,7 @@ export default tseslint.config(
   },
   { files: ['src/shared/**/*.ts'], rules: forbidPackages(['express'], 'shared/ knows nothing of HTTP.') },
   {
-    files: ['src/api/routes/*.ts'],
+    files: ['src/api/routes/**/*.ts'],
     rules: forbidPackages(['express', ...redisPackages], 'A route knows its schemas and its service.'),
   },
   {

@@ -1,29 +1,22 @@
-import { createExactIndex } from '../shared/adapters/exact-index/exact-index.js';
 import { createPromptCacheEngine } from '../shared/adapters/prompt-cache/cache-engine.js';
-import { createQueryEngineIndex } from '../shared/adapters/query-engine-index/query-engine-index.js';
 import { logMalformedCache } from '../shared/caches/cache-record.js';
 import { createCacheStore } from '../shared/caches/cache-store.js';
 import { createChunks } from '../shared/chunks/chunks.js';
 import {
-  algorithmOf,
   createCompleter,
   createEmbedder,
   createObjectStorage,
   storageAdvice,
 } from '../shared/create-adapters.js';
-import { chooseIndex } from '../shared/data-set/choose-index.js';
 import {
-  claimIndex,
   IncompatibleDataError,
   inspectServer,
   openDataSet,
-  readDataSet,
   type DataSet,
   type WantedData,
 } from '../shared/data-set/data-set.js';
-import { watchDataSet } from '../shared/data-set/watch-data-set.js';
 import { logMalformed } from '../shared/documents/record-fields.js';
-import { createRecords, type Records } from '../shared/documents/records.js';
+import { createRecords } from '../shared/documents/records.js';
 import { createEmbedding } from '../shared/models/embedding.js';
 import { renderPrefix } from '../shared/models/prompt.js';
 import type { Logger } from '../shared/observability/logger.js';
@@ -31,7 +24,7 @@ import type { Embedder, Index, ObjectStorage } from '../shared/ports.js';
 import { openJobs } from '../shared/queues/open-jobs.js';
 import { bullConnection, type Redis } from '../shared/redis/client.js';
 import { createMemoryWatch } from '../shared/redis/memory.js';
-import { openRedis, waitForRedis } from '../shared/redis/open.js';
+import { openRedis } from '../shared/redis/open.js';
 import { createRankers, type Ranking } from '../shared/search/ranking.js';
 import { createReadHits } from '../shared/search/read-hits.js';
 import { createSearch, type Search } from '../shared/search/search.js';
@@ -42,13 +35,10 @@ import { createTermStatistics } from '../shared/term-statistics/term-statistics.
 import { countTokens } from '../shared/text/token-count.js';
 import { createUsage } from '../shared/usage/usage.js';
 import { announceStorage } from './announce-storage.js';
+import { openIndex } from './context/open-index.js';
 import { limitCompletions } from './limit-completions.js';
-import { limitIndexTime } from './limit-index-time.js';
 import { reconnectSilentRedis } from './reconnect-silent-redis.js';
 import { createChangeWaiter } from './services/ingest/change-waiter.js';
-
-/** Lists of the Query Engine read at most this many bytes of records at a time to compare them with a filter. */
-const MAX_READ_BYTES = 1024 ** 2;
 
 export type ApiContext = Awaited<ReturnType<typeof createApiContext>>;
 
@@ -153,22 +143,6 @@ async function openStorage(
   return { storage: announced.storage, drafts, stopAnnouncing: announced.close };
 }
 
-/** Creates the index with its time limit, and watches whether other data is to be served. */
-async function openIndex(
-  { settings, logger, signal, onDataChange }: ContextOptions,
-  { redis, embedder, dataSet, records }: Pick<IndexParts, 'redis' | 'embedder' | 'dataSet' | 'records'>,
-) {
-  let serving: string | null = null;
-  const claim = async (name: string) => {
-    await claimIndex(redis, name, dataSet.vectors);
-    serving = name;
-  };
-  const engine = await createIndex({ settings, logger, signal, redis, embedder, dataSet, records, claim });
-  const unwatch = watchDataSet(redis, dataSet, { index: () => serving, onChange: onDataChange });
-  const index = limitIndexTime(engine, { milliseconds: settings.search.timeoutSeconds * 1_000 });
-  return { index, unwatch };
-}
-
 interface SearchParts {
   readonly settings: Settings;
   readonly logger: Logger;
@@ -193,56 +167,6 @@ function openSearch({ settings, logger, redis, index, embedder }: SearchParts): 
 function standardRanking({ search, embedder }: Settings): Ranking {
   if (search.ranking !== 'auto') return search.ranking;
   return embedder === 'builtin' ? 'lexical' : 'semantic';
-}
-
-interface IndexParts {
-  readonly settings: Settings;
-  readonly logger: Logger;
-  readonly signal: AbortSignal | undefined;
-  readonly redis: Redis;
-  readonly embedder: Embedder;
-  readonly dataSet: DataSet;
-  readonly records: Records;
-  readonly claim: (index: string) => Promise<void>;
-}
-
-/** @throws IncompatibleDataError when the server or the data does not have what the settings ask for */
-async function createIndex({
-  settings,
-  logger,
-  signal,
-  redis,
-  embedder,
-  dataSet,
-  records,
-  claim,
-}: IndexParts): Promise<Index> {
-  // Redis may have gone away again since it was opened.
-  const { name, reason } = await waitForRedis(() => chooseIndex(redis, settings.index), { logger, signal });
-  logger.info({ index: name, reason }, 'index chosen');
-  const onProblem = (message: string, fields: Readonly<Record<string, unknown>>) => {
-    logger[fields['level'] === 'error' ? 'error' : 'warn'](fields, message);
-  };
-  const { vectors } = dataSet;
-  const redisUrl = settings.redis.url;
-  switch (name) {
-    case 'exact':
-      return createExactIndex({ redisUrl, vectors, onProblem });
-    case 'query-engine':
-      return createQueryEngineIndex({
-        redisUrl,
-        onProblem,
-        vectors,
-        model: embedder.model,
-        algorithm: algorithmOf(settings.queryEngine),
-        // The builtin embedder's vectors are nearly orthogonal, and HNSW would find three in four of them.
-        efRuntime: settings.embedder === 'builtin' ? null : settings.queryEngine.hnswEfRuntime,
-        timeoutMilliseconds: settings.search.timeoutSeconds * 1_000,
-        dimensions: async () => (await readDataSet(redis))?.dimensions ?? (await embedder.dimensions()),
-        claim,
-        readRecords: (ids) => records.readSome(ids, MAX_READ_BYTES),
-      });
-  }
 }
 
 async function openData(

@@ -1,0 +1,90 @@
+import { createExactIndex } from '../../shared/adapters/exact-index/exact-index.js';
+import { createQueryEngineIndex } from '../../shared/adapters/query-engine-index/query-engine-index.js';
+import { algorithmOf } from '../../shared/create-adapters.js';
+import { chooseIndex } from '../../shared/data-set/choose-index.js';
+import { claimIndex, readDataSet, type DataSet } from '../../shared/data-set/data-set.js';
+import { watchDataSet } from '../../shared/data-set/watch-data-set.js';
+import type { Records } from '../../shared/documents/records.js';
+import type { Logger } from '../../shared/observability/logger.js';
+import type { Embedder, Index } from '../../shared/ports.js';
+import type { Redis } from '../../shared/redis/client.js';
+import { waitForRedis } from '../../shared/redis/open.js';
+import type { Settings } from '../../shared/settings/schema.js';
+import { limitIndexTime } from '../limit-index-time.js';
+
+/** Lists of the Query Engine read at most this many bytes of records at a time to compare them with a filter. */
+const MAX_READ_BYTES = 1024 ** 2;
+
+interface IndexOptions {
+  readonly settings: Settings;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+  /** Called when the data was reindexed, so that the settings of this process are out of date. */
+  readonly onDataChange: () => void;
+}
+
+/** Creates the index with its time limit, and watches whether other data is to be served. */
+export async function openIndex(
+  { settings, logger, signal, onDataChange }: IndexOptions,
+  { redis, embedder, dataSet, records }: Pick<IndexParts, 'redis' | 'embedder' | 'dataSet' | 'records'>,
+) {
+  let serving: string | null = null;
+  const claim = async (name: string) => {
+    await claimIndex(redis, name, dataSet.vectors);
+    serving = name;
+  };
+  const engine = await createIndex({ settings, logger, signal, redis, embedder, dataSet, records, claim });
+  const unwatch = watchDataSet(redis, dataSet, { index: () => serving, onChange: onDataChange });
+  const index = limitIndexTime(engine, { milliseconds: settings.search.timeoutSeconds * 1_000 });
+  return { index, unwatch };
+}
+
+interface IndexParts {
+  readonly settings: Settings;
+  readonly logger: Logger;
+  readonly signal: AbortSignal | undefined;
+  readonly redis: Redis;
+  readonly embedder: Embedder;
+  readonly dataSet: DataSet;
+  readonly records: Records;
+  readonly claim: (index: string) => Promise<void>;
+}
+
+/** @throws IncompatibleDataError when the server or the data does not have what the settings ask for */
+async function createIndex({
+  settings,
+  logger,
+  signal,
+  redis,
+  embedder,
+  dataSet,
+  records,
+  claim,
+}: IndexParts): Promise<Index> {
+  // Redis may have gone away again since it was opened.
+  const { name, reason } = await waitForRedis(() => chooseIndex(redis, settings.index), { logger, signal });
+  logger.info({ index: name, reason }, 'index chosen');
+  const onProblem = (message: string, fields: Readonly<Record<string, unknown>>) => {
+    logger[fields['level'] === 'error' ? 'error' : 'warn'](fields, message);
+  };
+  const { vectors } = dataSet;
+  const redisUrl = settings.redis.url;
+  switch (name) {
+    case 'exact':
+      return createExactIndex({ redisUrl, vectors, onProblem });
+    case 'query-engine':
+      return createQueryEngineIndex({
+        redisUrl,
+        onProblem,
+        vectors,
+        model: embedder.model,
+        algorithm: algorithmOf(settings.queryEngine),
+        // The builtin embedder's vectors are nearly orthogonal, and HNSW would find three in four of them.
+        efRuntime: settings.embedder === 'builtin' ? null : settings.queryEngine.hnswEfRuntime,
+        timeoutMilliseconds: settings.search.timeoutSeconds * 1_000,
+        dimensions: async () => (await readDataSet(redis))?.dimensions ?? (await embedder.dimensions()),
+        claim,
+        readRecords: (ids) => records.readSome(ids, MAX_READ_BYTES),
+      });
+  }
+}
