@@ -4,7 +4,7 @@ import type { Guesses } from './auth/limit-guesses.js';
 import type { ApiContext } from './context.js';
 import type { Route } from './http/route.js';
 import type { LifecyclePhase } from './lifecycle-phase.js';
-import { createCacheRoutes } from './routes/caches.js';
+import { createCacheRoutes } from './routes/caches/caches.js';
 import { createContentRoutes } from './routes/document-content.js';
 import { createDocumentRoutes } from './routes/documents.js';
 import { createDownloadRoutes } from './routes/downloads.js';

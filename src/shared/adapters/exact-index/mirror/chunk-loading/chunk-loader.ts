@@ -2,7 +2,7 @@ import type { ParsedRecord } from '../record-fields.js';
 import { chunksLeft, createChunkLoad, readPages, type ChunkLoad, type Page } from './chunk-load.js';
 import {
   endMissing,
-  finish,
+  finishLoad,
   serve,
   tidy,
   type ChunkLoaderOptions,
@@ -119,7 +119,7 @@ function begin(state: LoaderState, following: Following, wanted: Wanted): void {
   const load = createChunkLoad(document.id, wanted, { isUrgent: wanted.attempt === published?.attempt });
   following.loads.set(wanted.attempt, load);
   if (wanted.chunkCount > 0) state.queue.add(load);
-  else finish(state, load);
+  else finishLoad(state, load);
 }
 
 function forget(state: LoaderState, documentId: string): void {
@@ -144,13 +144,13 @@ async function run(state: LoaderState): Promise<void> {
   state.isRunning = true;
   try {
     const onPage = (page: Page) => {
-      for (const load of new Set(page.map((piece) => piece.load))) finish(state, load);
+      for (const load of new Set(page.map((piece) => piece.load))) finishLoad(state, load);
     };
     while (!queue.isEmpty) await readPages(queue.pages(), { client, mirror, onPage });
     // A page whose chunks were taken in may have failed before all its loads were ended. Nothing of them is asked again.
     if (state.isFailing)
       for (const { loads } of [...state.documents.values()])
-        for (const load of [...loads.values()]) finish(state, load);
+        for (const load of [...loads.values()]) finishLoad(state, load);
     state.isFailing = false;
   } catch (error) {
     if (!state.isFailing)

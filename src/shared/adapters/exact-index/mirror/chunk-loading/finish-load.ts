@@ -39,7 +39,7 @@ export interface LoaderState extends ChunkLoaderOptions {
 }
 
 /** Ends a load that is whole or has failed. */
-export function finish(state: LoaderState, load: ChunkLoad): void {
+export function finishLoad(state: LoaderState, load: ChunkLoad): void {
   const following = state.documents.get(load.documentId);
   if (!following || load.state !== 'loading') return;
   if (load.failure !== null) fail(state, following, { load, failure: load.failure });

@@ -1,24 +1,13 @@
 import { z } from 'zod';
-import type { CacheRecord } from '../../shared/caches/cache-record.js';
-import { CACHE_NAME } from '../../shared/caches/cache-store.js';
-import { MAX_FILTER_BYTES } from '../../shared/filters/parse-state.js';
-import { bodyFilters, queryFilters, type RequestFilter } from '../http/validation/filters.js';
-import {
-  list,
-  nonBlankString,
-  optionalNull,
-  queryFloat,
-  queryInteger,
-} from '../http/validation/field-schemas.js';
-import { HttpError } from '../http/http-error.js';
-import type { JsonReply } from '../http/response/reply.js';
-import { errorBody } from '../http/response/declared-responses.js';
-import { defineRoute, type ApiRequest, type Route } from '../http/route.js';
-import type { CacheService } from '../services/caches/caches.js';
-import type { BuildResult, CacheRequest } from '../services/caches/cache-builds.js';
-import type { Admit, RequireRoom } from '../services/ingest/admission.js';
+import type { CacheRecord } from '../../../shared/caches/cache-record.js';
+import type { JsonReply } from '../../http/response/reply.js';
+import { errorBody } from '../../http/response/declared-responses.js';
+import { defineRoute, type ApiRequest, type Route } from '../../http/route.js';
+import type { CacheService } from '../../services/caches/caches.js';
+import type { BuildResult } from '../../services/caches/cache-builds.js';
+import type { Admit, RequireRoom } from '../../services/ingest/admission.js';
 import { answer, changed, configuration, created, existence, viewAnswer, viewCache } from './cache-view.js';
-import { preferenceApplied } from './document-replies.js';
+import { preferenceApplied } from '../document-replies.js';
 import {
   addDocumentsExamples,
   createCacheExamples,
@@ -27,43 +16,19 @@ import {
   listCachesExamples,
   queryCacheExamples,
   updateCacheExamples,
-} from './examples/caches.js';
-import { contextOf } from './context-of.js';
-import { completionOptions, MAX_QUERY_CHARACTERS, QUERY_BODY_BYTES } from './retrieval.js';
-
-const NAME_DESCRIPTION = 'The name of the cache.';
-const name = z.string().regex(CACHE_NAME).describe(NAME_DESCRIPTION);
-/** Where a cache is only looked up, a name that no cache can have is unknown rather than invalid. */
-const anyName = z.object({ name: z.string().describe(NAME_DESCRIPTION) });
-const modelName = nonBlankString({ max: 256 });
-const MAX_DOCS = 100_000;
-const docs = list(z.string(), { max: MAX_DOCS });
-/** Room for quoted ids with a comma and a blank each, and for the largest filter with each byte as an escape of six. */
-const DOCS_BODY_BYTES = 40 * MAX_DOCS + 6 * MAX_FILTER_BYTES + 64 * 1024;
-/** The JSON of a cache's filters is bounded because it is stored and shown in every list. */
-const MAX_FILTER_CHARACTERS = 16_384;
-
-const UNUSED = 'Any name. It is stored and returned, and not used by this version.';
-const createBody = z.object({
-  name,
-  model: modelName.describe(UNUSED),
-  gguf_file: modelName.describe(UNUSED),
-  filters: bodyFilters,
-  docs: optionalNull(docs).describe('Ids of documents.'),
-});
-const inPlaceOf = (field: string) => `Stands for \`${field}\` of the body where that is left out.`;
-const createCompletions = z.object({
-  name: z.string().optional().describe(inPlaceOf('name')),
-  model: z.string().optional().describe(inPlaceOf('model')),
-  gguf_file: z.string().optional().describe(inPlaceOf('gguf_file')),
-  filters: queryFilters.transform(({ json }) => json ?? undefined).describe(inPlaceOf('filters')),
-});
-const queryBody = z.object({ query: nonBlankString({ max: MAX_QUERY_CHARACTERS }), ...completionOptions });
-const queryQuery = z.object({
-  query: z.string().optional().describe(inPlaceOf('query')),
-  max_tokens: queryInteger().optional().describe(inPlaceOf('max_tokens')),
-  temperature: queryFloat().optional().describe(inPlaceOf('temperature')),
-});
+} from '../examples/caches.js';
+import { QUERY_BODY_BYTES } from '../retrieval.js';
+import {
+  anyName,
+  checkFilterLength,
+  createBody,
+  createCompletions,
+  docs,
+  DOCS_BODY_BYTES,
+  queryBody,
+  queryQuery,
+  requestOf,
+} from './cache-requests.js';
 
 const tag = 'Caches';
 const changeResponses = { 200: changed, 202: changed, 400: errorBody, 404: errorBody, 409: errorBody };
@@ -112,7 +77,7 @@ const createRoute = (caches: CacheService, { admit, view }: { admit: Admit; view
     examples: createCacheExamples,
     handle: async (request) => {
       const { name: cacheName, model, gguf_file: ggufFile, docs: ids, filters } = request.body;
-      checkLength(filters);
+      checkFilterLength(filters);
       const wanted = { model, ggufFile, docs: ids, filters };
       const { cache, ready } = await caches.create(requestOf(cacheName, request), wanted);
       return replyBuilt(request, ready, { ...view(cache), success: true });
@@ -225,24 +190,6 @@ const deleteRoute = (caches: CacheService) =>
       return reply.json(200, { success: true });
     },
   });
-
-function requestOf(cacheName: string, request: ApiRequest<unknown, unknown, unknown>): CacheRequest {
-  const { callerId: ownerId, ...context } = contextOf(request);
-  return { ...context, ownerId, name: cacheName };
-}
-
-/** @throws HttpError 422 */
-function checkLength({ json }: RequestFilter): void {
-  if (json === null || JSON.stringify(json).length <= MAX_FILTER_CHARACTERS) return;
-  throw new HttpError(422, [
-    {
-      loc: ['body', 'filters'],
-      msg: `ensure this value has at most ${String(MAX_FILTER_CHARACTERS)} characters as JSON`,
-      type: 'value_error.any_str.max_length',
-      ctx: { limit_value: MAX_FILTER_CHARACTERS },
-    },
-  ]);
-}
 
 const replyChanged = (request: ApiRequest<unknown, unknown, unknown>, { ready }: BuildResult) =>
   replyBuilt(request, ready, { success: true, status: ready ? 'ready' : 'building' });

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { CacheRecord } from '../../shared/caches/cache-record.js';
-import { isPlainObject } from '../../shared/is-plain-object.js';
-import { shownConfig } from '../services/caches/find-cache.js';
-import type { CacheAnswer } from '../services/caches/cache-queries.js';
-import { usageCounts, viewUsage } from './retrieval-view.js';
+import type { CacheRecord } from '../../../shared/caches/cache-record.js';
+import { isPlainObject } from '../../../shared/is-plain-object.js';
+import { shownConfig } from '../../services/caches/find-cache.js';
+import type { CacheAnswer } from '../../services/caches/cache-queries.js';
+import { usageCounts, viewUsage } from '../retrieval-view.js';
 
 const config = {
   name: z.string(),
