@@ -71,7 +71,7 @@ test('a caller with too many documents waiting is told to come back, and may go 
   expect(await waiting()).toEqual({ all: 0 });
 });
 
-test('too many of all callers together are refused with 503, whoever asks', async () => {
+test('too many of all callers together are refused with 503, for each of them', async () => {
   const answers = [];
   for (const caller of [alice, alice, bob, bob, carol]) answers.push(await ingest(caller));
   const refused = await ingest(carol);

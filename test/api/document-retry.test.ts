@@ -22,7 +22,7 @@ describe('retry and cancel', () => {
   const ask = (id: string, action: string, headers = soon) =>
     user.send('POST', `/documents/${id}/${action}`, undefined, headers);
 
-  test('cancel stops an ingest; whoever waits for it is told', async () => {
+  test('cancel stops an ingest; a request that waits for it is told', async () => {
     const own = createUser(api, 'canceller');
     const answering = own.send('POST', '/ingest/text', { content: 'slow' });
     let id = '';

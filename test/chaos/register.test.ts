@@ -12,7 +12,7 @@ function wrote(
 }
 
 describe('a value that several write at once', () => {
-  test('is the last one that was acknowledged, whoever looks later', () => {
+  test('is the last one that was acknowledged, for every later reader', () => {
     const register = createRegister<string>();
     wrote(register, 'a', { start: 1, end: 2, outcome: 'done' });
     wrote(register, 'b', { start: 3, end: 4, outcome: 'done' });

@@ -19,7 +19,7 @@ export async function succeeds(...args: string[]): Promise<boolean> {
   );
 }
 
-/** Runs a command whose output is for whoever looks on. */
+/** Runs a command whose output is shown. */
 export async function show(command: string, args: readonly string[], cwd?: string): Promise<void> {
   const child = spawn(command, args, { stdio: ['ignore', 2, 2], ...(cwd === undefined ? {} : { cwd }) });
   await once(child, 'exit');

@@ -129,7 +129,7 @@ export function describeIndexContract(
       expect([await count('owner'), await count('alice'), await count('bob')]).toEqual([0, 1, 1]);
     });
 
-    test('gives each caller as many chunks as asked for, whoever else has better ones', async () => {
+    test('gives each caller as many chunks as asked for, also where others have better ones', async () => {
       for (let i = 0; i < 5; i += 1) await ingest([X, X, X, X]);
       const { id } = await ingest([Y, Z], { ownerId: 'alice' });
       const found = await search(X, { callerId: 'alice', limit: 2 });

@@ -98,7 +98,7 @@ export function describeRecall(
       const recalls: Recall[] = [];
       for (const filter of filters) {
         for (const [i, query] of QUERIES.entries()) {
-          // Whoever owns most with each, the others in turn.
+          // The caller who owns most with each, the others in turn.
           for (const callerId of [OWNER, OTHERS[i % OTHERS.length] ?? OWNER])
             recalls.push(...(await recallOf(ranking, query, filter, callerId)));
         }

@@ -94,7 +94,7 @@ test.each(['/retrieve/chunks', '/retrieve/docs'])(
     for (const { socket } of connections) socket.resume();
     const answers = await Promise.all(connections.map((connection) => connection.closed()));
     expect(answers.filter(isWhole).length).toBeLessThan(CLIENTS);
-    // Whoever got nothing was told when to come again.
+    // A client that got nothing was told when to come again.
     for (const answer of answers.filter((each) => !/^(?:$|HTTP\/1\.1 200)/.test(each)))
       expect(answer).toMatch(/^HTTP\/1\.1 503[^]*Retry-After: \d+/);
     await until(async () => (await figure('quire_answer_memory_bytes')) === 0);

@@ -17,7 +17,7 @@ export interface Song {
   readonly failures: readonly string[];
 }
 
-/** Whoever else asks is served within this. */
+/** Every other caller is served within this. */
 export const SERVED_WITHIN_MS = 1_000;
 /** The control takes five milliseconds on a quiet machine. */
 export const FULL_MACHINE_MS = 250;

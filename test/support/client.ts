@@ -37,7 +37,7 @@ export const TEST_SECRET = 'a secret of the tests, long enough for HS256';
 
 export type Client = ReturnType<typeof createClient>;
 
-/** Speaks to a running service as one user; without a user, as whoever dev mode makes of it. */
+/** Speaks to a running service as one user; without a user, as the one that dev mode makes of it. */
 export function createClient(url: string, user?: string, permissions: readonly string[] = ['read', 'write']) {
   const authorization: Record<string, string> =
     user === undefined

@@ -14,7 +14,7 @@ export async function readDocument(actor: Actor, document: ModelDocument): Promi
   checkRead(actor, document, { view, asked });
 }
 
-/** The address in a search result is good for whoever has it, as long as the caller it was made for may read. */
+/** The address in a search result is good for everybody who has it, as long as the caller it was made for may read. */
 async function followLink(actor: Actor, document: ModelDocument): Promise<void> {
   const { arena, name } = actor;
   const json = { query: 'badger', k: 1, filters: { key: document.key } };

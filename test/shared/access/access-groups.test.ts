@@ -90,7 +90,7 @@ describe('an access group of many readers', () => {
     expect(await world.reaches('user-1', again)).toBe(true);
   });
 
-  test('of thousands is whole for whoever refers to it, though it is registered and removed at the same time', async () => {
+  test('of thousands is whole for each record that refers to it, though it is registered and removed at the same time', async () => {
     const readers = users(2_900);
     for (let round = 0; round < 10; round += 1) {
       const collecting = (async () => {
@@ -106,7 +106,7 @@ describe('an access group of many readers', () => {
     expect(await redis.keys('quire:*audience*')).toEqual([]);
   });
 
-  test('is stored once for all documents that have it, whoever is in which list', async () => {
+  test('is stored once for all documents that have it, however its callers are spread over the lists', async () => {
     await createShared(users(100));
     const before = await redis.dbSize();
     const { id } = await createShared(users(100));

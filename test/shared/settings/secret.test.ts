@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { loadOrCreateSecret } from '../../../src/shared/settings/secret.js';
 
 describe('the secret of dev mode', () => {
-  test('is made once, by whoever comes first, for the owner only', async () => {
+  test('is made once, by the process that comes first, for the owner only', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'quire-secret-'));
     const made = await Promise.all(
       Array.from({ length: 20 }, () => loadOrCreateSecret(join(folder, 'data'))),

@@ -169,7 +169,7 @@ describe('term statistics', () => {
       const change = async () => records.update(one.id, (record) => patch(record, { readers }));
       await Promise.all([...others, change(), settle(40, one), redis.scriptFlush()]);
     }
-    // Whoever changed access last has a job that is done until it succeeds.
+    // The process that changed access last has a job that is done until it succeeds.
     for (const one of documents) await settle(0, one);
     const readable = await Promise.all(
       documents.map(async ({ id, terms }) =>

@@ -30,7 +30,7 @@ const server = createServer((message, response) => {
     );
 });
 
-// Whoever presses Ctrl+C means Jest, which is waited for.
+// Ctrl+C is meant for Jest, which is waited for.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 process.on('disconnect', () => {
   server.close();

@@ -3,7 +3,7 @@ import { createFairQueue } from '../../../src/workers/parse/fair-queue.js';
 
 const taker = (callerId: string, isQuick = false) => ({ callerId, isQuick, signal: undefined });
 
-test('of those who wait, whoever holds the fewest goes first, then whoever came first', async () => {
+test('of those who wait, the caller who holds the fewest goes first, then the one who came first', async () => {
   const queue = createFairQueue(['a', 'b'], 'spare');
   const heavy = taker('heavy');
   const [first] = [await queue.take(heavy), await queue.take(heavy)];

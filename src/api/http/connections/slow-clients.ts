@@ -25,7 +25,7 @@ export interface SlowClientLimits {
   readonly onCutOff?: () => void;
 }
 
-/** Progress shows in steps of up to 1.5 MB, so that whoever takes twice as much is never below it over ten seconds. */
+/** Progress shows in steps of up to 1.5 MB, so that a client that takes twice as much is never below it over ten seconds. */
 const LEAST_BYTES_PER_SECOND = 150_000;
 /** Clients that give way at each look, one a second. */
 const MAX_GIVING_WAY = 10;

@@ -101,7 +101,7 @@ describe('while a long document is published, the exact index', () => {
     await Promise.all(waiting);
   });
 
-  test('answers whoever has just published something short', async () => {
+  test('answers a caller who has just published something short', async () => {
     const ids: string[] = [];
     for (const reader of ['alice', 'carol', 'dora']) ids.push((await long([reader])).id);
     await search('bob');

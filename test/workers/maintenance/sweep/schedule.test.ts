@@ -36,7 +36,7 @@ test('however many processes sweep, one does at a time', async () => {
   expect(most).toBe(1);
 });
 
-test('one sweep an interval, whoever does it', async () => {
+test('one sweep an interval, in all processes together', async () => {
   let sweeps = 0;
   const sweep: Sweep = () => Promise.resolve({ requeued: (sweeps += 1) * 0 });
   const sweepers = Array.from({ length: 5 }, () => sweeperOf(sweep, { every: 60_000 }));

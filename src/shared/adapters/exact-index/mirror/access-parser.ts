@@ -12,8 +12,8 @@ export interface KeyedAccess {
 /** @throws when a line is not a list of ids */
 export type ParseAccess = (text: string) => KeyedAccess;
 
-/** Three lists of a thousand of the longest ids take a tenth of it. */
-const HELD_BYTES = 16 * 2 ** 20;
+/** The size of the cache. Three lists of a thousand of the longest ids take a tenth of it. */
+const MAX_CACHED_BYTES = 16 * 2 ** 20;
 /** A text up to this long is its own key: most lists name one or two users, and a digest takes longer than they do. */
 const SHORT_TEXT = 256;
 /** What an id, and an entry, take of the heap besides their characters, of which each has two bytes at most. */
@@ -24,25 +24,26 @@ const linesSchema = z.tuple([z.string(), z.string(), z.string()]);
 const accessSchema = documentSchema.pick({ readers: true, writers: true, admins: true });
 
 /**
- * Most records share their access lists, so those are parsed and held once. A caller who patches one document again and again
- * makes new ones each time: what was not used for longest goes. What documents still use, they hold themselves.
+ * Most records share their access lists, so those are parsed once and kept in a cache. A caller who patches one document
+ * again and again makes new lists each time, so that the least recently used ones are evicted. Documents of the mirror keep
+ * references to their own lists.
  */
 export function createAccessParser(): ParseAccess {
   /** In the order of their last use, the least recent first. */
-  const known = new Map<string, { readonly access: KeyedAccess; readonly bytes: number }>();
-  let held = 0;
+  const cache = new Map<string, { readonly access: KeyedAccess; readonly bytes: number }>();
+  let cachedBytes = 0;
 
   return (text) => {
     const key = text.length <= SHORT_TEXT ? text : hash('sha256', text, 'base64');
-    const before = known.get(key);
+    const before = cache.get(key);
     const entry = before ?? parseEntry(key, text);
-    known.delete(key);
-    known.set(key, entry);
-    if (!before) held += entry.bytes;
-    for (const [oldest, { bytes }] of known) {
-      if (held <= HELD_BYTES) break;
-      known.delete(oldest);
-      held -= bytes;
+    cache.delete(key);
+    cache.set(key, entry);
+    if (!before) cachedBytes += entry.bytes;
+    for (const [oldest, { bytes }] of cache) {
+      if (cachedBytes <= MAX_CACHED_BYTES) break;
+      cache.delete(oldest);
+      cachedBytes -= bytes;
     }
     return entry.access;
   };
