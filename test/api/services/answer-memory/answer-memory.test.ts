@@ -32,7 +32,7 @@ test('one caller gets no more than half, and another is served meanwhile', async
   expect(memory.figures()).toEqual({ held: 0, waiting: 0 });
 });
 
-test('large answers leave room for small ones, also where one caller has taken it', async () => {
+test('large answers leave room for small ones, whichever callers have taken it', async () => {
   const memory = memoryOf();
   await memory.reserve({ callerId: 'a', bytes: 8 * MEGABYTE });
   await memory.reserve({ callerId: 'b', bytes: 4 * MEGABYTE });
