@@ -6,7 +6,7 @@ import { runChaos } from './run.js';
 
 /** Other runs are other seeds: `npm run chaos -- --minutes 5 --seed 2`. */
 const SEED = Number(process.env['QUIRE_TEST_CHAOS_SEED'] ?? '1');
-const SECONDS = Number(process.env['QUIRE_TEST_CHAOS_SECONDS'] ?? '60');
+const SECONDS = Number(process.env['QUIRE_TEST_CHAOS_SECONDS'] ?? '20');
 
 /** What is left to do when all is quiet, and asking everything about every document, takes as long again and more. */
 const TIMEOUT_MS = SECONDS * 1_000 + 1_200_000;

@@ -1,8 +1,8 @@
 import type { Client } from '../support/client.js';
 import type { Service } from '../support/service.js';
 
-/** `api.stalled_seconds` of the service under attack. */
-export const STALLED_SECONDS = 10;
+/** An attack that takes longer than this hangs, unless it says otherwise. */
+export const PATIENCE_SECONDS = 60;
 
 /** What an attack may use. */
 export interface Target {
@@ -17,6 +17,8 @@ export interface Target {
   readonly isShort: boolean;
   /** Times as long as elsewhere may something take: for machines that are shared. */
   readonly slowness: number;
+  /** `api.stalled_seconds` of the service under attack. */
+  readonly stalledSeconds: number;
 }
 
 /** What came of it: told in the table; `wrong` is what the contract does not allow, null for nothing. */
@@ -33,6 +35,26 @@ export interface Attack {
   /** Megabytes that a process may grow by meanwhile; by default 300. */
   readonly growth?: number;
   readonly patienceSeconds?: number;
+}
+
+/** Several attacks at the same time, for those that mostly wait. */
+export function together(...attacks: readonly Attack[]): Attack {
+  return {
+    name: attacks.map(({ name }) => name).join(', beside '),
+    growth: attacks.reduce((sum, { growth = 0 }) => sum + growth, 0),
+    patienceSeconds: Math.max(...attacks.map(({ patienceSeconds = PATIENCE_SECONDS }) => patienceSeconds)),
+    prepare: async (target) => {
+      for (const { prepare } of attacks) await prepare?.(target);
+    },
+    run: async (target) => {
+      const each = await Promise.all(attacks.map(({ run }) => run(target)));
+      const wrong = each.map((one) => one.wrong).filter((one) => one !== null);
+      return {
+        answer: each.map(({ answer }) => answer).join('; '),
+        wrong: wrong.length > 0 ? wrong.join('; ') : null,
+      };
+    },
+  };
 }
 
 /** Statuses and how often each came, in a line; what is not allowed is wrong. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../support/client.js';
 import { openRaw, type RawConnection } from '../support/raw-http.js';
 
@@ -6,6 +7,13 @@ export const openMany = (port: number, count: number): Promise<RawConnection[]> 
 
 export function closeAll(connections: readonly RawConnection[]): void {
   for (const { socket } of connections) socket.destroy();
+}
+
+/** Waits until each connection has ended or has been answered, at most so long. */
+export async function untilHeard(connections: readonly RawConnection[], seconds: number): Promise<void> {
+  const end = performance.now() + seconds * 1_000;
+  const isHeard = ({ socket, received }: RawConnection) => socket.closed || received() !== '';
+  while (performance.now() < end && !connections.every(isHeard)) await sleep(20);
 }
 
 /** Status of what a raw connection answered first, `silent` where it said nothing. */

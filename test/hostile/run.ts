@@ -5,9 +5,9 @@ import type { TestRedis } from '../support/redis.js';
 import { startService, type Service } from '../support/service.js';
 import { watchSlowdown } from '../support/slowdown.js';
 import { longestTurn, METERED } from '../support/turns.js';
-import { STALLED_SECONDS, type Attack, type Observed, type Target } from './attack.js';
+import { PATIENCE_SECONDS, together, type Attack, type Observed, type Target } from './attack.js';
 import { accessListAttacks } from './attacks/access-lists.js';
-import { bodyAttacks } from './attacks/bodies.js';
+import { bodyAttacks, drippingConnections } from './attacks/bodies.js';
 import { cacheAttacks } from './attacks/caches.js';
 import { connectionAttacks } from './attacks/connections.js';
 import { fileAttacks } from './attacks/files.js';
@@ -17,7 +17,7 @@ import { malformedAttacks } from './attacks/malformed.js';
 import { patternAttacks } from './attacks/patterns.js';
 import { queueAttacks } from './attacks/queues.js';
 import { searchAttacks } from './attacks/searches.js';
-import { slowReaderAttacks } from './attacks/slow-readers.js';
+import { slowReaderAttacks, stalledReaders } from './attacks/slow-readers.js';
 import { startCanary } from './canary.js';
 import { watchMemory, type Peak } from './memory.js';
 import { SERVED_WITHIN_MS, type Song } from './song.js';
@@ -29,6 +29,8 @@ const ATTACKS: readonly Attack[] = [
   ...bodyAttacks,
   ...connectionAttacks,
   ...searchAttacks,
+  // Both mostly wait for time limits.
+  together(drippingConnections, stalledReaders),
   ...slowReaderAttacks,
   ...identityAttacks,
   ...malformedAttacks,
@@ -43,8 +45,6 @@ const TURN_WITHIN_MS = 250;
 const GROWTH_MEGABYTES = 300;
 /** Of the API process (`ulimit -n`): less than attacks open connections. */
 const DESCRIPTORS = 768;
-/** An attack that takes longer than this hangs, unless it says otherwise. */
-const PATIENCE_SECONDS = 60;
 
 export interface Result {
   readonly attack: string;
@@ -78,6 +78,7 @@ export async function runHostile({
   onResult,
   slowness = 1,
 }: HostileOptions): Promise<Result[]> {
+  const stalledSeconds = isShort ? 4 : 10;
   const redis = await startRedis(index);
   const service = await startService({
     ...(redis && { redis }),
@@ -93,7 +94,7 @@ export async function runHostile({
       QUIRE_API_REQUEST_TIMEOUT_SECONDS: '30',
       QUIRE_INGEST_PARSE_MEMORY_MEGABYTES: '1536',
       QUIRE_INDEX: index,
-      QUIRE_API_STALLED_SECONDS: String(STALLED_SECONDS),
+      QUIRE_API_STALLED_SECONDS: String(stalledSeconds),
     },
   });
   const results: Result[] = [];
@@ -114,6 +115,7 @@ export async function runHostile({
       as,
       isShort,
       slowness,
+      stalledSeconds,
       attacker: as('attacker'),
     };
     try {

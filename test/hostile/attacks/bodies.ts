@@ -2,18 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../../support/client.js';
 import { openRaw } from '../../support/raw-http.js';
 import { isSane, observed, oneOf, statusOf, type Attack, type Target } from '../attack.js';
-import { closeAll, openMany, statusLine } from '../connections.js';
+import { closeAll, openMany, statusLine, untilHeard } from '../connections.js';
 
 const MEGABYTES_8 = 8 * 1024 * 1024;
 
-async function holdBodies({ port, isShort }: Target, path: string, type: string) {
+async function holdBodies({ port, isShort, slowness }: Target, path: string, type: string) {
   const count = isShort ? 40 : 100;
   const body = Buffer.alloc(MEGABYTES_8 - 1, 'a');
   const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nContent-Length: ${String(MEGABYTES_8)}\r\n\r\n`;
   const connections = await openMany(port, count);
   for (const { socket } of connections) socket.write(head);
   for (const { socket } of connections) socket.write(body);
-  await sleep(4_000);
+  await untilHeard(connections, 4 * slowness);
   const statuses = connections.map(({ received }) => statusLine(received()));
   closeAll(connections);
   return statuses;
@@ -49,6 +49,30 @@ const FORM = 'multipart/form-data; boundary=b';
 const part = (disposition: string, body: string, more = '') =>
   `--b\r\nContent-Disposition: form-data; ${disposition}\r\n${more}\r\n${body}\r\n`;
 const file = part('name="file"; filename="a.txt"', 'Some text.');
+
+/** Their headers end after fifteen seconds. */
+export const drippingConnections: Attack = {
+  name: 'connections that drip a byte a second',
+  run: async ({ port, isShort }) => {
+    const count = isShort ? 100 : 500;
+    const connections = await openMany(port, count);
+    for (const { socket } of connections)
+      socket.write('POST /ingest/text HTTP/1.1\r\nHost: localhost\r\nX: ');
+    const drip = setInterval(
+      () => connections.forEach(({ socket }) => socket.writable && socket.write('a')),
+      1_000,
+    );
+    // Headers have fifteen seconds.
+    const end = performance.now() + 40_000;
+    while (performance.now() < end && !connections.every(({ socket }) => socket.closed)) await sleep(100);
+    clearInterval(drip);
+    const statuses = connections.map(({ socket, received }) =>
+      socket.closed ? statusLine(received()) : 'open',
+    );
+    closeAll(connections);
+    return observed(statuses, oneOf(408, 'silent'));
+  },
+};
 
 export const bodyAttacks: readonly Attack[] = [
   {
@@ -124,28 +148,6 @@ export const bodyAttacks: readonly Attack[] = [
         return statusLine(await closed());
       });
       return observed(await Promise.all(statuses), oneOf(431));
-    },
-  },
-  {
-    name: 'connections that drip a byte a second',
-    run: async ({ port, isShort }) => {
-      const count = isShort ? 100 : 500;
-      const connections = await openMany(port, count);
-      for (const { socket } of connections)
-        socket.write('POST /ingest/text HTTP/1.1\r\nHost: localhost\r\nX: ');
-      const drip = setInterval(
-        () => connections.forEach(({ socket }) => socket.writable && socket.write('a')),
-        1_000,
-      );
-      // Headers have fifteen seconds.
-      const end = performance.now() + 40_000;
-      while (performance.now() < end && !connections.every(({ socket }) => socket.closed)) await sleep(100);
-      clearInterval(drip);
-      const statuses = connections.map(({ socket, received }) =>
-        socket.closed ? statusLine(received()) : 'open',
-      );
-      closeAll(connections);
-      return observed(statuses, oneOf(408, 'silent'));
     },
   },
   {

@@ -24,7 +24,7 @@ async function smallCacheSeconds({ as }: Target, user: string): Promise<number> 
 /** Tiny documents, thousands of which fit into a cache. */
 async function ingestTiny({ as, isShort }: Target): Promise<void> {
   const client = as('collector');
-  for (let ingested = 0; ingested < (isShort ? 300 : 4_000); ingested += 100) {
+  for (let ingested = 0; ingested < (isShort ? 200 : 4_000); ingested += 100) {
     const some = Array.from({ length: 100 }, () =>
       statusOf(client.ingestText('x', {}, { prefer: 'wait=100' })),
     );
@@ -58,8 +58,8 @@ export const cacheAttacks: readonly Attack[] = [
     name: 'a cache of files that are far longer than what the model reads',
     patienceSeconds: 120,
     growth: 60,
-    prepare: async ({ as }) => {
-      const bytes = strToU8(`${'-'.repeat(127)}\n`.repeat((2 * MEGABYTE) / 128));
+    prepare: async ({ as, isShort }) => {
+      const bytes = strToU8(`${'-'.repeat(127)}\n`.repeat(((isShort ? 1 : 2) * MEGABYTE) / 128));
       const files = Array.from({ length: FILES }, (_, n) =>
         statusOf(as('dashes').ingestFile(bytes, `${String(n)}.txt`, { prefer: 'wait=100' })),
       );

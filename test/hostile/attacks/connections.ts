@@ -1,20 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openRaw, type RawConnection } from '../../support/raw-http.js';
 import { observed, oneOf, statusOf, type Attack, type Target } from '../attack.js';
-import { answersOf, closeAll, headOf, openMany, searchOf, statusLine } from '../connections.js';
+import { answersOf, closeAll, headOf, openMany, searchOf, statusLine, untilHeard } from '../connections.js';
 
 const MEGABYTES_8 = 8 * 1024 * 1024;
 /** Every byte is a chunk of its own. */
 const inChunks = (text: string): string => text.replaceAll(/./g, '1\r\n$&\r\n');
 const CHUNKED = ['Content-Type: application/json', 'Transfer-Encoding: chunked'];
 const QUERY = '{"query":"canary","k":1}';
-
-/** Waits until each connection has ended or has been answered, at most so long. */
-async function untilHeard(connections: readonly RawConnection[], seconds: number): Promise<void> {
-  const end = performance.now() + seconds * 1_000;
-  const isHeard = ({ socket, received }: RawConnection) => socket.closed || received() !== '';
-  while (performance.now() < end && !connections.every(isHeard)) await sleep(20);
-}
 
 const statusesOf = (connections: readonly RawConnection[]) =>
   connections.map(({ received }) => statusLine(received()));

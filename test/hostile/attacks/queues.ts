@@ -15,7 +15,7 @@ export const queueAttacks: readonly Attack[] = [
     // What is ingested meanwhile is data, which Redis and the exact index hold in memory.
     growth: 3_000,
     run: async (target) => {
-      const count = target.isShort ? 400 : 10_000;
+      const count = target.isShort ? 200 : 10_000;
       const alone = await ingestSeconds(target, 'first');
       const content = Array.from({ length: 120 }, (_, n) => `Flood number ${String(n)} comes.`).join(' ');
       const statuses: (number | string)[] = [];

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../../support/client.js';
 import type { RawConnection } from '../../support/raw-http.js';
-import { observed, oneOf, STALLED_SECONDS, statusOf, type Attack, type Target } from '../attack.js';
+import { observed, oneOf, statusOf, type Attack, type Target } from '../attack.js';
 import { closeAll, openMany, searchOf } from '../connections.js';
 
 const [SLOW, OTHER_SLOW, PROMPT] = ['a slow reader', 'another slow reader', 'a prompt reader'] as const;
@@ -35,45 +35,47 @@ async function askAndStop(port: number, client: Client, count: number): Promise<
   return connections;
 }
 
-export const slowReaderAttacks: readonly Attack[] = [
-  {
-    name: 'slow readers of answers of 14 MB',
-    patienceSeconds: 200,
-    growth: 400,
-    prepare: ingestHeavy,
-    run: async ({ port, attacker, isShort }) => {
-      const count = isShort ? 15 : 40;
-      const connections = await askAndStop(port, attacker, count);
-      // What waits for memory has five seconds more.
-      await sleep((STALLED_SECONDS + 10) * 1_000);
-      // A reader who has stopped reading learns of the end only by reading on.
-      for (const { socket } of connections) socket.resume();
-      const isOpen = () => connections.some(({ socket }) => !socket.closed);
-      for (let tries = 0; tries < 100 && isOpen(); tries += 1) await sleep(100);
-      const texts = connections.map(({ received }) => received());
-      const whole = texts.filter((text) => /^HTTP\/1\.1 200[^]*\r\n0\r\n\r\n$/.test(text)).length;
-      const refused = texts.filter((text) => text.startsWith('HTTP/1.1 503')).length;
-      const wrong = isOpen() ? 'stalled connections are still open' : null;
-      closeAll(connections);
-      return {
-        answer: `${String(count - whole - refused)} of ${String(count)} cut off, ${String(refused)} × 503`,
-        wrong: wrong ?? (whole > 0 ? `${String(whole)} got whole answers that they did not take` : null),
-      };
-    },
+/** They take none of their answers. */
+export const stalledReaders: Attack = {
+  name: 'slow readers of answers of 14 MB',
+  patienceSeconds: 200,
+  growth: 400,
+  prepare: ingestHeavy,
+  run: async ({ port, attacker, isShort, stalledSeconds }) => {
+    const count = isShort ? 15 : 40;
+    const connections = await askAndStop(port, attacker, count);
+    // What waits for memory has five seconds more.
+    await sleep((stalledSeconds + 10) * 1_000);
+    // A reader who has stopped reading learns of the end only by reading on.
+    for (const { socket } of connections) socket.resume();
+    const isOpen = () => connections.some(({ socket }) => !socket.closed);
+    for (let tries = 0; tries < 100 && isOpen(); tries += 1) await sleep(100);
+    const texts = connections.map(({ received }) => received());
+    const whole = texts.filter((text) => /^HTTP\/1\.1 200[^]*\r\n0\r\n\r\n$/.test(text)).length;
+    const refused = texts.filter((text) => text.startsWith('HTTP/1.1 503')).length;
+    const wrong = isOpen() ? 'stalled connections are still open' : null;
+    closeAll(connections);
+    return {
+      answer: `${String(count - whole - refused)} of ${String(count)} cut off, ${String(refused)} × 503`,
+      wrong: wrong ?? (whole > 0 ? `${String(whole)} got whole answers that they did not take` : null),
+    };
   },
+};
+
+export const slowReaderAttacks: readonly Attack[] = [
   {
     name: 'slow readers of two callers beside a large answer of a third',
     patienceSeconds: 200,
     growth: 400,
     prepare: ingestHeavy,
-    run: async ({ port, as, isShort, slowness }) => {
+    run: async ({ port, as, isShort, slowness, stalledSeconds }) => {
       const each = isShort ? 10 : 20;
       const slow = [SLOW, OTHER_SLOW].map((name) => askAndStop(port, as(name), each));
       const connections = (await Promise.all(slow)).flat();
       const prompt = as(PROMPT);
       const statuses: (number | string)[] = [];
       // Refused at most until those who stopped reading are cut off.
-      const end = performance.now() + (STALLED_SECONDS + 10) * 1_000 * slowness;
+      const end = performance.now() + (stalledSeconds + 10) * 1_000 * slowness;
       while (statuses.at(-1) !== 200 && performance.now() < end) {
         await sleep(500);
         statuses.push(await statusOf(prompt.searchChunks(HEAVY.query, { k: HEAVY.k })));
