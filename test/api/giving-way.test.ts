@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Readable } from 'node:stream';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { ApiReply } from '../../src/api/http/response/reply.js';
 import { createAnswerMemory } from '../../src/api/services/answer-memory/answer-memory.js';
 import { makeToken, startApi, type ApiClient } from '../support/api.js';
@@ -15,119 +15,147 @@ const BODY_BYTES = JSON.stringify(BODY).length;
 
 /** A download, which takes no memory of answers. */
 const FILE_BYTES = 24 * MEGABYTE;
-const file: ApiReply = {
+const file = (): ApiReply => ({
   type: 'download',
   filename: 'file',
   contentType: 'application/octet-stream',
   sizeBytes: FILE_BYTES,
   bytes: Readable.from(Array.from({ length: 24 }, () => Buffer.alloc(MEGABYTE))),
-};
-
-let memory: ReturnType<typeof createAnswerMemory>;
-let api: ApiClient;
-let cutOff: number;
-let connections: RawConnection[];
-beforeEach(async () => {
-  cutOff = 0;
-  connections = [];
-  // Four such answers fit, and two of one caller.
-  memory = createAnswerMemory({ limitBytes: 4.5 * BODY_BYTES, waitMilliseconds: 20_000 });
-  api = await startApi({
-    routes: [
-      { ...get('/long', () => ({ type: 'json', status: 200, body: BODY })), permission: 'read' },
-      { ...get('/file', () => file), permission: 'read' },
-    ],
-    answerMemory: memory,
-    giveWayMilliseconds: 1_500,
-    stalledMilliseconds: 120_000,
-    onCutOff: () => (cutOff += 1),
-  });
-});
-afterEach(async () => {
-  for (const { socket } of connections) socket.destroy();
-  await api.close();
 });
 
-/** Asks for a long answer, and takes nothing of it but its beginning. */
-async function askAndPause(callerId: string, path = '/long'): Promise<RawConnection> {
-  const connection = await openRaw(api.port);
-  connections.push(connection);
-  const token = makeToken({ entity_id: callerId });
-  connection.socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`);
-  await connection.until(/200 OK/);
-  connection.socket.pause();
-  return connection;
+interface Serving {
+  readonly memory: ReturnType<typeof createAnswerMemory>;
+  /** Connections that had to give way. */
+  readonly cutOff: () => number;
+  /** Asks for a long answer, and takes nothing of it but its beginning. */
+  readonly askAndPause: (callerId: string, path?: string) => Promise<RawConnection>;
+  readonly ask: (callerId: string) => ReturnType<ApiClient['request']>;
+  /** All that `askAndPause` gave. */
+  readonly connections: readonly RawConnection[];
 }
 
-const ask = (callerId: string) => api.request('/long', { token: makeToken({ entity_id: callerId }) });
+/** A test with an API of its own: nearly all of its time is waiting, so that these tests wait together. */
+function servingTest(name: string, run: (serving: Serving) => Promise<void>): void {
+  test.concurrent(
+    name,
+    async () => {
+      let cutOff = 0;
+      const connections: RawConnection[] = [];
+      // Four such answers fit, and two of one caller.
+      const memory = createAnswerMemory({ limitBytes: 4.5 * BODY_BYTES, waitMilliseconds: 20_000 });
+      const api = await startApi({
+        routes: [
+          { ...get('/long', () => ({ type: 'json', status: 200, body: BODY })), permission: 'read' },
+          { ...get('/file', file), permission: 'read' },
+        ],
+        answerMemory: memory,
+        giveWayMilliseconds: 1_500,
+        stalledMilliseconds: 120_000,
+        onCutOff: () => (cutOff += 1),
+      });
+      const askAndPause = async (callerId: string, path = '/long') => {
+        const connection = await openRaw(api.port);
+        connections.push(connection);
+        const token = makeToken({ entity_id: callerId });
+        connection.socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+        await connection.until(/200 OK/);
+        connection.socket.pause();
+        return connection;
+      };
+      const ask = (callerId: string) => api.request('/long', { token: makeToken({ entity_id: callerId }) });
+      try {
+        await run({ memory, cutOff: () => cutOff, askAndPause, ask, connections });
+      } finally {
+        for (const { socket } of connections) socket.destroy();
+        await api.close();
+      }
+    },
+    60_000,
+  );
+}
 
-test('stalled connections of who holds most give way to a caller who waits, and to nobody else', async () => {
-  await askAndPause('heavy');
-  await askAndPause('heavy');
-  await askAndPause('second');
-  await sleep(3_000);
-  // Nobody waits.
-  expect([cutOff, memory.figures().waiting]).toEqual([0, 0]);
-  expect((await ask('third')).status).toBe(200);
-  expect(cutOff).toBeGreaterThanOrEqual(1);
-  expect(cutOff).toBeLessThanOrEqual(2);
-  const [, , second] = connections;
-  expect(second?.socket.destroyed).toBe(false);
-}, 60_000);
+servingTest(
+  'stalled connections of who holds most give way to a caller who waits, and to nobody else',
+  async ({ memory, cutOff, askAndPause, ask, connections }) => {
+    await askAndPause('heavy');
+    await askAndPause('heavy');
+    await askAndPause('second');
+    await sleep(3_000);
+    // Nobody waits.
+    expect([cutOff(), memory.figures().waiting]).toEqual([0, 0]);
+    expect((await ask('third')).status).toBe(200);
+    expect(cutOff()).toBeGreaterThanOrEqual(1);
+    expect(cutOff()).toBeLessThanOrEqual(2);
+    const [, , second] = connections;
+    expect(second?.socket.destroyed).toBe(false);
+  },
+);
 
-test('a slow download gives way to nobody: it holds none of the memory', async () => {
-  const { socket: download } = await askAndPause('heavy', '/file');
-  for (const callerId of ['heavy', 'heavy', 'second']) await askAndPause(callerId);
-  await sleep(3_000);
-  expect((await ask('third')).status).toBe(200);
-  expect(cutOff).toBeGreaterThanOrEqual(1);
-  let taken = 0;
-  let isClosed = false;
-  download.removeAllListeners('data').on('data', (piece: Buffer) => (taken += piece.length));
-  download.once('close', () => (isClosed = true));
-  download.resume();
-  await until(() => isClosed || taken > 0.9 * FILE_BYTES);
-  expect(taken).toBeGreaterThan(0.9 * FILE_BYTES);
-}, 60_000);
+servingTest(
+  'a slow download gives way to nobody: it holds none of the memory',
+  async ({ cutOff, askAndPause, ask }) => {
+    const { socket: download } = await askAndPause('heavy', '/file');
+    for (const callerId of ['heavy', 'heavy', 'second']) await askAndPause(callerId);
+    await sleep(3_000);
+    expect((await ask('third')).status).toBe(200);
+    expect(cutOff()).toBeGreaterThanOrEqual(1);
+    let taken = 0;
+    let isClosed = false;
+    download.removeAllListeners('data').on('data', (piece: Buffer) => (taken += piece.length));
+    download.once('close', () => (isClosed = true));
+    download.resume();
+    await until(() => isClosed || taken > 0.9 * FILE_BYTES);
+    expect(taken).toBeGreaterThan(0.9 * FILE_BYTES);
+  },
+);
 
-test('where who holds most has no slow connection, that of the next one gives way', async () => {
-  await memory.reserve({ callerId: 'heavy', bytes: 2 * BODY_BYTES });
-  await askAndPause('second');
-  await sleep(3_000);
-  expect(cutOff).toBe(0);
-  expect((await ask('third')).status).toBe(200);
-  expect(cutOff).toBe(1);
-}, 60_000);
+servingTest(
+  'where who holds most has no slow connection, that of the next one gives way',
+  async ({ memory, cutOff, askAndPause, ask }) => {
+    await memory.reserve({ callerId: 'heavy', bytes: 2 * BODY_BYTES });
+    await askAndPause('second');
+    await sleep(3_000);
+    expect(cutOff()).toBe(0);
+    expect((await ask('third')).status).toBe(200);
+    expect(cutOff()).toBe(1);
+  },
+);
 
-test('who takes an answer steadily is not cut off for others', async () => {
-  const steady = [await askAndPause('heavy'), await askAndPause('heavy')];
-  await askAndPause('second');
-  const third = ask('third');
-  await until(() => memory.figures().waiting === 1);
-  let taken = 0;
-  for (const { socket } of steady)
-    socket.removeAllListeners('data').on('data', (piece: Buffer) => (taken += piece.length));
-  for (let turns = 0; turns < 40 && taken < 2 * BODY_BYTES; turns += 1) {
+servingTest(
+  'who takes an answer steadily is not cut off for others',
+  async ({ memory, cutOff, askAndPause, ask }) => {
+    const steady = [await askAndPause('heavy'), await askAndPause('heavy')];
+    await askAndPause('second');
+    const third = ask('third');
+    await until(() => memory.figures().waiting === 1);
+    let taken = 0;
+    for (const { socket } of steady)
+      socket.removeAllListeners('data').on('data', (piece: Buffer) => (taken += piece.length));
+    for (let turns = 0; turns < 40 && taken < 2 * BODY_BYTES; turns += 1) {
+      for (const { socket } of steady) socket.resume();
+      await sleep(5);
+      for (const { socket } of steady) socket.pause();
+      await sleep(95);
+    }
     for (const { socket } of steady) socket.resume();
-    await sleep(5);
-    for (const { socket } of steady) socket.pause();
-    await sleep(95);
-  }
-  for (const { socket } of steady) socket.resume();
-  expect((await third).status).toBe(200);
-  expect(cutOff).toBe(0);
-}, 60_000);
+    expect((await third).status).toBe(200);
+    expect(cutOff()).toBe(0);
+  },
+);
 
-test('a caller who waits for its own answers alone cuts nothing off', async () => {
-  await askAndPause('heavy');
-  await askAndPause('heavy');
-  const own = ask('heavy').catch(() => null);
-  await until(() => memory.figures().waiting === 1);
-  await sleep(4_000);
-  expect([cutOff, memory.figures().waiting]).toEqual([0, 1]);
-  for (const { socket } of connections) socket.destroy();
-  await own;
-}, 60_000);
+servingTest(
+  'a caller who waits for its own answers alone cuts nothing off',
+  async ({ memory, cutOff, askAndPause, ask, connections }) => {
+    await askAndPause('heavy');
+    await askAndPause('heavy');
+    const own = ask('heavy').catch(() => null);
+    await until(() => memory.figures().waiting === 1);
+    await sleep(4_000);
+    expect([cutOff(), memory.figures().waiting]).toEqual([0, 1]);
+    for (const { socket } of connections) socket.destroy();
+    await own;
+  },
+);
 
 test('whose answers give way: those of who holds more than one who waits, largest first', async () => {
   const figures = createAnswerMemory({ limitBytes: 16 * MEGABYTE, waitMilliseconds: 10_000 });

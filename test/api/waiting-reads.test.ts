@@ -10,8 +10,8 @@ import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
 import { until } from '../support/until.js';
 
 /** Each poll of a wait is one a second. */
-const POLLS_MILLISECONDS = 3_500;
-/** What three looks at a whole record would take is many times as much. */
+const POLLS_MILLISECONDS = 2_200;
+/** What two looks at a whole record would take is many times as much. */
 const FEW_BYTES = 20_000;
 
 let api: DocumentApi;

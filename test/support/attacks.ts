@@ -38,7 +38,7 @@ const show = (token: string): string => JSON.stringify(token).slice(1, -1);
 const BUDGET = 150;
 /** A form of growth is told from noise only above this. */
 const NOISE = 25;
-/** By the clock, since nothing else can end it: long enough for what only has no processor. */
+/** By the clock, since nothing else can end it, in ms: long enough for what only has no processor. */
 const HANGS = 20_000;
 
 export interface Grammar {
@@ -51,18 +51,20 @@ export interface Parser extends Grammar {
   readonly parse: (text: string) => unknown;
   /** Characters of the largest input that gets there. */
   readonly size: number;
+  /** After how many milliseconds an input counts as one that never ends. */
+  readonly hangs?: number;
 }
 
 /** The first input that takes a parser longer than it may, or that grows faster than it does; null where all is well. */
-export function findSlow({ parse, size, ...grammar }: Parser): string | null {
+export function findSlow({ parse, size, hangs = HANGS, ...grammar }: Parser): string | null {
   const quarter = attacks(grammar, size / 4);
   for (const [name, text] of attacks(grammar, size)) {
     const [, smaller = ''] = quarter.next().value ?? [];
     // A first run may meet the compiler or another process: only what is slow each time is slow.
     for (let left = 5; ; left -= 1) {
-      const [few, many] = [timeOf(parse, smaller), timeOf(parse, text)];
+      const [few, many] = [timeOf(parse, smaller, hangs), timeOf(parse, text, hangs)];
       if (many <= BUDGET && many <= 8 * few + NOISE) break;
-      if (left > 1 && many < HANGS) continue;
+      if (left > 1 && many < hangs) continue;
       return `${name}: ${few.toFixed(1)} ms, then ${many.toFixed(1)} ms at four times the size`;
     }
   }
@@ -74,7 +76,7 @@ createContext(running);
 const script = new Script('run()');
 
 /** Of the processor, in ms, since a full machine lets everything wait. Ends what would not end by itself. */
-function timeOf(parse: (text: string) => unknown, text: string): number {
+function timeOf(parse: (text: string) => unknown, text: string, hangs: number): number {
   running.run = () => {
     try {
       parse(text);
@@ -84,9 +86,9 @@ function timeOf(parse: (text: string) => unknown, text: string): number {
   };
   const before = process.cpuUsage();
   try {
-    script.runInContext(running, { timeout: HANGS });
+    script.runInContext(running, { timeout: hangs });
   } catch {
-    return HANGS;
+    return hangs;
   }
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1_000;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { keys } from '../../src/shared/redis/keys.js';
+import { anyCharacter } from './any-character.js';
 
 /** What separates or escapes something somewhere, whole and in halves; few of them, so that random parts meet often. */
 const fragment = fc.constantFrom(
@@ -47,7 +48,7 @@ const fragment = fc.constantFrom(
 /** Whatever a client could call itself or its things. */
 export const clientString = fc.oneof(
   fc.array(fragment, { maxLength: 6 }).map((parts) => parts.join('')),
-  fc.string({ unit: 'binary', maxLength: 8 }),
+  fc.string({ unit: anyCharacter, maxLength: 8 }),
 );
 
 /** A key by its name in `keys` and the arguments it was made from. */

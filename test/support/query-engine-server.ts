@@ -16,9 +16,8 @@ const MODULE_FOLDERS = ['/usr/local/lib/redis/modules', '/usr/lib/redis/modules'
  * there is none.
  */
 export function findQueryEngine(): QueryEngine | null {
-  const named = process.env['QUIRE_TEST_QUERY_ENGINE'];
-  if (named !== undefined)
-    return { server: join(named, 'redis-server'), module: join(named, 'redisearch.so') };
+  const named = process.env['QUIRE_TEST_QUERY_ENGINE'] ?? '';
+  if (named !== '') return { server: join(named, 'redis-server'), module: join(named, 'redisearch.so') };
   const stack = '/opt/redis-stack';
   const folder = MODULE_FOLDERS.find((each) => existsSync(join(each, 'redisearch.so')));
   if (folder === undefined) return null;

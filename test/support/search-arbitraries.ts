@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { Json } from '../../src/shared/document.js';
 import { filter, metadata } from './filter-arbitraries.js';
 import type { SearchWorld } from './search-world.js';
+import { anyCharacter } from './any-character.js';
 
 export const CALLERS = ['owner', 'alice', 'bob', 'nobody'];
 
@@ -59,7 +60,7 @@ const hostile = [
 ];
 const hostileText = fc.oneof(
   fc.constantFrom(...hostile),
-  fc.string({ unit: 'binary', maxLength: 8 }),
+  fc.string({ unit: anyCharacter, maxLength: 8 }),
   fc.array(fc.constantFrom(...hostile.slice(0, -1)), { maxLength: 4 }).map((each) => each.join('')),
 );
 const hostileKey = hostileText.filter((key) => !key.startsWith('$') && key !== '');

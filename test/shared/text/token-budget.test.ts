@@ -2,10 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { countLongText, cutToTokens } from '../../../src/shared/text/token-budget.js';
 import { countTokens } from '../../../src/shared/text/token-count.js';
+import { anyCharacter } from '../../support/any-character.js';
 import { processorMilliseconds } from '../../support/processor-time.js';
 
 const texts = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 300 }),
+  fc.string({ unit: anyCharacter, maxLength: 300 }),
   fc.string({ unit: 'grapheme', maxLength: 300 }),
   fc.lorem({ maxCount: 60 }),
 );

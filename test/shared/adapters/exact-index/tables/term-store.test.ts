@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createTermStore } from '../../../../../src/shared/adapters/exact-index/tables/term-store.js';
+import { at } from '../../../../../src/shared/at.js';
 
 function open() {
   const slabs = new Map<number, SharedArrayBuffer>();
@@ -19,7 +20,9 @@ function open() {
   return { store, read, slabs };
 }
 
-const terms = (slot: number) => new Uint8Array(1_000).fill(slot % 251);
+/** A thousand bytes that are all the same, of 251 kinds. */
+const KINDS = Array.from({ length: 251 }, (_, kind) => new Uint8Array(1_000).fill(kind));
+const terms = (slot: number) => at(KINDS, slot % KINDS.length);
 const heldBytes = (slabs: ReadonlyMap<number, SharedArrayBuffer>) =>
   [...slabs.values()].reduce((sum, { byteLength }) => sum + byteLength, 0);
 
