@@ -88,13 +88,13 @@ test('a client that sends a byte now and then, and takes none, is cut off, too',
 });
 
 test('a client that takes little by little, in time, is not', async () => {
-  await start({ stalledMilliseconds: 4_000 });
+  await start({ stalledMilliseconds: 2_000 });
   const connection = await askAndPause('list');
   // Of a fast machine it is more than a string can hold.
   connection.socket.removeAllListeners('data').on('data', () => undefined);
   connection.socket.pause();
   // For three times as long as a client may take nothing.
-  for (let turns = 0; turns < 60; turns += 1) {
+  for (let turns = 0; turns < 30; turns += 1) {
     connection.socket.resume();
     await sleep(20);
     connection.socket.pause();
