@@ -1,26 +1,27 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createClient } from '../support/client.js';
-import { formAttacks, headerAttacks, lengthAttacks, type RawRequest } from '../support/header-attacks.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  formAttacks as attacksByForm,
+  headerAttacks,
+  lengthAttacks,
+  type RawRequest,
+} from '../support/header-attacks.js';
 import { sendRaw } from '../support/send-raw.js';
-import { startService, type Service } from '../support/service.js';
-import { longestTurn, longestTurnOf, METERED } from '../support/turns.js';
+import { LIMITED } from '../support/shared/environments.js';
+import { useService } from '../support/shared/use-service.js';
+import { longestTurnOf } from '../support/turns.js';
 
 /** Of the processor. What grows with the square of 16 KiB takes hundreds of milliseconds. */
 const TURN_MILLISECONDS = 100;
 
-let service: Service;
+/** Nobody waits for what becomes of those that are stored. */
+const formAttacks = attacksByForm.map((each) => ({ ...each, headers: [...each.headers, 'Prefer: wait=0'] }));
+
+const service = useService({ env: LIMITED });
 let authorization: string;
 
 beforeAll(async () => {
-  // Networks are asked for each address that a proxy names.
-  const env = { QUIRE_DEV_MODE: 'true', QUIRE_API_TRUST_PROXY: '127.0.0.0/8, 10.0.0.0/8' };
-  service = await startService({ execArgv: METERED, env: { ...env, QUIRE_INGEST_WAIT_SECONDS: '0' } });
-  ({ authorization } = createClient(service.url, 'alice'));
+  ({ authorization } = service.client('alice'));
   for (const attack of [...headerAttacks.slice(0, 20), ...formAttacks.slice(0, 5)]) await send(attack);
-});
-
-afterAll(async () => {
-  await service.stop();
 });
 
 const port = () => Number(new URL(service.url).port);
@@ -34,7 +35,7 @@ async function findBad(requests: readonly RawRequest[], isGood: (status: number)
     const during = async () => {
       status = await send(request);
     };
-    const turn = await longestTurnOf(() => longestTurn(service.api), { during, enough: TURN_MILLISECONDS });
+    const turn = await longestTurnOf(service.longestTurn, { during, enough: TURN_MILLISECONDS });
     if (turn > TURN_MILLISECONDS) bad.push(`${request.name}: ${turn.toFixed(1)} ms`);
     if (!isGood(status)) bad.push(`${request.name}: ${String(status)}`);
   }

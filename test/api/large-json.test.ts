@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createClient, type Client } from '../support/client.js';
-import { startService, type Service } from '../support/service.js';
-import { canMeterTurns, longestTurn, longestTurnOf, METERED } from '../support/turns.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { Client } from '../support/client.js';
+import { LIMITED } from '../support/shared/environments.js';
+import { useService } from '../support/shared/use-service.js';
+import { canMeterTurns, longestTurnOf } from '../support/turns.js';
 
 const MAX_BYTES = 8 * 1024 ** 2;
 /**
@@ -10,21 +11,16 @@ const MAX_BYTES = 8 * 1024 ** 2;
  */
 const TURN_MILLISECONDS = 100;
 
-let service: Service;
+const service = useService({ env: LIMITED });
+/** Texts are stored here; nobody waits for what becomes of them. */
+const prefer = { prefer: 'wait=0' };
 let client: Client;
 
 beforeAll(async () => {
-  // Texts are stored here; that workers give up on them soon is enough.
-  const env = { QUIRE_INGEST_WAIT_SECONDS: '0', QUIRE_INGEST_MAX_CHUNKS: '10' };
-  service = await startService({ execArgv: METERED, env });
-  client = createClient(service.url, 'alice');
+  client = service.client('alice');
   // Whatever is compiled or loaded at first use.
   for (let n = 0; n < 5; n += 1)
-    await client.post('/ingest/text', { content: `${String(n)} `.repeat(300_000) });
-});
-
-afterAll(async () => {
-  await service.stop();
+    await client.post('/ingest/text', { content: `${String(n)} `.repeat(300_000) }, prefer);
 });
 
 const fill = (unit: string, around: (text: string) => string) =>
@@ -74,7 +70,7 @@ describe('a body of 8 MiB holds up the event loop no longer than a small one:', 
       const answer = await fetch(service.url + path, {
         method: 'POST',
         body,
-        headers: { 'content-type': 'application/json', authorization: client.authorization },
+        headers: { ...prefer, 'content-type': 'application/json', authorization: client.authorization },
       });
       await answer.text();
       return answer.status;
@@ -82,7 +78,7 @@ describe('a body of 8 MiB holds up the event loop no longer than a small one:', 
     const during = async () => {
       expect(await Promise.all([ask(), ask(), ask()])).toEqual([status, status, status]);
     };
-    const turn = await longestTurnOf(() => longestTurn(service.api), { during, enough: TURN_MILLISECONDS });
+    const turn = await longestTurnOf(service.longestTurn, { during, enough: TURN_MILLISECONDS });
     expect(turn).toBeLessThan(TURN_MILLISECONDS);
     if (canMeterTurns) expect(turn).toBeGreaterThan(0);
   });
@@ -103,9 +99,9 @@ test.each([
   form.set('access_control', field);
   form.set('file', new Blob(['Some text.']), 'a.txt');
   const during = async () => {
-    expect((await client.send('POST', '/ingest/file', { body: form })).status).toBe(status);
+    expect((await client.send('POST', '/ingest/file', { body: form, headers: prefer })).status).toBe(status);
   };
-  const turn = await longestTurnOf(() => longestTurn(service.api), { during, enough: TURN_MILLISECONDS });
+  const turn = await longestTurnOf(service.longestTurn, { during, enough: TURN_MILLISECONDS });
   expect(turn).toBeLessThan(TURN_MILLISECONDS);
 });
 

@@ -122,6 +122,17 @@ async function inPages(count: number, put: (n: number) => Promise<unknown>): Pro
     await Promise.all(Array.from({ length: Math.min(PAGE, count - first) }, (_, i) => put(first + i)));
 }
 
+/** The document of the first key becomes those of the ids, each with its place in the change log. */
+const COPY_DOCUMENTS = `
+  for i = 2, #ARGV do
+    redis.call('COPY', KEYS[1], KEYS[i + 1])
+    redis.call('HSET', KEYS[i + 1], 'id', '"' .. ARGV[i] .. '"')
+    redis.call('ZADD', KEYS[2], ARGV[1] + i - 1, ARGV[i])
+  end`;
+
+const WRITE_CACHES =
+  "for i, json in ipairs(ARGV) do redis.call('HSET', KEYS[i], 'json', json, 'revision', '1') end";
+
 async function fill(redis: Redis): Promise<void> {
   const records = createRecords(redis);
   const like = makeDocument({
@@ -131,14 +142,13 @@ async function fill(redis: Redis): Promise<void> {
     metadata: { colour: 'red' },
   });
   await records.create(like);
-  const fields = await redis.hGetAll(keys.document(like.id));
-  await inPages(DOCUMENTS - 1, (n) => {
-    const id = randomUUID();
-    return Promise.all([
-      redis.hSet(keys.document(id), { ...fields, id: JSON.stringify(id) }),
-      redis.zAdd(keys.changes, { value: id, score: n + 10 }),
-    ]);
-  });
+  for (let first = 0; first < DOCUMENTS - 1; first += PAGE) {
+    const ids = Array.from({ length: Math.min(PAGE, DOCUMENTS - 1 - first) }, () => randomUUID());
+    await redis.eval(COPY_DOCUMENTS, {
+      keys: [keys.document(like.id), keys.changes, ...ids.map((id) => keys.document(id))],
+      arguments: [String(first + 9), ...ids],
+    });
+  }
   await redis.set(keys.sequence, String(DOCUMENTS + 10));
   const cache = {
     ownerId: 'hoarder',
@@ -147,16 +157,20 @@ async function fill(redis: Redis): Promise<void> {
     failure: { build: 'b', config: { model: 'm', ggufFile: '', filters: null }, code: 'empty', message: '' },
     revision: 1,
   };
-  await inPages(CACHES, (n) => {
-    const name = `cache-${String(n)}`;
-    return Promise.all([
-      redis.sAdd(keys.caches('hoarder'), name),
-      redis.hSet(keys.cache('hoarder', name), { json: JSON.stringify({ ...cache, name }), revision: '1' }),
-    ]);
-  });
+  for (let first = 0; first < CACHES; first += PAGE) {
+    const names = Array.from({ length: PAGE }, (_, i) => `cache-${String(first + i)}`);
+    await redis.sAdd(keys.caches('hoarder'), names);
+    await redis.eval(WRITE_CACHES, {
+      keys: names.map((name) => keys.cache('hoarder', name)),
+      arguments: names.map((name) => JSON.stringify({ ...cache, name })),
+    });
+  }
   const member = keys.accessGroupsOf(readerTag('member'));
   await inPages(512, (n) => redis.zAdd(member, { score: 0, value: `${String(n)}:a` }));
-  await inPages(CACHES, (n) => redis.sAdd(keys.accessGroupOverflows, `owner-${String(n)}`));
+  await redis.sAdd(
+    keys.accessGroupOverflows,
+    Array.from({ length: CACHES }, (_, n) => `owner-${String(n)}`),
+  );
 }
 
 /** Documents without a job, generations without a document, tombstones, garbage. */
@@ -173,8 +187,9 @@ async function leaveBehind(redis: Redis): Promise<void> {
 }
 
 async function dirty(redis: Redis): Promise<void> {
-  await inPages(CACHES, (n) => {
-    const userId = `user-${String(n)}`;
+  const users = Array.from({ length: CACHES }, (_, n) => `user-${String(n)}`);
+  for (const [n, userId] of users.entries()) {
+    if (n % 20 !== 0) continue;
     const event = usageEvent({
       operation: 'query',
       userId,
@@ -183,11 +198,10 @@ async function dirty(redis: Redis): Promise<void> {
       startedAtMs: Date.now(),
       metadata: {},
     });
-    return Promise.all([
-      n % 20 === 0 ? redis.rPush(keys.usagePending(userId), JSON.stringify(event)) : null,
-      redis.sAdd(keys.usageDirty, userId),
-    ]);
-  });
+    await redis.rPush(keys.usagePending(userId), JSON.stringify(event));
+  }
+  for (let first = 0; first < CACHES; first += PAGE)
+    await redis.sAdd(keys.usageDirty, users.slice(first, first + PAGE));
 }
 
 describe('on plain Redis', () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { QUEUE_PREFIX } from '../../src/shared/queues/jobs.js';
 import { createRedis } from '../../src/shared/redis/client.js';
 import {
@@ -9,32 +9,18 @@ import {
   someModel,
   type CacheConfiguration,
 } from '../support/cache-client.js';
-import { createClient, type Client } from '../support/client.js';
-import { startService, type Service } from '../support/service.js';
+import type { Client } from '../support/client.js';
+import { lanesOf, whilePaused } from '../support/paused-queues.js';
+import { EVERYDAY } from '../support/shared/environments.js';
+import { useService } from '../support/shared/use-service.js';
 import { until } from '../support/until.js';
 
-let service: Service;
+const service = useService({ env: EVERYDAY });
+const user = service.client;
 
-beforeAll(async () => {
-  service = await startService({ workers: ['ingestion,embedding,usage,maintenance', 'cache'] });
-});
-
-afterAll(async () => {
-  await service.stop();
-});
-
-const user = (name: string) => createClient(service.url, name);
-
-describe('while the worker is away', () => {
-  const cacheWorker = async (action: () => Promise<void>) => {
-    await service.workers[1]?.kill('SIGTERM');
-    try {
-      await action();
-    } finally {
-      service.workers[1] = service.startWorker('cache');
-      service.workers.splice(2);
-    }
-  };
+describe('while no worker begins a build', () => {
+  const withoutBuilds = (action: () => Promise<void>) =>
+    whilePaused(service.redis.url, lanesOf('cache'), action);
   const later = { Prefer: 'respond-async' };
   const untilBuilt = async (client: Client, name: string) => {
     await until(async () => {
@@ -52,7 +38,7 @@ describe('while the worker is away', () => {
     expect((await createCache(client, 'old', { docs: [one] })).status).toBe(200);
     expect((await createCache(client, 'gone', { docs: [one] })).status).toBe(200);
     const question = { query: 'What are version one and version two?' };
-    await cacheWorker(async () => {
+    await withoutBuilds(async () => {
       const replacing = await client.post('/cache/create', { name: 'old', ...someModel, docs: [two] }, later);
       const building = { name: 'old', doc_count: 1, status: 'building', success: true };
       expect(replacing).toMatchObject({ status: 202, body: building });
@@ -98,7 +84,7 @@ describe('while the worker is away', () => {
   test('a build outlives the loss of its queue', async () => {
     const client = user('survivor');
     await ingestText(client, 'The password of the survivor is hazelnut.');
-    await cacheWorker(async () => {
+    await withoutBuilds(async () => {
       const asked = { name: 'kept', ...someModel, filters: {} };
       expect((await client.post('/cache/create', asked, later)).status).toBe(202);
       const redis = createRedis(service.redis.url, { failFast: false, onError: () => undefined });

@@ -1,25 +1,18 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { errorCode } from '../../src/shared/error-code.js';
 import { createRedis } from '../../src/shared/redis/client.js';
-import { createClient, type Client, type WireDocument } from '../support/client.js';
-import { describeOnEachIndex } from '../support/each-index.js';
+import type { Client, WireDocument } from '../support/client.js';
+import { describeOnEachSharedIndex } from '../support/each-index.js';
 import { endlessPdf, pagesPdf } from '../support/pdfs.js';
-import type { Service } from '../support/service.js';
 import { until } from '../support/until.js';
 
-describeOnEachIndex((start) => {
-  let service: Service;
+describeOnEachSharedIndex((service) => {
   let client: Client;
 
-  beforeAll(async () => {
-    service = await start({ env: { QUIRE_INGEST_PARSE_SECONDS: '60' } });
-    client = createClient(service.url, 'alice');
-  });
-
-  afterAll(async () => {
-    await service.stop();
+  beforeAll(() => {
+    client = service.client('alice');
   });
 
   const read = async (path: string) => (await client.get<WireDocument>(path)).body;
@@ -69,7 +62,7 @@ describeOnEachIndex((start) => {
   });
 
   test('pages beyond the last are empty, however far; what is no number that can be told apart is refused', async () => {
-    const pager = createClient(service.url, 'pager');
+    const pager = service.client('pager');
     const { body } = await pager.ingestText('The only one.');
     const chunks = `/documents/${body.external_id}/chunks`;
     const far = ['2', '999999', '1000000', '1000001', '10000000', '4294967296', '9007199254740991'];
@@ -177,8 +170,8 @@ describeOnEachIndex((start) => {
     const { body: large } = await client.ingestText('Many words of one document. '.repeat(20_000));
     expect(large.system_metadata.chunk_count).toBeGreaterThan(200);
     const { body: documents } = await client.get<WireDocument[]>('/documents');
-    for (const { external_id: id } of documents)
-      expect((await client.delete(`/documents/${id}`)).status).toBe(200);
+    const ids = documents.map(({ external_id: id }) => id);
+    for (const id of ids) expect((await client.delete(`/documents/${id}`)).status).toBe(200);
     expect((await client.get('/documents')).body).toEqual([]);
 
     const redis = createRedis(service.redis.url, { failFast: false, onError: () => undefined });
@@ -190,17 +183,18 @@ describeOnEachIndex((start) => {
         // Jobs are kept for a while, by their ids.
         return keys.filter(
           (key) =>
-            documents.some(({ external_id: id }) => key.includes(id)) &&
+            ids.some((id) => key.includes(id)) &&
             !key.includes('ingest-') &&
             !/:(?:ingestion|embedding|maintenance):/.test(key),
         );
       };
       await until(async () => (await left()).length === 0);
       const directory = join(service.dataDirectory, 'objects');
+      // Their names hold the ids of their documents.
       const isEmpty = async () => {
         try {
-          const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-          return !entries.some((entry) => entry.isFile() && !entry.parentPath.endsWith('/markers'));
+          const names = await readdir(directory, { recursive: true });
+          return !names.some((name) => ids.some((id) => name.includes(id)));
         } catch (error) {
           // A folder was taken away while it was being read.
           if (errorCode(error) === 'ENOENT') return false;

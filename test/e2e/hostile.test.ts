@@ -1,26 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { strToU8, zipSync } from 'fflate';
-import { createClient, type Client, type WireDocument } from '../support/client.js';
+import type { Client, WireDocument } from '../support/client.js';
 import { endlessPdf, hungryPdf, manyPages, pagesPdf } from '../support/pdfs.js';
-import { parsersOf, residentBytes } from '../support/processes.js';
-import { startService, type Service } from '../support/service.js';
+import { isRunning, parsersOf, residentBytes } from '../support/processes.js';
+import { LIMITED } from '../support/shared/environments.js';
+import { useService } from '../support/shared/use-service.js';
 
-let service: Service;
+const service = useService({ env: LIMITED });
 let client: Client;
+let loggedBefore = 0;
 
 beforeAll(async () => {
-  service = await startService({
-    env: {
-      QUIRE_INGEST_PARSE_SECONDS: '8',
-      QUIRE_INGEST_PARSE_MEMORY_MEGABYTES: '1536',
-    },
-  });
-  client = createClient(service.url);
-});
-
-afterAll(async () => {
-  await service.stop();
+  client = service.client('attacker');
+  loggedBefore = (await service.apiOutput()).length;
 });
 
 const ALL_HEALTHY = { status: 200, body: { status: 'ready' } };
@@ -75,20 +68,18 @@ describe('a document that attacks its parser', () => {
     expect((await Promise.all(fates)).map(({ status }) => status)).toEqual([400, 400, 400]);
     // Who had to wait for parsers would be served after them.
     expect(served).toBeGreaterThanOrEqual(3);
-    for (const id of [service.api, ...service.workers].map(({ child }) => child.pid ?? 0)) {
+    for (const id of [service.api.pid, service.worker.pid]) {
       expect(await residentBytes(id)).toBeLessThan(700 * 1024 * 1024);
     }
   });
 
   test('whose parser is killed while it reads is read again', async () => {
-    const [worker] = service.workers;
-    if (!worker) throw new Error('no worker');
     const { body } = await client.ingestFile(pagesPdf(manyPages(200)), 'killed.pdf', {
       prefer: 'respond-async',
     });
     await untilStage(body.external_id, ({ system_metadata }) => system_metadata.stage === 'parsing');
     await sleep(100);
-    for (const id of await parsersOf(worker.child.pid ?? 0)) process.kill(id, 'SIGKILL');
+    for (const id of await parsersOf(service.worker.pid)) process.kill(id, 'SIGKILL');
     const document = await untilStage(body.external_id, isFinal);
     expect(document.system_metadata).toMatchObject({ status: 'completed', error: null });
     const [found] = (await client.searchChunks('axolotl199', { k: 1 })).body;
@@ -98,10 +89,8 @@ describe('a document that attacks its parser', () => {
 
 test('after all of this everything is ready, and no process was lost', async () => {
   expect(await client.get('/health/ready')).toMatchObject(ALL_HEALTHY);
-  for (const { child } of [service.api, ...service.workers]) {
-    expect([child.exitCode, child.signalCode]).toEqual([null, null]);
-  }
-  expect(service.api.output()).not.toMatch(/"status":500/);
+  for (const { pid } of [service.api, service.worker]) expect(isRunning(pid)).toBe(true);
+  expect((await service.apiOutput()).slice(loggedBefore)).not.toMatch(/"status":500/);
 });
 
 function zipBomb(): Uint8Array {

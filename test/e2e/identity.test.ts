@@ -1,16 +1,17 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import jsonwebtoken from 'jsonwebtoken';
-import { createClient, TEST_SECRET, type WireDocument } from '../support/client.js';
+import { TEST_SECRET, type WireDocument } from '../support/client.js';
 import { openRaw } from '../support/raw-http.js';
-import { startService, type Service } from '../support/service.js';
+import { GUARDED } from '../support/shared/environments.js';
+import { useService } from '../support/shared/use-service.js';
 
-const PREVIOUS_SECRET = 'the secret of the days before, quite as long';
-const PASSWORD = 'open sesame, and close again';
+const PREVIOUS_SECRET = GUARDED.JWT_SECRET_KEY_PREVIOUS;
+const PASSWORD = GUARDED.LOCAL_URI_PASSWORD;
 const REFUSED = { detail: 'Invalid authentication credentials' };
 
-let service: Service;
+const service = useService({ env: GUARDED });
 let operations: Operation[];
 
 interface Operation {
@@ -24,14 +25,6 @@ interface OpenApi {
 }
 
 beforeAll(async () => {
-  service = await startService({
-    env: {
-      QUIRE_DEV_MODE: 'false',
-      JWT_SECRET_KEY_PREVIOUS: PREVIOUS_SECRET,
-      LOCAL_URI_PASSWORD: PASSWORD,
-      QUIRE_METRICS_TOKEN: 'a-token-for-scraping-only',
-    },
-  });
   const { paths } = (await (await fetch(`${service.url}/openapi.json`)).json()) as OpenApi;
   operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { security }]) => ({
@@ -42,10 +35,6 @@ beforeAll(async () => {
       isOpen: security?.length === 0,
     })),
   );
-});
-
-afterAll(async () => {
-  await service.stop();
 });
 
 async function ask({ method, path }: Pick<Operation, 'method' | 'path'>, token?: string) {
@@ -126,7 +115,7 @@ describe('outside dev mode', () => {
       return Promise.all(paths.map(async (path) => (await ask({ method: 'GET', path }, token)).status));
     };
     expect((await statuses())[0]).toBe(401);
-    expect((await statuses('a-token-for-scraping-only')).map((status) => status === 200)).toEqual([
+    expect((await statuses(GUARDED.QUIRE_METRICS_TOKEN)).map((status) => status === 200)).toEqual([
       true,
       false,
       false,
@@ -183,10 +172,10 @@ describe('a token', () => {
 });
 
 test('who owns nothing here gets 404 for what is not there and 403 for what is, the admin of the service too', async () => {
-  const owner = createClient(service.url, 'frida');
+  const owner = service.client('frida');
   const { body } = await owner.ingestText('A private note.');
   for (const permissions of [['read', 'write'], ['admin']]) {
-    const stranger = createClient(service.url, 'gus', permissions);
+    const stranger = service.client('gus', permissions);
     const path = `/documents/${body.external_id}`;
     const asked = [
       await stranger.get(path),

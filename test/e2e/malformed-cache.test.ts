@@ -2,25 +2,24 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createRedis, type Redis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import { createCache, ingestText, type CacheConfiguration } from '../support/cache-client.js';
-import { createClient, type Client } from '../support/client.js';
-import { startService, type Service } from '../support/service.js';
+import type { Client } from '../support/client.js';
+import { EVERYDAY } from '../support/shared/environments.js';
+import { useService } from '../support/shared/use-service.js';
 import { until } from '../support/until.js';
 
-let service: Service;
+const service = useService({ env: EVERYDAY });
 let redis: Redis;
 let client: Client;
 let docs: string[];
 
 beforeAll(async () => {
-  service = await startService();
   redis = createRedis(service.redis.url, { failFast: false, onError: () => undefined });
   await redis.connect();
-  client = createClient(service.url, 'alice');
+  client = service.client('alice');
   docs = [await ingestText(client, 'The harbour is nine metres deep.')];
 });
-afterAll(async () => {
+afterAll(() => {
   redis.destroy();
-  await service.stop();
 });
 
 /** What no version of this service writes: damage, or a hand in the data. */
@@ -42,13 +41,15 @@ test('caches that cannot be read are left out of the list, are an error by name,
   const damaged = Object.keys(damages);
   for (const name of ['healthy', ...damaged])
     expect((await createCache(client, name, { docs })).status).toBe(200);
-  for (const name of damaged) await damages[name]?.(keys.cache('alice', name));
+  for (const name of damaged) await damages[name]?.(keys.cache(service.caller('alice'), name));
 
+  const leftOut = async () =>
+    (await service.apiOutput()).split('a cache is left out: its record is malformed').length - 1;
+  const before = await leftOut();
   const listed = await client.get<(CacheConfiguration & { name: string })[]>('/caches');
   expect(listed.status).toBe(200);
   expect(listed.body.map(({ name }) => name)).toEqual(['healthy']);
-  const lines = () => service.api.output().split('a cache is left out: its record is malformed').length - 1;
-  await until(() => Promise.resolve(lines() === damaged.length));
+  await until(async () => (await leftOut()) === before + damaged.length);
   for (const name of damaged) {
     expect([name, (await client.get(`/cache/${name}`)).status]).toEqual([name, 500]);
     expect([name, (await createCache(client, name, { docs })).status]).toEqual([name, 500]);

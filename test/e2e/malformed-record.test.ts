@@ -2,23 +2,24 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { documentSchema } from '../../src/shared/document.js';
 import { createRedis, type Redis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';
-import { createClient, type Client, type WireDocument } from '../support/client.js';
-import { describeOnEachIndex } from '../support/each-index.js';
-import type { Service } from '../support/service.js';
+import type { Client, WireDocument } from '../support/client.js';
+import { describeOnEachSharedIndex } from '../support/each-index.js';
 import { until } from '../support/until.js';
 
-describeOnEachIndex((start) => {
-  let service: Service;
+describeOnEachSharedIndex((service) => {
   let redis: Redis;
   let client: Client;
   const healthy: string[] = [];
   const damaged: string[] = [];
+  let loggedBefore = 0;
+  /** What mends them, for the files that use this service afterwards. */
+  const mends: (() => Promise<unknown>)[] = [];
 
   beforeAll(async () => {
-    service = await start();
     redis = createRedis(service.redis.url, { failFast: false, onError: () => undefined });
     await redis.connect();
-    client = createClient(service.url, 'alice');
+    client = service.client('alice');
+    loggedBefore = (await service.apiOutput()).length;
     const ingest = async () => {
       const { status, body } = await client.ingestText('a text about ships');
       expect(status).toBe(200);
@@ -28,14 +29,16 @@ describeOnEachIndex((start) => {
     // What no version of this service writes: damage, or a hand in the data.
     for (const field of Object.keys(documentSchema.shape)) {
       const id = await ingest();
+      const before = (await redis.hGet(keys.document(id), field)) ?? '';
+      mends.push(() => redis.hSet(keys.document(id), field, before));
       await redis.hSet(keys.document(id), field, '{"not": ');
       damaged.push(id);
     }
     healthy.push(await ingest());
   }, 120_000);
   afterAll(async () => {
+    for (const mend of mends) await mend();
     redis.destroy();
-    await service.stop();
   });
 
   const withoutDamaged = (found: readonly string[]) => found.filter((id) => !damaged.includes(id)).sort();
@@ -61,6 +64,8 @@ describeOnEachIndex((start) => {
 
   test('such a document is an error for who asks for it, and one in the log for operators', async () => {
     for (const id of damaged) expect((await client.get(`/documents/${id}`)).status).toBe(500);
-    await until(() => Promise.resolve(service.api.output().includes('its record is malformed')));
+    await until(async () =>
+      (await service.apiOutput()).slice(loggedBefore).includes('its record is malformed'),
+    );
   });
 });

@@ -1,34 +1,20 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { createClient, type Client, type WireDocument } from '../support/client.js';
-import { startFakeOpenAI, type FakeOpenAI } from '../support/fake-openai.js';
-import { startService, type Service } from '../support/service.js';
+import { describe, expect, test } from '@jest/globals';
+import type { Client, WireDocument } from '../support/client.js';
+import { startService } from '../support/service.js';
+import { EMBEDDING } from '../support/shared/environments.js';
+import { useFakeOpenAI } from '../support/shared/use-fake-openai.js';
+import { useService } from '../support/shared/use-service.js';
 import { until } from '../support/until.js';
 
-let provider: FakeOpenAI;
-let service: Service;
+const provider = useFakeOpenAI({ refusedText: 'unspeakable' });
+const service = useService({ ...EMBEDDING, provider });
+const user = service.client;
 
-const openai = (more: Record<string, string> = {}) => ({
-  QUIRE_EMBEDDER: 'openai',
-  QUIRE_EMBEDDING_BASE_URL: provider.url,
-  QUIRE_EMBEDDING_TIMEOUT_SECONDS: '20',
+const openai = (more: Record<string, string>) => ({
+  ...EMBEDDING.env,
+  [EMBEDDING.providedBy]: provider.url,
   ...more,
 });
-
-beforeAll(async () => {
-  provider = await startFakeOpenAI({ refusedText: 'unspeakable' });
-  service = await startService({ env: openai() });
-});
-
-afterEach(() => {
-  provider.reset();
-});
-
-afterAll(async () => {
-  await service.stop();
-  await provider.stop();
-});
-
-const user = (name: string) => createClient(service.url, name);
 const down = {
   failures: Array.from({ length: 1_000 }, () => ({ status: 503, headers: { 'retry-after': '1' } })),
 };
@@ -144,8 +130,9 @@ describe('settings that name another model than the data was embedded with', () 
     ['other dimensions', () => openai({ QUIRE_EMBEDDING_DIMENSIONS: '128' })],
   ])('stop the start and say so: %s', async (_name, env) => {
     await user('model').ingestText('Data of the first model.');
+    // Its API alone: the workers of the service before are there.
     const { redis, dataDirectory } = service;
-    const start = startService({ redis, dataDirectory, env: env() });
+    const start = startService({ dataDirectory, workers: [], env: { ...env(), REDIS_URL: redis.url } });
     await expect(start).rejects.toThrow(
       /was embedded with openai:text-embedding-3-small, but the settings name/,
     );

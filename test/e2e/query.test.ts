@@ -1,38 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { createClient, type Client } from '../support/client.js';
+import type { Client } from '../support/client.js';
 import { streamQuery } from '../support/event-stream.js';
-import { startFakeOpenAI, type FakeOpenAI } from '../support/fake-openai.js';
-import { startService, type Service } from '../support/service.js';
+import { COMPLETING } from '../support/shared/environments.js';
+import { useFakeOpenAI } from '../support/shared/use-fake-openai.js';
+import { useService } from '../support/shared/use-service.js';
 
-const WINDOW = 2048;
-let provider: FakeOpenAI;
-let service: Service;
-
-beforeAll(async () => {
-  provider = await startFakeOpenAI();
-  service = await startService({
-    env: {
-      QUIRE_COMPLETER: 'openai',
-      QUIRE_COMPLETION_BASE_URL: provider.url,
-      QUIRE_COMPLETION_CONTEXT_WINDOW: String(WINDOW),
-      QUIRE_COMPLETION_TIMEOUT_SECONDS: '2',
-      QUIRE_COMPLETION_MAX_TOKENS: '100',
-      QUIRE_CHUNK_SIZE: '128',
-    },
-  });
-});
-
-afterEach(() => {
-  provider.reset();
-});
-
-afterAll(async () => {
-  await service.stop();
-  await provider.stop();
-});
-
-const user = (name: string) => createClient(service.url, name);
+const WINDOW = Number(COMPLETING.env.QUIRE_COMPLETION_CONTEXT_WINDOW);
+const provider = useFakeOpenAI();
+const service = useService({ ...COMPLETING, provider });
+const user = service.client;
 
 interface Completion {
   readonly completion: string;

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createClient, type Client, type WireChunk } from '../support/client.js';
-import { startFakeOpenAI, type FakeOpenAI } from '../support/fake-openai.js';
-import { startQueryEngine } from '../support/query-engine-server.js';
+import { describe, expect, test } from '@jest/globals';
+import type { Client, WireChunk } from '../support/client.js';
 import { describeWithQueryEngine } from '../support/query-engine.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
-import { startService, type Service } from '../support/service.js';
-import { EVERYDAY } from '../support/shared/environments.js';
+import { EMBEDDING, EVERYDAY, LIMITED } from '../support/shared/environments.js';
+import { useFakeOpenAI } from '../support/shared/use-fake-openai.js';
 import { useService } from '../support/shared/use-service.js';
 
 const RANKINGS = ['semantic', 'lexical', 'hybrid'] as const;
 const WEIGHT = Number(EVERYDAY.QUIRE_SEARCH_HYBRID_WEIGHT);
-
-const shared = useService({ env: EVERYDAY });
 
 async function chunksOf(client: Client, query: string, more: Record<string, unknown> = {}) {
   const { status, body } = await client.searchChunks(query, more);
@@ -152,23 +147,12 @@ function describeField(user: (name: string) => Client, standard: (typeof RANKING
 }
 
 describe('the ranking of a search with the builtin embedder', () => {
-  describeField(shared.client, 'lexical');
+  describeField(useService({ env: EVERYDAY }).client, 'lexical');
 });
 
-function describeWithModel(startRedis: () => Promise<TestRedis>): void {
-  let provider: FakeOpenAI;
-  let redis: TestRedis;
-  let service: Service;
-  beforeAll(async () => {
-    [provider, redis] = await Promise.all([startFakeOpenAI(), startRedis()]);
-    const model = { QUIRE_EMBEDDER: 'openai', QUIRE_EMBEDDING_BASE_URL: provider.url };
-    service = await startService({ redis, env: { ...model, QUIRE_SEARCH_HYBRID_WEIGHT: String(WEIGHT) } });
-  });
-  afterAll(async () => {
-    await service.stop();
-    await Promise.all([provider.stop(), redis.stop()]);
-  });
-  const user = (name: string) => createClient(service.url, name);
+function describeWithModel(onQueryEngine: boolean): void {
+  const provider = useFakeOpenAI();
+  const { client: user } = useService({ ...EMBEDDING, provider, onQueryEngine });
 
   describeField(user, 'semantic');
 
@@ -212,27 +196,21 @@ function describeWithModel(startRedis: () => Promise<TestRedis>): void {
 }
 
 describe('the ranking of a search with a model', () => {
-  describeWithModel(() => startTestRedis());
+  describeWithModel(false);
 });
 
-describeWithQueryEngine('the ranking of a search with a model on the Query Engine', (engine) => {
-  describeWithModel(() => startQueryEngine(engine));
+describeWithQueryEngine('the ranking of a search with a model on the Query Engine', () => {
+  describeWithModel(true);
 });
 
 describe('search.ranking', () => {
+  const service = useService({ env: LIMITED });
+
   test('decides for requests that say nothing', async () => {
-    // Only its API is another one.
-    const { redis, dataDirectory } = shared;
-    const env = { ...EVERYDAY, QUIRE_SEARCH_RANKING: 'hybrid', REDIS_URL: redis.url };
-    const service = await startService({ dataDirectory, workers: [], env });
-    try {
-      const client = createClient(service.url, shared.caller('set'));
-      await ingestAll(client, ['Otters eat crabs.', 'Crabs walk along the beach.']);
-      const found = await chunksOf(client, 'otters and crabs');
-      expect(found).toEqual(await chunksOf(client, 'otters and crabs', { ranking: 'hybrid' }));
-      expect(found).not.toEqual(await chunksOf(client, 'otters and crabs', { ranking: 'lexical' }));
-    } finally {
-      await service.stop();
-    }
+    const client = service.client('set');
+    await ingestAll(client, ['Otters eat crabs.', 'Crabs walk along the beach.']);
+    const found = await chunksOf(client, 'otters and crabs');
+    expect(found).toEqual(await chunksOf(client, 'otters and crabs', { ranking: 'hybrid' }));
+    expect(found).not.toEqual(await chunksOf(client, 'otters and crabs', { ranking: 'lexical' }));
   });
 });

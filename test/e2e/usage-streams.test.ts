@@ -1,36 +1,16 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { createClient, type Client, type WireDocument } from '../support/client.js';
-import { startFakeOpenAI, type FakeOpenAI } from '../support/fake-openai.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { Client, WireDocument } from '../support/client.js';
 import { postRaw } from '../support/post-raw.js';
-import { startService, type Service } from '../support/service.js';
+import { COMPLETING } from '../support/shared/environments.js';
+import { useFakeOpenAI } from '../support/shared/use-fake-openai.js';
+import { useService } from '../support/shared/use-service.js';
 import { until } from '../support/until.js';
 
-const STALLED_SECONDS = 6;
-
-let provider: FakeOpenAI;
-let service: Service;
-
-beforeAll(async () => {
-  provider = await startFakeOpenAI();
-  service = await startService({
-    env: {
-      QUIRE_COMPLETER: 'openai',
-      QUIRE_COMPLETION_BASE_URL: provider.url,
-      QUIRE_COMPLETION_TIMEOUT_SECONDS: '2',
-      QUIRE_API_STALLED_SECONDS: String(STALLED_SECONDS),
-    },
-  });
-});
-afterEach(() => {
-  provider.reset();
-});
-afterAll(async () => {
-  await service.stop();
-  await provider.stop();
-});
+const provider = useFakeOpenAI();
+const service = useService({ ...COMPLETING, provider });
 
 const post = (client: Client, path: string, body: unknown) =>
   postRaw({ url: service.url, client, path, body });
@@ -54,10 +34,13 @@ const untilOutcomes = async (client: Client, operation: string, expected: readon
   expect(await outcomes(client, operation)).toEqual(expected);
 };
 
+/** Bytes of a line that are few tokens, so that a large text is few chunks. */
+const LINE = `${'-'.repeat(127)}\n`;
+
 /** A caller of a few texts that together are more than the buffers of a connection hold. */
-async function callerOfLargeTexts(name: string, { texts = 4, sentences = 60_000 } = {}): Promise<Client> {
-  const client = createClient(service.url, name);
-  const text = 'The heron stands in the reeds and waits for fish. '.repeat(sentences);
+async function callerOfLargeTexts(name: string, { texts = 4, bytes = 3_000_000 } = {}): Promise<Client> {
+  const client = service.client(name);
+  const text = `The heron stands in the reeds and waits for fish.\n${LINE.repeat(bytes / LINE.length)}`;
   for (let n = 0; n < texts; n += 1) {
     const { status } = await client.ingestText(`${String(n)} ${text}`, {}, { Prefer: 'wait=100' });
     expect(status).toBe(200);
@@ -82,7 +65,7 @@ describe('an answer of /retrieve/docs', () => {
   });
 
   test('whose client leaves on the way is an error that says so', async () => {
-    const leaving = createClient(service.url, 'documents');
+    const leaving = service.client('documents');
     const before = await outcomes(leaving, 'retrieve_docs');
     const connection = await post(leaving, '/retrieve/docs', SEARCH);
     await connection.until(/200 OK/);
@@ -119,7 +102,7 @@ describe('an answer of /retrieve/docs', () => {
 
 test('a text that its reader takes slowly is cut off once it may no longer be read', async () => {
   // More than the buffers between the two hold: 8 MB, nearly as large as a text can be.
-  const client = await callerOfLargeTexts('revoked', { texts: 1, sentences: 160_000 });
+  const client = await callerOfLargeTexts('revoked', { texts: 1, bytes: 8_000_000 });
   const { body: documents } = await client.get<WireDocument[]>('/documents');
   const connection = await post(client, '/retrieve/docs', SEARCH);
   await connection.until(/200 OK/);
@@ -136,7 +119,7 @@ test('a text that its reader takes slowly is cut off once it may no longer be re
 describe('a streamed completion', () => {
   const question = { query: 'Where does the heron stand?', stream: true };
   const caller = async (name: string) => {
-    const client = createClient(service.url, name);
+    const client = service.client(name);
     await client.ingestText('The heron stands in the reeds.');
     return client;
   };
@@ -174,7 +157,7 @@ describe('a streamed completion', () => {
 });
 
 test('a question to a cache whose provider breaks off on the way is an error', async () => {
-  const client = createClient(service.url, 'cached');
+  const client = service.client('cached');
   await client.ingestText('The heron stands in the reeds.');
   const made = await client.post('/cache/create', { name: 'birds', model: 'm', gguf_file: 'f', filters: {} });
   expect(made.status).toBe(200);

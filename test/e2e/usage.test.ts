@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createRedis, type Redis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';
-import { createClient, type Client, type WireDocument } from '../support/client.js';
-import { startService, type Service } from '../support/service.js';
+import type { Client, WireDocument } from '../support/client.js';
+import { lanesOf, whilePaused } from '../support/paused-queues.js';
+import { EVERYDAY } from '../support/shared/environments.js';
+import { useService } from '../support/shared/use-service.js';
 import { until } from '../support/until.js';
 
-let service: Service;
+const service = useService({ env: EVERYDAY });
 let redis: Redis;
 
 beforeAll(async () => {
-  service = await startService({ workers: ['ingestion', 'embedding,cache,usage,maintenance'] });
   redis = createRedis(service.redis.url, { failFast: false, onError: () => undefined });
   await redis.connect();
 });
 
 afterAll(async () => {
   await redis.close();
-  await service.stop();
 });
 
-const user = (name: string, permissions?: readonly string[]) => createClient(service.url, name, permissions);
+const user = service.client;
 
 interface UsageRecord {
   readonly timestamp: string;
@@ -58,7 +58,7 @@ describe('each operation', () => {
       timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       operation_type: 'ingest_text',
       tokens_used: text.body.system_metadata.token_count,
-      user_id: 'counted',
+      user_id: service.caller('counted'),
       duration_ms: expect.any(Number),
       status: 'success',
       metadata: { document_id: idOf(text), filename: 'recipe.txt' },
@@ -125,6 +125,7 @@ describe('each operation', () => {
 
   test('is counted whatever its texts hold, and holds up nobody else', async () => {
     const [client, neighbour] = [user('strange'), user('strange-neighbour')];
+    const loggedBefore = (await service.workerOutput()).length;
     const strange = ['\ud800 half a pair', '\udc00', 'nul \u0000 <|endoftext|>', '\ud83d\ude00 \\ud800 "\\'];
     await client.ingestText('Something.', {
       filename: 'half \ud800.txt',
@@ -138,7 +139,7 @@ describe('each operation', () => {
     expect(await statsOf(client)).toEqual({ ingest_text: 1, retrieve_chunks: 5, query: 4 });
     expect(await recordsOf(client)).toHaveLength(10);
     expect(await statsOf(neighbour)).toEqual({ ingest_text: 1 });
-    expect(service.workers[1]?.output()).not.toContain('job failed');
+    expect((await service.workerOutput()).slice(loggedBefore)).not.toContain('job failed');
   });
 });
 
@@ -202,38 +203,37 @@ describe('an ingest', () => {
   test('answered 202 has its record with its final status; overtaken, cancelled, deleted ones are errors', async () => {
     const client = user('later');
     const old = idOf(await client.ingestText('An old text about quinces.'));
-    await service.workers[0]?.kill('SIGTERM');
     const later = { Prefer: 'respond-async' };
-    const waiting: string[] = [];
-    for (const name of ['plain', 'cancelled', 'deleted', 'superseded', 'both']) {
-      const reply = await client.ingestText(`Text of ${name}.`, { filename: name }, later);
-      expect(reply.status).toBe(202);
-      waiting.push(idOf(reply));
-    }
-    const [plain = '', cancelled = '', deleted = '', superseded = '', both = ''] = waiting;
-    expect(await recordsOf(client)).toHaveLength(1);
-    expect((await client.post(`/documents/${cancelled}/cancel`)).status).toBe(200);
-    expect((await client.delete(`/documents/${deleted}`)).status).toBe(200);
-    const content = { content: 'Another text, about medlars.' };
-    expect((await client.put(`/documents/${superseded}/content`, content, later)).status).toBe(202);
-    expect((await client.put(`/documents/${old}/content`, content, later)).status).toBe(202);
-    expect((await client.put(`/documents/${both}/content`, content, later)).status).toBe(202);
-    expect((await client.delete(`/documents/${both}`)).status).toBe(200);
-    const error = async () =>
-      (await recordsOf(client, '?status=error'))
-        .map(({ metadata }) => [metadata.document_id, metadata.error])
-        .reverse();
-    const errors = [
-      [cancelled, 'cancelled'],
-      [deleted, 'deleted'],
-      [superseded, 'superseded'],
-      [both, 'superseded'],
-      [both, 'deleted'],
-    ];
-    expect(await error()).toEqual(errors);
-
-    service.workers[0] = service.startWorker('ingestion');
-    service.workers.pop();
+    const ids: string[] = [];
+    const expectErrors = async () => {
+      const errors = await recordsOf(client, '?status=error');
+      const [, cancelled, deleted, superseded, both] = ids;
+      expect(errors.map(({ metadata }) => [metadata.document_id, metadata.error]).reverse()).toEqual([
+        [cancelled, 'cancelled'],
+        [deleted, 'deleted'],
+        [superseded, 'superseded'],
+        [both, 'superseded'],
+        [both, 'deleted'],
+      ]);
+    };
+    await whilePaused(service.redis.url, lanesOf('ingestion'), async () => {
+      for (const name of ['plain', 'cancelled', 'deleted', 'superseded', 'both']) {
+        const reply = await client.ingestText(`Text of ${name}.`, { filename: name }, later);
+        expect(reply.status).toBe(202);
+        ids.push(idOf(reply));
+      }
+      const [, cancelled = '', deleted = '', superseded = '', both = ''] = ids;
+      expect(await recordsOf(client)).toHaveLength(1);
+      expect((await client.post(`/documents/${cancelled}/cancel`)).status).toBe(200);
+      expect((await client.delete(`/documents/${deleted}`)).status).toBe(200);
+      const content = { content: 'Another text, about medlars.' };
+      expect((await client.put(`/documents/${superseded}/content`, content, later)).status).toBe(202);
+      expect((await client.put(`/documents/${old}/content`, content, later)).status).toBe(202);
+      expect((await client.put(`/documents/${both}/content`, content, later)).status).toBe(202);
+      expect((await client.delete(`/documents/${both}`)).status).toBe(200);
+      await expectErrors();
+    });
+    const [plain = '', cancelled = '', , superseded = ''] = ids;
     const finalIds = [plain, superseded, old];
     await until(async () => {
       const documents = await Promise.all(finalIds.map((id) => client.get<WireDocument>(`/documents/${id}`)));
@@ -241,7 +241,7 @@ describe('an ingest', () => {
     });
     const succeeded = await recordsOf(client, '?status=success');
     expect(succeeded.map(({ metadata }) => metadata.document_id).sort()).toEqual([...finalIds, old].sort());
-    expect(await error()).toEqual(errors);
+    await expectErrors();
     expect((await client.post(`/documents/${cancelled}/retry`)).status).toBe(200);
     await untilMoved();
     expect(await statsOf(client)).toEqual({ ingest_text: 5 });

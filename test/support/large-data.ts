@@ -20,6 +20,8 @@ export const sentence = 'A chunk of some five hundred tokens. ';
 export const text = sentence.repeat(60);
 export const longList = (name: string, length = 1_000) =>
   Array.from({ length }, (_, n) => `${name}-${String(n)}-`.padEnd(256, 'x'));
+/** A script that appends ten of the same, so that they come to Redis but once. */
+export const PUSH_TEN = "for _ = 1, 10 do redis.call('RPUSH', KEYS[1], ARGV[1]) end";
 /** 16 KiB of JSON in 128 leaves. */
 export const longMetadata = () =>
   Object.fromEntries(Array.from({ length: 128 }, (_, n) => [`key-${String(n)}`, 'v'.repeat(112)]));

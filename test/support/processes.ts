@@ -9,6 +9,15 @@ export async function parsersOf(worker: number): Promise<number[]> {
   return children.trim().split(/\s+/).filter(Boolean).map(Number);
 }
 
+/** Whether the process with an id is there. */
+export function isRunning(id: number): boolean {
+  try {
+    return process.kill(id, 0);
+  } catch {
+    return false;
+  }
+}
+
 /** Bytes of memory that a process takes. */
 export async function residentBytes(id: number): Promise<number> {
   const status = await readFile(`/proc/${String(id)}/status`, 'utf8');

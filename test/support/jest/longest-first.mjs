@@ -1,5 +1,7 @@
-// In which order Jest runs the test files: the longest first, so that none of them is left over for one worker at the end.
+// In which order Jest runs the test files: the longest first, so that none of them is left over for one worker at the end;
+// those that borrow services by the kind of service.
 import { createRequire } from 'node:module';
+import { groupByService } from './group-by-service.mjs';
 
 // Jest's own, by the way of Jest: it is no dependency of ours.
 const requireOfJest = createRequire(createRequire(import.meta.url).resolve('jest'));
@@ -21,10 +23,7 @@ const LONGEST = {
   'e2e/blocking-many.test.ts': 30,
   'e2e/blocking.test.ts': 30,
   'e2e/budgets.test.ts': 30,
-  'e2e/cache-builds.test.ts': 30,
-  'e2e/documents-life.test.ts': 30,
   'e2e/operations.test.ts': 30,
-  'e2e/providers.test.ts': 30,
   'e2e/ranking.test.ts': 30,
   'e2e/usage-streams.test.ts': 30,
   'generated/generated-requests.test.ts': 60,
@@ -33,6 +32,10 @@ const LONGEST = {
 };
 
 export default class LongestFirst extends Sequencer {
+  sort(tests) {
+    return groupByService(super.sort(tests), (test) => this.time(test));
+  }
+
   /** Milliseconds that a file took the last time, or may take. */
   time(test) {
     return super.time(test) ?? 1_000 * secondsOf(test);

@@ -8,10 +8,13 @@ import { createServices } from './services.js';
 
 const services = createServices();
 
-function answer(asked: Request): Promise<unknown> {
+function answer(asked: Request): unknown {
   switch (asked.ask) {
     case 'lend':
-      return services.lend(asked.worker, asked.wanted);
+      return services.lend(asked);
+    case 'take back':
+      services.takeBack(asked.worker);
+      return null;
     case 'output':
       return services.output(asked.id);
     case 'longest turn':

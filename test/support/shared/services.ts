@@ -1,114 +1,115 @@
-import { findQueryEngine, startQueryEngine } from '../query-engine-server.js';
-import { startService, type Service, type StartedProcess } from '../service.js';
-import { METERED, longestTurn } from '../turns.js';
-import type { LentService, WantedService } from './messages.js';
+import { longestTurn } from '../turns.js';
+import type { Borrower, Lending, LentService, WantedService } from './messages.js';
+import { startRunning, type Running } from './running.js';
 
-/** How many running services one Jest worker keeps. Each takes some 400 MB, and a little of a processor while it is idle. */
-const MAX_KEPT = 2;
+/**
+ * How many services are kept that no file uses at the moment. Each takes some 400 MB, and a thirtieth of a processor, so
+ * that three minutes of waiting cost as much as a start.
+ */
+const MAX_IDLE = 3;
 
 interface Kept {
-  readonly service: Service;
-  readonly stop: () => Promise<void>;
+  readonly id: string;
+  readonly kind: string;
+  readonly starting: Promise<Running>;
+  /** Once it has started. */
+  running: Running | null;
+  /** Who uses it. */
+  borrower: Borrower | null;
 }
 
 /**
- * Services that are running, by the Jest worker that uses them and the settings that they were started with. A worker runs
- * one test file at a time, so that a service has one file at a time, too.
+ * Services that are running, each used by one test file at a time: by the next that wants its settings, whichever Jest
+ * worker runs it.
  */
 export function createServices() {
-  const kept = new Map<string, Map<string, Promise<Kept>>>();
-  let lent = 0;
+  /** The one that was used last is the last. */
+  let kept: Kept[] = [];
+  let count = 0;
 
-  /** A running service with the wanted settings: the one from before where it is still whole, else a new one. */
-  async function lend(worker: string, wanted: WantedService): Promise<LentService> {
-    const own = kept.get(worker) ?? new Map<string, Promise<Kept>>();
-    kept.set(worker, own);
-    const name = nameOf(wanted);
-    const before = await own.get(name)?.catch(() => null);
-    if (before && !isWhole(before.service)) {
-      own.delete(name);
-      await before.stop();
-    }
-    const starting = own.get(name) ?? start(wanted);
-    // The one that was used last is the last to be stopped.
-    own.delete(name);
-    own.set(name, starting);
-    const [oldest] = own.size > MAX_KEPT ? own : [];
-    if (oldest) {
-      own.delete(oldest[0]);
-      await (await oldest[1]).stop();
-    }
-    try {
-      return describeService((await starting).service, `${worker}/${name}`, (lent += 1));
-    } catch (error) {
-      own.delete(name);
-      throw error;
-    }
+  const forget = (one: Kept) => {
+    kept = kept.filter((each) => each !== one);
+  };
+  const discard = async (one: Kept) => {
+    forget(one);
+    await (await one.starting).stop();
+  };
+  const giveBack = (one: Kept) => {
+    one.borrower = null;
+    one.running?.setProvider(null);
+  };
+
+  const takeBack = (worker: string, exceptFile?: string) => {
+    for (const each of kept)
+      if (each.borrower?.worker === worker && each.borrower.file !== exceptFile) giveBack(each);
+  };
+
+  const find = (kind: string, { file }: Borrower) => {
+    const found = kept.filter((each) => each.kind === kind);
+    return found.find((each) => each.borrower?.file === file) ?? found.find((each) => !each.borrower);
+  };
+
+  const startNew = (kind: string, { wanted, providerUrl }: Lending): Kept => {
+    const starting = startRunning(wanted, providerUrl);
+    const id = String((count += 1));
+    const one: Kept = { id, kind, starting, running: null, borrower: null };
+    starting.then(
+      (running) => (one.running = running),
+      () => {
+        forget(one);
+      },
+    );
+    kept.push(one);
+    return one;
+  };
+
+  const discardSurplus = async () => {
+    const idle = kept.filter((each) => !each.borrower);
+    await Promise.all(idle.slice(0, Math.max(0, idle.length - MAX_IDLE)).map(discard));
+  };
+
+  /** A running service with the wanted settings: one from before where it is still whole, else a new one. */
+  async function lend(lending: Lending): Promise<LentService> {
+    const { borrower, wanted, providerUrl } = lending;
+    // A file that ended in the middle has given nothing back.
+    takeBack(borrower.worker, borrower.file);
+    const kind = nameOf(wanted);
+    const before = find(kind, borrower);
+    if (before?.running?.isWhole() === false) await discard(before);
+    const one = find(kind, borrower) ?? startNew(kind, lending);
+    one.borrower = borrower;
+    const number = (count += 1);
+    kept = [...kept.filter((each) => each !== one), one];
+    const [running] = await Promise.all([one.starting, discardSurplus()]);
+    running.setProvider(providerUrl);
+    return { ...running.describe(), id: one.id, number };
   }
 
-  async function find(id: string): Promise<Service> {
-    const [worker = '', ...name] = id.split('/');
-    const found = await kept.get(worker)?.get(name.join('/'));
-    if (!found) throw new Error(`no service ${id}`);
-    return found.service;
+  function runningOf(id: string): Running {
+    const running = kept.find((each) => each.id === id)?.running;
+    if (!running) throw new Error(`no service ${id}`);
+    return running;
   }
 
   return {
     lend,
+    /** What a worker's file has borrowed: it is over. */
+    takeBack: (worker: string) => {
+      takeBack(worker);
+    },
     /** What its processes have logged. */
-    output: async (id: string) => {
-      const { api, workers } = await find(id);
+    output: (id: string) => {
+      const { api, workers } = runningOf(id).service;
       return { api: api.output(), workers: workers.map((each) => each.output()) };
     },
     /** As `longestTurn` of its API. */
-    longestTurn: async (id: string) => longestTurn((await find(id)).api),
+    longestTurn: async (id: string) => longestTurn(runningOf(id).service.api),
     stop: async () => {
-      const all = [...kept.values()].flatMap((own) => [...own.values()]);
-      kept.clear();
       // One that never came up has stopped itself.
-      await Promise.allSettled(all.map(async (each) => (await each).stop()));
+      await Promise.allSettled(kept.map(discard));
     },
   };
 }
 
-const nameOf = ({ env, onQueryEngine }: WantedService) =>
-  JSON.stringify([onQueryEngine, Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1))]);
-
-async function start({ env, onQueryEngine }: WantedService): Promise<Kept> {
-  if (!onQueryEngine) {
-    const service = await startService({ env: { QUIRE_INDEX: 'exact', ...env }, execArgv: METERED });
-    return { service, stop: () => service.stop() };
-  }
-  const engine = findQueryEngine();
-  if (!engine) throw new Error('no Query Engine');
-  const redis = await startQueryEngine(engine);
-  const service = await startService({
-    redis,
-    env: { QUIRE_INDEX: 'query-engine', ...env },
-    execArgv: METERED,
-  });
-  return {
-    service,
-    stop: async () => {
-      await service.stop();
-      await redis.stop();
-    },
-  };
-}
-
-const isRunning = ({ child }: StartedProcess) => child.exitCode === null && child.signalCode === null;
-const isWhole = ({ api, workers }: Service) => [api, ...workers].every(isRunning);
-
-const pidOf = ({ child }: StartedProcess) => child.pid ?? 0;
-
-function describeService(service: Service, id: string, number: number): LentService {
-  return {
-    id,
-    number,
-    url: service.url,
-    redisUrl: service.redis.url,
-    dataDirectory: service.dataDirectory,
-    apiPid: pidOf(service.api),
-    workerPids: service.workers.map(pidOf),
-  };
-}
+const nameOf = ({ env, onQueryEngine, providedBy }: WantedService) =>
+  JSON.stringify([onQueryEngine, providedBy, Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1))]);

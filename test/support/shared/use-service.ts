@@ -1,6 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { beforeAll } from '@jest/globals';
 import { createClient, type Client } from '../client.js';
 import { lentService, output, type LentService, type Request } from './messages.js';
+
+/** Jest gives each file a module registry of its own, and so this. */
+const file = randomUUID();
 
 /** As much of a process as a test may know that shares it with others: neither does it end, nor is it configured anew. */
 interface SharedProcess {
@@ -16,6 +20,8 @@ export interface SharedService {
   readonly worker: SharedProcess;
   /** What the API has logged, for other files too. */
   readonly apiOutput: () => Promise<string>;
+  /** The same of its worker. */
+  readonly workerOutput: () => Promise<string>;
   /** Milliseconds of processor time that the API's longest turn took since this was asked last (`turns.ts`). */
   readonly longestTurn: () => Promise<number>;
   /** A caller's name in this file, as the service knows it: no other file has a caller of that name. */
@@ -27,6 +33,9 @@ export interface UseServiceOptions {
   /** Settings; files with the same ones share a service. */
   readonly env?: Readonly<Record<string, string>>;
   readonly onQueryEngine?: boolean;
+  /** The setting that holds the address of a model's provider, and who plays it for the tests of this file. */
+  readonly providedBy?: string;
+  readonly provider?: { readonly url: string };
 }
 
 /**
@@ -34,15 +43,14 @@ export interface UseServiceOptions {
  * as it was. Its data are those of all files, told apart by their callers. Tests that end or configure a process, count
  * what all callers do, or damage data start a service of their own (`startService`).
  */
-export function useService({ env = {}, onQueryEngine = false }: UseServiceOptions = {}): SharedService {
+export function useService(options: UseServiceOptions = {}): SharedService {
   let lent: LentService | undefined;
   const get = () => {
     if (!lent) throw new Error('the service is there from `beforeAll` on');
     return lent;
   };
   beforeAll(async () => {
-    const worker = process.env['JEST_WORKER_ID'] ?? '1';
-    lent = lentService.parse(await ask({ ask: 'lend', worker, wanted: { env, onQueryEngine } }));
+    lent = lentService.parse(await ask(lending(options)));
   });
   const caller = (name: string) => `file${String(get().number)}-${name}`;
   return {
@@ -62,11 +70,19 @@ export function useService({ env = {}, onQueryEngine = false }: UseServiceOption
       return { pid: get().workerPids[0] ?? 0 };
     },
     apiOutput: async () => output.parse(await ask({ ask: 'output', id: get().id })).api,
+    workerOutput: async () => output.parse(await ask({ ask: 'output', id: get().id })).workers.join(''),
     longestTurn: async () => Number(await ask({ ask: 'longest turn', id: get().id })),
     caller,
     client: (name, permissions) => createClient(get().url, caller(name), permissions),
   };
 }
+
+const lending = ({ env = {}, onQueryEngine = false, providedBy, provider }: UseServiceOptions): Request => ({
+  ask: 'lend',
+  borrower: { worker: process.env['JEST_WORKER_ID'] ?? '1', file },
+  wanted: { env, onQueryEngine, providedBy: providedBy ?? null },
+  providerUrl: provider?.url ?? null,
+});
 
 async function ask(request: Request): Promise<unknown> {
   const keeper = process.env['QUIRE_TEST_SERVICES'];
