@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createRedis } from '../../src/shared/redis/client.js';
 import { TEST_SECRET } from '../support/client.js';
@@ -9,7 +10,9 @@ import { freePort, startTestRedis, type TestRedis } from '../support/redis.js';
 import { inheritedEnvironment, startProcess, type StartedProcess } from '../support/service.js';
 import { until } from '../support/until.js';
 
-const KEYS = 2_000;
+const KEYS = 20_000;
+/** In which a process that says each time that it waits has tried, and said it, again. */
+const SOME_TRIES_MILLISECONDS = 1_500;
 
 let redis: TestRedis;
 let directory: string;
@@ -20,14 +23,13 @@ const started: StartedProcess[] = [];
 beforeAll(async () => {
   redis = await startTestRedis({
     // A minute and more of LOADING, with answers in between, unless it is told to hurry.
-    arguments: ['--key-load-delay', '50000', '--loading-process-events-interval-bytes', '1024'],
+    arguments: ['--key-load-delay', '5000', '--loading-process-events-interval-bytes', '1024'],
   });
   directory = await mkdtemp(join(tmpdir(), 'quire-loading-'));
   port = await freePort();
   const client = await connect();
-  await Promise.all(
-    Array.from({ length: KEYS }, (_, i) => client.set(`other:${String(i)}`, 'x'.repeat(100))),
-  );
+  const names = Array.from({ length: KEYS }, (_, i) => `other:${String(i)}`);
+  await client.mSet(Object.fromEntries(names.map((name) => [name, 'x'.repeat(100)])));
   // As a snapshot: of a log of commands it would load a thousand before it answers again.
   await client.bgRewriteAof();
   await until(async () => (await client.info('persistence')).includes('aof_rewrite_in_progress:0'));
@@ -80,6 +82,7 @@ test('a worker that starts while there is no Redis waits, and ends cleanly when 
   const since = performance.now();
   const worker = start('workers/main.js');
   await until(() => worker.output().includes('waiting for redis'));
+  await sleep(SOME_TRIES_MILLISECONDS);
   worker.child.kill('SIGTERM');
   const [code, output] = await endOf(worker);
   expect(code).toBe(0);
@@ -99,6 +102,7 @@ describe('while Redis loads its data', () => {
     worker = start('workers/main.js');
     unwanted = start('workers/main.js');
     await until(() => [api, worker, unwanted].every((each) => each.output().includes('waiting for redis')));
+    await sleep(SOME_TRIES_MILLISECONDS);
   });
 
   test('a worker that is asked to end ends cleanly', async () => {
