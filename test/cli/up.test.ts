@@ -36,6 +36,8 @@ function startQuire(env: Record<string, string> = {}): Quire {
     QUIRE_DATA_DIR: folder,
     PORT: String(port),
     QUIRE_NO_INSTALL: '1',
+    // Nothing here is about parsing.
+    QUIRE_INGEST_PARSER_PROCESSES: '1',
   };
   const child = spawn(process.execPath, ['dist/cli/main.js', 'up'], {
     env: { ...base, ...env },
@@ -100,8 +102,11 @@ async function statusOf(path: string): Promise<number> {
 describe('quire up', () => {
   test('kills a frozen process four seconds after workers.drain_seconds', async () => {
     const quire = startQuire({ QUIRE_WORKERS_DRAIN_SECONDS: '1' });
-    await untilReady(quire);
-    const worker = (await processesOf(folder)).find(({ command }) => command.includes('workers/main.js'));
+    // It need not have started: it must only be there.
+    const findWorker = async () =>
+      (await processesOf(folder)).find(({ command }) => command.includes('workers/main.js'));
+    await eventually(async () => (await findWorker()) !== undefined);
+    const worker = await findWorker();
     expect(worker).toBeDefined();
     process.kill(worker?.pid ?? 0, 'SIGSTOP');
     const asked = performance.now();
@@ -119,9 +124,9 @@ describe('quire up', () => {
     const document = await ingest('A quire is a gathering of folded leaves.');
 
     const samePort = startQuire({ QUIRE_DATA_DIR: join(folder, 'other') });
+    const sameFolder = startQuire({ PORT: String(await freePort()) });
     expect(await samePort.exit).toBe(1);
     expect(samePort.output()).toContain(`Port ${String(port)} of 127.0.0.1 is in use`);
-    const sameFolder = startQuire({ PORT: String(await freePort()) });
     expect(await sameFolder.exit).toBe(1);
     expect(sameFolder.output()).toContain(`running already with the data folder ${folder}`);
     expect(await statusOf('/health/ready')).toBe(200);

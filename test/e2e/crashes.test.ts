@@ -9,7 +9,7 @@ let service: Service;
 
 /** Each test has a user of its own, and leaves the service running and whole. */
 beforeAll(async () => {
-  service = await startService({ workers: WORKERS });
+  service = await startService({ workers: WORKERS, env: { QUIRE_INGEST_PARSER_PROCESSES: '1' } });
 });
 
 afterAll(async () => {

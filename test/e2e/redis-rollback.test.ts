@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { createClient, type Client, type WireDocument } from '../support/client.js';
 import { describeOnEachIndex } from '../support/each-index.js';
 import type { RedisCopy } from '../support/redis.js';
@@ -19,15 +19,7 @@ let service: Service;
 let client: Client;
 let copy: RedisCopy;
 
-afterEach(async () => {
-  await service.stop();
-  await copy.discard();
-});
-
-async function start(starting: Promise<Service>): Promise<void> {
-  service = await starting;
-  client = createClient(service.url, 'alice');
-}
+afterEach(() => copy.discard());
 
 /** Redis loses everything since the copy: it comes back as it would after a crash with `appendfsync everysec`. */
 async function rollBack(): Promise<void> {
@@ -76,8 +68,13 @@ function someSweeps(): () => Promise<boolean> {
 }
 
 describeOnEachIndex((startOn) => {
+  beforeAll(async () => {
+    service = await startOn({ env: { QUIRE_WORKERS_KEEP_SOURCES_SECONDS: '3600' } });
+  });
+  afterAll(() => service.stop());
+
   test('Redis that comes back without its last seconds has lost no byte that was acknowledged before them', async () => {
-    await start(startOn({ env: { QUIRE_WORKERS_KEEP_SOURCES_SECONDS: '3600' } }));
+    client = createClient(service.url, 'alice');
     const { text, file } = await forgetNewVersion(someSweeps());
     for (const id of [text, file]) {
       const { body } = await client.get<WireDocument>(`/documents/${id}`);
@@ -92,11 +89,14 @@ describeOnEachIndex((startOn) => {
   });
 
   test('one that comes back after longer than sources are kept costs the sources alone, and says so', async () => {
-    await start(startOn({ env: { QUIRE_WORKERS_KEEP_SOURCES_SECONDS: '0' } }));
-    // Five were stored; those of the first versions of two are removed.
-    const { text, file } = await forgetNewVersion(
-      async () => (await storedSources(service.dataDirectory)).length === 3,
-    );
+    client = createClient(service.url, 'bob');
+    await service.workers.pop()?.kill('SIGTERM');
+    service.startWorker(undefined, { QUIRE_WORKERS_KEEP_SOURCES_SECONDS: '0' });
+    const others = new Set(await storedSources(service.dataDirectory));
+    const sources = async () =>
+      (await storedSources(service.dataDirectory)).filter((name) => !others.has(name));
+    // Five more are stored; those of the first versions of two are removed.
+    const { text, file } = await forgetNewVersion(async () => (await sources()).length === 3);
     const gone = { status: 404, text: JSON.stringify({ detail: 'The source of this document is missing' }) };
     for (const id of [text, file]) expect(await download(`/documents/${id}/download`)).toEqual(gone);
     const hits = await documentHits();
@@ -121,7 +121,8 @@ test('in S3, too, what is kept survives and what is missing is told from what is
   const s3 = await startTestS3();
   try {
     const env = { QUIRE_S3_TIMEOUT_SECONDS: '3', QUIRE_WORKERS_KEEP_SOURCES_SECONDS: '0' };
-    await start(startService({ env: { ...s3.env, ...env } }));
+    service = await startService({ env: { ...s3.env, ...env } });
+    client = createClient(service.url, 'alice');
     const sources = async () => (await s3.keys()).filter((key) => !key.startsWith('markers/'));
     const { text } = await forgetNewVersion(async () => (await sources()).length === 3);
     expect((await download(`/documents/${text}/download`)).status).toBe(404);
@@ -132,6 +133,7 @@ test('in S3, too, what is kept survives and what is missing is told from what is
     expect((await download(`/documents/${text}/download`)).status).toBe(503);
     expect((await client.post('/retrieve/docs', { query: 'Where does the heron stand?' })).status).toBe(503);
   } finally {
+    await service.stop();
     await s3.stop();
   }
 });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createRedis, type Redis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';
@@ -35,7 +36,7 @@ function testReindexing(name: 'exact' | 'query-engine', startRedis: () => Promis
     await redis.connect();
     service = await startService({
       redis: redisServer,
-      env: { QUIRE_CHUNK_SIZE: '24', QUIRE_CHUNK_OVERLAP: '0' },
+      env: { QUIRE_CHUNK_SIZE: '24', QUIRE_CHUNK_OVERLAP: '0', QUIRE_INGEST_PARSER_PROCESSES: '1' },
     });
   });
   afterAll(async () => {
@@ -86,6 +87,8 @@ function testReindexing(name: 'exact' | 'query-engine', startRedis: () => Promis
         const { status, found } = await finds(number).catch(() => ({ status: 0, found: false }));
         // Once the new index serves, the old process may say that it cannot, or be gone: never that there is nothing.
         if (status === 200 && !found) wrong += 1;
+        // Leaves the processor to what it searches in.
+        await sleep(20);
       }
     })();
     const first = startReindex(service, openai());

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startBalancer, type Balancer } from '../support/balancer.js';
 import { createClient, TEST_SECRET, type Client } from '../support/client.js';
 import { endOf } from '../support/processes.js';
@@ -12,15 +12,26 @@ import { until } from '../support/until.js';
 
 const ROUNDS = 2;
 
+const KINDS = ['asks', 'tries'] as const;
+
+interface Outcome {
+  readonly asked: number;
+  readonly failures: readonly string[];
+  readonly slowest: number;
+}
+
 let redis: TestRedis;
 let directory: string;
 let ports: number[];
 let apis: StartedProcess[];
 let worker: StartedProcess;
-let balancer: Balancer;
+let balancers: Balancer[];
+/** In the order of `KINDS`. */
+let outcomes: Outcome[];
 let env: Record<string, string | undefined>;
 
-beforeEach(async () => {
+/** Both APIs are restarted in turn, while callers come through a balancer of either kind. */
+beforeAll(async () => {
   redis = await startTestRedis();
   directory = await mkdtemp(join(tmpdir(), 'quire-rolling-'));
   ports = [await freePort(), await freePort()];
@@ -36,14 +47,42 @@ beforeEach(async () => {
   worker = startProcess('workers/main.js', [], { env, execArgv: [] });
   apis = ports.map(startApi);
   await Promise.all(ports.map(untilServing));
+  balancers = await Promise.all(KINDS.map((kind) => startBalancer({ ports, kind })));
+  await until(() => balancers.every((balancer) => ports.every((port) => balancer.isUp(port))));
+  const clients = balancers.map((balancer) => createClient(balancer.url, 'ann'));
+  for (const client of clients)
+    expect((await client.ingestText('A quire is a gathering of folded leaves.')).status).toBe(200);
+  const loads = clients.map(startLoad);
+  await sleep(500);
+  for (let round = 0; round < ROUNDS; round += 1) for (const place of ports.keys()) await restart(place);
+  outcomes = await Promise.all(loads.map((load) => load.stop()));
 });
 
-afterEach(async () => {
-  await balancer.stop();
+afterAll(async () => {
+  await Promise.all(balancers.map((balancer) => balancer.stop()));
   await Promise.all([...apis, worker].map((each) => each.kill('SIGTERM')));
   await redis.stop();
   await rm(directory, { recursive: true, force: true });
 });
+
+/** How long a caller waits between two requests: while an API stops, less than while the next one takes its time to start. */
+const PAUSE_MILLISECONDS = { stopping: 50, starting: 200 };
+let pauseMilliseconds = PAUSE_MILLISECONDS.stopping;
+
+/** Ends the API at a port and starts another one there; it has its share again before this is over. */
+async function restart(place: number): Promise<void> {
+  const [old, port] = [apis[place], ports[place]];
+  if (!old || port === undefined) throw new Error('no API');
+  pauseMilliseconds = PAUSE_MILLISECONDS.stopping;
+  await old.kill('SIGTERM');
+  expect((await endOf(old))[0]).toBe(0);
+  const answers = () => balancers.map((balancer) => balancer.answers.get(port) ?? 0);
+  const before = answers();
+  pauseMilliseconds = PAUSE_MILLISECONDS.starting;
+  apis[place] = startApi(port);
+  await untilServing(port);
+  await until(() => answers().every((count, i) => count > (before[i] ?? 0) + 5));
+}
 
 function startApi(port: number): StartedProcess {
   return startProcess('api/main.js', [], { env: { ...env, PORT: String(port) }, execArgv: [] });
@@ -72,7 +111,7 @@ function startLoad(client: Client) {
       );
       slowest.milliseconds = Math.max(slowest.milliseconds, performance.now() - began);
       if (failure !== null) failures.push(`${name}: ${failure}`);
-      await sleep(50);
+      await sleep(pauseMilliseconds);
     }
   };
   const search = () => client.searchChunks('folded leaves');
@@ -94,28 +133,10 @@ function startLoad(client: Client) {
   };
 }
 
-test.each(['asks', 'tries'] as const)(
+test.each(KINDS.map((kind, place) => [kind, place] as const))(
   'two APIs that are restarted one by one under load fail no request behind a balancer that %s',
-  async (kind) => {
-    balancer = await startBalancer({ ports, kind });
-    await until(() => ports.every((port) => balancer.isUp(port)));
-    const client = createClient(balancer.url, 'ann');
-    expect((await client.ingestText('A quire is a gathering of folded leaves.')).status).toBe(200);
-    const load = startLoad(client);
-    await sleep(500);
-    for (let round = 0; round < ROUNDS; round += 1)
-      for (const [place, port] of ports.entries()) {
-        const old = apis[place];
-        if (!old) throw new Error('no API');
-        await old.kill('SIGTERM');
-        expect((await endOf(old))[0]).toBe(0);
-        const before = balancer.answers.get(port) ?? 0;
-        apis[place] = startApi(port);
-        await untilServing(port);
-        // It has its share again before the next one goes.
-        await until(() => (balancer.answers.get(port) ?? 0) > before + 5);
-      }
-    const { asked, failures, slowest } = await load.stop();
+  (_kind, place) => {
+    const { asked, failures, slowest } = outcomes[place] ?? { asked: 0, failures: ['none'], slowest: 0 };
     expect(failures).toEqual([]);
     expect(asked).toBeGreaterThan(100);
     // One that hangs is ended by the API, after half a minute.

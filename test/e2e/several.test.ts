@@ -12,11 +12,12 @@ import { startService, type Service } from '../support/service.js';
 let first: Service;
 let second: Service;
 
-const KINDS = ['ingestion', 'embedding', 'cache', 'usage', 'maintenance'];
+/** What one kind hands over to another goes to another process. */
+const WORKERS = ['ingestion,cache', 'embedding,usage,maintenance'];
 
 beforeAll(async () => {
-  first = await startService({ workers: KINDS });
-  second = await startService({ workers: KINDS, redis: first.redis, dataDirectory: first.dataDirectory });
+  first = await startService({ workers: WORKERS });
+  second = await startService({ workers: WORKERS, redis: first.redis, dataDirectory: first.dataDirectory });
 });
 
 afterAll(async () => {

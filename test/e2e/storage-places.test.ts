@@ -2,6 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createRedis } from '../../src/shared/redis/client.js';
+import { keys } from '../../src/shared/redis/keys.js';
 import { createClient, type Client, type WireDocument } from '../support/client.js';
 import { endOf } from '../support/processes.js';
 import { startService, type Service } from '../support/service.js';
@@ -11,17 +13,38 @@ let service: Service;
 let client: Client;
 let elsewhere: string;
 let refusedApi: Promise<Service>;
+/** Another service, whose API comes back with another folder. */
+let moved: Service;
+let movedClient: Client;
+let movedTo: string;
+/** What it was given since. */
+let siskin: WireDocument;
 
+/** The API to be moved is, so that its worker becomes sure while those of the other service do. */
 beforeAll(async () => {
   elsewhere = await mkdtemp(join(tmpdir(), 'quire-elsewhere-'));
-  service = await startService();
+  movedTo = await mkdtemp(join(tmpdir(), 'quire-moved-'));
+  [service, moved] = await Promise.all([startService(), startService()]);
   client = createClient(service.url);
+  movedClient = createClient(moved.url);
+  await moveApi();
+  await until(async () => (await movedClient.get('/health/ready').catch(() => null))?.status === 200);
+  siskin = (await movedClient.ingestText('A siskin hangs.', {}, { prefer: 'respond-async' })).body;
 });
 
 afterAll(async () => {
-  await service.stop();
-  await rm(elsewhere, { recursive: true, force: true });
+  await Promise.all([service.stop(), moved.stop()]);
+  for (const folder of [elsewhere, movedTo]) await rm(folder, { recursive: true, force: true });
 });
+
+async function moveApi(): Promise<void> {
+  await moved.startApi({ QUIRE_DATA_DIR: movedTo });
+  // It may come once the announcement of the one before it is over, of which a quarter of a minute is left.
+  const redis = createRedis(moved.redis.url, { failFast: false, onError: () => undefined });
+  await redis.connect();
+  await redis.pExpire(keys.storageMarkerAnnounced, 1);
+  redis.destroy();
+}
 
 const advice = expect.stringMatching(/source files elsewhere.*shared volume.*"s3"/);
 
@@ -49,17 +72,14 @@ test('an API with a folder of its own is refused while another lives', async () 
 });
 
 test('a worker whose API comes back with another folder ends, and takes no file for lost', async () => {
-  const [old] = service.workers;
+  const [old] = moved.workers;
   if (!old) throw new Error('no worker');
-  await service.startApi({ QUIRE_DATA_DIR: elsewhere });
-  // It may come once the announcement of the one before it is over.
-  await until(async () => (await client.get('/health/ready').catch(() => null))?.status === 200);
-  const { body } = await client.ingestText('A siskin hangs.', {}, { prefer: 'respond-async' });
+  const { external_id: id } = siskin;
   expect(await endOf(old)).toEqual([78, advice]);
   const status = async () =>
-    (await client.get<WireDocument>(`/documents/${body.external_id}`)).body.system_metadata.status;
+    (await movedClient.get<WireDocument>(`/documents/${id}`)).body.system_metadata.status;
   expect(['queued', 'processing']).toContain(await status());
-  service.startWorker(undefined, { QUIRE_DATA_DIR: elsewhere });
-  service.workers.shift();
+  moved.startWorker(undefined, { QUIRE_DATA_DIR: movedTo });
+  moved.workers.shift();
   await until(async () => (await status()) === 'completed');
 });
