@@ -34,10 +34,10 @@ import { createStorageMarker } from '../shared/storage/marker.js';
 import { createTermStatistics } from '../shared/term-statistics/term-statistics.js';
 import { countTokens } from '../shared/text/token-count.js';
 import { createUsage } from '../shared/usage/usage.js';
-import { announceStorage } from './announce-storage.js';
+import { announceStorage } from './context/announce-storage.js';
+import { limitCompletions } from './context/limit-completions.js';
 import { openIndex } from './context/open-index.js';
-import { limitCompletions } from './limit-completions.js';
-import { reconnectSilentRedis } from './reconnect-silent-redis.js';
+import { reconnectSilentRedis } from './context/reconnect-silent-redis.js';
 import { createChangeWaiter } from './services/ingest/change-waiter.js';
 
 export type ApiContext = Awaited<ReturnType<typeof createApiContext>>;

@@ -10,7 +10,7 @@ import type { Embedder, Index } from '../../shared/ports.js';
 import type { Redis } from '../../shared/redis/client.js';
 import { waitForRedis } from '../../shared/redis/open.js';
 import type { Settings } from '../../shared/settings/schema.js';
-import { limitIndexTime } from '../limit-index-time.js';
+import { limitIndexTime } from './limit-index-time.js';
 
 /** Lists of the Query Engine read at most this many bytes of records at a time to compare them with a filter. */
 const MAX_READ_BYTES = 1024 ** 2;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { announceStorage } from '../../../src/api/announce-storage.js';
+import { announceStorage } from '../../../src/api/context/announce-storage.js';
 import { createDiskStorage } from '../../../src/shared/adapters/disk-storage/disk-storage.js';
 import { UnavailableError } from '../../../src/shared/errors.js';
 import { createLogger } from '../../../src/shared/observability/logger.js';

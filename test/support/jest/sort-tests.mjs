@@ -16,7 +16,7 @@ const LONG = [
   'api/documents.test.ts',
   'api/main.test.ts',
   'api/parser-budgets.test.ts',
-  'api/reconnect-silent-redis.test.ts',
+  'api/context/reconnect-silent-redis.test.ts',
   'api/stalled.test.ts',
   'api/upload-stream.test.ts',
   'shared/adapters/exact-index/exact-index.test.ts',

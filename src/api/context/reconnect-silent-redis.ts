@@ -1,4 +1,4 @@
-import type { Redis } from '../shared/redis/client.js';
+import type { Redis } from '../../shared/redis/client.js';
 
 const INTERVAL_MILLISECONDS = 1_000;
 /** Seconds without an answer after which a connection is replaced, and seconds that connecting may take. */

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { reconnectSilentRedis } from '../../src/api/reconnect-silent-redis.js';
-import { UnavailableError } from '../../src/shared/errors.js';
-import { createJobs } from '../../src/shared/queues/jobs.js';
+import { reconnectSilentRedis } from '../../../src/api/context/reconnect-silent-redis.js';
+import { UnavailableError } from '../../../src/shared/errors.js';
+import { createJobs } from '../../../src/shared/queues/jobs.js';
 import {
   bullConnection,
   createRedis,
   defineScript,
   toUnavailable,
   type Redis,
-} from '../../src/shared/redis/client.js';
-import { makeDocument } from '../support/documents.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
-import { until } from '../support/until.js';
+} from '../../../src/shared/redis/client.js';
+import { makeDocument } from '../../support/documents.js';
+import { startTestRedis, type TestRedis } from '../../support/redis.js';
+import { until } from '../../support/until.js';
 
 let server: TestRedis;
 let redis: Redis;

@@ -1,7 +1,7 @@
-import { createDeadline } from '../shared/tools/deadline.js';
-import { TryLaterError } from '../shared/errors.js';
-import type { Completer, CompletionOptions } from '../shared/ports.js';
-import { createTurns } from '../shared/fair-scheduling/turns.js';
+import { createDeadline } from '../../shared/tools/deadline.js';
+import { TryLaterError } from '../../shared/errors.js';
+import type { Completer, CompletionOptions } from '../../shared/ports.js';
+import { createTurns } from '../../shared/fair-scheduling/turns.js';
 
 /** A process has at most this many completions under way. Providers refuse or queue what is more than they can take. */
 const MAX_AT_ONCE = 64;

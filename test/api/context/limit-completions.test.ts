@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { limitCompletions } from '../../src/api/limit-completions.js';
-import { createPromptCacheEngine } from '../../src/shared/adapters/prompt-cache/cache-engine.js';
-import { TryLaterError } from '../../src/shared/errors.js';
-import type { Completer } from '../../src/shared/ports.js';
-import { rejection } from '../support/rejection.js';
-import { until } from '../support/until.js';
+import { limitCompletions } from '../../../src/api/context/limit-completions.js';
+import { createPromptCacheEngine } from '../../../src/shared/adapters/prompt-cache/cache-engine.js';
+import { TryLaterError } from '../../../src/shared/errors.js';
+import type { Completer } from '../../../src/shared/ports.js';
+import { rejection } from '../../support/rejection.js';
+import { until } from '../../support/until.js';
 
 const prompt = { question: 'How tall is the lighthouse?', passages: [] };
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { limitIndexTime } from '../../src/api/limit-index-time.js';
-import { UnavailableError } from '../../src/shared/errors.js';
-import type { Index } from '../../src/shared/ports.js';
+import { limitIndexTime } from '../../../src/api/context/limit-index-time.js';
+import { UnavailableError } from '../../../src/shared/errors.js';
+import type { Index } from '../../../src/shared/ports.js';
 
 /** An index that answers only when it is told to give up. */
 const slow: Index = {
