@@ -1,7 +1,7 @@
 import { createAdmin } from './admin/router.js';
 import type { AppOptions } from './app.js';
 import { createAuthentication } from './auth/authentication.js';
-import type { Guesses } from './auth/limit-guesses.js';
+import type { Guesses } from './auth/guess-limit.js';
 import type { ApiContext } from './context.js';
 import type { BodyBudget } from './http/request/body-budget.js';
 import { createMetricsPage } from './pages/metrics-page.js';

@@ -1,6 +1,6 @@
 import { QUEUES } from '../shared/queues/jobs.js';
 import type { Settings } from '../shared/settings/schema.js';
-import type { Guesses } from './auth/limit-guesses.js';
+import type { Guesses } from './auth/guess-limit.js';
 import type { ApiContext } from './context.js';
 import type { Route } from './http/route.js';
 import type { LifecyclePhase } from './lifecycle-phase.js';

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { createApp, type AppOptions } from './app.js';
-import { createGuessLimit } from './auth/limit-guesses.js';
+import { createGuessLimit } from './auth/guess-limit.js';
 import { createRateLimit } from './auth/rate-limit.js';
 import { createMinuteCounters } from './auth/minute-counters.js';
 import type { ApiContext } from './context.js';

@@ -1,4 +1,4 @@
-import type { Guesses } from '../../src/api/auth/limit-guesses.js';
+import type { Guesses } from '../../src/api/auth/guess-limit.js';
 
 /** For tests of something else: anybody may try as often as he likes. */
 export const unlimitedGuesses: Guesses = {

@@ -2,7 +2,7 @@ import { Router, type Request, type Response } from 'express';
 import jsonwebtoken from 'jsonwebtoken';
 import { z } from 'zod';
 import { anonymous, type Authenticate, type Caller } from '../auth/authentication.js';
-import type { Guesses } from '../auth/limit-guesses.js';
+import type { Guesses } from '../auth/guess-limit.js';
 import { clientAddressOf } from '../http/client-address.js';
 import { continueBody } from '../http/connections/expect-continue.js';
 import { HttpError } from '../http/http-error.js';

@@ -2,7 +2,7 @@ import { Router, type Request, type RequestHandler, type Response } from 'expres
 import type { Jobs } from '../../shared/queues/jobs.js';
 import type { Redis } from '../../shared/redis/client.js';
 import { notAuthenticated, requirePermission, type Authenticate } from '../auth/authentication.js';
-import type { Guesses } from '../auth/limit-guesses.js';
+import type { Guesses } from '../auth/guess-limit.js';
 import { continueBody } from '../http/connections/expect-continue.js';
 import { withoutSlashes } from '../http/base-url.js';
 import { HttpError } from '../http/http-error.js';

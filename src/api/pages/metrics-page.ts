@@ -7,7 +7,7 @@ import {
   requirePermission,
   type Authenticate,
 } from '../auth/authentication.js';
-import type { Guesses } from '../auth/limit-guesses.js';
+import type { Guesses } from '../auth/guess-limit.js';
 import { clientAddressOf } from '../http/client-address.js';
 import { HttpError } from '../http/http-error.js';
 import { requestFacts } from '../http/logging/request-facts.js';

@@ -7,7 +7,7 @@ import {
   requirePermission,
   type Caller,
 } from '../auth/authentication.js';
-import type { Guesses } from '../auth/limit-guesses.js';
+import type { Guesses } from '../auth/guess-limit.js';
 import { jsonInteger, optionalNullOr, optionalOr, queryInteger } from '../http/validation/field-schemas.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Authorize, type Route } from '../http/route.js';

@@ -5,7 +5,7 @@ import {
   GUESSES_BY_ADDRESS,
   GUESSES_IN_ALL,
   type Guesses,
-} from '../../../src/api/auth/limit-guesses.js';
+} from '../../../src/api/auth/guess-limit.js';
 import { createMinuteCounters } from '../../../src/api/auth/minute-counters.js';
 import { createMetricsPage } from '../../../src/api/pages/metrics-page.js';
 import { createTokenRoutes } from '../../../src/api/routes/tokens.js';
