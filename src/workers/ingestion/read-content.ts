@@ -9,7 +9,7 @@ import { IngestError } from '../../shared/errors.js';
 import type { ObjectStorage } from '../../shared/ports.js';
 import type { ChunkOptions } from '../chunking/chunk.js';
 import type { ParserPool } from '../parse/pool.js';
-import { readDocument } from '../parse/read-document.js';
+import { parseAndChunk } from '../parse/parse-and-chunk.js';
 import type { ReadContent } from './ingest-job.js';
 
 /** Passes a content's source to the parser: text directly, files as a temporary copy. */
@@ -42,7 +42,7 @@ export function createReadContent({
 export function createReadText({ storage, chunk }: { storage: ObjectStorage; chunk: ChunkOptions }) {
   return async ({ storageKey }: Content) => {
     const text = await decode(await storage.open(storageKey));
-    return readDocument({ format: 'text', source: { text }, chunk });
+    return parseAndChunk({ format: 'text', source: { text }, chunk });
   };
 }
 

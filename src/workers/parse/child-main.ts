@@ -3,7 +3,7 @@ import { IngestError } from '../../shared/errors.js';
 import { countTokens } from '../../shared/text/token-count.js';
 import type { Chunk } from '../chunking/chunk.js';
 import type { ChildMessage, ParseTask } from './protocol.js';
-import { readDocument } from './read-document.js';
+import { parseAndChunk } from './parse-and-chunk.js';
 
 // Parsing runs at a lower priority, so that searches come first when processor time is short. The priority is never
 // raised: a service that runs at an even lower one may not be allowed to raise it.
@@ -40,7 +40,7 @@ async function sendChunks(id: number, chunks: readonly Chunk[]): Promise<void> {
 
 async function run({ id, ...task }: ParseTask): Promise<void> {
   try {
-    await sendChunks(id, await readDocument(task));
+    await sendChunks(id, await parseAndChunk(task));
     await send({ type: 'done', id, residentBytes: process.memoryUsage.rss() });
   } catch (error) {
     await send(failureMessage(id, error));

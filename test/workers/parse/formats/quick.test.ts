@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { FileFormat } from '../../../../src/shared/documents/file-types.js';
-import { readDocument } from '../../../../src/workers/parse/read-document.js';
+import { parseAndChunk } from '../../../../src/workers/parse/parse-and-chunk.js';
 import { leastOfThree } from '../../../support/least-of-three.js';
 import { processorTimeOf } from '../../../support/processor-time.js';
 
@@ -21,7 +21,7 @@ afterAll(async () => {
 async function processorTime(format: FileFormat, content: string): Promise<number> {
   await writeFile(path, content);
   const chunk = { size: 512, overlap: 64, maxChunks: 20_000 };
-  return await processorTimeOf(() => readDocument({ format, source: { path }, chunk }));
+  return await processorTimeOf(() => parseAndChunk({ format, source: { path }, chunk }));
 }
 
 /** Processor time that an ordinary file of this format takes, measured once for each. */

@@ -18,7 +18,7 @@ const MAX_TEXT_PER_BYTE = 8;
 const TEXT_ALLOWANCE = 1024 * 1024;
 
 /** Parses a document and cuts it into chunks. @throws IngestError when it can never be parsed */
-export async function readDocument({ format, source, chunk }: Omit<ParseTask, 'id'>): Promise<Chunk[]> {
+export async function parseAndChunk({ format, source, chunk }: Omit<ParseTask, 'id'>): Promise<Chunk[]> {
   const text =
     'text' in source
       ? cleanText(source.text)
