@@ -5,7 +5,7 @@ import { tellOfMirror } from '../../../mirror-preparation/mirror-preparation.js'
 import { keys } from '../../../redis/keys.js';
 import { reconnectDelay } from '../../../redis/reconnect-delay.js';
 import { readChunkHashes, readRecordHashes } from './hash-scripts.js';
-import type { RecordTexts } from './record-fields.js';
+import type { RecordTexts } from './record-parser.js';
 
 /** The name of the data set, and how many changes it had seen at one moment. */
 export interface Head {

@@ -10,7 +10,7 @@ import {
 } from './chunk-loading/chunk-load.js';
 import type { MirrorClient } from './client.js';
 import type { Mirror } from './mirror.js';
-import { createRecordParser, type ParsedRecord, type ParseRecord } from './record-fields.js';
+import { createRecordParser, type ParsedRecord, type ParseRecord } from './record-parser.js';
 
 /** Documents are loaded in groups of this size, several groups at a time so that Redis is never idle. */
 const GROUP_SIZE = 256;

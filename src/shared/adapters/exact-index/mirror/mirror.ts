@@ -10,7 +10,7 @@ import { createChunkTable, type ChunkTable } from '../tables/chunk-table.js';
 import { createDocumentTable, type DocumentTable } from '../tables/document-table.js';
 import type { SlabEvents } from '../tables/term-store.js';
 import { compareIds, type LoadedChunks, type MirroredDocument } from './mirrored.js';
-import type { ParsedRecord } from './record-fields.js';
+import type { ParsedRecord } from './record-parser.js';
 
 /** The documents and chunks that may be found. */
 interface Request {

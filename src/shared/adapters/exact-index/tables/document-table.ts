@@ -1,6 +1,6 @@
 import { at } from '../../../at.js';
 import { compareIds, type LoadedChunks, type MirroredDocument } from '../mirror/mirrored.js';
-import type { ParsedRecord } from '../mirror/record-fields.js';
+import type { ParsedRecord } from '../mirror/record-parser.js';
 import { createAccessClasses, type AccessClasses } from './access-classes.js';
 import type { ChunkTable } from './chunk-table.js';
 import { createListingOrder, type ListingOrder } from './listing-order.js';

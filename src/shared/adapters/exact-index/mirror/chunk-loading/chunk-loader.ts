@@ -1,4 +1,4 @@
-import type { ParsedRecord } from '../record-fields.js';
+import type { ParsedRecord } from '../record-parser.js';
 import { chunksLeft, createChunkLoad, readPages, type ChunkLoad, type Page } from './chunk-load.js';
 import {
   endMissing,

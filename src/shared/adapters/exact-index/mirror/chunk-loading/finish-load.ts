@@ -1,7 +1,7 @@
 import type { OnProblem } from '../../../../ports.js';
 import type { MirrorClient } from '../client.js';
 import type { Mirror } from '../mirror.js';
-import type { ParsedRecord } from '../record-fields.js';
+import type { ParsedRecord } from '../record-parser.js';
 import { chunksLeft, generationOf, REASONS, type ChunkLoad } from './chunk-load.js';
 import type { LoadQueue } from './load-queue.js';
 import type { MissingList } from './missing-chunks.js';

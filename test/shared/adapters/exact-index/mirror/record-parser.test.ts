@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { createRecordParser } from '../../../../../src/shared/adapters/exact-index/mirror/record-fields.js';
+import { createRecordParser } from '../../../../../src/shared/adapters/exact-index/mirror/record-parser.js';
 
 const MEBIBYTE = 2 ** 20;
 
 const moduleUrl = new URL(
-  '../../../../../dist/shared/adapters/exact-index/mirror/record-fields.js',
+  '../../../../../dist/shared/adapters/exact-index/mirror/record-parser.js',
   import.meta.url,
 ).href;
 
