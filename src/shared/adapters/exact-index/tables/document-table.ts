@@ -1,9 +1,9 @@
-import { at } from '../../../at.js';
-import { compareIds, type LoadedChunks, type MirroredDocument } from '../mirror/mirrored.js';
+import type { LoadedChunks, MirroredDocument } from '../mirror/mirrored.js';
 import type { ParsedRecord } from '../mirror/record-parser.js';
 import { createAccessClasses, type AccessClasses } from './access-classes.js';
 import type { ChunkTable } from './chunk-table.js';
-import { createListingOrder, type ListingOrder } from './listing-order.js';
+import { createListingOrder } from './listing-order.js';
+import type { SortedSlots } from './sorted-slots.js';
 
 /** The documents by slot, and in the order in which lists show them. */
 export interface DocumentTable {
@@ -25,16 +25,14 @@ interface State {
   readonly slots: Map<string, number>;
   readonly freed: number[];
   readonly classes: AccessClasses;
-  readonly order: ListingOrder;
+  /** Document slots as lists show them. */
+  readonly order: SortedSlots;
 }
 
 export function createDocumentTable(chunks: ChunkTable, onChange: (slot: number) => void): DocumentTable {
   const documents: (MirroredDocument | undefined)[] = [];
   const slots = new Map<string, number>();
-  const order = createListingOrder(
-    (a, b) => compareForListing(at(documents, a), at(documents, b)),
-    () => [...slots.values()],
-  );
+  const order = createListingOrder(documents, () => [...slots.values()]);
   const state: State = { chunks, documents, slots, freed: [], classes: createAccessClasses(), order };
   return {
     documents,
@@ -135,16 +133,4 @@ function mirrored(
     published: document.published,
     pending: document.pending,
   };
-}
-
-function compareForListing(a: MirroredDocument, b: MirroredDocument): number {
-  return compareTimes(b.createdAt, a.createdAt) || compareIds(a.id, b.id);
-}
-
-/** Times in the format of `toISOString` are ordered as their texts are. */
-const USUAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-
-function compareTimes(a: string, b: string): number {
-  const areUsual = USUAL_TIME.test(a) && USUAL_TIME.test(b);
-  return (areUsual ? 0 : Date.parse(a) - Date.parse(b)) || compareIds(a, b);
 }

@@ -1,40 +1,27 @@
-/** Document slots in an order that is restored when it is read, which is cheap because the input is nearly sorted. */
-export interface ListingOrder {
-  add(slot: number): void;
-  remove(slot: number): void;
-  read(): readonly number[];
-  clear(): void;
+import { at } from '../../../at.js';
+import { compareIds, type MirroredDocument } from '../mirror/mirrored.js';
+import { createSortedSlots, type SortedSlots } from './sorted-slots.js';
+
+/**
+ * Keeps document slots in the order in which lists show them: newest document first, ties by id.
+ * @param documents indexed by document slot
+ * @param all returns all slots, for the first read
+ */
+export function createListingOrder(
+  documents: readonly (MirroredDocument | undefined)[],
+  all: () => number[],
+): SortedSlots {
+  return createSortedSlots((a, b) => compareForListing(at(documents, a), at(documents, b)), all);
 }
 
-/** @param all returns all slots, for the first read; before that nothing is kept, since some mirrors are never listed */
-export function createListingOrder(
-  compare: (a: number, b: number) => number,
-  all: () => number[],
-): ListingOrder {
-  let sorted: number[] | null = null;
-  const added = new Set<number>();
-  const removed = new Set<number>();
-  return {
-    add: (slot) => {
-      if (sorted) added.add(slot);
-    },
-    remove: (slot) => {
-      if (!sorted) return;
-      added.delete(slot);
-      removed.add(slot);
-    },
-    read: () => {
-      sorted ??= all().sort(compare);
-      if (removed.size > 0) sorted = sorted.filter((slot) => !removed.has(slot));
-      if (added.size > 0) sorted = [...added, ...sorted].sort(compare);
-      added.clear();
-      removed.clear();
-      return sorted;
-    },
-    clear: () => {
-      sorted = null;
-      added.clear();
-      removed.clear();
-    },
-  };
+function compareForListing(a: MirroredDocument, b: MirroredDocument): number {
+  return compareTimes(b.createdAt, a.createdAt) || compareIds(a.id, b.id);
+}
+
+/** Times in the format of `toISOString` are ordered as their texts are. */
+const USUAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+function compareTimes(a: string, b: string): number {
+  const areUsual = USUAL_TIME.test(a) && USUAL_TIME.test(b);
+  return (areUsual ? 0 : Date.parse(a) - Date.parse(b)) || compareIds(a, b);
 }
