@@ -7,7 +7,7 @@ import type { IndexListing } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
 import { createTurns } from '../../fair-scheduling/turns.js';
 import { compileClause } from './clause.js';
-import { createDocumentSearch, type DocumentSearch } from './document-search.js';
+import { createOrderedDocuments, type OrderedDocuments } from './ordered-documents.js';
 
 /** Reads as many of the first of these as are wise to hold at once; at least one. */
 type ReadRecords = (ids: readonly string[]) => Promise<(DocumentRecord | null)[]>;
@@ -31,7 +31,7 @@ const MAX_WALKS = 8;
 
 /** What listing and counting need. */
 interface Dependencies {
-  readonly documents: DocumentSearch;
+  readonly documents: OrderedDocuments;
   readonly readRecords: ReadRecords;
   readonly furthestSkip: number;
   /** Runs a walk in its caller's turn among all walks of this process. */
@@ -46,7 +46,7 @@ export function createListing(client: Redis, options: ListingOptions) {
   const { readRecords, withCallerTags, timeoutMilliseconds, furthestSkip = MAX_SKIPPED } = options;
   const walks = createTurns(MAX_WALKS, { name: 'index' });
   const parts: Dependencies = {
-    documents: createDocumentSearch(client, timeoutMilliseconds),
+    documents: createOrderedDocuments(client, timeoutMilliseconds),
     readRecords,
     furthestSkip,
     takeTurn: (walk, { callerId, signal }) => walks.run(walk, { by: callerId, signal }),

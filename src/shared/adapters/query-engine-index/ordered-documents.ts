@@ -18,14 +18,14 @@ const newestFirst = {
 };
 
 /** Finds the ids of documents by a query in the engine's language, newest document first. */
-export interface DocumentSearch {
+export interface OrderedDocuments {
   page(query: string, range: { readonly from: number; readonly size: number }): Promise<string[]>;
   count(query: string): Promise<number>;
   /** Returns all ids, as they were when the walk began, in pages. It occupies a cursor of the engine until it ends. */
   walk(query: string): AsyncGenerator<string[]>;
 }
 
-export function createDocumentSearch(client: Redis, timeoutMilliseconds: number): DocumentSearch {
+export function createOrderedDocuments(client: Redis, timeoutMilliseconds: number): OrderedDocuments {
   const limits = { TIMEOUT: timeoutMilliseconds, DIALECT: 2 };
   return {
     page: async (query, range) => {
