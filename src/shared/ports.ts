@@ -6,6 +6,9 @@
  * - version: public number of a document's content, raised by each change of content
  * - attempt: one run at ingesting a version; version and attempt are the fence that stops stale runs
  * - generation: physical set of chunks that one attempt wrote; a document serves from one at a time
+ * - discard: to give up a generation that nothing refers to any more: it is hidden at once and takes no more writes
+ * - clean: to remove a discarded generation later, batch by batch: statistics forget its terms, its chunks are unlinked, and the
+ *   generation itself is forgotten at the end; to remove a document discards its generations
  * - chunk: piece of a document's text, numbered from 0 within its generation
  * - word: a run of letters or digits as a text writes it
  * - term: what a word is normalised to (or a pair of characters), known by a 32-bit hash; search and ranking know only terms

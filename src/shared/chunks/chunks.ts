@@ -11,7 +11,7 @@ import {
   type ChunkTerms,
   type GenerationCounts,
 } from './read-chunks.js';
-import { forgetGeneration, noteCleaned, readCleaning, unlinkChunks, type Cleaning } from './removal.js';
+import { forgetGeneration, noteCleaned, readCleaning, unlinkChunks, type Cleaning } from './cleaning.js';
 import {
   finishBatch,
   isFinished,
