@@ -1,6 +1,6 @@
 import type { Logger } from '../../shared/observability/logger.js';
 import type { ObjectStorage } from '../../shared/ports.js';
-import type { ObjectList, UnreferencedObjects } from './unreferenced-objects.js';
+import type { ObjectList, ObjectLists } from './object-lists.js';
 
 /** The maximum number of objects of each list in one run; the next run continues. */
 const MAX_OBJECTS = 1_000;
@@ -22,7 +22,7 @@ export interface Removal {
 export type RemoveObjects = () => Promise<Removal>;
 
 interface RemovalOptions {
-  readonly objects: UnreferencedObjects;
+  readonly objects: ObjectLists;
   readonly storage: Pick<ObjectStorage, 'remove'>;
   readonly logger: Logger;
 }

@@ -1,4 +1,4 @@
-import { createUnreferencedObjects } from '../maintenance/unreferenced-objects.js';
+import { createObjectLists } from '../maintenance/object-lists.js';
 import type { WorkerContext } from '../context.js';
 import { createCleanJob } from '../maintenance/clean-job.js';
 import { createLongJobs } from '../maintenance/long-jobs.js';
@@ -17,7 +17,7 @@ export async function serveMaintenance(context: WorkerContext): Promise<QueueSer
   const clean = createCleanJob(context);
   const retag = createRetagWithMemory(context);
   const keepMilliseconds = settings.workers.keepSourcesSeconds * 1_000;
-  const objects = createUnreferencedObjects({ ...context, keepMilliseconds });
+  const objects = createObjectLists({ ...context, keepMilliseconds });
   const removeObjects = createRemoveUnreferencedObjects({ ...context, objects });
   if (keepMilliseconds === 0) logger.warn(KEEPS_NO_SOURCES);
   // Earlier versions ran sweeps as jobs of a scheduler.

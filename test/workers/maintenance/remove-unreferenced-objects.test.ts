@@ -6,7 +6,7 @@ import { UnavailableError } from '../../../src/shared/errors.js';
 import { keys } from '../../../src/shared/redis/keys.js';
 import { createDraftObjects } from '../../../src/shared/storage/draft-objects.js';
 import { sourceKey } from '../../../src/shared/storage/object-key.js';
-import { createUnreferencedObjects } from '../../../src/workers/maintenance/unreferenced-objects.js';
+import { createObjectLists } from '../../../src/workers/maintenance/object-lists.js';
 import { createRemoveUnreferencedObjects } from '../../../src/workers/maintenance/remove-unreferenced-objects.js';
 import { makeContent, makeDocument, makeOperation } from '../../support/documents.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
@@ -31,7 +31,7 @@ async function run({ keepMilliseconds = HOUR, broken = [] as readonly string[] }
       if (broken.includes('all') || broken.includes(key)) throw new UnavailableError('object storage');
     },
   };
-  const objects = createUnreferencedObjects({ redis, records, keepMilliseconds });
+  const objects = createObjectLists({ redis, records, keepMilliseconds });
   const counts = await createRemoveUnreferencedObjects({
     objects,
     storage,

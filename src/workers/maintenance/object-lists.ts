@@ -10,7 +10,7 @@ const DRAFT_MILLISECONDS = 2 * 86_400_000;
 /** The lists of objects without a record: those that a record once referred to, and those that none ever did. */
 export type ObjectList = 'unreferenced' | 'drafts';
 
-export interface UnreferencedObjects {
+export interface ObjectLists {
   /** Returns keys whose time has come, those that have waited longest first. */
   due(list: ObjectList, limit: number): Promise<string[]>;
   /** Whether a record refers to the object after all, or it is the storage's marker. */
@@ -23,21 +23,17 @@ export interface UnreferencedObjects {
   adoptOld(limit: number): Promise<boolean>;
 }
 
-interface UnreferencedParts {
+interface Parts {
   readonly redis: Redis;
   readonly records: Pick<Records, 'read'>;
   readonly keepMilliseconds: number;
 }
 
 /**
- * The objects without a record. They are kept for a while, since a Redis that comes back without its last seconds, or
- * from a copy, may hold a record again that refers to one. All times are Redis' own.
+ * The lists of objects without a record. These objects are kept for a while, since a Redis that comes back without its last
+ * seconds, or from a copy, may hold a record again that refers to one. All times are Redis' own.
  */
-export function createUnreferencedObjects({
-  redis,
-  records,
-  keepMilliseconds,
-}: UnreferencedParts): UnreferencedObjects {
+export function createObjectLists({ redis, records, keepMilliseconds }: Parts): ObjectLists {
   const places = {
     unreferenced: { key: keys.unreferencedObjects, wait: keepMilliseconds },
     drafts: { key: keys.draftObjects, wait: Math.max(DRAFT_MILLISECONDS, keepMilliseconds) },
