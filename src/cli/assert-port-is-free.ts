@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { errorCode } from '../shared/error-code.js';
+import { systemErrorCode } from '../shared/system-error-code.js';
 import { UserError } from './user-messages.js';
 
 function adviceFor(code: string | null, place: string): string {
@@ -21,7 +21,9 @@ export async function assertPortIsFree(host: string, port: number): Promise<void
     server.listen({ host, port, exclusive: true });
     await once(server, 'listening');
   } catch (error) {
-    throw new UserError(adviceFor(errorCode(error), `Port ${String(port)} of ${host}`), { cause: error });
+    throw new UserError(adviceFor(systemErrorCode(error), `Port ${String(port)} of ${host}`), {
+      cause: error,
+    });
   }
   server.close();
   await once(server, 'close');

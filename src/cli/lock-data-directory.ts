@@ -4,7 +4,7 @@ import { mkdir, realpath, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { errorCode } from '../shared/error-code.js';
+import { systemErrorCode } from '../shared/system-error-code.js';
 import { isListening } from '../shared/tools/is-listening.js';
 import { UserError } from './user-messages.js';
 
@@ -33,7 +33,7 @@ export async function lockDataDirectory(dataDirectory: string): Promise<void> {
       await listen(path);
       return;
     } catch (error) {
-      if (errorCode(error) !== 'EADDRINUSE') throw error;
+      if (systemErrorCode(error) !== 'EADDRINUSE') throw error;
       if (await isListening(path)) {
         throw new UserError(
           `Quire is running already with the data folder ${dataDirectory}. Stop it first, or set QUIRE_DATA_DIR and PORT.`,

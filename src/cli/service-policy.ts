@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { errorCode } from '../shared/error-code.js';
+import { systemErrorCode } from '../shared/system-error-code.js';
 
 /** Debian's packages run this script to learn whether a service may be started. One of an administrator is not changed. */
 const SERVICE_POLICY = '/usr/sbin/policy-rc.d';
@@ -58,7 +58,7 @@ function isOurs(path: string): boolean {
     return readFileSync(path, 'utf8').includes(MARK);
   } catch (error) {
     // Our policy is readable for everybody, so this one is not ours.
-    const code = errorCode(error);
+    const code = systemErrorCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES') return false;
     throw error;
   }

@@ -1,4 +1,4 @@
-import { errorCode } from '../shared/error-code.js';
+import { systemErrorCode } from '../shared/system-error-code.js';
 import { UnavailableError } from '../shared/errors.js';
 import type { Logger } from '../shared/observability/logger.js';
 import type { WorkerMetrics } from '../shared/observability/worker-metrics.js';
@@ -56,5 +56,9 @@ export function createEachMember({
 function describe(error: unknown) {
   if (!(error instanceof Error)) return { type: typeof error };
   const frames = (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at '));
-  return { type: error.name, code: errorCode(error), frames: frames.slice(0, 4).map((line) => line.trim()) };
+  return {
+    type: error.name,
+    code: systemErrorCode(error),
+    frames: frames.slice(0, 4).map((line) => line.trim()),
+  };
 }

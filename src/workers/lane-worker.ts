@@ -6,7 +6,7 @@ import {
   type ConnectionOptions,
   type Job,
 } from 'bullmq';
-import { errorCode } from '../shared/error-code.js';
+import { systemErrorCode } from '../shared/system-error-code.js';
 import { UnavailableError } from '../shared/errors.js';
 import type { Logger } from '../shared/observability/logger.js';
 import { QUEUE_PREFIX, type LaneName } from '../shared/queues/jobs.js';
@@ -191,7 +191,7 @@ function waitBeforeNextTry(error: unknown, stopping: AbortSignal): number | null
  */
 function forDashboard(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(typeof error);
-  const code = errorCode(error);
+  const code = systemErrorCode(error);
   const shown = new Error(code ?? 'see the log of the worker');
   shown.name = error.name;
   const head = `${error.name}: ${error.message}`;

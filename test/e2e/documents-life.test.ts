@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
-import { errorCode } from '../../src/shared/error-code.js';
+import { systemErrorCode } from '../../src/shared/system-error-code.js';
 import { createRedis } from '../../src/shared/redis/client.js';
 import type { Client, WireDocument } from '../support/client.js';
 import { describeOnEachSharedIndex } from '../support/each-index.js';
@@ -197,7 +197,7 @@ describeOnEachSharedIndex((service) => {
           return !names.some((name) => ids.some((id) => name.includes(id)));
         } catch (error) {
           // A folder was taken away while it was being read.
-          if (errorCode(error) === 'ENOENT') return false;
+          if (systemErrorCode(error) === 'ENOENT') return false;
           throw error;
         }
       };

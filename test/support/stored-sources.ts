@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from '../../src/shared/error-code.js';
+import { systemErrorCode } from '../../src/shared/system-error-code.js';
 
 /** Names of the source files that a service keeps in its data folder. */
 export async function storedSources(dataDirectory: string): Promise<string[]> {
@@ -13,7 +13,7 @@ export async function storedSources(dataDirectory: string): Promise<string[]> {
         .map(({ name }) => name);
     } catch (error) {
       // A folder was taken away while it was being read.
-      if (errorCode(error) !== 'ENOENT') throw error;
+      if (systemErrorCode(error) !== 'ENOENT') throw error;
     }
   }
 }

@@ -4,7 +4,7 @@ import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errorCode } from '../../shared/error-code.js';
+import { systemErrorCode } from '../../shared/system-error-code.js';
 import { urlOf, withClient } from './reach-redis.js';
 import { superviseChild, type Child } from '../supervise-child.js';
 import { say } from '../user-messages.js';
@@ -25,7 +25,7 @@ async function endLeftover(portFile: string, directory: string): Promise<void> {
   try {
     port = Number(await readFile(portFile, 'utf8'));
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return;
+    if (systemErrorCode(error) === 'ENOENT') return;
     throw error;
   }
   if (!Number.isInteger(port) || port <= 0) return;
@@ -39,7 +39,7 @@ async function endLeftover(portFile: string, directory: string): Promise<void> {
       await withClient(urlOf(port), (client) => client.sendCommand(['SHUTDOWN', 'NOSAVE']));
     } catch (error) {
       // Nothing listens there, or it is not our Redis.
-      if (errorCode(error) === 'ECONNREFUSED' || tries >= 100) return;
+      if (systemErrorCode(error) === 'ECONNREFUSED' || tries >= 100) return;
     }
     await sleep(50);
   }

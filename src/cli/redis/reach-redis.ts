@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from 'redis';
-import { errorCode } from '../../shared/error-code.js';
+import { systemErrorCode } from '../../shared/system-error-code.js';
 
 /** Returns the address of a Redis on this machine. */
 export function urlOf(port: number): string {
@@ -52,7 +52,7 @@ export async function findOwnRedis(dataDirectory: string): Promise<string | null
     await withClient(urlOf(port), (client) => client.ping());
     return urlOf(port);
   } catch (error) {
-    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ECONNREFUSED') return null;
+    if (systemErrorCode(error) === 'ENOENT' || systemErrorCode(error) === 'ECONNREFUSED') return null;
     throw error;
   }
 }

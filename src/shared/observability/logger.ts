@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
-import { errorCode } from '../error-code.js';
+import { systemErrorCode } from '../system-error-code.js';
 import type { Settings } from '../settings/schema.js';
 
 export type { Logger } from 'pino';
@@ -33,7 +33,7 @@ function describeError(error: unknown, depth = 0): LoggedError {
   if (!(error instanceof Error || types.isNativeError(error)))
     return { type: typeof error, message: 'not an error object' };
   const { name, message, stack, cause } = error;
-  const code = errorCode(error);
+  const code = systemErrorCode(error);
   const reason = cause !== undefined && depth < 3 ? { cause: describeError(cause, depth + 1) } : {};
   return { type: name, message, stack, ...(code === null ? {} : { code }), ...reason };
 }

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { z } from 'zod';
 import { at } from '../at.js';
-import { errorCode } from '../error-code.js';
+import { systemErrorCode } from '../system-error-code.js';
 import { settingsRules, type Need, type Problem } from './rules.js';
 import { fileSettingsSchema, leaves, type FileSettings, type Leaf, type Settings } from './schema.js';
 
@@ -225,7 +225,7 @@ function readToml(env: Environment): string | null {
   try {
     return readFileSync(named ?? 'quire.toml', 'utf8');
   } catch (error) {
-    const code = errorCode(error) ?? 'unknown error';
+    const code = systemErrorCode(error) ?? 'unknown error';
     if (named === null && code === 'ENOENT') return null;
     throw new SettingsError([
       {

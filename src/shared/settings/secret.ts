@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from '../error-code.js';
+import { systemErrorCode } from '../system-error-code.js';
 
 async function readSecret(path: string): Promise<string | null> {
   try {
@@ -11,7 +11,7 @@ async function readSecret(path: string): Promise<string | null> {
       `${path} holds less than 32 bytes: remove it, and a new secret is made at the next start`,
     );
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return null;
+    if (systemErrorCode(error) === 'ENOENT') return null;
     throw error;
   }
 }
@@ -41,7 +41,7 @@ export async function loadOrCreateSecret(dataDirectory: string): Promise<string>
     // Unlike a rename, a link never replaces a secret that another process has made meanwhile.
     await link(draft, path);
   } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw error;
+    if (systemErrorCode(error) !== 'EEXIST') throw error;
   } finally {
     await unlink(draft);
   }

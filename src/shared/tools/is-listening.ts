@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { errorCode } from '../error-code.js';
+import { systemErrorCode } from '../system-error-code.js';
 
 /** Whether a living process listens on a local socket, which is a file or an abstract name of Linux (`\0…`). */
 export async function isListening(path: string): Promise<boolean> {
@@ -9,7 +9,7 @@ export async function isListening(path: string): Promise<boolean> {
     await once(socket, 'connect');
     return true;
   } catch (error) {
-    if (errorCode(error) === 'ECONNREFUSED' || errorCode(error) === 'ENOENT') return false;
+    if (systemErrorCode(error) === 'ECONNREFUSED' || systemErrorCode(error) === 'ENOENT') return false;
     throw error;
   } finally {
     socket.destroy();

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { errorCode } from '../../shared/error-code.js';
+import { systemErrorCode } from '../../shared/system-error-code.js';
 import { startConfined, type Launch } from './confinement/start-confined.js';
 import type { ParserFolder } from './confinement/parser-folder.js';
 import type { ChildMessage, ParseTask } from './protocol.js';
@@ -131,6 +131,6 @@ function killGroup({ pid, exitCode, signalCode }: ChildProcess): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch (error) {
-    if (errorCode(error) !== 'ESRCH') throw error;
+    if (systemErrorCode(error) !== 'ESRCH') throw error;
   }
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, rmdir, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import { errorCode } from '../../error-code.js';
+import { systemErrorCode } from '../../system-error-code.js';
 import { UnavailableError } from '../../errors.js';
 import { MissingObjectError, type ObjectStorage } from '../../ports.js';
 import { assertObjectKey } from '../../storage/object-key.js';
@@ -154,7 +154,7 @@ async function removeEmptyFolders(folders: readonly string[]): Promise<void> {
   try {
     for (const folder of folders) await rmdir(folder);
   } catch (error) {
-    const code = errorCode(error);
+    const code = systemErrorCode(error);
     if (code === null || !STILL_IN_USE.includes(code)) throw error;
   }
 }

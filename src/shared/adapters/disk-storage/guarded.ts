@@ -1,4 +1,4 @@
-import { errorCode } from '../../error-code.js';
+import { systemErrorCode } from '../../system-error-code.js';
 import { UnavailableError } from '../../errors.js';
 
 export const COMPONENT = 'object storage';
@@ -12,7 +12,7 @@ export async function guarded<Result>(action: () => Promise<Result>): Promise<Re
   try {
     return await action();
   } catch (error) {
-    throw errorCode(error) === null ? error : new UnavailableError(COMPONENT, { cause: error });
+    throw systemErrorCode(error) === null ? error : new UnavailableError(COMPONENT, { cause: error });
   }
 }
 
@@ -20,7 +20,7 @@ export async function unlessMissing<Result>(action: () => Promise<Result>): Prom
   try {
     return await action();
   } catch (error) {
-    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null;
+    if (systemErrorCode(error) === 'ENOENT' || systemErrorCode(error) === 'ENOTDIR') return null;
     throw error;
   }
 }

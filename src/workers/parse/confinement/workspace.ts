@@ -3,7 +3,7 @@ import { chmod, lstat, mkdir, mkdtemp, open, readdir, rename, rm } from 'node:fs
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { errorCode } from '../../../shared/error-code.js';
+import { systemErrorCode } from '../../../shared/system-error-code.js';
 import { isListening } from '../../../shared/tools/is-listening.js';
 import type { User } from './start-confined.js';
 import { createParserFolder, removeParserFolder, type ParserFolder } from './parser-folder.js';
@@ -39,7 +39,8 @@ export async function openWorkspace({
   for (const path of await abandoned(parent)) {
     await removeWorkspace(path).catch((error: unknown) => {
       // Another worker that started at the same time may have removed it first.
-      if (errorCode(error) !== 'ENOENT') logger?.warn({ path, err: error }, 'old parser files not removed');
+      if (systemErrorCode(error) !== 'ENOENT')
+        logger?.warn({ path, err: error }, 'old parser files not removed');
     });
   }
   const starting = await mkdtemp(join(parent, STARTING));
@@ -104,7 +105,7 @@ async function isInUse(folder: string): Promise<boolean | null> {
       await close();
     }
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return null;
+    if (systemErrorCode(error) === 'ENOENT') return null;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 /** The code of a system error, such as `ENOENT`; null for other errors. */
-export function errorCode(error: unknown): string | null {
+export function systemErrorCode(error: unknown): string | null {
   // `instanceof Error` would fail for Node's own errors when the code runs in a vm, as under jest.
   if (typeof error !== 'object' || error === null || !('code' in error)) return null;
   return typeof error.code === 'string' ? error.code : null;
