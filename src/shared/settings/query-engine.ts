@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { choice, whole } from './notes.js';
+import { choice, whole } from './setting-kinds.js';
 
 /** Settings that apply with `index = "query-engine"`. */
 export const queryEngine = z.strictObject({

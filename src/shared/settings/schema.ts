@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { choice, flag, settingNotes, type SettingNote } from './notes.js';
+import { choice, flag, settingNotes, type SettingNote } from './setting-kinds.js';
 import { queryEngine } from './query-engine.js';
 import { s3 } from './s3.js';
 import {

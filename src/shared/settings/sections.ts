@@ -11,7 +11,7 @@ import {
   share,
   text,
   whole,
-} from './notes.js';
+} from './setting-kinds.js';
 import { trustProxy } from './trusted-proxies.js';
 
 const hour = 3600;

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { settingNotes } from './notes.js';
+import { settingNotes } from './setting-kinds.js';
 
 const MAX_HOPS = 16;
 
