@@ -1,6 +1,6 @@
 import { at } from '../shared/at.js';
 import { defineScript, type Redis } from '../shared/redis/client.js';
-import type { EachMember } from './each-member.js';
+import type { WorkOffSet } from './work-off-set.js';
 import { fromMember, keys } from '../shared/redis/keys.js';
 import { MOVED_FIELD, readUsageFromStart, USAGE_PAGE } from '../shared/usage/read-events.js';
 import { parseUsageEvent, type UsageEvent } from '../shared/usage/usage.js';
@@ -23,7 +23,7 @@ const MAX_BYTES = 256 * 1024;
  * Moves events in bounded steps. Events are read here, and a script moves them unless another process did meanwhile. An
  * entry that is no event is moved to the records as well, where readers leave it out, and is counted only as a failure.
  */
-export function createAggregateUsage(redis: Redis, eachMember: EachMember): AggregateUsage {
+export function createAggregateUsage(redis: Redis, workOffSet: WorkOffSet): AggregateUsage {
   return async (limits) => {
     let moved = 0;
     const work = async (member: string) => {
@@ -39,7 +39,7 @@ export function createAggregateUsage(redis: Redis, eachMember: EachMember): Aggr
       if (unreadable > 0) throw new UnreadableUsageError(unreadable);
     };
     for await (const members of redis.sScanIterator(keys.usageDirty, { COUNT: 500 })) {
-      await eachMember('usage', members, work);
+      await workOffSet('usage', members, work);
     }
     return moved;
   };

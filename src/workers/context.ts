@@ -20,7 +20,7 @@ import { createMetricsBuffer } from '../shared/observability/metrics-buffer.js';
 import type { ObjectStorage } from '../shared/ports.js';
 import { createJobs } from '../shared/queues/jobs.js';
 import { bullConnection, type Redis } from '../shared/redis/client.js';
-import { createEachMember } from './each-member.js';
+import { createWorkOffSet } from './work-off-set.js';
 import { createMemoryWatch } from '../shared/redis/memory.js';
 import { openRedis } from '../shared/redis/open.js';
 import type { Settings } from '../shared/settings/schema.js';
@@ -50,7 +50,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
   const isEmbeddingRemote = settings.embedder === 'openai';
   const records = createRecords(redis, dataSet.vectors, logMalformed(logger));
   const metrics = openMetrics(redis, logger);
-  const eachMember = createEachMember({ logger, metrics });
+  const workOffSet = createWorkOffSet({ logger, metrics });
   return {
     settings,
     logger,
@@ -62,8 +62,8 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     dataSet,
     chunks: createChunks(redis, dataSet.vectors),
     statistics: createTermStatistics(redis),
-    eachMember,
-    aggregateUsage: createAggregateUsage(redis, eachMember),
+    workOffSet,
+    aggregateUsage: createAggregateUsage(redis, workOffSet),
     ...openStorage(ownStorage, redis),
     embedding: createEmbedding(embedder, { maxWaitMilliseconds: isEmbeddingRemote ? 20 : 0 }),
     /** Whether embedding depends on a provider, which may be slow or unavailable. */

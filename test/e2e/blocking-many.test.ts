@@ -11,7 +11,7 @@ import { createLogger } from '../../src/shared/observability/logger.js';
 import type { Index } from '../../src/shared/ports.js';
 import { createJobs, type Jobs } from '../../src/shared/queues/jobs.js';
 import { bullConnection, createRedis, type Redis } from '../../src/shared/redis/client.js';
-import { createEachMember } from '../../src/workers/each-member.js';
+import { createWorkOffSet } from '../../src/workers/work-off-set.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import { createMemoryWatch } from '../../src/shared/redis/memory.js';
 import { usageEvent } from '../../src/shared/usage/usage.js';
@@ -75,14 +75,14 @@ function many(start: () => Promise<{ server: TestRedis; open: () => Promise<Inde
 
   test('a sweep of thousands of everything goes in short steps', async () => {
     const logger = createLogger({ level: 'silent', process: 'test' });
-    const eachMember = createEachMember({
+    const workOffSet = createWorkOffSet({
       logger,
       metrics: { add: () => undefined, observe: () => undefined },
     });
     const sweep = createSweep({
       redis,
       jobs,
-      eachMember,
+      workOffSet,
       logger,
       graceMs: 0,
       records: createRecords(redis),

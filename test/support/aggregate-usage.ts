@@ -1,11 +1,11 @@
 import { createLogger } from '../../src/shared/observability/logger.js';
 import type { Redis } from '../../src/shared/redis/client.js';
-import { createEachMember } from '../../src/workers/each-member.js';
+import { createWorkOffSet } from '../../src/workers/work-off-set.js';
 import { createAggregateUsage, type AggregateUsage } from '../../src/workers/aggregate-usage.js';
 
 /** What the usage worker does; `onFailed` hears of each member that failed. */
 export function aggregateUsage(redis: Redis, onFailed: () => void = () => undefined): AggregateUsage {
   const logger = createLogger({ level: 'silent', process: 'test' });
   const metrics = { add: onFailed, observe: () => undefined };
-  return createAggregateUsage(redis, createEachMember({ logger, metrics }));
+  return createAggregateUsage(redis, createWorkOffSet({ logger, metrics }));
 }

@@ -9,7 +9,7 @@ import { FIRST_VECTORS } from '../../../src/shared/data-set/vectors.js';
 import { createRecords } from '../../../src/shared/documents/records.js';
 import { cancel, patch, remove } from '../../../src/shared/documents/transitions.js';
 import { createRedis, type Redis } from '../../../src/shared/redis/client.js';
-import { createEachMember } from '../../../src/workers/each-member.js';
+import { createWorkOffSet } from '../../../src/workers/work-off-set.js';
 import { keys } from '../../../src/shared/redis/keys.js';
 import { takeLease } from '../../../src/shared/redis/lease.js';
 import { createMemoryWatch } from '../../../src/shared/redis/memory.js';
@@ -112,7 +112,7 @@ function testFullRedis(start: () => Promise<TestRedis>): void {
     const usage = createUsage(redis);
     const logger = pino({ level: 'silent' });
     const metrics = { add: () => undefined, observe: () => undefined };
-    const aggregate = createAggregateUsage(redis, createEachMember({ logger, metrics }));
+    const aggregate = createAggregateUsage(redis, createWorkOffSet({ logger, metrics }));
     await fill();
     const pause = { pauseKey: keys.sweepPause, pauseMilliseconds: 10, milliseconds: 1_000 };
     expect(await takeLease(redis, { key: keys.sweepLease, ...pause })).not.toBeNull();

@@ -12,7 +12,7 @@ interface WantedBuild {
 }
 
 /** Adds jobs for builds of caches that have none. */
-export const abandonedCacheBuildsTask = ({ caches, jobs, eachMember, graceMs }: SweepParts): SweepTask => ({
+export const abandonedCacheBuildsTask = ({ caches, jobs, workOffSet, graceMs }: SweepParts): SweepTask => ({
   name: 'caches',
   begin: (now) => {
     let offset = 0;
@@ -22,7 +22,7 @@ export const abandonedCacheBuildsTask = ({ caches, jobs, eachMember, graceMs }: 
       const members = await caches.building(now - graceMs, { offset, count: PAGE });
       offset += members.length;
       const found: WantedBuild[] = [];
-      await allAtOnce(eachMember, 'caches', members, async (key) => {
+      await allAtOnce(workOffSet, 'caches', members, async (key) => {
         const cache = await caches.readBuilding(key);
         if (!cache?.building) return;
         const { build, documentIds } = cache.building;
@@ -31,7 +31,7 @@ export const abandonedCacheBuildsTask = ({ caches, jobs, eachMember, graceMs }: 
       const wanted = found.map((each) => ({ lane: cacheLane(each), id: jobIds.cache(each.build) }));
       const live = await jobs.areLive(wanted);
       const left = found.filter((_, i) => !live[i]);
-      await allAtOnce(eachMember, 'caches', left, add);
+      await allAtOnce(workOffSet, 'caches', left, add);
       return members.length === PAGE;
     };
   },

@@ -35,7 +35,7 @@ export function abandonedDocumentsTask(
   parts: SweepParts,
   onRequeued: (documents: number) => void,
 ): SweepTask {
-  const { redis, eachMember, graceMs } = parts;
+  const { redis, workOffSet, graceMs } = parts;
   return {
     name: 'documents',
     begin: (now) => {
@@ -54,7 +54,7 @@ export function abandonedDocumentsTask(
         const running = views.filter((view) => !isFinal(view));
         await countOlderIngests(redis, running);
         const abandoned = await findAbandoned(parts, running);
-        const requeued = await allAtOnce(eachMember, 'unfinished', abandoned, (view) =>
+        const requeued = await allAtOnce(workOffSet, 'unfinished', abandoned, (view) =>
           requeueDocument(parts, view),
         );
         if (requeued.length > 0) onRequeued(requeued.length);
@@ -66,7 +66,7 @@ export function abandonedDocumentsTask(
 }
 
 /** Reads what there is of these documents, and takes those without a record off the list. */
-async function readViews({ redis, eachMember }: SweepParts, ids: readonly string[]): Promise<View[]> {
+async function readViews({ redis, workOffSet }: SweepParts, ids: readonly string[]): Promise<View[]> {
   const views: View[] = [];
   const missing: string[] = [];
   const read = async (id: string) => {
@@ -78,12 +78,12 @@ async function readViews({ redis, eachMember }: SweepParts, ids: readonly string
     const fields = FIELDS.map((name, i): [string, unknown] => [name, JSON.parse(values[i] ?? 'null')]);
     views.push(viewSchema.parse(Object.fromEntries(fields)));
   };
-  await allAtOnce(eachMember, 'unfinished', ids, read);
+  await allAtOnce(workOffSet, 'unfinished', ids, read);
   await forgetMissing(redis, missing);
   return views;
 }
 
-async function addRetags({ jobs, eachMember }: SweepParts, views: readonly View[]): Promise<void> {
+async function addRetags({ jobs, workOffSet }: SweepParts, views: readonly View[]): Promise<void> {
   const marked = views.filter(({ retag }) => retag > 0);
   const wanted = marked.map(({ id, retag }) => ({
     lane: 'maintenance' as const,
@@ -93,14 +93,14 @@ async function addRetags({ jobs, eachMember }: SweepParts, views: readonly View[
   const left = marked.filter((_, i) => !live[i]);
   const add = ({ id, retag, ownerId }: View) =>
     jobs.addRetag(id, retag, { callerId: ownerId, requestId: 'sweep' });
-  await allAtOnce(eachMember, 'unfinished', left, add);
+  await allAtOnce(workOffSet, 'unfinished', left, add);
 }
 
 const fenceOf = ({ id, version, attempt }: View) => ({ documentId: id, version, attempt });
 
 /** Finds documents that are not final and have neither an ingest job nor all the embed jobs that they need. */
 async function findAbandoned(parts: SweepParts, running: readonly View[]): Promise<View[]> {
-  const { jobs, eachMember } = parts;
+  const { jobs, workOffSet } = parts;
   const wanted = running.flatMap((view) => {
     const id = jobIds.ingest(fenceOf(view));
     return [
@@ -114,7 +114,7 @@ async function findAbandoned(parts: SweepParts, running: readonly View[]): Promi
   const look = async (view: View) => {
     if (!(await isBeingEmbedded(parts, view))) abandoned.push(view);
   };
-  await allAtOnce(eachMember, 'unfinished', rest, look);
+  await allAtOnce(workOffSet, 'unfinished', rest, look);
   return abandoned;
 }
 

@@ -10,7 +10,7 @@ export const garbageGenerationsTask = ({
   jobs,
   memory,
   clean,
-  eachMember,
+  workOffSet,
 }: SweepParts): SweepTask => ({
   name: 'garbage',
   begin: () =>
@@ -18,7 +18,7 @@ export const garbageGenerationsTask = ({
       page: PAGE,
       work: async (generations) => {
         if (await memory.isFull()) {
-          await eachMember('garbage', generations, clean);
+          await workOffSet('garbage', generations, clean);
           return;
         }
         const wanted = generations.map((each) => ({ lane: 'maintenance' as const, id: jobIds.clean(each) }));

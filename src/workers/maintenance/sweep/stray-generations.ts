@@ -10,7 +10,7 @@ export const strayGenerationsTask = (parts: SweepParts): SweepTask => ({
   name: 'strays',
   begin: (now) => {
     const work = (page: string[]) =>
-      allAtOnce(parts.eachMember, 'hidden', page, (generation) => discardIfStray(parts, generation, now));
+      allAtOnce(parts.workOffSet, 'hidden', page, (generation) => discardIfStray(parts, generation, now));
     return scanSet(parts.redis, keys.hidden, { page: PAGE, work });
   },
 });

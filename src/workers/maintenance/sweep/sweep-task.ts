@@ -4,7 +4,7 @@ import type { Records } from '../../../shared/documents/records.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
 import type { Redis } from '../../../shared/redis/client.js';
-import type { EachMember, WorkedSet } from '../../each-member.js';
+import type { WorkOffSet, WorkedSet } from '../../work-off-set.js';
 import type { MemoryWatch } from '../../../shared/redis/memory.js';
 import type { RemoveObjects } from '../remove-unreferenced-objects.js';
 
@@ -18,7 +18,7 @@ export interface SweepParts {
   readonly memory: MemoryWatch;
   /** Does what a `clean` job does, for when queues stand still. */
   readonly clean: (generation: string) => Promise<unknown>;
-  readonly eachMember: EachMember;
+  readonly workOffSet: WorkOffSet;
   readonly logger: Pick<Logger, 'warn' | 'error'>;
   /** Records that were changed within this time are skipped, because their next job may be about to be added. */
   readonly graceMs: number;
@@ -39,13 +39,13 @@ export interface SweepTask {
  * @returns the members that were processed successfully
  */
 export async function allAtOnce<Member>(
-  eachMember: EachMember,
+  workOffSet: WorkOffSet,
   set: WorkedSet,
   members: readonly Member[],
   work: (member: Member) => Promise<unknown>,
 ): Promise<Member[]> {
   const ends = await Promise.allSettled(members.map(async (member) => work(member)));
-  await eachMember(set, ends, (end) =>
+  await workOffSet(set, ends, (end) =>
     // @NOTE the reason is whatever the work threw
     end.status === 'fulfilled' ? Promise.resolve() : Promise.reject(end.reason as Error),
   );

@@ -5,7 +5,7 @@ import { createChunks } from '../../../../src/shared/chunks/chunks.js';
 import { generationId } from '../../../../src/shared/document.js';
 import { createRecords, type Records } from '../../../../src/shared/documents/records.js';
 import { publish, startAttempt } from '../../../../src/shared/documents/transitions.js';
-import { createEachMember } from '../../../../src/workers/each-member.js';
+import { createWorkOffSet } from '../../../../src/workers/work-off-set.js';
 import { keys, queueKeys } from '../../../../src/shared/redis/keys.js';
 import { createMemoryWatch } from '../../../../src/shared/redis/memory.js';
 import { createSweep } from '../../../../src/workers/maintenance/sweep/sweep.js';
@@ -32,7 +32,7 @@ async function sweepWith(records: Records): Promise<void> {
     clean: () => Promise.resolve(),
     memory: createMemoryWatch(redis, 0.85),
     caches: createCacheStore(redis),
-    eachMember: createEachMember({ logger, metrics }),
+    workOffSet: createWorkOffSet({ logger, metrics }),
     graceMs: 60_000,
   });
   await sweep();

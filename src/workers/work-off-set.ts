@@ -17,19 +17,19 @@ const MAX_UNAVAILABLE = 5;
  * @returns how many failed
  * @throws UnavailableError when a server seems to be away
  */
-export type EachMember = <Member>(
+export type WorkOffSet = <Member>(
   set: WorkedSet,
   members: Iterable<Member> | AsyncIterable<Member>,
   work: (member: Member) => Promise<unknown>,
 ) => Promise<number>;
 
-export function createEachMember({
+export function createWorkOffSet({
   logger,
   metrics,
 }: {
   readonly logger: Logger;
   readonly metrics: WorkerMetrics;
-}): EachMember {
+}): WorkOffSet {
   return async (set, members, work) => {
     let failed = 0;
     let unavailable = 0;

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { UnavailableError } from '../../src/shared/errors.js';
 import { createLogger } from '../../src/shared/observability/logger.js';
-import { createEachMember, type EachMember } from '../../src/workers/each-member.js';
+import { createWorkOffSet, type WorkOffSet } from '../../src/workers/work-off-set.js';
 
 let lines: string[];
 let counted: string[];
-let eachMember: EachMember;
+let workOffSet: WorkOffSet;
 
 beforeEach(() => {
   lines = [];
   counted = [];
-  eachMember = createEachMember({
+  workOffSet = createWorkOffSet({
     logger: createLogger({
       level: 'info',
       process: 'test',
@@ -31,7 +31,7 @@ afterEach(() => {
 
 test('a member that fails stops no other, is counted and said, and nothing of it is told', async () => {
   const done: string[] = [];
-  const failed = await eachMember('usage', ['a', 'secret one', 'b', 'secret two', 'c'], (member) => {
+  const failed = await workOffSet('usage', ['a', 'secret one', 'b', 'secret two', 'c'], (member) => {
     if (member.startsWith('secret')) JSON.parse(`${member} text`);
     done.push(member);
     return Promise.resolve();
@@ -57,7 +57,7 @@ test('a server that is away ends the run, one member that only looks like it doe
   };
   const members = Array.from({ length: 20 }, (_, n) => n);
   expect(
-    await eachMember(
+    await workOffSet(
       'hidden',
       members,
       work((n) => n % 4 === 1),
@@ -66,7 +66,7 @@ test('a server that is away ends the run, one member that only looks like it doe
   expect(done).toHaveLength(15);
   done.length = 0;
   await expect(
-    eachMember(
+    workOffSet(
       'hidden',
       members,
       work((n) => n > 9),
