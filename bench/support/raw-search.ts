@@ -8,7 +8,7 @@ import {
 } from '../../src/shared/adapters/query-engine-index/chunk-query.js';
 import { compileClause } from '../../src/shared/adapters/query-engine-index/clause.js';
 import { at } from '../../src/shared/at.js';
-import type { VectorType } from '../../src/shared/data-set/vectors.js';
+import type { VectorType } from '../../src/shared/data-set/stored-vectors.js';
 import { createRedis } from '../../src/shared/redis/client.js';
 import { planPasses } from '../../src/shared/search/plan-passes.js';
 import { noStatistics } from '../../src/shared/search/query-terms.js';

@@ -1,6 +1,6 @@
 import { RESP_TYPES } from 'redis';
 import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedder.js';
-import { decodeVector, innerProduct, type VectorType } from '../../src/shared/data-set/vectors.js';
+import { decodeVector, innerProduct, type VectorType } from '../../src/shared/data-set/stored-vectors.js';
 import type { Redis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import type { RankedCandidate, Ranker } from '../../src/shared/search/ranking.js';

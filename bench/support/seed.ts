@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedder.js';
 import { createChunks } from '../../src/shared/chunks/chunks.js';
-import type { VectorSet } from '../../src/shared/data-set/vectors.js';
+import type { VectorSet } from '../../src/shared/data-set/stored-vectors.js';
 import { generationId } from '../../src/shared/document.js';
 import { documentTags } from '../../src/shared/documents/document-tags.js';
 import { createRecords } from '../../src/shared/documents/records.js';

@@ -2,7 +2,7 @@ import { createIndexBuilder } from '../shared/adapters/query-engine-index/index-
 import { algorithmOf, createEmbedder } from '../shared/create-adapters.js';
 import { chooseIndex } from '../shared/data-set/choose-index.js';
 import { IncompatibleDataError, inspectServer } from '../shared/data-set/data-set.js';
-import { FIRST_VECTORS, type VectorSet } from '../shared/data-set/vectors.js';
+import { FIRST_VECTORS, type VectorSet } from '../shared/data-set/stored-vectors.js';
 import { createRecords } from '../shared/documents/records.js';
 import { createEmbedding } from '../shared/models/embedding.js';
 import { createRedis } from '../shared/redis/client.js';

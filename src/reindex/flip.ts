@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { IncompatibleDataError } from '../shared/data-set/data-set.js';
-import type { VectorSet } from '../shared/data-set/vectors.js';
+import type { VectorSet } from '../shared/data-set/stored-vectors.js';
 import { defineScript, type Redis } from '../shared/redis/client.js';
 import { keys } from '../shared/redis/keys.js';
 

@@ -1,6 +1,6 @@
 import type { DataSet } from '../shared/data-set/data-set.js';
 import type { Reindexing } from '../shared/data-set/reindexing.js';
-import { FIRST_VECTORS, type VectorSet, type VectorType } from '../shared/data-set/vectors.js';
+import { FIRST_VECTORS, type VectorSet, type VectorType } from '../shared/data-set/stored-vectors.js';
 
 /** The model and type of vectors that the settings state. */
 export interface Target {

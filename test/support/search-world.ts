@@ -1,6 +1,6 @@
 import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedder.js';
 import { createChunks } from '../../src/shared/chunks/chunks.js';
-import { FIRST_VECTORS, type VectorSet } from '../../src/shared/data-set/vectors.js';
+import { FIRST_VECTORS, type VectorSet } from '../../src/shared/data-set/stored-vectors.js';
 import { generationId, type DocumentRecord, type MatchableDocument } from '../../src/shared/document.js';
 import { documentTags } from '../../src/shared/documents/document-tags.js';
 import { createRecords } from '../../src/shared/documents/records.js';

@@ -1,4 +1,4 @@
-import { FIRST_VECTORS, type VectorSet } from '../data-set/vectors.js';
+import { FIRST_VECTORS, type VectorSet } from '../data-set/stored-vectors.js';
 import type { Redis } from '../redis/client.js';
 import type { ChunkAddress, ChunkVector, StoredChunk, TextBatch } from './fields.js';
 import {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { encodeVector, FIRST_VECTORS, type VectorSet } from '../data-set/vectors.js';
+import { encodeVector, FIRST_VECTORS, type VectorSet } from '../data-set/stored-vectors.js';
 import { termTokens } from '../text/term-tokens.js';
 
 export interface ChunkText {

@@ -1,5 +1,5 @@
 import { RESP_TYPES } from 'redis';
-import { decodeVector, type VectorSet } from '../data-set/vectors.js';
+import { decodeVector, type VectorSet } from '../data-set/stored-vectors.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { storedChunk, STORED_FIELDS, type ChunkAddress, type StoredChunk } from './fields.js';

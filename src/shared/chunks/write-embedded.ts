@@ -1,5 +1,5 @@
 import { BATCH_SIZE, inGroups } from '../batches.js';
-import type { VectorSet } from '../data-set/vectors.js';
+import type { VectorSet } from '../data-set/stored-vectors.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { settleStep, sumTerms } from '../term-statistics/parts.js';

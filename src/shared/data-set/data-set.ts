@@ -4,7 +4,7 @@ import { UnavailableError } from '../errors.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { unlessRefused } from '../redis/unless-refused.js';
-import { FIRST_VECTORS, vectorTypeSchema, type VectorSet, type VectorType } from './vectors.js';
+import { FIRST_VECTORS, vectorTypeSchema, type VectorSet, type VectorType } from './stored-vectors.js';
 
 const KEY_SCHEMA_VERSION = '2';
 

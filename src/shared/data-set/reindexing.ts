@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
-import { vectorTypeSchema } from './vectors.js';
+import { vectorTypeSchema } from './stored-vectors.js';
 
 const reindexingSchema = z.object({
   /** The model that the data is being embedded with. */

@@ -1,7 +1,7 @@
 import { TOO_MANY_ACCESS_GROUPS, UNKNOWN_ACCESS_GROUP } from '../access/access-group-scripts.js';
 import { accessGroupOf } from '../access/access-group.js';
 import type { AccessGroups } from '../access/access-groups.js';
-import type { VectorSet } from '../data-set/vectors.js';
+import type { VectorSet } from '../data-set/stored-vectors.js';
 import { callerOf, isFinal, type DocumentRecord } from '../document.js';
 import { TooManyError, UnavailableError } from '../errors.js';
 import type { Redis } from '../redis/client.js';

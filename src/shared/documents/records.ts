@@ -1,5 +1,5 @@
 import { createAccessGroups } from '../access/access-groups.js';
-import { FIRST_VECTORS, type VectorSet } from '../data-set/vectors.js';
+import { FIRST_VECTORS, type VectorSet } from '../data-set/stored-vectors.js';
 import { laterRevision, type DocumentRecord, type DocumentState } from '../document.js';
 import type { Redis } from '../redis/client.js';
 import type { Change, Effects, Transition } from './change.js';

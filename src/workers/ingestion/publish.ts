@@ -1,6 +1,6 @@
 import { batchCount } from '../../shared/batches.js';
 import { embeddedField } from '../../shared/chunks/fields.js';
-import type { VectorSet } from '../../shared/data-set/vectors.js';
+import type { VectorSet } from '../../shared/data-set/stored-vectors.js';
 import type { DocumentRecord } from '../../shared/document.js';
 import type { Transition } from '../../shared/documents/change.js';
 import { documentTags } from '../../shared/documents/document-tags.js';

@@ -5,7 +5,7 @@ import { createAccessGroups } from '../../../src/shared/access/access-groups.js'
 import { createCacheStore } from '../../../src/shared/caches/cache-store.js';
 import { removeCache, startBuild } from '../../../src/shared/caches/transitions.js';
 import { claimIndex } from '../../../src/shared/data-set/data-set.js';
-import { FIRST_VECTORS } from '../../../src/shared/data-set/vectors.js';
+import { FIRST_VECTORS } from '../../../src/shared/data-set/stored-vectors.js';
 import { createRecords } from '../../../src/shared/documents/records.js';
 import { cancel, patch, remove } from '../../../src/shared/documents/transitions.js';
 import { createRedis, type Redis } from '../../../src/shared/redis/client.js';

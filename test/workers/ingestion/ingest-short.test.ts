@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { createBuiltinEmbedder } from '../../../src/shared/adapters/builtin/embedder.js';
 import { createChunks } from '../../../src/shared/chunks/chunks.js';
-import { FIRST_VECTORS } from '../../../src/shared/data-set/vectors.js';
+import { FIRST_VECTORS } from '../../../src/shared/data-set/stored-vectors.js';
 import { generationId, type DocumentRecord } from '../../../src/shared/document.js';
 import { documentTags } from '../../../src/shared/documents/document-tags.js';
 import { createRecords, type Records } from '../../../src/shared/documents/records.js';

@@ -1,4 +1,4 @@
-import { FIRST_VECTORS, type VectorSet } from '../../data-set/vectors.js';
+import { FIRST_VECTORS, type VectorSet } from '../../data-set/stored-vectors.js';
 import type { Index, OnProblem } from '../../ports.js';
 import { createTurns } from '../../fair-scheduling/turns.js';
 import type { Reply } from './pending-requests.js';

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { VectorSet } from '../../data-set/vectors.js';
+import type { VectorSet } from '../../data-set/stored-vectors.js';
 import { UnavailableError } from '../../errors.js';
 import type { CallOptions, OnProblem } from '../../ports.js';
 import { unpackCandidates, type Slabs } from './packed-candidates.js';

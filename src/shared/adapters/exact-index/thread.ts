@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { z } from 'zod';
-import { vectorSetSchema } from '../../data-set/vectors.js';
+import { vectorSetSchema } from '../../data-set/stored-vectors.js';
 import { PAGE_SIZE } from './mirror/chunk-loading/chunk-load.js';
 import { createFollower } from './mirror/follower.js';
 import { coalesceRuns } from './mirror/coalesce-runs.js';

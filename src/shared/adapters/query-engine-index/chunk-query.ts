@@ -1,4 +1,4 @@
-import { encodeVector, type VectorType } from '../../data-set/vectors.js';
+import { encodeVector, type VectorType } from '../../data-set/stored-vectors.js';
 import type { CandidatePart, IndexSearch, TermSearch } from '../../ports.js';
 import { termToken } from '../../text/term-tokens.js';
 

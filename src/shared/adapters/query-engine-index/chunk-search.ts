@@ -1,6 +1,6 @@
 import { RESP_TYPES } from 'redis';
 import type { WithCallerTags } from './with-caller-tags.js';
-import { decodeVector, innerProduct, type VectorType } from '../../data-set/vectors.js';
+import { decodeVector, innerProduct, type VectorType } from '../../data-set/stored-vectors.js';
 import type { Candidate, IndexSearch, TermSearch } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
 import { keys } from '../../redis/keys.js';

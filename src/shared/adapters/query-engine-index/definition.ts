@@ -1,4 +1,4 @@
-import type { VectorSet } from '../../data-set/vectors.js';
+import type { VectorSet } from '../../data-set/stored-vectors.js';
 import type { Redis } from '../../redis/client.js';
 import { keys } from '../../redis/keys.js';
 

@@ -1,6 +1,6 @@
 import { createClient, ErrorReply, RESP_TYPES } from 'redis';
 import type { ChunkAddress } from '../../../chunks/fields.js';
-import { decodeVector, encodeVector, type VectorSet } from '../../../data-set/vectors.js';
+import { decodeVector, encodeVector, type VectorSet } from '../../../data-set/stored-vectors.js';
 import { tellOfMirror } from '../../../mirror-preparation/mirror-preparation.js';
 import { keys } from '../../../redis/keys.js';
 import { reconnectDelay } from '../../../redis/reconnect-delay.js';
