@@ -1,6 +1,6 @@
 import { valueOf } from '../../shared/at.js';
 import { readReindexing } from '../../shared/data-set/reindexing.js';
-import { countWaiting, countWaitingCallers } from '../../shared/documents/waiting-ingests.js';
+import { countUnfinishedIngests, countIngestingCallers } from '../../shared/documents/unfinished-ingests.js';
 import type { Logger } from '../../shared/observability/logger.js';
 import { readWorkerMetrics } from '../../shared/observability/worker-metrics.js';
 import {
@@ -121,8 +121,8 @@ const one = (value: number): MetricSample[] => [{ labels: {}, value }];
 
 async function readCounts(redis: Redis): Promise<MetricFamily[]> {
   const [ingests, { callers, most }, changed, deleted, unfinished, hidden] = await Promise.all([
-    countWaiting(redis),
-    countWaitingCallers(redis),
+    countUnfinishedIngests(redis),
+    countIngestingCallers(redis),
     redis.zCard(keys.changes),
     redis.zCard(keys.tombstones),
     redis.zCard(keys.unfinished),

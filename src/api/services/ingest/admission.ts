@@ -1,4 +1,7 @@
-import { countWaiting, countWaitingOf } from '../../../shared/documents/waiting-ingests.js';
+import {
+  countUnfinishedIngests,
+  countUnfinishedIngestsOf,
+} from '../../../shared/documents/unfinished-ingests.js';
 import { TooManyError, TryLaterError } from '../../../shared/errors.js';
 import type { Redis } from '../../../shared/redis/client.js';
 import type { MemoryWatch } from '../../../shared/redis/memory.js';
@@ -11,7 +14,7 @@ import { createTally } from '../../../shared/tools/tally.js';
 export type Admit = (callerId: string) => Promise<() => void>;
 
 export interface AdmissionLimits {
-  /** The maximum number of documents that are being ingested at the same time, for all callers together and for one. */
+  /** The maximum number of documents that wait or are being ingested, for all callers together and for one. */
   readonly maxWaiting: number;
   readonly maxWaitingPerCaller: number;
 }
@@ -23,7 +26,7 @@ export interface AdmissionLimits {
 const RETRY_LATER = { retryAfterSeconds: 30 };
 
 /**
- * Refuses ingests while too many documents wait, or while Redis is nearly full; searches, deletions and revocations need
+ * Refuses ingests while too many are unfinished, or while Redis is nearly full; searches, deletions and revocations need
  * the memory that is left. The counts in Redis are exact, and what this process has admitted is added until it is in
  * them. Other processes may admit as many at the same moment.
  */
@@ -35,8 +38,8 @@ export function createAdmission(redis: Redis, limits: AdmissionLimits, memory: M
     const leave = arriving.enter(callerId);
     try {
       const [all, own, full] = await Promise.all([
-        countWaiting(redis),
-        countWaitingOf(redis, callerId),
+        countUnfinishedIngests(redis),
+        countUnfinishedIngestsOf(redis, callerId),
         memory.isShort(),
       ]);
       if (own + before.own >= limits.maxWaitingPerCaller)

@@ -6,16 +6,16 @@ import { keys, toMember } from '../redis/keys.js';
  * script changes them in the step that writes a record (`commit-script.ts`).
  */
 
-/** Returns the number of waiting documents of all callers. */
-export const countWaiting = (redis: Redis): Promise<number> => redis.hLen(keys.ingests);
+/** Returns the number of unfinished ingests of all callers. */
+export const countUnfinishedIngests = (redis: Redis): Promise<number> => redis.hLen(keys.ingests);
 
-/** Returns the number of waiting documents of one caller. */
-export async function countWaitingOf(redis: Redis, callerId: string): Promise<number> {
+/** Returns the number of unfinished ingests of one caller. */
+export async function countUnfinishedIngestsOf(redis: Redis, callerId: string): Promise<number> {
   return (await redis.zScore(keys.ingestsByCaller, toMember(callerId))) ?? 0;
 }
 
-/** Returns the number of callers who have waiting documents, and how many the caller has who has the most. */
-export async function countWaitingCallers(redis: Redis): Promise<{ callers: number; most: number }> {
+/** Returns the number of callers who have unfinished ingests, and how many the caller has who has the most. */
+export async function countIngestingCallers(redis: Redis): Promise<{ callers: number; most: number }> {
   const [callers, [busiest]] = await Promise.all([
     redis.zCard(keys.ingestsByCaller),
     redis.zRangeWithScores(keys.ingestsByCaller, 0, 0, { REV: true }),
