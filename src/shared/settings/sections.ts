@@ -102,12 +102,12 @@ export const ingest = z.strictObject({
   maxWaiting: whole(
     100_000,
     { min: 1, max: 10_000_000 },
-    'Documents that may wait to be ingested, of all callers; more are answered 503.',
+    'Maximum number of documents of all callers that wait or are being ingested; more are answered 503.',
   ),
   maxWaitingPerCaller: whole(
     20_000,
     { min: 1, max: 10_000_000 },
-    'Documents of a caller that may wait to be ingested; more are answered 429.',
+    'Maximum number of documents of a caller that wait or are being ingested; more are answered 429.',
   ),
   maxMemoryShare: share(
     0.85,
