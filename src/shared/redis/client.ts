@@ -1,5 +1,4 @@
 import { types } from 'node:util';
-import { ConnectionClosedError } from 'bullmq';
 import {
   AbortError,
   ClientClosedError,
@@ -115,11 +114,13 @@ const CONNECTION_ERRORS = [
   SocketClosedUnexpectedlyError,
   SocketTimeoutError,
   TimeoutError,
-  ConnectionClosedError,
 ];
 
-/** Errors for which ioredis exports no class: known by name, or for plain errors by their whole message. */
-const CONNECTION_ERROR_NAMES = ['MaxRetriesPerRequestError'];
+/**
+ * Errors of ioredis, which exports no classes, and of BullMQ, which the threads and processes that use Redis without queues
+ * would load for one class: known by name, or for plain errors by their whole message.
+ */
+const CONNECTION_ERROR_NAMES = ['MaxRetriesPerRequestError', 'ConnectionClosedError'];
 const CONNECTION_ERROR_MESSAGES = [
   "Stream isn't writeable and enableOfflineQueue options is false",
   'Connection is closed.',
