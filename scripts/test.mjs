@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { prepare, root } from './prepare.mjs';
 
@@ -15,9 +16,10 @@ try {
 
 const jest = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'];
 const [mode, ...named] = process.argv.slice(2);
+const MODES = { '--watch': watch, '--fast': fast };
 const child = spawn(
   process.execPath,
-  [...jest, ...(mode === '--watch' ? await watch(named) : process.argv.slice(2))],
+  [...jest, ...(mode in MODES ? await MODES[mode](named) : process.argv.slice(2))],
   {
     cwd: root,
     stdio: 'inherit',
@@ -28,6 +30,12 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(
 child.on('exit', (code, signal) => {
   process.exitCode = signal === null ? code : 1;
 });
+
+/** Tests of parts, which wait more than they compute: one worker more than there are for whole services. */
+function fast(names) {
+  const workers = Math.max(3, availableParallelism());
+  return [`--maxWorkers=${workers}`, '--selectProjects', 'pure', 'redis', '--', ...names];
+}
 
 /** Compiles files that change in src/. Jest reruns the named files, or those that were changed since the last commit. */
 async function watch(names) {
