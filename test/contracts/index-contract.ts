@@ -268,6 +268,8 @@ export function describeIndexContract(
         expect(await rejection(ask())).toBeInstanceOf(UnavailableError);
       await redis.start();
       await until(async () => (await search(X).catch(() => [])).length === 1);
+      // The connection of the test comes back by itself, too.
+      await until(() => data.redis.isReady);
       await ingest([Y]);
       expect(await search(X)).toHaveLength(2);
     });
