@@ -77,7 +77,7 @@ describe('large objects', () => {
     let steps = 0;
     const measure = () => {
       steps += 1;
-      if (steps % 256 === 0) peak = Math.max(peak, external() - before);
+      if (steps % 160 === 0) peak = Math.max(peak, external() - before);
     };
     async function* source() {
       for (let number = 0; number < 480; number += 1) {
