@@ -49,6 +49,12 @@ describe('the exact index', () => {
   };
   const addressOf = ({ documentId, number }: Candidate) => `${documentId}:${String(number)}`;
   const untilReady = () => until(async () => (await index.state()) === 'ready');
+  /** It may say that it is ready until it sees that the data are others. */
+  const untilEmptied = () =>
+    until(async () => {
+      const count = await index.count({ callerId: 'owner', filter: null }).catch(() => null);
+      return count === 0;
+    });
 
   beforeAll(async () => {
     redis = await startTestRedis();
@@ -59,7 +65,7 @@ describe('the exact index', () => {
   beforeEach(async () => {
     await data.redis.flushAll();
     problems = [];
-    await untilReady();
+    await untilEmptied();
   });
   afterAll(async () => {
     await index.close();
