@@ -19,7 +19,7 @@ const [mode, ...named] = process.argv.slice(2);
 const MODES = { '--watch': watch, '--fast': fast };
 const child = spawn(
   process.execPath,
-  [...jest, ...(mode in MODES ? await MODES[mode](named) : process.argv.slice(2))],
+  [...jest, ...(Object.hasOwn(MODES, mode) ? await MODES[mode](named) : process.argv.slice(2))],
   {
     cwd: root,
     stdio: 'inherit',
