@@ -111,7 +111,7 @@ export const keys = {
    */
   accessGroup: (id: string) => keyOf('audience', id),
   /** Sorted set (of scores 0): the access groups that a caller, known by their tag, is in. */
-  accessGroupsOf: (callerToken: string) => keyOf('audiences-of', callerToken),
+  accessGroupsOf: (callerTag: string) => keyOf('audiences-of', callerTag),
   /** Sorted set: access group → time in ms since when no record refers to it. */
   unreferencedAccessGroups: `${prefix}unreferenced-audiences`,
   /** Hash: owner's tag → callers of the owner's groups that no record refers to. */

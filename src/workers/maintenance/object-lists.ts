@@ -23,7 +23,7 @@ export interface ObjectLists {
   adoptOld(limit: number): Promise<boolean>;
 }
 
-interface Parts {
+interface ObjectListOptions {
   readonly redis: Redis;
   readonly records: Pick<Records, 'read'>;
   readonly keepMilliseconds: number;
@@ -33,7 +33,7 @@ interface Parts {
  * The lists of objects without a record. These objects are kept for a while, since a Redis that comes back without its last
  * seconds, or from a copy, may hold a record again that refers to one. All times are Redis' own.
  */
-export function createObjectLists({ redis, records, keepMilliseconds }: Parts): ObjectLists {
+export function createObjectLists({ redis, records, keepMilliseconds }: ObjectListOptions): ObjectLists {
   const places = {
     unreferenced: { key: keys.unreferencedObjects, wait: keepMilliseconds },
     drafts: { key: keys.draftObjects, wait: Math.max(DRAFT_MILLISECONDS, keepMilliseconds) },

@@ -26,7 +26,7 @@ export interface SlowClientLimits {
 }
 
 /** Progress shows in steps of up to 1.5 MB, so that a client that takes twice as much is never below it over ten seconds. */
-const LEAST_BYTES_PER_SECOND = 150_000;
+const MIN_BYTES_PER_SECOND = 150_000;
 /** Clients that give way at each look, one a second. */
 const MAX_GIVING_WAY = 10;
 
@@ -132,7 +132,7 @@ function givingWay(behind: readonly Behind[], { answerMemory }: SlowClientLimits
   if (!answerMemory) return [];
   const slow = behind.flatMap((each) => {
     const request = requests.get(each.socket);
-    const gives = request && each.mark.rate < LEAST_BYTES_PER_SECOND && answerMemory.holds(request.signal);
+    const gives = request && each.mark.rate < MIN_BYTES_PER_SECOND && answerMemory.holds(request.signal);
     return gives ? [{ ...each, callerId: request.callerId }] : [];
   });
   if (slow.length === 0) return [];

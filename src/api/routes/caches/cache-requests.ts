@@ -36,7 +36,7 @@ export const createBody = z.object({
   docs: optionalNull(docs).describe('Ids of documents.'),
 });
 const inPlaceOf = (field: string) => `Stands for \`${field}\` of the body where that is left out.`;
-export const createCompletions = z.object({
+export const createQuery = z.object({
   name: z.string().optional().describe(inPlaceOf('name')),
   model: z.string().optional().describe(inPlaceOf('model')),
   gguf_file: z.string().optional().describe(inPlaceOf('gguf_file')),

@@ -22,7 +22,7 @@ import {
   anyName,
   checkFilterLength,
   createBody,
-  createCompletions,
+  createQuery,
   docs,
   DOCS_BODY_BYTES,
   queryBody,
@@ -72,7 +72,7 @@ const createRoute = (caches: CacheService, { admit, view }: { admit: Admit; view
     description:
       'The cache holds the documents that `docs` names and those that match `filters`. A cache of the same name is ' +
       'replaced. Answers 200 when the cache is ready, and 202 while it is being built.',
-    request: { body: createBody, fromQuery: createCompletions },
+    request: { body: createBody, fromQuery: createQuery },
     responses: { 200: created, 202: created, 400: errorBody, 404: errorBody, 409: errorBody },
     examples: createCacheExamples,
     handle: async (request) => {
