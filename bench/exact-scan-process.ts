@@ -106,10 +106,10 @@ async function compare() {
     if (round % 10 !== 0) continue;
     const reference = bestOf(raw.vectors, vector);
     const least = reference[K - 1]?.score ?? 0;
-    for (const { documentId, number, similarity } of candidates) {
+    for (const { documentId, number, score } of candidates) {
       const position = names.get(`${documentId}:${String(number)}`) ?? -1;
       const exact = product(raw.vectors, position, vector);
-      largestError = Math.max(largestError, Math.abs(exact - similarity));
+      largestError = Math.max(largestError, Math.abs(exact - score));
       if (exact >= least - 1e-7) hits += 1;
     }
   }
@@ -128,7 +128,7 @@ function cpuMilliseconds(): number {
 }
 
 function search(vector: Float32Array, limit: number): Promise<Candidate[]> {
-  return index.search({ vector, callerId: 'reader', filter: null, limit });
+  return index.vectors.search({ vector, callerId: 'reader', filter: null, limit });
 }
 
 /** Fills `into` row by row. @returns the row of each chunk */

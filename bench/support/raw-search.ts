@@ -7,16 +7,16 @@ import {
   type ChunkQuery,
 } from '../../src/shared/adapters/query-engine-index/chunk-query.js';
 import { compileClause } from '../../src/shared/adapters/query-engine-index/clause.js';
-import { at } from '../../src/shared/at.js';
+import { planWordPasses } from '../../src/shared/adapters/query-engine-index/plan-word-passes.js';
 import type { VectorType } from '../../src/shared/data-set/stored-vectors.js';
 import { createRedis } from '../../src/shared/redis/client.js';
-import { planPasses } from '../../src/shared/search/plan-passes.js';
-import { noStatistics } from '../../src/shared/search/query-terms.js';
-import { createLexicalRanker, createSemanticRanker, type Ranking } from '../../src/shared/search/ranking.js';
+import type { Ranking } from '../../src/shared/search/ranking.js';
 import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
+import { analyzeText } from '../../src/shared/text/analyze-text.js';
 
-/** What a search of the service asks for by default. */
-const PAGE = { k: 10, minScore: 0, hasCheapPostings: false };
+/** What a search of the service asks an index for by default. */
+const PAGE = { limit: 26, minScore: 0 };
+const NEAREST = 12;
 
 /** FT.SEARCH as the service sends it for ten hits, without the service. */
 export async function createRawSearch(options: {
@@ -37,25 +37,22 @@ export async function createRawSearch(options: {
   const index = (await first.ft._list()).find((name) => name.startsWith('quire:chunks:')) ?? '';
   const embedder = createBuiltinEmbedder();
   const statistics = createTermStatistics(first);
-  const [lexical, semantic] = [createLexicalRanker(), createSemanticRanker()];
   const within = compileClause(callerTags(options.owner, []), null)?.text ?? '';
 
   const compose: Record<Exclude<Ranking, 'hybrid'>, (query: string) => Promise<ChunkQuery>> = {
     lexical: async (query) => {
-      const known = await statistics.read(options.owner, lexical.queryTerms(query));
-      const [first] = planPasses('lexical', { query, ...PAGE }, known);
-      if (first?.kind !== 'terms') throw new Error(`There is no term in the query ${query}.`);
-      return termsQuery(within, { query: first.terms, limit: first.limit });
+      const known = await statistics.read(options.owner, [...analyzeText(query).counts.keys()]);
+      const [first] = planWordPasses({ query, ...PAGE }, known);
+      if (!first) throw new Error(`There is no term in the query ${query}.`);
+      return termsQuery(within, first);
     },
     semantic: async (query) => {
       const { vectors } = await embedder.embedQuery(query);
-      const nearest = at(planPasses('semantic', { query, ...PAGE }, noStatistics), 0);
       return nearestQuery(
         within,
         {
           vector: vectors[0] ?? new Float32Array(),
-          limit: nearest.limit,
-          reads: semantic.reads,
+          limit: NEAREST,
         },
         { vectorType: options.vectorType, effort: { type: options.algorithm === 'hnsw' ? 'all' : 'flat' } },
       );

@@ -5,6 +5,7 @@ import type { Redis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import type { RankedCandidate, Ranker } from '../../src/shared/search/ranking.js';
 import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
+import { analyzeText } from '../../src/shared/text/analyze-text.js';
 
 const K = 10;
 /** Scores come with the rounding of the engine and, as float16, of the vectors. */
@@ -50,9 +51,9 @@ export async function measureRecall(
     const [asked = new Float32Array()] = (await embedder.embedQuery(query)).vectors;
     const all: RankedCandidate[] = chunks.map(({ vector, terms }) => ({
       terms,
-      similarity: ranker.reads.includes('similarity') ? innerProduct(asked, vector) : Number.NaN,
+      similarity: ranker.ranking === 'lexical' ? Number.NaN : innerProduct(asked, vector),
     }));
-    const known = await statistics.read(owner, ranker.queryTerms(query));
+    const known = await statistics.read(owner, [...analyzeText(query).counts.keys()]);
     const least = ranker.rank(query, all, known).sort().at(-K) ?? 0;
     const scores = await ask(query);
     found += scores.filter((score) => score >= least - TOLERANCE[vectorType]).length;

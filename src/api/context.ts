@@ -159,7 +159,6 @@ function openSearch({ settings, logger, redis, index, embedder }: SearchParts): 
     embedding: createEmbedding(embedder, { maxWaitMilliseconds }),
     chooseRanker: createRankers({ standard: standardRanking(settings), hybridWeight }),
     readHits: createReadHits(redis, logMalformed(logger)),
-    statistics: createTermStatistics(redis),
   });
 }
 

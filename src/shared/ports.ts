@@ -60,28 +60,69 @@ export interface Embeddings {
   readonly tokens: number | null;
 }
 
-/** A chunk that may be a hit. It may be out of date or unreadable, which the search checks against the document's record. */
-export interface Candidate {
+/** Names a chunk of a document. */
+export interface ChunkOfDocument {
   readonly documentId: string;
   readonly generation: string;
   readonly number: number;
-  /** The inner product of the vectors of query and chunk; NaN when the search had no vector. */
-  readonly similarity: number;
-  /** Packed term counts of the chunk, as `packed-terms.ts` writes them; empty when they were not asked for. */
-  readonly terms: Uint8Array;
 }
 
-/** The parts of a candidate that rankers read. */
-export type CandidatePart = 'similarity' | 'terms';
+/** A chunk that may be a hit. It may be out of date or unreadable, which the search checks against the document's record. */
+export interface Candidate extends ChunkOfDocument {
+  readonly score: number;
+}
 
-export interface IndexSearch extends CallOptions {
-  readonly vector: Float32Array;
+interface ChunkSearch extends CallOptions {
   readonly callerId: string;
   readonly filter: Filter | null;
-  /** How many of the most similar candidates to return. There are more when some are known to be out of date. */
+  /** How many of the best candidates to return. There are more when some are known to be out of date. */
   readonly limit: number;
-  /** The parts that will be read, all by default. Other parts may be missing. */
-  readonly reads?: readonly CandidatePart[];
+}
+
+export interface VectorSearch extends ChunkSearch {
+  readonly vector: Float32Array;
+}
+
+/** Finds the chunks nearest to a vector. A score is the inner product of the two vectors. */
+export interface VectorIndex {
+  /** Returns the nearest chunks, nearest first. */
+  search(request: VectorSearch): Promise<Candidate[]>;
+  /** Returns the score of each chunk; NaN for a chunk that is not there any more. */
+  similarities(
+    request: CallOptions & {
+      readonly callerId: string;
+      readonly vector: Float32Array;
+      readonly chunks: readonly ChunkOfDocument[];
+    },
+  ): Promise<Float64Array>;
+}
+
+export interface WordSearch extends ChunkSearch {
+  readonly query: string;
+  /** Chunks of a lower score are left out. */
+  readonly minScore: number;
+  /** So many of the best must be among the candidates for certain; all by default. An index may save work on the others. */
+  readonly certain?: number;
+}
+
+/**
+ * Finds the chunks that score highest by the words of a query, with the score of `bm25.ts` itself: the terms are weighed by
+ * the statistics of the documents that the caller owns.
+ */
+export interface WordIndex {
+  /**
+   * Returns the best chunks, best first, ties by document id and then chunk number. With a `minScore` of 0, chunks that hold
+   * none of the words follow with the score 0.
+   */
+  search(request: WordSearch): Promise<Candidate[]>;
+  /** Returns the score of each chunk; NaN for a chunk that is not there any more. */
+  scores(
+    request: CallOptions & {
+      readonly callerId: string;
+      readonly query: string;
+      readonly chunks: readonly ChunkOfDocument[];
+    },
+  ): Promise<Float64Array>;
 }
 
 /** The terms of a query with their weights, by which chunks are scored. */
@@ -92,20 +133,6 @@ export interface TermWeights {
   readonly weights: Float64Array;
   /** The average length, in terms, of the chunks that the weights are based on. */
   readonly averageLength: number;
-}
-
-export interface TermSearch extends CallOptions {
-  readonly callerId: string;
-  readonly filter: Filter | null;
-  /** The terms to find by, of which there is at least one; every candidate holds one or more of them. */
-  readonly query: TermWeights;
-  /**
-   * How many candidates to return: those that score highest, by these weights or by the engine's
-   * own. There are more when some are known to be out of date.
-   */
-  readonly limit: number;
-  /** When given, candidates have their similarity to it. */
-  readonly vector?: Float32Array;
 }
 
 export interface IndexListing extends CallOptions {
@@ -119,17 +146,14 @@ export interface IndexListing extends CallOptions {
 export type OnProblem = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
 /**
- * Finds chunks and documents by access, filter, similarity and terms, over the hashes in Redis. Its answers are
+ * Finds chunks and documents by access, filter, vectors and words, over the hashes in Redis. Its answers are
  * supersets: they may contain what has just changed, and never leave out what was published before the call began.
  * @throws UnavailableError while it is loading, or when the engine cannot give a whole answer
  */
 export interface Index {
   readonly name: string;
-  search(request: IndexSearch): Promise<Candidate[]>;
-  /** Finds candidates by the terms that they hold. */
-  searchTerms(request: TermSearch): Promise<Candidate[]>;
-  /** Whether the postings of common terms cost so little to read that the first pass searches for all terms. */
-  readonly hasCheapPostings: boolean;
+  readonly vectors: VectorIndex;
+  readonly words: WordIndex;
   /** Returns the ids of readable documents that match, newest first, ties by id. */
   list(request: IndexListing): Promise<string[]>;
   count(request: Omit<IndexListing, 'skip' | 'limit'>): Promise<number>;

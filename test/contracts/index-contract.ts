@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import fc from 'fast-check';
 import { UnavailableError } from '../../src/shared/errors.js';
 import type { Filter } from '../../src/shared/filters/parse.js';
-import type { Index } from '../../src/shared/ports.js';
+import type { Index, VectorSearch } from '../../src/shared/ports.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { rejection } from '../support/rejection.js';
 import { until } from '../support/until.js';
@@ -44,8 +44,8 @@ export function describeIndexContract(
       await redis.stop();
     });
 
-    const search = (vector: readonly number[], request: Partial<Parameters<Index['search']>[0]> = {}) =>
-      index.search({ vector: unit(vector), callerId: 'owner', filter: null, limit: ALL, ...request });
+    const search = (vector: readonly number[], request: Partial<VectorSearch> = {}) =>
+      index.vectors.search({ vector: unit(vector), callerId: 'owner', filter: null, limit: ALL, ...request });
     const list = (request: Partial<Parameters<Index['list']>[0]> = {}) =>
       index.list({ callerId: 'owner', filter: null, skip: 0, limit: ALL, ...request });
     const count = (callerId = 'owner', filter: Filter | null = null) => index.count({ callerId, filter });
@@ -59,33 +59,18 @@ export function describeIndexContract(
       return { id, generation };
     };
 
-    test('finds the chunks of published documents, most similar first, with their terms', async () => {
+    test('finds the chunks of published documents, most similar first', async () => {
       const { id, generation } = await ingest([X, [1, 1, 0, 0], Y]);
       const found = await search(X, { limit: 2 });
       expect(found.map(({ documentId, number }) => [documentId, number])).toEqual([
         [id, 0],
         [id, 1],
       ]);
-      expect(found.map(({ similarity }) => similarity)).toEqual([
+      expect(found.map(({ score }) => score)).toEqual([
         expect.closeTo(1, 5),
         expect.closeTo(Math.SQRT1_2, 5),
       ]);
       expect(found.map(({ generation: from }) => from)).toEqual([generation, generation]);
-      expect(found.map(({ terms }) => Buffer.from(terms))).toEqual(
-        [0, 1].map((number) => Buffer.from(termsOf(generation, number))),
-      );
-    });
-
-    test('finds the same where only a part of each candidate will be read', async () => {
-      await ingest([X, [1, 1, 0, 0], Y]);
-      const found = await search(X);
-      expect(found).toHaveLength(3);
-      const similarities = (of: typeof found) =>
-        of.map(({ generation, number, similarity }) => [generation, number, similarity]);
-      const terms = (of: typeof found) =>
-        of.map((each) => [each.generation, each.number, Buffer.from(each.terms).toString('hex')]);
-      expect(similarities(await search(X, { reads: ['similarity'] }))).toEqual(similarities(found));
-      expect(terms(await search(X, { reads: ['terms'] }))).toEqual(terms(found));
     });
 
     test('lists a document before it is published, and finds nothing of it', async () => {

@@ -89,16 +89,16 @@ export function createIndexModel(data: IndexData) {
           (each, number) => [`${id}:${String(number)}`, innerProduct(query, unit(each))] as const,
         ),
       );
-      const found = await index.search({ ...request, vector: query, limit: 100 });
+      const found = await index.vectors.search({ ...request, vector: query, limit: 100 });
       // What an index adds to the matching ones is dropped by the check above it.
       const kept = found.filter(({ documentId }) => ids.includes(documentId));
       const similarities = new Map(
-        kept.map((each) => [`${each.documentId}:${String(each.number)}`, each.similarity]),
+        kept.map((each) => [`${each.documentId}:${String(each.number)}`, each.score]),
       );
       expect([...similarities.keys()].sort()).toEqual(expected.map(([address]) => address).sort());
       for (const [address, similarity] of expected)
         expect(similarities.get(address)).toBeCloseTo(similarity, 5);
-      expect(kept.map(({ similarity }) => similarity)).toEqual(
+      expect(kept.map(({ score }) => score)).toEqual(
         [...similarities.values()].sort((a, b) => b - a),
       );
     },

@@ -1,5 +1,6 @@
-import type { Candidate, Index, IndexSearch, TermWeights, TermSearch } from '../../src/shared/ports.js';
+import type { Candidate, Index, TermWeights } from '../../src/shared/ports.js';
 import { coveredShare } from '../../src/shared/search/bm25.js';
+import { weighQuery, type TermStatistics } from '../../src/shared/search/query-terms.js';
 
 /** A chunk that an index holds, and whether it passes the access lists and the filter that the index knows of. */
 export interface IndexedChunk {
@@ -12,37 +13,61 @@ export interface IndexedChunk {
   readonly isBeyondLimit: boolean;
 }
 
-type Searched = Pick<Index, 'search' | 'searchTerms' | 'hasCheapPostings'>;
+type Searched = Pick<Index, 'vectors' | 'words'>;
 
 /**
  * An index that reads a list from its beginning to its end, and keeps its contract by that: the nearest by vector, those
- * that score highest by terms, as many as it was asked for.
+ * that score highest by words, as many as it was asked for.
  */
 export function createListedIndex(
   chunks: () => readonly IndexedChunk[],
   {
-    hasCheapPostings,
+    statistics,
     onAsk = () => undefined,
-  }: { hasCheapPostings: boolean; onAsk?: (by: keyof Searched) => void },
+  }: { statistics: TermStatistics; onAsk?: (by: keyof Searched) => void },
 ): Searched {
-  const top = (scores: readonly Scored[], limit: number) => {
-    const ordered = scores.toSorted((a, b) => b.score - a.score);
-    return ordered.filter(({ chunk }, place) => place < limit || chunk.isBeyondLimit);
+  const best = (scores: readonly Scored[], limit: number) =>
+    scores
+      .toSorted(compare)
+      .filter(({ chunk }, place) => place < limit || chunk.isBeyondLimit)
+      .map(({ chunk, score }) => toCandidate(chunk, score));
+  const nearness = (vector: Float32Array) => (chunk: IndexedChunk) => innerProduct(vector, chunk.vector);
+  const wordScore = (query: string) => {
+    const weights = weighQuery(query, statistics);
+    return (chunk: IndexedChunk) => shareOf(chunk, weights);
   };
+  const scoresOf = (wanted: readonly Omit<Candidate, 'score'>[], score: (of: IndexedChunk) => number) =>
+    Float64Array.from(wanted, ({ generation, number }) => {
+      const chunk = chunks().find((each) => each.generation === generation && each.number === number);
+      return chunk ? score(chunk) : NaN;
+    });
   return {
-    hasCheapPostings,
-    search: ({ vector, limit }: Pick<IndexSearch, 'vector' | 'limit'>) => {
-      onAsk('search');
-      const scored = chunks().map((chunk) => ({ chunk, score: innerProduct(vector, chunk.vector) }));
-      return Promise.resolve(top(scored, limit).map(({ chunk, score }) => toCandidate(chunk, score)));
+    vectors: {
+      search: ({ vector, limit }) => {
+        onAsk('vectors');
+        const score = nearness(vector);
+        return Promise.resolve(
+          best(
+            chunks().map((chunk) => ({ chunk, score: score(chunk) })),
+            limit,
+          ),
+        );
+      },
+      similarities: ({ vector, chunks: wanted }) => Promise.resolve(scoresOf(wanted, nearness(vector))),
     },
-    searchTerms: ({ query, vector, limit }: Pick<TermSearch, 'query' | 'vector' | 'limit'>) => {
-      onAsk('searchTerms');
-      const holding = chunks()
-        .map((chunk) => ({ chunk, score: shareOf(chunk, query) }))
-        .filter(({ score }) => score > 0);
-      const similarity = (chunk: IndexedChunk) => (vector ? innerProduct(vector, chunk.vector) : NaN);
-      return Promise.resolve(top(holding, limit).map(({ chunk }) => toCandidate(chunk, similarity(chunk))));
+    words: {
+      search: ({ query, minScore, limit }) => {
+        onAsk('words');
+        const score = wordScore(query);
+        const scored = chunks().map((chunk) => ({ chunk, score: score(chunk) }));
+        return Promise.resolve(
+          best(
+            scored.filter((each) => each.score >= minScore),
+            limit,
+          ),
+        );
+      },
+      scores: ({ query, chunks: wanted }) => Promise.resolve(scoresOf(wanted, wordScore(query))),
     },
   };
 }
@@ -52,8 +77,14 @@ interface Scored {
   readonly score: number;
 }
 
-function toCandidate({ documentId, generation, number, terms }: IndexedChunk, similarity: number): Candidate {
-  return { documentId, generation, number, terms, similarity };
+function compare(a: Scored, b: Scored): number {
+  if (a.score !== b.score) return b.score - a.score;
+  if (a.chunk.documentId !== b.chunk.documentId) return a.chunk.documentId < b.chunk.documentId ? -1 : 1;
+  return a.chunk.number - b.chunk.number;
+}
+
+function toCandidate({ documentId, generation, number }: IndexedChunk, score: number): Candidate {
+  return { documentId, generation, number, score };
 }
 
 function shareOf({ terms }: IndexedChunk, query: TermWeights): number {

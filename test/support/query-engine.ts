@@ -3,6 +3,7 @@ import { createQueryEngineIndex } from '../../src/shared/adapters/query-engine-i
 import { createRecords } from '../../src/shared/documents/records.js';
 import type { Index } from '../../src/shared/ports.js';
 import { createRedis } from '../../src/shared/redis/client.js';
+import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
 import { findQueryEngine, type QueryEngine } from './query-engine-server.js';
 
 const REASON =
@@ -42,6 +43,7 @@ export async function openQueryEngineIndex(
     efRuntime: 100,
     timeoutMilliseconds: 5_000,
     claim: () => Promise.resolve(),
+    readStatistics: createTermStatistics(redis).read,
     readRecords: (ids) => records.readSome(ids, 2 ** 20),
     ...options,
   });

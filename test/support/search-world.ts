@@ -1,4 +1,5 @@
 import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedder.js';
+import { BATCH_SIZE, slicesOf } from '../../src/shared/batches.js';
 import { createChunks } from '../../src/shared/chunks/chunks.js';
 import { FIRST_VECTORS, type VectorSet } from '../../src/shared/data-set/stored-vectors.js';
 import { generationId, type DocumentRecord, type MatchableDocument } from '../../src/shared/document.js';
@@ -11,6 +12,7 @@ import {
   remove,
   replaceContent,
   startAttempt,
+  statisticsOwner,
   type Patch,
 } from '../../src/shared/documents/transitions.js';
 import { createEmbedding } from '../../src/shared/models/embedding.js';
@@ -118,8 +120,9 @@ export async function openSearchWorld(url: string, vectors: VectorSet = FIRST_VE
       publish(each, { ...fence, chunkCount: counts.chunks, tokenCount: counts.tokens }),
     );
     if (record) {
-      const wanted = { documentId: id, revision: record.revision, owner: record.ownerId };
-      await statistics.settle({ generation, batch: 0, chunks: counted }, wanted);
+      const wanted = { documentId: id, revision: record.revision, owner: statisticsOwner(record) };
+      for (const [batch, some] of slicesOf(counted, BATCH_SIZE).entries())
+        await statistics.settle({ generation, batch, chunks: some }, wanted);
     }
     await remember(id, texts);
     if (isCleaned) await cleanAll(discarded);
@@ -176,7 +179,7 @@ export async function openSearchWorld(url: string, vectors: VectorSet = FIRST_VE
     },
     createSearch: (index: Index, ranker: Ranker): Search => {
       const embedding = createEmbedding(embedder, { maxWaitMilliseconds: 0 });
-      return createSearch({ index, embedding, chooseRanker: () => ranker, readHits, statistics });
+      return createSearch({ index, embedding, chooseRanker: () => ranker, readHits });
     },
     /** What documents score: every chunk of those that `isWanted` lets through. */
     scores: async (
@@ -199,7 +202,7 @@ export async function openSearchWorld(url: string, vectors: VectorSet = FIRST_VE
         similarities.set(query, similarity);
         return { similarity, terms };
       });
-      const known = await statistics.read(callerId, ranker.queryTerms(query));
+      const known = await statistics.read(callerId, [...analyzeText(query).counts.keys()]);
       const scores = ranker.rank(query, candidates, known);
       return texts.map((text, i) => ({ ...text, score: scores[i] ?? 0 }));
     },

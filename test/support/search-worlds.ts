@@ -55,7 +55,6 @@ export const world = fc.record({
   /** Whether the index leaves out what the caller may not have; it may be late with it. */
   isIndexCurrent: fc.boolean(),
   isBeyondLimit: fc.boolean(),
-  hasCheapPostings: fc.boolean(),
   ranking: fc.constantFrom('lexical' as const, 'semantic' as const, 'hybrid' as const),
 });
 export const question = fc.record({

@@ -22,9 +22,14 @@ export function limitIndexTime(index: Index, { milliseconds }: { milliseconds: n
     };
   return {
     name: index.name,
-    hasCheapPostings: index.hasCheapPostings,
-    search: inTime((request) => index.search(request)),
-    searchTerms: inTime((request) => index.searchTerms(request)),
+    vectors: {
+      search: inTime((request) => index.vectors.search(request)),
+      similarities: inTime((request) => index.vectors.similarities(request)),
+    },
+    words: {
+      search: inTime((request) => index.words.search(request)),
+      scores: inTime((request) => index.words.scores(request)),
+    },
     list: inTime((request) => index.list(request)),
     count: inTime((request) => index.count(request)),
     // Neither of these asks the engine.

@@ -10,6 +10,7 @@ import type { Embedder, Index } from '../../shared/ports.js';
 import type { Redis } from '../../shared/redis/client.js';
 import { waitForRedis } from '../../shared/redis/open.js';
 import type { Settings } from '../../shared/settings/schema.js';
+import { createTermStatistics } from '../../shared/term-statistics/term-statistics.js';
 import { limitIndexTime } from './limit-index-time.js';
 
 /** Lists of the Query Engine read at most this many bytes of records at a time to compare them with a filter. */
@@ -84,6 +85,7 @@ async function createIndex({
         timeoutMilliseconds: settings.search.timeoutSeconds * 1_000,
         dimensions: async () => (await readDataSet(redis))?.dimensions ?? (await embedder.dimensions()),
         claim,
+        readStatistics: createTermStatistics(redis).read,
         readRecords: (ids) => records.readSome(ids, MAX_READ_BYTES),
       });
   }

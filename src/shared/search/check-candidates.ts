@@ -2,7 +2,7 @@ import { canRead } from '../access/access.js';
 import { at } from '../at.js';
 import type { MatchableDocument } from '../document.js';
 import { compileFilter } from '../filters/match.js';
-import type { ScoredCandidate } from './best-first.js';
+import type { Candidate } from '../ports.js';
 import type { FoundRecord, Hit } from './hit.js';
 import type { ReadHits } from './read-hits.js';
 import type { SearchRequest } from './request.js';
@@ -14,7 +14,7 @@ export interface Dropped {
 }
 
 /** Decides for each candidate whether it is a hit, in their order. */
-export type CheckCandidates = (candidates: readonly ScoredCandidate[]) => Promise<(Hit | Dropped)[]>;
+export type CheckCandidates = (candidates: readonly Candidate[]) => Promise<(Hit | Dropped)[]>;
 
 /** This many candidates are checked at a time, so that a large `k` never blocks the event loop. */
 const CHECK_SIZE = 100;
@@ -47,7 +47,7 @@ function withoutLists({ id, createdAt, metadata, published, pending }: Matchable
 
 /** Takes candidates in their order until there are `k` hits. */
 export async function takeHits(
-  ordered: Iterator<ScoredCandidate>,
+  ordered: Iterator<Candidate>,
   check: CheckCandidates,
   { k, per, onHits }: Pick<SearchRequest, 'k' | 'per' | 'onHits'>,
 ): Promise<{ hits: Hit[]; dropped: Dropped[] }> {
@@ -68,10 +68,10 @@ export async function takeHits(
 
 /** @param seen generations that were taken before; those of this batch are added */
 function nextBatch(
-  ordered: Iterator<ScoredCandidate>,
+  ordered: Iterator<Candidate>,
   { size, per, seen }: { size: number; per: SearchRequest['per']; seen: Set<string> },
-): ScoredCandidate[] {
-  const batch: ScoredCandidate[] = [];
+): Candidate[] {
+  const batch: Candidate[] = [];
   while (batch.length < size) {
     const next = ordered.next();
     if (next.done) break;

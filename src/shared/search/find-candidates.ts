@@ -1,94 +1,109 @@
-import type { Candidate, Index } from '../ports.js';
-import type { Pass } from './plan-passes.js';
+import type { Candidate, ChunkOfDocument, Index } from '../ports.js';
 import type { Ranker } from './ranking.js';
 import type { SearchRequest } from './request.js';
 
-/** What one pass found, without repetitions. */
-interface PassAnswer {
-  readonly candidates: readonly Candidate[];
-  /** How many of them the pass's limit counts. */
-  readonly count: number;
-}
-
-/** What several passes found together. */
+/** Candidates with the scores that the ranking gives them, in any order. */
 export interface Found {
   readonly candidates: readonly Candidate[];
-  /** How many each pass found, in the order of the passes. */
-  readonly counts: readonly number[];
+  /** Whether there may be more than these. */
+  readonly isCutOff: boolean;
 }
 
-/** Runs passes at the same time, so that what they find is of one moment. */
-export type FindCandidates = (passes: readonly Pass[]) => Promise<Found>;
+/** Finds candidates for a page, the best among them. @param width 1 at first, and more when too few of them were hits */
+export type FindCandidates = (width: number) => Promise<Found>;
 
-interface PassContext {
-  readonly index: Pick<Index, 'search' | 'searchTerms'>;
-  readonly ranker: Pick<Ranker, 'reads'>;
-  readonly request: Pick<SearchRequest, 'callerId' | 'filter' | 'signal'>;
-  /** Makes the vector of the query when a pass first needs it. */
+interface FindContext {
+  readonly index: Pick<Index, 'vectors' | 'words'>;
+  readonly ranker: Ranker;
+  readonly request: Pick<SearchRequest, 'callerId' | 'filter' | 'signal' | 'query' | 'k' | 'minScore' | 'per'>;
+  /** Makes the vector of the query. */
   readonly embed: () => Promise<Float32Array>;
 }
 
-export function createFindCandidates(context: PassContext): FindCandidates {
-  return async (passes) => {
-    const answers = await Promise.all(passes.map((pass) => runPass(context, pass)));
-    return {
-      candidates: answers.map(({ candidates }) => candidates).reduce(merge, []),
-      counts: answers.map(({ count }) => count),
-    };
+/** Candidates beyond `k`, since some may have changed meanwhile, and an engine may cut off equal ones arbitrarily. */
+const SPARE = 16;
+/** With more, the Query Engine compares with every vector of up to 300,000 instead of walking its graph. */
+const MIN_NEAREST = 12;
+/** Pages of documents begin with this many candidates for each hit, because a document may have several chunks among them. */
+const CHUNKS_A_DOCUMENT = 4;
+/** With a hybrid ranking, so many of the nearest may turn out best, and so many of those that hold the words. */
+const MIN_HYBRID_NEAREST = 400;
+const MIN_HYBRID_WORDS = 50;
+
+export function createFindCandidates(context: FindContext): FindCandidates {
+  switch (context.ranker.ranking) {
+    case 'lexical':
+      return (width) => findByWords(context, width);
+    case 'semantic':
+      return (width) => findNearest(context, width);
+    case 'hybrid':
+      return (width) => findHybrid(context, width);
+  }
+}
+
+async function findByWords({ index, request }: FindContext, width: number): Promise<Found> {
+  const { callerId, filter, signal, query, k, minScore, per } = request;
+  const limit = width * ((per === 'document' ? CHUNKS_A_DOCUMENT : 1) * k + SPARE);
+  const certain = per === 'document' ? limit : width * k;
+  const asked = { query, callerId, filter, minScore, limit, certain, signal };
+  const candidates = await index.words.search(asked);
+  return { candidates, isCutOff: candidates.length >= limit };
+}
+
+async function findNearest({ index, ranker, request, embed }: FindContext, width: number): Promise<Found> {
+  const { callerId, filter, signal, k } = request;
+  const limit = width * (k + 2 <= MIN_NEAREST ? MIN_NEAREST : k + SPARE);
+  const nearest = await index.vectors.search({ vector: await embed(), callerId, filter, limit, signal });
+  return {
+    candidates: nearest.map((each) => withScore(each, ranker.combine(each.score, 0))),
+    isCutOff: nearest.length >= limit,
   };
 }
 
-async function runPass(context: PassContext, pass: Pass): Promise<PassAnswer> {
-  switch (pass.kind) {
-    case 'nearest':
-      return counted(await findNearest(context, pass));
-    case 'terms': {
-      const { callerId, filter, signal } = context.request;
-      const { terms: query, limit } = pass;
-      return counted(await context.index.searchTerms({ query, callerId, filter, limit, signal }));
-    }
-    case 'hybrid': {
-      const [nearest, holding] = await Promise.all([findNearest(context, pass), findHolding(context, pass)]);
-      return { candidates: merge(nearest, holding), count: nearest.length };
-    }
-  }
-}
-
-async function findNearest(
-  { index, ranker, request, embed }: PassContext,
-  { limit }: Pass,
-): Promise<Candidate[]> {
-  const { callerId, filter, signal } = request;
-  return index.search({ vector: await embed(), callerId, filter, limit, reads: ranker.reads, signal });
-}
-
-/** Finds chunks that hold terms of a hybrid pass, with their similarities. */
-async function findHolding(
-  { index, request, embed }: PassContext,
-  { terms, termsLimit }: Extract<Pass, { kind: 'hybrid' }>,
-): Promise<readonly Candidate[]> {
-  const { callerId, filter, signal } = request;
+/** Takes the nearest and those that hold the words, each with what it lacks of the other score. */
+async function findHybrid({ index, ranker, request, embed }: FindContext, width: number): Promise<Found> {
+  const { callerId, filter, signal, query, k } = request;
   const vector = await embed();
-  let found: readonly Candidate[] = [];
-  for (const query of terms) {
-    const more = await index.searchTerms({ query, vector, callerId, filter, limit: termsLimit, signal });
-    found = merge(found, more);
-    if (more.length >= termsLimit) break;
-  }
-  return found;
+  const nearestLimit = width * Math.max(MIN_HYBRID_NEAREST, 4 * k);
+  const wordsLimit = width * Math.max(MIN_HYBRID_WORDS, k + SPARE);
+  const [nearest, holding] = await Promise.all([
+    index.vectors.search({ vector, callerId, filter, limit: nearestLimit, signal }),
+    // Any score above 0 will do.
+    index.words.search({ query, callerId, filter, minScore: Number.MIN_VALUE, limit: wordsLimit, signal }),
+  ]);
+  const byVector = byAddress(nearest);
+  const byWords = byAddress(holding);
+  const onlyNear = nearest.filter((each) => !byWords.has(addressOf(each)));
+  const onlyHolding = holding.filter((each) => !byVector.has(addressOf(each)));
+  const [shares, similarities] = await Promise.all([
+    onlyNear.length > 0 ? index.words.scores({ query, callerId, chunks: onlyNear, signal }) : [],
+    onlyHolding.length > 0 ? index.vectors.similarities({ vector, callerId, chunks: onlyHolding, signal }) : [],
+  ]);
+  const both = nearest.flatMap((each) => {
+    const share = byWords.get(addressOf(each))?.score;
+    return share === undefined ? [] : [withScore(each, ranker.combine(each.score, share))];
+  });
+  return {
+    candidates: [
+      ...both,
+      ...onlyNear.map((each, i) => withScore(each, ranker.combine(each.score, shares[i] ?? Number.NaN))),
+      ...onlyHolding.map((each, i) => withScore(each, ranker.combine(similarities[i] ?? Number.NaN, each.score))),
+      // What went away in between has no score.
+    ].filter(({ score }) => !Number.isNaN(score)),
+    isCutOff: nearest.length >= nearestLimit || holding.length >= wordsLimit,
+  };
 }
 
-function counted(candidates: readonly Candidate[]): PassAnswer {
-  return { candidates, count: candidates.length };
-}
+const withScore = ({ documentId, generation, number }: ChunkOfDocument, score: number): Candidate => ({
+  documentId,
+  generation,
+  number,
+  score,
+});
 
-function merge(first: readonly Candidate[], second: readonly Candidate[]): readonly Candidate[] {
-  if (first.length === 0) return second;
-  if (second.length === 0) return first;
-  const known = new Set(first.map(addressOf));
-  return [...first, ...second.filter((each) => !known.has(addressOf(each)))];
-}
+const byAddress = (candidates: readonly Candidate[]): ReadonlyMap<string, Candidate> =>
+  new Map(candidates.map((each) => [addressOf(each), each]));
 
-function addressOf({ generation, number }: Candidate): string {
+function addressOf({ generation, number }: ChunkOfDocument): string {
   return `${generation}:${String(number)}`;
 }

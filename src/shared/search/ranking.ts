@@ -1,6 +1,4 @@
 import { at } from '../at.js';
-import type { CandidatePart } from '../ports.js';
-import { analyzeText } from '../text/analyze-text.js';
 import { coveredShare } from './bm25.js';
 import { weighQuery, type TermStatistics } from './query-terms.js';
 
@@ -17,10 +15,8 @@ export type Ranking = (typeof RANKINGS)[number];
 /** Scores candidates. It is pure: a score depends only on the query, the chunk and the statistics. */
 export interface Ranker {
   readonly ranking: Ranking;
-  /** What `rank` reads of candidates. With terms it also reads their statistics. */
-  readonly reads: readonly CandidatePart[];
-  /** The terms whose statistics `rank` reads. */
-  queryTerms(query: string): readonly number[];
+  /** Makes the score of the similarity of the vectors and the score by words. It does not read what it does not rank by. */
+  combine(similarity: number, share: number): number;
   /** Returns one score in [0, 1] for each candidate, in their order. */
   rank(query: string, candidates: readonly RankedCandidate[], statistics: TermStatistics): Float64Array;
 }
@@ -29,8 +25,7 @@ export interface Ranker {
 export function createSemanticRanker(): Ranker {
   return {
     ranking: 'semantic',
-    reads: ['similarity'],
-    queryTerms: () => [],
+    combine: clamp,
     rank: (_query, candidates) => Float64Array.from(candidates, ({ similarity }) => clamp(similarity)),
   };
 }
@@ -39,8 +34,7 @@ export function createSemanticRanker(): Ranker {
 export function createLexicalRanker(): Ranker {
   return {
     ranking: 'lexical',
-    reads: ['terms'],
-    queryTerms: (query) => [...analyzeText(query).counts.keys()],
+    combine: (_similarity, share) => share,
     rank(query, candidates, statistics) {
       const weights = weighQuery(query, statistics);
       const counts = new Uint8Array(weights.terms.length);
@@ -57,15 +51,15 @@ export function createLexicalRanker(): Ranker {
  * @param weight the share of the similarity, from 0 to 1
  */
 export function createHybridRanker(weight: number): Ranker {
-  const [lexical, semantic] = [createLexicalRanker(), createSemanticRanker()];
+  const lexical = createLexicalRanker();
+  const combine = (similarity: number, share: number) =>
+    clamp(weight * clamp(similarity) + (1 - weight) * share);
   return {
     ranking: 'hybrid',
-    reads: ['similarity', 'terms'],
-    queryTerms: (query) => lexical.queryTerms(query),
+    combine,
     rank(query, candidates, statistics) {
       const shares = lexical.rank(query, candidates, statistics);
-      const similarities = semantic.rank(query, candidates, statistics);
-      return shares.map((share, i) => clamp(weight * at(similarities, i) + (1 - weight) * share));
+      return shares.map((share, i) => combine(at(candidates, i).similarity, share));
     },
   };
 }

@@ -6,9 +6,8 @@ import type { Index } from '../../../src/shared/ports.js';
 /** An index that answers only when it is told to give up. */
 const slow: Index = {
   name: 'slow',
-  hasCheapPostings: true,
-  search: ({ signal }) => hang(signal),
-  searchTerms: ({ signal }) => hang(signal),
+  vectors: { search: ({ signal }) => hang(signal), similarities: ({ signal }) => hang(signal) },
+  words: { search: ({ signal }) => hang(signal), scores: ({ signal }) => hang(signal) },
   list: ({ signal }) => hang(signal),
   count: ({ signal }) => hang(signal),
   state: () => Promise.resolve('ready'),
@@ -25,12 +24,14 @@ function hang(signal: AbortSignal | undefined): Promise<never> {
 
 const request = { callerId: 'alice', filter: null, skip: 0, limit: 10 };
 const search = { ...request, vector: new Float32Array(4) };
-const query = { terms: Uint32Array.of(1), weights: Float64Array.of(1), averageLength: 1 };
+const words = { ...request, query: 'harbour', minScore: 0 };
 
 test('an index that takes too long is unavailable, whatever it is asked', async () => {
   const index = limitIndexTime(slow, { milliseconds: 20 });
-  await expect(index.search(search)).rejects.toBeInstanceOf(UnavailableError);
-  await expect(index.searchTerms({ ...request, query })).rejects.toBeInstanceOf(UnavailableError);
+  await expect(index.vectors.search(search)).rejects.toBeInstanceOf(UnavailableError);
+  await expect(index.vectors.similarities({ ...search, chunks: [] })).rejects.toBeInstanceOf(UnavailableError);
+  await expect(index.words.search(words)).rejects.toBeInstanceOf(UnavailableError);
+  await expect(index.words.scores({ ...words, chunks: [] })).rejects.toBeInstanceOf(UnavailableError);
   await expect(index.list(request)).rejects.toBeInstanceOf(UnavailableError);
   await expect(index.count(request)).rejects.toBeInstanceOf(UnavailableError);
 });
@@ -39,13 +40,13 @@ test('an answer in time, and what the index is, are handed through', async () =>
   const index = limitIndexTime({ ...slow, count: () => Promise.resolve(3) }, { milliseconds: 20_000 });
   expect(await index.count(request)).toBe(3);
   expect(await index.state()).toBe('ready');
-  expect([index.name, index.hasCheapPostings]).toEqual(['slow', true]);
+  expect(index.name).toBe('slow');
 });
 
 test("the caller's own abort stays what it is", async () => {
   const index = limitIndexTime(slow, { milliseconds: 20_000 });
   const controller = new AbortController();
-  const answer = index.search({ ...search, signal: controller.signal });
+  const answer = index.vectors.search({ ...search, signal: controller.signal });
   controller.abort();
   await expect(answer).rejects.toThrow('given up');
 });

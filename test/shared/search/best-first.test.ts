@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Candidate } from '../../../src/shared/ports.js';
 import { bestFirst } from '../../../src/shared/search/best-first.js';
 
 /** Few values of each, so that ties are many. */
@@ -13,14 +12,6 @@ const scored = fc.record({
 
 const minScores = fc.constantFrom(0, 0.5, 1);
 
-const toCandidate = ({ documentId, generation, number }: Omit<Candidate, 'similarity' | 'terms'>) => ({
-  documentId,
-  generation,
-  number,
-  similarity: 0.5,
-  terms: new Uint8Array(),
-});
-
 describe('candidates, best first', () => {
   test('come by falling score, document, chunk number and place; none scores less than asked', () => {
     fc.assert(
@@ -29,9 +20,7 @@ describe('candidates, best first', () => {
         minScores,
         fc.integer({ min: 1, max: 60 }),
         (items, minScore, k) => {
-          const scores = Float64Array.from(items, ({ score }) => score);
           const expected = items
-            .map(({ documentId, generation, number, score }) => ({ documentId, generation, number, score }))
             .filter(({ score }) => score >= minScore)
             .sort(
               (a, b) =>
@@ -39,7 +28,7 @@ describe('candidates, best first', () => {
                 Number(a.documentId > b.documentId) - Number(a.documentId < b.documentId) ||
                 a.number - b.number,
             );
-          expect([...bestFirst(items.map(toCandidate), scores, { k, minScore })]).toEqual(expected);
+          expect([...bestFirst(items, { k, minScore })]).toEqual(expected);
         },
       ),
     );

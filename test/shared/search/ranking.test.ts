@@ -33,10 +33,6 @@ function statisticsOf(...texts: string[]): TermStatistics {
 }
 
 describe('the lexical ranker', () => {
-  test('asks for the statistics of the terms of the query', () => {
-    expect(lexical.queryTerms('the wolf of the Wolf’s')).toEqual([hashTerm('wolf')]);
-  });
-
   test('scores between 0 for nothing in common and 1 for a query wholly covered', () => {
     expect(score('wolf sheep', 'orchard')).toBe(0);
     expect(score('wolf sheep', 'wolf')).toBeGreaterThan(0);
@@ -107,7 +103,6 @@ describe('the semantic ranker', () => {
       similarity,
     }));
     expect([...semantic.rank('wolf', scored, noStatistics)]).toEqual([0.25, 0, 1]);
-    expect(semantic.queryTerms('wolf')).toEqual([]);
   });
 });
 
@@ -158,14 +153,13 @@ describe('the hybrid ranker', () => {
     expect(hybrid).toBe(words);
   });
 
-  test('reads similarities and terms, and takes the statistics of the terms', () => {
-    const hybrid = createHybridRanker(0.5);
-    expect(hybrid.queryTerms('the wolf')).toEqual(lexical.queryTerms('the wolf'));
-    expect([hybrid, lexical, semantic].map(({ reads }) => reads)).toEqual([
-      ['similarity', 'terms'],
-      ['terms'],
-      ['similarity'],
+  test('is made of the two scores, like the others of the one that they rank by', () => {
+    expect([createHybridRanker(0.75), lexical, semantic].map(({ combine }) => combine(0.4, 0.8))).toEqual([
+      0.75 * 0.4 + 0.25 * 0.8,
+      0.8,
+      0.4,
     ]);
+    expect(createHybridRanker(0.5).combine(NaN, 0.8)).toBeNaN();
   });
 });
 

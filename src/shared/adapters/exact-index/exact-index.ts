@@ -1,5 +1,5 @@
 import { FIRST_VECTORS, type VectorSet } from '../../data-set/stored-vectors.js';
-import type { Index, OnProblem } from '../../ports.js';
+import type { Index, OnProblem, VectorIndex, WordIndex } from '../../ports.js';
 import { createTurns } from '../../fair-scheduling/turns.js';
 import type { Reply } from './pending-requests.js';
 import { startMirrorThread, type MirrorThread } from './thread-client.js';
@@ -13,7 +13,7 @@ const MAX_ALONE = 32;
 const MAX_WAITING = 1_000;
 
 /**
- * An index that scans all vectors, or the postings of terms, in a thread that mirrors records, vectors and terms in memory.
+ * An index that scans all vectors, and reads the postings of words, in a thread that mirrors records, vectors and terms.
  * It is made at once, and `ready` when everything is loaded.
  *
  * @param options.onProblem is told of lost data, lost connections and too much data; `fields.level` is `warn` or `error`
@@ -31,18 +31,8 @@ export function createExactIndex({
   const ask = createAskInTurn(thread);
   return Promise.resolve({
     name: 'exact',
-    hasCheapPostings: true,
-    search: async ({ vector, callerId, filter, limit, signal }) => {
-      // The copy is needed, since sending a view would send the whole buffer behind it.
-      const question = { type: 'search', vector: vector.slice(), callerId, filter, limit } as const;
-      const answer = await ask(question, signal);
-      return answer.type === 'search' ? answer.candidates : mismatch();
-    },
-    searchTerms: async ({ query, vector, callerId, filter, limit, signal }) => {
-      const question = { type: 'terms', query, callerId, filter, limit } as const;
-      const answer = await ask(vector ? { ...question, vector: vector.slice() } : question, signal);
-      return answer.type === 'search' ? answer.candidates : mismatch();
-    },
+    vectors: createVectorIndex(ask),
+    words: createWordIndex(ask),
     list: async ({ callerId, filter, skip, limit, signal }) => {
       const answer = await ask({ type: 'list', callerId, filter, skip, limit }, signal);
       return answer.type === 'list' ? [...answer.documentIds] : mismatch();
@@ -56,17 +46,48 @@ export function createExactIndex({
   });
 }
 
+type Ask = (question: Question, signal: AbortSignal | undefined) => Promise<Reply>;
+
+function createVectorIndex(ask: Ask): VectorIndex {
+  return {
+    search: async ({ vector, callerId, filter, limit, signal }) => {
+      // The copy is needed, since sending a view would send the whole buffer behind it.
+      const question = { type: 'search', vector: vector.slice(), callerId, filter, limit } as const;
+      const answer = await ask(question, signal);
+      return answer.type === 'search' ? answer.candidates : mismatch();
+    },
+    similarities: async ({ vector, callerId, chunks, signal }) => {
+      const question = { type: 'similarities', vector: vector.slice(), callerId, chunks } as const;
+      const answer = await ask(question, signal);
+      return answer.type === 'scores' ? answer.scores : mismatch();
+    },
+  };
+}
+
+function createWordIndex(ask: Ask): WordIndex {
+  return {
+    search: async ({ query, callerId, filter, minScore, limit, signal }) => {
+      const answer = await ask({ type: 'words', query, callerId, filter, minScore, limit }, signal);
+      return answer.type === 'search' ? answer.candidates : mismatch();
+    },
+    scores: async ({ query, callerId, chunks, signal }) => {
+      const answer = await ask({ type: 'word-scores', query, callerId, chunks }, signal);
+      return answer.type === 'scores' ? answer.scores : mismatch();
+    },
+  };
+}
+
 /**
  * Asks the thread, each question in its caller's turn. Who waits for chunks to be loaded takes no turn meanwhile, so that
  * others are answered, and then asks again. That a document is published in the meantime does not make them wait again.
  */
-function createAskInTurn(thread: MirrorThread) {
+function createAskInTurn(thread: MirrorThread): Ask {
   const turns = createTurns(MAX_AT_ONCE, {
     maxAlone: MAX_ALONE,
     maxWaiting: MAX_WAITING,
     name: 'index',
   });
-  return async (question: Question, signal: AbortSignal | undefined): Promise<Reply> => {
+  return async (question, signal) => {
     const ask = (hasWaited: boolean) =>
       turns.run(() => thread.ask(question, { hasWaited, signal }), { by: question.callerId, signal });
     const answer = await ask(false);

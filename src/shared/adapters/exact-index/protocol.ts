@@ -1,5 +1,5 @@
 import type { Filter } from '../../filters/parse.js';
-import type { TermWeights } from '../../ports.js';
+import type { ChunkOfDocument } from '../../ports.js';
 import type { PackedCandidates } from './packed-candidates.js';
 
 /** What the asking thread asks for. */
@@ -12,12 +12,24 @@ export type Question =
       readonly limit: number;
     }
   | {
-      readonly type: 'terms';
+      readonly type: 'words';
       readonly callerId: string;
       readonly filter: Filter | null;
-      readonly query: TermWeights;
+      readonly query: string;
+      readonly minScore: number;
       readonly limit: number;
-      readonly vector?: Float32Array;
+    }
+  | {
+      readonly type: 'similarities';
+      readonly callerId: string;
+      readonly vector: Float32Array;
+      readonly chunks: readonly ChunkOfDocument[];
+    }
+  | {
+      readonly type: 'word-scores';
+      readonly callerId: string;
+      readonly query: string;
+      readonly chunks: readonly ChunkOfDocument[];
     }
   | {
       readonly type: 'list';
@@ -43,6 +55,7 @@ export type Answer =
   /** Chunks that the question may find are still being loaded. It is to be asked again when they are there. */
   | { readonly type: 'missing'; readonly missing: readonly number[] }
   | { readonly type: 'loaded' }
+  | { readonly type: 'scores'; readonly scores: Float64Array<ArrayBuffer> }
   | { readonly type: 'list'; readonly documentIds: readonly string[] }
   | { readonly type: 'count'; readonly count: number };
 
@@ -56,9 +69,6 @@ export type Message =
       readonly reason: string;
     }
   | { readonly type: 'state'; readonly state: 'loading' | 'ready' }
-  /** Both threads read a slab. The first message announces one; after the second, no answer refers to lower ones. */
-  | { readonly type: 'slab'; readonly slab: number; readonly bytes: SharedArrayBuffer }
-  | { readonly type: 'slabs-dropped'; readonly below: number }
   | {
       readonly type: 'problem';
       readonly message: string;

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { VectorSet } from '../../data-set/stored-vectors.js';
 import { UnavailableError } from '../../errors.js';
 import type { CallOptions, OnProblem } from '../../ports.js';
-import { unpackCandidates, type Slabs } from './packed-candidates.js';
+import { unpackCandidates } from './packed-candidates.js';
 import { createPendingRequests, type Outcome, type PendingRequests, type Reply } from './pending-requests.js';
 import type { Answer, Message, Question, Request } from './protocol.js';
 
@@ -29,13 +29,11 @@ interface ThreadOptions {
 interface Asking {
   state: 'loading' | 'ready';
   readonly pending: PendingRequests;
-  /** The memory that the thread keeps terms in, to which its answers refer. */
-  readonly slabs: Map<number, SharedArrayBuffer>;
 }
 
 /** Starts the mirror's thread, and starts it again when it dies. What is returned is used by the asking thread. */
 export function startMirrorThread(options: ThreadOptions): MirrorThread {
-  const asking: Asking = { state: 'loading', pending: createPendingRequests(), slabs: new Map() };
+  const asking: Asking = { state: 'loading', pending: createPendingRequests() };
   /** Null after a thread has died and before the next one starts, and after `close`. */
   let running: Worker | null = null;
   let isClosed = false;
@@ -77,10 +75,9 @@ export function startMirrorThread(options: ThreadOptions): MirrorThread {
   };
 }
 
-/** Rejects the requests that wait for a thread that has ended, and lets go of the memory that it shared. */
+/** Rejects the requests that wait for a thread that has ended. */
 function forgetThread(asking: Asking): void {
   asking.state = 'loading';
-  asking.slabs.clear();
   asking.pending.failAll();
 }
 
@@ -101,14 +98,8 @@ function startWorker(
 }
 
 function receive(message: Message, asking: Asking, onProblem: OnProblem): void {
-  const { pending, slabs } = asking;
+  const { pending } = asking;
   switch (message.type) {
-    case 'slab':
-      slabs.set(message.slab, message.bytes);
-      return;
-    case 'slabs-dropped':
-      for (const slab of slabs.keys()) if (slab < message.below) slabs.delete(slab);
-      return;
     case 'state':
       asking.state = message.state;
       return;
@@ -116,7 +107,7 @@ function receive(message: Message, asking: Asking, onProblem: OnProblem): void {
       onProblem(message.message, message.fields);
       return;
     case 'answer':
-      pending.settle(message.id, () => unpack(message.answer, slabs));
+      pending.settle(message.id, () => unpack(message.answer));
       return;
     case 'failure':
       pending.settle(message.id, () => () => {
@@ -125,10 +116,10 @@ function receive(message: Message, asking: Asking, onProblem: OnProblem): void {
   }
 }
 
-function unpack(answer: Answer, slabs: Slabs): Outcome {
+function unpack(answer: Answer): Outcome {
   if (answer.type !== 'search') return () => answer;
   try {
-    const candidates = unpackCandidates(answer.found, slabs);
+    const candidates = unpackCandidates(answer.found);
     return () => ({ type: 'search', candidates });
   } catch (error) {
     return () => {

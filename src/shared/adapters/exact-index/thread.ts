@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { z } from 'zod';
+import { canRead } from '../../access/access.js';
 import { vectorSetSchema } from '../../data-set/stored-vectors.js';
 import { PAGE_SIZE } from './mirror/chunk-loading/chunk-load.js';
 import { createFollower } from './mirror/follower.js';
@@ -11,6 +12,7 @@ import type { MissingChunks } from './mirror/chunk-loading/missing-chunks.js';
 import { createPresence } from './mirror/presence.js';
 import type { Answer, Message, Question, Request } from './protocol.js';
 import { loadKernel } from './scan/kernel.js';
+import { createSlices } from './scan/slices.js';
 import type { Mask } from './scan/working-mask.js';
 
 /** The thread that mirrors the data, follows its changes and scans. The asking thread's event loop does none of that. */
@@ -30,20 +32,19 @@ const report = (message: string, fields: Readonly<Record<string, unknown>>) => {
   send({ type: 'problem', message, fields });
 };
 
+/** Whether everything is loaded; and whether everything was in postings at that time, too, so that searches are fast. */
+let loaded: 'loading' | 'ready' = 'loading';
 let state: 'loading' | 'ready' = 'loading';
+let isTidying = false;
 let runId: string | null = null;
 /** Whether Redis is away; null before the first connection. */
 let isAway: boolean | null = null;
 let isFailing = false;
 let hasWarned = false;
 
-const mirror = createMirror(await loadKernel(), {
-  onSlab: (slab, bytes) => {
-    send({ type: 'slab', slab, bytes });
-  },
-  onSlabsDropped: (below) => {
-    send({ type: 'slabs-dropped', below });
-  },
+const slices = createSlices();
+const mirror = createMirror(await loadKernel(), () => {
+  if (state === 'ready') tidy();
 });
 const client = createMirrorClient({
   url: redisUrl,
@@ -73,11 +74,30 @@ const follower = createFollower({
     if (state === 'ready') presence.tell().catch(reportFailure);
   },
   onState: (next) => {
-    if (next !== state) send({ type: 'state', state: next });
-    state = next;
+    loaded = next;
+    if (next === 'loading') show(next);
+    else tidy();
   },
 });
 const freshness = coalesceRuns(() => follower.sync());
+
+function show(next: 'loading' | 'ready'): void {
+  if (next !== state) send({ type: 'state', state: next });
+  state = next;
+}
+
+/** Puts what was loaded into postings, a slice at a time. */
+function tidy(): void {
+  if (isTidying) return;
+  isTidying = true;
+  slices
+    .run('', (isTimeLeft) => mirror.tidy(isTimeLeft))
+    .finally(() => {
+      isTidying = false;
+      if (loaded === 'ready') show('ready');
+    })
+    .catch(reportFailure);
+}
 
 /** The requests that somebody waits for; cancelled ones are taken out. */
 const waiting = new Set<number>();
@@ -92,7 +112,7 @@ async function serve(request: Exclude<Request, { cancelled: number }>): Promise<
   waiting.add(id);
   try {
     const answer = 'question' in request ? await answerTo(request) : await untilLoaded(request.missing);
-    if (answer) send({ type: 'answer', id, answer }, answer.type === 'search' ? [answer.found.buffer] : []);
+    if (answer) send({ type: 'answer', id, answer }, transferred(answer));
   } catch (error) {
     if (!waiting.has(id)) return;
     const isUnavailable = error instanceof NotServing;
@@ -114,15 +134,15 @@ async function answerTo({
   requireLoaded();
   await withinDeadline(freshness.wait());
   // What is published from now on need not be found.
-  const readsChunks = question.type === 'search' || question.type === 'terms';
-  const missing = readsChunks && !hasWaited ? [...follower.missing.values()] : [];
+  const missing = readsChunks(question) && !hasWaited ? [...follower.missing.values()] : [];
   for (;;) {
-    const readMask = await mirror.prepare(question, () => waiting.has(id));
+    const readMask = await prepareMask(id, question);
     if (!readMask) return null;
     // The mirror may have started over while the mask was computed.
     requireLoaded();
     const mask = readMask();
-    const lacking = missing.filter((each) => !each.isOver && mayBeFound(each, mask));
+    const isWanted = ({ documentId }: MissingChunks) => mayBeFound(documentId, question, mask);
+    const lacking = missing.filter((each) => !each.isOver && isWanted(each));
     if (lacking.length === 0) return answerFrom(mirror, question, mask);
     if (sumOf(lacking) > PAGE_SIZE) return { type: 'missing', missing: lacking.map(({ number }) => number) };
     // This takes a few milliseconds, less than asking again.
@@ -130,14 +150,29 @@ async function answerTo({
   }
 }
 
+const readsChunks = ({ type }: Question): boolean => type === 'search' || type === 'words';
+
+/** The mask is null for a question that needs none. @returns null when nobody waits for the answer any more */
+async function prepareMask(id: number, question: Question): Promise<(() => Mask | null) | null> {
+  switch (question.type) {
+    case 'similarities':
+    case 'word-scores':
+      return () => null;
+    case 'words':
+      if (question.filter === null && mirror.readsWholePartitions(question.callerId)) return () => null;
+  }
+  return mirror.prepare(question, () => waiting.has(id));
+}
+
 async function untilLoaded(missing: readonly number[]): Promise<Answer> {
   await Promise.all(missing.map(async (number) => follower.missing.get(number)?.over));
   return { type: 'loaded' };
 }
 
-function mayBeFound({ documentId }: MissingChunks, mask: Mask): boolean {
+function mayBeFound(documentId: string, { callerId }: Question, mask: Mask | null): boolean {
   const document = mirror.get(documentId);
-  return document !== undefined && mask.documents[document.slot] === 1;
+  if (!document) return false;
+  return mask ? mask.documents[document.slot] === 1 : canRead(callerId, document.access.lists);
 }
 
 function sumOf(missing: readonly MissingChunks[]): number {
@@ -148,16 +183,35 @@ function requireLoaded(): void {
   if (state === 'loading') throw new NotServing('the index is loading');
 }
 
-function answerFrom(from: Mirror, question: Question, mask: Mask): Answer {
+function answerFrom(from: Mirror, question: Question, mask: Mask | null): Answer {
+  switch (question.type) {
+    case 'words':
+      return { type: 'search', found: from.searchWords({ ...question, mask }) };
+    case 'similarities':
+      return { type: 'scores', scores: from.similarities(question.vector, question.chunks) };
+    case 'word-scores':
+      return { type: 'scores', scores: from.wordScores(question, question.chunks) };
+  }
+  if (!mask) throw new Error('a question that needs a mask was answered without one');
   switch (question.type) {
     case 'search':
       return { type: 'search', found: from.search({ ...question, mask }) };
-    case 'terms':
-      return { type: 'search', found: from.searchTerms({ ...question, mask }) };
     case 'list':
       return { type: 'list', documentIds: from.list({ ...question, mask }) };
     case 'count':
       return { type: 'count', count: from.count({ mask }) };
+  }
+}
+
+/** The memory of an answer that is handed over instead of copied. */
+function transferred(answer: Answer): ArrayBuffer[] {
+  switch (answer.type) {
+    case 'search':
+      return [answer.found.numbers.buffer, answer.found.scores.buffer];
+    case 'scores':
+      return [answer.scores.buffer];
+    default:
+      return [];
   }
 }
 

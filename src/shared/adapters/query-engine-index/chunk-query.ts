@@ -1,11 +1,9 @@
 import { encodeVector, type VectorType } from '../../data-set/stored-vectors.js';
-import type { CandidatePart, IndexSearch, TermSearch } from '../../ports.js';
+import type { TermWeights, VectorSearch } from '../../ports.js';
 import { termToken } from '../../text/term-tokens.js';
 
 /** Arguments of FT.SEARCH after the name of the index. */
 export type ChunkQuery = readonly (string | Buffer)[];
-
-const FIELDS = { similarity: 'distance', terms: 'terms' } as const satisfies Record<CandidatePart, string>;
 
 /** A query may have this many tokens: the engine reads some 50,000 a second, on the thread that serves everybody. */
 const MAX_TOKENS = 4_000;
@@ -30,15 +28,14 @@ function attributesOf(effort: SearchEffort): string {
 
 export function nearestQuery(
   within: string,
-  { vector, limit, reads = ['similarity', 'terms'] }: Pick<IndexSearch, 'vector' | 'limit' | 'reads'>,
+  { vector, limit }: Pick<VectorSearch, 'vector' | 'limit'>,
   { vectorType, effort }: { readonly vectorType: VectorType; readonly effort: SearchEffort },
 ): ChunkQuery {
-  const fields = reads.map((part) => FIELDS[part]);
   return [
     `(${within})=>[KNN ${String(limit)} @vector $vector${attributesOf(effort)} AS distance]`,
     'RETURN',
-    String(fields.length),
-    ...fields,
+    '1',
+    'distance',
     'SORTBY',
     'distance',
     'LIMIT',
@@ -53,22 +50,26 @@ export function nearestQuery(
 
 export function termsQuery(
   within: string,
-  { query, limit, vector }: Pick<TermSearch, 'query' | 'limit' | 'vector'>,
+  { terms, limit }: { readonly terms: TermWeights; readonly limit: number },
 ): ChunkQuery {
-  const fields = ['terms', ...(vector ? ['vector'] : [])];
   return [
-    holdingOneOf(Array.from(query.terms, termToken), within),
+    holdingOneOf(Array.from(terms.terms, termToken), within),
     'VERBATIM',
     'SCORER',
     'BM25STD',
     'WITHSCORES',
     'RETURN',
-    String(fields.length),
-    ...fields,
+    '1',
+    'terms',
     'LIMIT',
     '0',
     String(limit),
   ];
+}
+
+/** Asks for any chunks. */
+export function anyQuery(within: string, limit: number): ChunkQuery {
+  return [within, 'RETURN', '1', 'terms', 'LIMIT', '0', String(limit)];
 }
 
 /**

@@ -1,36 +1,30 @@
 import { UnavailableError } from '../../errors.js';
-import type { Candidate } from '../../ports.js';
 import { keys } from '../../redis/keys.js';
 import { refuseWarnings } from './engine.js';
 
 export interface ChunkReply {
-  readonly candidates: Candidate[];
+  readonly candidates: FoundChunk[];
   /** How many chunks were found. There are fewer candidates when a chunk was unlinked before it could be read. */
   readonly found: number;
 }
-
-/** Computes the similarity of a chunk's vector, in the bytes of its hash, to the query's vector. */
-export type SimilarityOf = (vector: Buffer) => number;
 
 /**
  * Reads the reply of FT.SEARCH in RESP3, with maps as lists of names and values. Versions 2.10 and 8 answer alike.
  *
  * @throws UnavailableError when the reply is incomplete
  */
-export function readChunkReply(reply: unknown, similarityOf: SimilarityOf): ChunkReply {
+export function readChunkReply(reply: unknown): ChunkReply {
   refuseWarnings(listAt(reply, 'warning').map(String));
   const rows = listAt(reply, 'results');
   refuseZero(valueAt(rows[0], 'score'));
-  const candidates: Candidate[] = [];
+  const candidates: FoundChunk[] = [];
   for (const row of rows) {
     const id = valueAt(row, 'id');
     // The fields are null for a chunk that is gone, where the engine searches in threads (`search-workers` of Redis 8).
     const fields = valueAt(row, 'extra_attributes');
     const [distance, terms] = [bytesOf(valueAt(fields, 'distance')), bytesOf(valueAt(fields, 'terms'))];
     if (!(id instanceof Buffer) || !(distance ?? terms)) continue;
-    const vector = bytesOf(valueAt(fields, 'vector'));
-    const similarity = vector ? similarityOf(vector) : null;
-    candidates.push(new FoundChunk(id, similarity ?? distance, terms));
+    candidates.push(new FoundChunk(id, distance, terms));
   }
   return { candidates, found: rows.length };
 }
@@ -53,18 +47,15 @@ const NAMES = {
   extra_attributes: Buffer.from('extra_attributes'),
   distance: Buffer.from('distance'),
   terms: Buffer.from('terms'),
-  vector: Buffer.from('vector'),
 };
 const NO_TERMS = new Uint8Array();
 
-/**
- * A candidate that reads keys and numbers only when asked for, since few of hundreds are looked at closely. `nearness` is the
- * similarity, or the distance in the engine's digits.
- */
-class FoundChunk implements Candidate {
+/** A found chunk that reads keys and numbers only when asked for, since few of hundreds are looked at closely. */
+export class FoundChunk {
+  /** @param distance in the engine's digits; null where it was not asked for */
   constructor(
     private readonly key: Buffer,
-    private readonly nearness: number | Buffer | null,
+    private readonly distance: Buffer | null,
     private readonly packedTerms: Buffer | null,
   ) {}
 
@@ -73,9 +64,7 @@ class FoundChunk implements Candidate {
   }
 
   get similarity(): number {
-    const { nearness } = this;
-    if (nearness === null) return Number.NaN;
-    return typeof nearness === 'number' ? nearness : 1 - Number(nearness.toString('latin1'));
+    return this.distance ? 1 - Number(this.distance.toString('latin1')) : Number.NaN;
   }
 
   get documentId(): string {

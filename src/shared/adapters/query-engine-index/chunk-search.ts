@@ -1,11 +1,11 @@
 import { RESP_TYPES } from 'redis';
 import type { WithCallerTags } from './with-caller-tags.js';
-import { decodeVector, innerProduct, type VectorType } from '../../data-set/stored-vectors.js';
-import type { Candidate, IndexSearch, TermSearch } from '../../ports.js';
+import type { VectorType } from '../../data-set/stored-vectors.js';
+import type { TermWeights, VectorSearch } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
 import { keys } from '../../redis/keys.js';
-import { nearestQuery, termsQuery, type ChunkQuery, type SearchEffort } from './chunk-query.js';
-import { readChunkReply, type ChunkReply } from './chunk-reply.js';
+import { anyQuery, nearestQuery, termsQuery, type ChunkQuery, type SearchEffort } from './chunk-query.js';
+import { readChunkReply, type ChunkReply, type FoundChunk } from './chunk-reply.js';
 import { compileClause } from './clause.js';
 
 /**
@@ -31,7 +31,7 @@ export interface ChunkSearchOptions {
   readonly withCallerTags: WithCallerTags;
 }
 
-type Selection = Pick<TermSearch, 'callerId' | 'filter' | 'vector' | 'limit'>;
+type Selection = Pick<VectorSearch, 'callerId' | 'filter' | 'limit'>;
 /** Makes the query from the condition on what may be found. */
 type Compose = (within: string, limit: number) => ChunkQuery;
 
@@ -45,34 +45,34 @@ export function createChunkSearch(client: Redis, options: ChunkSearchOptions) {
 
   const search = (selection: Selection, maxHidden: number, compose: Compose) =>
     options.withCallerTags(selection.callerId, async (caller) => {
-      const { filter, vector, limit } = selection;
+      const { filter, limit } = selection;
       const clause = compileClause(caller, filter);
       if (!clause) return [];
       const alias = await options.alias();
       const askFor: AskFor = (wanted, hidden = []) =>
-        ask(alias, compose(`${clause.text}${without(hidden)}`, wanted), vector);
+        ask(alias, compose(`${clause.text}${without(hidden)}`, wanted));
       return searchShown(askFor, state, { limit, maxHidden });
     });
 
   return {
-    nearest: (request: IndexSearch) =>
+    nearest: (request: VectorSearch) =>
       search(request, MAX_HIDDEN, (within, limit) => nearestQuery(within, { ...request, limit }, options)),
-    byTerms: (request: TermSearch) =>
+    byTerms: (request: Selection & { readonly terms: TermWeights }) =>
       search(request, MAX_HIDDEN_PER_TERM, (within, limit) => termsQuery(within, { ...request, limit })),
+    any: (request: Selection) => search(request, MAX_HIDDEN, anyQuery),
   };
 }
 
-function createAsk(client: Redis, { timeoutMilliseconds, vectorType }: ChunkSearchOptions) {
+export type ChunkSearch = ReturnType<typeof createChunkSearch>;
+
+function createAsk(client: Redis, { timeoutMilliseconds }: ChunkSearchOptions) {
   // Maps are read as lists, because objects for hundreds of rows would take longer.
   const binary = client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer, [RESP_TYPES.MAP]: Array });
   const limits = ['TIMEOUT', String(timeoutMilliseconds), 'DIALECT', '2'];
-  /** Similarities are computed with `vector` where the engine does not return distances. */
-  return async (alias: string, query: ChunkQuery, vector?: Float32Array): Promise<ChunkReply> => {
+  return async (alias: string, query: ChunkQuery): Promise<ChunkReply> => {
     // `ft.search` is not used, since what it makes of each row costs more than the query.
     const reply = await binary.sendCommand(['FT.SEARCH', alias, ...query, ...limits]);
-    return readChunkReply(reply, (bytes) =>
-      vector ? innerProduct(vector, decodeVector(bytes, vectorType)) : Number.NaN,
-    );
+    return readChunkReply(reply);
   };
 }
 
@@ -87,7 +87,7 @@ async function searchShown(
   askFor: AskFor,
   state: HiddenState,
   { limit, maxHidden }: { readonly limit: number; readonly maxHidden: number },
-): Promise<Candidate[]> {
+): Promise<FoundChunk[]> {
   const { client } = state;
   for (let tries = 1; tries < MAX_TRIES; tries += 1) {
     const looked = client.sRandMemberCount(keys.hidden, maxHidden + 1);
@@ -119,7 +119,7 @@ async function fill(
   first: ChunkReply,
   limit: number,
   { askFor, client }: { readonly askFor: AskFor; readonly client: Redis },
-): Promise<Candidate[]> {
+): Promise<FoundChunk[]> {
   let reply = first;
   for (let asked = limit; reply.found >= asked && asked < MAX_ASKED;) {
     const shown = await countShown(reply.candidates, client);
@@ -131,7 +131,7 @@ async function fill(
   return reply.candidates;
 }
 
-async function countShown(candidates: readonly Candidate[], client: Redis): Promise<number> {
+async function countShown(candidates: readonly FoundChunk[], client: Redis): Promise<number> {
   const generations = candidates.map(({ generation }) => generation);
   const distinct = [...new Set(generations)];
   const isHidden = distinct.length > 0 ? await client.smIsMember(keys.hidden, distinct) : [];

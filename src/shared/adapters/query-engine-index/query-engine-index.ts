@@ -10,6 +10,8 @@ import type { SearchEffort } from './chunk-query.js';
 import { createChunkSearch } from './chunk-search.js';
 import { chunkIndex, documentIndex, type VectorAlgorithm, type VectorSpace } from './definition.js';
 import { toIndexUnavailable } from './engine.js';
+import { createEngineVectors } from './engine-vectors.js';
+import { createEngineWords, type ReadStatistics } from './engine-words.js';
 import { createLifecycle, type Lifecycle } from './lifecycle.js';
 import { createListing } from './listing.js';
 
@@ -31,6 +33,7 @@ export interface QueryEngineOptions extends Omit<VectorSpace, 'dimensions'> {
   readonly claim: (name: string) => Promise<void>;
   /** Reads as many of the first of these as are wise to hold at once; at least one. */
   readonly readRecords: (ids: readonly string[]) => Promise<(DocumentRecord | null)[]>;
+  readonly readStatistics: ReadStatistics;
   /** Called with what keeps documents from being found; `fields.level` is `warn` or `error`. */
   readonly onProblem?: OnProblem;
 }
@@ -73,11 +76,11 @@ export async function createQueryEngineIndex(options: QueryEngineOptions): Promi
   });
   const { search, listing } = createQueries(client, options, async () => (await chunks()).alias);
   const ask = createAskInTurn(lifecycle);
+  const { readStatistics } = options;
   return {
     name: 'query-engine',
-    hasCheapPostings: false,
-    search: (request) => ask(() => search.nearest(request), request),
-    searchTerms: (request) => ask(() => search.byTerms(request), request),
+    vectors: createEngineVectors({ client, search, vectors: options.vectors, inTurn: ask }),
+    words: createEngineWords({ client, search, readStatistics, inTurn: ask }),
     list: (request) => ask(() => listing.list(request), request),
     count: (request) => ask(() => listing.count(request), request),
     state: () => Promise.resolve(lifecycle.state),

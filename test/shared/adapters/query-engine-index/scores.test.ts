@@ -56,7 +56,7 @@ describeWithQueryEngine('the scores of chunks that are found by words', (engine)
   /** How much more each chunk scores with a condition than by its words alone: least and most, and how many there are. */
   const factors = async (within: string) => {
     const alone = await ofWordsAlone();
-    const found = await scoresOf(termsQuery(within, { query: words, limit: ALL }));
+    const found = await scoresOf(termsQuery(within, { terms: words, limit: ALL }));
     const all = [...found].map(([id, score]) => score / (alone.get(id) ?? NaN));
     return { min: Math.min(...all), max: Math.max(...all), count: all.length, scores: found };
   };
@@ -94,7 +94,7 @@ describeWithQueryEngine('the scores of chunks that are found by words', (engine)
       [text('terms'), text('packed')],
     ];
     const reply = (score: number) => [text('warning'), [], text('results'), [row(score), row(0)]];
-    expect(readChunkReply(reply(1e-9), () => 0).candidates).toHaveLength(2);
-    expect(() => readChunkReply(reply(0), () => 0)).toThrow('index');
+    expect(readChunkReply(reply(1e-9)).candidates).toHaveLength(2);
+    expect(() => readChunkReply(reply(0))).toThrow('index');
   });
 });

@@ -136,7 +136,7 @@ describeWithQueryEngine('a Query Engine index in trouble', (engine) => {
         }
       };
       for (let tries = 0; tries < 6; tries += 1) {
-        const found = index
+        const found = index.vectors
           .search({ vector, callerId: 'owner', filter, limit: 1_000_000 })
           .then(({ length }) => length);
         await expectWholeOrRefused(found, 48_000);

@@ -34,7 +34,7 @@ export const readChunkHashes = define(['terms'], 'first, second = row[2], row[1]
 
 /** Reads the access lists of records, one a line, and a JSON list of the other fields that the mirror keeps. */
 export const readRecordHashes = define(
-  ['readers', 'writers', 'admins', 'createdAt', 'metadata', 'published', 'pending', 'prepared'],
+  ['readers', 'writers', 'admins', 'createdAt', 'ownerId', 'metadata', 'published', 'pending', 'prepared'],
   `if row[4] then
     for j = 1, #row do row[j] = row[j] or 'null' end
     first = table.concat(row, '\\n', 1, 3)

@@ -1,18 +1,22 @@
 import { at } from '../../../at.js';
-import type { TermWeights } from '../../../ports.js';
+import type { ChunkOfDocument } from '../../../ports.js';
 import { packCandidates, type PackedCandidates } from '../packed-candidates.js';
+import { createPlaces } from '../postings/places.js';
+import { createScratch } from '../postings/score-segment.js';
+import { createShard } from '../postings/shard.js';
+import { searchWords, scoreWords } from '../postings/search-words.js';
 import type { MakeKernel } from '../scan/kernel.js';
 import { createMasks, type Masks } from '../scan/masks.js';
 import { createSelection, type Selected, type Selection } from '../scan/selection.js';
-import { scanTerms } from '../scan/term-scan.js';
 import type { Mask } from '../scan/working-mask.js';
 import { createChunkTable, type ChunkTable } from '../tables/chunk-table.js';
 import { createDocumentTable, type DocumentTable } from '../tables/document-table.js';
-import type { SlabEvents } from '../tables/term-store.js';
+import { createPartitions, type Partitions, type ReadablePartition } from '../tables/partitions.js';
+import { createVectors } from '../tables/vectors.js';
 import { compareIds, type LoadedChunks, type MirroredDocument } from './mirrored.js';
 import type { ParsedRecord } from './record-parser.js';
 
-/** The documents and chunks that may be found. */
+/** The documents that may be found. */
 interface Request {
   readonly mask: Mask;
 }
@@ -22,11 +26,13 @@ interface NearestRequest extends Request {
   readonly limit: number;
 }
 
-interface TermsRequest extends Request {
-  readonly query: TermWeights;
+interface WordsRequest {
+  readonly callerId: string;
+  readonly query: string;
+  readonly minScore: number;
   readonly limit: number;
-  /** When given, candidates get their similarity to it. */
-  readonly vector?: Float32Array;
+  /** Null when everything in the caller's partitions may be found. */
+  readonly mask: Mask | null;
 }
 
 interface ListRequest extends Request {
@@ -46,29 +52,47 @@ export interface Mirror {
   put(record: ParsedRecord, content: LoadedChunks | 'kept' | null): void;
   remove(documentId: string): void;
   clear(): void;
+  /** Puts new chunks into postings. Searches find them before that, but slower. @returns whether nothing is left to be done */
+  tidy(isTimeLeft: () => boolean): boolean;
+  /** Whether the caller may read whole partitions only, so that a search by words needs no mask without a filter. */
+  readsWholePartitions(callerId: string): boolean;
   /** Computes the mask of an answer in slices, between which others are answered. */
   readonly prepare: Masks['prepare'];
   search(request: NearestRequest): PackedCandidates;
-  searchTerms(request: TermsRequest): PackedCandidates;
+  searchWords(request: WordsRequest): PackedCandidates;
+  /** Similarities of chunks to a vector; NaN for those that the mirror does not serve. */
+  similarities(vector: Float32Array, chunks: readonly ChunkOfDocument[]): Float64Array<ArrayBuffer>;
+  /** Scores of chunks by the words of a query; NaN for those that the mirror does not serve. */
+  wordScores(
+    request: Pick<WordsRequest, 'callerId' | 'query'>,
+    chunks: readonly ChunkOfDocument[],
+  ): Float64Array<ArrayBuffer>;
   list(request: ListRequest): string[];
   count(request: Request): number;
 }
 
-export function createMirror(makeKernel: MakeKernel, slabEvents: SlabEvents): Mirror {
-  const chunks = createChunkTable(makeKernel, {
-    ...slabEvents,
-    change: (slot) => masks.noteVector(slot),
-    clear: () => masks.clear(),
-  });
-  const store = createDocumentTable(chunks, (slot) => masks.noteDocument(slot));
+interface Tables {
+  readonly chunks: ChunkTable;
+  readonly documents: DocumentTable['documents'];
+  readonly store: DocumentTable;
+  readonly partitions: Partitions;
+  readonly compare: (a: number, b: number) => number;
+}
+
+/** @param onUntidy called when there is something to do for `tidy` */
+export function createMirror(makeKernel: MakeKernel, onUntidy: () => void): Mirror {
+  const chunks = createChunkTable((dimensions) => createVectors(makeKernel, dimensions));
+  const shardParts = { places: createPlaces(), read: chunks.terms.read, scratch: createScratch() };
+  const partitions = createPartitions(() => createShard(shardParts), onUntidy);
+  const store = createDocumentTable({ chunks, partitions }, (slot) => masks.noteDocument(slot));
   const { documents } = store;
   const masks = createMasks(() => ({
     documents,
-    chunks: chunks.links,
-    segmentSize: chunks.vectors?.segmentSize ?? 1,
+    readableBy: (callerId) => documentsOf(partitions.readableBy(callerId)),
   }));
-  const tables = { chunks, documents };
-  const selection = createSelection((a, b) => compareChunks(tables, a, b));
+  const compare = (a: number, b: number) => compareChunks({ chunks, documents }, a, b);
+  const tables: Tables = { chunks, documents, store, partitions, compare };
+  const selection = createSelection(compare);
 
   return {
     get chunkCount() {
@@ -83,21 +107,38 @@ export function createMirror(makeKernel: MakeKernel, slabEvents: SlabEvents): Mi
       store.clear();
       masks.clear();
     },
+    tidy: (isTimeLeft) => partitions.tidy(isTimeLeft),
+    readsWholePartitions: (callerId) => partitions.readableBy(callerId).every(({ isWhole }) => isWhole),
     prepare: (selector, isWanted) => masks.prepare(selector, isWanted),
-    search: (request) => packCandidates(selectNearest(chunks, selection, request), tables),
-    searchTerms: (request) => packCandidates(selectByTerms(chunks, selection, request), tables),
+    search: (request) => packCandidates(selectNearest(tables, selection, request), tables),
+    searchWords: (request) => packCandidates(searchWords(tables, request), tables),
+    similarities: (vector, addresses) => {
+      const { vectors } = chunks;
+      return ofEach(tables, addresses, (slot) => vectors?.similarity(vector, slot) ?? Number.NaN);
+    },
+    wordScores: (request, addresses) => ofEach(tables, addresses, scoreWords(tables, request)),
     list: (request) => listIds(store, request),
     count: ({ mask }) => mask.count,
   };
 }
 
-interface MirrorTables {
-  readonly chunks: ChunkTable;
-  readonly documents: DocumentTable['documents'];
+function documentsOf(readable: readonly ReadablePartition[]): Int32Array {
+  const slots = new Int32Array(readable.reduce((sum, { partition }) => sum + partition.documents.size, 0));
+  let size = 0;
+  for (const { partition } of readable) {
+    for (const slot of partition.documents) {
+      slots[size] = slot;
+      size += 1;
+    }
+  }
+  return slots;
 }
 
-/** Orders chunks, given by their vector slots, by document id and then by chunk number. */
-function compareChunks({ chunks: { links }, documents }: MirrorTables, a: number, b: number): number {
+/** Orders chunks, given by their slots, by document id and then by chunk number. */
+function compareChunks({ chunks, documents }: Pick<Tables, 'chunks' | 'documents'>, a: number, b: number): number {
+  const { links } = chunks;
+  const byTie = chunks.tieOf(a) - chunks.tieOf(b);
+  if (byTie !== 0) return byTie;
   const left = at(documents, links.documentOf(a));
   const right = at(documents, links.documentOf(b));
   return compareIds(left.id, right.id) || links.numberOf(a) - links.numberOf(b);
@@ -119,7 +160,7 @@ function discard(chunks: ChunkTable, { slots }: LoadedChunks): void {
 }
 
 function selectNearest(
-  { vectors, count }: ChunkTable,
+  { chunks: { vectors, links, count } }: Tables,
   selection: Selection,
   { mask, vector, limit }: NearestRequest,
 ): Selected {
@@ -129,25 +170,33 @@ function selectNearest(
       const lengths = `${String(vector.length)} dimensions, the data ${String(vectors.dimensions)}`;
       throw new Error(`the query vector has ${lengths}`);
     }
-    if (mask.count > 0 && limit > 0) vectors.scan(vector, mask.vectors, selection);
+    const { documents } = mask;
+    // A slot without a chunk belongs to document -1, which is in no mask.
+    const isAllowed = (slot: number) => documents[links.documentOf(slot)] === 1;
+    if (mask.count > 0 && limit > 0) vectors.scan(vector, isAllowed, selection);
   }
   return selection.take();
 }
 
-/** Selects the chunks that score highest by the terms of the query; the scores it returns are similarities. */
-function selectByTerms(
-  chunks: ChunkTable,
-  selection: Selection,
-  { mask, query, limit, vector }: TermsRequest,
-): Selected {
-  const { vectors, count } = chunks;
-  selection.begin(Math.min(limit, count));
-  if (mask.count > 0) scanTerms(chunks, mask.vectors, { query, selection });
-  const { slots } = selection.take();
-  const scores = Float32Array.from(slots, (slot) =>
-    vector && vectors ? vectors.similarity(vector, slot) : Number.NaN,
-  );
-  return { slots, scores };
+/** Calls `measure` with the slot of each chunk, in their order; NaN for a chunk that no document serves. */
+function ofEach(
+  { chunks, store }: Tables,
+  addresses: readonly ChunkOfDocument[],
+  measure: (slot: number) => number,
+): Float64Array<ArrayBuffer> {
+  /** The slots of a document's chunks, by its generation. */
+  const known = new Map<string, readonly number[]>();
+  return Float64Array.from(addresses, ({ generation, documentId, number }) => {
+    let slots = known.get(generation);
+    if (!slots) {
+      const document = store.get(documentId);
+      const isServed = document?.attempt != null && documentId + document.attempt === generation;
+      slots = isServed ? chunks.slotsFrom(document.firstChunk) : [];
+      known.set(generation, slots);
+    }
+    const slot = slots[number];
+    return slot === undefined ? Number.NaN : measure(slot);
+  });
 }
 
 function listIds(store: DocumentTable, { mask, skip, limit }: ListRequest): string[] {

@@ -1,12 +1,6 @@
-import type { AccessLists } from '../../../access/access.js';
 import type { MatchableDocument } from '../../../document.js';
-
-/** The access lists of documents with the same lists, so that access is decided once for all of them. */
-export interface AccessClass {
-  readonly id: number;
-  readonly key: string;
-  readonly lists: AccessLists;
-}
+import type { AccessClass } from '../tables/access-classes.js';
+import type { Partition } from '../tables/partitions.js';
 
 /**
  * A document as the mirror holds it, replaced whole when its record changes. It shares its access lists and its contents with
@@ -16,6 +10,7 @@ export interface MirroredDocument extends MatchableDocument {
   /** The number of the document within the mirror. It is used again after the document is gone. */
   readonly slot: number;
   readonly access: AccessClass;
+  readonly partition: Partition;
   /** The part of the published generation's id after the document's id; null when nothing is published. */
   readonly attempt: string | null;
   /** The vector slot of its first chunk, from which the chunk table leads to the others; -1 when it has none. */

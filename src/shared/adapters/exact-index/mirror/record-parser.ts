@@ -1,3 +1,4 @@
+import { canRead } from '../../../access/access.js';
 import type { DocumentRecord, MatchableDocument, Metadata } from '../../../document.js';
 import { isPlainObject } from '../../../is-plain-object.js';
 import { createAccessParser } from './access-parser.js';
@@ -5,7 +6,7 @@ import { createAccessParser } from './access-parser.js';
 /** What the mirror reads of a record's hash. `access` holds one line of JSON for each access list. */
 export interface RecordTexts {
   readonly access: string;
-  /** JSON: `[createdAt, metadata, published, pending, prepared]`. */
+  /** JSON: `[createdAt, ownerId, metadata, published, pending, prepared]`. */
   readonly fields: string;
 }
 
@@ -14,6 +15,8 @@ export interface ParsedRecord {
   readonly document: MatchableDocument;
   /** Equal for equal access lists, and short. */
   readonly accessKey: string;
+  /** Whose term statistics count the document; null when its owner may not read it. */
+  readonly statisticsOwner: string | null;
   readonly published: ParsedGeneration | null;
   /** The generation that is about to be published. */
   readonly prepared: ParsedGeneration | null;
@@ -39,12 +42,13 @@ export function createRecordParser(): ParseRecord {
   const parseAccess = createAccessParser();
   const contents = new Map<string, Content>();
   const attempts = new Map<string, string>();
+  const owners = new Map<string, string>();
   const slim = (content: ReadContent): Content =>
     remember(contents, looksOf(content), () => slimContent(content));
 
   return (id, { access, fields }) => {
     const { key: accessKey, lists } = parseAccess(access);
-    const [createdAt, metadata, published, pending, prepared] = readFields(parse(fields));
+    const [createdAt, ownerId, metadata, published, pending, prepared] = readFields(parse(fields));
     const shared = (generation: ParsedGeneration | null): ParsedGeneration | null =>
       generation && {
         ...generation,
@@ -62,6 +66,7 @@ export function createRecordParser(): ParseRecord {
         pending: pending && slim(pending),
       },
       accessKey,
+      statisticsOwner: canRead(ownerId, lists) ? remember(owners, ownerId, () => ownerId) : null,
       published: shared(published && parseGeneration(id, published)),
       prepared: shared(prepared && parseGeneration(id, prepared)),
     };
@@ -103,14 +108,15 @@ const parse = (text: string): unknown => JSON.parse(text);
 /** Checks the fields by hand. A start reads a hundred thousand records, and the schema would take longer than all else. */
 function readFields(
   value: unknown,
-): [string, Metadata, ReadContent | null, ReadContent | null, ReadGeneration | null] {
-  const [createdAt, metadata, published, pending, prepared = null] = isList(value) ? value : [];
+): [string, string, Metadata, ReadContent | null, ReadContent | null, ReadGeneration | null] {
+  const [createdAt, ownerId, metadata, published, pending, prepared = null] = isList(value) ? value : [];
   if (typeof createdAt !== 'string') throw new TypeError('malformed createdAt');
+  if (typeof ownerId !== 'string') throw new TypeError('malformed ownerId');
   if (!isMetadata(metadata)) throw new TypeError('malformed metadata');
   if (!isContent(published)) throw new TypeError('malformed published content');
   if (!isContent(pending)) throw new TypeError('malformed pending content');
   if (!isGeneration(prepared)) throw new TypeError('malformed prepared generation');
-  return [createdAt, metadata, published, pending, prepared];
+  return [createdAt, ownerId, metadata, published, pending, prepared];
 }
 
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);

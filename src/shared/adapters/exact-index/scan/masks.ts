@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Filter } from '../../../filters/parse.js';
 import { createMaskCache, type MaskCache } from './mask-cache.js';
 import { createSlices, type Slices } from './slices.js';
-import { createWorkingMask, type Mask, type TableChange, type Tables } from './working-mask.js';
+import { createWorkingMask, type Mask, type Tables } from './working-mask.js';
 
 /** Bytes of all masks together, including the values of their filters. */
 export const MASK_BYTES = 64 * 2 ** 20;
@@ -28,9 +28,8 @@ export interface Masks {
   prepare(selector: Selector, isWanted: () => boolean): Promise<ReadMask | null>;
   /** The number of masks that are kept, and their bytes. */
   readonly held: { readonly bytes: number; readonly masks: number };
-  /** These must be told of every document slot and every vector slot whose content changed. */
+  /** Must be called with every document slot whose content changed. */
   noteDocument(slot: number): void;
-  noteVector(slot: number): void;
   clear(): void;
 }
 
@@ -38,7 +37,8 @@ export interface Masks {
 interface Shared {
   readonly tables: () => Tables;
   readonly kept: MaskCache;
-  changes: TableChange[];
+  /** Document slots. */
+  changes: number[];
   /** Raised whenever all masks are void. */
   epoch: number;
 }
@@ -59,14 +59,13 @@ export function createMasks(
     get held() {
       return shared.kept.held;
     },
-    noteDocument: (slot) => note(shared, { kind: 'document', slot }),
-    noteVector: (slot) => note(shared, { kind: 'vector', slot }),
+    noteDocument: (slot) => note(shared, slot),
     clear: () => clear(shared),
   };
 }
 
-function note(shared: Shared, change: TableChange): void {
-  shared.changes.push(change);
+function note(shared: Shared, slot: number): void {
+  shared.changes.push(slot);
   if (shared.changes.length > CHANGES_KEPT) clear(shared);
 }
 

@@ -1,5 +1,11 @@
 import type { AccessLists } from '../../../access/access.js';
-import type { AccessClass } from '../mirror/mirrored.js';
+
+/** The access lists of documents with the same lists, so that access is decided once for all of them. */
+export interface AccessClass {
+  readonly id: number;
+  readonly key: string;
+  readonly lists: AccessLists;
+}
 
 /** Shares access lists: documents with the same lists have one class, which exists as long as a document has it. */
 export interface AccessClasses {

@@ -1,11 +1,9 @@
-import type { MakeKernel } from '../scan/kernel.js';
 import { createChunkLinks, type ChunkLinks } from './chunk-links.js';
-import { createTermStore, type SlabEvents, type TermStore } from './term-store.js';
-import { createVectors, type Vectors } from './vectors.js';
-import { createTermSegments, type TermSegments } from './term-segments.js';
+import { createTermStore, type TermStore } from './term-store.js';
+import type { Vectors } from './vectors.js';
 
 interface NewChunk {
-  /** Little-endian FLOAT32. */
+  /** Little-endian FLOAT32; read only by tables that hold vectors. */
   readonly vector: Uint8Array;
   /** Packed term counts. */
   readonly terms: Uint8Array;
@@ -13,46 +11,53 @@ interface NewChunk {
   readonly tie: number;
 }
 
-/** Vectors by slot, and which chunk of which document each is. */
+/** Chunks by slot: their terms, their vectors where the table holds some, and which chunk of which document each is. */
 export interface ChunkTable {
   /** Chunks that belong to documents. Chunks that are being loaded do not count. */
   readonly count: number;
-  /** Null before the first vector. */
+  /** Null before the first vector, and where vectors are not held. */
   readonly vectors: Vectors | null;
   /** Which chunk of which document each slot holds. */
   readonly links: Pick<ChunkLinks, 'size' | 'documentOf' | 'numberOf' | 'after'>;
   /** Stores a chunk. @returns its slot, or null when its vector has another length than the others */
   add(chunk: NewChunk): number | null;
-  readonly terms: Pick<TermStore, 'read' | 'writePlace'>;
-  readonly postings: Pick<TermSegments, 'score'>;
+  readonly terms: Pick<TermStore, 'read'>;
+  tieOf(slot: number): number;
   /** Frees the slots of chunks that were never linked. */
   free(slots: readonly number[]): void;
   /** Makes these slots the chunks of a document, in this order. @returns the first slot, or -1 without any */
   link(slots: readonly number[], documentSlot: number): number;
-  /** Removes a chunk of a document and all chunks after it. */
-  unlink(first: number): void;
+  /** The slots of a chunk of a document and of all chunks after it. */
+  slotsFrom(first: number): number[];
+  /** Removes chunks of a document. */
+  unlink(slots: readonly number[]): void;
 }
 
-/** Called for changes of the table. */
-export interface ChunkTableEvents extends SlabEvents {
-  /** The slot holds no chunk any more. */
-  readonly change: (slot: number) => void;
-  /** No slot holds anything any more, because vectors of another length follow. */
-  readonly clear: () => void;
-}
+/** Makes room for vectors of a length. */
+export type MakeVectors = (dimensions: number) => Vectors;
 
 interface Columns {
   readonly terms: TermStore;
-  readonly postings: TermSegments;
   readonly links: ChunkLinks;
+  readonly freed: number[];
+  /** Slots that have ever held a chunk. */
+  used: number;
+  ties: Float64Array;
   vectors: Vectors | null;
   count: number;
 }
 
-export function createChunkTable(makeKernel: MakeKernel, on: ChunkTableEvents): ChunkTable {
-  const terms = createTermStore(on);
-  const postings = createTermSegments((slot) => terms.read(slot));
-  const columns: Columns = { terms, postings, links: createChunkLinks(), vectors: null, count: 0 };
+/** @param makeVectors null when vectors are not held */
+export function createChunkTable(makeVectors: MakeVectors | null): ChunkTable {
+  const columns: Columns = {
+    terms: createTermStore(),
+    links: createChunkLinks(),
+    freed: [],
+    used: 0,
+    ties: new Float64Array(0),
+    vectors: null,
+    count: 0,
+  };
   return {
     get count() {
       return columns.count;
@@ -61,11 +66,12 @@ export function createChunkTable(makeKernel: MakeKernel, on: ChunkTableEvents): 
       return columns.vectors;
     },
     links: columns.links,
-    terms,
-    postings,
+    terms: columns.terms,
+    // A slot that was added has a tie key, so that `?? 0` never applies.
+    tieOf: (slot) => columns.ties[slot] ?? 0,
     add: (chunk) => {
-      const vectors = vectorsOfLength(columns, chunk.vector.byteLength / 4, { makeKernel, on });
-      return vectors && add(columns, vectors, chunk);
+      if (makeVectors && !hasRoomFor(columns, chunk.vector.byteLength / 4, makeVectors)) return null;
+      return add(columns, chunk);
     },
     free: (slots) => free(columns, slots),
     link: (slots, documentSlot) => {
@@ -73,51 +79,47 @@ export function createChunkTable(makeKernel: MakeKernel, on: ChunkTableEvents): 
       columns.count += slots.length;
       return slots[0] ?? -1;
     },
-    unlink: (first) => unlink(columns, first, on),
+    slotsFrom: (first) => {
+      const slots: number[] = [];
+      for (let slot = first; slot >= 0; slot = columns.links.after(slot)) slots.push(slot);
+      return slots;
+    },
+    unlink: (slots) => {
+      free(columns, slots);
+      for (const slot of slots) columns.links.unlink(slot);
+      columns.count -= slots.length;
+    },
   };
 }
 
 /**
- * The store for vectors of this length; null when the table holds vectors of another length. The first vector decides the
- * length of all; once none is left, the next may be of another model.
+ * Whether vectors of this length can be stored. The first vector decides the length of all; once no chunk is left, the next
+ * may be of another model.
  */
-function vectorsOfLength(
-  columns: Columns,
-  dimensions: number,
-  { makeKernel, on }: { readonly makeKernel: MakeKernel; readonly on: ChunkTableEvents },
-): Vectors | null {
-  const { vectors, links } = columns;
-  if (vectors?.dimensions === dimensions) return vectors;
-  if (dimensions === 0 || !Number.isInteger(dimensions) || vectors?.isEmpty === false) return null;
-  links.clear();
-  on.clear();
-  return (columns.vectors = createVectors(makeKernel, dimensions));
+function hasRoomFor(columns: Columns, dimensions: number, makeVectors: MakeVectors): boolean {
+  if (columns.vectors?.dimensions === dimensions) return true;
+  const isEmpty = columns.used === columns.freed.length;
+  if (dimensions === 0 || !Number.isInteger(dimensions) || !isEmpty) return false;
+  columns.vectors = makeVectors(dimensions);
+  return true;
 }
 
-function add({ terms, postings }: Columns, vectors: Vectors, chunk: NewChunk): number {
-  const slot = vectors.add(chunk.vector, chunk.tie);
-  terms.set(slot, chunk.terms);
-  postings.add(slot, chunk.terms);
+function add(columns: Columns, { vector, terms, tie }: NewChunk): number {
+  const slot = columns.freed.pop() ?? columns.used++;
+  if (slot >= columns.ties.length) {
+    const larger = new Float64Array(Math.max(1024, Math.ceil((slot + 1) * 1.5)));
+    larger.set(columns.ties);
+    columns.ties = larger;
+  }
+  columns.ties[slot] = tie;
+  columns.vectors?.put(slot, vector, tie);
+  columns.terms.set(slot, terms);
   return slot;
 }
 
-function free({ vectors, postings, terms }: Columns, slots: readonly number[]): void {
-  // The postings may be rewritten, for which the terms of other slots are read.
-  postings.remove(slots);
+function free({ terms, freed }: Columns, slots: readonly number[]): void {
   for (const slot of slots) {
-    vectors?.free(slot);
     terms.delete(slot);
+    freed.push(slot);
   }
-}
-
-function unlink(columns: Columns, first: number, on: ChunkTableEvents): void {
-  const { links } = columns;
-  const slots: number[] = [];
-  for (let slot = first; slot >= 0; slot = links.after(slot)) slots.push(slot);
-  free(columns, slots);
-  for (const slot of slots) {
-    links.unlink(slot);
-    on.change(slot);
-  }
-  columns.count -= slots.length;
 }

@@ -3,6 +3,7 @@ import type { ParsedRecord } from '../mirror/record-parser.js';
 import { createAccessClasses, type AccessClasses } from './access-classes.js';
 import type { ChunkTable } from './chunk-table.js';
 import { createListingOrder } from './listing-order.js';
+import type { Partition, Partitions } from './partitions.js';
 import type { SortedSlots } from './sorted-slots.js';
 
 /** The documents by slot, and in the order in which lists show them. */
@@ -25,15 +26,20 @@ interface State {
   readonly slots: Map<string, number>;
   readonly freed: number[];
   readonly classes: AccessClasses;
+  readonly partitions: Partitions;
   /** Document slots as lists show them. */
   readonly order: SortedSlots;
 }
 
-export function createDocumentTable(chunks: ChunkTable, onChange: (slot: number) => void): DocumentTable {
+export function createDocumentTable(
+  { chunks, partitions }: Pick<State, 'chunks' | 'partitions'>,
+  onChange: (slot: number) => void,
+): DocumentTable {
   const documents: (MirroredDocument | undefined)[] = [];
   const slots = new Map<string, number>();
   const order = createListingOrder(documents, () => [...slots.values()]);
-  const state: State = { chunks, documents, slots, freed: [], classes: createAccessClasses(), order };
+  const classes = createAccessClasses();
+  const state: State = { chunks, documents, slots, freed: [], classes, partitions, order };
   return {
     documents,
     get: (documentId) => get(state, documentId),
@@ -55,22 +61,81 @@ function get({ documents, slots }: State, documentId: string): MirroredDocument 
 /** @returns the slot of the document */
 function put(
   state: State,
-  { document, accessKey }: ParsedRecord,
+  { document, accessKey, statisticsOwner }: ParsedRecord,
   content: LoadedChunks | 'kept' | null,
 ): number {
-  const { chunks, documents, slots, freed, classes, order } = state;
+  const { documents, slots, freed, classes, partitions, order } = state;
   const before = get(state, document.id) ?? null;
   const slot = before?.slot ?? freed.pop() ?? documents.length;
   const access = classes.acquire(accessKey, document);
-  if (before && content !== 'kept') chunks.unlink(before.firstChunk);
-  if (before) classes.release(before.access);
-  const published = content === 'kept' ? publishedOf(before) : linkLoaded(content, chunks, slot);
-  documents[slot] = mirrored(document, { slot, access, ...published });
-  if (!before) {
+  const partition = partitions.enter(statisticsOwner, access, slot);
+  const place = { slot, access, partition };
+  const published =
+    content === 'kept' ? keepChunks(state, before, place) : replaceChunks(state, { before, content, place });
+  if (before) {
+    partitions.leave(before.partition, before.access, before.partition === partition ? null : slot);
+    classes.release(before.access);
+  } else {
     slots.set(document.id, slot);
     order.add(slot);
   }
+  documents[slot] = mirrored(document, { ...place, ...published });
   return slot;
+}
+
+/** Where a document belongs. */
+type Place = Pick<MirroredDocument, 'slot' | 'access' | 'partition'>;
+
+/** Leaves a document its chunks, in another partition if it belongs there now. */
+function keepChunks(
+  { chunks, partitions }: State,
+  before: MirroredDocument | null,
+  { partition }: Place,
+): Published {
+  if (!before) return UNPUBLISHED;
+  const { attempt, firstChunk } = before;
+  if (before.partition !== partition) {
+    const slots = chunks.slotsFrom(firstChunk);
+    removeFrom(partitions, before.partition, slots);
+    addTo(partitions, partition, slots);
+  }
+  return { attempt, firstChunk };
+}
+
+function replaceChunks(
+  { chunks, partitions }: State,
+  {
+    before,
+    content,
+    place: { slot, partition },
+  }: {
+    readonly before: MirroredDocument | null;
+    readonly content: LoadedChunks | null;
+    readonly place: Place;
+  },
+): Published {
+  if (before) {
+    const slots = chunks.slotsFrom(before.firstChunk);
+    removeFrom(partitions, before.partition, slots);
+    chunks.unlink(slots);
+  }
+  if (!content) return UNPUBLISHED;
+  const firstChunk = chunks.link(content.slots, slot);
+  addTo(partitions, partition, content.slots);
+  return { attempt: content.attempt, firstChunk };
+}
+
+function addTo(partitions: Partitions, partition: Partition, slots: readonly number[]): void {
+  if (slots.length === 0) return;
+  partition.shard.add(slots);
+  partitions.touch(partition);
+}
+
+/** The terms of the chunks must still be there. */
+function removeFrom(partitions: Partitions, partition: Partition, slots: readonly number[]): void {
+  if (slots.length === 0) return;
+  partition.shard.remove(slots);
+  partitions.touch(partition);
 }
 
 /** @returns the slot that the document had; null when it was not there */
@@ -95,21 +160,17 @@ function clear(state: State): void {
   order.clear();
 }
 
-function drop({ chunks, classes }: State, { firstChunk, access }: MirroredDocument): void {
-  chunks.unlink(firstChunk);
+function drop({ chunks, classes, partitions }: State, document: MirroredDocument): void {
+  const { slot, firstChunk, access, partition } = document;
+  const slots = chunks.slotsFrom(firstChunk);
+  removeFrom(partitions, partition, slots);
+  chunks.unlink(slots);
+  partitions.leave(partition, access, slot);
   classes.release(access);
 }
 
 type Published = Pick<MirroredDocument, 'attempt' | 'firstChunk'>;
 const UNPUBLISHED: Published = { attempt: null, firstChunk: -1 };
-
-function publishedOf(document: MirroredDocument | null): Published {
-  return document ? { attempt: document.attempt, firstChunk: document.firstChunk } : UNPUBLISHED;
-}
-
-function linkLoaded(loaded: LoadedChunks | null, chunks: ChunkTable, slot: number): Published {
-  return loaded ? { attempt: loaded.attempt, firstChunk: chunks.link(loaded.slots, slot) } : UNPUBLISHED;
-}
 
 /**
  * Every property is written out, so that all documents have one hidden class, and
@@ -117,11 +178,12 @@ function linkLoaded(loaded: LoadedChunks | null, chunks: ChunkTable, slot: numbe
  */
 function mirrored(
   document: ParsedRecord['document'],
-  { slot, access, attempt, firstChunk }: Published & Pick<MirroredDocument, 'slot' | 'access'>,
+  { slot, access, partition, attempt, firstChunk }: Published & Place,
 ): MirroredDocument {
   return {
     slot,
     access,
+    partition,
     attempt,
     firstChunk,
     id: document.id,

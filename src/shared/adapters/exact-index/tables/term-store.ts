@@ -2,23 +2,16 @@ import { growColumn } from './grow-column.js';
 
 const SLAB_BYTES = 2 ** 20;
 
-/** Called when the memory that terms lie in changes. */
-export interface SlabEvents {
-  readonly onSlab: (slab: number, bytes: SharedArrayBuffer) => void;
-  /** No place refers to a slab below this number any more. */
-  readonly onSlabsDropped: (below: number) => void;
-}
-
 /**
- * Packed terms by vector slot, one after another in large slabs, since a buffer for each would weigh more than the terms. What
- * is in a slab is never overwritten, so that another thread may read it for as long as it likes.
+ * Packed terms by slot, one after another in large slabs, since a buffer for each would weigh more than the terms. What is in
+ * a slab is never overwritten, so that a view of it stays what it was for as long as it is held.
  */
 export interface TermStore {
+  /** What all slabs take of memory. */
+  readonly bytes: number;
   set(slot: number, terms: Uint8Array): void;
   /** Returns a view of a slot's terms; null where the slot holds none. */
   read(slot: number): Uint8Array | null;
-  /** Writes where a slot's terms lie: number of the slab, first byte, and length in bytes. */
-  writePlace(slot: number, into: Int32Array, at: number): void;
   delete(slot: number): void;
 }
 
@@ -32,7 +25,7 @@ interface State {
   slabs: Map<number, Slab>;
   newest: Slab | null;
   nextNumber: number;
-  /** Three numbers for each slot, as `writePlace` writes them. */
+  /** Three numbers for each slot: slab, first byte, and length in bytes. */
   places: Int32Array<ArrayBuffer>;
   /** Bytes of all slabs, and the bytes of terms that slots refer to. */
   held: number;
@@ -40,7 +33,7 @@ interface State {
 }
 
 // In this file `?? 0` reads places beyond the end of the column, whose slots hold no terms.
-export function createTermStore(events: SlabEvents): TermStore {
+export function createTermStore(): TermStore {
   const state: State = {
     slabs: new Map(),
     newest: null,
@@ -50,30 +43,23 @@ export function createTermStore(events: SlabEvents): TermStore {
     live: 0,
   };
   return {
-    set: (slot, terms) => put(state, slot, { terms, events }),
-    read: (slot) => readPlace(state.places, slot, state.slabs),
-    writePlace: (slot, into, at) => {
-      const { places } = state;
-      into[at] = places[slot * 3] ?? 0;
-      into[at + 1] = places[slot * 3 + 1] ?? 0;
-      into[at + 2] = places[slot * 3 + 2] ?? 0;
+    get bytes() {
+      return state.held;
     },
+    set: (slot, terms) => put(state, slot, terms),
+    read: (slot) => readPlace(state.places, slot, state.slabs),
     delete: (slot) => {
       const { places } = state;
       state.live -= places[slot * 3 + 2] ?? 0;
       if (slot * 3 < places.length) places[slot * 3 + 2] = 0;
-      compact(state, events);
+      compact(state);
     },
   };
 }
 
-function put(
-  state: State,
-  slot: number,
-  { terms, events }: { readonly terms: Uint8Array; readonly events: SlabEvents },
-): void {
+function put(state: State, slot: number, terms: Uint8Array): void {
   const { byteLength } = terms;
-  const slab = slabFor(state, byteLength, events);
+  const slab = slabFor(state, byteLength);
   const places = (state.places = growColumn(state.places, slot * 3 + 3));
   places[slot * 3] = slab.number;
   places[slot * 3 + 1] = slab.used;
@@ -84,30 +70,27 @@ function put(
 }
 
 /** The newest slab, or a new one when that has no room. */
-function slabFor(state: State, byteLength: number, { onSlab }: SlabEvents): Slab {
+function slabFor(state: State, byteLength: number): Slab {
   const { newest, nextNumber } = state;
   if (newest && newest.used + byteLength <= newest.bytes.byteLength) return newest;
   const size = Math.max(SLAB_BYTES, byteLength);
-  const shared = new SharedArrayBuffer(size);
-  const slab = { number: nextNumber, bytes: new Uint8Array(shared), used: 0 };
+  const slab = { number: nextNumber, bytes: new Uint8Array(size), used: 0 };
   state.slabs.set(nextNumber, slab);
   state.newest = slab;
   state.nextNumber += 1;
   state.held += size;
-  onSlab(nextNumber, shared);
   return slab;
 }
 
 /** Copies the live terms into new slabs once dead ones outweigh them. */
-function compact(state: State, events: SlabEvents): void {
-  const { slabs: old, nextNumber: below, places } = state;
+function compact(state: State): void {
+  const { slabs: old, places } = state;
   if (state.held < 2 * state.live + 4 * SLAB_BYTES) return;
   Object.assign(state, { slabs: new Map<number, Slab>(), newest: null, held: 0, live: 0 });
   for (let slot = 0; slot * 3 < places.length; slot += 1) {
     const terms = readPlace(places, slot, old);
-    if (terms) put(state, slot, { terms, events });
+    if (terms) put(state, slot, terms);
   }
-  events.onSlabsDropped(below);
 }
 
 function readPlace(places: Int32Array, slot: number, slabs: ReadonlyMap<number, Slab>): Uint8Array | null {

@@ -11,25 +11,18 @@ import {
   type Segment,
 } from './vector-segments.js';
 
-/** One byte per slot of each segment, 1 where the scan may look. */
-export type VectorMask = readonly Uint8Array[];
+/** Whether the scan may look at a slot. */
+export type IsAllowed = (slot: number) => boolean;
 
 /** Vectors of one length in numbered slots, in memory outside of the JavaScript heap. */
 export interface Vectors {
   readonly dimensions: number;
-  /** Slots of a segment. Slots are numbered through all segments. */
-  readonly segmentSize: number;
-  /** Whether no slot holds a vector. */
-  readonly isEmpty: boolean;
-  /** Stores a vector of little-endian FLOAT32 bytes. @returns its slot */
-  add(bytes: Uint8Array, tie: number): number;
-  /** Frees a slot, which may be used again at once. */
-  free(slot: number): void;
-  tieOf(slot: number): number;
+  /** Stores a vector of little-endian FLOAT32 bytes in a slot: the next one that was never used, or one of those before. */
+  put(slot: number, bytes: Uint8Array, tie: number): void;
   /** Inner product of the query and the vector of a slot, which must hold one. */
   similarity(query: Float32Array, slot: number): number;
-  /** Offers to `selection` all slots of `mask` whose inner product with the query may be among the best. */
-  scan(query: Float32Array, mask: VectorMask, selection: Selection): void;
+  /** Offers to `selection` all allowed slots whose inner product with the query may be among the best. */
+  scan(query: Float32Array, isAllowed: IsAllowed, selection: Selection): void;
 }
 
 /** The slots of all segments, and the vectors that wait to be written into them. */
@@ -39,35 +32,24 @@ interface Store {
   readonly layout: Layout;
   readonly segmentSize: number;
   readonly segments: Segment[];
-  readonly freed: number[];
-  /** Slots that have ever held a vector. */
-  used: number;
   /** Vectors of neighbouring slots that wait to be written into their block. */
   readonly staged: { first: number; count: number };
 }
 
 export function createVectors(makeKernel: MakeKernel, dimensions: number): Vectors {
   const store = createStore(makeKernel, dimensions);
-  const { segmentSize, freed } = store;
+  const { segmentSize } = store;
   return {
     dimensions,
-    segmentSize,
-    get isEmpty() {
-      return store.used === freed.length;
-    },
-    add: (bytes, tie) => addVector(store, bytes, tie),
-    free: (slot) => {
-      freed.push(slot);
-    },
-    tieOf: (slot) => segmentOf(store, slot).ties[slot % segmentSize] ?? 0,
+    put: (slot, bytes, tie) => putVector(store, slot, { bytes, tie }),
     similarity: (query, slot) => {
       flush(store);
       const first = vectorAt(store.layout, slot % segmentSize);
       return innerProduct(query, segmentOf(store, slot), { first, dimensions });
     },
-    scan: (query, mask, selection) => {
+    scan: (query, isAllowed, selection) => {
       flush(store);
-      scanSegments(store, { query, mask, selection });
+      scanSegments(store, { query, isAllowed, selection });
     },
   };
 }
@@ -80,8 +62,6 @@ function createStore(makeKernel: MakeKernel, dimensions: number): Store {
     layout,
     segmentSize: layout.blocks * LANES,
     segments: [],
-    freed: [],
-    used: 0,
     staged: { first: 0, count: 0 },
   };
 }
@@ -90,10 +70,14 @@ function segmentOf({ segments, segmentSize }: Store, slot: number): Segment {
   return at(segments, Math.floor(slot / segmentSize));
 }
 
-function addVector(store: Store, bytes: Uint8Array, tie: number): number {
-  const { makeKernel, dimensions, layout, segmentSize, segments, freed, staged } = store;
-  const slot = freed.pop() ?? store.used++;
-  if (slot === segments.length * segmentSize) segments.push(makeSegment(makeKernel, layout, dimensions));
+function putVector(
+  store: Store,
+  slot: number,
+  { bytes, tie }: { readonly bytes: Uint8Array; readonly tie: number },
+): void {
+  const { makeKernel, dimensions, layout, segmentSize, segments, staged } = store;
+  // After all chunks have gone, slots begin in any order.
+  while (slot >= segments.length * segmentSize) segments.push(makeSegment(makeKernel, layout, dimensions));
   if (slot !== staged.first + staged.count || slot % STAGED === 0) flush(store);
   if (staged.count === 0) staged.first = slot;
   const segment = segmentOf(store, slot);
@@ -102,7 +86,6 @@ function addVector(store: Store, bytes: Uint8Array, tie: number): number {
   segment.ties[place] = tie;
   segment.bytes.set(bytes, layout.offsets.staged + staged.count * layout.stagedStride);
   staged.count += 1;
-  return slot;
 }
 
 /** Writes the staged vectors into their block. */
@@ -133,17 +116,27 @@ function scanSegments(
   { segments, layout, segmentSize }: Store,
   {
     query,
-    mask,
+    isAllowed,
     selection,
-  }: { readonly query: Float32Array; readonly mask: VectorMask; readonly selection: Selection },
+  }: { readonly query: Float32Array; readonly isAllowed: IsAllowed; readonly selection: Selection },
 ): void {
   const components = chooseComponents(query);
   for (const [index, segment] of segments.entries()) {
-    const allowed = mask[index];
-    if (!allowed) continue;
-    segment.mask.set(allowed);
-    scanSegment(segment, layout, { components, base: index * segmentSize, selection });
+    const base = index * segmentSize;
+    if (!fillMask(segment, base, isAllowed)) continue;
+    scanSegment(segment, layout, { components, base, selection });
   }
+}
+
+/** Writes a byte for each slot, 1 where the scan may look. @returns whether it may look anywhere */
+function fillMask({ mask, blocks }: Segment, base: number, isAllowed: IsAllowed): boolean {
+  let allowed = 0;
+  for (let place = 0; place < blocks * LANES; place += 1) {
+    const byte = Number(isAllowed(base + place));
+    mask[place] = byte;
+    allowed += byte;
+  }
+  return allowed > 0;
 }
 
 function scanSegment(

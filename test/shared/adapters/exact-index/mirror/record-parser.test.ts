@@ -18,7 +18,7 @@ async function heldAfter(count: number, listsOf: string): Promise<number> {
     // Several times: some of what a collection leaves goes with the next one.
     const memory = () => { for (let n = 0; n < 5; n += 1) gc(); const { heapUsed, external } = process.memoryUsage(); return heapUsed + external; };
     const listsOf = ${listsOf};
-    const fields = JSON.stringify(['2024-05-01T10:00:00.000Z', {}, null, null]);
+    const fields = JSON.stringify(['2024-05-01T10:00:00.000Z', 'owner', {}, null, null]);
     const before = memory();
     for (let n = 0; n < ${String(count)}; n += 1) {
       // As it comes from Redis: one text of its own, which shares nothing with others.
@@ -54,7 +54,7 @@ describe('parsed access lists', () => {
 
   test('have the same key where they are the same, short or long, and else another', () => {
     const parse = createRecordParser();
-    const fields = JSON.stringify(['2024-05-01T10:00:00.000Z', {}, null, null]);
+    const fields = JSON.stringify(['2024-05-01T10:00:00.000Z', 'owner', {}, null, null]);
     const parsed = (readers: readonly string[]) =>
       parse('document', { access: `${JSON.stringify(readers)}\n["w"]\n["a"]`, fields });
     const long = Array.from({ length: 1_000 }, (_, i) => `reader-${String(i)}`);

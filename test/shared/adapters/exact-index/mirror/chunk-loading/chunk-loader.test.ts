@@ -21,7 +21,7 @@ function open() {
   const problems: unknown[] = [];
   const read = { chunks: 0 };
   const failing = new Set<string>();
-  const mirror = createMirror(makeKernel, { onSlab: () => undefined, onSlabsDropped: () => undefined });
+  const mirror = createMirror(makeKernel, () => undefined);
   const client = {
     readRecords: (ids: readonly string[]) =>
       Promise.resolve(ids.map((id) => (records.has(id) ? textsOf(id, records.get(id)) : null))),
@@ -68,6 +68,7 @@ function textsOf(id: string, { published, prepared }: Fields = {}) {
   });
   const fields = [
     '2024-05-01T10:00:00.000Z',
+    'a',
     {},
     published ? { ...makeContent(), ...generation(published) } : null,
     null,

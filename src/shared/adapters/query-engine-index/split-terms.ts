@@ -1,4 +1,4 @@
-import { heaviestTerms, weightOf, type TermStatistics, type WeightedTerm } from './query-terms.js';
+import { heaviestTerms, weightOf, type TermStatistics, type WeightedTerm } from '../../search/query-terms.js';
 
 /** Postings are searched for this many terms, since an engine reads all chunks of each. */
 const MAX_SEARCHED_TERMS = 64;
@@ -21,22 +21,13 @@ interface SplitTerms {
   readonly first: readonly WeightedTerm[];
   /** The share of the query's weight that the first pass leaves to the second. */
   readonly deferredShare: number;
-  /** The share of the query's weight in terms that no pass searches for. */
-  readonly unsearchedShare: number;
 }
 
 /** Leaves the most common terms, whose postings cost most to read, to the second pass while they weigh little. */
-export function splitTerms(
-  { query, hasCheapPostings }: { readonly query: string; readonly hasCheapPostings: boolean },
-  statistics: TermStatistics,
-): SplitTerms {
+export function splitTerms(query: string, statistics: TermStatistics): SplitTerms {
   const counted = heaviestTerms(query, statistics);
   const all = counted.slice(0, MAX_SEARCHED_TERMS);
   const total = weightOf(counted);
-  const unsearched = counted.slice(MAX_SEARCHED_TERMS);
-  const unsearchedShare = unsearched.length > 0 ? weightOf(unsearched) / total : 0;
-  if (hasCheapPostings) return { all, first: all, deferredShare: 0, unsearchedShare };
-
   const chunksOf = ({ term }: WeightedTerm) => statistics.frequencies.get(term) ?? 0;
   const deferred = new Set<WeightedTerm>();
   let deferredShare = 0;
@@ -46,7 +37,7 @@ export function splitTerms(
     deferredShare = share;
     deferred.add(each);
   }
-  return { all, first: all.filter((each) => !deferred.has(each)), deferredShare, unsearchedShare };
+  return { all, first: all.filter((each) => !deferred.has(each)), deferredShare };
 }
 
 function maxDeferredShare(holding: number, chunks: number): number {

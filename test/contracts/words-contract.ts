@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedder.js';
-import type { Candidate, Index, TermWeights } from '../../src/shared/ports.js';
-import { noStatistics, weighQuery } from '../../src/shared/search/query-terms.js';
+import type { Candidate, Index, WordSearch } from '../../src/shared/ports.js';
 import { createHybridRanker, createLexicalRanker, type Ranker } from '../../src/shared/search/ranking.js';
-import { analyzeText } from '../../src/shared/text/analyze-text.js';
-import { packTerms } from '../../src/shared/text/packed-terms.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { EXACT_SCORES, expectAnswer } from '../support/search-answers.js';
 import { openSearchWorld, type SearchWorld } from '../support/search-world.js';
@@ -16,15 +13,14 @@ const embedder = createBuiltinEmbedder();
 const vectorOf = async (query: string): Promise<Float32Array> =>
   (await embedder.embedQuery(query)).vectors[0] ?? new Float32Array();
 const ranker = createLexicalRanker();
-const termsOf = (query: string): TermWeights => weighQuery(query, noStatistics);
 
-/** What every Index that finds by terms must do; its vectors are those of `WORLD_MODEL`. */
-export function describeTermSearch(
+/** What every WordIndex must do; the vectors beside it are those of `WORLD_MODEL`. */
+export function describeWordIndex(
   name: string,
   makeIndex: (redisUrl: string) => Promise<Index>,
   startRedis: () => Promise<TestRedis> = startTestRedis,
 ): void {
-  describe(`${name}, by terms`, () => {
+  describe(`${name}, by words`, () => {
     let redis: TestRedis;
     let world: SearchWorld;
     let index: Index;
@@ -49,26 +45,46 @@ export function describeTermSearch(
         await world.publish(id, ['the harbour', 'harbour harbour crane', 'a ledger', '倉庫の鍵']);
       });
 
-      const ask = (
-        query: string,
-        more: Partial<Parameters<Index['searchTerms']>[0]> = {},
-      ): Promise<Candidate[]> =>
-        index.searchTerms({
+      const ask = (query: string, more: Partial<WordSearch> = {}): Promise<Candidate[]> =>
+        index.words.search({
           callerId: CALLER,
           filter: null,
           limit: 100,
-          query: termsOf(query),
+          minScore: Number.MIN_VALUE,
+          query,
           ...more,
         });
+      const scoresByScan = async (query: string) => {
+        const all = await world.scores(query, { ranker, callerId: CALLER, isWanted: () => true });
+        return new Map(all.map(({ documentId, number, score }) => [`${documentId}:${String(number)}`, score]));
+      };
       const numbers = (found: readonly Candidate[]) => found.map(({ number }) => number);
 
-      test('finds what holds one of them, more of them first, with its terms', async () => {
+      test('finds what holds one of them, more of them first, with the very scores of the ranker', async () => {
         const found = await ask('harbour crane');
         expect(numbers(found)).toEqual([1, 0]);
         expect(found.map(({ documentId }) => documentId)).toEqual([id, id]);
-        const terms = ['harbour harbour crane', 'the harbour'].map((text) => packTerms(analyzeText(text)));
-        expect(found.map((each) => Buffer.from(each.terms))).toEqual(terms.map((each) => Buffer.from(each)));
-        expect(found.map(({ similarity }) => similarity)).toEqual([NaN, NaN]);
+        const scores = await scoresByScan('harbour crane');
+        for (const { documentId, number, score } of found)
+          expect(score).toBe(scores.get(`${documentId}:${String(number)}`));
+      });
+
+      test('tells the same scores of chunks that are named, and none of what is not there', async () => {
+        const found = await ask('harbour crane', { minScore: 0 });
+        expect(numbers(found)).toEqual([1, 0, 2, 3]);
+        const gone = { documentId: id, generation: `${id}.9.9`, number: 0 };
+        const scores = await index.words.scores({
+          callerId: CALLER,
+          query: 'harbour crane',
+          chunks: [...found, gone],
+        });
+        expect([...scores]).toEqual([...found.map(({ score }) => score), NaN]);
+      });
+
+      test('leaves out what scores less than is asked for', async () => {
+        const [best, second] = await ask('harbour crane');
+        expect(numbers(await ask('harbour crane', { minScore: best?.score ?? 2 }))).toEqual([1]);
+        expect(numbers(await ask('harbour crane', { minScore: second?.score ?? 2 }))).toEqual([1, 0]);
       });
 
       test('finds in languages without spaces', async () => {
@@ -80,12 +96,15 @@ export function describeTermSearch(
         expect(await ask('harbour crane', { limit: 1 })).toHaveLength(1);
       });
 
-      test('tells similarities to a vector like the search by vectors', async () => {
+      test('tells similarities of named chunks like the search by vectors', async () => {
         const vector = await vectorOf('harbour crane ledger');
-        const [nearest] = await index.search({ vector, callerId: CALLER, filter: null, limit: 1 });
-        const found = await ask('harbour crane ledger', { vector });
-        const same = found.find(({ number }) => number === nearest?.number);
-        expect(same?.similarity).toBeCloseTo(nearest?.similarity ?? NaN, 6);
+        const nearest = await index.vectors.search({ vector, callerId: CALLER, filter: null, limit: 3 });
+        const gone = { documentId: id, generation: `${id}.9.9`, number: 0 };
+        const chunks = [...nearest, gone];
+        const similarities = await index.vectors.similarities({ vector, callerId: CALLER, chunks });
+        expect(similarities).toHaveLength(4);
+        for (const [i, { score }] of nearest.entries()) expect(similarities[i]).toBeCloseTo(score, 6);
+        expect(similarities[3]).toBeNaN();
       });
 
       test('finds nothing of others, and only what the filter lets through', async () => {
@@ -130,26 +149,13 @@ export function describeTermSearch(
           ...Array.from({ length: 230 }, (_, i) => `${i < 125 ? 'harbour' : 'ledger'} ${String(i)}`),
         ]);
         const asked = { callerId: CALLER, query: 'harbour xylophone', filter: null, per: 'chunk' as const };
-        let looks = 0;
-        const searchTerms: Index['searchTerms'] = (request) => {
-          looks += 1;
-          return index.searchTerms(request);
-        };
-        const search = world.createSearch({ ...index, searchTerms }, ranker);
+        const search = world.createSearch(index, ranker);
         const all = await world.scores(asked.query, { ranker, callerId: CALLER, isWanted: () => true });
         for (const k of [1, 10]) {
           const hits = await search({ ...asked, k, minScore: 0 });
           expect(hits[0]?.content).toMatch(/^(the )?harbour/);
           expectAnswer(hits, all, { ...asked, k, minScore: 0, tolerance: EXACT_SCORES });
         }
-        const looksFor = async (minScore: number) => {
-          looks = 0;
-          await search({ ...asked, k: 1, minScore });
-          return looks;
-        };
-        // The second look asks for both: what an index found meanwhile stays found.
-        expect(await looksFor(0)).toBe(index.hasCheapPostings ? 1 : 3);
-        expect(await looksFor(0.2)).toBe(1);
       });
 
       test.each(['lexical', 'hybrid'])(
@@ -197,7 +203,7 @@ export function describeTermSearch(
 
       test('by vector the one with the rare word is not among them', async () => {
         const vector = await vectorOf(query);
-        const nearest = await index.search({ vector, callerId: CALLER, filter: null, limit: 400 });
+        const nearest = await index.vectors.search({ vector, callerId: CALLER, filter: null, limit: 400 });
         expect(nearest).toHaveLength(400);
         expect(nearest.every(({ documentId }) => documentId !== rare)).toBe(true);
       });

@@ -1,0 +1,123 @@
+import type { TermWeights } from '../../../ports.js';
+import { coveredShare } from '../../../search/bm25.js';
+import { noStatistics, weighQuery, type TermStatistics } from '../../../search/query-terms.js';
+import { analyzeText } from '../../../text/analyze-text.js';
+import type { MirroredDocument } from '../mirror/mirrored.js';
+import type { Mask } from '../scan/working-mask.js';
+import type { ChunkTable } from '../tables/chunk-table.js';
+import type { Partition, Partitions } from '../tables/partitions.js';
+import type { ScoredSlots } from '../packed-candidates.js';
+import { createTopChunks, type CompareSlots, type TopChunks } from './top-chunks.js';
+
+interface Tables {
+  readonly chunks: Pick<ChunkTable, 'links' | 'terms' | 'tieOf'>;
+  /** By document slot. */
+  readonly documents: readonly (MirroredDocument | undefined)[];
+  readonly partitions: Pick<Partitions, 'of' | 'readableBy'>;
+  /** Orders chunks of equal score. */
+  readonly compare: CompareSlots;
+}
+
+interface WordsQuery {
+  readonly callerId: string;
+  readonly query: string;
+}
+
+interface WordsRequest extends WordsQuery {
+  readonly minScore: number;
+  readonly limit: number;
+  /** Null when everything in the caller's partitions may be found. */
+  readonly mask: Mask | null;
+}
+
+/**
+ * Finds the chunks that score highest by the words of the query, at least `minScore`. With a `minScore` of 0, chunks that
+ * hold none of the words follow while there is room, by document id and number.
+ */
+export function searchWords(tables: Tables, request: WordsRequest): ScoredSlots {
+  const { chunks, partitions, compare } = tables;
+  const { callerId, minScore, limit } = request;
+  const readable = partitions.readableBy(callerId).map(({ partition }) => partition);
+  const available = readable.reduce((sum, { shard }) => sum + shard.chunks, 0);
+  const top = createTopChunks(Math.min(limit, available), compare);
+  const query = weigh(tables, request);
+  const score = createScore(chunks, query);
+  const isAllowed = createIsAllowed(tables, request.mask);
+  const offers = {
+    get threshold() {
+      return Math.max(minScore, top.threshold);
+    },
+    offer: (slot: number) => {
+      if (!isAllowed(slot)) return;
+      const share = score(slot);
+      if (share > 0 && share >= minScore) top.offer(slot, share);
+    },
+  };
+  for (const { shard } of readable) shard.score(query, offers);
+  if (minScore <= 0 && top.threshold === -Infinity) fillUp(tables, { readable, score, isAllowed, top });
+  return top.take();
+}
+
+/** Returns a function that scores a chunk by the words of the query. */
+export function scoreWords(tables: Tables, asked: WordsQuery): (slot: number) => number {
+  return createScore(tables.chunks, weigh(tables, asked));
+}
+
+/** Weighs the words of a query by the statistics of the documents that the caller owns. */
+function weigh({ partitions }: Tables, { callerId, query }: WordsQuery): TermWeights {
+  return weighQuery(query, statisticsOf(partitions.of(callerId), query));
+}
+
+function statisticsOf(own: Partition | undefined, query: string): TermStatistics {
+  if (!own) return noStatistics;
+  const { shard } = own;
+  const terms = [...analyzeText(query).counts.keys()];
+  return {
+    chunks: shard.chunks,
+    totalLength: shard.totalLength,
+    frequencies: new Map(terms.map((term) => [term, shard.frequencyOf(term)])),
+  };
+}
+
+function createScore({ terms }: Tables['chunks'], query: TermWeights): (slot: number) => number {
+  const counts = new Uint8Array(query.terms.length);
+  return (slot) => {
+    const packed = terms.read(slot);
+    return packed ? coveredShare(packed, query, counts) : 0;
+  };
+}
+
+function createIsAllowed(
+  { chunks: { links } }: Tables,
+  mask: Mask | null,
+): (slot: number) => boolean {
+  if (!mask) return () => true;
+  const { documents } = mask;
+  return (slot) => documents[links.documentOf(slot)] === 1;
+}
+
+/** Offers the chunks that score 0. */
+function fillUp(
+  { chunks: { links, tieOf }, documents }: Tables,
+  {
+    readable,
+    score,
+    isAllowed,
+    top,
+  }: {
+    readonly readable: readonly Partition[];
+    readonly score: (slot: number) => number;
+    readonly isAllowed: (slot: number) => boolean;
+    readonly top: TopChunks;
+  },
+): void {
+  /** Whether a chunk certainly comes after those that fill the places already. */
+  const isBeyond = (slot: number) => top.lowest !== null && tieOf(slot) > tieOf(top.lowest);
+  for (const partition of readable) {
+    for (const documentSlot of partition.documents) {
+      const first = documents[documentSlot]?.firstChunk ?? -1;
+      if (first < 0 || isBeyond(first) || !isAllowed(first)) continue;
+      for (let slot = first; slot >= 0; slot = links.after(slot)) if (score(slot) === 0) top.offer(slot, 0);
+    }
+  }
+}

@@ -1,0 +1,193 @@
+import { coveredShare } from '../../../search/bm25.js';
+import { packedLength, readCounts } from '../../../text/packed-terms.js';
+import type { TermWeights } from '../../../ports.js';
+import { createSegmentBuilder, type SegmentBuilder } from './build-segment.js';
+import { planMerge } from './merge-plan.js';
+import type { Places } from './places.js';
+import { scoreSegment, type Offers, type Scratch } from './score-segment.js';
+import { crossOut, frequencyOf, MAX_SEGMENT_CHUNKS, type Segment } from './segment.js';
+
+/** Returns the packed terms of a slot; null where the slot holds none. */
+export type ReadTerms = (slot: number) => Uint8Array | null;
+
+/** What all shards share. */
+export interface ShardParts {
+  readonly places: Places;
+  readonly read: ReadTerms;
+  readonly scratch: Scratch;
+}
+
+/** A chunk on its way into a new segment: where it is until then. */
+interface Origin {
+  readonly segment: Segment | null;
+  readonly ordinal: number;
+  readonly slot: number;
+}
+
+interface Merge {
+  readonly builder: SegmentBuilder;
+  readonly origins: readonly Origin[];
+  readonly sources: readonly Segment[];
+}
+
+/** An inverted index over the chunks of one partition. */
+export interface Shard {
+  /** How many chunks it holds, and the sum of their lengths in terms. */
+  readonly chunks: number;
+  readonly totalLength: number;
+  add(slots: readonly number[]): void;
+  /** The terms of these slots must still be there. */
+  remove(slots: readonly number[]): void;
+  /** How many chunks hold a term. */
+  frequencyOf(term: number): number;
+  /** Offers every chunk whose score may reach the threshold. */
+  score(query: TermWeights, offers: Offers): void;
+  /** Puts chunks that wait into segments, and makes one of several. @returns whether nothing is left to be done */
+  tidy(isTimeLeft: () => boolean): boolean;
+}
+
+interface State extends ShardParts {
+  readonly segments: Set<Segment>;
+  /** Slots that are in no segment; they are scored one by one. */
+  waiting: number[];
+  /** Slots that waited when the merge began, and are being put into a segment; -1 for those that have gone. */
+  sealing: number[];
+  merge: Merge | null;
+  chunks: number;
+  totalLength: number;
+}
+
+export function createShard(parts: ShardParts): Shard {
+  const state: State = {
+    ...parts,
+    segments: new Set(),
+    waiting: [],
+    sealing: [],
+    merge: null,
+    chunks: 0,
+    totalLength: 0,
+  };
+  return {
+    get chunks() {
+      return state.chunks;
+    },
+    get totalLength() {
+      return state.totalLength;
+    },
+    add: (slots) => {
+      for (const slot of slots) add(state, slot);
+    },
+    remove: (slots) => {
+      for (const slot of slots) remove(state, slot);
+    },
+    frequencyOf: (term) => countHolding(state, term),
+    score: (query, offers) => {
+      offerWaiting(state, query, offers);
+      for (const segment of state.segments) scoreSegment(segment, query, state.scratch, offers);
+    },
+    tidy: (isTimeLeft) => tidy(state, isTimeLeft),
+  };
+}
+
+function add(state: State, slot: number): void {
+  state.places.set(slot, null, state.waiting.push(slot) - 1);
+  count(state, slot, 1);
+}
+
+function count(state: State, slot: number, sign: 1 | -1): void {
+  const packed = state.read(slot);
+  state.chunks += sign;
+  state.totalLength += sign * (packed ? packedLength(packed) : 0);
+}
+
+function remove(state: State, slot: number): void {
+  const { places, waiting, sealing } = state;
+  const segment = places.segmentOf(slot);
+  const place = places.placeOf(slot);
+  count(state, slot, -1);
+  if (segment) crossOut(segment, place);
+  else if (place < 0) sealing[-place - 1] = -1;
+  else {
+    const last = waiting.pop();
+    if (last === undefined || place === waiting.length) return;
+    waiting[place] = last;
+    places.set(last, null, place);
+  }
+}
+
+function countHolding({ segments, waiting, sealing, read }: State, term: number): number {
+  let holding = 0;
+  for (const segment of segments) holding += frequencyOf(segment, term);
+  const terms = Uint32Array.of(term);
+  const counts = new Uint8Array(1);
+  for (const slots of [waiting, sealing]) {
+    for (const slot of slots) {
+      const packed = slot < 0 ? null : read(slot);
+      if (!packed) continue;
+      readCounts(packed, terms, counts);
+      if (counts[0] !== 0) holding += 1;
+    }
+  }
+  return holding;
+}
+
+function offerWaiting({ waiting, sealing, read }: State, query: TermWeights, offers: Offers): void {
+  const counts = new Uint8Array(query.terms.length);
+  for (const slots of [waiting, sealing]) {
+    for (const slot of slots) {
+      const packed = slot < 0 ? null : read(slot);
+      if (packed && coveredShare(packed, query, counts) > 0) offers.offer(slot);
+    }
+  }
+}
+
+function tidy(state: State, isTimeLeft: () => boolean): boolean {
+  for (;;) {
+    state.merge ??= beginMerge(state);
+    if (!state.merge) return true;
+    const segment = state.merge.builder.advance(isTimeLeft);
+    if (!segment) return false;
+    finishMerge(state, state.merge, segment);
+    state.merge = null;
+  }
+}
+
+function beginMerge(state: State): Merge | null {
+  const sources = planMerge(state.segments, Math.min(state.waiting.length, MAX_SEGMENT_CHUNKS));
+  if (!sources) return null;
+  const room = MAX_SEGMENT_CHUNKS - sources.reduce((sum, { live }) => sum + live, 0);
+  const origins: Origin[] = [];
+  for (const segment of sources) {
+    for (const [ordinal, slot] of segment.slots.entries())
+      if (slot >= 0) origins.push({ segment, ordinal, slot });
+  }
+  state.sealing = state.waiting.splice(0, room);
+  for (const [place, slot] of state.waiting.entries()) state.places.set(slot, null, place);
+  for (const [ordinal, slot] of state.sealing.entries()) {
+    state.places.set(slot, null, -ordinal - 1);
+    origins.push({ segment: null, ordinal, slot });
+  }
+  const packed = origins.map(({ slot }) => state.read(slot) ?? NO_TERMS);
+  const slots = origins.map(({ slot }) => slot);
+  return { builder: createSegmentBuilder(slots, packed), origins, sources };
+}
+
+const NO_TERMS = new Uint8Array(0);
+
+/** Puts the new segment in the place of what it was made of. Chunks that have gone meanwhile are crossed out in it. */
+function finishMerge(state: State, { origins, sources }: Merge, segment: Segment): void {
+  const { places, segments, sealing } = state;
+  places.enter(segment);
+  for (const [ordinal, origin] of origins.entries()) {
+    const current = origin.segment ? origin.segment.slots[origin.ordinal] : sealing[origin.ordinal];
+    if (current === origin.slot) places.set(origin.slot, segment, ordinal);
+    else crossOut(segment, ordinal);
+  }
+  state.sealing = [];
+  for (const source of sources) {
+    segments.delete(source);
+    places.leave(source);
+  }
+  if (segment.live > 0) segments.add(segment);
+  else places.leave(segment);
+}

@@ -1,0 +1,187 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createPlaces } from '../../../../../src/shared/adapters/exact-index/postings/places.js';
+import { createScratch } from '../../../../../src/shared/adapters/exact-index/postings/score-segment.js';
+import { createShard } from '../../../../../src/shared/adapters/exact-index/postings/shard.js';
+import { createTopChunks } from '../../../../../src/shared/adapters/exact-index/postings/top-chunks.js';
+import type { TermWeights } from '../../../../../src/shared/ports.js';
+import { coveredShare } from '../../../../../src/shared/search/bm25.js';
+import { packTerms, unpackTerms } from '../../../../../src/shared/text/packed-terms.js';
+
+const TERMS = [0, 1, 255, 256, 65_536, 2 ** 31, 2 ** 32 - 2, 2 ** 32 - 1];
+
+/** A text of few terms, some of them repeated more often than a packed count tells. */
+const chunk = fc
+  .uniqueArray(fc.constantFrom(...TERMS), { maxLength: 5 })
+  .chain((terms) =>
+    fc
+      .array(fc.constantFrom(1, 2, 3, 255, 400), { minLength: terms.length, maxLength: terms.length })
+      .map((counts) => new Map(terms.map((term, i) => [term, counts[i] ?? 1]))),
+  )
+  .map((counts) => packTerms({ counts, length: [...counts.values()].reduce((sum, n) => sum + n, 0) }));
+
+/** Many chunks in free slots, or every so many-th of what is there taken away, or some of the work that waits done. */
+const step = fc.oneof(
+  fc.record({ type: fc.constant('add' as const), count: fc.integer({ min: 1, max: 3_000 }) }),
+  fc.record({ type: fc.constant('remove' as const), every: fc.integer({ min: 1, max: 5 }) }),
+  fc.record({ type: fc.constant('tidy' as const), looks: fc.integer({ min: 0, max: 40 }) }),
+);
+
+const query = fc
+  .record({
+    weights: fc.array(fc.double({ min: 0.001, max: 1, noNaN: true }), { minLength: 5, maxLength: 5 }),
+    averageLength: fc.double({ min: 0.5, max: 500, noNaN: true }),
+  })
+  .map(({ weights, averageLength }): TermWeights => {
+    const sum = weights.reduce((total, weight) => total + weight, 0);
+    return {
+      terms: Uint32Array.of(0, 255, 256, 2 ** 31, 2 ** 32 - 1),
+      weights: Float64Array.from(weights, (weight) => weight / sum),
+      averageLength,
+    };
+  });
+
+function open() {
+  const kept = new Map<number, Uint8Array>();
+  const free: number[] = [];
+  let next = 0;
+  const read = (slot: number) => {
+    const packed = kept.get(slot);
+    return packed && packed.length > 0 ? packed : null;
+  };
+  const shard = createShard({ read, places: createPlaces(), scratch: createScratch() });
+  return {
+    kept,
+    shard,
+    add: (added: readonly Uint8Array[]) => {
+      const slots = added.map((packed) => {
+        const slot = free.pop() ?? next++;
+        kept.set(slot, packed);
+        return slot;
+      });
+      shard.add(slots);
+    },
+    remove: (slots: readonly number[]) => {
+      shard.remove(slots);
+      for (const slot of slots) kept.delete(slot);
+      free.push(...slots);
+    },
+  };
+}
+
+type Opened = ReturnType<typeof open>;
+
+const bySlot = (a: number, b: number) => a - b;
+
+/** The chunks that hold a term, best first, ties by slot, found one by one. */
+function scanned({ kept }: Opened, words: TermWeights): [slot: number, score: number][] {
+  const counts = new Uint8Array(words.terms.length);
+  const scored = [...kept].flatMap(([slot, packed]): [number, number][] => {
+    const score = coveredShare(packed, words, counts);
+    return score > 0 ? [[slot, score]] : [];
+  });
+  return scored.sort(([a, high], [b, low]) => low - high || bySlot(a, b));
+}
+
+/** The same, by postings. */
+function found({ kept, shard }: Opened, words: TermWeights, limit: number): [slot: number, score: number][] {
+  const top = createTopChunks(limit, bySlot);
+  const counts = new Uint8Array(words.terms.length);
+  shard.score(words, {
+    get threshold() {
+      return top.threshold;
+    },
+    offer: (slot) => {
+      const packed = kept.get(slot);
+      if (packed) top.offer(slot, coveredShare(packed, words, counts));
+    },
+  });
+  const { slots, scores } = top.take();
+  return Array.from(slots, (slot, i) => [slot, scores[i] ?? 0]);
+}
+
+function expectSame(opened: Opened, words: TermWeights): void {
+  const all = scanned(opened, words);
+  for (const limit of [1, 10, 100, all.length + 1])
+    expect(found(opened, words, limit)).toEqual(all.slice(0, limit));
+  const { kept, shard } = opened;
+  const unpacked = Array.from(kept.values(), unpackTerms);
+  expect(shard.chunks).toBe(kept.size);
+  expect(shard.totalLength).toBe(unpacked.reduce((sum, { length }) => sum + length, 0));
+  for (const term of TERMS) {
+    const holding = unpacked.filter(({ counts }) => counts.has(term)).length;
+    expect([term, shard.frequencyOf(term)]).toEqual([term, holding]);
+  }
+}
+
+/** Says that time is left so many times. */
+function looks(count: number): () => boolean {
+  let left = count;
+  return () => (left -= 1) >= 0;
+}
+
+describe('a shard of postings', () => {
+  test('finds the best as a scan does, to the last digit, whatever came and went and however far its work is', () => {
+    fc.assert(
+      fc.property(
+        fc.array(chunk, { minLength: 1, maxLength: 40 }),
+        fc.array(step, { minLength: 1, maxLength: 12 }),
+        query,
+        (chunks, steps, words) => {
+          const opened = open();
+          for (const each of steps) {
+            if (each.type === 'add')
+              opened.add(Array.from({ length: each.count }, (_, i) => chunks[i % chunks.length] ?? new Uint8Array()));
+            else if (each.type === 'remove')
+              opened.remove([...opened.kept.keys()].filter((_, i) => i % each.every === 0));
+            else opened.shard.tidy(looks(each.looks));
+            expectSame(opened, words);
+          }
+          while (!opened.shard.tidy(looks(3)));
+          expectSame(opened, words);
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+
+  test('finds the best among more chunks than two segments hold, of which few hold the heaviest word', () => {
+    const opened = open();
+    let state = 1;
+    const random = () => (state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0) / 2 ** 32;
+    const vocabulary = Array.from({ length: 300 }, (_, i) => Math.imul(i + 1, 0x9e3779b9) >>> 0);
+    opened.add(
+      Array.from({ length: 70_000 }, () => {
+        const counts = new Map<number, number>();
+        // The further back in the vocabulary, the rarer.
+        for (let i = 0; i < 12; i += 1) {
+          const term = vocabulary[Math.floor(300 * random() ** 3)] ?? 0;
+          counts.set(term, (counts.get(term) ?? 0) + 1);
+        }
+        return packTerms({ counts, length: 6 + Math.floor(40 * random()) });
+      }),
+    );
+    const words = (places: readonly number[]): TermWeights => {
+      const terms = Uint32Array.from(places, (place) => vocabulary[place] ?? 0).sort();
+      const weights = Float64Array.from(terms, (term) => 1 + vocabulary.indexOf(term));
+      const sum = weights.reduce((total, weight) => total + weight, 0);
+      return { terms, weights: weights.map((weight) => weight / sum), averageLength: 26 };
+    };
+    const queries = [words([0]), words([299]), words([0, 1, 2, 3]), words([0, 5, 80, 299]), words([7, 90, 150, 200, 250])];
+    for (let round = 0; round < 2; round += 1) {
+      for (const each of queries) {
+        const all = scanned(opened, each);
+        for (const limit of [1, 26, 1_000]) expect(found(opened, each, limit)).toEqual(all.slice(0, limit));
+      }
+      while (!opened.shard.tidy(() => true));
+    }
+  });
+
+  test('holds nothing of what has no terms', () => {
+    const opened = open();
+    opened.add([new Uint8Array()]);
+    expect(found(opened, { terms: Uint32Array.of(1), weights: Float64Array.of(1), averageLength: 1 }, 5)).toEqual([]);
+    opened.remove([0]);
+    expect(opened.shard.chunks).toBe(0);
+  });
+});
