@@ -72,7 +72,13 @@ async function createIndex({
   const redisUrl = settings.redis.url;
   switch (name) {
     case 'exact':
-      return createExactIndex({ redisUrl, vectors, onProblem });
+      return createExactIndex({
+        redisUrl,
+        vectors,
+        // The builtin embedder's vectors are made of the terms, which the index holds anyway.
+        held: settings.embedder === 'builtin' ? 'of-terms' : 'stored',
+        onProblem,
+      });
     case 'query-engine':
       return createQueryEngineIndex({
         redisUrl,

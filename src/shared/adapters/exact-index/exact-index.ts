@@ -16,18 +16,21 @@ const MAX_WAITING = 1_000;
  * An index that scans all vectors, and reads the postings of words, in a thread that mirrors records, vectors and terms.
  * It is made at once, and `ready` when everything is loaded.
  *
+ * @param options.held whether vectors are loaded from Redis, or are those of the builtin embedder and made of terms
  * @param options.onProblem is told of lost data, lost connections and too much data; `fields.level` is `warn` or `error`
  */
 export function createExactIndex({
   redisUrl,
   vectors = FIRST_VECTORS,
+  held = 'stored',
   onProblem = () => undefined,
 }: {
   readonly redisUrl: string;
   readonly vectors?: VectorSet;
+  readonly held?: 'stored' | 'of-terms';
   readonly onProblem?: OnProblem;
 }): Promise<Index> {
-  const thread = startMirrorThread({ redisUrl, vectors, onProblem });
+  const thread = startMirrorThread({ redisUrl, vectors, held, onProblem });
   const ask = createAskInTurn(thread);
   return Promise.resolve({
     name: 'exact',

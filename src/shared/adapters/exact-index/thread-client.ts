@@ -4,6 +4,7 @@ import { UnavailableError } from '../../errors.js';
 import type { CallOptions, OnProblem } from '../../ports.js';
 import { unpackCandidates } from './packed-candidates.js';
 import { createPendingRequests, type Outcome, type PendingRequests, type Reply } from './pending-requests.js';
+import type { HeldVectors } from './mirror/mirror.js';
 import type { Answer, Message, Question, Request } from './protocol.js';
 
 export interface MirrorThread {
@@ -22,6 +23,7 @@ const YOUNG_MEGABYTES = 24;
 interface ThreadOptions {
   readonly redisUrl: string;
   readonly vectors: VectorSet;
+  readonly held: HeldVectors;
   readonly onProblem: OnProblem;
 }
 
@@ -82,11 +84,11 @@ function forgetThread(asking: Asking): void {
 }
 
 function startWorker(
-  { redisUrl, vectors, onProblem }: ThreadOptions,
+  { redisUrl, vectors, held, onProblem }: ThreadOptions,
   { onMessage, onExit }: { readonly onMessage: (message: Message) => void; readonly onExit: () => void },
 ): Worker {
   const worker = new Worker(new URL('./thread.js', import.meta.url), {
-    workerData: { redisUrl, vectors },
+    workerData: { redisUrl, vectors, held },
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
   });
   worker.on('message', onMessage);

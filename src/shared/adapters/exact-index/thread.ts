@@ -6,7 +6,7 @@ import { vectorSetSchema } from '../../data-set/stored-vectors.js';
 import { PAGE_SIZE } from './mirror/chunk-loading/chunk-load.js';
 import { createFollower } from './mirror/follower.js';
 import { coalesceRuns } from './mirror/coalesce-runs.js';
-import { createMirror, type Mirror } from './mirror/mirror.js';
+import { createMirror, HELD_VECTORS, type Mirror } from './mirror/mirror.js';
 import { createMirrorClient } from './mirror/client.js';
 import type { MissingChunks } from './mirror/chunk-loading/missing-chunks.js';
 import { createPresence } from './mirror/presence.js';
@@ -23,7 +23,9 @@ const CHUNKS_TO_WARN_AT = 100_000;
 
 const port = parentPort;
 if (!port) throw new Error('this module runs in a worker thread only');
-const { redisUrl, vectors } = z.object({ redisUrl: z.string(), vectors: vectorSetSchema }).parse(workerData);
+const { redisUrl, vectors, held } = z
+  .object({ redisUrl: z.string(), vectors: vectorSetSchema, held: z.enum(HELD_VECTORS) })
+  .parse(workerData);
 
 const send = (message: Message, transfer: ArrayBuffer[] = []) => {
   port.postMessage(message, transfer);
@@ -43,12 +45,16 @@ let isFailing = false;
 let hasWarned = false;
 
 const slices = createSlices();
-const mirror = createMirror(await loadKernel(), () => {
-  if (state === 'ready') tidy();
+const mirror = createMirror({
+  makeKernel: await loadKernel(),
+  held,
+  onUntidy: () => {
+    if (state === 'ready') tidy();
+  },
 });
 const client = createMirrorClient({
   url: redisUrl,
-  vectors,
+  vectors: held === 'stored' ? vectors : null,
   onConnect: (connectedTo) => {
     isAway = false;
     // Another server process may have started from an older state of the data. Without a run id nothing is certain.

@@ -23,7 +23,7 @@ export interface Changes extends Head {
 
 /** A chunk as the mirror keeps it. */
 export interface ChunkBytes {
-  /** Little-endian FLOAT32, whatever type the hash holds. */
+  /** Little-endian FLOAT32, whatever type the hash holds; empty where vectors are not asked for. */
   readonly vector: Buffer;
   readonly terms: Buffer;
 }
@@ -45,7 +45,8 @@ const PAGE_SIZE = 5_000;
 
 export interface MirrorClientOptions {
   readonly url: string;
-  readonly vectors: VectorSet;
+  /** Null when vectors are not read. */
+  readonly vectors: VectorSet | null;
   /** Called for each connection with the run id of the server process; empty if the server does not tell it. */
   readonly onConnect: (runId: string) => void;
   readonly onError: (error: Error) => void;
@@ -72,10 +73,10 @@ export function createMirrorClient(options: MirrorClientOptions): MirrorClient {
     readChunks: (addresses) =>
       readPairs(
         addresses.map(({ generation, number }) => keys.chunk(generation, number)),
-        (names) => binary.readChunkHashes(names, [vectors.field]),
+        (names) => binary.readChunkHashes(names, vectors ? [vectors.field] : []),
         (vector, terms) =>
           vector instanceof Buffer && terms instanceof Buffer
-            ? { vector: inFull(vector, vectors.type), terms }
+            ? { vector: vectors ? inFull(vector, vectors.type) : vector, terms }
             : null,
       ),
     tell: (mirror, prepared) => tellOfMirror(client, mirror, prepared),

@@ -29,8 +29,12 @@ return values
     transformReply: (reply: (string | Buffer | null)[]) => reply,
   });
 
-/** Reads vectors and packed terms of chunks. Takes the name of the vector's field. */
-export const readChunkHashes = define(['terms'], 'first, second = row[2], row[1]');
+/** Reads vectors and packed terms of chunks. Takes the name of the vector's field; without it, vectors are empty. */
+export const readChunkHashes = define(
+  ['terms'],
+  `second = row[1]
+  if #row == 2 then first = row[2] elseif second then first = '' end`,
+);
 
 /** Reads the access lists of records, one a line, and a JSON list of the other fields that the mirror keeps. */
 export const readRecordHashes = define(

@@ -7,7 +7,9 @@ import { createShard } from '../postings/shard.js';
 import { searchWords, scoreWords } from '../postings/search-words.js';
 import type { MakeKernel } from '../scan/kernel.js';
 import { createMasks, type Masks } from '../scan/masks.js';
-import { createSelection, type Selected, type Selection } from '../scan/selection.js';
+import { createSelection } from '../scan/selection.js';
+import { createStoredVectors } from '../scan/stored-vectors.js';
+import { createTermVectors } from '../scan/term-vectors.js';
 import type { Mask } from '../scan/working-mask.js';
 import { createChunkTable, type ChunkTable } from '../tables/chunk-table.js';
 import { createDocumentTable, type DocumentTable } from '../tables/document-table.js';
@@ -22,6 +24,7 @@ interface Request {
 }
 
 interface NearestRequest extends Request {
+  readonly callerId: string;
   readonly vector: Float32Array;
   readonly limit: number;
 }
@@ -79,9 +82,20 @@ interface Tables {
   readonly compare: (a: number, b: number) => number;
 }
 
-/** @param onUntidy called when there is something to do for `tidy` */
-export function createMirror(makeKernel: MakeKernel, onUntidy: () => void): Mirror {
-  const chunks = createChunkTable((dimensions) => createVectors(makeKernel, dimensions));
+/** Where the vectors of chunks come from: Redis, or their terms; with `none` only words are searched for. */
+export const HELD_VECTORS = ['stored', 'of-terms', 'none'] as const;
+export type HeldVectors = (typeof HELD_VECTORS)[number];
+
+interface MirrorOptions {
+  readonly makeKernel: MakeKernel;
+  readonly held: HeldVectors;
+  /** Called when there is something to do for `tidy`. */
+  readonly onUntidy: () => void;
+}
+
+export function createMirror({ makeKernel, held, onUntidy }: MirrorOptions): Mirror {
+  const makeVectors = (dimensions: number) => createVectors(makeKernel, dimensions);
+  const chunks = createChunkTable(held === 'stored' ? makeVectors : null);
   const shardParts = { places: createPlaces(), read: chunks.terms.read, scratch: createScratch() };
   const partitions = createPartitions(() => createShard(shardParts), onUntidy);
   const store = createDocumentTable({ chunks, partitions }, (slot) => masks.noteDocument(slot));
@@ -93,6 +107,7 @@ export function createMirror(makeKernel: MakeKernel, onUntidy: () => void): Mirr
   const compare = (a: number, b: number) => compareChunks({ chunks, documents }, a, b);
   const tables: Tables = { chunks, documents, store, partitions, compare };
   const selection = createSelection(compare);
+  const vectors = held === 'of-terms' ? createTermVectors(tables) : createStoredVectors(chunks);
 
   return {
     get chunkCount() {
@@ -110,12 +125,13 @@ export function createMirror(makeKernel: MakeKernel, onUntidy: () => void): Mirr
     tidy: (isTimeLeft) => partitions.tidy(isTimeLeft),
     readsWholePartitions: (callerId) => partitions.readableBy(callerId).every(({ isWhole }) => isWhole),
     prepare: (selector, isWanted) => masks.prepare(selector, isWanted),
-    search: (request) => packCandidates(selectNearest(tables, selection, request), tables),
-    searchWords: (request) => packCandidates(searchWords(tables, request), tables),
-    similarities: (vector, addresses) => {
-      const { vectors } = chunks;
-      return ofEach(tables, addresses, (slot) => vectors?.similarity(vector, slot) ?? Number.NaN);
+    search: ({ callerId, vector, mask, limit }) => {
+      selection.begin(Math.min(limit, chunks.count));
+      if (limit > 0) vectors.offerNearest(vector, mask, selection, callerId);
+      return packCandidates(selection.take(), tables);
     },
+    searchWords: (request) => packCandidates(searchWords(tables, request), tables),
+    similarities: (vector, addresses) => ofEach(tables, addresses, vectors.similarityTo(vector)),
     wordScores: (request, addresses) => ofEach(tables, addresses, scoreWords(tables, request)),
     list: (request) => listIds(store, request),
     count: ({ mask }) => mask.count,
@@ -157,25 +173,6 @@ function addTo(
 function discard(chunks: ChunkTable, { slots }: LoadedChunks): void {
   chunks.free(slots);
   slots.length = 0;
-}
-
-function selectNearest(
-  { chunks: { vectors, links, count } }: Tables,
-  selection: Selection,
-  { mask, vector, limit }: NearestRequest,
-): Selected {
-  selection.begin(Math.min(limit, count));
-  if (vectors && count > 0) {
-    if (vector.length !== vectors.dimensions) {
-      const lengths = `${String(vector.length)} dimensions, the data ${String(vectors.dimensions)}`;
-      throw new Error(`the query vector has ${lengths}`);
-    }
-    const { documents } = mask;
-    // A slot without a chunk belongs to document -1, which is in no mask.
-    const isAllowed = (slot: number) => documents[links.documentOf(slot)] === 1;
-    if (mask.count > 0 && limit > 0) vectors.scan(vector, isAllowed, selection);
-  }
-  return selection.take();
 }
 
 /** Calls `measure` with the slot of each chunk, in their order; NaN for a chunk that no document serves. */

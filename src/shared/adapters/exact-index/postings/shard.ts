@@ -1,14 +1,23 @@
 import { coveredShare } from '../../../search/bm25.js';
-import { packedLength, readCounts } from '../../../text/packed-terms.js';
+import { packedLength, readCounts, readTerms } from '../../../text/packed-terms.js';
 import type { TermWeights } from '../../../ports.js';
 import { createSegmentBuilder, type SegmentBuilder } from './build-segment.js';
 import { planMerge } from './merge-plan.js';
 import type { Places } from './places.js';
+import { addUpSegment } from './add-up-segment.js';
 import { scoreSegment, type Offers, type Scratch } from './score-segment.js';
 import { crossOut, frequencyOf, MAX_SEGMENT_CHUNKS, type Segment } from './segment.js';
 
 /** Returns the packed terms of a slot; null where the slot holds none. */
 export type ReadTerms = (slot: number) => Uint8Array | null;
+
+/** What the terms of a chunk add to a sum. */
+export interface TermProducts {
+  /** Of a term, for each unit of its weight. */
+  readonly of: (term: number) => number;
+  /** The weight of a count in a chunk of a length. */
+  readonly weigh: (count: number, length: number) => number;
+}
 
 /** What all shards share. */
 export interface ShardParts {
@@ -42,6 +51,8 @@ export interface Shard {
   frequencyOf(term: number): number;
   /** Offers every chunk whose score may reach the threshold. */
   score(query: TermWeights, offers: Offers): void;
+  /** Calls `tell` for every chunk that holds a term of a product other than 0, with the sum of its products. */
+  addUp(products: TermProducts, tell: (slot: number, sum: number) => void): void;
   /** Puts chunks that wait into segments, and makes one of several. @returns whether nothing is left to be done */
   tidy(isTimeLeft: () => boolean): boolean;
 }
@@ -84,6 +95,10 @@ export function createShard(parts: ShardParts): Shard {
     score: (query, offers) => {
       offerWaiting(state, query, offers);
       for (const segment of state.segments) scoreSegment(segment, query, state.scratch, offers);
+    },
+    addUp: (products, tell) => {
+      addUpWaiting(state, products, tell);
+      for (const segment of state.segments) addUpSegment(segment, products, tell);
     },
     tidy: (isTimeLeft) => tidy(state, isTimeLeft),
   };
@@ -137,6 +152,26 @@ function offerWaiting({ waiting, sealing, read }: State, query: TermWeights, off
     for (const slot of slots) {
       const packed = slot < 0 ? null : read(slot);
       if (packed && coveredShare(packed, query, counts) > 0) offers.offer(slot);
+    }
+  }
+}
+
+function addUpWaiting(
+  { waiting, sealing, read }: State,
+  { of, weigh }: TermProducts,
+  tell: (slot: number, sum: number) => void,
+): void {
+  for (const slots of [waiting, sealing]) {
+    for (const slot of slots) {
+      const packed = slot < 0 ? null : read(slot);
+      if (!packed) continue;
+      const length = packedLength(packed);
+      let sum = 0;
+      readTerms(packed, (term, count) => {
+        const product = of(term);
+        if (product !== 0) sum += product * weigh(count, length);
+      });
+      if (sum !== 0) tell(slot, sum);
     }
   }
 }

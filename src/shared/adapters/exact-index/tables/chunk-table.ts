@@ -1,4 +1,5 @@
 import { createChunkLinks, type ChunkLinks } from './chunk-links.js';
+import { createFloatColumn, type FloatColumn } from './float-column.js';
 import { createTermStore, type TermStore } from './term-store.js';
 import type { Vectors } from './vectors.js';
 
@@ -23,6 +24,8 @@ export interface ChunkTable {
   add(chunk: NewChunk): number | null;
   readonly terms: Pick<TermStore, 'read'>;
   tieOf(slot: number): number;
+  /** What others computed for a slot and want to keep as long as it holds the same chunk; 0 before that. */
+  readonly divisors: FloatColumn;
   /** Frees the slots of chunks that were never linked. */
   free(slots: readonly number[]): void;
   /** Makes these slots the chunks of a document, in this order. @returns the first slot, or -1 without any */
@@ -42,7 +45,8 @@ interface Columns {
   readonly freed: number[];
   /** Slots that have ever held a chunk. */
   used: number;
-  ties: Float64Array;
+  readonly ties: FloatColumn;
+  readonly divisors: FloatColumn;
   vectors: Vectors | null;
   count: number;
 }
@@ -54,7 +58,8 @@ export function createChunkTable(makeVectors: MakeVectors | null): ChunkTable {
     links: createChunkLinks(),
     freed: [],
     used: 0,
-    ties: new Float64Array(0),
+    ties: createFloatColumn(),
+    divisors: createFloatColumn(),
     vectors: null,
     count: 0,
   };
@@ -67,8 +72,8 @@ export function createChunkTable(makeVectors: MakeVectors | null): ChunkTable {
     },
     links: columns.links,
     terms: columns.terms,
-    // A slot that was added has a tie key, so that `?? 0` never applies.
-    tieOf: (slot) => columns.ties[slot] ?? 0,
+    tieOf: (slot) => columns.ties.get(slot),
+    divisors: columns.divisors,
     add: (chunk) => {
       if (makeVectors && !hasRoomFor(columns, chunk.vector.byteLength / 4, makeVectors)) return null;
       return add(columns, chunk);
@@ -106,12 +111,8 @@ function hasRoomFor(columns: Columns, dimensions: number, makeVectors: MakeVecto
 
 function add(columns: Columns, { vector, terms, tie }: NewChunk): number {
   const slot = columns.freed.pop() ?? columns.used++;
-  if (slot >= columns.ties.length) {
-    const larger = new Float64Array(Math.max(1024, Math.ceil((slot + 1) * 1.5)));
-    larger.set(columns.ties);
-    columns.ties = larger;
-  }
-  columns.ties[slot] = tie;
+  columns.ties.set(slot, tie);
+  columns.divisors.set(slot, 0);
   columns.vectors?.put(slot, vector, tie);
   columns.terms.set(slot, terms);
   return slot;

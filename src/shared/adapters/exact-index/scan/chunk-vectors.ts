@@ -1,0 +1,10 @@
+import type { Selection } from './selection.js';
+import type { Mask } from './working-mask.js';
+
+/** The vectors of chunks, however they are held. */
+export interface ChunkVectors {
+  /** Returns a function that computes the inner product with the vector of a slot. */
+  similarityTo(vector: Float32Array): (slot: number) => number;
+  /** Offers all chunks of the mask's documents that may be among the nearest. @param callerId whose mask it is */
+  offerNearest(vector: Float32Array, mask: Mask, selection: Selection, callerId: string): void;
+}
