@@ -6,7 +6,7 @@ import type { Index, VectorSearch } from '../../src/shared/ports.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { rejection } from '../support/rejection.js';
 import { until } from '../support/until.js';
-import { openIndexData, parsed, termsOf, unit, type IndexData } from './index-data.js';
+import { openIndexData, parsed, unit, type IndexData } from './index-data.js';
 import { expectGivenUpWhileHung } from './index-hang.js';
 import { CALLERS, createIndexModel, crowdOf, question, step } from './index-model.js';
 

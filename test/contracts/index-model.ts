@@ -98,9 +98,7 @@ export function createIndexModel(data: IndexData) {
       expect([...similarities.keys()].sort()).toEqual(expected.map(([address]) => address).sort());
       for (const [address, similarity] of expected)
         expect(similarities.get(address)).toBeCloseTo(similarity, 5);
-      expect(kept.map(({ score }) => score)).toEqual(
-        [...similarities.values()].sort((a, b) => b - a),
-      );
+      expect(kept.map(({ score }) => score)).toEqual([...similarities.values()].sort((a, b) => b - a));
     },
 
     clear: async (): Promise<void> => {

@@ -56,7 +56,9 @@ export function describeWordIndex(
         });
       const scoresByScan = async (query: string) => {
         const all = await world.scores(query, { ranker, callerId: CALLER, isWanted: () => true });
-        return new Map(all.map(({ documentId, number, score }) => [`${documentId}:${String(number)}`, score]));
+        return new Map(
+          all.map(({ documentId, number, score }) => [`${documentId}:${String(number)}`, score]),
+        );
       };
       const numbers = (found: readonly Candidate[]) => found.map(({ number }) => number);
 

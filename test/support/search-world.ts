@@ -2,7 +2,7 @@ import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedde
 import { BATCH_SIZE, slicesOf } from '../../src/shared/batches.js';
 import { createChunks } from '../../src/shared/chunks/chunks.js';
 import { FIRST_VECTORS, type VectorSet } from '../../src/shared/data-set/stored-vectors.js';
-import { generationId, type DocumentRecord, type MatchableDocument } from '../../src/shared/document.js';
+import { generationId, type DocumentRecord } from '../../src/shared/document.js';
 import { documentTags } from '../../src/shared/documents/document-tags.js';
 import { createRecords } from '../../src/shared/documents/records.js';
 import {
@@ -19,6 +19,7 @@ import { createEmbedding } from '../../src/shared/models/embedding.js';
 import type { Index } from '../../src/shared/ports.js';
 import { createRedis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';
+import type { TermStatistics } from '../../src/shared/search/query-terms.js';
 import type { Ranker } from '../../src/shared/search/ranking.js';
 import { createReadHits } from '../../src/shared/search/read-hits.js';
 import { createSearch, type Search } from '../../src/shared/search/search.js';
@@ -31,7 +32,7 @@ import { makeContent, makeDocument, makeOperation } from './documents.js';
 
 /** What a document is, kept beside Redis: the truth that answers are held against. */
 export interface WorldDocument {
-  readonly record: MatchableDocument;
+  readonly record: DocumentRecord;
   /** Of its published content; none before the first. */
   readonly texts: readonly string[];
 }
@@ -188,7 +189,14 @@ export async function openSearchWorld(url: string, vectors: VectorSet = FIRST_VE
         ranker,
         callerId,
         isWanted,
-      }: { ranker: Ranker; callerId: string; isWanted: (of: WorldDocument) => boolean },
+        counts = 'stored',
+      }: {
+        ranker: Ranker;
+        callerId: string;
+        isWanted: (of: WorldDocument) => boolean;
+        /** The term statistics: those in Redis, which follow changes some time later, or those of what is served now. */
+        counts?: 'stored' | 'served';
+      },
     ): Promise<ScoredText[]> => {
       const of = [...documents.values()].filter(isWanted);
       const texts = of.flatMap(({ record, texts: its }) =>
@@ -202,7 +210,11 @@ export async function openSearchWorld(url: string, vectors: VectorSet = FIRST_VE
         similarities.set(query, similarity);
         return { similarity, terms };
       });
-      const known = await statistics.read(callerId, [...analyzeText(query).counts.keys()]);
+      const asked = [...analyzeText(query).counts.keys()];
+      const known =
+        counts === 'stored'
+          ? await statistics.read(callerId, asked)
+          : countTerms([...documents.values()].filter(({ record }) => statisticsOwner(record) === callerId));
       const scores = ranker.rank(query, candidates, known);
       return texts.map((text, i) => ({ ...text, score: scores[i] ?? 0 }));
     },
@@ -225,6 +237,15 @@ export interface ScoredText {
   readonly number: number;
   readonly text: string;
   readonly score: number;
+}
+
+function countTerms(documents: readonly WorldDocument[]): TermStatistics {
+  const texts = documents.flatMap((each) => each.texts).map(analyzeText);
+  const frequencies = new Map<number, number>();
+  for (const { counts } of texts)
+    for (const term of counts.keys()) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
+  const totalLength = texts.reduce((sum, { length }) => sum + length, 0);
+  return { chunks: texts.length, totalLength, frequencies };
 }
 
 function innerProduct(a: Float32Array = new Float32Array(), b: Float32Array): number {

@@ -1,4 +1,4 @@
-import { createExactIndex } from '../../shared/adapters/exact-index/exact-index.js';
+import { createExactIndex, createPostings } from '../../shared/adapters/exact-index/exact-index.js';
 import { createQueryEngineIndex } from '../../shared/adapters/query-engine-index/query-engine-index.js';
 import { algorithmOf } from '../../shared/create-adapters.js';
 import { chooseIndex } from '../../shared/data-set/choose-index.js';
@@ -6,7 +6,7 @@ import { claimIndex, readDataSet, type DataSet } from '../../shared/data-set/dat
 import { watchDataSet } from '../../shared/data-set/watch-data-set.js';
 import type { Records } from '../../shared/documents/records.js';
 import type { Logger } from '../../shared/observability/logger.js';
-import type { Embedder, Index } from '../../shared/ports.js';
+import type { Embedder, Index, OnProblem } from '../../shared/ports.js';
 import type { Redis } from '../../shared/redis/client.js';
 import { waitForRedis } from '../../shared/redis/open.js';
 import type { Settings } from '../../shared/settings/schema.js';
@@ -52,47 +52,61 @@ interface IndexParts {
 }
 
 /** @throws IncompatibleDataError when the server or the data does not have what the settings ask for */
-async function createIndex({
-  settings,
-  logger,
-  signal,
-  redis,
-  embedder,
-  dataSet,
-  records,
-  claim,
-}: IndexParts): Promise<Index> {
+async function createIndex(parts: IndexParts): Promise<Index> {
+  const { settings, logger, signal, redis, dataSet } = parts;
   // Redis may have gone away again since it was opened.
   const { name, reason } = await waitForRedis(() => chooseIndex(redis, settings.index), { logger, signal });
   logger.info({ index: name, reason }, 'index chosen');
-  const onProblem = (message: string, fields: Readonly<Record<string, unknown>>) => {
+  const onProblem: OnProblem = (message, fields) => {
     logger[fields['level'] === 'error' ? 'error' : 'warn'](fields, message);
   };
-  const { vectors } = dataSet;
   const redisUrl = settings.redis.url;
   switch (name) {
     case 'exact':
       return createExactIndex({
         redisUrl,
-        vectors,
+        vectors: dataSet.vectors,
         // The builtin embedder's vectors are made of the terms, which the index holds anyway.
         held: settings.embedder === 'builtin' ? 'of-terms' : 'stored',
         onProblem,
       });
-    case 'query-engine':
-      return createQueryEngineIndex({
-        redisUrl,
-        onProblem,
-        vectors,
-        model: embedder.model,
-        algorithm: algorithmOf(settings.queryEngine),
-        // The builtin embedder's vectors are nearly orthogonal, and HNSW would find three in four of them.
-        efRuntime: settings.embedder === 'builtin' ? null : settings.queryEngine.hnswEfRuntime,
-        timeoutMilliseconds: settings.search.timeoutSeconds * 1_000,
-        dimensions: async () => (await readDataSet(redis))?.dimensions ?? (await embedder.dimensions()),
-        claim,
-        readStatistics: createTermStatistics(redis).read,
-        readRecords: (ids) => records.readSome(ids, MAX_READ_BYTES),
-      });
+    case 'query-engine': {
+      const engine = await createEngine(parts, onProblem);
+      return settings.search.words === 'engine'
+        ? engine
+        : withPostings(engine, createPostings({ redisUrl, onProblem }));
+    }
   }
+}
+
+function createEngine(
+  { settings, redis, embedder, dataSet, records, claim }: IndexParts,
+  onProblem: OnProblem,
+): Promise<Index> {
+  return createQueryEngineIndex({
+    redisUrl: settings.redis.url,
+    onProblem,
+    vectors: dataSet.vectors,
+    model: embedder.model,
+    algorithm: algorithmOf(settings.queryEngine),
+    // The builtin embedder's vectors are nearly orthogonal, and HNSW would find three in four of them.
+    efRuntime: settings.embedder === 'builtin' ? null : settings.queryEngine.hnswEfRuntime,
+    timeoutMilliseconds: settings.search.timeoutSeconds * 1_000,
+    dimensions: async () => (await readDataSet(redis))?.dimensions ?? (await embedder.dimensions()),
+    claim,
+    readStatistics: createTermStatistics(redis).read,
+    readRecords: (ids) => records.readSome(ids, MAX_READ_BYTES),
+  });
+}
+
+/** Finds words by postings, and all else by the engine. It is ready when both are. */
+function withPostings(engine: Index, { words, state, close }: ReturnType<typeof createPostings>): Index {
+  return {
+    ...engine,
+    words,
+    state: async () => ((await state()) === 'ready' ? engine.state() : 'loading'),
+    close: async () => {
+      await Promise.all([close(), engine.close()]);
+    },
+  };
 }

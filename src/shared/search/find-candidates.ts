@@ -15,7 +15,10 @@ export type FindCandidates = (width: number) => Promise<Found>;
 interface FindContext {
   readonly index: Pick<Index, 'vectors' | 'words'>;
   readonly ranker: Ranker;
-  readonly request: Pick<SearchRequest, 'callerId' | 'filter' | 'signal' | 'query' | 'k' | 'minScore' | 'per'>;
+  readonly request: Pick<
+    SearchRequest,
+    'callerId' | 'filter' | 'signal' | 'query' | 'k' | 'minScore' | 'per'
+  >;
   /** Makes the vector of the query. */
   readonly embed: () => Promise<Float32Array>;
 }
@@ -77,7 +80,9 @@ async function findHybrid({ index, ranker, request, embed }: FindContext, width:
   const onlyHolding = holding.filter((each) => !byVector.has(addressOf(each)));
   const [shares, similarities] = await Promise.all([
     onlyNear.length > 0 ? index.words.scores({ query, callerId, chunks: onlyNear, signal }) : [],
-    onlyHolding.length > 0 ? index.vectors.similarities({ vector, callerId, chunks: onlyHolding, signal }) : [],
+    onlyHolding.length > 0
+      ? index.vectors.similarities({ vector, callerId, chunks: onlyHolding, signal })
+      : [],
   ]);
   const both = nearest.flatMap((each) => {
     const share = byWords.get(addressOf(each))?.score;
@@ -87,7 +92,9 @@ async function findHybrid({ index, ranker, request, embed }: FindContext, width:
     candidates: [
       ...both,
       ...onlyNear.map((each, i) => withScore(each, ranker.combine(each.score, shares[i] ?? Number.NaN))),
-      ...onlyHolding.map((each, i) => withScore(each, ranker.combine(similarities[i] ?? Number.NaN, each.score))),
+      ...onlyHolding.map((each, i) =>
+        withScore(each, ranker.combine(similarities[i] ?? Number.NaN, each.score)),
+      ),
       // What went away in between has no score.
     ].filter(({ score }) => !Number.isNaN(score)),
     isCutOff: nearest.length >= nearestLimit || holding.length >= wordsLimit,

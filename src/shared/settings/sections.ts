@@ -164,6 +164,11 @@ export const search = z.strictObject({
     'auto',
     'What scores chunks unless a request says: vectors, words or both; `auto`: `lexical` with the builtin embedder, else `semantic`.',
   ),
+  words: choice(
+    ['auto', 'postings', 'engine'],
+    'auto',
+    'What finds words beside the Query Engine: `postings` in each API process, or the full-text index of the `engine`; `auto`: `postings`, as always without it.',
+  ),
   hybridWeight: share(0.6, 'Share of the vectors in a `hybrid` score; the rest is the share of the words.'),
 });
 

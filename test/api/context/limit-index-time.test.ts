@@ -29,7 +29,9 @@ const words = { ...request, query: 'harbour', minScore: 0 };
 test('an index that takes too long is unavailable, whatever it is asked', async () => {
   const index = limitIndexTime(slow, { milliseconds: 20 });
   await expect(index.vectors.search(search)).rejects.toBeInstanceOf(UnavailableError);
-  await expect(index.vectors.similarities({ ...search, chunks: [] })).rejects.toBeInstanceOf(UnavailableError);
+  await expect(index.vectors.similarities({ ...search, chunks: [] })).rejects.toBeInstanceOf(
+    UnavailableError,
+  );
   await expect(index.words.search(words)).rejects.toBeInstanceOf(UnavailableError);
   await expect(index.words.scores({ ...words, chunks: [] })).rejects.toBeInstanceOf(UnavailableError);
   await expect(index.list(request)).rejects.toBeInstanceOf(UnavailableError);

@@ -13,7 +13,6 @@ import { createListedIndex, innerProduct, type IndexedChunk } from '../../suppor
 import { EXACT_SCORES, expectAnswer } from '../../support/search-answers.js';
 import {
   COMMON,
-  LONG,
   question,
   type RandomDocument,
   RANKERS,
@@ -97,13 +96,7 @@ function scan(
 type RandomWorld = typeof world extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** A search over a made-up world, and how often it asked for what; for `lag` questions the index knows old chunks only. */
-function openWorld({
-  documents,
-  hasCommon,
-  isIndexCurrent,
-  isBeyondLimit,
-  ranking,
-}: RandomWorld) {
+function openWorld({ documents, hasCommon, isIndexCurrent, isBeyondLimit, ranking }: RandomWorld) {
   const common: RandomDocument = { texts: COMMON, unserved: [], isReadable: true, colour: 'red' };
   const stored = [...documents, ...(hasCommon ? [common] : [])].map(store);
   const byId = new Map(stored.map((each) => [each.record.id, each]));

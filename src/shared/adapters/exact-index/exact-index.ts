@@ -49,6 +49,26 @@ export function createExactIndex({
   });
 }
 
+/**
+ * Only the words of the same thread, beside an index that holds the vectors.
+ *
+ * @param options.onProblem is told of lost data and lost connections; `fields.level` is `warn` or `error`
+ */
+export function createPostings({
+  redisUrl,
+  onProblem,
+}: {
+  readonly redisUrl: string;
+  readonly onProblem: OnProblem;
+}): Pick<Index, 'words' | 'state' | 'close'> {
+  const thread = startMirrorThread({ redisUrl, vectors: FIRST_VECTORS, held: 'none', onProblem });
+  return {
+    words: createWordIndex(createAskInTurn(thread)),
+    state: () => Promise.resolve(thread.state),
+    close: () => thread.close(),
+  };
+}
+
 type Ask = (question: Question, signal: AbortSignal | undefined) => Promise<Reply>;
 
 function createVectorIndex(ask: Ask): VectorIndex {

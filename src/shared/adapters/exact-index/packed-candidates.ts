@@ -23,7 +23,10 @@ interface Tables {
   readonly documents: readonly (MirroredDocument | undefined)[];
 }
 
-export function packCandidates({ slots, scores }: ScoredSlots, { chunks, documents }: Tables): PackedCandidates {
+export function packCandidates(
+  { slots, scores }: ScoredSlots,
+  { chunks, documents }: Tables,
+): PackedCandidates {
   const numbers = new Int32Array(slots.length * 2);
   const packedScores = new Float64Array(slots.length);
   const documentIds: string[] = [];

@@ -160,13 +160,10 @@ const readsChunks = ({ type }: Question): boolean => type === 'search' || type =
 
 /** The mask is null for a question that needs none. @returns null when nobody waits for the answer any more */
 async function prepareMask(id: number, question: Question): Promise<(() => Mask | null) | null> {
-  switch (question.type) {
-    case 'similarities':
-    case 'word-scores':
-      return () => null;
-    case 'words':
-      if (question.filter === null && mirror.readsWholePartitions(question.callerId)) return () => null;
-  }
+  const { type } = question;
+  if (type === 'similarities' || type === 'word-scores') return () => null;
+  const isWhole = type === 'words' && question.filter === null;
+  if (isWhole && mirror.readsWholePartitions(question.callerId)) return () => null;
   return mirror.prepare(question, () => waiting.has(id));
 }
 
@@ -197,16 +194,18 @@ function answerFrom(from: Mirror, question: Question, mask: Mask | null): Answer
       return { type: 'scores', scores: from.similarities(question.vector, question.chunks) };
     case 'word-scores':
       return { type: 'scores', scores: from.wordScores(question, question.chunks) };
-  }
-  if (!mask) throw new Error('a question that needs a mask was answered without one');
-  switch (question.type) {
     case 'search':
-      return { type: 'search', found: from.search({ ...question, mask }) };
+      return { type: 'search', found: from.search({ ...question, mask: present(mask) }) };
     case 'list':
-      return { type: 'list', documentIds: from.list({ ...question, mask }) };
+      return { type: 'list', documentIds: from.list({ ...question, mask: present(mask) }) };
     case 'count':
-      return { type: 'count', count: from.count({ mask }) };
+      return { type: 'count', count: from.count({ mask: present(mask) }) };
   }
+}
+
+function present(mask: Mask | null): Mask {
+  if (!mask) throw new Error('a question that needs a mask was answered without one');
+  return mask;
 }
 
 /** The memory of an answer that is handed over instead of copied. */
@@ -245,7 +244,7 @@ function messageOf(error: unknown): string {
 }
 
 function warnOfSize(): void {
-  if (hasWarned || mirror.chunkCount <= CHUNKS_TO_WARN_AT) return;
+  if (hasWarned || held !== 'stored' || mirror.chunkCount <= CHUNKS_TO_WARN_AT) return;
   hasWarned = true;
   report('the exact index is meant for up to 100,000 chunks: consider index = "query-engine"', {
     level: 'warn',

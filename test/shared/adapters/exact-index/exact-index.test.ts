@@ -5,14 +5,7 @@ import { UnavailableError } from '../../../../src/shared/errors.js';
 import type { Candidate, Index } from '../../../../src/shared/ports.js';
 import { keys } from '../../../../src/shared/redis/keys.js';
 import { describeIndexContract } from '../../../contracts/index-contract.js';
-import {
-  innerProduct,
-  openIndexData,
-  parsed,
-  termsOf,
-  unit,
-  type IndexData,
-} from '../../../contracts/index-data.js';
+import { innerProduct, openIndexData, parsed, unit, type IndexData } from '../../../contracts/index-data.js';
 import { startTestRedis, type TestRedis } from '../../../support/redis.js';
 import { rejection } from '../../../support/rejection.js';
 import { until } from '../../../support/until.js';

@@ -1,6 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { planWordPasses, type WordPass } from '../../../../src/shared/adapters/query-engine-index/plan-word-passes.js';
+import {
+  planWordPasses,
+  type WordPass,
+} from '../../../../src/shared/adapters/query-engine-index/plan-word-passes.js';
 import { noStatistics, type TermStatistics } from '../../../../src/shared/search/query-terms.js';
 import { createLexicalRanker } from '../../../../src/shared/search/ranking.js';
 import { analyzeText, hashTerm } from '../../../../src/shared/text/analyze-text.js';
@@ -16,7 +19,11 @@ const statisticsOf = (chunks: number, frequencies: Record<string, number>): Term
 const termsOf = (text: string) => [...analyzeText(text).counts.keys()].sort((a, b) => a - b);
 const PAGE = { limit: 26, minScore: 0 };
 
-function plan(query: string, statistics: TermStatistics, page: Partial<typeof PAGE> = {}): readonly WordPass[] {
+function plan(
+  query: string,
+  statistics: TermStatistics,
+  page: Partial<typeof PAGE> = {},
+): readonly WordPass[] {
   return planWordPasses({ query, ...PAGE, ...page }, statistics);
 }
 /** Terms that each pass of a plan searches for. */
@@ -116,7 +123,8 @@ describe('passes', () => {
   });
 
   test('take more candidates where more chunks score alike, and for long pages', () => {
-    const count = (limit: number, chunks: number) => plan(query, statisticsOf(chunks, {}), { limit })[0]?.limit;
+    const count = (limit: number, chunks: number) =>
+      plan(query, statisticsOf(chunks, {}), { limit })[0]?.limit;
     expect([0, 10_000, 250_000, 10_000_000].map((of) => count(26, of))).toEqual([200, 128, 500, 1_000]);
     expect([count(116, 10_000), count(1_016, 250_000)]).toEqual([232, 2_032]);
   });

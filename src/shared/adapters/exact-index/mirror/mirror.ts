@@ -1,6 +1,6 @@
 import { at } from '../../../at.js';
 import type { ChunkOfDocument } from '../../../ports.js';
-import { packCandidates, type PackedCandidates } from '../packed-candidates.js';
+import { packCandidates, type PackedCandidates, type ScoredSlots } from '../packed-candidates.js';
 import { createPlaces } from '../postings/places.js';
 import { createScratch } from '../postings/score-segment.js';
 import { createShard } from '../postings/shard.js';
@@ -79,6 +79,7 @@ interface Tables {
   readonly documents: DocumentTable['documents'];
   readonly store: DocumentTable;
   readonly partitions: Partitions;
+  readonly masks: Masks;
   readonly compare: (a: number, b: number) => number;
 }
 
@@ -93,21 +94,16 @@ interface MirrorOptions {
   readonly onUntidy: () => void;
 }
 
-export function createMirror({ makeKernel, held, onUntidy }: MirrorOptions): Mirror {
-  const makeVectors = (dimensions: number) => createVectors(makeKernel, dimensions);
-  const chunks = createChunkTable(held === 'stored' ? makeVectors : null);
-  const shardParts = { places: createPlaces(), read: chunks.terms.read, scratch: createScratch() };
-  const partitions = createPartitions(() => createShard(shardParts), onUntidy);
-  const store = createDocumentTable({ chunks, partitions }, (slot) => masks.noteDocument(slot));
-  const { documents } = store;
-  const masks = createMasks(() => ({
-    documents,
-    readableBy: (callerId) => documentsOf(partitions.readableBy(callerId)),
-  }));
-  const compare = (a: number, b: number) => compareChunks({ chunks, documents }, a, b);
-  const tables: Tables = { chunks, documents, store, partitions, compare };
-  const selection = createSelection(compare);
-  const vectors = held === 'of-terms' ? createTermVectors(tables) : createStoredVectors(chunks);
+export function createMirror(options: MirrorOptions): Mirror {
+  const tables = createTables(options);
+  const { chunks, store, partitions, masks } = tables;
+  const selection = createSelection(tables.compare);
+  const vectors = options.held === 'of-terms' ? createTermVectors(tables) : createStoredVectors(chunks);
+  const nearest = ({ callerId, vector, mask, limit }: NearestRequest): ScoredSlots => {
+    selection.begin(Math.min(limit, chunks.count));
+    if (limit > 0) vectors.offerNearest(vector, mask, selection, callerId);
+    return selection.take();
+  };
 
   return {
     get chunkCount() {
@@ -125,17 +121,28 @@ export function createMirror({ makeKernel, held, onUntidy }: MirrorOptions): Mir
     tidy: (isTimeLeft) => partitions.tidy(isTimeLeft),
     readsWholePartitions: (callerId) => partitions.readableBy(callerId).every(({ isWhole }) => isWhole),
     prepare: (selector, isWanted) => masks.prepare(selector, isWanted),
-    search: ({ callerId, vector, mask, limit }) => {
-      selection.begin(Math.min(limit, chunks.count));
-      if (limit > 0) vectors.offerNearest(vector, mask, selection, callerId);
-      return packCandidates(selection.take(), tables);
-    },
+    search: (request) => packCandidates(nearest(request), tables),
     searchWords: (request) => packCandidates(searchWords(tables, request), tables),
     similarities: (vector, addresses) => ofEach(tables, addresses, vectors.similarityTo(vector)),
     wordScores: (request, addresses) => ofEach(tables, addresses, scoreWords(tables, request)),
     list: (request) => listIds(store, request),
     count: ({ mask }) => mask.count,
   };
+}
+
+function createTables({ makeKernel, held, onUntidy }: MirrorOptions): Tables {
+  const makeVectors = (dimensions: number) => createVectors(makeKernel, dimensions);
+  const chunks = createChunkTable(held === 'stored' ? makeVectors : null);
+  const shardParts = { places: createPlaces(), read: chunks.terms.read, scratch: createScratch() };
+  const partitions = createPartitions(() => createShard(shardParts), onUntidy);
+  const store = createDocumentTable({ chunks, partitions }, (slot) => masks.noteDocument(slot));
+  const { documents } = store;
+  const masks = createMasks(() => ({
+    documents,
+    readableBy: (callerId) => documentsOf(partitions.readableBy(callerId)),
+  }));
+  const compare = (a: number, b: number) => compareChunks({ chunks, documents }, a, b);
+  return { chunks, documents, store, partitions, masks, compare };
 }
 
 function documentsOf(readable: readonly ReadablePartition[]): Int32Array {
@@ -151,7 +158,11 @@ function documentsOf(readable: readonly ReadablePartition[]): Int32Array {
 }
 
 /** Orders chunks, given by their slots, by document id and then by chunk number. */
-function compareChunks({ chunks, documents }: Pick<Tables, 'chunks' | 'documents'>, a: number, b: number): number {
+function compareChunks(
+  { chunks, documents }: Pick<Tables, 'chunks' | 'documents'>,
+  a: number,
+  b: number,
+): number {
   const { links } = chunks;
   const byTie = chunks.tieOf(a) - chunks.tieOf(b);
   if (byTie !== 0) return byTie;

@@ -144,7 +144,12 @@ function scoreWindow(segment: Segment, window: WindowLists, scratch: Scratch, of
 const POSTINGS_A_LOOKUP = 8;
 
 /** Adds up the scores of all chunks of a list in the window. */
-function addAll(segment: Segment, { base, fixed, perTerm }: WindowLists, list: TermList, scratch: Scratch): void {
+function addAll(
+  segment: Segment,
+  { base, fixed, perTerm }: WindowLists,
+  list: TermList,
+  scratch: Scratch,
+): void {
   const { ordinals, counts, lengths } = segment;
   const { sums, touched } = scratch;
   const { weight, next, windowEnd } = list;
@@ -197,8 +202,7 @@ function lookUp(
     }
     if (from === windowEnd || ordinals[from] !== ordinal) continue;
     const count = counts[from] ?? 0;
-    sums[place] =
-      (sums[place] ?? 0) + (weight * count) / (count + fixed + perTerm * (lengths[ordinal] ?? 0));
+    sums[place] = (sums[place] ?? 0) + (weight * count) / (count + fixed + perTerm * (lengths[ordinal] ?? 0));
   }
 }
 

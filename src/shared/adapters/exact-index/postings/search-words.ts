@@ -87,10 +87,7 @@ function createScore({ terms }: Tables['chunks'], query: TermWeights): (slot: nu
   };
 }
 
-function createIsAllowed(
-  { chunks: { links } }: Tables,
-  mask: Mask | null,
-): (slot: number) => boolean {
+function createIsAllowed({ chunks: { links } }: Tables, mask: Mask | null): (slot: number) => boolean {
   if (!mask) return () => true;
   const { documents } = mask;
   return (slot) => documents[links.documentOf(slot)] === 1;

@@ -2,8 +2,10 @@ import { packedLength, readTerms } from '../../../text/packed-terms.js';
 import { divisorOf, saturated, termProduct } from '../../../text/term-vectors.js';
 import type { MirroredDocument } from '../mirror/mirrored.js';
 import type { ChunkTable } from '../tables/chunk-table.js';
-import type { Partitions } from '../tables/partitions.js';
+import type { Partition, Partitions } from '../tables/partitions.js';
 import type { ChunkVectors } from './chunk-vectors.js';
+import type { Selection } from './selection.js';
+import type { Mask } from './working-mask.js';
 
 interface Tables {
   readonly chunks: Pick<ChunkTable, 'links' | 'terms' | 'tieOf' | 'divisors'>;
@@ -13,48 +15,74 @@ interface Tables {
 }
 
 /** Vectors of the builtin embedder, which are made of the terms of chunks when they are asked for instead of being held. */
-export function createTermVectors({ chunks, documents, partitions }: Tables): ChunkVectors {
-  const { links, terms, tieOf } = chunks;
-  /** Computed once for each chunk, since it takes some microseconds. */
-  const divisor = (slot: number): number => {
-    const known = chunks.divisors.get(slot);
-    if (known > 0) return known;
-    const made = divisorOf(terms.read(slot) ?? NO_TERMS);
-    chunks.divisors.set(slot, made);
-    return made;
-  };
+export function createTermVectors(tables: Tables): ChunkVectors {
   return {
     similarityTo: (vector) => (slot) => {
-      const packed = terms.read(slot);
-      if (!packed) return 0;
-      const length = packedLength(packed);
-      let sum = 0;
-      readTerms(packed, (term, count) => {
-        sum += termProduct(vector, term) * saturated(count, length);
-      });
-      return sum / divisor(slot);
+      const packed = tables.chunks.terms.read(slot);
+      return packed ? productWith(vector, packed) / divisorAt(tables.chunks, slot) : 0;
     },
     offerNearest: (vector, mask, selection, callerId) => {
-      const similarities = new Float64Array(links.size);
-      const products = { of: (term: number) => termProduct(vector, term), weigh: saturated };
-      for (const { partition } of partitions.readableBy(callerId)) {
-        partition.shard.addUp(products, (slot, sum) => {
-          if (mask.documents[links.documentOf(slot)] === 1) similarities[slot] = sum / divisor(slot);
-        });
-        // Chunks of the other terms are as far from the query as can be without pointing away from it.
-        for (const documentSlot of partition.documents) {
-          if (mask.documents[documentSlot] !== 1) continue;
-          for (let slot = documents[documentSlot]?.firstChunk ?? -1; slot >= 0; slot = links.after(slot))
-            offer(slot, similarities[slot] ?? 0);
-        }
-      }
-      function offer(slot: number, similarity: number): void {
-        const score = Math.fround(similarity);
-        if (score > selection.minScore || (score === selection.minScore && tieOf(slot) <= selection.maxTie))
-          selection.offer(slot, similarity, tieOf(slot));
+      const similarities = new Float64Array(tables.chunks.links.size);
+      for (const { partition } of tables.partitions.readableBy(callerId)) {
+        writeSimilarities(tables, { vector, partition, mask, similarities });
+        offerAll(tables, { partition, mask, similarities, selection });
       }
     },
   };
 }
 
+function productWith(vector: Float32Array, packed: Uint8Array): number {
+  const length = packedLength(packed);
+  let sum = 0;
+  readTerms(packed, (term, count) => {
+    sum += termProduct(vector, term) * saturated(count, length);
+  });
+  return sum;
+}
+
+/** Computed once for each chunk, since it takes some microseconds. */
+function divisorAt({ divisors, terms }: Tables['chunks'], slot: number): number {
+  const known = divisors.get(slot);
+  if (known > 0) return known;
+  const made = divisorOf(terms.read(slot) ?? NO_TERMS);
+  divisors.set(slot, made);
+  return made;
+}
+
 const NO_TERMS = new Uint8Array(0);
+
+interface Within {
+  readonly partition: Partition;
+  readonly mask: Mask;
+  /** By slot; 0 for the chunks that hold no term of the query. */
+  readonly similarities: Float64Array;
+}
+
+function writeSimilarities(
+  { chunks }: Tables,
+  { vector, partition, mask, similarities }: Within & { readonly vector: Float32Array },
+): void {
+  const products = { of: (term: number) => termProduct(vector, term), weigh: saturated };
+  partition.shard.addUp(products, (slot, sum) => {
+    if (mask.documents[chunks.links.documentOf(slot)] === 1)
+      similarities[slot] = sum / divisorAt(chunks, slot);
+  });
+}
+
+/** Offers all chunks of the mask, because those that hold no term of the query are nearer than those that point away from it. */
+function offerAll(
+  { chunks: { links, tieOf }, documents }: Tables,
+  { partition, mask, similarities, selection }: Within & { readonly selection: Selection },
+): void {
+  for (const documentSlot of partition.documents) {
+    if (mask.documents[documentSlot] !== 1) continue;
+    for (let slot = documents[documentSlot]?.firstChunk ?? -1; slot >= 0; slot = links.after(slot)) {
+      const similarity = similarities[slot] ?? 0;
+      // The comparison has the precision of the selection.
+      const score = Math.fround(similarity);
+      if (score < selection.minScore || (score === selection.minScore && tieOf(slot) > selection.maxTie))
+        continue;
+      selection.offer(slot, similarity, tieOf(slot));
+    }
+  }
+}

@@ -69,14 +69,7 @@ export function createWorkingMask(callerId: string, filter: Filter | null, seenS
   };
   /** Decides about later changes, which are few, without remembering anything. */
   const later: Decision = { ...first, isReadable: ({ access }) => canRead(callerId, access.lists) };
-  const mask: Progress = {
-    documents: new Uint8Array(0),
-    count: 0,
-    seen: seenSoFar,
-    candidates: null,
-    next: 0,
-    isBegun: false,
-  };
+  const mask = noProgress(seenSoFar);
 
   return {
     get documents() {
@@ -94,16 +87,28 @@ export function createWorkingMask(callerId: string, filter: Filter | null, seenS
     },
     advance: (tables, changes, steps) => {
       resize(mask, tables);
-      if (!mask.isBegun) {
-        mask.isBegun = true;
-        mask.candidates = tables.readableBy(callerId);
-        mask.seen = changes.length;
-      }
+      if (!mask.isBegun) begin(mask, tables.readableBy(callerId), changes.length);
       const left = lookAtDocuments(mask, tables, { decision: first, steps });
       if (!mask.candidates) readable.clear();
       return applyChanges(mask, tables, { changes, decision: later, steps: left });
     },
   };
+}
+
+function noProgress(seenSoFar: number): Progress {
+  return {
+    documents: new Uint8Array(0),
+    count: 0,
+    seen: seenSoFar,
+    candidates: null,
+    next: 0,
+    isBegun: false,
+  };
+}
+
+/** What changed before is in the tables already. */
+function begin(mask: Progress, candidates: Int32Array, changes: number): void {
+  Object.assign(mask, { isBegun: true, candidates, seen: changes });
 }
 
 function isReadable(callerId: string, { id, lists }: AccessClass, known: Map<number, boolean>): boolean {

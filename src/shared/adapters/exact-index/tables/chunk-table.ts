@@ -53,16 +53,7 @@ interface Columns {
 
 /** @param makeVectors null when vectors are not held */
 export function createChunkTable(makeVectors: MakeVectors | null): ChunkTable {
-  const columns: Columns = {
-    terms: createTermStore(),
-    links: createChunkLinks(),
-    freed: [],
-    used: 0,
-    ties: createFloatColumn(),
-    divisors: createFloatColumn(),
-    vectors: null,
-    count: 0,
-  };
+  const columns = createColumns();
   return {
     get count() {
       return columns.count;
@@ -84,17 +75,32 @@ export function createChunkTable(makeVectors: MakeVectors | null): ChunkTable {
       columns.count += slots.length;
       return slots[0] ?? -1;
     },
-    slotsFrom: (first) => {
-      const slots: number[] = [];
-      for (let slot = first; slot >= 0; slot = columns.links.after(slot)) slots.push(slot);
-      return slots;
-    },
+    slotsFrom: (first) => slotsFrom(columns.links, first),
     unlink: (slots) => {
       free(columns, slots);
       for (const slot of slots) columns.links.unlink(slot);
       columns.count -= slots.length;
     },
   };
+}
+
+function createColumns(): Columns {
+  return {
+    terms: createTermStore(),
+    links: createChunkLinks(),
+    freed: [],
+    used: 0,
+    ties: createFloatColumn(),
+    divisors: createFloatColumn(),
+    vectors: null,
+    count: 0,
+  };
+}
+
+function slotsFrom(links: ChunkLinks, first: number): number[] {
+  const slots: number[] = [];
+  for (let slot = first; slot >= 0; slot = links.after(slot)) slots.push(slot);
+  return slots;
 }
 
 /**

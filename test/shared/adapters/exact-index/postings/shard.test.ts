@@ -131,7 +131,9 @@ describe('a shard of postings', () => {
           const opened = open();
           for (const each of steps) {
             if (each.type === 'add')
-              opened.add(Array.from({ length: each.count }, (_, i) => chunks[i % chunks.length] ?? new Uint8Array()));
+              opened.add(
+                Array.from({ length: each.count }, (_, i) => chunks[i % chunks.length] ?? new Uint8Array()),
+              );
             else if (each.type === 'remove')
               opened.remove([...opened.kept.keys()].filter((_, i) => i % each.every === 0));
             else opened.shard.tidy(looks(each.looks));
@@ -167,7 +169,13 @@ describe('a shard of postings', () => {
       const sum = weights.reduce((total, weight) => total + weight, 0);
       return { terms, weights: weights.map((weight) => weight / sum), averageLength: 26 };
     };
-    const queries = [words([0]), words([299]), words([0, 1, 2, 3]), words([0, 5, 80, 299]), words([7, 90, 150, 200, 250])];
+    const queries = [
+      words([0]),
+      words([299]),
+      words([0, 1, 2, 3]),
+      words([0, 5, 80, 299]),
+      words([7, 90, 150, 200, 250]),
+    ];
     for (let round = 0; round < 2; round += 1) {
       for (const each of queries) {
         const all = scanned(opened, each);
@@ -180,7 +188,9 @@ describe('a shard of postings', () => {
   test('holds nothing of what has no terms', () => {
     const opened = open();
     opened.add([new Uint8Array()]);
-    expect(found(opened, { terms: Uint32Array.of(1), weights: Float64Array.of(1), averageLength: 1 }, 5)).toEqual([]);
+    expect(
+      found(opened, { terms: Uint32Array.of(1), weights: Float64Array.of(1), averageLength: 1 }, 5),
+    ).toEqual([]);
     opened.remove([0]);
     expect(opened.shard.chunks).toBe(0);
   });
