@@ -12,7 +12,7 @@ import { packedLength, readCounts } from '../text/packed-terms.js';
  */
 
 /** How soon a term that is repeated in a chunk stops to count for more. */
-const K1 = 1;
+const K1 = 1.2;
 /** How much of that depends on the length of the chunk, from 0 to 1. */
 const B = 0.75;
 /**
