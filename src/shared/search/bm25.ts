@@ -6,17 +6,20 @@ import { packedLength, readCounts } from '../text/packed-terms.js';
  * frequency of Lucene, divided by the score of a chunk that covers the query wholly. So a score is the share of the
  * query's weight that a chunk covers:
  *
- *   Σ w(t) · tf / (tf + K1 · (1 - B + B · length / average length)),  where  w(t) = qtf / (qtf + K3) · idf(t) / Σ w
+ *   Σ w(t) · tf / (tf + K1 · (1 - B + B · length / average length)),  where  w(t) = min(qtf, MAX_REPEATS) · idf(t) / Σ w
  *
  * `tf` and `qtf` are how often a term occurs in the chunk and in the query.
  */
 
 /** How soon a term that is repeated in a chunk stops to count for more. */
-const K1 = 1;
+const K1 = 1.2;
 /** How much of that depends on the length of the chunk, from 0 to 1. */
 const B = 0.75;
-/** How soon a term that is repeated in the query stops to count for more. */
-const K3 = 1;
+/**
+ * A term that the query repeats more often does not weigh more. Up to here it weighs as often as it is said, because what
+ * a long query repeats is its subject.
+ */
+const MAX_REPEATS = 8;
 
 /**
  * Share of the terms' weight that a chunk covers, from 0 to 1.
@@ -47,7 +50,7 @@ export function lengthDamping(length: number, averageLength: number): number {
 
 /** The weight of a term before weights are made shares of their sum. @param count how often the query has the term */
 export function queryTermWeight(count: number, inverseFrequency: number): number {
-  return (count / (count + K3)) * inverseFrequency;
+  return Math.min(count, MAX_REPEATS) * inverseFrequency;
 }
 
 /** The inverse document frequency of a term that `holding` of `all` chunks hold; both may be fractions. */

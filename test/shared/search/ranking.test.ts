@@ -47,6 +47,16 @@ describe('the lexical ranker', () => {
     expect(score('wolf', 'wolf')).toBeGreaterThan(score('wolf', `wolf ${'orchard '.repeat(300)}`));
   });
 
+  test('scores as BM25 with k1 = 1.2 and b = 0.75', () => {
+    const length = 30;
+    const chunk = `wolf wolf ${'orchard '.repeat(length - 2)}`;
+    const averageOfGeneralText = 150;
+    expect(score('wolf', chunk)).toBeCloseTo(
+      2 / (2 + 1.2 * (0.25 + (0.75 * length) / averageOfGeneralText)),
+      12,
+    );
+  });
+
   test('follows general text where the caller has no documents', () => {
     expect(score('people axolotl', 'axolotl')).toBeGreaterThan(score('people axolotl', 'people'));
     expect(score('der Molch und die', 'Molch')).toBeGreaterThan(score('der Molch und die', 'der die und'));

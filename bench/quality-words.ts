@@ -1,0 +1,88 @@
+/**
+ * Retrieval quality of the lexical ranking, where every chunk is a candidate, beside BM25 over whole documents, without a
+ * server: `npx tsx bench/quality-words.ts [collection…]`. Other collections than the shared ones lie in
+ * `QUIRE_SHARED/data`, in the same form.
+ */
+import type { TermStatistics } from '../src/shared/search/query-terms.js';
+import { createLexicalRanker } from '../src/shared/search/ranking.js';
+import { analyzeText } from '../src/shared/text/analyze-text.js';
+import { packTerms } from '../src/shared/text/packed-terms.js';
+import { chunkText } from '../src/workers/chunking/chunk.js';
+import { round } from './support/client.js';
+import { COLLECTIONS, loadCollection, ndcgAt10, recallAt, type Collection } from './support/collections.js';
+import { createDocumentBm25 } from './support/document-bm25.js';
+
+const CHUNKS = { size: 512, overlap: 64 };
+const ranker = createLexicalRanker();
+
+interface Ranked {
+  readonly document: number;
+  readonly score: number;
+}
+
+/** Ranks all documents by their best chunk. */
+function createWordSearch({ documents }: Collection): (query: string) => Ranked[] {
+  const frequencies = new Map<number, number>();
+  let totalLength = 0;
+  const chunks = documents.flatMap(({ text }, document) =>
+    chunkText(text, CHUNKS).map((chunk) => {
+      const analyzed = analyzeText(chunk.text);
+      totalLength += analyzed.length;
+      for (const term of analyzed.counts.keys()) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
+      return { document, terms: packTerms(analyzed), similarity: 0 };
+    }),
+  );
+  const statistics: TermStatistics = { chunks: chunks.length, totalLength, frequencies };
+  return (query) => {
+    const best = new Float64Array(documents.length);
+    ranker.rank(query, chunks, statistics).forEach((score, i) => {
+      const document = chunks[i]?.document ?? NaN;
+      best[document] = Math.max(best[document] ?? 0, score);
+    });
+    return Array.from(best, (score, document) => ({ document, score }));
+  };
+}
+
+function measure(collection: Collection): Record<string, number> {
+  const { documents, queries, relevant } = collection;
+  const words = createWordSearch(collection);
+  const bm25 = createDocumentBm25(documents.map(({ text }) => text));
+  const sums = { ndcg: 0, bm25Ndcg: 0, recall: 0, bm25Recall: 0 };
+  for (const { id, text } of queries) {
+    const wanted = relevant.get(id) ?? new Set();
+    const found = best100(collection, words(text));
+    const reference = best100(
+      collection,
+      Array.from(bm25(text), (score, document) => ({ document, score })),
+    );
+    sums.ndcg += ndcgAt10(found, wanted);
+    sums.bm25Ndcg += ndcgAt10(reference, wanted);
+    sums.recall += recallAt(100, found, wanted);
+    sums.bm25Recall += recallAt(100, reference, wanted);
+  }
+  const mean = (sum: number) => round(sum / queries.length, 4);
+  return {
+    documents: documents.length,
+    queries: queries.length,
+    'nDCG@10': mean(sums.ndcg),
+    'BM25 nDCG@10': mean(sums.bm25Ndcg),
+    'R@100': mean(sums.recall),
+    'BM25 R@100': mean(sums.bm25Recall),
+  };
+}
+
+function best100({ documents }: Collection, ranked: readonly Ranked[]): string[] {
+  return ranked
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score || a.document - b.document)
+    .slice(0, 100)
+    .map(({ document }) => documents[document]?.id ?? '');
+}
+
+const named = process.argv.slice(2);
+const rows: Record<string, Record<string, number>> = {};
+for (const name of named.length > 0 ? named : COLLECTIONS) {
+  const collection = loadCollection(name);
+  if (collection) rows[name] = measure(collection);
+}
+console.table(rows);
