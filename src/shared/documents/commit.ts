@@ -5,7 +5,7 @@ import type { VectorSet } from '../data-set/stored-vectors.js';
 import { callerOf, isFinal, type DocumentRecord } from '../document.js';
 import { TooManyError, UnavailableError } from '../errors.js';
 import { LOST_RESERVATION, reservationFields, reservationKey } from '../idempotency/reservation-scripts.js';
-import { lostReservation } from '../idempotency/reservation.js';
+import { underWay } from '../idempotency/reservation.js';
 import type { Redis } from '../redis/client.js';
 import { keys, toMember } from '../redis/keys.js';
 import type { Change } from './change.js';
@@ -43,7 +43,7 @@ export async function commitChange(
     done = await commitScript.run(redis, request);
   }
   if (done === SAME_CONTENT) throw new SameContentError();
-  if (done === LOST_RESERVATION) throw lostReservation();
+  if (done === LOST_RESERVATION) throw underWay();
   if (done === NOT_WHOLE) throw new UnavailableError('a part of the generation that Redis came back without');
   if (done === TOO_MANY_ACCESS_GROUPS) throw tooManyChanges();
   if (done === REINDEXED) throw new UnavailableError('the index that these vectors are for');

@@ -18,11 +18,8 @@ export interface Reservation {
 /** How long callers are told to wait while the first request with a key is still under way. */
 const RETRY_SECONDS = 2;
 
-/** Another request with the same key is under way. */
+/** Another request with the same key is under way, or has taken this one over while this process was held up. */
 export const underWay = (): ConflictError =>
   new ConflictError('A request with this Idempotency-Key is still under way', {
     retryAfterSeconds: RETRY_SECONDS,
   });
-
-/** This process was held up so long that another one has taken the request over. */
-export const lostReservation = underWay;
