@@ -18,6 +18,7 @@ import type { Route } from './http/route.js';
 import { createDocsPage } from './pages/docs-page.js';
 import { createOpenApi } from './pages/openapi.js';
 import type { AnswerMemory } from './services/answer-memory/answer-memory.js';
+import type { Idempotency } from './services/idempotency/idempotency.js';
 
 export interface AppOptions {
   readonly routes: readonly Route[];
@@ -37,6 +38,7 @@ export interface AppOptions {
   readonly bodies: BodyBudget;
   readonly bodyGraceSeconds: number;
   readonly rateLimit?: RateLimit | null;
+  readonly idempotency?: Idempotency | null;
   /** Runs first for every request, to measure its duration. */
   readonly measure?: RequestHandler;
   /** Pages and metrics, which are no JSON routes, by the path under which they are mounted. */
@@ -75,6 +77,7 @@ function addRoutes(app: Express, options: AppOptions): void {
   const routeOptions = {
     authenticate,
     rateLimit: options.rateLimit ?? null,
+    idempotency: options.idempotency ?? null,
     maxJsonBytes,
     publicUrl,
     answerMemory,

@@ -23,7 +23,9 @@ import { createDownloadLinks, createDownloads, type DownloadLinks } from './serv
 import { createSourceTexts } from './services/documents/source-text.js';
 import { createReadiness, readinessChecks, untilStopping } from './services/health.js';
 import { createAdmission, createRequireRoom } from './services/ingest/admission.js';
+import { createAnswerAgain } from './services/ingest/answer-again.js';
 import { createContentUpdates } from './services/ingest/content-updates.js';
+import { createDuplicates } from './services/ingest/duplicates.js';
 import { createIngest } from './services/ingest/ingest.js';
 import { createJobRequests } from './services/ingest/job-requests.js';
 import { createSources } from './services/ingest/sources.js';
@@ -104,9 +106,18 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
   const accounting = createUsageAccounting(context.usage);
   return [
     ...createIngestRoutes({
-      ingest: createIngest({ records, sources, jobs, waitForDocument, accounting }),
+      ingest: createIngest({
+        records,
+        sources,
+        jobs,
+        waitForDocument,
+        accounting,
+        duplicates: createDuplicates(context.redis, records),
+      }),
+      answerAgain: createAnswerAgain({ records, change, jobs, waitForDocument }),
       admit,
       bucket,
+      maxFileBytes,
     }),
     ...createDocumentRoutes({
       documents: createReadDocuments({ records, chunks, index, memory: context.answerMemory }),

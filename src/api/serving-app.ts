@@ -7,6 +7,7 @@ import type { ApiContext } from './context.js';
 import { createOperatorPages } from './operator-pages.js';
 import type { ProcessMetrics } from './pages/process-metrics.js';
 import type { LifecyclePhase } from './lifecycle-phase.js';
+import { createIdempotency } from './services/idempotency/idempotency.js';
 import { createRoutes, type Secrets } from './routes.js';
 
 interface ServingParts {
@@ -24,11 +25,13 @@ export function createServingApp(
   const { bodies, answerMemory } = options;
   const windows = createMinuteCounters(context.redis);
   const guesses = createGuessLimit(windows);
-  const { rateLimitPerMinute: perMinute } = context.settings.api;
+  const { rateLimitPerMinute: perMinute, idempotencyMegabytes } = context.settings.api;
+  const { redis, logger } = context;
   return createApp({
     ...options,
     pages: createOperatorPages(context, { secrets, processMetrics, guesses, bodies }),
     rateLimit: perMinute > 0 ? createRateLimit(windows, { perMinute }) : null,
+    idempotency: createIdempotency({ redis, logger, limitBytes: idempotencyMegabytes * 1024 ** 2 }),
     routes: createRoutes({ ...context, answerMemory }, { secrets, guesses, phase }),
   });
 }

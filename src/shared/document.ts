@@ -105,6 +105,10 @@ export function shownContent(document: Pick<DocumentRecord, 'published' | 'pendi
 export const isFinal = ({ status }: Pick<DocumentRecord, 'status'>): boolean =>
   status !== 'queued' && status !== 'processing';
 
+/** Whether an ingest failed by our fault, so that it is worth trying again. */
+export const isOurFailure = ({ status, error }: Pick<DocumentRecord, 'status' | 'error'>): boolean =>
+  status === 'failed' && (error?.code === 'provider' || error?.code === 'internal');
+
 /** The user who asked for the ingest that is under way, or else the owner. */
 export const callerOf = ({ operation, ownerId }: Pick<DocumentRecord, 'operation' | 'ownerId'>): string =>
   operation?.userId ?? ownerId;

@@ -59,6 +59,18 @@ export class ConflictError extends DomainError {
   override readonly kind = 'conflict';
 }
 
+/** The caller has a document of the same content already, and asked not to make another one. */
+export class DuplicateError extends DomainError {
+  override readonly name = 'DuplicateError';
+  override readonly kind = 'conflict';
+  readonly documentId: string;
+
+  constructor(documentId: string) {
+    super(`You have this content already, as document ${documentId}`);
+    this.documentId = documentId;
+  }
+}
+
 /** What was sent has more bytes than are accepted. */
 export class TooLargeError extends DomainError {
   override readonly name = 'TooLargeError';

@@ -60,7 +60,7 @@ const pageSchema = z.object({
           .array(
             z.object({
               name: z.string(),
-              in: z.enum(['path', 'query']),
+              in: z.enum(['path', 'query', 'header']),
               example: z.union([z.string(), z.number()]).optional(),
             }),
           )
@@ -75,6 +75,7 @@ type Operation = z.infer<typeof pageSchema>['paths'][string][string];
 
 interface Request {
   readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
   readonly method: string;
   readonly type: string | null;
   readonly body: unknown;
@@ -133,6 +134,7 @@ describe('the examples of the OpenAPI page', () => {
       // Of several ways to ask, such as a text or a file, the answer belongs to the first.
       if (number === 0 && !otherwise.has(name)) expect(inStory(answer)).toEqual(expectation(example));
       if (eventsOf(operation).length > 0) await expectEvents(request, operation);
+      if (Object.keys(request.headers).length > 0) expect((await send(request)).body).toEqual(answer.body);
     }
   });
 
@@ -142,7 +144,8 @@ describe('the examples of the OpenAPI page', () => {
       const operation = operationOf(name);
       const [request] = requestsOf(name, operation);
       if (!request) throw new Error('no request');
-      const answer = await send(request, { Prefer: 'respond-async' });
+      // Its key would be answered with the first answer again.
+      const answer = await send({ ...request, headers: {} }, { Prefer: 'respond-async' });
       expect(answer.status).toBe(202);
       learn(exampleOf(operation, 202), answer.body);
       expect(inStory(answer)).toEqual(expectation(exampleOf(operation, 202)));
@@ -184,13 +187,15 @@ function requestsOf(name: string, { parameters, requestBody }: Operation): Reque
   const query = asked.map((each) => [each.name, values.get(each.name) ?? ''] as const);
   const address =
     query.length === 0 ? path : `${path}?${new URLSearchParams(Object.fromEntries(query)).toString()}`;
+  const stated = parameters.filter((each) => each.in === 'header');
+  const headers = Object.fromEntries(stated.map((each) => [each.name, values.get(each.name) ?? '']));
   return types.length === 0
-    ? [{ method, path: address, type: null, body: undefined }]
-    : types.map(([type, { example }]) => ({ method, path: address, type, body: example }));
+    ? [{ method, path: address, headers, type: null, body: undefined }]
+    : types.map(([type, { example }]) => ({ method, path: address, headers, type, body: example }));
 }
 
 async function send(
-  { method, path, type, body }: Request,
+  { method, path, headers: stated, type, body }: Request,
   headers: Record<string, string> = {},
 ): Promise<Answer> {
   const actualPath = toActual(path);
@@ -198,6 +203,7 @@ async function send(
     method,
     headers: {
       Authorization: token,
+      ...stated,
       ...(type === 'application/json' ? { 'Content-Type': type } : {}),
       ...headers,
     },

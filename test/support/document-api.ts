@@ -6,6 +6,7 @@ import type { BodyBudget } from '../../src/api/http/request/body-budget.js';
 import { createDocumentsRoutes } from '../../src/api/routes.js';
 import { createDownloadLinks } from '../../src/api/services/documents/downloads.js';
 import type { AdmissionLimits } from '../../src/api/services/ingest/admission.js';
+import { createIdempotency } from '../../src/api/services/idempotency/idempotency.js';
 import { createChangeWaiter } from '../../src/api/services/ingest/change-waiter.js';
 import { createAnswerMemory } from '../../src/api/services/answer-memory/answer-memory.js';
 import { createDiskStorage } from '../../src/shared/adapters/disk-storage/disk-storage.js';
@@ -37,6 +38,8 @@ interface Options {
   /** No limits unless the test says so. */
   readonly limits?: Partial<AdmissionLimits & { readonly maxMemoryShare: number }>;
   readonly bodies?: BodyBudget;
+  /** How much is remembered of a caller's requests with an `Idempotency-Key`. */
+  readonly idempotencyBytes?: number;
   readonly wrapStorage?: (storage: ObjectStorage) => ObjectStorage;
 }
 
@@ -67,7 +70,9 @@ export async function startDocumentApi(options: Options = {}): Promise<DocumentA
     settings: { ingest: { ...limits, maxFileBytes, waitSeconds } },
   };
   const routes = createDocumentsRoutes(context, downloadLinks(downloadSeconds));
-  const api = await startApi({ routes, ...(options.bodies && { bodies: options.bodies }) });
+  const { redis } = data;
+  const idempotency = createIdempotency({ redis, logger, limitBytes: options.idempotencyBytes ?? 1e8 });
+  const api = await startApi({ routes, idempotency, ...(options.bodies && { bodies: options.bodies }) });
   await until(async () => (await index.state()) === 'ready');
   return {
     ...api,

@@ -74,7 +74,8 @@ export const anyKey: fc.Arbitrary<NamedKey> = fc.oneof(
     if (typeof key === 'string') return fc.constant(made(name, [], key));
     return fc.tuple(clientString, clientString, fc.nat(30)).map(([one, other, number]) => {
       if (key === keys.chunk) return made(name, [one, number], key(one, number));
-      if (key === keys.cache || key === keys.guesses) return made(name, [one, other], key(one, other));
+      if (key === keys.cache || key === keys.guesses || key === keys.idempotency)
+        return made(name, [one, other], key(one, other));
       // @NOTE all others are made from one string; the test holds that against their number of parameters.
       return made(name, [one], (key as (only: string) => string)(one));
     });

@@ -3,8 +3,9 @@ import { isLoopbackHost } from '../../shared/settings/loopback.js';
 import { HttpError } from './http-error.js';
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
-const REQUEST_HEADERS = 'Authorization, Content-Type, Prefer, X-Request-Id';
-const RESPONSE_HEADERS = 'X-Request-Id, Location, Retry-After, Preference-Applied, Content-Disposition';
+const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, Prefer, X-Request-Id';
+const RESPONSE_HEADERS =
+  'X-Request-Id, Location, Retry-After, Preference-Applied, Idempotent-Replayed, Content-Disposition';
 
 export interface CorsOptions {
   readonly origins: readonly string[];

@@ -3,6 +3,7 @@ import { types } from 'node:util';
 import type { ErrorRequestHandler } from 'express';
 import {
   DomainError,
+  DuplicateError,
   InvalidFieldError,
   UnavailableError,
   type DomainErrorKind,
@@ -30,7 +31,9 @@ export function describeError(thrown: unknown): ErrorReply {
   }
   if (error instanceof DomainError) {
     const detail = error instanceof InvalidFieldError ? [itemOf(error)] : error.message;
-    return { status: STATUSES[error.kind], detail, headers: retryAfter(error.retryAfterSeconds) };
+    const location = error instanceof DuplicateError ? { Location: `/documents/${error.documentId}` } : {};
+    const headers = { ...retryAfter(error.retryAfterSeconds), ...location };
+    return { status: STATUSES[error.kind], detail, headers };
   }
   if (error instanceof UnavailableError)
     return { status: 503, detail: error.message, headers: retryAfter(error.retryAfterSeconds) };

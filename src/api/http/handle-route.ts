@@ -9,9 +9,13 @@ import {
 import type { RateLimit } from '../auth/rate-limit.js';
 import { noteRequest } from './connections/slow-clients.js';
 import type { AnswerMemory } from '../services/answer-memory/answer-memory.js';
+import type { Idempotency } from '../services/idempotency/idempotency.js';
 import { clientAddressOf } from './client-address.js';
 import { continueBody } from './connections/expect-continue.js';
 import { baseUrlOf } from './base-url.js';
+import { fingerprintBytes } from './idempotency/fingerprint.js';
+import { handleOnce } from './idempotency/handle-once.js';
+import { idempotencyKeyOf } from './idempotency/key.js';
 import type { ReadJson } from './json/reader.js';
 import { reply, type ApiReply, type PendingReply } from './response/reply.js';
 import { sendReply, type Exchange } from './response/send-reply.js';
@@ -33,6 +37,8 @@ export interface RouteOptions {
   readonly bodyGraceSeconds: number;
   readonly publicUrl: string;
   readonly answerMemory: AnswerMemory;
+  /** Null in an application without routes that heed an `Idempotency-Key`. */
+  readonly idempotency: Idempotency | null;
 }
 
 /**
@@ -77,9 +83,10 @@ async function runHandler(
   options: RouteOptions,
 ): Promise<ApiReply | PendingReply> {
   const { request, response, caller, startedAtMs, signal } = admitted;
+  const keyed = keyedRequest(route, request);
   const leave = await route.admit?.(caller.id);
   try {
-    const reading = readingOf(route, admitted, options);
+    const reading = { ...readingOf(route, admitted, options), ...keyed?.watch };
     const raw = await readRawBody(route, { caller, request }, reading);
     const parts = parseParts(route, { path: request.params, query: queryOf(request.url), body: raw });
     const apiRequest: ApiRequest<unknown, unknown, unknown> = {
@@ -92,10 +99,31 @@ async function runHandler(
       startedAtMs,
       signal,
     };
-    return await route.handle(apiRequest, reply);
+    if (!keyed || !options.idempotency) return await route.handle(apiRequest, reply);
+    const { key, place } = keyed;
+    const fingerprint = raw.type === 'upload' ? null : keyed.fingerprint();
+    return await handleOnce(options.idempotency, { route, request: apiRequest, key, place, fingerprint });
   } finally {
     leave?.();
   }
+}
+
+/** The key of a request that heeds one, and what it is compared by once its body was read. @throws HttpError 422 */
+function keyedRequest(route: Route, request: Request) {
+  const key = route.idempotency ? idempotencyKeyOf(request) : null;
+  if (key === null) return null;
+  const place = { method: request.method, url: request.originalUrl };
+  let fingerprint: string | null = null;
+  return {
+    key,
+    place,
+    fingerprint: () => fingerprint ?? fingerprintBytes(place, new Uint8Array()),
+    watch: {
+      onBytes: (bytes: Uint8Array) => {
+        fingerprint = fingerprintBytes(place, bytes);
+      },
+    },
+  };
 }
 
 /** The access log has set this header before any route runs. */

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Caller, Permission } from '../auth/authentication.js';
+import type { Reservation } from '../../shared/idempotency/reservation.js';
 import type { Admit } from '../services/ingest/admission.js';
 import type { ApiReply, DeclaredReply, PendingReply, Replies, reply, Responses } from './response/reply.js';
 import type { ReceiveUpload } from './request/upload.js';
@@ -19,6 +20,8 @@ export interface ApiRequest<Path, Query, Body> {
   readonly startedAtMs: number;
   /** Aborts when the client goes away. */
   readonly signal: AbortSignal;
+  /** Undefined unless the route declares `idempotency` and the request has an `Idempotency-Key`. */
+  readonly reservation?: Reservation | undefined;
 }
 
 /** The `Prefer` header (RFC 7240). `waitSeconds` is null when the client did not state it, or not correctly. */
@@ -76,6 +79,14 @@ interface Declaration<
   readonly responses: Declared;
 }
 
+/** For routes that heed an `Idempotency-Key`. They answer with JSON alone. */
+export interface IdempotencyOf<Request, Replying, Answer> {
+  /** Reads an upload to its end without storing it, so that it can be compared. For routes that take uploads. */
+  readonly skipUpload?: (receiveUpload: ReceiveUpload) => Promise<void>;
+  /** Answers from what an earlier request with the same key has created under `id`, where its answer is not remembered. */
+  readonly answerAgain: (request: Request, id: string, reply: Replying) => Promise<Answer>;
+}
+
 /** Values that a route takes and answers, for the OpenAPI page. A test sends each request and validates each answer. */
 interface Examples<
   Path extends z.ZodType,
@@ -90,6 +101,8 @@ interface Examples<
   readonly body?: z.input<Body>;
   /** The fields of a multipart upload; that of the file holds its text. */
   readonly upload?: Readonly<Record<string, string>>;
+  /** For routes that heed one, each another, since a key is good for one route alone. */
+  readonly idempotencyKey?: string;
   /** One for each declared status. Statuses that the kind of route implies have examples of their own. */
   readonly responses: {
     readonly [Status in keyof Declared]: Declared[Status] extends z.ZodType
@@ -105,6 +118,7 @@ export interface RouteExamples {
   readonly query?: unknown;
   readonly body?: unknown;
   readonly upload?: Readonly<Record<string, string>>;
+  readonly idempotencyKey?: string;
   readonly responses: Readonly<Record<number, unknown>>;
   readonly events?: readonly unknown[];
 }
@@ -112,6 +126,7 @@ export interface RouteExamples {
 /** A route as the server runs it: `handle` is only ever called with what the route's own schemas parsed. */
 export interface Route extends Declaration<z.ZodType, z.ZodType, z.ZodType, Responses, z.ZodType> {
   readonly examples?: RouteExamples;
+  readonly idempotency?: IdempotencyOf<ApiRequest<unknown, unknown, unknown>, Reply, ApiReply | PendingReply>;
   readonly handle: (
     request: ApiRequest<unknown, unknown, unknown>,
     reply: Reply,
@@ -130,6 +145,12 @@ interface RouteDefinition<
 > extends Declaration<Path, Query, Body, Declared, Events> {
   /** Every route of the service has them, which a test demands; a route that only a test makes may go without. */
   readonly examples?: Examples<Path, Query, Body, NoInfer<Declared>, NoInfer<Events>>;
+  readonly idempotency?: IdempotencyOf<
+    ApiRequest<z.infer<Path>, z.infer<Query>, z.infer<Body>>,
+    Replies<NoInfer<Declared>, NoInfer<Events>>,
+    | DeclaredReply<NoInfer<Declared>, NoInfer<Events>>
+    | PendingReply<DeclaredReply<NoInfer<Declared>, NoInfer<Events>>>
+  >;
   readonly handle: (
     request: ApiRequest<z.infer<Path>, z.infer<Query>, z.infer<Body>>,
     reply: Replies<Declared, Events>,

@@ -9,7 +9,7 @@ export const errorDescriptions: Readonly<Record<number, string>> = {
   403: 'The caller is known and may not do this.',
   404: 'There is no such thing, or the caller may not know of it.',
   408: 'The body of the request came too slowly.',
-  409: 'The request does not fit the present state of what it is about.',
+  409: 'The request does not fit the present state of what it is about, or another one with the same key is under way.',
   413: 'The body of the request, or the file in it, is larger than the service accepts.',
   415: 'The service does not read this type of content or this encoding.',
   422: 'Values of the request are missing or invalid. Each item of the list names one of them.',

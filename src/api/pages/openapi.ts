@@ -6,6 +6,7 @@ import {
   type ZodOpenApiRequestBodyObject,
 } from 'zod-openapi';
 import { isPlainObject } from '../../shared/is-plain-object.js';
+import { IDEMPOTENCY_HEADER, MAX_KEY_CHARACTERS } from '../http/idempotency/key.js';
 import type { Route } from '../http/route.js';
 import { eventSchemas, mediaType, responseObjects } from './openapi-responses.js';
 
@@ -66,6 +67,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
   const parameters = {
     ...(path instanceof z.ZodObject ? { path: withExamples(path, examples?.path) } : {}),
     ...queryParameters([withExamples(query, examples?.query), withExamples(fromQuery, examples?.body)]),
+    ...(route.idempotency ? { header: idempotencyHeader(examples?.idempotencyKey) } : {}),
   };
   return {
     operationId: `${route.method}_${route.path.replace(/\W+/g, '_').replace(/^_|_$/g, '')}`,
@@ -79,6 +81,18 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
       : {}),
     responses: responseObjects(route),
   };
+}
+
+const IDEMPOTENCY_DESCRIPTION =
+  'Makes it safe to send the request again when its answer was lost. For 24 hours, the same key with the same request of ' +
+  'the same caller gets the first answer again, with the header `Idempotent-Replayed: true`, and nothing is done twice. ' +
+  'With another body or on another route it is a 422, and while the first request is under way a 409 with `Retry-After`. ' +
+  'After an error the key can be used again. Take a new key, such as a UUID, for each new request.';
+
+function idempotencyHeader(example: string | undefined) {
+  const key = z.string().min(1).max(MAX_KEY_CHARACTERS).optional().describe(IDEMPOTENCY_DESCRIPTION);
+  const field = example === undefined ? key : key.meta({ param: { example } });
+  return z.object({ [IDEMPOTENCY_HEADER]: field });
 }
 
 function descriptionOf({ description, permission }: Route): string {

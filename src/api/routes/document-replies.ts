@@ -1,4 +1,4 @@
-import { isFinal, type DocumentRecord } from '../../shared/document.js';
+import { isFinal, isOurFailure, type DocumentRecord } from '../../shared/document.js';
 import { HttpError } from '../http/http-error.js';
 import type { DeclaredReply } from '../http/response/reply.js';
 import type { Prefer } from '../http/route.js';
@@ -54,10 +54,9 @@ export function preferenceApplied(
   return applied.length > 0 ? { 'Preference-Applied': applied.join(', ') } : {};
 }
 
-function failure({ error }: DocumentRecord, headers: Record<string, string>): HttpError {
-  const detail = error?.message ?? 'The document could not be ingested';
-  const isOurs = error?.code === 'provider' || error?.code === 'internal';
-  return isOurs
+function failure(record: DocumentRecord, headers: Record<string, string>): HttpError {
+  const detail = record.error?.message ?? 'The document could not be ingested';
+  return isOurFailure(record)
     ? new HttpError(503, detail, { headers: { ...headers, 'Retry-After': '10' } })
     : new HttpError(400, detail, { headers });
 }

@@ -6,12 +6,18 @@ import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
 import type { Admit } from '../services/ingest/admission.js';
 import { displayFilename, MAX_FILENAME_CHARACTERS } from '../services/ingest/filenames.js';
+import type { AnswerAgain } from '../services/ingest/answer-again.js';
 import type { Ingest } from '../services/ingest/ingest.js';
 import { replyIngest } from './document-replies.js';
 import { documentView } from './document-view.js';
 import { ingestFileExamples, ingestTextExamples } from './examples/ingest.js';
 import { contextOf } from './context-of.js';
-import { compact, missingFile, receiveDescribedFile } from './upload-fields.js';
+import { compact, missingFile, onDuplicate, receiveDescribedFile, skipUpload } from './upload-fields.js';
+
+const ON_DUPLICATE_DESCRIPTION =
+  'What to do when you own a document with exactly this content, byte by byte, that you may read and whose ingest has ' +
+  'neither failed nor been cancelled: `new` makes another one, `return` answers with the one that is there and ignores ' +
+  'the other fields, and `reject` is a 409 that names it.';
 
 const textBody = z
   .object({
@@ -23,6 +29,7 @@ const textBody = z
     access_control: optionalNull(accessControl).describe(
       'Who may read, change and share the document. A list that is left out holds the caller.',
     ),
+    on_duplicate: optionalNullOr(onDuplicate, 'new').describe(ON_DUPLICATE_DESCRIPTION),
   })
   .meta({ id: 'IngestText', description: 'A text to ingest, and what is to be known of it.' });
 
@@ -39,6 +46,9 @@ const fileFields = z
       description: 'A JSON object with any of the lists `readers`, `writers` and `admins`.',
       example: upload.access_control,
     }),
+    on_duplicate: onDuplicate
+      .optional()
+      .meta({ description: ON_DUPLICATE_DESCRIPTION, example: upload.on_duplicate, default: 'new' }),
   })
   .meta({ id: 'IngestFile', description: 'A file to ingest, and what is to be known of it.' });
 
@@ -56,9 +66,11 @@ export const ingestResponses = {
 
 export interface IngestRouteDependencies {
   readonly ingest: Ingest;
+  readonly answerAgain: AnswerAgain;
   readonly admit: Admit;
   /** The name of the bucket in the object storage. */
   readonly bucket: string;
+  readonly maxFileBytes: number;
 }
 
 export function createIngestRoutes(dependencies: IngestRouteDependencies): Route[] {
@@ -73,7 +85,7 @@ const common = {
   responses: ingestResponses,
 } as const;
 
-const ingestTextRoute = ({ ingest, admit, bucket }: IngestRouteDependencies) =>
+const ingestTextRoute = ({ ingest, answerAgain, admit, bucket }: IngestRouteDependencies) =>
   defineRoute({
     ...common,
     path: '/ingest/text',
@@ -81,17 +93,24 @@ const ingestTextRoute = ({ ingest, admit, bucket }: IngestRouteDependencies) =>
     request: { body: textBody },
     admit,
     examples: ingestTextExamples,
+    idempotency: {
+      answerAgain: async (request, id, reply) => {
+        const { prefer } = request;
+        const awaited = await answerAgain(id, contextOf(request));
+        return reply.pending(awaited, (record) => replyIngest(record, { bucket, prefer }));
+      },
+    },
     handle: async (request, reply) => {
-      const { content, metadata, filename, access_control } = request.body;
-      const accessControl = compact(access_control ?? {});
-      const text = { content, metadata, filename: displayFilename(filename), accessControl };
+      const { content, metadata, filename, access_control, on_duplicate } = request.body;
+      const details = { metadata, accessControl: compact(access_control ?? {}), onDuplicate: on_duplicate };
+      const text = { content, filename: displayFilename(filename), ...details };
       const { prefer } = request;
       const awaited = await ingest.ingestText(text, contextOf(request));
       return reply.pending(awaited, (record) => replyIngest(record, { bucket, prefer }));
     },
   });
 
-const ingestFileRoute = ({ ingest, admit, bucket }: IngestRouteDependencies) =>
+const ingestFileRoute = ({ ingest, answerAgain, admit, bucket, maxFileBytes }: IngestRouteDependencies) =>
   defineRoute({
     ...common,
     path: '/ingest/file',
@@ -100,6 +119,14 @@ const ingestFileRoute = ({ ingest, admit, bucket }: IngestRouteDependencies) =>
     admit,
     upload: { fields: fileFields, alsoJson: false },
     examples: ingestFileExamples,
+    idempotency: {
+      skipUpload: (receiveUpload) => skipUpload(receiveUpload, maxFileBytes),
+      answerAgain: async (request, id, reply) => {
+        const { prefer } = request;
+        const awaited = await answerAgain(id, contextOf(request));
+        return reply.pending(awaited, (record) => replyIngest(record, { bucket, prefer }));
+      },
+    },
     handle: async (request, reply) => {
       const { receiveUpload, prefer } = request;
       if (!receiveUpload) throw missingFile();

@@ -8,15 +8,29 @@ import { HttpError } from '../http/http-error.js';
 import { parseJson } from '../http/json/json.js';
 import type { ReceiveUpload } from '../http/request/upload.js';
 import type { UploadTarget } from '../http/request/multipart-parts.js';
-import type { FileTarget, ReceiveFile } from '../services/ingest/incoming-file.js';
+import { ON_DUPLICATE } from '../services/ingest/duplicates.js';
+import {
+  fileTooLarge,
+  type FileTarget,
+  type IncomingFile,
+  type ReceiveFile,
+} from '../services/ingest/incoming-file.js';
 import type { DocumentDetails } from '../services/ingest/ingest.js';
 
 /** The most bytes of JSON in each field, white space and escapes included. The schemas bound what the JSON holds. */
 export const LIMITS = { metadata: 128 * 1024, access_control: 4 * 1024 * 1024 } as const;
 
+/** Fields that are words, with their limits. All others are JSON objects. */
+const WORDS = { on_duplicate: 64 } as const;
+const isWord = (name: string): boolean => Object.hasOwn(WORDS, name);
+const FIELDS = { ...LIMITS, ...WORDS };
+
+export const onDuplicate = z.enum(ON_DUPLICATE);
+
 const fieldsSchema = z.object({
   metadata: optionalNullOr(metadata, {}),
   access_control: optionalNull(accessControl),
+  on_duplicate: optionalNullOr(onDuplicate, 'new'),
 });
 
 /** Receives the file of an upload, and skips all other form fields. */
@@ -34,9 +48,21 @@ export function receiveFile(receiveUpload: ReceiveUpload): ReceiveFile<null> {
 export function receiveDescribedFile(receiveUpload: ReceiveUpload): ReceiveFile<DocumentDetails> {
   return async (target) => {
     const fields = createUploadFields();
-    const stored = await receive(receiveUpload, target, { fields: LIMITS, onField: fields.take });
+    const stored = await receive(receiveUpload, target, { fields: FIELDS, onField: fields.take });
     return { stored, details: fields.details() };
   };
+}
+
+/** Reads an upload to its end, for what it is compared by, and keeps nothing of it. */
+export async function skipUpload(receiveUpload: ReceiveUpload, maxBytes: number): Promise<void> {
+  const store = async ({ bytes }: IncomingFile) => {
+    let skipped = 0;
+    for await (const part of bytes) {
+      skipped += part.length;
+      if (skipped > maxBytes) throw fileTooLarge(maxBytes);
+    }
+  };
+  await receive(receiveUpload, { maxBytes, store }, { fields: FIELDS });
 }
 
 async function receive<Stored>(
@@ -65,12 +91,12 @@ export function createUploadFields() {
   return {
     take: (name: string, value: string | null): void => {
       if (value === null) throw tooLong(name);
-      taken.set(name, parseObject(name, value));
+      taken.set(name, isWord(name) ? value : parseObject(name, value));
       parse();
     },
     details: (): DocumentDetails => {
-      const { metadata, access_control } = parse();
-      return { metadata, accessControl: compact(access_control ?? {}) };
+      const { metadata, access_control, on_duplicate } = parse();
+      return { metadata, accessControl: compact(access_control ?? {}), onDuplicate: on_duplicate };
     },
   };
 }

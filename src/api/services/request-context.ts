@@ -1,3 +1,5 @@
+import type { Reservation } from '../../shared/idempotency/reservation.js';
+
 /** Who requests a change, since when, and how long they wait for it. It references nothing of the request's body. */
 export interface RequestContext {
   readonly callerId: string;
@@ -7,4 +9,6 @@ export interface RequestContext {
   readonly waitSeconds: number | null;
   /** Aborts when the caller goes away. */
   readonly signal: AbortSignal;
+  /** Undefined for a request without an `Idempotency-Key`. */
+  readonly reservation?: Reservation | undefined;
 }

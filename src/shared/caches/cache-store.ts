@@ -1,4 +1,12 @@
 import { ConflictError, MalformedRecordError } from '../errors.js';
+import { underWay, type Reservation } from '../idempotency/reservation.js';
+import {
+  CHECK_RESERVATION,
+  LOST_RESERVATION,
+  MARK_RESERVATION,
+  reservationFields,
+  reservationKey,
+} from '../idempotency/reservation-scripts.js';
 import { defineScript, type Redis } from '../redis/client.js';
 import { keys, toMember } from '../redis/keys.js';
 import type { UsageEvent } from '../usage/usage.js';
@@ -12,6 +20,8 @@ export interface CacheChange {
   /** Null removes the cache. */
   readonly cache: CacheRecord | null;
   readonly usage: readonly UsageEvent[];
+  /** The `Idempotency-Key` that the change is made for. It is refused when another run has taken that over. */
+  readonly reservation?: Reservation | undefined;
 }
 
 /** Computes the change of a cache, which is null when there is none yet. A null result changes nothing. */
@@ -45,8 +55,9 @@ export function createCacheStore(redis: Redis, onMalformed: OnMalformedCache = r
         const change = transition(cache);
         if (!change) return { cache, changed: false };
         const next = change.cache && { ...change.cache, revision: revisionOf(cache) + 1 };
-        const done = await commitCache(redis, { ownerId, name }, { cache, next, usage: change.usage });
+        const done = await commitCache(redis, { ownerId, name }, { ...change, before: cache, cache: next });
         if (done === TOO_MANY) throw tooManyCaches();
+        if (done === LOST_RESERVATION) throw underWay();
         if (done === 1) return { cache: next, changed: true };
       }
     },
@@ -105,15 +116,11 @@ async function readBuilding(redis: Redis, key: string): Promise<CacheRecord | nu
 /** A cache that does not exist yet has revision 0. */
 const revisionOf = (cache: CacheRecord | null): number => (cache ? cache.revision : 0);
 
-/** @returns 1 when the change is written, 0 when the cache has changed meanwhile, or `TOO_MANY` */
+/** @returns 1 when the change is written, 0 when the cache has changed meanwhile, `TOO_MANY` or `LOST_RESERVATION` */
 function commitCache(
   redis: Redis,
   { ownerId, name }: { ownerId: string; name: string },
-  {
-    cache,
-    next,
-    usage,
-  }: { cache: CacheRecord | null; next: CacheRecord | null; usage: CacheChange['usage'] },
+  { before, cache, usage, reservation }: CacheChange & { readonly before: CacheRecord | null },
 ): Promise<number> {
   return commitScript.run(redis, {
     keys: [
@@ -122,15 +129,17 @@ function commitCache(
       keys.cachesBuilding,
       keys.usageDirty,
       keys.usagePending(ownerId),
+      reservationKey(reservation),
     ],
     arguments: [
+      before ? String(before.revision) : '',
       cache ? String(cache.revision) : '',
-      next ? String(next.revision) : '',
-      next ? JSON.stringify(next) : '',
+      cache ? JSON.stringify(cache) : '',
       name,
-      next?.building ? String(Date.now()) : '',
+      cache?.building ? String(Date.now()) : '',
       keys.changed,
       toMember(ownerId),
+      JSON.stringify(reservationFields(reservation)),
       ...usage.map((event) => JSON.stringify(event)),
       String(MAX_OF_OWNER),
     ],
@@ -143,6 +152,8 @@ const tooManyCaches = () =>
 const commitScript = defineScript<number>(`
 local cache, names, building, dirty, pending = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local expected, revision, json, name, since = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local change, reservation = cjson.decode(ARGV[8]), KEYS[6]
+${CHECK_RESERVATION}
 if (redis.call('HGET', cache, 'revision') or '') ~= expected then return 0 end
 if json ~= '' and expected == '' and redis.call('SCARD', names) >= tonumber(ARGV[#ARGV]) then return ${String(TOO_MANY)} end
 if json == '' then
@@ -153,10 +164,11 @@ else
   redis.call('SADD', names, name)
 end
 if since ~= '' then redis.call('ZADD', building, since, cache) else redis.call('ZREM', building, cache) end
-for i = 8, #ARGV - 1 do
+for i = 9, #ARGV - 1 do
   redis.call('RPUSH', pending, ARGV[i])
   redis.call('SADD', dirty, ARGV[7])
 end
+${MARK_RESERVATION}
 redis.call('PUBLISH', ARGV[6], cache)
 return 1
 `);

@@ -1,4 +1,5 @@
 import type { DocumentRecord } from '../document.js';
+import type { Reservation } from '../idempotency/reservation.js';
 import type { UsageEvent } from '../usage/usage.js';
 
 /** A field that the hash of a generation must hold. */
@@ -20,6 +21,10 @@ export interface Effects {
   /** Source objects that nothing refers to any more. */
   readonly discardObjects?: readonly string[];
   readonly usage?: readonly UsageEvent[];
+  /** Refuses the change when its owner has a document of the same content already. */
+  readonly onlyNewContent?: boolean;
+  /** The `Idempotency-Key` that the change is made for. It is refused when another run has taken that over. */
+  readonly reservation?: Reservation | undefined;
   /** Whether the change has to be possible when Redis is full, because it takes something away. A removal always has to be. */
   readonly evenWhenFull?: boolean;
 }

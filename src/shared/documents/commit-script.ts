@@ -1,6 +1,8 @@
+import { CHECK_RESERVATION, MARK_RESERVATION } from '../idempotency/reservation-scripts.js';
 import { REFER_TO_ACCESS_GROUPS, REQUIRE_ACCESS_GROUPS } from '../access/access-group-scripts.js';
 import { defineScript, EVEN_WHEN_FULL } from '../redis/client.js';
 import { SERVER_TIME } from '../redis/server-time.js';
+import { CHECK_CONTENT_IS_NEW, INDEX_CONTENT } from './content-hashes.js';
 
 /** The script's answer when searches use other vectors than the process makes, which it has not noticed yet. */
 export const REINDEXED = -1;
@@ -18,15 +20,18 @@ local record, sequence, changes, tombstones = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local unfinished, hidden, garbage, dirty, objects = KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local drafts, schema, ingests, callers = KEYS[10], KEYS[11], KEYS[12], KEYS[13]
 local unreferenced, waiting, accessGroupPrefix = KEYS[14], KEYS[15], ARGV[#ARGV]
+local contents, reservation = KEYS[#KEYS - 1], KEYS[#KEYS]
 local usages, generations = tonumber(ARGV[3]), {}
 for i, generation in ipairs(change.touched) do generations[generation] = KEYS[15 + usages + i] end
 if change.unhide ~= '' and (redis.call('HGET', schema, 'vectorField') or 'vector') ~= change.vectors then
   return -1
 end
+${CHECK_RESERVATION}
 if (redis.call('HGET', record, 'revision') or '') ~= change.revision then return 0 end
 for _, expected in ipairs(change.expected) do
   if redis.call('HGET', generations[expected[1]], expected[2]) ~= expected[3] then return ${String(NOT_WHOLE)} end
 end
+${CHECK_CONTENT_IS_NEW}
 ${REQUIRE_ACCESS_GROUPS}
 if change.removed or change.evenWhenFull then ${EVEN_WHEN_FULL} end
 if change.removed then
@@ -69,6 +74,8 @@ if ingestOf ~= change.ingestOf then
     redis.call('ZINCRBY', callers, 1, change.ingestOf)
   end
 end
+${INDEX_CONTENT}
+${MARK_RESERVATION}
 if change.unfinished then redis.call('ZADD', unfinished, change.now, change.id)
 else redis.call('ZREM', unfinished, change.id) end
 redis.call('ZADD', changes, redis.call('INCR', sequence), change.id)

@@ -4,10 +4,13 @@ import type { AccessGroups } from '../access/access-groups.js';
 import type { VectorSet } from '../data-set/stored-vectors.js';
 import { callerOf, isFinal, type DocumentRecord } from '../document.js';
 import { TooManyError, UnavailableError } from '../errors.js';
+import { LOST_RESERVATION, reservationFields, reservationKey } from '../idempotency/reservation-scripts.js';
+import { underWay } from '../idempotency/reservation.js';
 import type { Redis } from '../redis/client.js';
 import { keys, toMember } from '../redis/keys.js';
 import type { Change } from './change.js';
 import { commitScript, NOT_WHOLE, REINDEXED } from './commit-script.js';
+import { contentFields, SAME_CONTENT, SameContentError } from './content-hashes.js';
 import { changedFields } from './record-fields.js';
 
 /** What is needed to write a change. */
@@ -28,7 +31,10 @@ export async function commitChange(
   before: DocumentRecord | null,
   change: Change,
 ): Promise<number> {
-  const request = commitRequest(id, { ...commitPayload(id, before, change), vectors: vectors.field }, change);
+  const owned = change.record ?? before;
+  if (!owned) throw new Error('there is no document to remove');
+  const payload = { ...commitPayload(id, before, change), vectors: vectors.field };
+  const request = commitRequest({ id, ownerId: owned.ownerId, payload, change });
   let done = await commitScript.run(redis, request);
   while (done === UNKNOWN_ACCESS_GROUP) {
     // The group must be known to its callers before a record refers to it.
@@ -36,14 +42,23 @@ export async function commitChange(
     if (group) await groups.register(group);
     done = await commitScript.run(redis, request);
   }
+  if (done === SAME_CONTENT) throw new SameContentError();
+  if (done === LOST_RESERVATION) throw underWay();
   if (done === NOT_WHOLE) throw new UnavailableError('a part of the generation that Redis came back without');
   if (done === TOO_MANY_ACCESS_GROUPS) throw tooManyChanges();
   if (done === REINDEXED) throw new UnavailableError('the index that these vectors are for');
   return done;
 }
 
+interface CommitRequest {
+  readonly id: string;
+  readonly ownerId: string;
+  readonly payload: object;
+  readonly change: Change;
+}
+
 /** The keys and arguments of the script, in the order in which it reads them. */
-function commitRequest(id: string, payload: object, change: Change) {
+function commitRequest({ id, ownerId, payload, change }: CommitRequest) {
   const { usage = [] } = change;
   const touched = touchedGenerations(change);
   return {
@@ -65,6 +80,8 @@ function commitRequest(id: string, payload: object, change: Change) {
       keys.accessGroupsWaiting,
       ...usage.map((event) => keys.usagePending(event.userId)),
       ...touched.map(keys.generation),
+      keys.contentHashes(ownerId),
+      reservationKey(change.reservation),
     ],
     arguments: [
       JSON.stringify({ ...payload, touched }),
@@ -95,6 +112,8 @@ function commitPayload(id: string, before: DocumentRecord | null, change: Change
     unhide: change.unhide ?? '',
     discard: change.discard ?? [],
     objects: change.discardObjects ?? [],
+    ...contentFields(before, change),
+    ...reservationFields(change.reservation),
     referred: change.record?.pending?.storageKey ?? '',
     evenWhenFull: change.evenWhenFull ?? false,
     expected: (change.expected ?? []).map(({ generation, field, value }) => [generation, field, value]),

@@ -121,6 +121,14 @@ export const keys = {
   /** Set: the owners that have a key below. And a set of callers who ask for all groups of an owner, or of all owners (`*`). */
   accessGroupOverflows: `${prefix}audience-overflows`,
   accessGroupOverflow: (owner: string) => keyOf('audience-overflow', owner),
+  /** Hash that lives for a day: what is remembered of a caller's request with an `Idempotency-Key`. */
+  idempotency: (callerId: string, key: string) => keyOf('idempotency', callerId, key),
+  /** Hash: hour since 1970 → bytes that this caller's requests of that hour take above. */
+  idempotencyBytes: (callerId: string) => keyOf('idempotency-bytes', callerId),
+  /** Sorted set (of scores 0): `digest:document` for the newest content of each document of an owner. */
+  contentHashes: (ownerId: string) => keyOf('content-hashes', ownerId),
+  /** Hash: how far in the change log documents have got their entry above that an earlier version wrote without one. */
+  contentHashesFilled: `${prefix}content-hashes-filled`,
   /** Hash: configuration and state of a named cache. */
   cache: (ownerId: string, name: string) => keyOf('cache', ownerId, name),
   /** Set: names of an owner's caches. */

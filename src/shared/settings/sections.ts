@@ -66,6 +66,11 @@ export const api = z.strictObject({
     { min: 16, max: 1_048_576 },
     'Memory for answers that clients have not read yet; beyond it large answers wait, and then become a 503.',
   ),
+  idempotencyMegabytes: whole(
+    64,
+    { min: 1, max: 1_048_576 },
+    'Memory of Redis for what is remembered of the requests of a caller with an Idempotency-Key; more keys are answered 429.',
+  ),
   shutdownDelaySeconds: whole(
     0,
     { min: 0, max: 299 },

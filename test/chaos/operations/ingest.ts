@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { documentView } from '../../../src/api/routes/document-view.js';
 import { ask, type Actor, type Ask, type TimedOutcome } from '../arena.js';
 import { makeContent, type Content } from '../contents.js';
@@ -25,15 +26,42 @@ export async function ingest(actor: Actor): Promise<void> {
   arena.world.introduce(content, asked);
   const operation = operationOf(content);
   arena.ledger.begin(name, operation);
-  const reply = await ask(actor, {
-    method: 'POST',
-    ...ingestRequest(asked),
-    about: content.marker,
-    label: `${operation} ${content.kind} ${content.marker} readers ${access.readers.join()} writers ${access.writers.join()}`,
-    ...patience(actor),
-  });
-  take(actor, asked, reply);
+  const label = `${operation} ${content.kind} ${content.marker} readers ${access.readers.join()} writers ${access.writers.join()}`;
+  const send = (wait: Pick<Ask, 'headers' | 'giveUpAfter'>) =>
+    ask(actor, { method: 'POST', ...ingestRequest(asked), about: content.marker, label, ...wait });
+  const first = patience(actor);
+  const isRepeated = random.chance(0.5);
+  take(actor, asked, isRepeated ? await repeat(actor, asked, { first, send }) : await send(first));
 }
+
+interface Repeatable {
+  readonly first: Pick<Ask, 'headers' | 'giveUpAfter'>;
+  readonly send: (wait: Pick<Ask, 'headers' | 'giveUpAfter'>) => Promise<TimedOutcome>;
+}
+
+/** Longer than a process that died holds its key, and than an API and Redis take to be back. */
+const MAX_REPEATS = 80;
+
+/** Sends an ingest with an `Idempotency-Key` until it is answered. It makes one document, whatever became of the others. */
+async function repeat(
+  { arena: { ledger }, name }: Actor,
+  asked: LostIngest,
+  { first, send }: Repeatable,
+): Promise<TimedOutcome> {
+  const keyed = { ...first.headers, 'idempotency-key': `${name} ${asked.key}` };
+  let reply = await send({ ...first, headers: keyed });
+  const { start } = reply;
+  for (let repeats = 0; isOpen(reply) && repeats < MAX_REPEATS; repeats += 1) {
+    await sleep(500);
+    // What failed before it was stored is a record of its own.
+    ledger.records(name, operationOf(asked.content)).max += 1;
+    reply = await send({ headers: keyed });
+  }
+  return { ...reply, start };
+}
+
+const isOpen = ({ outcome }: TimedOutcome): boolean =>
+  outcome.type === 'broken' || (outcome.type === 'answer' && [409, 503].includes(outcome.status));
 
 /** How long the caller asks the service to wait, and itself waits; a few go away without an answer. */
 export function patience({ random }: Actor): Pick<Ask, 'headers' | 'giveUpAfter'> {

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { DocumentRecord } from '../../../src/shared/document.js';
+import { contentMember } from '../../../src/shared/documents/content-hashes.js';
 import type { Redis } from '../../../src/shared/redis/client.js';
 import { keys } from '../../../src/shared/redis/keys.js';
 import { keysUnder } from '../../support/keys-under.js';
@@ -16,6 +17,7 @@ export async function checkLeftovers(
   await checkGenerations(arena, redis, records);
   await checkSources(arena, redis, records);
   await checkCounts(arena, redis);
+  await checkContents(arena, redis, records);
   const living = new Set(records.map(({ id }) => id));
   const buried = new Set(await redis.zRange(keys.tombstones, 0, -1));
   for (const id of await redis.zRange(keys.changes, 0, -1)) {
@@ -71,6 +73,24 @@ async function checkSources(arena: Arena, redis: Redis, records: readonly Docume
     if (!file.startsWith('markers/') && !drafts.has(file))
       history.violate('no stray source is left', file, /\/([0-9a-f-]{36})-/.exec(file)?.[1] ?? null);
   }
+}
+
+/** Each document is found by its newest content, and by no other. */
+async function checkContents(
+  { history }: Arena,
+  redis: Redis,
+  records: readonly DocumentRecord[],
+): Promise<void> {
+  const prefix = keys.contentHashes('');
+  const entered = new Set<string>();
+  for (const key of await keysUnder(redis, prefix))
+    for (const member of await redis.zRange(key, 0, -1)) entered.add(`${key.slice(prefix.length)} ${member}`);
+  for (const record of records) {
+    const member = contentMember(record);
+    if (member !== null && !entered.delete(`${record.ownerId} ${member}`))
+      history.violate('a document is found by its newest content', member, record.id);
+  }
+  for (const entry of entered) history.violate('no document is found by another content', entry);
 }
 
 /** At rest nothing is being ingested, nobody has anything waiting, and no room is set apart. */

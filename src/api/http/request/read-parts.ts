@@ -16,6 +16,8 @@ export type RawBody =
 
 export interface BodyReading extends BodyOptions {
   readonly readJson: ReadJson;
+  /** Is called with the bytes of a JSON body before they are parsed. */
+  readonly onBytes?: (bytes: Uint8Array) => void;
 }
 
 /** Reads the body in the form that the route takes. @throws HttpError 413, 415, 422 (malformed JSON) */
@@ -41,6 +43,7 @@ export async function readBody(
   const isEmptyAllowed = route.emptyBody !== undefined && mediaTypeOf(request) === '';
   if (!isJson(mediaTypeOf(request)) && !isEmptyAllowed) throw unsupported(route);
   const bytes = await readBytes(request, options);
+  options.onBytes?.(bytes);
   const text = bytes.length <= 16 ? bytes.toString('latin1').trim() : null;
   if (text === '' || (text === '""' && route.emptyBody !== undefined))
     return { type: 'json', value: emptyValue(route) };

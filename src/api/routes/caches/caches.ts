@@ -59,8 +59,16 @@ export function createCacheRoutes({ caches, room, engine }: CacheRouteDependenci
 
 type View = (cache: CacheRecord) => z.infer<typeof configuration>;
 
-const createRoute = (caches: CacheService, { admit, view }: { admit: Admit; view: View }) =>
-  defineRoute({
+function createRoute(caches: CacheService, { admit, view }: { admit: Admit; view: View }) {
+  type CreateRequest = ApiRequest<unknown, unknown, z.infer<typeof createBody>>;
+  const create = (request: CreateRequest) => {
+    const { name: cacheName, model, gguf_file: ggufFile, docs: ids, filters } = request.body;
+    checkFilterLength(filters);
+    return caches.create(requestOf(cacheName, request), { model, ggufFile, docs: ids, filters });
+  };
+  const replyCreated = (request: CreateRequest, { cache, ready }: BuildResult) =>
+    replyBuilt(request, ready, { ...view(cache), success: true });
+  return defineRoute({
     method: 'post',
     path: '/cache/create',
     tag,
@@ -75,14 +83,15 @@ const createRoute = (caches: CacheService, { admit, view }: { admit: Admit; view
     request: { body: createBody, fromQuery: createQuery },
     responses: { 200: created, 202: created, 400: errorBody, 404: errorBody, 409: errorBody },
     examples: createCacheExamples,
-    handle: async (request) => {
-      const { name: cacheName, model, gguf_file: ggufFile, docs: ids, filters } = request.body;
-      checkFilterLength(filters);
-      const wanted = { model, ggufFile, docs: ids, filters };
-      const { cache, ready } = await caches.create(requestOf(cacheName, request), wanted);
-      return replyBuilt(request, ready, { ...view(cache), success: true });
+    idempotency: {
+      answerAgain: async (request, build) => {
+        const asked = requestOf(request.body.name, request);
+        return replyCreated(request, (await caches.awaitBuild(asked, build)) ?? (await create(request)));
+      },
     },
+    handle: async (request) => replyCreated(request, await create(request)),
   });
+}
 
 const findRoute = (caches: CacheService, view: View) =>
   defineRoute({
@@ -129,6 +138,12 @@ const updateRoute = (caches: CacheService, admit: Admit) =>
     request: { path: anyName },
     responses: changeResponses,
     examples: updateCacheExamples,
+    idempotency: {
+      answerAgain: async (request, build) => {
+        const asked = requestOf(request.path.name, request);
+        return replyChanged(request, (await caches.awaitBuild(asked, build)) ?? (await caches.update(asked)));
+      },
+    },
     handle: async (request) =>
       replyChanged(request, await caches.update(requestOf(request.path.name, request))),
   });
@@ -147,6 +162,13 @@ const addDocumentsRoute = (caches: CacheService, admit: Admit) =>
     request: { path: anyName, body: z.object({ docs: docs.describe('Ids of documents.') }) },
     responses: changeResponses,
     examples: addDocumentsExamples,
+    idempotency: {
+      answerAgain: async (request, build) => {
+        const asked = requestOf(request.path.name, request);
+        const built = await caches.awaitBuild(asked, build);
+        return replyChanged(request, built ?? (await caches.addDocuments(asked, request.body.docs)));
+      },
+    },
     handle: async (request) => {
       const asked = requestOf(request.path.name, request);
       return replyChanged(request, await caches.addDocuments(asked, request.body.docs));

@@ -19,6 +19,7 @@ const cache = {
 const building = { ...cache, token_count: 0, status: 'building' as const };
 
 export const createCacheExamples = {
+  idempotencyKey: 'cache-of-the-office',
   body: { name: 'mill-lane', model: 'none', gguf_file: 'none', filters: { kind: 'lease' } },
   responses: {
     200: { ...cache, success: true },
@@ -41,9 +42,14 @@ const changeResponses = {
   409: unfinished,
 };
 
-export const updateCacheExamples = { path, responses: changeResponses };
+export const updateCacheExamples = { idempotencyKey: 'office-up-to-date', path, responses: changeResponses };
 
-export const addDocumentsExamples = { path, body: { docs: [HANDOVER_ID] }, responses: changeResponses };
+export const addDocumentsExamples = {
+  idempotencyKey: 'handover-into-office',
+  path,
+  body: { docs: [HANDOVER_ID] },
+  responses: changeResponses,
+};
 
 export const queryCacheExamples = {
   path,

@@ -3,6 +3,7 @@ import { documentNotFound, handover, handoverText, lease, leaseText, queued } fr
 const cancelled = { detail: 'The ingest was cancelled' };
 
 export const ingestTextExamples = {
+  idempotencyKey: 'lease-of-mill-lane',
   body: {
     content: leaseText,
     filename: 'lease.txt',
@@ -19,10 +20,12 @@ export const ingestTextExamples = {
 };
 
 export const ingestFileExamples = {
+  idempotencyKey: 'handover-of-mill-lane',
   upload: {
     file: handoverText,
     metadata: '{"kind": "handover", "year": 2025}',
     access_control: '{"readers": ["bob"]}',
+    on_duplicate: 'new',
   },
   responses: {
     200: handover,

@@ -80,6 +80,24 @@ export async function addCacheDocuments(
   });
 }
 
+/**
+ * Waits for the build that an earlier request with the same `Idempotency-Key` has started. Null when it failed by our fault,
+ * so that it has to be started again.
+ */
+export async function awaitBuild(
+  parts: CacheBuildParts,
+  request: CacheRequest,
+  build: string,
+): Promise<BuildResult | null> {
+  const cache = await findCache(parts.caches, request);
+  if (cache.failure?.build === build && cache.failure.code === 'internal') return null;
+  return waitForBuild(parts, request, {
+    build,
+    revision: cache.revision,
+    isOver: cache.building?.build !== build,
+  });
+}
+
 interface Wanted {
   readonly type: CacheBuild['operation']['type'];
   /** Returns what to build, given the cache at the moment when the build is recorded; null when there is nothing to build. */
@@ -87,15 +105,19 @@ interface Wanted {
 }
 
 async function startAndWait(
-  { caches, jobs, waiter, logger, waitSeconds: usualSeconds }: CacheBuildParts,
-  { ownerId, name, requestId, startedAtMs, waitSeconds, signal }: CacheRequest,
+  parts: CacheBuildParts,
+  request: CacheRequest,
   { type, next }: Wanted,
 ): Promise<BuildResult> {
-  const id = randomUUID();
+  const { caches, jobs, logger } = parts;
+  const { ownerId, name, requestId, startedAtMs, reservation } = request;
+  const id = reservation?.id ?? randomUUID();
   const operation = { type, startedAtMs, metadata: { cache: name } };
   const { cache: started, changed } = await caches.update(ownerId, name, (cache) => {
     const what = next(cache);
-    return what && startBuild(cache, { ownerId, name, build: id, requestId, operation, ...what });
+    if (!what) return null;
+    const change = startBuild(cache, { ownerId, name, build: id, requestId, operation, ...what });
+    return { ...change, reservation };
   });
   if (!changed) throw cacheNotFound(name);
   if (!started?.building) throw new Error('the build of a cache was not noted');
@@ -104,17 +126,32 @@ async function startAndWait(
     // The record says what to build. The sweep adds a job for it when the queue is available again.
     logger.warn({ requestId, err: error }, 'cache build not queued');
   });
+  return waitForBuild(parts, request, { build: id, revision: started.revision, isOver: false });
+}
+
+interface StartedBuild {
+  readonly build: string;
+  /** Of the cache when it was read, and whether the build was over by then. */
+  readonly revision: number;
+  readonly isOver: boolean;
+}
+
+async function waitForBuild(
+  { caches, waiter, waitSeconds: usualSeconds }: CacheBuildParts,
+  { ownerId, name, waitSeconds, signal }: CacheRequest,
+  { build, revision: since, isOver }: StartedBuild,
+): Promise<BuildResult> {
   // A whole record may name 100,000 documents, so it is read once, at the end. The next change of it ends this build.
   await waiter.waitFor({
     id: keys.cache(ownerId, name),
     read: () => caches.readRevision(ownerId, name),
-    isDone: (revision) => revision !== started.revision,
+    isDone: (revision) => isOver || revision !== since,
     milliseconds: (waitSeconds ?? usualSeconds) * 1_000,
     signal,
   });
   const cache = await caches.read(ownerId, name);
   if (!cache) throw cacheNotFound(name);
-  if (cache.failure?.build === id) throw buildFailed(cache.failure);
+  if (cache.failure?.build === build) throw buildFailed(cache.failure);
   return { cache, ready: cache.building === null };
 }
 

@@ -3,6 +3,7 @@ import { removeCache } from '../../../shared/caches/transitions.js';
 import { MalformedRecordError } from '../../../shared/errors.js';
 import {
   addCacheDocuments,
+  awaitBuild,
   createCache,
   updateCache,
   type BuildResult,
@@ -22,6 +23,8 @@ export interface CacheService {
   create(request: CacheRequest, specification: CacheSpecification): Promise<BuildResult>;
   update(request: CacheRequest): Promise<BuildResult>;
   addDocuments(request: CacheRequest, docs: readonly string[]): Promise<BuildResult>;
+  /** Waits for a build that was started before; null when it has to be started again. */
+  awaitBuild(request: CacheRequest, build: string): Promise<BuildResult | null>;
   find(ownerId: string, name: string): Promise<CacheRecord | null>;
   list(ownerId: string): AsyncIterable<CacheRecord>;
   remove(ownerId: string, name: string): Promise<void>;
@@ -35,6 +38,7 @@ export function createCacheService(parts: CacheBuildParts & CacheQueryParts): Ca
     create: (request, specification) => createCache(parts, request, specification),
     update: (request) => updateCache(parts, request),
     addDocuments: (request, docs) => addCacheDocuments(parts, request, docs),
+    awaitBuild: (request, build) => awaitBuild(parts, request, build),
     find: (ownerId, name) => caches.read(ownerId, name),
     list: (ownerId) => caches.list(ownerId),
     remove: (ownerId, name) => remove(parts, ownerId, name),

@@ -10,6 +10,7 @@ import {
 import type { Records } from '../../../shared/documents/records.js';
 import type { AccountedRequest, Accounting } from '../usage-accounting.js';
 import type { RequestContext } from '../request-context.js';
+import { refuseOrReturn, type Duplicates, type OnDuplicate } from './duplicates.js';
 import type { ReceiveFile } from './incoming-file.js';
 import type { JobRequests } from './job-requests.js';
 import type { Sources } from './sources.js';
@@ -19,6 +20,7 @@ import { beginToWait, type AwaitedDocument, type WaitForDocument } from './wait-
 export interface DocumentDetails {
   readonly metadata: Metadata;
   readonly accessControl: Partial<AccessLists>;
+  readonly onDuplicate: OnDuplicate;
 }
 
 export interface TextIngest extends DocumentDetails {
@@ -38,33 +40,46 @@ export interface IngestParts {
   readonly jobs: JobRequests;
   readonly waitForDocument: WaitForDocument;
   readonly accounting: Accounting;
+  readonly duplicates: Duplicates;
 }
 
 export function createIngest(parts: IngestParts): Ingest {
-  const { sources, accounting } = parts;
+  const { sources, accounting, duplicates } = parts;
   return {
-    ingestText: async ({ content: text, filename, metadata, accessControl }, context) => {
-      const documentId = randomUUID();
+    ingestText: async ({ content: text, filename, ...details }, context) => {
+      const known = details.onDuplicate === 'new' ? null : await duplicates.findText(context.callerId, text);
+      if (known) return answerDuplicate(parts, known, { ...details, context });
+      const documentId = documentIdOf(context);
       const operation = begunOperation('ingest_text', context, filename === null ? {} : { filename });
       const store = () => sources.storeText({ documentId, version: 1 }, text);
       const content = { ...(await accounting.begin(operation, store)), filename };
-      return accept(parts, newRecord(content, { documentId, metadata, accessControl }, context), context);
+      return accept(parts, newRecord(content, { ...details, documentId }, context), { ...details, context });
     },
     ingestFile: async (receive, context) => {
-      const documentId = randomUUID();
+      const documentId = documentIdOf(context);
       const store = () => sources.storeFile({ documentId, version: 1 }, receive);
       const { content, details } = await accounting.begin(begunOperation('ingest_file', context), store);
-      return accept(parts, newRecord(content, { ...details, documentId }, context), context);
+      return accept(parts, newRecord(content, { ...details, documentId }, context), { ...details, context });
     },
   };
 }
 
+/** A request with an `Idempotency-Key` has the id of its document before it begins. */
+const documentIdOf = ({ reservation }: RequestContext): string => reservation?.id ?? randomUUID();
+
+interface Accepting {
+  readonly onDuplicate: OnDuplicate;
+  readonly context: RequestContext;
+}
+
 async function accept(
-  { records, sources, jobs, waitForDocument }: IngestParts,
+  parts: IngestParts,
   record: DocumentRecord,
-  context: RequestContext,
+  { onDuplicate, context }: Accepting,
 ): Promise<AwaitedDocument> {
-  await create(records, sources, record);
+  const { jobs, waitForDocument } = parts;
+  const known = await create(parts, record, { onDuplicate, context });
+  if (known) return answerDuplicate(parts, known, { onDuplicate, context });
   // The wait begins before a worker can know of the document, so that it misses no change.
   const { waitSeconds, signal } = context;
   const options = { waitSeconds, signal, isDone: isFinal, isNew: true };
@@ -73,25 +88,51 @@ async function accept(
   return awaited;
 }
 
-async function create(records: Records, sources: Sources, record: DocumentRecord): Promise<void> {
+/** Answers with a document that has the content already. @throws DuplicateError */
+function answerDuplicate(
+  { waitForDocument }: IngestParts,
+  known: DocumentRecord,
+  { onDuplicate, context }: Accepting,
+): AwaitedDocument {
+  refuseOrReturn(known, onDuplicate);
+  const { waitSeconds, signal } = context;
+  return beginToWait(waitForDocument, known, { waitSeconds, signal, isDone: isFinal });
+}
+
+/** Writes a new record. Resolves with the owner's document of the same content if that is not to be made again. */
+async function create(
+  { records, sources, duplicates }: IngestParts,
+  record: DocumentRecord,
+  { onDuplicate, context: { reservation } }: Accepting,
+): Promise<DocumentRecord | null> {
   try {
-    await records.create(record);
+    const write = () => records.create(record, { onlyNewContent: onDuplicate !== 'new', reservation });
+    const known = await duplicates.writeUnlessKnown(record, write);
+    if (known && record.pending) await sources.discard(record.pending.storageKey);
+    return known;
   } catch (error) {
     // Redis may have written the record although its reply was lost. While that is unknown the bytes stay. The sweep
     // removes them later if no record refers to them.
     const isWritten = await records.read(record.id).then(
-      (found) => found !== null,
+      (found) => found !== null && hasSource(found, record.pending),
       () => null,
     );
-    if (isWritten === true) return;
+    if (isWritten === true) return null;
     if (isWritten === false && record.pending) await sources.discard(record.pending.storageKey);
     throw error;
   }
 }
 
+const hasSource = ({ pending, published }: DocumentRecord, content: Content | null): boolean =>
+  [pending, published].some((each) => each !== null && each.storageKey === content?.storageKey);
+
+interface NewDocument extends Omit<DocumentDetails, 'onDuplicate'> {
+  readonly documentId: string;
+}
+
 function newRecord(
   content: Content,
-  { documentId, metadata, accessControl }: DocumentDetails & { readonly documentId: string },
+  { documentId, metadata, accessControl }: NewDocument,
   { callerId, startedAtMs }: RequestContext,
 ): DocumentRecord {
   const withOwner = (ids: readonly string[] = []) => [...new Set([callerId, ...ids])];

@@ -1,6 +1,7 @@
 import { LANES } from '../../../shared/queues/jobs.js';
 import { abandonedCacheBuildsTask } from './abandoned-cache-builds.js';
 import { abandonedDocumentsTask } from './abandoned-documents.js';
+import { contentHashesTask } from './content-hashes.js';
 import { deletionsInChangeLogTask } from './deletions-in-change-log.js';
 import { garbageGenerationsTask } from './garbage-generations.js';
 import { strayGenerationsTask } from './stray-generations.js';
@@ -16,6 +17,7 @@ export function tasksOf(parts: SweepParts, onRequeued: (documents: number) => vo
     strayGenerationsTask(parts),
     garbageGenerationsTask(parts),
     deletionsInChangeLogTask(parts),
+    contentHashesTask(parts),
     unusedAccessGroupsTask(parts),
     ...LANES.map((lane): SweepTask => ({
       name: `time of ${lane}`,

@@ -1,0 +1,59 @@
+import { createHash, type Hash } from 'node:crypto';
+import type { IncomingFile } from '../../services/ingest/incoming-file.js';
+import type { ReceiveUpload } from '../request/upload.js';
+
+/** The method and the address of a request, query string included. */
+export interface Place {
+  readonly method: string;
+  readonly url: string;
+}
+
+/** What a request with a body of bytes is compared by: SHA-256 over its place and these bytes. */
+export function fingerprintBytes({ method, url }: Place, bytes: Uint8Array): string {
+  return createHash('sha256')
+    .update(`${JSON.stringify([method, url])}\n`)
+    .update(bytes)
+    .digest('base64url');
+}
+
+/**
+ * Tells what an upload is compared by, once it has been received: SHA-256 over its place and over the digests of its parts,
+ * which are made while the parts stream by. Neither the boundary nor the order of the parts matters. Fields that the route
+ * does not read do not count.
+ *
+ * @param onReceived may throw to refuse the upload; what was stored of it is removed then
+ */
+export function fingerprintUpload(
+  receive: ReceiveUpload,
+  { method, url }: Place,
+  onReceived: (fingerprint: string) => void,
+): ReceiveUpload {
+  return async (target) => {
+    const parts = new Map<string, string>();
+    const received = await receive({
+      ...target,
+      onField: (name, value) => {
+        parts.set(`field ${name}`, digestOf(createHash('sha256').update(value ?? '')));
+        target.onField?.(name, value);
+      },
+      storeFile: (file) => target.storeFile({ ...file, bytes: hashed(file, parts) }),
+    });
+    const sorted = [...parts].sort(([one], [other]) => (one < other ? -1 : 1));
+    onReceived(fingerprintBytes({ method, url }, Buffer.from(JSON.stringify(sorted))));
+    return received;
+  };
+}
+
+async function* hashed(
+  { filename, declaredType, bytes }: IncomingFile,
+  parts: Map<string, string>,
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256').update(`${JSON.stringify([filename, declaredType])}\n`);
+  for await (const part of bytes) {
+    hash.update(part);
+    yield part;
+  }
+  parts.set('file', digestOf(hash));
+}
+
+const digestOf = (hash: Hash): string => hash.digest('base64url');

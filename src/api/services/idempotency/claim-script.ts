@@ -1,0 +1,133 @@
+import { RESP_TYPES } from 'redis';
+import { defineScript, type Redis } from '../../../shared/redis/client.js';
+import { SERVER_TIME } from '../../../shared/redis/server-time.js';
+
+/*
+ * What is remembered of a request is a hash: `id` of what it creates, `run` that is at it, `until` when that run's lease ends
+ * (Redis' time in ms), `fingerprint` of the request, `created` once something has the id, `answer` at the end, and `hour` in
+ * whose sum of bytes it counts. Beside it, each caller has the sums of the last 25 hours, which end together with the keys
+ * that they count.
+ */
+
+/** What Redis needs for a key, measured without its name and its answer. */
+const KEY_BYTES = 400;
+
+export interface ClaimRequest {
+  readonly run: string;
+  /** The id for what the request creates, if it has none yet. */
+  readonly id: string;
+  readonly fingerprint: string | null;
+  readonly lease: number;
+  readonly life: number;
+  readonly limitBytes: number;
+}
+
+export type ClaimReply =
+  | { readonly type: 'different' }
+  | { readonly type: 'running' }
+  /** Room comes back after this time. */
+  | { readonly type: 'full'; readonly milliseconds: number }
+  | { readonly type: 'answered'; readonly answer: Buffer; readonly fingerprint: string | null }
+  | {
+      readonly type: 'claimed';
+      readonly id: string;
+      readonly hasCreated: boolean;
+      readonly fingerprint: string | null;
+    };
+
+export async function claimReservation(
+  redis: Redis,
+  { key, bytes }: { readonly key: string; readonly bytes: string },
+  { run, id, fingerprint, lease, life, limitBytes }: ClaimRequest,
+): Promise<ClaimReply> {
+  // Answers are binary, and so everything is read as bytes.
+  const binary = redis.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
+  const limits = [lease, life, limitBytes, KEY_BYTES + key.length].map(String);
+  const [type, ...values] = await claimScript.run(binary, {
+    keys: [key, bytes],
+    arguments: [run, id, fingerprint ?? '', ...limits],
+  });
+  const [first = Buffer.alloc(0), known = Buffer.alloc(0), created = Buffer.alloc(0)] = values;
+  const stored = known.length === 0 ? null : known.toString();
+  switch (type?.toString()) {
+    case 'different':
+      return { type: 'different' };
+    case 'running':
+      return { type: 'running' };
+    case 'full':
+      return { type: 'full', milliseconds: Number(first.toString()) };
+    case 'answered':
+      return { type: 'answered', answer: first, fingerprint: stored };
+    case 'claimed': {
+      const hasCreated = created.toString() === '1';
+      return { type: 'claimed', id: first.toString(), hasCreated, fingerprint: stored };
+    }
+    default:
+      throw new Error('the claim of an idempotency key has no outcome');
+  }
+}
+
+const claimScript = defineScript<Buffer[]>(`${SERVER_TIME}
+local key, sums = KEYS[1], KEYS[2]
+local run, id, fingerprint = ARGV[1], ARGV[2], ARGV[3]
+local lease, life, limit, size = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
+local now = serverTime()
+local ends = string.format('%d', now + lease)
+if redis.call('EXISTS', key) == 1 then
+  local known = redis.call('HMGET', key, 'id', 'fingerprint', 'until', 'created', 'answer')
+  if fingerprint ~= '' and known[2] and known[2] ~= fingerprint then return {'different'} end
+  if known[5] then return {'answered', known[5], known[2] or ''} end
+  if tonumber(known[3]) > now then return {'running'} end
+  redis.call('HSET', key, 'run', run, 'until', ends)
+  return {'claimed', known[1], known[2] or '', known[4] or ''}
+end
+local hour = math.floor(now / 3600000)
+local total, oldest, counted = 0, hour, redis.call('HGETALL', sums)
+for i = 1, #counted, 2 do
+  local of, bytes = tonumber(counted[i]), tonumber(counted[i + 1])
+  if of <= hour - 25 then redis.call('HDEL', sums, counted[i])
+  elseif bytes > 0 then
+    total = total + bytes
+    if of < oldest then oldest = of end
+  end
+end
+if total + size > limit then
+  return {'full', string.format('%d', (oldest + 25) * 3600000 - now)}
+end
+redis.call('HINCRBY', sums, string.format('%d', hour), string.format('%d', size))
+redis.call('PEXPIRE', sums, 26 * 3600000)
+redis.call('HSET', key, 'id', id, 'run', run, 'until', ends, 'hour', string.format('%d', hour), 'size', string.format('%d', size))
+if fingerprint ~= '' then redis.call('HSET', key, 'fingerprint', fingerprint) end
+redis.call('PEXPIRE', key, life)
+return {'claimed', id, '', ''}
+`);
+
+/** Extends the lease of a run that still holds the reservation. */
+export const renewScript = defineScript<number>(
+  `${SERVER_TIME}
+if redis.call('HGET', KEYS[1], 'run') ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'until', string.format('%d', serverTime() + tonumber(ARGV[2])))
+return 1
+`,
+  { evenWhenFull: true },
+);
+
+/** Remembers the answer, and forgets what only runs need. */
+export const rememberScript = defineScript<number>(`
+if redis.call('HGET', KEYS[1], 'run') ~= ARGV[1] then return 0 end
+redis.call('HINCRBY', KEYS[2], redis.call('HGET', KEYS[1], 'hour'), #ARGV[3])
+redis.call('HSET', KEYS[1], 'fingerprint', ARGV[2], 'answer', ARGV[3])
+return redis.call('HDEL', KEYS[1], 'id', 'run', 'until', 'created', 'hour', 'size')
+`);
+
+/** Lets the next run begin at once. Without anything created, there is nothing to remember. */
+export const releaseScript = defineScript<number>(
+  `
+local known = redis.call('HMGET', KEYS[1], 'run', 'created', 'hour', 'size')
+if known[1] ~= ARGV[1] then return 0 end
+if known[2] then return redis.call('HSET', KEYS[1], 'until', '0') end
+redis.call('HINCRBY', KEYS[2], known[3], '-' .. known[4])
+return redis.call('DEL', KEYS[1])
+`,
+  { evenWhenFull: true },
+);

@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { TooManyError } from '../../../shared/errors.js';
+import { underWay, type Reservation } from '../../../shared/idempotency/reservation.js';
+import type { Logger } from '../../../shared/observability/logger.js';
+import type { Redis } from '../../../shared/redis/client.js';
+import { keys } from '../../../shared/redis/keys.js';
+import { packAnswer, unpackAnswer, type Answer } from './answers.js';
+import { claimReservation, releaseScript, rememberScript } from './claim-script.js';
+import { createLeases, LEASE_MILLISECONDS, type Leases } from './leases.js';
+
+/** For how long a key is remembered, from its first request on. */
+const LIFE_MILLISECONDS = 86_400_000;
+
+export interface KeyedRequest {
+  readonly callerId: string;
+  readonly key: string;
+  /** Null while it is not known, because the body is a stream. */
+  readonly fingerprint: () => string | null;
+}
+
+/** The right of this run to do what a request asks for. One of the two functions must end it. Neither throws. */
+export interface HeldReservation extends Reservation {
+  /** Remembers the answer to the request. One that is too large is made again from what the request has created. */
+  remember(answer: Answer): Promise<void>;
+  /** Lets go of the key: it is free again, unless something was created under its id. */
+  release(): Promise<void>;
+}
+
+/**
+ * What to do with a request. `fingerprint` is that of the first request with the key, where it is known; it has been compared
+ * unless that of this request is not known yet.
+ */
+export type Claim =
+  /** Another body, or another route. */
+  | { readonly type: 'different' }
+  | { readonly type: 'answered'; readonly answer: Answer; readonly fingerprint: string | null }
+  | {
+      readonly type: 'claimed';
+      readonly reservation: HeldReservation;
+      /** An earlier run has created something under the id of the reservation, and its answer is not known. */
+      readonly hasCreated: boolean;
+      readonly fingerprint: string | null;
+    };
+
+export interface Idempotency {
+  /** @throws ConflictError while another run is under way; TooManyError when the caller has no room for another key */
+  claim(request: KeyedRequest): Promise<Claim>;
+}
+
+export interface IdempotencyParts {
+  readonly redis: Redis;
+  readonly logger: Logger;
+  /** How much is remembered of the requests of one caller at most, in bytes of Redis, by an estimate. */
+  readonly limitBytes: number;
+}
+
+/**
+ * Answers a request that is sent again with the same `Idempotency-Key` like the first one, in all processes. The truth is
+ * what the request creates: it is written in one step with the note that it was created, so that no crash comes between.
+ */
+export function createIdempotency({ redis, logger, limitBytes }: IdempotencyParts): Idempotency {
+  const leases = createLeases(redis, logger);
+  return {
+    claim: async ({ callerId, key, fingerprint }) => {
+      const [run, id] = [randomUUID(), randomUUID()];
+      const places = {
+        key: keys.idempotency(callerId, key),
+        bytes: keys.idempotencyBytes(callerId),
+      };
+      const limits = {
+        lease: LEASE_MILLISECONDS,
+        life: LIFE_MILLISECONDS,
+        limitBytes,
+      };
+      const reply = await claimReservation(redis, places, { run, id, fingerprint: fingerprint(), ...limits });
+      switch (reply.type) {
+        case 'different':
+          return reply;
+        case 'running':
+          throw underWay();
+        case 'full':
+          throw tooManyKeys(reply.milliseconds);
+        case 'answered':
+          return { ...reply, answer: await unpackAnswer(reply.answer) };
+        case 'claimed': {
+          const held = { run, id: reply.id, fingerprint, ...places };
+          const reservation = hold({ redis, logger, leases }, held);
+          return {
+            type: 'claimed',
+            reservation,
+            hasCreated: reply.hasCreated,
+            fingerprint: reply.fingerprint,
+          };
+        }
+      }
+    },
+  };
+}
+
+const tooManyKeys = (milliseconds: number) =>
+  new TooManyError('Too many of your requests with an Idempotency-Key are remembered', {
+    retryAfterSeconds: milliseconds / 1_000,
+  });
+
+interface Held extends Pick<Reservation, 'run' | 'id' | 'key'> {
+  readonly bytes: string;
+  readonly fingerprint: () => string | null;
+}
+
+function hold(
+  { redis, logger, leases }: { redis: Redis; logger: Logger; leases: Leases },
+  { run, id, key, bytes, fingerprint }: Held,
+): HeldReservation {
+  leases.add(run, key);
+  const known = () => {
+    const found = fingerprint();
+    if (found === null) throw new Error('a request creates something before its body is known');
+    return found;
+  };
+  const call = (...more: (string | Buffer)[]) => ({ keys: [key, bytes], arguments: [run, ...more] });
+  const release = async () => {
+    leases.remove(run);
+    await releaseScript.run(redis, call()).catch((error: unknown) => {
+      // The lease runs out instead.
+      logger.warn({ err: error }, 'an idempotency key was not released');
+    });
+  };
+  return {
+    run,
+    id,
+    key,
+    fingerprint: known,
+    release,
+    remember: async (answer) => {
+      const packed = await packAnswer(answer);
+      if (packed === null) return release();
+      leases.remove(run);
+      await rememberScript.run(redis, call(known(), packed)).catch((error: unknown) => {
+        // Whoever asks again is answered from what was created.
+        logger.warn({ err: error }, 'the answer to an idempotency key is not remembered');
+      });
+    },
+  };
+}

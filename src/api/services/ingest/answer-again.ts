@@ -1,0 +1,40 @@
+import { isFinal, isOurFailure, type DocumentRecord } from '../../../shared/document.js';
+import type { Records } from '../../../shared/documents/records.js';
+import { retry } from '../../../shared/documents/transitions.js';
+import type { ChangeDocument } from '../documents/commit-change.js';
+import { readDocument } from '../documents/document-access.js';
+import type { RequestContext } from '../request-context.js';
+import { newOperation } from './ingest.js';
+import type { JobRequests } from './job-requests.js';
+import { beginToWait, type AwaitedDocument, type WaitForDocument } from './wait-for-document.js';
+
+/**
+ * Waits for a document that an earlier request with the same `Idempotency-Key` has created. An ingest that failed by our
+ * fault begins anew, because the caller was told to try again.
+ * @throws NotFoundError when the document was deleted since, ForbiddenError
+ */
+export type AnswerAgain = (documentId: string, context: RequestContext) => Promise<AwaitedDocument>;
+
+interface Dependencies {
+  readonly records: Pick<Records, 'read'>;
+  readonly change: ChangeDocument;
+  readonly jobs: JobRequests;
+  readonly waitForDocument: WaitForDocument;
+}
+
+export function createAnswerAgain({ records, change, jobs, waitForDocument }: Dependencies): AnswerAgain {
+  return async (documentId, context) => {
+    const { callerId, startedAtMs, waitSeconds, signal } = context;
+    let record: DocumentRecord | null = await readDocument(records, { documentId, callerId }, 'read');
+    if (isOurFailure(record)) {
+      const begun = await change({ documentId, callerId, right: 'write' }, (current) => {
+        const { pending } = current;
+        if (!pending || !isOurFailure(current)) return null;
+        return retry(current, newOperation(pending, { documentId, userId: callerId, startedAtMs }));
+      });
+      ({ record } = begun);
+      if (record && begun.changed) await jobs.ingest(record, context);
+    }
+    return beginToWait(waitForDocument, record, { isDone: isFinal, waitSeconds, signal });
+  };
+}

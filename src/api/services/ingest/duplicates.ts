@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { at } from '../../../shared/at.js';
+import type { DocumentRecord } from '../../../shared/document.js';
+import {
+  contentMember,
+  contentRange,
+  documentOfMember,
+  SameContentError,
+} from '../../../shared/documents/content-hashes.js';
+import type { Records } from '../../../shared/documents/records.js';
+import { DuplicateError } from '../../../shared/errors.js';
+import { defineScript, type Redis } from '../../../shared/redis/client.js';
+import { keys } from '../../../shared/redis/keys.js';
+
+/** What becomes of a content that the caller has already: another document, the one that is there, or a refusal. */
+export const ON_DUPLICATE = ['new', 'return', 'reject'] as const;
+export type OnDuplicate = (typeof ON_DUPLICATE)[number];
+
+/** Finds documents by their content, among those that a caller owns and may read (see `contentMember`). */
+export interface Duplicates {
+  find(ownerId: string, sha256: string): Promise<DocumentRecord | null>;
+  findText(ownerId: string, text: string): Promise<DocumentRecord | null>;
+  /**
+   * Calls `write`, which creates the record unless its content is known. Resolves with the document that has the content
+   * where that is why nothing was written, else with null.
+   */
+  writeUnlessKnown(record: DocumentRecord, write: () => Promise<void>): Promise<DocumentRecord | null>;
+}
+
+export function createDuplicates(redis: Redis, records: Pick<Records, 'readMany'>): Duplicates {
+  const find = (ownerId: string, sha256: string) => findByContent({ redis, records }, ownerId, sha256);
+  return {
+    find,
+    findText: (ownerId, text) => find(ownerId, createHash('sha256').update(text, 'utf8').digest('hex')),
+    writeUnlessKnown: async (record, write) => {
+      for (;;) {
+        try {
+          await write();
+          return null;
+        } catch (error) {
+          if (!(error instanceof SameContentError) || !record.pending) throw error;
+        }
+        const known = await find(record.ownerId, record.pending.sha256);
+        // It may have been deleted since, so that the content is new again.
+        if (known) return known;
+      }
+    },
+  };
+}
+
+/** @throws DuplicateError when a document of this content is to be refused */
+export function refuseOrReturn({ id }: DocumentRecord, onDuplicate: OnDuplicate): void {
+  if (onDuplicate === 'reject') throw new DuplicateError(id);
+}
+
+interface Parts {
+  readonly redis: Redis;
+  readonly records: Pick<Records, 'readMany'>;
+}
+
+/** Each entry is held against its record. One that does not fit any more is taken away. */
+async function findByContent(
+  { redis, records }: Parts,
+  ownerId: string,
+  sha256: string,
+): Promise<DocumentRecord | null> {
+  const key = keys.contentHashes(ownerId);
+  const { from, to } = contentRange(sha256);
+  for (;;) {
+    const members = await redis.zRange(key, from, to, { BY: 'LEX', LIMIT: { offset: 0, count: 1 } });
+    if (members.length === 0) return null;
+    const member = at(members, 0);
+    const id = documentOfMember(member);
+    const record = at(await records.readMany([id]), 0);
+    if (record && contentMember(record) === member) return record;
+    const revision = record ? String(record.revision) : '';
+    await forgetScript.run(redis, { keys: [key, keys.document(id)], arguments: [member, revision] });
+  }
+}
+
+/** A process of an earlier version, or a hand, has changed the record without the entry. */
+const forgetScript = defineScript<number>(
+  `
+if ARGV[2] ~= '' and redis.call('HGET', KEYS[2], 'revision') ~= ARGV[2] then return 0 end
+return redis.call('ZREM', KEYS[1], ARGV[1])
+`,
+  { evenWhenFull: true },
+);

@@ -1,0 +1,65 @@
+import { canRead } from '../access/access.js';
+import type { DocumentRecord } from '../document.js';
+import type { Change } from './change.js';
+
+/*
+ * By which content an owner's documents are found again: a sorted set for each owner with a member for each document. The
+ * commit script changes it in the step that writes a record, so that the two always agree.
+ */
+
+/** The commit script's answer when the owner has a document of the same content. */
+export const SAME_CONTENT = -5;
+
+/** The owner of a new document has another one of the same content. */
+export class SameContentError extends Error {
+  override readonly name = 'SameContentError';
+  constructor() {
+    super('the owner has a document of this content');
+  }
+}
+
+/** The members of all documents of a content begin with this. */
+const beginning = (sha256: string): string => `${sha256}:`;
+
+/** All members of a content, for ZRANGEBYLEX. */
+export const contentRange = (sha256: string) => ({ from: `[${sha256}:`, to: `(${sha256};` });
+
+/** The id of the document that a member stands for. */
+export const documentOfMember = (member: string): string => member.slice(member.indexOf(':') + 1);
+
+/**
+ * The member of a document. It stands for the newest content, published or not; null when the owner may not read the
+ * document, or when the ingest of that content failed or was cancelled.
+ */
+export function contentMember(record: DocumentRecord): string | null {
+  const { id, ownerId, status, pending, published } = record;
+  const newest = pending ?? published;
+  const hasEnded = status === 'failed' || status === 'cancelled';
+  return newest && !hasEnded && canRead(ownerId, record) ? `${beginning(newest.sha256)}${id}` : null;
+}
+
+/** What the two parts below read of `change`. An empty text stands for nothing. */
+export function contentFields(before: DocumentRecord | null, change: Change) {
+  const left = before && contentMember(before);
+  const entered = change.record ? contentMember(change.record) : null;
+  const isSame = left === entered;
+  const newest = change.record?.pending ?? change.record?.published;
+  return {
+    contentLeft: isSame ? '' : (left ?? ''),
+    contentEntered: isSame ? '' : (entered ?? ''),
+    newContent: change.onlyNewContent === true && newest ? newest.sha256 : '',
+  };
+}
+
+/** Expects the locals `change` and `contents`, the key of the owner's sorted set. */
+export const CHECK_CONTENT_IS_NEW = `
+if change.newContent ~= '' then
+  local from, to = '[' .. change.newContent .. ':', '(' .. change.newContent .. ';'
+  if #redis.call('ZRANGEBYLEX', contents, from, to, 'LIMIT', 0, 1) > 0 then return ${String(SAME_CONTENT)} end
+end
+`;
+
+export const INDEX_CONTENT = `
+if change.contentLeft ~= '' then redis.call('ZREM', contents, change.contentLeft) end
+if change.contentEntered ~= '' then redis.call('ZADD', contents, 0, change.contentEntered) end
+`;
