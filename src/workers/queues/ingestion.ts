@@ -1,5 +1,4 @@
 import { ingestJob } from '../../shared/queues/payloads.js';
-import { countTokens } from '../../shared/text/token-count.js';
 import type { WorkerContext } from '../context.js';
 import { writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';
 import { createIngestJob } from '../ingestion/ingest-job.js';
@@ -65,7 +64,6 @@ async function vectorBytes({ settings, dataSet, embedding, isEmbeddingRemote }: 
 function createShort(context: WorkerContext): IngestShort | null {
   const { settings, storage, isEmbeddingRemote } = context;
   if (isEmbeddingRemote) return null;
-  countTokens('Load the encoder before the first document.');
   const chunk = { ...settings.chunk, maxChunks: settings.ingest.maxChunks };
   const chunks = writeOnlyWithMemory(context.chunks, context.memory);
   return createIngestShort({ ...context, chunks, readText: createReadText({ storage, chunk }) });
