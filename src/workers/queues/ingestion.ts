@@ -15,6 +15,7 @@ export async function serveIngestion(context: WorkerContext): Promise<QueueServi
   const parser = await startParserPool({
     user: { uid: ingest.parserUid, gid: ingest.parserGid },
     size: ingest.parserProcesses,
+    idleMilliseconds: ingest.parserIdleSeconds * 1_000,
     memoryMegabytes: ingest.parseMemoryMegabytes,
     timeoutMilliseconds: ingest.parseSeconds * 1_000,
     maxChunks: ingest.maxChunks,
