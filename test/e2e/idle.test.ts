@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, type Client } from '../support/client.js';
 import { manyPages, pagesPdf } from '../support/pdfs.js';
-import { parsersOf } from '../support/processes.js';
+import { parsersOf, residentMegabytes } from '../support/processes.js';
 import { startService, type Service } from '../support/service.js';
 import { until } from '../support/until.js';
 
@@ -16,7 +16,20 @@ beforeAll(async () => {
 
 afterAll(() => service.stop());
 
+/** Process ids. */
 const parsers = () => parsersOf(service.workers[0]?.child.pid ?? 0);
+
+test('API and workers are small while nothing is asked of them', async () => {
+  const started = [service.api, ...service.workers].map(({ child }) => child.pid ?? 0);
+  const ids = [...started, ...(await parsers())];
+  const megabytes = await Promise.all(ids.map(residentMegabytes));
+  const sum = (name: 'whole' | 'shared') => Math.round(megabytes.reduce((all, each) => all + each[name], 0));
+  console.info(
+    `API and workers: ${String(sum('whole'))} MB, ${String(sum('shared'))} with shared pages divided`,
+  );
+  // Some 460 with the tokenizer in WebAssembly and two parsers, 260 to 300 since.
+  expect(sum('shared')).toBeLessThan(400);
+});
 
 describe('parser processes', () => {
   test('are not there before a document needs one, and short texts need none', async () => {
