@@ -1,5 +1,6 @@
-// Adds to dist/ what the TypeScript compiler does not produce: compiled WebAssembly kernels (*.as.ts) and files of other types.
-import { chmod, copyFile, mkdir, readdir, rename, stat } from 'node:fs/promises';
+// Adds to dist/ what the TypeScript compiler does not produce: compiled WebAssembly kernels (*.as.ts), the tokens of the
+// tokenizer, and files of other types.
+import { chmod, copyFile, mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -10,14 +11,32 @@ for (const entry of await readdir(join(root, 'src'), { recursive: true, withFile
   const source = join(entry.parentPath, entry.name);
   const target = join(root, 'dist', relative(join(root, 'src'), source));
   if (source.endsWith('.as.ts')) await compile(source, target.replace(/\.as\.ts$/, '.wasm'));
-  else if (!source.endsWith('.ts')) await build(source, target, (to) => copyFile(source, to));
+  else if (!source.endsWith('.ts')) await build(source, target, copyFile);
 }
+
+const ranks = fileURLToPath(import.meta.resolve('tiktoken/encoders/cl100k_base.json'));
+const itsCode = join(root, 'src', 'shared', 'text', 'token-ranks.ts');
+await build(ranks, join(root, 'dist', 'shared', 'text', 'cl100k-base.ranks'), packRanks, [ranks, itsCode]);
 
 // `npx quire` executes this file.
 await chmod(join(root, 'dist', 'cli', 'main.js'), 0o755);
 
+/** The ranks of tiktoken, as the service reads them. */
+async function packRanks(source, to) {
+  const { packTokenRanks } = await import('../dist/shared/text/token-ranks.js');
+  const { bpe_ranks: lines } = JSON.parse(await readFile(source, 'utf8'));
+  const tokens = [];
+  for (const line of lines.trim().split('\n')) {
+    // Each line: an exclamation mark, the rank of its first token, and its tokens.
+    const [, first, ...encoded] = line.split(' ');
+    for (const [index, token] of encoded.entries())
+      tokens[Number(first) + index] = Buffer.from(token, 'base64');
+  }
+  await writeFile(to, packTokenRanks(tokens));
+}
+
 async function compile(source, target) {
-  await build(source, target, async (to) => {
+  await build(source, target, async (_source, to) => {
     const { default: asc } = await import('assemblyscript/asc');
     const flags = [
       '-O3',
@@ -36,12 +55,16 @@ async function compile(source, target) {
   });
 }
 
-/** Makes a missing or outdated target in a temporary file and renames it, so that concurrent builds do no harm. */
-async function build(source, target, make) {
+/**
+ * Makes a missing target, or one that is older than what it is made of, in a temporary file and renames it, so that
+ * concurrent builds do no harm.
+ */
+async function build(source, target, make, parts = [source]) {
   const made = await stat(target).catch(() => null);
-  if (made && made.mtimeMs >= (await stat(source)).mtimeMs) return;
+  const times = await Promise.all(parts.map(async (part) => (await stat(part)).mtimeMs));
+  if (made && made.mtimeMs >= Math.max(...times)) return;
   const aside = `${target}.${process.pid}.wasm`;
   await mkdir(dirname(target), { recursive: true });
-  await make(aside);
+  await make(source, aside);
   await rename(aside, target);
 }

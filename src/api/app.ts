@@ -1,6 +1,7 @@
 import express, { type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { Logger } from '../shared/observability/logger.js';
+import { loadOnce } from '../shared/tools/load-once.js';
 import type { TrustedProxies } from '../shared/settings/trusted-proxies.js';
 import type { Authenticate } from './auth/authentication.js';
 import type { RateLimit } from './auth/rate-limit.js';
@@ -11,12 +12,10 @@ import { handleRoute } from './http/handle-route.js';
 import { createHostGuard } from './http/host-guard.js';
 import { HttpError } from './http/http-error.js';
 import { createJsonReader } from './http/json/reader.js';
+import { lazyHandler } from './http/lazy-handler.js';
 import { expressPath, refuseMethod } from './http/refuse-method.js';
-import { sendText } from './http/response/send-json.js';
 import type { BodyBudget } from './http/request/body-budget.js';
 import type { Route } from './http/route.js';
-import { createDocsPage } from './pages/docs-page.js';
-import { createOpenApi } from './pages/openapi.js';
 import type { AnswerMemory } from './services/answer-memory/answer-memory.js';
 import type { Idempotency } from './services/idempotency/idempotency.js';
 
@@ -91,13 +90,11 @@ function addRoutes(app: Express, options: AppOptions): void {
 }
 
 function addDocs(app: Express, routes: readonly Route[]): void {
-  const openApi = createOpenApi(routes);
-  // All clients get the same bytes, so that slow ones do not each hold a copy.
-  const openApiBytes = Buffer.from(JSON.stringify(openApi));
-  app.get('/openapi.json', (_request, response) => {
-    sendText(response, 200, openApiBytes);
-  });
-  app.use('/docs', createDocsPage(openApi));
+  const docs = loadOnce(async () => (await import('./pages/docs.js')).createDocs(routes));
+  const document = lazyHandler(async () => (await docs()).document);
+  const page = lazyHandler(async () => (await docs()).page);
+  app.get('/openapi.json', document);
+  app.use('/docs', page);
   app.get('/', (_request, response) => {
     // The address is relative, so that it also works behind a proxy that adds a prefix.
     response.redirect(302, 'docs');

@@ -59,7 +59,6 @@ interface ContextOptions {
  */
 export async function createApiContext(options: ContextOptions) {
   const { settings, logger } = options;
-  warmTokenizer();
   const onError = (error: Error) => logger.warn({ err: error }, 'redis connection');
   const embedder = createEmbedder(settings);
   const completer = limitCompletions(createCompleter(settings));
@@ -96,11 +95,6 @@ export async function createApiContext(options: ContextOptions) {
       redis.destroy();
     },
   };
-}
-
-/** The tokenizer loads its table when it is first used. That takes a second, which no request should wait for. */
-function warmTokenizer(): void {
-  countTokens('warm');
 }
 
 /** Connects to a Redis whose data fits the settings. */

@@ -36,8 +36,6 @@ function startQuire(env: Record<string, string> = {}): Quire {
     QUIRE_DATA_DIR: folder,
     PORT: String(port),
     QUIRE_NO_INSTALL: '1',
-    // Nothing here is about parsing.
-    QUIRE_INGEST_PARSER_PROCESSES: '1',
   };
   const child = spawn(process.execPath, ['dist/cli/main.js', 'up'], {
     env: { ...base, ...env },
@@ -132,7 +130,7 @@ describe('quire up', () => {
     expect(await statusOf('/health/ready')).toBe(200);
 
     const serving = (await processesOf(folder)).filter(({ pid }) => pid !== first.child.pid);
-    expect(serving).toHaveLength(5);
+    expect(serving).toHaveLength(4);
     for (const { pid } of serving) process.kill(pid, 'SIGKILL');
     await eventually(async () => (await statusOf('/health/ready')) === 200);
     expect(await statusOf(`/documents/${document}`)).toBe(200);

@@ -6,6 +6,7 @@ import { endlessPdf, hungryPdf, manyPages, pagesPdf } from '../support/pdfs.js';
 import { isRunning, parsersOf, residentBytes } from '../support/processes.js';
 import { LIMITED } from '../support/shared/environments.js';
 import { useService } from '../support/shared/use-service.js';
+import { until } from '../support/until.js';
 
 const service = useService({ env: LIMITED });
 let client: Client;
@@ -78,7 +79,9 @@ describe('a document that attacks its parser', () => {
       prefer: 'respond-async',
     });
     await untilStage(body.external_id, ({ system_metadata }) => system_metadata.stage === 'parsing');
-    await sleep(100);
+    // Parsers of documents before it may still be there, but one was started or lent for it by now.
+    await until(async () => (await parsersOf(service.worker.pid)).length > 0);
+    await sleep(300);
     for (const id of await parsersOf(service.worker.pid)) process.kill(id, 'SIGKILL');
     const document = await untilStage(body.external_id, isFinal);
     expect(document.system_metadata).toMatchObject({ status: 'completed', error: null });

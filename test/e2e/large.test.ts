@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { manyPages, pagesPdf } from '../support/pdfs.js';
-import { parsersOf, processorSeconds } from '../support/processes.js';
+import { processorSeconds, processorSecondsOfFamily } from '../support/processes.js';
 import { EVERYDAY } from '../support/shared/environments.js';
 import { useService } from '../support/shared/use-service.js';
 
@@ -42,10 +42,8 @@ test('a PDF of 600 pages is taken in while the API, which leaves the work to oth
 
 /** Of the API, and of the worker and its parsers. */
 async function processorTimes(): Promise<{ api: number; others: number }> {
-  const ids = [service.worker.pid, ...(await parsersOf(service.worker.pid))];
-  const times = await Promise.all([service.api.pid, ...ids].map(processorSeconds));
-  const [api = 0, ...others] = times;
-  return { api, others: others.reduce((sum, each) => sum + each, 0) };
+  const others = await processorSecondsOfFamily(service.worker.pid);
+  return { api: await processorSeconds(service.api.pid), others };
 }
 
 async function metric(name: string): Promise<number> {

@@ -11,7 +11,13 @@ const logger = {
   warn: (fields, message) => say({ level: 'warn', message, ...fields }),
 };
 const user = { uid: 65_534, gid: 65_534 };
-const limits = { size: 2, memoryMegabytes: 1_536, timeoutMilliseconds: 60_000, maxChunks: 20_000 };
+const limits = {
+  size: 2,
+  idleMilliseconds: 60_000,
+  memoryMegabytes: 1_536,
+  timeoutMilliseconds: 60_000,
+  maxChunks: 20_000,
+};
 
 if (script) {
   const workspace = await (await load('confinement/workspace')).openWorkspace({ logger });
@@ -30,7 +36,9 @@ if (script) {
   const pool = await (
     await load('start-pool')
   ).startParserPool({ ...limits, user, chunk: { size: 512, overlap: 64 }, logger });
-  const { chunks } = await pool.parse({ text: 'warm', format: 'text' });
+  // Two at once, so that both parsers are there.
+  const warm = ['warm', 'warm, too'].map((text) => pool.parse({ text, format: 'text' }));
+  const [{ chunks }] = await Promise.all(warm);
   say({ ready: chunks.length });
   if (path) say({ chunks: (await pool.parse({ path, format })).chunks.map((chunk) => chunk.text) });
   process.on('SIGTERM', () => void pool.close().then(() => process.exit(0)));

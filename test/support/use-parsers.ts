@@ -16,6 +16,7 @@ export function useParsers(limits: ParserLimits): Pick<ParserPool, 'parse'> {
     pool = await startParserPool({
       user,
       memoryMegabytes: 2048,
+      idleMilliseconds: 60_000,
       chunk: { size: 512, overlap: 64 },
       ...limits,
     });

@@ -1,16 +1,18 @@
 import { Router, type Request, type RequestHandler, type Response } from 'express';
 import type { Jobs } from '../../shared/queues/jobs.js';
 import type { Redis } from '../../shared/redis/client.js';
+import { loadOnce } from '../../shared/tools/load-once.js';
 import { notAuthenticated, requirePermission, type Authenticate } from '../auth/authentication.js';
 import type { Guesses } from '../auth/guess-limit.js';
 import { continueBody } from '../http/connections/expect-continue.js';
 import { withoutSlashes } from '../http/base-url.js';
 import { HttpError } from '../http/http-error.js';
+import { lazyHandler } from '../http/lazy-handler.js';
 import { pagePolicy } from '../http/page-policy.js';
 import { requestFacts } from '../http/logging/request-facts.js';
 import type { BodyBudget } from '../http/request/body-budget.js';
 import type { InspectDocument } from '../services/documents/document-inspection.js';
-import { createQueueBoard } from './queue-board.js';
+import type { BoardOptions } from './queue-board.js';
 import { createDocumentPage } from './document-page.js';
 import { createLogin } from './login.js';
 import { createSessions } from './sessions.js';
@@ -73,9 +75,12 @@ export function createAdmin(options: AdminOptions): Router {
   });
   const readOnly = options.queuesReadOnly;
   router.use('/queues', boardPolicy, guardBoard({ visits, known, readOnly }));
-  router.use('/queues', createQueueBoard({ jobs, readOnly, adminPath }));
+  router.use('/queues', lazyQueueBoard({ jobs, readOnly, adminPath }));
   return router;
 }
+
+const lazyQueueBoard = (options: BoardOptions) =>
+  lazyHandler(loadOnce(async () => (await import('./queue-board.js')).createQueueBoard(options)));
 
 const setHeaders: RequestHandler = (request, response, next) => {
   requestFacts(request).route = '/admin';

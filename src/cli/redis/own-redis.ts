@@ -1,7 +1,7 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemErrorCode } from '../../shared/system-error-code.js';
@@ -31,6 +31,7 @@ async function endLeftover(portFile: string, directory: string): Promise<void> {
   if (!Number.isInteger(port) || port <= 0) return;
   for (let tries = 0; ; tries += 1) {
     try {
+      await untilConnected(port);
       const [, itsDirectory] = await withClient(urlOf(port), (client) =>
         client.sendCommand<[string, string]>(['CONFIG', 'GET', 'dir']),
       );
@@ -42,6 +43,16 @@ async function endLeftover(portFile: string, directory: string): Promise<void> {
       if (systemErrorCode(error) === 'ECONNREFUSED' || tries >= 100) return;
     }
     await sleep(50);
+  }
+}
+
+/** @throws when nothing listens there */
+async function untilConnected(port: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+  } finally {
+    socket.destroy();
   }
 }
 

@@ -1,15 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient } from 'redis';
 import { systemErrorCode } from '../../shared/system-error-code.js';
+import { isPlainAddress, ping } from './ping.js';
 
 /** Returns the address of a Redis on this machine. */
 export function urlOf(port: number): string {
   return `redis://127.0.0.1:${String(port)}`;
 }
 
-function clientOf(url: string) {
+/** The library is loaded only where it is needed: a start of the service on its own data asks nothing but PING. */
+async function clientOf(url: string) {
+  const { createClient } = await import('redis');
   const client = createClient({ url, socket: { reconnectStrategy: false, connectTimeout: 2_000 } });
   // A failed connection also rejects `connect`.
   client.on('error', () => undefined);
@@ -19,9 +21,9 @@ function clientOf(url: string) {
 /** Connects to a Redis while `use` runs. */
 export async function withClient<Result>(
   url: string,
-  use: (client: ReturnType<typeof clientOf>) => Promise<Result>,
+  use: (client: Awaited<ReturnType<typeof clientOf>>) => Promise<Result>,
 ): Promise<Result> {
-  const client = clientOf(url);
+  const client = await clientOf(url);
   try {
     await client.connect();
     return await use(client);
@@ -36,7 +38,8 @@ export async function untilRedisAnswers(url: string, patienceMs: number, signal:
   for (;;) {
     signal.throwIfAborted();
     try {
-      await withClient(url, (client) => client.ping());
+      if (isPlainAddress(url)) await ping(url);
+      else await withClient(url, (client) => client.ping());
       return;
     } catch (error) {
       if (Date.now() > deadline) throw error;
@@ -49,7 +52,7 @@ export async function untilRedisAnswers(url: string, patienceMs: number, signal:
 export async function findOwnRedis(dataDirectory: string): Promise<string | null> {
   try {
     const port = Number(await readFile(join(dataDirectory, 'redis', 'port'), 'utf8'));
-    await withClient(urlOf(port), (client) => client.ping());
+    await ping(urlOf(port));
     return urlOf(port);
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT' || systemErrorCode(error) === 'ECONNREFUSED') return null;

@@ -101,7 +101,16 @@ export const ingest = z.strictObject({
   ),
   parseSeconds: whole(120, { min: 1, max: hour }, 'Longest time for parsing and chunking a document.'),
   parseMemoryMegabytes: whole(2048, { min: 1536, max: 1_048_576 }, 'Address space of a parser process.'),
-  parserProcesses: whole(2, { min: 1, max: 64 }, 'Parser processes of an ingestion worker.'),
+  parserProcesses: whole(
+    2,
+    { min: 1, max: 64 },
+    'Maximum number of parser processes of an ingestion worker.',
+  ),
+  parserIdleSeconds: whole(
+    60,
+    { min: 1, max: hour },
+    'A parser process without a document for so long ends; the next document starts one.',
+  ),
   parserUid: whole(nobody, ids, 'User that parser processes run as where the worker is root; 65534: nobody.'),
   parserGid: whole(nobody, ids, 'Group that parser processes run as where the worker is root.'),
   maxWaiting: whole(

@@ -4,7 +4,7 @@
  * slow. No token crosses the border between two pieces.
  */
 
-/** The longest piece in UTF-16 units. Longer runs are cut, since tiktoken's time grows with the square of a run's length. */
+/** The longest piece in UTF-16 units. Longer runs are cut, since the time of counting grows with the square of a run's length. */
 export const MAX_PIECE_LENGTH = 128;
 
 const OTHER = 1;
@@ -16,24 +16,28 @@ const NEWLINE = 5;
 /** The kind of each code point, which is found out when it is first seen. */
 const kinds = new Uint8Array(0x110000);
 
-/** The end of the piece that starts at `start`. Its cases are in the order of the pattern's alternatives. */
-export function pieceEnd(text: string, start: number): number {
+/**
+ * The end of the piece that starts at `start`, of at most `longest` units or two more. Its cases are in the order of the
+ * pattern's alternatives.
+ */
+export function pieceEnd(text: string, start: number, longest = MAX_PIECE_LENGTH): number {
+  const limit = Math.min(text.length, start + longest);
   const first = kindAt(text, start);
-  if (first === LETTER) return runEnd(text, start, start, LETTER);
+  if (first === LETTER) return runEnd(text, start, limit, LETTER);
   if (first === NUMBER) return numberEnd(text, start);
   const next = start + widthAt(text, start);
   if (first === OTHER) {
     const contraction = contractionEnd(text, start);
     if (contraction > 0) return contraction;
-    if (next < text.length && kindAt(text, next) === LETTER) return runEnd(text, next, start, LETTER);
-    return punctuationEnd(text, start, start);
+    if (next < text.length && kindAt(text, next) === LETTER) return runEnd(text, next, limit, LETTER);
+    return punctuationEnd(text, start, limit);
   }
   if (first === SPACE && next < text.length) {
     const second = kindAt(text, next);
-    if (second === LETTER) return runEnd(text, next, start, LETTER);
-    if (second === OTHER && text.charCodeAt(start) === 0x20) return punctuationEnd(text, next, start);
+    if (second === LETTER) return runEnd(text, next, limit, LETTER);
+    if (second === OTHER && text.charCodeAt(start) === 0x20) return punctuationEnd(text, next, limit);
   }
-  return whitespaceEnd(text, start);
+  return whitespaceEnd(text, start, limit);
 }
 
 function kindAt(text: string, position: number): number {
@@ -61,8 +65,7 @@ function widthAt(text: string, position: number): number {
   return next >= 0xdc00 && next < 0xe000 ? 2 : 1;
 }
 
-function runEnd(text: string, from: number, start: number, kind: number): number {
-  const limit = Math.min(text.length, start + MAX_PIECE_LENGTH);
+function runEnd(text: string, from: number, limit: number, kind: number): number {
   let position = from;
   while (position < limit && kindAt(text, position) === kind) position += widthAt(text, position);
   return position;
@@ -84,13 +87,12 @@ function contractionEnd(text: string, start: number): number {
   return /^(?:re|ve|ll)$/i.test(letters) ? start + 3 : 0;
 }
 
-function punctuationEnd(text: string, from: number, start: number): number {
-  const end = runEnd(text, from, start, OTHER);
-  return runEnd(text, end, start, NEWLINE);
+function punctuationEnd(text: string, from: number, limit: number): number {
+  const end = runEnd(text, from, limit, OTHER);
+  return runEnd(text, end, limit, NEWLINE);
 }
 
-function whitespaceEnd(text: string, start: number): number {
-  const limit = Math.min(text.length, start + MAX_PIECE_LENGTH);
+function whitespaceEnd(text: string, start: number, limit: number): number {
   let end = start;
   let afterNewline = 0;
   for (; end < limit; end += 1) {

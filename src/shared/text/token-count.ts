@@ -1,5 +1,6 @@
-import { get_encoding, type Tiktoken } from 'tiktoken';
+import { countPieceTokens } from './byte-pairs.js';
 import { MAX_PIECE_LENGTH, pieceEnd } from './pre-tokenizer.js';
+import { readTokenRanks, type TokenRanks } from './token-ranks.js';
 
 /** Counts of pieces up to this length, in UTF-16 units, are remembered. */
 const MAX_WORD_LENGTH = 32;
@@ -7,7 +8,13 @@ const MAX_REMEMBERED_PIECES = 65_536;
 const PIECES_AT_ONCE = 256;
 
 const remembered = new Map<string, number>();
-let encoder: Tiktoken | undefined;
+/** Read when it is first needed, which takes a millisecond. */
+let ranks: TokenRanks | undefined;
+
+function cl100kBase(): TokenRanks {
+  ranks ??= readTokenRanks(new URL('./cl100k-base.ranks', import.meta.url));
+  return ranks;
+}
 
 /**
  * Consecutive pieces of a text. Piece `i` reaches from `ends[i - 1]` (or the
@@ -52,20 +59,25 @@ function countPiece(text: string, start: number, end: number): number {
   const piece = text.slice(start, end);
   // Words come again, and so do the parts of a line of dashes or of one letter.
   const mayComeAgain = piece.length <= MAX_WORD_LENGTH || mayBePart(start, end);
-  if (!mayComeAgain) return countTokensExactly(piece);
+  if (!mayComeAgain) return countPieceTokens(cl100kBase(), piece);
   const known = remembered.get(piece);
   if (known !== undefined) return known;
-  const count = countTokensExactly(piece);
+  const count = countPieceTokens(cl100kBase(), piece);
   if (remembered.size >= MAX_REMEMBERED_PIECES) remembered.clear();
   // A copy is remembered, since V8 keeps a document alive through slices of 13 characters or more.
   remembered.set(piece.length < 13 ? piece : ` ${piece}`.slice(1), count);
   return count;
 }
 
-/** Counts tokens with tiktoken itself: exact for runs of any length, in time that is quadratic in the longest run. */
+/** Counts without cutting long runs: exact for runs of any length, in time that is quadratic in the longest run. */
 export function countTokensExactly(text: string): number {
-  encoder ??= get_encoding('cl100k_base');
-  return encoder.encode(text, [], []).length;
+  let total = 0;
+  for (let position = 0; position < text.length;) {
+    const end = pieceEnd(text, position, Infinity);
+    total += countPieceTokens(cl100kBase(), text.slice(position, end));
+    position = end;
+  }
+  return total;
 }
 
 /** Whether the piece may have been cut from a longer run. Runs are cut close to the longest piece, not always exactly there. */

@@ -4,7 +4,7 @@ import { countTokens, countTokensExactly, mayBePart } from '../../shared/text/to
 import { BORDER, borderAt } from './borders.js';
 import { fillWindow, type Window } from './token-window.js';
 
-/** UTF-16 units that tiktoken encodes as one run in a few milliseconds. */
+/** UTF-16 units that are counted as one run in a few milliseconds. */
 const MAX_COUNTED_RUN = 2048;
 
 export interface Cut {

@@ -1,6 +1,5 @@
 import { constants, getPriority, setPriority } from 'node:os';
 import { IngestError } from '../../shared/errors.js';
-import { countTokens } from '../../shared/text/token-count.js';
 import type { Chunk } from '../chunking/chunk.js';
 import type { ChildMessage, ParseTask } from './protocol.js';
 import { parseAndChunk } from './parse-and-chunk.js';
@@ -74,5 +73,4 @@ process.on('disconnect', () => {
 });
 // A terminal sends SIGINT to the whole process group, but the pool decides when children end.
 process.on('SIGINT', () => undefined);
-countTokens('Load the encoder before the first document.');
 await send({ type: 'ready' });

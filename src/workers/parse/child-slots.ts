@@ -3,20 +3,27 @@ import { createFairQueue } from './fair-queue.js';
 
 /** A place for a child process, which parses one document at a time. */
 export interface Slot {
-  /** Null when none has been needed yet. */
+  /** Null when none is needed. */
   child: ParserChild | null;
   /** Number of documents that this child has begun. */
   documents: number;
+  /** Ends the child when no document comes. */
+  idling: NodeJS.Timeout | undefined;
 }
 
 interface ChildrenOptions extends ParserChildOptions {
   readonly size: number;
+  /** A child that has had no document for so long ends. */
+  readonly idleMilliseconds: number;
   readonly logger?: { warn(fields: Record<string, unknown>, message: string): void } | undefined;
 }
 
 export type Children = ReturnType<typeof createChildSlots>;
 
-/** The parser processes: `size` of them, and one more while short texts would wait for slow files. */
+/**
+ * The parser processes: up to `size` of them, and one more while short texts would wait for slow files. Each is started for
+ * a document, and ends when no other one comes for a while, because it takes memory.
+ */
 export function createChildSlots(options: ChildrenOptions) {
   const leftovers = new Set<Promise<void>>();
   const start = (): ParserChild => {
@@ -24,16 +31,16 @@ export function createChildSlots(options: ChildrenOptions) {
     noteUntilRemoved(child, leftovers, options.logger);
     return child;
   };
-  const slots: Slot[] = Array.from({ length: options.size }, () => ({ child: start(), documents: 0 }));
-  const spare: Slot = { child: null, documents: 0 };
-  let isClosed = false;
+  const slots = Array.from({ length: options.size }, createSlot);
+  const spare = createSlot();
   let lastTaskId = 0;
   return {
-    /** Lends slots to tasks. */
+    /** Lends slots to tasks. One that was used last is lent first, so that children which are not needed become idle. */
     queue: createFairQueue(slots, spare),
     nextTaskId: (): number => (lastTaskId += 1),
-    /** Returns the child of a slot for one more document. Starts a new one if it has exited. */
+    /** Returns the child of a slot for one more document. Starts one if there is none or it has exited. */
     runningIn: (slot: Slot): ParserChild => {
+      clearTimeout(slot.idling);
       if (!slot.child?.isRunning()) {
         slot.child = start();
         slot.documents = 0;
@@ -41,21 +48,30 @@ export function createChildSlots(options: ChildrenOptions) {
       slot.documents += 1;
       return slot.child;
     },
-    replace: (slot: Slot): void => {
-      slot.child?.kill();
-      slot.documents = 0;
-      slot.child = isClosed ? null : start();
+    /** Notes that the slot's document is over. */
+    rest: (slot: Slot): void => {
+      clearTimeout(slot.idling);
+      if (slot.child) slot.idling = setTimeout(drop, options.idleMilliseconds, slot).unref();
     },
-    /** Kills all children; no new ones are started. */
+    drop,
+    /** Kills all children. */
     kill: (): void => {
-      isClosed = true;
-      for (const { child } of [...slots, spare]) child?.kill();
+      [...slots, spare].forEach(drop);
     },
     /** Resolves when the folders of all children are removed. */
     removed: async (): Promise<void> => {
       await Promise.allSettled(leftovers);
     },
   };
+}
+
+const createSlot = (): Slot => ({ child: null, documents: 0, idling: undefined });
+
+/** Kills the child of a slot; its next document starts another one. */
+function drop(slot: Slot): void {
+  clearTimeout(slot.idling);
+  slot.child?.kill();
+  slot.child = null;
 }
 
 function noteUntilRemoved(

@@ -17,8 +17,10 @@ const MAX_MESSAGE_CHARACTERS = 1024 * 1024;
 const DOCUMENTS_PER_CHILD = 10_000;
 
 export interface ParserPoolOptions {
-  /** Number of child processes, each for one document at a time. One more runs while short texts would wait for slow files. */
+  /** Maximum number of child processes, each for one document at a time. One more runs while short texts would wait for slow files. */
   readonly size: number;
+  /** A child that has had no document for so long ends; the next document starts one. */
+  readonly idleMilliseconds: number;
   /** Limit of a child's address space. */
   readonly memoryMegabytes: number;
   readonly launch: Launch;
@@ -91,7 +93,7 @@ interface TaskParts {
   readonly ending: AbortSignal;
 }
 
-/** Has a child parse one document. Replaces the child if it has died, uses much memory, or has parsed many documents. */
+/** Has a child parse one document. Ends the child if it is lost, uses much memory, or has parsed many documents. */
 async function runTask(
   { options, children, ending }: TaskParts,
   task: Omit<ParseTask, 'id'>,
@@ -107,13 +109,14 @@ async function runTask(
       runInChild(child, { ...task, source, id: children.nextTaskId() }, limits),
     );
     const isHeavy = end.residentBytes > (options.memoryMegabytes * 1_048_576) / 3;
-    if (end.isLost || isHeavy || slot.documents >= DOCUMENTS_PER_CHILD) children.replace(slot);
+    if (end.isLost || isHeavy || slot.documents >= DOCUMENTS_PER_CHILD) children.drop(slot);
     throwIfEnded(signal, ending);
     if (end.error === undefined) return end.chunks;
     if (end.isLost)
-      options.logger?.warn({ format: task.format, reason: end.error.message }, 'parser process replaced');
+      options.logger?.warn({ format: task.format, reason: end.error.message }, 'parser process lost');
     throw end.error;
   } finally {
+    children.rest(slot);
     children.queue.giveBack(slot, { isQuick, callerId });
   }
 }

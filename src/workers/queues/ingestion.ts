@@ -1,5 +1,4 @@
 import { ingestJob } from '../../shared/queues/payloads.js';
-import { countTokens } from '../../shared/text/token-count.js';
 import type { WorkerContext } from '../context.js';
 import { writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';
 import { createIngestJob } from '../ingestion/ingest-job.js';
@@ -16,6 +15,7 @@ export async function serveIngestion(context: WorkerContext): Promise<QueueServi
   const parser = await startParserPool({
     user: { uid: ingest.parserUid, gid: ingest.parserGid },
     size: ingest.parserProcesses,
+    idleMilliseconds: ingest.parserIdleSeconds * 1_000,
     memoryMegabytes: ingest.parseMemoryMegabytes,
     timeoutMilliseconds: ingest.parseSeconds * 1_000,
     maxChunks: ingest.maxChunks,
@@ -65,7 +65,6 @@ async function vectorBytes({ settings, dataSet, embedding, isEmbeddingRemote }: 
 function createShort(context: WorkerContext): IngestShort | null {
   const { settings, storage, isEmbeddingRemote } = context;
   if (isEmbeddingRemote) return null;
-  countTokens('Load the encoder before the first document.');
   const chunk = { ...settings.chunk, maxChunks: settings.ingest.maxChunks };
   const chunks = writeOnlyWithMemory(context.chunks, context.memory);
   return createIngestShort({ ...context, chunks, readText: createReadText({ storage, chunk }) });

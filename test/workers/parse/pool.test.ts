@@ -14,6 +14,7 @@ import {
 } from '../../../src/workers/parse/pool.js';
 import { openWorkspace } from '../../../src/workers/parse/confinement/workspace.js';
 import { endlessPdf } from '../../support/pdfs.js';
+import { until } from '../../support/until.js';
 
 let place: Pick<ParserPoolOptions, 'workspace' | 'launch'>;
 beforeAll(async () => {
@@ -36,6 +37,7 @@ afterEach(async () => {
 function startPool(options: Partial<ParserPoolOptions> = {}): ParserPool {
   pool = createParserPool({
     size: 1,
+    idleMilliseconds: 60_000,
     memoryMegabytes: 1_536,
     timeoutMilliseconds: 20_000,
     maxChunks: 20_000,
@@ -70,6 +72,31 @@ describe('the parser pool', () => {
     const [before] = children();
     expect((await parser.parse({ path: await file('# Title'), format: 'markdown' })).chunks).toHaveLength(1);
     expect(children()).toEqual([before]);
+  });
+
+  test('starts a process for the first document, and ends it when no other one comes', async () => {
+    const parser = startPool({ size: 2, idleMilliseconds: 2_000 });
+    expect(children()).toEqual([]);
+    const { chunks } = await parser.parse({ path: await file('# Title'), format: 'markdown' });
+    expect(chunks).toHaveLength(1);
+    const [first, ...others] = children();
+    expect(others).toEqual([]);
+    // Each document puts the end off, and one process is enough for those that come one after the other.
+    for (let count = 0; count < 3; count += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 900));
+      await parser.parse({ text: 'next', format: 'text' });
+    }
+    expect(children()).toEqual([first]);
+    await until(() => children().length === 0);
+    expect((await parser.parse({ text: 'after the end', format: 'text' })).chunks).toHaveLength(1);
+    expect(children()).not.toContain(first);
+  });
+
+  test('never ends a process that reads, however long', async () => {
+    const parser = startPool({ idleMilliseconds: 50, timeoutMilliseconds: 1_500 });
+    await parser.parse({ text: 'before', format: 'text' });
+    const endless = parser.parse({ path: await file(endlessPdf()), format: 'pdf' });
+    await expect(endless).rejects.toMatchObject({ code: 'timeout' });
   });
 
   test('brings a large document over in order', async () => {
@@ -193,7 +220,7 @@ describe('the parser pool', () => {
 
   test('leaves no process behind when closed, not even in the middle of a document', async () => {
     const parser = startPool({ size: 2 });
-    await parser.parse({ text: 'warm', format: 'text' });
+    await Promise.all(['warm', 'warm, too'].map((text) => parser.parse({ text, format: 'text' })));
     expect(children()).toHaveLength(2);
     const cut = parser.parse({ path: await file(endlessPdf()), format: 'pdf' });
     const rejected = expect(cut).rejects.toThrow('closed');

@@ -4,7 +4,7 @@ import { loadAllParsers } from '../formats/parsers.js';
 
 // This script runs confined like a parser. It loads all of a parser's code and reports what confinement it finds.
 await loadAllParsers();
-countTokens('The encoder, too.');
+countTokens('The table of tokens, too.');
 const found = {
   uid: process.getuid?.() ?? null,
   groups: process.getgroups?.() ?? [],
