@@ -17,6 +17,7 @@ export function wait(
   asked: Omit<Waiter, 'grant'>,
   { signal, waitMilliseconds }: Patience,
 ): Promise<void> {
+  if (signal?.aborted !== true && room.takeAtOnce(asked)) return Promise.resolve();
   return new Promise<void>((resolve, reject) => {
     const state = { isWaiting: true };
     const stop = () => {
