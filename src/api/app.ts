@@ -4,6 +4,7 @@ import type { Logger } from '../shared/observability/logger.js';
 import type { TrustedProxies } from '../shared/settings/trusted-proxies.js';
 import type { Authenticate } from './auth/authentication.js';
 import type { RateLimit } from './auth/rate-limit.js';
+import type { Messages } from './http/connections/messages.js';
 import { createAccessLog } from './http/logging/access-log.js';
 import { createCors } from './http/cors.js';
 import { handleError } from './http/error-handler.js';
@@ -41,12 +42,15 @@ export interface AppOptions {
   readonly measure?: RequestHandler;
   /** Pages and metrics, which are no JSON routes, by the path under which they are mounted. */
   readonly pages?: readonly { readonly path: string; readonly handler: RequestHandler }[];
+  /** The requests and responses of the server, if the application is to be the one that they are made for. */
+  readonly messages?: Pick<Messages, 'serve'>;
 }
 
 /** The Express application: what every request passes, the routes, the pages, and what answers the rest. */
 export function createApp(options: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing');
+  options.messages?.serve(app);
   app.set('query parser', false).set('trust proxy', options.trustProxy);
   useGuards(app, options);
   addRoutes(app, options);

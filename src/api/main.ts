@@ -11,6 +11,7 @@ import { createStartingApp } from './starting-app.js';
 import { untilIndexIsRead, untilWorthListening } from './when-to-listen.js';
 import { createApiContext } from './context.js';
 import { createApiServer } from './http/connections/server.js';
+import { createMessages } from './http/connections/messages.js';
 import { listen, ListenError } from './http/connections/listen.js';
 import { createLifecycle, type Lifecycle } from './lifecycle.js';
 import { connectionsOfThisProcess, limitConnections } from './http/connections/limit-connections.js';
@@ -35,8 +36,10 @@ async function main(): Promise<void> {
   };
 
   let listener: RequestListener;
+  const messages = createMessages();
   const server = createApiServer((request, response) => listener(request, response), {
     requestTimeoutSeconds: settings.api.requestTimeoutSeconds,
+    messages,
     stalledMilliseconds: settings.api.stalledSeconds * 1_000,
     maxUnsentBytes: limitBytes,
     answerMemory,
@@ -54,7 +57,7 @@ async function main(): Promise<void> {
   const { starting, redisAway } = startContext(settings, logger, lifecycle);
   const serve = async () => {
     const context = await starting;
-    listener = createServingApp(options, context, { secrets, processMetrics, phase: lifecycle.phase });
+    listener = createServingApp({ ...options, messages }, context, { secrets, processMetrics, phase: lifecycle.phase });
     await untilIndexIsRead(context.index, lifecycle.ending);
     lifecycle.beginServing();
   };
