@@ -1,5 +1,4 @@
 import express, { type Express, type RequestHandler } from 'express';
-import helmet from 'helmet';
 import type { Logger } from '../shared/observability/logger.js';
 import type { TrustedProxies } from '../shared/settings/trusted-proxies.js';
 import type { Authenticate } from './auth/authentication.js';
@@ -11,6 +10,7 @@ import { handleError } from './http/error-handler.js';
 import { handleRoute } from './http/handle-route.js';
 import { createHostGuard } from './http/host-guard.js';
 import { HttpError } from './http/http-error.js';
+import { createSecurityHeaders } from './http/security-headers.js';
 import { createJsonReader } from './http/json/reader.js';
 import { expressPath, refuseMethod } from './http/refuse-method.js';
 import { sendText } from './http/response/send-json.js';
@@ -69,7 +69,7 @@ function useGuards(app: Express, options: AppOptions): void {
   const { devMode, allowRemoteDevMode, hostNames: names, corsOrigins: origins } = options;
   if (options.measure) app.use(options.measure);
   app.use(createAccessLog(options.logger));
-  app.use(helmet());
+  app.use(createSecurityHeaders());
   app.use(createHostGuard({ devMode, allowRemoteDevMode, names }));
   app.use(createCors({ origins, devMode }));
 }
