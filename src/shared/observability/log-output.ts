@@ -1,4 +1,4 @@
-import { pino, symbols, type DestinationStream } from 'pino';
+import { symbols, type DestinationStream } from 'pino';
 
 /** Lines below a warning wait at most this long for more, and only while lines come faster than that. */
 const WAIT_MILLISECONDS = 25;
@@ -43,12 +43,3 @@ export function createLogOutput({ sink, onExit }: LogOutputOptions): Destination
   };
   return output;
 }
-
-/** Standard output. Each write ends when the system has taken it. */
-export const standardOutput = (): DestinationStream =>
-  createLogOutput({
-    sink: pino.destination({ fd: 1, sync: true }),
-    onExit: (flush) => {
-      process.once('exit', flush);
-    },
-  });

@@ -10,7 +10,13 @@ import {
 } from '../documents/record-fields.js';
 import { defineScript, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
-import { createRecentRecords, IS_UNCHANGED, type Fingerprint, type Row } from './recent-records.js';
+import {
+  createRecentRecords,
+  IS_UNCHANGED,
+  type Fingerprint,
+  type RecentRecords,
+  type Row,
+} from './recent-records.js';
 
 /** What hits are made of; an entry is null where the chunk or record does not exist. */
 export interface FoundHits<Kept> {
@@ -34,15 +40,6 @@ export function createReadHits(
   onMalformed: OnMalformed = refuseMalformed,
 ): ReadHits {
   const recent = createRecentRecords();
-  const parse = (row: Row, documentId: string) => {
-    try {
-      const record = parseMatchable(row);
-      if (record) recent.put(documentId, row, record);
-      return record;
-    } catch (error) {
-      return absentIfMalformed(documentId, onMalformed)(error);
-    }
-  };
   return async <Kept>(
     chunks: readonly ChunkAddress[],
     documentIds: readonly string[],
@@ -66,7 +63,9 @@ export function createReadHits(
         for (const row of rows) {
           const place = records.length;
           const record =
-            row === UNCHANGED ? (known[place]?.record ?? null) : parse(row, at(documentIds, place));
+            row === UNCHANGED
+              ? (known[place]?.record ?? null)
+              : parse(row, at(documentIds, place), { recent, onMalformed });
           records.push(record && keep(record));
         }
       };
@@ -74,6 +73,25 @@ export function createReadHits(
     }
     return { contents, records };
   };
+}
+
+interface ParseOptions {
+  readonly recent: RecentRecords;
+  readonly onMalformed: OnMalformed;
+}
+
+function parse(
+  row: Row,
+  documentId: string,
+  { recent, onMalformed }: ParseOptions,
+): MatchableDocument | null {
+  try {
+    const record = parseMatchable(row);
+    if (record) recent.put(documentId, row, record);
+    return record;
+  } catch (error) {
+    return absentIfMalformed(documentId, onMalformed)(error);
+  }
 }
 
 type Value = string | null;

@@ -30,25 +30,7 @@ export function createAnswerRoom(limitBytes: number) {
     while (lines.callNext());
   };
 
-  const fits = (asked: AnswerRequest) => {
-    const pass = passOf(asked);
-    return pass !== null && hasRoom(asked, pass);
-  };
-  const change = ({ callerId, answer }: Holder, by: number) => {
-    held += by;
-    if (answer) byAnswer.set(answer, heldBy(answer) + by);
-    byCaller.add(callerId, by);
-    lines.update(callerId);
-    if (by < 0) admit();
-  };
-
   return {
-    /** Takes room where nobody waits for any and there is enough; else false. Nearly all answers come in like this. */
-    takeAtOnce: (asked: AnswerRequest & Holder): boolean => {
-      if (lines.waiting > 0 || !fits(asked)) return false;
-      change(asked, asked.bytes);
-      return true;
-    },
     /** Puts an answer into its line, and lets in who may. */
     enter: (waiter: Waiter) => {
       lines.enter(waiter);
@@ -61,9 +43,18 @@ export function createAnswerRoom(limitBytes: number) {
     },
     waitingOf: (callerId: string) => lines.waitingOf(callerId),
     capped: (bytes: number) => capped(limitBytes, bytes),
-    fits,
+    fits: (asked: AnswerRequest) => {
+      const pass = passOf(asked);
+      return pass !== null && hasRoom(asked, pass);
+    },
     leftFor: (callerId: string) => bytesLeft(limitBytes, { own: byCaller.of(callerId), held }),
-    change,
+    change: ({ callerId, answer }: Holder, by: number) => {
+      held += by;
+      if (answer) byAnswer.set(answer, heldBy(answer) + by);
+      byCaller.add(callerId, by);
+      lines.update(callerId);
+      if (by < 0) admit();
+    },
     givesWay: () => byCaller.above(leastHeld(lines.firstForRoom(), byCaller)),
     holds: (answer: AbortSignal) => heldBy(answer) > 0,
     figures: () => ({ held, waiting: lines.waiting }),

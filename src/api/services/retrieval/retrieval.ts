@@ -84,7 +84,8 @@ function accountedSearch(
 function findChunks(parts: Dependencies, request: RetrievalRequest): Promise<Found<FoundChunk>> {
   return searchFor<Found<FoundChunk>>(parts, { ...request, per: 'chunk' }, (hits, lease) => {
     const items = hits.map((hit) => toFoundChunk(hit, parts.downloadUrl(hit.record, request)));
-    if (!areSmall(items)) return Promise.resolve({ type: 'stream', items: held(giveOut(items, lease), lease) });
+    if (!areSmall(items))
+      return Promise.resolve({ type: 'stream', items: held(giveOut(items, lease), lease) });
     lease.release();
     // A client that has left by now gets nothing, which makes the operation an error.
     request.signal.throwIfAborted();
