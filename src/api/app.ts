@@ -1,16 +1,17 @@
 import express, { type Express, type RequestHandler } from 'express';
-import helmet from 'helmet';
 import type { Logger } from '../shared/observability/logger.js';
 import { loadOnce } from '../shared/tools/load-once.js';
 import type { TrustedProxies } from '../shared/settings/trusted-proxies.js';
 import type { Authenticate } from './auth/authentication.js';
 import type { RateLimit } from './auth/rate-limit.js';
+import type { Messages } from './http/connections/messages.js';
 import { createAccessLog } from './http/logging/access-log.js';
 import { createCors } from './http/cors.js';
 import { handleError } from './http/error-handler.js';
 import { handleRoute } from './http/handle-route.js';
 import { createHostGuard } from './http/host-guard.js';
 import { HttpError } from './http/http-error.js';
+import { createSecurityHeaders } from './http/security-headers.js';
 import { createJsonReader } from './http/json/reader.js';
 import { lazyHandler } from './http/lazy-handler.js';
 import { expressPath, refuseMethod } from './http/refuse-method.js';
@@ -42,12 +43,15 @@ export interface AppOptions {
   readonly measure?: RequestHandler;
   /** Pages and metrics, which are no JSON routes, by the path under which they are mounted. */
   readonly pages?: readonly { readonly path: string; readonly handler: RequestHandler }[];
+  /** The requests and responses of the server, if the application is to be the one that they are made for. */
+  readonly messages?: Pick<Messages, 'serve'>;
 }
 
 /** The Express application: what every request passes, the routes, the pages, and what answers the rest. */
 export function createApp(options: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing');
+  options.messages?.serve(app);
   app.set('query parser', false).set('trust proxy', options.trustProxy);
   useGuards(app, options);
   addRoutes(app, options);
@@ -66,7 +70,7 @@ function useGuards(app: Express, options: AppOptions): void {
   const { devMode, allowRemoteDevMode, hostNames: names, corsOrigins: origins } = options;
   if (options.measure) app.use(options.measure);
   app.use(createAccessLog(options.logger));
-  app.use(helmet());
+  app.use(createSecurityHeaders());
   app.use(createHostGuard({ devMode, allowRemoteDevMode, names }));
   app.use(createCors({ origins, devMode }));
 }

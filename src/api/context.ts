@@ -18,6 +18,7 @@ import {
 import { logMalformed } from '../shared/documents/record-fields.js';
 import { createRecords } from '../shared/documents/records.js';
 import { createEmbedding } from '../shared/models/embedding.js';
+import { rememberQueries } from '../shared/models/query-vectors.js';
 import { renderPrefix } from '../shared/models/prompt.js';
 import type { Logger } from '../shared/observability/logger.js';
 import type { Embedder, Index, ObjectStorage } from '../shared/ports.js';
@@ -31,7 +32,6 @@ import { createSearch, type Search } from '../shared/search/search.js';
 import type { Settings } from '../shared/settings/schema.js';
 import { createDraftObjects } from '../shared/storage/draft-objects.js';
 import { createStorageMarker } from '../shared/storage/marker.js';
-import { createTermStatistics } from '../shared/term-statistics/term-statistics.js';
 import { countTokens } from '../shared/text/token-count.js';
 import { createUsage } from '../shared/usage/usage.js';
 import { announceStorage } from './context/announce-storage.js';
@@ -146,14 +146,18 @@ interface SearchParts {
 }
 
 function openSearch({ settings, logger, redis, index, embedder }: SearchParts): Search {
-  const maxWaitMilliseconds = settings.embedder === 'openai' ? 20 : 0;
+  const isRemote = settings.embedder === 'openai';
+  const embedding = createEmbedding(embedder, { maxWaitMilliseconds: isRemote ? 20 : 0 });
   const { hybridWeight } = settings.search;
-  return createSearch({
+  const parts = {
     index,
-    embedding: createEmbedding(embedder, { maxWaitMilliseconds }),
     chooseRanker: createRankers({ standard: standardRanking(settings), hybridWeight }),
     readHits: createReadHits(redis, logMalformed(logger)),
-  });
+  };
+  const seconds = settings.embedding.rememberQueriesSeconds;
+  if (!isRemote || seconds === 0) return createSearch({ ...parts, embedding });
+  const queries = rememberQueries(embedding, { seconds });
+  return (request) => createSearch({ ...parts, embedding: queries.of(request.callerId) })(request);
 }
 
 /** The builtin embedder's vectors only represent words, and lexical ranking ranks by words better. */

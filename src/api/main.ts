@@ -11,22 +11,22 @@ import { createStartingApp } from './starting-app.js';
 import { untilIndexIsRead, untilWorthListening } from './when-to-listen.js';
 import { createApiContext } from './context.js';
 import { createApiServer } from './http/connections/server.js';
+import { createMessages, type Messages } from './http/connections/messages.js';
 import { listen, ListenError } from './http/connections/listen.js';
 import { createLifecycle, type Lifecycle } from './lifecycle.js';
 import { connectionsOfThisProcess, limitConnections } from './http/connections/limit-connections.js';
 import { createProcessMetrics } from './pages/process-metrics.js';
 import type { Secrets } from './routes.js';
-import { createAnswerMemory } from './services/answer-memory/answer-memory.js';
+import { createAnswerMemory, type AnswerMemory } from './services/answer-memory/answer-memory.js';
 
 const MEGABYTE = 1024 ** 2;
 
 async function main(): Promise<void> {
   const settings = loadSettings(process.env, ['redis', 'secret']);
-  const logger = createLogger({ level: settings.log.level, process: 'api' });
+  const logger = createOwnLogger(settings);
   const secrets = await readSecrets(settings);
   const processMetrics = createProcessMetrics();
-  const limitBytes = settings.api.answerMemoryMegabytes * MEGABYTE;
-  const answerMemory = createAnswerMemory({ limitBytes });
+  const answerMemory = createAnswerMemory({ limitBytes: settings.api.answerMemoryMegabytes * MEGABYTE });
   processMetrics.showAnswerMemory(answerMemory);
   const options = {
     ...appOptionsOf(settings, secrets, logger),
@@ -35,18 +35,13 @@ async function main(): Promise<void> {
   };
 
   let listener: RequestListener;
-  const server = createApiServer((request, response) => listener(request, response), {
-    requestTimeoutSeconds: settings.api.requestTimeoutSeconds,
-    stalledMilliseconds: settings.api.stalledSeconds * 1_000,
-    maxUnsentBytes: limitBytes,
+  const messages = createMessages();
+  const server = openServer((request, response) => listener(request, response), {
+    settings,
+    logger,
+    messages,
     answerMemory,
     onCutOff: processMetrics.countCutOff,
-  });
-  limitConnections(server, {
-    max: connectionsOfThisProcess(),
-    onCrowded: (open) => {
-      logger.warn({ open }, 'too many connections: those without a request are closed');
-    },
   });
   const lifecycle = createLifecycle(server);
   // While the process waits for Redis, this application reports that.
@@ -54,11 +49,46 @@ async function main(): Promise<void> {
   const { starting, redisAway } = startContext(settings, logger, lifecycle);
   const serve = async () => {
     const context = await starting;
-    listener = createServingApp(options, context, { secrets, processMetrics, phase: lifecycle.phase });
+    listener = createServingApp({ ...options, messages }, context, {
+      secrets,
+      processMetrics,
+      phase: lifecycle.phase,
+    });
     await untilIndexIsRead(context.index, lifecycle.ending);
     lifecycle.beginServing();
   };
   await run(server, { serving: serve(), redisAway, settings, logger, lifecycle });
+}
+
+const createOwnLogger = ({ log }: Settings): Logger =>
+  createLogger({ level: log.level, process: 'api', onExit: (flush) => process.once('exit', flush) });
+
+interface ServerParts {
+  readonly settings: Settings;
+  readonly logger: Logger;
+  readonly messages: Messages;
+  readonly answerMemory: AnswerMemory;
+  readonly onCutOff: () => void;
+}
+
+/** The server, and its limits on connections. It does not listen yet. */
+function openServer(listener: RequestListener, parts: ServerParts): Server {
+  const { settings, logger, messages, answerMemory, onCutOff } = parts;
+  const server = createApiServer(listener, {
+    requestTimeoutSeconds: settings.api.requestTimeoutSeconds,
+    messages,
+    stalledMilliseconds: settings.api.stalledSeconds * 1_000,
+    maxUnsentBytes: settings.api.answerMemoryMegabytes * MEGABYTE,
+    answerMemory,
+    onCutOff,
+  });
+  limitConnections(server, {
+    max: connectionsOfThisProcess(),
+    onCrowded: (open) => {
+      logger.warn({ open }, 'too many connections: those without a request are closed');
+    },
+  });
+  return server;
 }
 
 interface Start {

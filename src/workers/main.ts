@@ -19,7 +19,8 @@ let hasBeenStopped = () => false;
 async function main(): Promise<void> {
   if (!queues.success) throw new Error(`--queues takes a list of ${QUEUES.join(', ')}`);
   const settings = loadSettings(process.env, ['redis']);
-  const logger = createLogger({ level: settings.log.level, process: `worker-${values.queues}` });
+  const onExit = (flush: () => void) => process.once('exit', flush);
+  const logger = createLogger({ level: settings.log.level, process: `worker-${values.queues}`, onExit });
   let close = () => Promise.resolve();
   const { drainSeconds } = settings.workers;
   const { stop, isStopping } = stopOnSignals({

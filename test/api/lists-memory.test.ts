@@ -123,7 +123,8 @@ test('searches whose hits turn out large are searched again when there is room',
   };
   const counts = Array.from({ length: 20 }, async () => {
     let count = 0;
-    for await (const each of await retrieval.chunks(request)) count += each.content.length > 0 ? 1 : 0;
+    const { items } = await retrieval.chunks(request);
+    for await (const each of items) count += each.content.length > 0 ? 1 : 0;
     return count;
   });
   expect(await Promise.all(counts)).toEqual(counts.map(() => 100));

@@ -6,6 +6,7 @@ import { createApp, type AppOptions } from '../../src/api/app.js';
 import { createAuthentication } from '../../src/api/auth/authentication.js';
 import { createBodyBudget } from '../../src/api/http/request/body-budget.js';
 import type { Route } from '../../src/api/http/route.js';
+import { createMessages } from '../../src/api/http/connections/messages.js';
 import { createApiServer } from '../../src/api/http/connections/server.js';
 import { createAnswerMemory } from '../../src/api/services/answer-memory/answer-memory.js';
 import { createCheckResponse, type CheckResponse } from './check-response.js';
@@ -95,7 +96,9 @@ export async function startApi({
 }: TestApiOptions): Promise<ApiClient> {
   const devMode = options.devMode ?? false;
   const destination = { write: (line: string) => onLog?.(JSON.parse(line) as Record<string, unknown>) };
+  const messages = createMessages();
   const app = createApp({
+    messages,
     authenticate: createAuthentication({ secrets: [SECRET], devMode }),
     logger: pino({ level: onLog ? 'debug' : 'silent' }, destination),
     devMode,
@@ -117,7 +120,7 @@ export async function startApi({
     giveWayMilliseconds,
     answerMemory,
   };
-  const server = createApiServer(app, { requestTimeoutSeconds, ...sending });
+  const server = createApiServer(app, { requestTimeoutSeconds, messages, ...sending });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -24,7 +24,7 @@ export const COMMON = Array.from(
   { length: 230 },
   (_, i) => `${i < 150 ? 'harbour' : 'pier'} filler${String(i)}`,
 );
-export const LONG = Array.from({ length: 900 }, (_, i) => `verbose${String(i)}`).join(' ');
+const LONG = Array.from({ length: 900 }, (_, i) => `verbose${String(i)}`).join(' ');
 /** More stale chunks than candidates of any pass. */
 const MANY = 450;
 const QUERIES = [

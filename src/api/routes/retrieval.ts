@@ -89,7 +89,11 @@ const chunksRoute = (retrieval: Retrieval) =>
     request: { body: searchBody },
     responses: { 200: z.array(chunkResult) },
     examples: retrieveChunksExamples,
-    handle: async (request, reply) => reply.items(await retrieval.chunks(toRequest(request)), viewChunk),
+    handle: async (request, reply) => {
+      const found = await retrieval.chunks(toRequest(request));
+      if (found.type === 'stream') return reply.items(found.items, viewChunk);
+      return reply.json(200, found.items.map(viewChunk));
+    },
   });
 
 const documentsRoute = (retrieval: Retrieval) =>

@@ -27,6 +27,8 @@ export interface Accounting {
   run<Result>(request: AccountedRequest, action: () => Promise<Accounted<Result>>): Promise<Result>;
   /** Runs the first part of an operation whose last step writes the event. Appends an event only when it fails here. */
   begin<Result>(request: AccountedRequest, action: () => Promise<Result>): Promise<Result>;
+  /** Appends the event of an operation that `begin` has run, when nothing is left that could fail but the sending. */
+  succeed(request: AccountedRequest, tokens: number): Promise<void>;
   /**
    * The same as `run`, for a stream whose last item tells the tokens. The event is appended before that item is sent. A
    * stream that fails, or whose client leaves or stalls, is an `error`.
@@ -43,6 +45,7 @@ export interface Accounting {
 export function createUsageAccounting(usage: Usage): Accounting {
   return {
     begin: (request, action) => begin(usage, request, action),
+    succeed: (request, tokens) => appendSuccess(usage, request, tokens),
     run: async (request, action) => {
       const done = await begin(usage, request, action);
       await appendSuccess(usage, request, done.tokens);

@@ -2,6 +2,7 @@ import { types } from 'node:util';
 import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
 import { systemErrorCode } from '../system-error-code.js';
 import type { Settings } from '../settings/schema.js';
+import { createLogOutput } from './log-output.js';
 
 export type { Logger } from 'pino';
 
@@ -43,13 +44,15 @@ export interface LoggerOptions {
   /** The process of Quire that logs, such as `api`. */
   readonly process: string;
   readonly destination?: DestinationStream;
+  /** Calls its argument when the process ends. Only with it, lines may wait a little for more. */
+  readonly onExit?: (flush: () => void) => void;
 }
 
 /**
  * Makes a logger of JSON lines on stdout. Events have fields, and errors go into
  * `err`; content, queries and tokens are never logged.
  */
-export function createLogger({ level, process: name, destination }: LoggerOptions): Logger {
+export function createLogger({ level, process: name, destination, onExit }: LoggerOptions): Logger {
   return pino(
     {
       level,
@@ -59,6 +62,14 @@ export function createLogger({ level, process: name, destination }: LoggerOption
       serializers: { err: (error: unknown) => describeError(error) },
       redact: { paths: secretPaths, censor: '(not shown)' },
     },
-    destination ?? pino.destination({ fd: 1, sync: true }),
+    destination ?? standardOutput(onExit),
   );
 }
+
+function standardOutput(onExit: LoggerOptions['onExit']): DestinationStream {
+  const sink = pino.destination({ fd: 1, sync: true });
+  return onExit ? createLogOutput({ sink, onExit }) : sink;
+}
+
+/** A logger of the same lines for fields none of which can hold a secret: looking for one takes most of the time of a line. */
+export const withoutRedaction = (logger: Logger): Logger => logger.child({}, { redact: [] });

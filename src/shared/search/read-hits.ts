@@ -10,6 +10,13 @@ import {
 } from '../documents/record-fields.js';
 import { defineScript, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
+import {
+  createRecentRecords,
+  IS_UNCHANGED,
+  type Fingerprint,
+  type RecentRecords,
+  type Row,
+} from './recent-records.js';
 
 /** What hits are made of; an entry is null where the chunk or record does not exist. */
 export interface FoundHits<Kept> {
@@ -28,14 +35,11 @@ export type ReadHits = <Kept>(
   keep: (record: MatchableDocument) => Kept,
 ) => Promise<FoundHits<Kept>>;
 
-export function createReadHits(redis: Redis, onMalformed: OnMalformed = refuseMalformed): ReadHits {
-  const parse = (row: readonly Value[], documentId: string) => {
-    try {
-      return parseMatchable(row);
-    } catch (error) {
-      return absentIfMalformed(documentId, onMalformed)(error);
-    }
-  };
+export function createReadHits(
+  redis: Pick<Redis, 'eval'>,
+  onMalformed: OnMalformed = refuseMalformed,
+): ReadHits {
+  const recent = createRecentRecords();
   return async <Kept>(
     chunks: readonly ChunkAddress[],
     documentIds: readonly string[],
@@ -45,16 +49,23 @@ export function createReadHits(redis: Redis, onMalformed: OnMalformed = refuseMa
       ...chunks.map(({ generation, number }) => keys.chunk(generation, number)),
       ...documentIds.map(keys.document),
     ];
+    // They are held until Redis has said whether they are unchanged.
+    const known = documentIds.map((id) => recent.get(id));
     const contents: Value[] = [];
     const records: (Kept | null)[] = [];
     for (let read = 0; read < names.length; read = contents.length + records.length) {
       const left = Math.max(0, chunks.length - read);
-      const call = { keys: names.slice(read), arguments: [String(left), ...scriptArguments] };
+      const expected = known.slice(records.length).flatMap(argumentsOf);
+      const call = { keys: names.slice(read), arguments: [String(left), ...scriptArguments, ...expected] };
       // A function of its own, so that no reply is held while the next one is waited for.
       const take = ([texts, rows]: Reply) => {
         contents.push(...texts);
         for (const row of rows) {
-          const record = parse(row, at(documentIds, records.length));
+          const place = records.length;
+          const record =
+            row === UNCHANGED
+              ? (known[place]?.record ?? null)
+              : parse(row, at(documentIds, place), { recent, onMalformed });
           records.push(record && keep(record));
         }
       };
@@ -64,8 +75,32 @@ export function createReadHits(redis: Redis, onMalformed: OnMalformed = refuseMa
   };
 }
 
+interface ParseOptions {
+  readonly recent: RecentRecords;
+  readonly onMalformed: OnMalformed;
+}
+
+function parse(
+  row: Row,
+  documentId: string,
+  { recent, onMalformed }: ParseOptions,
+): MatchableDocument | null {
+  try {
+    const record = parseMatchable(row);
+    if (record) recent.put(documentId, row, record);
+    return record;
+  } catch (error) {
+    return absentIfMalformed(documentId, onMalformed)(error);
+  }
+}
+
 type Value = string | null;
-type Reply = [contents: Value[], records: Value[][]];
+/** Stands for a row with the fingerprint that was sent for it. */
+const UNCHANGED = 1;
+type Reply = [contents: Value[], records: (Value[] | typeof UNCHANGED)[]];
+
+const argumentsOf = (known: Fingerprint | undefined): string[] =>
+  known ? [String(known.bytes), known.sha1] : ['', ''];
 
 /**
  * Reads everything with one command, since each command costs the client more than the
@@ -73,9 +108,11 @@ type Reply = [contents: Value[], records: Value[][]];
  * for some milliseconds; the client then asks for the rest.
  */
 const ENOUGH_BYTES = 2 ** 21;
+const FIELDS = MATCHABLE_FIELDS.length;
 const scriptArguments = [String(ENOUGH_BYTES), ...MATCHABLE_FIELDS];
 
-const script = defineScript<Reply>(`
+/** Arguments: the number of texts, the bytes that are enough, the fields, and two of the fingerprint of each record. */
+const script = defineScript<Reply>(`${IS_UNCHANGED}
 local contents, records, bytes = {}, {}, 0
 local texts, enough = tonumber(ARGV[1]), tonumber(ARGV[2])
 for i, key in ipairs(KEYS) do
@@ -84,9 +121,14 @@ for i, key in ipairs(KEYS) do
     contents[#contents + 1] = content
     bytes = bytes + #(content or '')
   else
-    local row = redis.call('HMGET', key, unpack(ARGV, 3))
+    local row = redis.call('HMGET', key, unpack(ARGV, 3, ${String(2 + FIELDS)}))
+    local at = ${String(1 + FIELDS)} + 2 * (i - texts)
+    if ARGV[at] ~= '' and is_unchanged(row, tonumber(ARGV[at]), ARGV[at + 1]) then
+      row = ${String(UNCHANGED)}
+    else
+      for j = 1, #row do bytes = bytes + #(row[j] or '') end
+    end
     records[#records + 1] = row
-    for j = 1, #row do bytes = bytes + #(row[j] or '') end
   end
   if bytes >= enough then break end
 end

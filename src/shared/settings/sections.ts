@@ -157,6 +157,11 @@ export const embedding = z.strictObject({
     { min: 8192, max: 10_000_000 },
     'Maximum number of tokens in a request to the provider.',
   ),
+  rememberQueriesSeconds: whole(
+    600,
+    { min: 0, max: day },
+    'How long the vectors of queries are kept for the caller who asked them (100 a caller, 4,096 and 16 MiB in all); 0: not at all.',
+  ),
 });
 
 export const completion = z.strictObject({

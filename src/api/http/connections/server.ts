@@ -10,6 +10,7 @@ import {
 import type { Duplex } from 'node:stream';
 import { expectContinue } from './expect-continue.js';
 import { closeLingering } from './lingering-close.js';
+import type { Messages } from './messages.js';
 import { serializePipelined } from './serialize-pipelined.js';
 import { sendJson } from '../response/send-json.js';
 import { cutOffSlowClients, type SlowClientLimits } from './slow-clients.js';
@@ -18,15 +19,21 @@ import { requestIdOf } from '../logging/request-id.js';
 const HEADERS_TIMEOUT_MILLISECONDS = 15_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 
+interface ApiServerOptions extends SlowClientLimits {
+  readonly requestTimeoutSeconds: number;
+  /** The application may have adapted these to itself. */
+  readonly messages?: Messages;
+}
+
 /**
  * Creates the HTTP server. It answers in JSON even what never becomes a request, such as a malformed head, and
  * disconnects clients that send or read too slowly.
  */
 export function createApiServer(
   listener: RequestListener,
-  { requestTimeoutSeconds, ...sending }: { requestTimeoutSeconds: number } & SlowClientLimits,
+  { requestTimeoutSeconds, messages, ...sending }: ApiServerOptions,
 ): Server {
-  const server = createServer(serverOptions(requestTimeoutSeconds * 1_000));
+  const server = createServer({ ...serverOptions(requestTimeoutSeconds * 1_000), ...classesOf(messages) });
   cutOffSlowClients(server, sending);
   const responses = new WeakMap<Duplex, ServerResponse>();
   const handle = serializePipelined((request, response) => {
@@ -45,6 +52,9 @@ export function createApiServer(
   refuseOthers(server, responses);
   return server;
 }
+
+const classesOf = (messages: Messages | undefined): ServerOptions =>
+  messages ? { IncomingMessage: messages.IncomingMessage, ServerResponse: messages.ServerResponse } : {};
 
 function serverOptions(requestTimeout: number): ServerOptions {
   return {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
 import { at } from '../../../shared/at.js';
-import type { Logger } from '../../../shared/observability/logger.js';
+import { withoutRedaction, type Logger } from '../../../shared/observability/logger.js';
 import { requestFacts } from './request-facts.js';
 import { requestIdOf } from './request-id.js';
 import { giveRequestLogger } from './request-logger.js';
@@ -16,6 +16,7 @@ const QUIET_PATHS = ['/health', '/health/ready', '/health/serving', '/metrics'];
  * everything else that runs before the route.
  */
 export function createAccessLog(logger: Logger): RequestHandler {
+  const lines = withoutRedaction(logger);
   return (request, response, next) => {
     const startedAtMs = Date.now();
     const requestId = requestIdOf(request.headers['x-request-id']);
@@ -24,9 +25,9 @@ export function createAccessLog(logger: Logger): RequestHandler {
     // This event also comes when the client did not wait for its response.
     response.once('close', () => {
       const level = levelOf(request, response);
-      if (!logger.isLevelEnabled(level)) return;
+      if (!lines.isLevelEnabled(level)) return;
       const facts = { requestId, ...describe(request, response), durationMs: Date.now() - startedAtMs };
-      logger[level](facts, 'request completed');
+      lines[level](facts, 'request completed');
     });
     next();
   };

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { jsonPieces } from './json-pieces.js';
+import { jsonPieces, jsonText } from './json-pieces.js';
 import { abandonIterator } from './async-iterables.js';
 import { startJson } from './send-json.js';
 import { PIECE_BYTES, writeWithBackpressure } from './write-with-backpressure.js';
@@ -16,7 +16,8 @@ export async function sendItems(
     let item = await iterator.next();
     for (let separator = ''; item.done !== true && !isHead; separator = ',') {
       piece += separator;
-      for await (const text of jsonPieces(item.value)) {
+      const whole = jsonText(item.value);
+      for await (const text of whole === null ? jsonPieces(item.value) : [whole]) {
         piece += text;
         if (piece.length < PIECE_BYTES) continue;
         // The headers leave with the first piece, so that an error before it can still be answered with its status.

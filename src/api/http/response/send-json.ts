@@ -12,8 +12,9 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
 
 /** Sends JSON text in one piece: it is small, or the same bytes go to all clients. */
 export function sendText(response: ServerResponse, status: number, text: string | Uint8Array): void {
+  // Node.js would measure a string, and then write it through another copy. Both go into one packet with the headers.
+  const bytes = typeof text === 'string' ? Buffer.from(text) : text;
   startJson(response, status);
-  response.setHeader('Content-Length', Buffer.byteLength(text));
-  // Node.js sends a string in one packet with the headers; bytes would go into a second one.
-  response.end(text);
+  response.setHeader('Content-Length', bytes.length);
+  response.end(bytes);
 }

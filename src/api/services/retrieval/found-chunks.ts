@@ -33,6 +33,19 @@ export function toFoundChunk({ record, number, content, score }: Hit, url: strin
   };
 }
 
+/** Chunks up to this size, as they are sent, are serialized and sent at once, which takes some tenths of a millisecond. */
+const MAX_BYTES_AT_ONCE = 128 * 1024;
+
+/** Whether the chunks are so small together that they are sent at once. Each is sent with the metadata of its document. */
+export function areSmall(results: readonly FoundChunk[]): boolean {
+  let bytes = 0;
+  for (const { content, metadata } of results) {
+    bytes += CHUNK_BYTES + heldSize(content) + heldSize(metadata);
+    if (bytes > MAX_BYTES_AT_ONCE) return false;
+  }
+  return true;
+}
+
 /** Yields results one by one, and releases the memory of each. */
 export async function* giveOut(results: FoundChunk[], lease: Lease): AsyncGenerator<FoundChunk> {
   const sizes = sizesOf(results);

@@ -3,12 +3,13 @@ import type { Records } from '../../../shared/documents/records.js';
 import type { Filter } from '../../../shared/filters/parse.js';
 import type { Ranking } from '../../../shared/search/ranking.js';
 import type { Hit } from '../../../shared/search/hit.js';
+import type { SearchRequest } from '../../../shared/search/request.js';
 import type { Search } from '../../../shared/search/search.js';
-import type { Accounting } from '../usage-accounting.js';
+import type { AccountedRequest, Accounting } from '../usage-accounting.js';
 import type { DownloadUrl } from '../documents/downloads.js';
 import { MAX_HELD_BYTES, type SourceTexts } from '../documents/source-text.js';
 import type { AnswerMemory, Lease } from '../answer-memory/answer-memory.js';
-import { giveOut, toFoundChunk, type FoundChunk } from './found-chunks.js';
+import { areSmall, giveOut, toFoundChunk, type FoundChunk } from './found-chunks.js';
 import { readFoundDocuments, type DocumentHit, type FoundDocument } from './found-documents.js';
 import { hitsWanted, searchWithinMemory } from './search-within-memory.js';
 import { onStreamEnd } from '../stream-end.js';
@@ -27,9 +28,14 @@ export interface RetrievalRequest {
   readonly ranking: Ranking | undefined;
 }
 
+/** What a search found: all of it where it is small, and else one by one. */
+export type Found<Item> =
+  | { readonly type: 'whole'; readonly items: readonly Item[] }
+  | { readonly type: 'stream'; readonly items: AsyncIterable<Item> };
+
 export interface Retrieval {
-  /** Finds chunks. They are yielded one by one, with their records as of the end of the search. */
-  chunks(request: RetrievalRequest): Promise<AsyncIterable<FoundChunk>>;
+  /** Finds chunks, with their records as of the end of the search. */
+  chunks(request: RetrievalRequest): Promise<Found<FoundChunk>>;
   /** Finds documents. They are read with their whole text and yielded one by one. */
   documents(request: RetrievalRequest): Promise<AsyncIterable<FoundDocument>>;
 }
@@ -45,61 +51,81 @@ interface Dependencies {
 }
 
 export function createRetrieval(parts: Dependencies): Retrieval {
-  const { downloadUrl } = parts;
+  const { accounting } = parts;
   return {
-    chunks: (request) =>
-      answer(parts, request, {
-        operation: 'retrieve_chunks',
-        per: 'chunk',
-        give: (hits, lease) => {
-          const found = hits.map((hit) => toFoundChunk(hit, downloadUrl(hit.record, request)));
-          return Promise.resolve(giveOut(found, lease));
-        },
-      }),
-    documents: (request) =>
-      answer(parts, request, {
-        operation: 'retrieve_docs',
-        per: 'document',
-        give: async (hits, lease) => {
-          const found = hits.flatMap(toDocumentHit);
-          const bytes = found.length * FOUND_BYTES + longestText(found);
-          await lease.exchange({ bytes, signal: request.signal, isSent: false });
-          return readFoundDocuments(parts, found, request);
-        },
-      }),
+    chunks: async (request) => {
+      const accounted = accountedSearch('retrieve_chunks', request);
+      const tokens = parts.countTokens(request.query);
+      const found = await accounting.begin(accounted, () => findChunks(parts, request));
+      if (found.type === 'stream') {
+        return { type: 'stream', items: accounting.list(accounted, found.items, tokens) };
+      }
+      await accounting.succeed(accounted, tokens);
+      return found;
+    },
+    documents: async (request) => {
+      const accounted = accountedSearch('retrieve_docs', request);
+      const tokens = parts.countTokens(request.query);
+      const found = await accounting.begin(accounted, () => findDocuments(parts, request));
+      return accounting.list(accounted, found, tokens);
+    },
   };
 }
 
-interface Kind<Item> {
-  readonly operation: 'retrieve_chunks' | 'retrieve_docs';
-  readonly per: 'chunk' | 'document';
-  readonly give: (hits: readonly Hit[], lease: Lease) => Promise<AsyncIterable<Item>>;
+function accountedSearch(
+  operation: 'retrieve_chunks' | 'retrieve_docs',
+  request: RetrievalRequest,
+): AccountedRequest {
+  const { callerId: userId, startedAtMs, signal } = request;
+  return { operation, userId, startedAtMs, signal, metadata: searchMetadata(request) };
 }
 
-/** Searches, and holds memory for the results until the last of them is sent or the client has left. */
-async function answer<Item>(
-  { search, accounting, memory, countTokens }: Dependencies,
-  request: RetrievalRequest,
-  { operation, per, give }: Kind<Item>,
-): Promise<AsyncIterable<Item>> {
-  const { callerId: userId, startedAtMs, signal } = request;
-  const accounted = { operation, userId, startedAtMs, signal, metadata: searchMetadata(request) };
-  const tokens = countTokens(request.query);
-  const items = await accounting.begin(accounted, async () => {
-    const lease = await memory.reserve(hitsWanted(request));
-    const release = () => {
-      lease.release();
-      return Promise.resolve();
-    };
-    try {
-      const hits = await searchWithinMemory(search, { ...request, per }, lease);
-      return onStreamEnd(await give(hits, lease), release);
-    } catch (error) {
-      lease.release();
-      throw error;
-    }
+/** Few chunks hold no memory any more: less of them is sent at once than a connection may hold unsent. */
+function findChunks(parts: Dependencies, request: RetrievalRequest): Promise<Found<FoundChunk>> {
+  return searchFor<Found<FoundChunk>>(parts, { ...request, per: 'chunk' }, (hits, lease) => {
+    const items = hits.map((hit) => toFoundChunk(hit, parts.downloadUrl(hit.record, request)));
+    if (!areSmall(items))
+      return Promise.resolve({ type: 'stream', items: held(giveOut(items, lease), lease) });
+    lease.release();
+    // A client that has left by now gets nothing, which makes the operation an error.
+    request.signal.throwIfAborted();
+    return Promise.resolve({ type: 'whole', items });
   });
-  return accounting.list(accounted, items, tokens);
+}
+
+function findDocuments(
+  parts: Dependencies,
+  request: RetrievalRequest,
+): Promise<AsyncIterable<FoundDocument>> {
+  return searchFor(parts, { ...request, per: 'document' }, async (hits, lease) => {
+    const found = hits.flatMap(toDocumentHit);
+    const bytes = found.length * FOUND_BYTES + longestText(found);
+    await lease.exchange({ bytes, signal: request.signal, isSent: false });
+    return held(readFoundDocuments(parts, found, request), lease);
+  });
+}
+
+/** Searches within memory that `give` passes on with what it makes of the hits. It is released here if that fails. */
+async function searchFor<Given>(
+  { search, memory }: Dependencies,
+  request: SearchRequest & { readonly signal: AbortSignal },
+  give: (hits: readonly Hit[], lease: Lease) => Promise<Given>,
+): Promise<Given> {
+  const lease = await memory.reserve(hitsWanted(request));
+  try {
+    return await give(await searchWithinMemory(search, request, lease), lease);
+  } catch (error) {
+    lease.release();
+    throw error;
+  }
+}
+
+/** Holds memory until the last item was taken or the reader has left. */
+function held<Item>(items: AsyncIterable<Item>, lease: Lease): AsyncIterable<Item> {
+  return onStreamEnd(items, () => {
+    lease.release();
+    return Promise.resolve();
+  });
 }
 
 /** Memory for a found document before its text is read. */

@@ -1,5 +1,12 @@
 import type { Segment } from './segment.js';
-import type { TermProducts } from './shard.js';
+
+/** What the terms of a chunk add to a sum. */
+export interface TermProducts {
+  /** Of a term, for each unit of its weight. */
+  readonly of: (term: number) => number;
+  /** The weight of a count in a chunk of a length. */
+  readonly weigh: (count: number, length: number) => number;
+}
 
 /** Calls `tell` for every chunk of the segment that holds a term of a product other than 0, with the sum of its products. */
 export function addUpSegment(

@@ -48,13 +48,6 @@ export function createSegmentBuilder(
   };
 }
 
-/** Makes a segment at once. */
-export function buildSegment(slots: readonly number[], packed: readonly Uint8Array[]): Segment {
-  const segment = createSegmentBuilder(slots, packed).advance(() => true);
-  if (!segment) throw new Error('a segment builder stopped though there was time');
-  return segment;
-}
-
 const NOTHING = new Uint8Array(0);
 const packedOf = (packed: readonly Uint8Array[], i: number): Uint8Array => packed[i] ?? NOTHING;
 

@@ -1,7 +1,7 @@
 import { MAX_SEGMENT_CHUNKS, type Segment } from './segment.js';
 
 /** So many chunks wait before they are made a segment: scoring them one by one takes some tens of microseconds. */
-export const MAX_WAITING = 64;
+const MAX_WAITING = 64;
 
 /**
  * Which segments become one with the chunks that wait: those that are no larger than all before them together, from the

@@ -4,20 +4,12 @@ import type { TermWeights } from '../../../ports.js';
 import { createSegmentBuilder, type SegmentBuilder } from './build-segment.js';
 import { planMerge } from './merge-plan.js';
 import type { Places } from './places.js';
-import { addUpSegment } from './add-up-segment.js';
+import { addUpSegment, type TermProducts } from './add-up-segment.js';
 import { scoreSegment, type Offers, type Scratch } from './score-segment.js';
 import { crossOut, frequencyOf, MAX_SEGMENT_CHUNKS, type Segment } from './segment.js';
 
 /** Returns the packed terms of a slot; null where the slot holds none. */
 export type ReadTerms = (slot: number) => Uint8Array | null;
-
-/** What the terms of a chunk add to a sum. */
-export interface TermProducts {
-  /** Of a term, for each unit of its weight. */
-  readonly of: (term: number) => number;
-  /** The weight of a count in a chunk of a length. */
-  readonly weigh: (count: number, length: number) => number;
-}
 
 /** What all shards share. */
 export interface ShardParts {
