@@ -4,7 +4,7 @@ import type { Candidate, Index, WordSearch } from '../../src/shared/ports.js';
 import { createHybridRanker, createLexicalRanker, type Ranker } from '../../src/shared/search/ranking.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { EXACT_SCORES, expectAnswer } from '../support/search-answers.js';
-import { openSearchWorld, type SearchWorld } from '../support/search-world.js';
+import { openSearchWorld, type SearchWorld, type WorldDocument } from '../support/search-world.js';
 import { until } from '../support/until.js';
 import { parsed } from './index-data.js';
 
@@ -208,6 +208,16 @@ export function describeWordIndex(
         const nearest = await index.vectors.search({ vector, callerId: CALLER, filter: null, limit: 400 });
         expect(nearest).toHaveLength(400);
         expect(nearest.every(({ documentId }) => documentId !== rare)).toBe(true);
+      });
+
+      test('who may read one document of many finds its chunks, and nothing of the others', async () => {
+        await world.patch(rare, { readers: ['friend'] });
+        const asked = { callerId: 'friend', query, filter: null, limit: 100, minScore: 0 };
+        const found = await index.words.search(asked);
+        expect(found.map(({ documentId, number }) => [documentId, number])).toEqual([[rare, 0]]);
+        const isWanted = ({ record }: WorldDocument) => record.id === rare;
+        const [scanned] = await world.scores(query, { ranker, callerId: 'friend', isWanted });
+        expect(found[0]?.score).toBe(scanned?.score);
       });
 
       test.each([

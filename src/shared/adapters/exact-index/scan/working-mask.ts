@@ -12,7 +12,12 @@ export interface Mask {
   readonly documents: Uint8Array;
   /** How many documents are in the mask. */
   readonly count: number;
+  /** The slots of the documents, where they have always been few; null otherwise. */
+  readonly few: ReadonlySet<number> | null;
 }
+
+/** So many documents are few. */
+const FEW = 1_024;
 
 /** The documents that masks are computed from. */
 export interface Tables {
@@ -43,6 +48,7 @@ const CONDITIONS_A_STEP = 2;
 interface Progress {
   documents: Uint8Array;
   count: number;
+  few: Set<number> | null;
   seen: number;
   /** The slots to look at; null before the first step and after the last. */
   candidates: Int32Array | null;
@@ -78,6 +84,9 @@ export function createWorkingMask(callerId: string, filter: Filter | null, seenS
     get count() {
       return mask.count;
     },
+    get few() {
+      return mask.few;
+    },
     get seen() {
       return mask.seen;
     },
@@ -99,6 +108,7 @@ function noProgress(seenSoFar: number): Progress {
   return {
     documents: new Uint8Array(0),
     count: 0,
+    few: new Set(),
     seen: seenSoFar,
     candidates: null,
     next: 0,
@@ -171,6 +181,9 @@ function set(mask: Progress, slot: number, isTaken: boolean): void {
   // `documents` has a byte for every document slot, so that `?? 0` never applies.
   mask.count += Number(isTaken) - (mask.documents[slot] ?? 0);
   mask.documents[slot] = Number(isTaken);
+  if (isTaken) mask.few?.add(slot);
+  else mask.few?.delete(slot);
+  if (mask.few && mask.few.size > FEW) mask.few = null;
 }
 
 function conditionsOf(filter: Filter): number {
