@@ -10,6 +10,7 @@ import {
 import type { Duplex } from 'node:stream';
 import { expectContinue } from './expect-continue.js';
 import { closeLingering } from './lingering-close.js';
+import { limitRequestTime } from './request-time.js';
 import { serializePipelined } from './serialize-pipelined.js';
 import { sendJson } from '../response/send-json.js';
 import { cutOffSlowClients, type SlowClientLimits } from './slow-clients.js';
@@ -26,7 +27,8 @@ export function createApiServer(
   listener: RequestListener,
   { requestTimeoutSeconds, ...sending }: { requestTimeoutSeconds: number } & SlowClientLimits,
 ): Server {
-  const server = createServer(serverOptions(requestTimeoutSeconds * 1_000));
+  const requestTimeout = requestTimeoutSeconds * 1_000;
+  const server = createServer(serverOptions(requestTimeout));
   cutOffSlowClients(server, sending);
   const responses = new WeakMap<Duplex, ServerResponse>();
   const handle = serializePipelined((request, response) => {
@@ -35,6 +37,9 @@ export function createApiServer(
   });
   const accept: RequestListener = (request, response) => {
     closeLingering(request, response);
+    limitRequestTime(request, requestTimeout, () => {
+      server.emit('clientError', requestTimedOut(), request.socket);
+    });
     handle(request, response);
   };
   server.on('request', accept);
@@ -48,7 +53,8 @@ export function createApiServer(
 
 function serverOptions(requestTimeout: number): ServerOptions {
   return {
-    requestTimeout,
+    // Each request is timed by itself, since streams may take longer.
+    requestTimeout: 0,
     headersTimeout: Math.min(HEADERS_TIMEOUT_MILLISECONDS, requestTimeout),
     connectionsCheckingInterval: Math.min(1_000, requestTimeout),
     keepAliveTimeout: 65_000,
@@ -57,6 +63,10 @@ function serverOptions(requestTimeout: number): ServerOptions {
     requireHostHeader: false,
   };
 }
+
+/** The error that Node.js raises for its own timeout. */
+const requestTimedOut = () =>
+  Object.assign(new Error('the request took too long'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 
 /**
  * Refuses what never reaches the app: other expectations than `100-continue`, malformed requests, and tunnels. `responses`
