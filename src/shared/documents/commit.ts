@@ -53,8 +53,7 @@ export function commitRequest(
   before: DocumentRecord | null,
   { change, vectors }: { readonly change: Change; readonly vectors: VectorSet },
 ) {
-  const owned = change.record ?? before;
-  if (!owned) throw new Error('there is no document to remove');
+  const ownerId = ownerOf(change.record ?? before);
   const { usage = [] } = change;
   const payload = { ...commitPayload(id, before, change), vectors: vectors.field };
   const touched = touchedGenerations(change);
@@ -77,7 +76,7 @@ export function commitRequest(
       keys.accessGroupsWaiting,
       ...usage.map((event) => keys.usagePending(event.userId)),
       ...touched.map(keys.generation),
-      keys.contentHashes(owned.ownerId),
+      keys.contentHashes(ownerId),
       reservationKey(change.reservation),
     ],
     arguments: [
@@ -88,6 +87,11 @@ export function commitRequest(
       keys.accessGroup(''),
     ],
   };
+}
+
+function ownerOf(record: DocumentRecord | null): string {
+  if (!record) throw new Error('there is no document to remove');
+  return record.ownerId;
 }
 
 /** The generations whose hashes the change reads or writes. */
