@@ -9,6 +9,8 @@ import { createContentRoutes } from './routes/document-content.js';
 import { createDocumentRoutes } from './routes/documents.js';
 import { createDownloadRoutes } from './routes/downloads.js';
 import { createHealthRoutes } from './routes/health.js';
+import { ingestBatchRoute } from './routes/ingest-batch.js';
+import { ingestFilesRoute } from './routes/ingest-files.js';
 import { createIngestRoutes } from './routes/ingest.js';
 import { createRetrievalRoutes } from './routes/retrieval.js';
 import { createTokenRoutes } from './routes/tokens.js';
@@ -24,6 +26,8 @@ import { createSourceTexts } from './services/documents/source-text.js';
 import { createReadiness, readinessChecks, untilStopping } from './services/health.js';
 import { createAdmission, createRequireRoom } from './services/ingest/admission.js';
 import { createAnswerAgain } from './services/ingest/answer-again.js';
+import { createIngestFiles, type FilesParts } from './services/ingest/batch/batch-files.js';
+import { createBatchIngest } from './services/ingest/batch/batch-ingest.js';
 import { createContentUpdates } from './services/ingest/content-updates.js';
 import { createDuplicates } from './services/ingest/duplicates.js';
 import { createIngest } from './services/ingest/ingest.js';
@@ -87,7 +91,12 @@ export interface DocumentRouteContext extends Pick<
   readonly settings: {
     readonly ingest: Pick<
       Settings['ingest'],
-      'maxFileBytes' | 'waitSeconds' | 'maxWaiting' | 'maxWaitingPerCaller'
+      | 'maxFileBytes'
+      | 'waitSeconds'
+      | 'maxWaiting'
+      | 'maxWaitingPerCaller'
+      | 'maxBatchDocuments'
+      | 'maxBatchFiles'
     >;
   };
 }
@@ -100,7 +109,7 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
   const waitForDocument = createWaitForDocument({ records, waiter, logger, waitSeconds });
   const sources = createSources({ storage, drafts, maxFileBytes, logger });
   const change = createCommitChange(records, jobs);
-  const admit = createAdmission(context.redis, settings.ingest, context.memory);
+  const { admit, admitSome } = createAdmission(context.redis, settings.ingest, context.memory);
   const room = createRequireRoom(context.memory);
   const changes = createDocumentChanges({ change, admit, room, jobs, waitForDocument });
   const accounting = createUsageAccounting(context.usage);
@@ -119,6 +128,7 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
       bucket,
       maxFileBytes,
     }),
+    ...batchRoutes(context, { records, sources, jobs, accounting, admit, admitSome, waiter, logger }),
     ...createDocumentRoutes({
       documents: createReadDocuments({ records, chunks, index, memory: context.answerMemory }),
       changes,
@@ -130,6 +140,19 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
       bucket,
     }),
     ...createDownloadRoutes({ openDownload: createDownloads({ records, storage, logger }), links }),
+  ];
+}
+
+type BatchRouteParts = Omit<FilesParts, 'waitSeconds' | 'maxFileBytes'>;
+
+function batchRoutes({ settings, waiter }: DocumentRouteContext, parts: BatchRouteParts): Route[] {
+  const { waitSeconds, maxFileBytes, maxBatchDocuments, maxBatchFiles } = settings.ingest;
+  const { admit } = parts;
+  const batch = createBatchIngest({ ...parts, waitSeconds });
+  const ingestFiles = createIngestFiles({ ...parts, waitSeconds, maxFileBytes });
+  return [
+    ingestBatchRoute({ batch, admit, maxDocuments: maxBatchDocuments, stopping: waiter.stopping }),
+    ingestFilesRoute({ ingestFiles, admit, maxFiles: maxBatchFiles }),
   ];
 }
 

@@ -28,7 +28,17 @@ function openDocuments(memory: ReturnType<typeof createAnswerMemory>) {
   };
   const never = () => Promise.reject(new Error('not asked for'));
   const readMany = (ids: readonly string[]) => Promise.resolve(read(ids));
-  const records = { read: never, readState: never, create: never, update: never, readMany, readSome };
+  const records = {
+    read: never,
+    readState: never,
+    readStates: never,
+    findFinished: never,
+    createMany: never,
+    create: never,
+    update: never,
+    readMany,
+    readSome,
+  };
   const documents = createReadDocuments({
     memory,
     records,

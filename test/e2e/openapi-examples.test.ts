@@ -37,6 +37,8 @@ const story = [
   'GET /usage/stats',
   'GET /usage/recent',
   'DELETE /documents/{document_id}',
+  'POST /ingest/batch',
+  'POST /ingest/files',
 ];
 
 /** Their answers are of another moment than that of the story, so that only their schemas hold. */
@@ -138,7 +140,7 @@ describe('the examples of the OpenAPI page', () => {
     }
   });
 
-  test.each(['POST /ingest/text', 'POST /ingest/file'])(
+  test.each(['POST /ingest/text', 'POST /ingest/file', 'POST /ingest/batch', 'POST /ingest/files'])(
     '%s: its request is answered with the 202 that the page shows, where nobody waits',
     async (name) => {
       const operation = operationOf(name);
@@ -204,7 +206,7 @@ async function send(
     headers: {
       Authorization: token,
       ...stated,
-      ...(type === 'application/json' ? { 'Content-Type': type } : {}),
+      ...(type === 'application/json' || type === NDJSON ? { 'Content-Type': type } : {}),
       ...headers,
     },
     body: body === undefined ? null : encode(type, JSON.parse(toActual(JSON.stringify(body)))),
@@ -215,13 +217,19 @@ async function send(
   return { status: response.status, text, body: isJson ? (JSON.parse(text) as unknown) : text };
 }
 
+const NDJSON = 'application/x-ndjson';
+const formSchema = z.record(z.string(), z.union([z.string(), z.number(), z.array(z.string())]));
+
 function encode(type: string | null, body: unknown): string | FormData | URLSearchParams {
   if (type === 'application/json') return JSON.stringify(body);
-  const fields = Object.entries(z.record(z.string(), z.union([z.string(), z.number()])).parse(body));
+  if (type === NDJSON) return `${JSON.stringify(body)}\n`;
+  const fields = Object.entries(formSchema.parse(body)).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((each) => [name, each] as const),
+  );
   const form = type === 'multipart/form-data' ? new FormData() : new URLSearchParams();
   for (const [name, value] of fields) {
-    if (name === 'file' && form instanceof FormData)
-      form.set(name, new Blob([String(value)]), 'handover.txt');
+    if (name.startsWith('file') && form instanceof FormData)
+      form.append(name, new Blob([String(value)]), 'handover.txt');
     else form.set(name, String(value));
   }
   return form;
@@ -232,6 +240,9 @@ const tokenOf = (uri: string) => /:([^:@]+)@/.exec(uri)?.[1] ?? '';
 const learned = z.union([
   z.object({ external_id: z.string() }).transform(({ external_id }) => [external_id]),
   z.object({ uri: z.string() }).transform(({ uri }) => [tokenOf(uri)]),
+  z
+    .array(z.object({ index: z.number(), document_id: z.string().optional() }))
+    .transform((outcomes) => outcomes.map(({ document_id: id }) => id ?? '')),
   z
     .array(z.object({ content: z.object({ value: z.url() }) }))
     .transform((found) =>

@@ -4,6 +4,7 @@ import {
   responsesOf,
   validationErrorBody,
 } from '../../src/api/http/response/declared-responses.js';
+import { z } from 'zod';
 import type { Route } from '../../src/api/http/route.js';
 
 export interface SeenResponse {
@@ -53,6 +54,12 @@ function checkDeclared(route: Route, { status, headers, text, method }: SeenResp
     if (route.events && text !== null) checkEvents(route.events, text, about);
     return;
   }
+  if (type === 'application/x-ndjson' && route.items && shape instanceof z.ZodArray) {
+    // @NOTE zod types the element of an array by its core class.
+    const element = shape.element as z.ZodType;
+    for (const line of (text ?? '').split('\n')) if (line !== '') checkBody(element, line, about);
+    return;
+  }
   assert(type === 'application/json', `${about} as ${type}`);
   if (text === null || method === 'HEAD') return;
   // Some refusals of what was asked are a sentence, others a list.
@@ -67,11 +74,7 @@ function checkEvents(schema: Exclude<Route['events'], undefined>, text: string, 
   }
 }
 
-function checkBody(
-  schema: typeof errorBody | Exclude<Route['events'], undefined>,
-  text: string,
-  about: string,
-): void {
+function checkBody(schema: z.ZodType, text: string, about: string): void {
   const body: unknown = JSON.parse(text);
   const parsed = schema.safeParse(body);
   if (!parsed.success)

@@ -34,12 +34,18 @@ interface Options {
   readonly redisUrl?: string;
   readonly maxFileBytes?: number;
   readonly waitSeconds?: number;
+  readonly maxBatchDocuments?: number;
+  readonly maxBatchFiles?: number;
+  readonly maxJsonBytes?: number;
+  readonly requestTimeoutSeconds?: number;
   readonly downloadSeconds?: number;
   /** No limits unless the test says so. */
   readonly limits?: Partial<AdmissionLimits & { readonly maxMemoryShare: number }>;
   readonly bodies?: BodyBudget;
   /** How much is remembered of a caller's requests with an `Idempotency-Key`. */
   readonly idempotencyBytes?: number;
+  /** Aborts when the API is to stop. */
+  readonly stopping?: AbortSignal;
   readonly wrapStorage?: (storage: ObjectStorage) => ObjectStorage;
 }
 
@@ -48,13 +54,14 @@ const downloadLinks = (validSeconds: number) => createDownloadLinks({ secrets: [
 /** The document routes over HTTP, on a disk of their own. Workers are not there: tests play them. */
 export async function startDocumentApi(options: Options = {}): Promise<DocumentApi> {
   const { maxFileBytes = 1_000_000, waitSeconds = 20, downloadSeconds = 60 } = options;
+  const { maxBatchDocuments = 1_000, maxBatchFiles = 100 } = options;
   const redisUrl = options.redisUrl ?? (await emptyTestRedis());
   const directory = await mkdtemp(join(tmpdir(), 'quire-objects-'));
   const data = await openData(redisUrl);
   const logger = pino({ level: 'silent' });
   const disk = await createDiskStorage({ directory });
   const storage = options.wrapStorage?.(disk) ?? disk;
-  const waiter = await createChangeWaiter(data.redis, () => undefined);
+  const waiter = await createChangeWaiter(data.redis, () => undefined, options.stopping);
   const index = await createExactIndex({ redisUrl });
   const unlimited = { maxWaiting: 1e6, maxWaitingPerCaller: 1e6, maxMemoryShare: 1 };
   const limits = { ...unlimited, ...options.limits };
@@ -67,12 +74,17 @@ export async function startDocumentApi(options: Options = {}): Promise<DocumentA
     drafts: createDraftObjects(data.redis),
     memory: createMemoryWatch(data.redis, limits.maxMemoryShare),
     answerMemory: createAnswerMemory({ limitBytes: 256 * 1024 ** 2 }),
-    settings: { ingest: { ...limits, maxFileBytes, waitSeconds } },
+    settings: { ingest: { ...limits, maxFileBytes, waitSeconds, maxBatchDocuments, maxBatchFiles } },
   };
   const routes = createDocumentsRoutes(context, downloadLinks(downloadSeconds));
-  const { redis } = data;
-  const idempotency = createIdempotency({ redis, logger, limitBytes: options.idempotencyBytes ?? 1e8 });
-  const api = await startApi({ routes, idempotency, ...(options.bodies && { bodies: options.bodies }) });
+  const { bodies, maxJsonBytes, requestTimeoutSeconds, idempotencyBytes = 1e8 } = options;
+  const api = await startApi({
+    routes,
+    idempotency: createIdempotency({ redis: data.redis, logger, limitBytes: idempotencyBytes }),
+    ...(bodies && { bodies }),
+    ...(maxJsonBytes && { maxJsonBytes }),
+    ...(requestTimeoutSeconds && { requestTimeoutSeconds }),
+  });
   await until(async () => (await index.state()) === 'ready');
   return {
     ...api,

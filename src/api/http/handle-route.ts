@@ -22,8 +22,11 @@ import { sendReply, type Exchange } from './response/send-reply.js';
 import { reasonOfEnd } from './connections/slow-clients.js';
 import { requestFacts } from './logging/request-facts.js';
 import type { BodyBudget, BodyClaim } from './request/body-budget.js';
-import { parseParts, queryOf, readBody, type BodyReading, type RawBody } from './request/read-parts.js';
+import type { BodyReading } from './request/body.js';
+import { parseParts, queryOf, readBody, type RawBody } from './request/read-parts.js';
 import { parsePrefer } from './request/prefer.js';
+import { createItemsReceiver } from './request/items/receive-items.js';
+import { createFilesReceiver } from './request/upload-files.js';
 import { createUploadReceiver } from './request/upload.js';
 import type { ApiRequest, Route } from './route.js';
 
@@ -53,16 +56,21 @@ export function handleRoute(route: Route, options: RouteOptions): RequestHandler
     if (caller !== anonymous) await options.rateLimit?.(caller.id);
     noteRequest(request.socket, { callerId: caller.id, signal });
     const claim = options.bodies.claim(caller.id);
+    const hold = holdFor(options.answerMemory, { callerId: caller.id, request, signal });
     let settled: ApiReply;
     try {
       const exchange = { request, response, claim, caller, startedAtMs, signal };
       const begun = await runHandler(route, exchange, options);
       if (begun.type === 'pending') claim.shrink(begun.heldBytes);
       settled = begun.type === 'pending' ? await begun.settled : begun;
+      if (settled.type === 'lines') {
+        // The request is still being read while the answer is sent.
+        await sendReply({ request, response, signal, hold }, settled);
+        return;
+      }
     } finally {
       claim.release();
     }
-    const hold = holdFor(options.answerMemory, { callerId: caller.id, request, signal });
     await sendReply({ request, response, signal, hold }, settled);
   };
 }
@@ -93,6 +101,8 @@ async function runHandler(
       caller,
       ...parts,
       receiveUpload: raw.type === 'upload' ? createUploadReceiver(request, reading) : null,
+      receiveFiles: raw.type === 'upload' ? createFilesReceiver(request, reading) : null,
+      receiveItems: raw.type === 'items' ? createItemsReceiver(request, reading) : null,
       prefer: parsePrefer(request.headers['prefer']),
       requestId: requestIdOf(response),
       baseUrl: baseUrlOf(request, options.publicUrl),

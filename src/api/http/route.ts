@@ -3,7 +3,9 @@ import type { Caller, Permission } from '../auth/authentication.js';
 import type { Reservation } from '../../shared/idempotency/reservation.js';
 import type { Admit } from '../services/ingest/admission.js';
 import type { ApiReply, DeclaredReply, PendingReply, Replies, reply, Responses } from './response/reply.js';
+import type { ReceiveItems } from './request/items/receive-items.js';
 import type { ReceiveUpload } from './request/upload.js';
+import type { ReceiveFiles } from './request/upload-files.js';
 
 /** What a handler gets: validated values, and nothing of Express. */
 export interface ApiRequest<Path, Query, Body> {
@@ -13,6 +15,10 @@ export interface ApiRequest<Path, Query, Body> {
   readonly body: Body;
   /** Null unless the route declares `upload` and the request is multipart/form-data. */
   readonly receiveUpload: ReceiveUpload | null;
+  /** The same for a form with many files. */
+  readonly receiveFiles: ReceiveFiles | null;
+  /** Null unless the route declares `items`. */
+  readonly receiveItems: ReceiveItems | null;
   readonly prefer: Prefer;
   readonly requestId: string;
   /** Public address of this service without a trailing slash, for links in responses. */
@@ -73,6 +79,11 @@ interface Declaration<
   readonly admit?: Admit;
   /** For routes that take multipart/form-data, also or only. The fields are for the OpenAPI document. */
   readonly upload?: { readonly fields: z.ZodType; readonly alsoJson: boolean };
+  /**
+   * For routes that take many items, whose handler receives them: in JSON, as `request.body` describes it, or as a stream of
+   * lines, each of which is such an item. Answers to a stream are lines as well, each an item of the declared list.
+   */
+  readonly items?: z.ZodType;
   /** The content of the `data:` lines, for routes that may also answer 200 with server-sent events. */
   readonly events?: Events;
   /** Response bodies by status. The OpenAPI document is made from them, and tests check every response against them. */
@@ -100,7 +111,7 @@ interface Examples<
   /** Serves as the form, too, and its fields as parameters where the query string may hold them. */
   readonly body?: z.input<Body>;
   /** The fields of a multipart upload; that of the file holds its text. */
-  readonly upload?: Readonly<Record<string, string>>;
+  readonly upload?: Readonly<Record<string, string | readonly string[]>>;
   /** For routes that heed one, each another, since a key is good for one route alone. */
   readonly idempotencyKey?: string;
   /** One for each declared status. Statuses that the kind of route implies have examples of their own. */
@@ -117,7 +128,7 @@ export interface RouteExamples {
   readonly path?: unknown;
   readonly query?: unknown;
   readonly body?: unknown;
-  readonly upload?: Readonly<Record<string, string>>;
+  readonly upload?: Readonly<Record<string, string | readonly string[]>>;
   readonly idempotencyKey?: string;
   readonly responses: Readonly<Record<number, unknown>>;
   readonly events?: readonly unknown[];

@@ -5,6 +5,7 @@ import type {
   ZodOpenApiResponseObject,
   ZodOpenApiResponsesObject,
 } from 'zod-openapi';
+import { NDJSON } from '../http/request/items/receive-items.js';
 import type { ResponseShape } from '../http/response/reply.js';
 import { responsesOf } from '../http/response/declared-responses.js';
 import type { Route } from '../http/route.js';
@@ -26,8 +27,12 @@ export function responseObjects(route: Route): ZodOpenApiResponsesObject {
     const example = route.examples?.responses[status] ?? errorExample(route, status);
     const response = responseObject(status, shape, example);
     const events = status === 200 && route.events ? eventContent(route.events, route.examples?.events) : {};
+    const lines = route.items && status < 300 ? lineContent(shape, example) : {};
     // @NOTE a status has three digits; the type only accepts literals.
-    responses[String(status) as `2${string}`] = { ...response, content: { ...response.content, ...events } };
+    responses[String(status) as `2${string}`] = {
+      ...response,
+      content: { ...response.content, ...lines, ...events },
+    };
   }
   return responses;
 }
@@ -42,6 +47,14 @@ function responseObject(status: number, shape: ResponseShape, example: unknown):
   if (shape === 'events')
     return { description, content: { 'text/event-stream': mediaType({ type: 'string' }, example) } };
   return { description, content: { 'application/json': mediaType(shape, example) } };
+}
+
+/** The items of a list as lines of JSON. The schema describes a single one. */
+function lineContent(shape: ResponseShape, example: unknown) {
+  if (!(shape instanceof z.ZodArray)) return {};
+  // @NOTE zod types the element of an array by its core class.
+  const element = shape.element as z.ZodType;
+  return { [NDJSON]: mediaType(element, Array.isArray(example) ? (example[0] as unknown) : undefined) };
 }
 
 /** Server-sent events. The schema describes a single one, whose `data` is JSON. */

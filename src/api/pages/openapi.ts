@@ -8,6 +8,7 @@ import {
 import { isPlainObject } from '../../shared/is-plain-object.js';
 import { IDEMPOTENCY_HEADER, MAX_KEY_CHARACTERS } from '../http/idempotency/key.js';
 import type { Route } from '../http/route.js';
+import { NDJSON } from '../http/request/items/receive-items.js';
 import { eventSchemas, mediaType, responseObjects } from './openapi-responses.js';
 
 const INTRODUCTION =
@@ -118,12 +119,20 @@ function withExamples<Schema extends z.ZodType | undefined>(schema: Schema, exam
   return z.object(Object.fromEntries(fields));
 }
 
-function requestContent({ request, upload, examples }: Route): ZodOpenApiRequestBodyObject['content'] {
+function requestContent({ request, upload, items, examples }: Route): ZodOpenApiRequestBodyObject['content'] {
   const { body, form } = request;
   const formTypes = form ? ['application/x-www-form-urlencoded', 'multipart/form-data'] : [];
   return {
     ...(body && (upload?.alsoJson ?? true) ? { 'application/json': mediaType(body, examples?.body) } : {}),
+    ...(items ? { [NDJSON]: mediaType(items, firstItem(examples?.body)) } : {}),
     ...Object.fromEntries(form ? formTypes.map((type) => [type, mediaType(form, examples?.body)]) : []),
     ...(upload ? { 'multipart/form-data': mediaType(upload.fields, examples?.upload) } : {}),
   };
+}
+
+/** The first item of the list that a body holds: the example of a line. */
+function firstItem(body: unknown): unknown {
+  const lists: unknown[] = isPlainObject(body) ? Object.values(body) : [];
+  const list = lists.find((value) => Array.isArray(value));
+  return Array.isArray(list) ? (list[0] as unknown) : undefined;
 }

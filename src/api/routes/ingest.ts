@@ -7,7 +7,7 @@ import { defineRoute, type Route } from '../http/route.js';
 import type { Admit } from '../services/ingest/admission.js';
 import { displayFilename, MAX_FILENAME_CHARACTERS } from '../services/ingest/filenames.js';
 import type { AnswerAgain } from '../services/ingest/answer-again.js';
-import type { Ingest } from '../services/ingest/ingest.js';
+import type { Ingest, TextIngest } from '../services/ingest/ingest.js';
 import { replyIngest } from './document-replies.js';
 import { documentView } from './document-view.js';
 import { ingestFileExamples, ingestTextExamples } from './examples/ingest.js';
@@ -19,7 +19,7 @@ const ON_DUPLICATE_DESCRIPTION =
   'neither failed nor been cancelled: `new` makes another one, `return` answers with the one that is there and ignores ' +
   'the other fields, and `reject` is a 409 that names it.';
 
-const textBody = z
+export const textBody = z
   .object({
     content: nonBlankString().describe('The text.'),
     metadata: optionalNullOr(metadata, {}).describe('Any JSON object. Filters refer to its keys.'),
@@ -32,6 +32,20 @@ const textBody = z
     on_duplicate: optionalNullOr(onDuplicate, 'new').describe(ON_DUPLICATE_DESCRIPTION),
   })
   .meta({ id: 'IngestText', description: 'A text to ingest, and what is to be known of it.' });
+
+export const toText = ({
+  content,
+  metadata,
+  filename,
+  access_control,
+  on_duplicate,
+}: z.output<typeof textBody>): TextIngest => ({
+  content,
+  metadata,
+  filename: displayFilename(filename),
+  accessControl: compact(access_control ?? {}),
+  onDuplicate: on_duplicate,
+});
 
 // Swagger UI fills the fields of a form in from the schema alone.
 const { upload } = ingestFileExamples;
@@ -101,11 +115,8 @@ const ingestTextRoute = ({ ingest, answerAgain, admit, bucket }: IngestRouteDepe
       },
     },
     handle: async (request, reply) => {
-      const { content, metadata, filename, access_control, on_duplicate } = request.body;
-      const details = { metadata, accessControl: compact(access_control ?? {}), onDuplicate: on_duplicate };
-      const text = { content, filename: displayFilename(filename), ...details };
       const { prefer } = request;
-      const awaited = await ingest.ingestText(text, contextOf(request));
+      const awaited = await ingest.ingestText(toText(request.body), contextOf(request));
       return reply.pending(awaited, (record) => replyIngest(record, { bucket, prefer }));
     },
   });

@@ -84,20 +84,23 @@ async function receive<Stored>(
 export const missingFile = (): HttpError =>
   new HttpError(422, [{ loc: ['body', 'file'], msg: 'field required', type: 'value_error.missing' }]);
 
+/** @throws HttpError 422 for fields that are not as they should be */
+export function parseDetails(fields: Readonly<Record<string, unknown>>): DocumentDetails {
+  const { metadata, access_control, on_duplicate } = parseRequest(fieldsSchema, fields, 'body');
+  return { metadata, accessControl: compact(access_control ?? {}), onDuplicate: on_duplicate };
+}
+
 /** Each field is checked when it arrives, so that an invalid one ends the upload. */
 export function createUploadFields() {
   const taken = new Map<string, unknown>();
-  const parse = () => parseRequest(fieldsSchema, Object.fromEntries(taken), 'body');
+  const parse = () => parseDetails(Object.fromEntries(taken));
   return {
     take: (name: string, value: string | null): void => {
       if (value === null) throw tooLong(name);
       taken.set(name, isWord(name) ? value : parseObject(name, value));
       parse();
     },
-    details: (): DocumentDetails => {
-      const { metadata, access_control, on_duplicate } = parse();
-      return { metadata, accessControl: compact(access_control ?? {}), onDuplicate: on_duplicate };
-    },
+    details: parse,
   };
 }
 

@@ -14,7 +14,7 @@ export const NOT_WHOLE = -3;
  * The only way in which a record changes. It compares the revision, writes what changed, appends to the change log,
  * hides and unhides generations, and appends usage events. Its work does not grow with the number of chunks.
  */
-export const commitScript = defineScript<number>(`${SERVER_TIME}
+const COMMIT = `${SERVER_TIME}
 local change = cjson.decode(ARGV[1])
 local record, sequence, changes, tombstones = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local unfinished, hidden, garbage, dirty, objects = KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]
@@ -81,4 +81,22 @@ else redis.call('ZREM', unfinished, change.id) end
 redis.call('ZADD', changes, redis.call('INCR', sequence), change.id)
 if change.settled then redis.call('PUBLISH', ARGV[2], change.id) end
 return 1
+`;
+
+export const commitScript = defineScript<number>(COMMIT);
+
+/**
+ * The same for several new records, which saves a script and a round trip for each of them. KEYS holds their hashes and then
+ * the keys that all of them share; ARGV the number of records, and for each the number of its arguments and these.
+ * Answers for each what the script above would answer. An error says nothing of the records before the one that failed.
+ */
+export const commitNewScript = defineScript<number[]>(`local function commit(KEYS, ARGV)
+${COMMIT}end
+local records, at, done = tonumber(ARGV[1]), 2, {}
+for i = 1, records do
+  local count = tonumber(ARGV[at])
+  done[i] = commit({KEYS[i], unpack(KEYS, records + 1)}, {unpack(ARGV, at + 1, at + count)})
+  at = at + count + 1
+end
+return done
 `);

@@ -31,10 +31,7 @@ export async function commitChange(
   before: DocumentRecord | null,
   change: Change,
 ): Promise<number> {
-  const owned = change.record ?? before;
-  if (!owned) throw new Error('there is no document to remove');
-  const payload = { ...commitPayload(id, before, change), vectors: vectors.field };
-  const request = commitRequest({ id, ownerId: owned.ownerId, payload, change });
+  const request = commitRequest(id, before, { change, vectors });
   let done = await commitScript.run(redis, request);
   while (done === UNKNOWN_ACCESS_GROUP) {
     // The group must be known to its callers before a record refers to it.
@@ -50,16 +47,15 @@ export async function commitChange(
   return done;
 }
 
-interface CommitRequest {
-  readonly id: string;
-  readonly ownerId: string;
-  readonly payload: object;
-  readonly change: Change;
-}
-
-/** The keys and arguments of the script, in the order in which it reads them. */
-function commitRequest({ id, ownerId, payload, change }: CommitRequest) {
+/** The keys and arguments of the script, in the order in which it reads them; the record's own key comes first. */
+export function commitRequest(
+  id: string,
+  before: DocumentRecord | null,
+  { change, vectors }: { readonly change: Change; readonly vectors: VectorSet },
+) {
+  const ownerId = ownerOf(change.record ?? before);
   const { usage = [] } = change;
+  const payload = { ...commitPayload(id, before, change), vectors: vectors.field };
   const touched = touchedGenerations(change);
   return {
     keys: [
@@ -91,6 +87,11 @@ function commitRequest({ id, ownerId, payload, change }: CommitRequest) {
       keys.accessGroup(''),
     ],
   };
+}
+
+function ownerOf(record: DocumentRecord | null): string {
+  if (!record) throw new Error('there is no document to remove');
+  return record.ownerId;
 }
 
 /** The generations whose hashes the change reads or writes. */

@@ -4,7 +4,9 @@ import { laterRevision, type DocumentRecord, type DocumentState } from '../docum
 import type { Redis } from '../redis/client.js';
 import type { Change, Effects, Transition } from './change.js';
 import { commitChange } from './commit.js';
+import { commitNew, type NewRecord } from './commit-new.js';
 import { readRecords } from './read-records.js';
+import { findFinished, readStates } from './read-states.js';
 import {
   absentIfMalformed,
   readRecord,
@@ -18,11 +20,17 @@ export interface Records {
   read(id: string): Promise<DocumentRecord | null>;
   /** Reads only what tells whether something is being done with the document; null when there is none. */
   readState(id: string): Promise<DocumentState | null>;
+  /** The same for many documents, in the order of their ids. */
+  readStates(ids: readonly string[]): Promise<(DocumentState | null)[]>;
+  /** Returns those of the documents with which nothing is done any more, in one command. */
+  findFinished(ids: readonly string[]): Promise<string[]>;
   /** Reads records in the order of their ids, with null for each that does not exist or cannot be read. */
   readMany(ids: readonly string[]): Promise<(DocumentRecord | null)[]>;
   /** Reads the first of these, at least one, until they have `enoughBytes`; see `readMany`. */
   readSome(ids: readonly string[], enoughBytes: number): Promise<(DocumentRecord | null)[]>;
   create(record: DocumentRecord, effects?: Effects): Promise<void>;
+  /** The same for many records in few steps. Resolves with the error of each, or null where it was written. */
+  createMany(created: readonly NewRecord[]): Promise<(Error | null)[]>;
   /**
    * Applies `transition` atomically, and again to the newer record when another process came first. `known` is a
    * record that was read a moment ago, which saves reading it again.
@@ -51,6 +59,9 @@ export function createRecords(
   return {
     read,
     readState: (id) => readState(redis, id),
+    readStates: (ids) => readStates(redis, ids, onMalformed),
+    findFinished: (ids) => findFinished(redis, ids),
+    createMany: (created) => commitNew({ redis, vectors, groups }, created),
     readMany: (ids) => Promise.all(ids.map((id) => read(id).catch(absentIfMalformed(id, onMalformed)))),
     readSome: (ids, enoughBytes) => readRecords(redis, ids, { enoughBytes, onMalformed }),
     create: async (record, effects = {}) => {

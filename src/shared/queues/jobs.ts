@@ -78,6 +78,13 @@ export function createJobs({ connection, redis, onError }: CreateJobsOptions) {
     /** @param options.isPatient whether nobody waits for the job, so that it goes after jobs that its caller waits for */
     addIngest: (record: DocumentRecord, options: { requestId: string; isPatient?: boolean }) =>
       add(ingestOf(record, options)),
+    /** The same for many records of one caller, which take their turns in this order. */
+    addIngests: async (
+      records: readonly DocumentRecord[],
+      options: { requestId: string; isPatient?: boolean },
+    ) => {
+      await Promise.all(ingestsOf(records, options).map(add));
+    },
     /** Removes the job of an attempt that is over. A job that runs already finds this out by itself. */
     removeIngest: async (record: DocumentRecord) => {
       await queues.queue(ingestLane(record.pending)).remove(jobIds.ingest(fenceOf(record)));
@@ -157,6 +164,21 @@ function ingestOf(
     flow: flowOf(isPatient ? 'patient' : 'waiting', callerOf(record)),
     jobs: [{ name: 'ingest', data, opts, cost: ingestCost(record) }],
   };
+}
+
+/** One addition for each lane. */
+function ingestsOf(
+  records: readonly DocumentRecord[],
+  options: { requestId: string; isPatient?: boolean },
+): Addition[] {
+  const byPlace = new Map<string, Addition[]>();
+  for (const addition of records.map((record) => ingestOf(record, options))) {
+    const place = `${addition.lane} ${addition.flow}`;
+    const others = byPlace.get(place);
+    if (others) others.push(addition);
+    else byPlace.set(place, [addition]);
+  }
+  return [...byPlace.values()].map((same) => ({ ...at(same, 0), jobs: same.flatMap(({ jobs }) => jobs) }));
 }
 
 function embedsOf(

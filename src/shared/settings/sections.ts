@@ -94,6 +94,8 @@ const ids = { min: 1, max: 4_294_967_294 };
 export const ingest = z.strictObject({
   waitSeconds: whole(20, { min: 0, max: 120 }, 'How long an ingest waits for its document to be searchable.'),
   maxFileBytes: whole(104_857_600, { min: 1, max: 16 * gigabyte }, 'Largest uploaded file, in bytes.'),
+  maxBatchDocuments: whole(1_000, { min: 1, max: 100_000 }, 'Maximum number of texts in a JSON batch.'),
+  maxBatchFiles: whole(100, { min: 1, max: 10_000 }, 'Maximum number of files in a form with many files.'),
   maxChunks: whole(
     20_000,
     { min: 1, max: 1_000_000 },

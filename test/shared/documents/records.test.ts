@@ -46,6 +46,25 @@ describe('records', () => {
     expect(await records.read('11111111-1111-1111-1111-111111111111')).toBeNull();
   });
 
+  test('creates many at once, each of them wholly or not at all, and reads their states', async () => {
+    const documents = Array.from({ length: 100 }, (_, i) =>
+      makeDocument({ readers: Array.from({ length: i % 3 === 0 ? 20 : 1 }, (_each, j) => `r${String(j)}`) }),
+    );
+    const [known] = documents;
+    if (!known) throw new Error('no document');
+    await records.create(known);
+    const before = Number(await redis.get(keys.sequence));
+    const errors = await records.createMany(documents.map((record) => ({ record })));
+    expect(errors[0]).toMatchObject({ message: 'a document with this id exists' });
+    expect(errors.slice(1)).toEqual(Array.from({ length: 99 }, () => null));
+    expect(Number(await redis.get(keys.sequence)) - before).toBe(99);
+    expect(await records.readMany(documents.map(({ id }) => id))).toEqual(documents);
+    const ids = [...documents.map(({ id }) => id), '11111111-1111-1111-1111-111111111111'];
+    const states = documents.map(({ status, retag }) => ({ status, retag }));
+    expect(await records.readStates(ids)).toEqual([...states, null]);
+    expect(await records.findFinished(ids)).toEqual([ids.at(-1)]);
+  });
+
   test('reads as many at a time as have enough bytes, and at least one', async () => {
     const documents = Array.from({ length: 5 }, () =>
       makeDocument({ metadata: { long: 'x'.repeat(4_000) } }),

@@ -11,6 +11,7 @@ import type { Duplex } from 'node:stream';
 import { expectContinue } from './expect-continue.js';
 import { closeLingering } from './lingering-close.js';
 import type { Messages } from './messages.js';
+import { limitRequestTime } from './request-time.js';
 import { serializePipelined } from './serialize-pipelined.js';
 import { sendJson } from '../response/send-json.js';
 import { cutOffSlowClients, type SlowClientLimits } from './slow-clients.js';
@@ -33,7 +34,8 @@ export function createApiServer(
   listener: RequestListener,
   { requestTimeoutSeconds, messages, ...sending }: ApiServerOptions,
 ): Server {
-  const server = createServer({ ...serverOptions(requestTimeoutSeconds * 1_000), ...classesOf(messages) });
+  const requestTimeout = requestTimeoutSeconds * 1_000;
+  const server = createServer({ ...serverOptions(requestTimeout), ...classesOf(messages) });
   cutOffSlowClients(server, sending);
   const responses = new WeakMap<Duplex, ServerResponse>();
   const handle = serializePipelined((request, response) => {
@@ -42,6 +44,9 @@ export function createApiServer(
   });
   const accept: RequestListener = (request, response) => {
     closeLingering(request, response);
+    limitRequestTime(request, requestTimeout, () => {
+      server.emit('clientError', requestTimedOut(), request.socket);
+    });
     handle(request, response);
   };
   server.on('request', accept);
@@ -58,7 +63,8 @@ const classesOf = (messages: Messages | undefined): ServerOptions =>
 
 function serverOptions(requestTimeout: number): ServerOptions {
   return {
-    requestTimeout,
+    // Each request is timed by itself, since streams may take longer.
+    requestTimeout: 0,
     headersTimeout: Math.min(HEADERS_TIMEOUT_MILLISECONDS, requestTimeout),
     connectionsCheckingInterval: Math.min(1_000, requestTimeout),
     keepAliveTimeout: 65_000,
@@ -67,6 +73,10 @@ function serverOptions(requestTimeout: number): ServerOptions {
     requireHostHeader: false,
   };
 }
+
+/** The error that Node.js raises for its own timeout. */
+const requestTimedOut = () =>
+  Object.assign(new Error('the request took too long'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 
 /**
  * Refuses what never reaches the app: other expectations than `100-continue`, malformed requests, and tunnels. `responses`

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { at } from '../../../shared/at.js';
 import { HttpError } from '../http-error.js';
+import type { ReadJson } from '../json/reader.js';
 import type { BodyClaim } from './body-budget.js';
 import { watchProgress } from './body-progress.js';
 import { GatheredBytes } from './gathered-bytes.js';
@@ -44,6 +45,12 @@ export interface BodyOptions {
   /** Grows with what arrives; its creator releases it. */
   readonly claim: BodyClaim;
   readonly graceSeconds: number;
+}
+
+export interface BodyReading extends BodyOptions {
+  readonly readJson: ReadJson;
+  /** Is called with the bytes of a JSON body before they are parsed. */
+  readonly onBytes?: (bytes: Uint8Array) => void;
 }
 
 /**

@@ -15,8 +15,7 @@ export interface UploadTarget<Stored> {
 }
 
 /** The state of one upload while its body is read. */
-export interface UploadState<Stored> {
-  stored: Promise<Stored> | null;
+export interface UploadState {
   /** Form fields that were sent like files and are still being read. */
   readonly fields: Promise<void>[];
   failure: { readonly error: unknown } | null;
@@ -25,12 +24,15 @@ export interface UploadState<Stored> {
   passedBytes: number;
 }
 
+/** The same for an upload of one file. */
+export interface FileState<Stored> extends UploadState {
+  stored: Promise<Stored> | null;
+}
+
+type FieldTarget = Pick<UploadTarget<unknown>, 'fields' | 'onField'>;
+
 /** Passes the form fields of a multipart body on to the target. */
-export function takeFields<Stored>(
-  parser: Busboy,
-  target: UploadTarget<Stored>,
-  reading: UploadState<Stored>,
-): void {
+export function takeFields(parser: Busboy, target: FieldTarget, reading: UploadState): void {
   // @NOTE busboy's type does not say it: the name is undefined when the part gives none, the value in an unknown charset.
   parser.on('field', (name: string | undefined, value: string | undefined, info) => {
     const maxBytes = fieldLimit(target, name);
@@ -46,12 +48,7 @@ export function takeFields<Stored>(
   }
 }
 
-function takeField<Stored>(
-  name: string,
-  value: string | null,
-  target: UploadTarget<Stored>,
-  reading: UploadState<Stored>,
-): void {
+function takeField(name: string, value: string | null, target: FieldTarget, reading: UploadState): void {
   if (reading.failure) return;
   try {
     target.onField?.(name, value);
@@ -64,7 +61,7 @@ function takeField<Stored>(
 export function takeFiles<Stored>(
   parser: Busboy,
   target: UploadTarget<Stored>,
-  reading: UploadState<Stored>,
+  reading: FileState<Stored>,
 ): void {
   parser.on('file', (name: string | undefined, bytes, { filename = '', mimeType }) => {
     // Without a listener the error of a part that breaks off would end the process. Its reader gets the error as well.
@@ -87,7 +84,7 @@ export function takeFiles<Stored>(
       reading.stored = target.storeFile(file);
       reading.stored.catch(reading.stop);
     } else if (name !== undefined && maxBytes !== null) {
-      const taken = collect(bytes, maxBytes).then((value) => {
+      const taken = collectField(bytes, maxBytes).then((value) => {
         takeField(name, value, target, reading);
       });
       taken.catch(reading.stop);
@@ -99,7 +96,7 @@ export function takeFiles<Stored>(
 /** Passes a file's bytes on and counts them as no longer held. */
 async function* countPassed(
   bytes: AsyncIterable<Uint8Array>,
-  reading: UploadState<unknown>,
+  reading: UploadState,
 ): AsyncGenerator<Uint8Array> {
   for await (const part of bytes) {
     reading.passedBytes += part.length;
@@ -108,11 +105,14 @@ async function* countPassed(
 }
 
 /** Returns the most bytes that a field may have; null for a field that is not read. */
-const fieldLimit = (target: UploadTarget<unknown>, name: string | undefined): number | null =>
+const fieldLimit = (target: FieldTarget, name: string | undefined): number | null =>
   name !== undefined && Object.hasOwn(target.fields, name) ? (target.fields[name] ?? null) : null;
 
 /** Reads a form field that was sent like a file, as browsers do with a Blob; null when it exceeds `maxBytes`. */
-async function collect(bytes: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string | null> {
+export async function collectField(
+  bytes: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): Promise<string | null> {
   const gathered = new GatheredBytes();
   let size = 0;
   for await (const part of bytes) {

@@ -4,21 +4,16 @@ import type { ValidationItem } from '../../../shared/errors.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
 import { parseRequest } from '../validation/parse-request.js';
 import { HttpError } from '../http-error.js';
-import type { ReadJson } from '../json/reader.js';
 import type { Route } from '../route.js';
-import { checkEncoding, hasBody, isJson, mediaTypeOf, readBytes, type BodyOptions } from './body.js';
+import { isNdjson, NDJSON } from './items/receive-items.js';
+import { checkEncoding, hasBody, isJson, mediaTypeOf, readBytes, type BodyReading } from './body.js';
 import { readForm } from './form.js';
 import { isMultipart } from './upload.js';
 
-/** A body before it is validated. With `upload`, the handler receives it. */
+/** A body before it is validated. With `upload` and `items`, the handler receives it. */
 export type RawBody =
-  { readonly type: 'none' | 'upload' } | { readonly type: 'json' | 'form'; readonly value: unknown };
-
-export interface BodyReading extends BodyOptions {
-  readonly readJson: ReadJson;
-  /** Is called with the bytes of a JSON body before they are parsed. */
-  readonly onBytes?: (bytes: Uint8Array) => void;
-}
+  | { readonly type: 'none' | 'upload' | 'items' }
+  | { readonly type: 'json' | 'form'; readonly value: unknown };
 
 /** Reads the body in the form that the route takes. @throws HttpError 413, 415, 422 (malformed JSON) */
 export async function readBody(
@@ -29,6 +24,12 @@ export async function readBody(
   if (route.upload && isMultipart(request)) {
     checkEncoding(request);
     return { type: 'upload' };
+  }
+  if (route.items) {
+    if (!hasBody(request)) return { type: 'items' };
+    checkEncoding(request);
+    if (!isJson(mediaTypeOf(request)) && !isNdjson(request)) throw unsupported(route);
+    return { type: 'items' };
   }
   const takesJson = route.request.body !== undefined && (route.upload?.alsoJson ?? true);
   if (!takesJson) {
@@ -61,7 +62,8 @@ function unsupported(route: Route): HttpError {
   const upload = route.upload ? ['multipart/form-data'] : [];
   const json =
     route.request.body !== undefined && (route.upload?.alsoJson ?? true) ? ['application/json'] : [];
-  return new HttpError(415, `Content-Type must be ${[...json, ...forms, ...upload].join(' or ')}`);
+  const lines = route.items ? [NDJSON] : [];
+  return new HttpError(415, `Content-Type must be ${[...json, ...lines, ...forms, ...upload].join(' or ')}`);
 }
 
 export interface RawParts {
@@ -107,6 +109,7 @@ function parseBody({ request }: Route, { body, query }: RawParts, parse: Parse):
   switch (body.type) {
     case 'none':
     case 'upload':
+    case 'items':
       return undefined;
     case 'form':
       return parse(request.form, body.value, 'body');

@@ -5,7 +5,13 @@ import { HttpError } from '../http-error.js';
 import type { BodyClaim } from './body-budget.js';
 import { watchProgress } from './body-progress.js';
 import { announcedBytes, type BodyOptions } from './body.js';
-import { takeFields, takeFiles, type UploadState, type UploadTarget } from './multipart-parts.js';
+import {
+  takeFields,
+  takeFiles,
+  type FileState,
+  type UploadState,
+  type UploadTarget,
+} from './multipart-parts.js';
 
 /**
  * Reads a multipart body once, with its parts in any order. Resolves with null when it holds no `file`. Rejects only after
@@ -15,14 +21,15 @@ import { takeFields, takeFiles, type UploadState, type UploadTarget } from './mu
 export type ReceiveUpload = <Stored>(target: UploadTarget<Stored>) => Promise<Stored | null>;
 
 /** What form fields and part headers may take in addition to the file. */
-const OVERHEAD_BYTES = 8 * 1024 * 1024;
+export const OVERHEAD_BYTES = 8 * 1024 * 1024;
 const MAX_FIELDS = 64;
 const MAX_FIELD_BYTES = 4 * 1024 * 1024;
 
 export const isMultipart = (request: IncomingMessage): boolean =>
   /^\s*multipart\/form-data\s*(;|$)/i.test(request.headers['content-type'] ?? '');
 
-const malformed = (cause?: unknown): HttpError => new HttpError(400, 'Malformed multipart body', { cause });
+export const malformed = (cause?: unknown): HttpError =>
+  new HttpError(400, 'Malformed multipart body', { cause });
 
 export type UploadReading = Pick<BodyOptions, 'onReading' | 'claim' | 'graceSeconds'>;
 
@@ -42,7 +49,7 @@ async function receive<Stored>(
   { claim, graceSeconds }: UploadReading,
 ): Promise<Stored | null> {
   const parser = createParser(request);
-  const reading: UploadState<Stored> = {
+  const reading: FileState<Stored> = {
     stored: null,
     fields: [],
     failure: null,
@@ -83,10 +90,10 @@ function createParser(request: IncomingMessage): Busboy {
 }
 
 /** Stops reading when the request breaks off or grows too large. Returns a function that ends the watch. */
-function watchRequest(
+export function watchRequest(
   request: IncomingMessage,
-  { maxFileBytes }: UploadTarget<unknown>,
-  { reading, claim }: { reading: UploadState<unknown>; claim: BodyClaim },
+  { maxFileBytes }: Pick<UploadTarget<unknown>, 'maxFileBytes'>,
+  { reading, claim }: { reading: UploadState; claim: BodyClaim },
 ): () => void {
   const { stop } = reading;
   let received = 0;

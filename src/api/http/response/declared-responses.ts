@@ -34,8 +34,9 @@ export function responsesOf(route: Route): ReadonlyMap<number, ResponseShape> {
   // A form may be malformed.
   if (route.upload ?? route.request.form) responses.set(400, errorBody);
   if (route.permission !== 'open') responses.set(401, errorBody).set(403, errorBody);
-  if (body || route.upload) responses.set(408, errorBody).set(413, errorBody).set(415, errorBody);
-  if (path ?? query ?? body ?? route.upload) responses.set(422, validationErrorBody);
+  if (body || route.upload || route.items)
+    responses.set(408, errorBody).set(413, errorBody).set(415, errorBody);
+  if (path ?? query ?? body ?? route.items ?? route.upload) responses.set(422, validationErrorBody);
   // The key may belong to another request, or to one that is under way.
   if (route.idempotency) responses.set(409, errorBody).set(422, validationErrorBody);
   responses.set(429, errorBody).set(500, errorBody).set(503, errorBody);

@@ -28,6 +28,13 @@ interface EventsReply<Event> extends Headers {
   readonly events: AsyncIterable<Event>;
 }
 
+/** A stream of lines of JSON (NDJSON), which arrive in groups. */
+interface LinesReply<Item> extends Headers {
+  readonly type: 'lines';
+  readonly status: number;
+  readonly lines: AsyncIterable<readonly Item[]>;
+}
+
 interface Download {
   readonly bytes: AsyncIterable<Uint8Array>;
   readonly sizeBytes: number;
@@ -41,7 +48,11 @@ interface DownloadReply extends Headers, Download {
 
 /** Any reply that can be sent. */
 export type ApiReply =
-  JsonReply<number, unknown> | ItemsReply<unknown> | EventsReply<unknown> | DownloadReply;
+  | JsonReply<number, unknown>
+  | ItemsReply<unknown>
+  | EventsReply<unknown>
+  | LinesReply<unknown>
+  | DownloadReply;
 
 /** A reply that is still waited for, although the request's body is no longer needed and its memory can be released. */
 export interface PendingReply<Reply = ApiReply> {
@@ -81,6 +92,7 @@ type JsonReplies<Declared extends Responses, Statuses extends JsonStatus<Declare
 export type DeclaredReply<Declared extends Responses, Events extends z.ZodType = never> =
   | JsonReplies<Declared>
   | ([ItemOf<Declared>] extends [never] ? never : ItemsReply<ItemOf<Declared>>)
+  | ([ItemOf<Declared>] extends [never] ? never : LinesReply<ItemOf<Declared>>)
   | ([Events] extends [never] ? never : EventsReply<z.output<Events>>)
   | (Declared extends { readonly 200: 'download' } ? DownloadReply : never);
 
@@ -102,6 +114,12 @@ export interface Replies<Declared extends Responses, Events extends z.ZodType = 
     items: AsyncIterable<Item>,
     view: (item: Item) => ItemOf<Declared>,
   ): ItemsReply<ItemOf<Declared>>;
+  /** Lines of JSON, each an item of the declared list. */
+  lines(
+    status: JsonStatus<Declared>,
+    lines: AsyncIterable<readonly ItemOf<Declared>[]>,
+    headers?: Readonly<Record<string, string>>,
+  ): LinesReply<ItemOf<Declared>>;
   events<Event>(
     events: AsyncIterable<Event>,
     view: (event: Event) => z.output<Events>,
@@ -124,6 +142,11 @@ export const reply = {
     type: 'items',
     items: mapIterable(items, view),
   }),
+  lines: (
+    status: number,
+    lines: AsyncIterable<readonly unknown[]>,
+    headers: Readonly<Record<string, string>> = {},
+  ): LinesReply<unknown> => ({ type: 'lines', status, lines, headers }),
   events: <Event>(events: AsyncIterable<Event>, view: (event: Event) => unknown): EventsReply<unknown> => ({
     type: 'events',
     events: mapIterable(events, view),

@@ -6,6 +6,7 @@ import type { ApiReply } from './reply.js';
 import { sendDownload } from './send-download.js';
 import { sendEvents } from './send-events.js';
 import { sendItems } from './send-items.js';
+import { sendLines } from './send-lines.js';
 import { sendText, startJson } from './send-json.js';
 import { PIECE_BYTES, writeWithBackpressure } from './write-with-backpressure.js';
 
@@ -34,6 +35,9 @@ export async function sendReply(exchange: Exchange, reply: ApiReply): Promise<vo
     case 'items':
       await sendItems(response, reply.items, { isHead });
       return;
+    case 'lines':
+      await sendLines(response, reply);
+      return;
     case 'events':
       await sendEvents(response, reply.events, (error) => {
         requestLogger(request).warn({ err: error }, 'event stream failed');
@@ -52,6 +56,9 @@ async function abandon(reply: ApiReply, reason: unknown): Promise<void> {
       return;
     case 'items':
       await abandonIterator(reply.items[Symbol.asyncIterator](), reason);
+      return;
+    case 'lines':
+      await abandonIterator(reply.lines[Symbol.asyncIterator](), reason);
       return;
     case 'events':
       await abandonIterator(reply.events[Symbol.asyncIterator](), reason);

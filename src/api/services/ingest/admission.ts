@@ -13,6 +13,22 @@ import { createTally } from '../../../shared/tools/tally.js';
  */
 export type Admit = (callerId: string) => Promise<() => void>;
 
+/** Admits as many of `wanted` ingests of a caller as there is room for, and says why it did not admit the others. */
+export type AdmitSome = (callerId: string, wanted: number) => Promise<SomeAdmitted>;
+
+export interface SomeAdmitted {
+  readonly admitted: number;
+  /** Null when all were admitted. */
+  readonly refusal: TooManyError | TryLaterError | null;
+  /** Ends the admission of all of them. */
+  readonly leave: () => void;
+}
+
+export interface Admission {
+  readonly admit: Admit;
+  readonly admitSome: AdmitSome;
+}
+
 export interface AdmissionLimits {
   /** The maximum number of documents that wait or are being ingested, for all callers together and for one. */
   readonly maxWaiting: number;
@@ -30,29 +46,57 @@ const RETRY_LATER = { retryAfterSeconds: 30 };
  * the memory that is left. The counts in Redis are exact, and what this process has admitted is added until it is in
  * them. Other processes may admit as many at the same moment.
  */
-export function createAdmission(redis: Redis, limits: AdmissionLimits, memory: MemoryWatch): Admit {
+export function createAdmission(redis: Redis, limits: AdmissionLimits, memory: MemoryWatch): Admission {
   const arriving = createArriving();
-  return async (callerId) => {
+  const admitSome: AdmitSome = async (callerId, wanted) => {
     // This is taken before the counts are read, so that each earlier ingest is in one of them.
     const before = arriving.figures(callerId);
-    const leave = arriving.enter(callerId);
+    const arrival = arriving.enter(callerId, wanted);
     try {
-      const [all, own, full] = await Promise.all([
+      const [all, own, isFull] = await Promise.all([
         countUnfinishedIngests(redis),
         countUnfinishedIngestsOf(redis, callerId),
         memory.isShort(),
       ]);
-      if (own + before.own >= limits.maxWaitingPerCaller)
-        throw new TooManyError('Too many of your documents are waiting to be ingested', RETRY_LATER);
-      if (all + before.all >= limits.maxWaiting)
-        throw new TryLaterError('Too many documents are waiting to be ingested', RETRY_LATER);
-      if (full) throw new TryLaterError('There is no room for more documents', RETRY_LATER);
-      return leave;
+      const { room, refusal } = roomFor({ all: all + before.all, own: own + before.own, isFull }, limits);
+      const admitted = Math.min(wanted, room);
+      arrival.reduceTo(admitted);
+      return { admitted, refusal: admitted < wanted ? refusal : null, leave: () => arrival.reduceTo(0) };
     } catch (error) {
-      leave();
+      arrival.reduceTo(0);
       throw error;
     }
   };
+  return {
+    admitSome,
+    admit: async (callerId) => {
+      const { refusal, leave } = await admitSome(callerId, 1);
+      if (refusal) throw refusal;
+      return leave;
+    },
+  };
+}
+
+interface Figures {
+  readonly all: number;
+  readonly own: number;
+  /** Whether Redis is short of memory. */
+  readonly isFull: boolean;
+}
+
+/** How many more documents there is room for, and why there is none for others. */
+function roomFor({ all, own, isFull }: Figures, { maxWaiting, maxWaitingPerCaller }: AdmissionLimits) {
+  const ofCaller = Math.max(0, maxWaitingPerCaller - own);
+  const ofAll = Math.max(0, maxWaiting - all);
+  if (ofCaller === 0 || (!isFull && ofCaller <= ofAll)) {
+    const refusal = new TooManyError('Too many of your documents are waiting to be ingested', RETRY_LATER);
+    return { room: ofCaller, refusal };
+  }
+  if (ofAll === 0 || !isFull) {
+    const refusal = new TryLaterError('Too many documents are waiting to be ingested', RETRY_LATER);
+    return { room: ofAll, refusal };
+  }
+  return { room: 0, refusal: new TryLaterError('There is no room for more documents', RETRY_LATER) };
 }
 
 /** Counts requests that were admitted and whose records are not written yet; an upload may take minutes. */
@@ -65,13 +109,15 @@ function createArriving() {
   };
   return {
     figures: (callerId: string) => ({ all, own: byCaller.of(callerId) }),
-    /** Returns a function that ends the admission; calling it again does nothing. */
-    enter: (callerId: string): (() => void) => {
-      let isIn = true;
-      add(callerId, 1);
-      return () => {
-        if (isIn) add(callerId, -1);
-        isIn = false;
+    /** Counts as many requests, until their number is reduced. */
+    enter: (callerId: string, count: number) => {
+      let left = count;
+      add(callerId, count);
+      return {
+        reduceTo: (number: number): void => {
+          add(callerId, number - left);
+          left = number;
+        },
       };
     },
   };

@@ -15,6 +15,10 @@ export interface Wait<Value> {
 export interface ChangeWaiter {
   /** Resolves with the last value that was read: it is done, or the time is over, or the signal has aborted. */
   waitFor<Value>(wait: Wait<Value>): Promise<Value>;
+  /** Calls `wake` at each change of a document. Returns a function that ends this. */
+  listen(id: string, wake: () => void): () => void;
+  /** Aborts when the process stops, which ends all waits. */
+  readonly stopping: AbortSignal;
   close(): void;
 }
 
@@ -29,7 +33,7 @@ const POLL_MILLISECONDS = 1_000;
 export async function createChangeWaiter(
   redis: Redis,
   onError: (error: Error) => void,
-  stopping?: AbortSignal,
+  stopping: AbortSignal = new AbortController().signal,
 ): Promise<ChangeWaiter> {
   const listeners = createListeners();
   const subscriber = redis.duplicate();
@@ -37,16 +41,18 @@ export async function createChangeWaiter(
   await subscriber.connect();
   await subscriber.subscribe(keys.changed, listeners.wake);
   return {
+    stopping,
+    listen: listeners.add,
     waitFor: async (wait) => {
       const bell = createBell();
       // Listening begins before the first read, so that no change falls between the two.
       const stopListening = listeners.add(wait.id, bell.ring);
-      for (const each of [wait.signal, stopping]) each?.addEventListener('abort', bell.ring, { once: true });
+      for (const each of [wait.signal, stopping]) each.addEventListener('abort', bell.ring, { once: true });
       try {
         return await readUntilDone(wait, bell, stopping);
       } finally {
         stopListening();
-        for (const each of [wait.signal, stopping]) each?.removeEventListener('abort', bell.ring);
+        for (const each of [wait.signal, stopping]) each.removeEventListener('abort', bell.ring);
       }
     },
     close: () => {
@@ -58,13 +64,13 @@ export async function createChangeWaiter(
 async function readUntilDone<Value>(
   { read, known, isDone, milliseconds, signal }: Wait<Value>,
   bell: Bell,
-  stopping: AbortSignal | undefined,
+  stopping: AbortSignal,
 ): Promise<Value> {
   const end = performance.now() + milliseconds;
   for (let first = known; ; first = undefined) {
     const value = first ?? (await read());
     const left = end - performance.now();
-    if (isDone(value) || left <= 0 || signal.aborted || stopping?.aborted) return value;
+    if (isDone(value) || left <= 0 || signal.aborted || stopping.aborted) return value;
     // Timers drop fractions of a millisecond and may be a little early: one that is too early costs another read.
     await bell.heard(Math.min(Math.ceil(left) + 1, POLL_MILLISECONDS));
   }

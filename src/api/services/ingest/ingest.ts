@@ -130,7 +130,7 @@ interface NewDocument extends Omit<DocumentDetails, 'onDuplicate'> {
   readonly documentId: string;
 }
 
-function newRecord(
+export function newRecord(
   content: Content,
   { documentId, metadata, accessControl }: NewDocument,
   { callerId, startedAtMs }: RequestContext,

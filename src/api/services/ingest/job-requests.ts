@@ -5,6 +5,11 @@ import type { RequestContext } from '../request-context.js';
 
 export interface JobRequests {
   ingest(record: DocumentRecord, context: Pick<RequestContext, 'requestId' | 'waitSeconds'>): Promise<void>;
+  /** The same for many records of one caller. */
+  ingestAll(
+    records: readonly DocumentRecord[],
+    context: Pick<RequestContext, 'requestId' | 'waitSeconds'>,
+  ): Promise<void>;
   /** Removes the job of an attempt that ended while the job was waiting, so that useless jobs do not pile up. */
   forgetIngest(record: DocumentRecord): Promise<void>;
   retag(record: DocumentRecord, context: Pick<RequestContext, 'requestId' | 'callerId'>): Promise<void>;
@@ -16,7 +21,7 @@ export interface JobRequests {
  * cannot be added is only logged.
  */
 export function createJobRequests(
-  jobs: Pick<Jobs, 'addIngest' | 'removeIngest' | 'addRetag' | 'addCleans'>,
+  jobs: Pick<Jobs, 'addIngest' | 'addIngests' | 'removeIngest' | 'addRetag' | 'addCleans'>,
   logger: Logger,
 ): JobRequests {
   const attempt = async (job: string, add: () => Promise<void>) => {
@@ -30,6 +35,8 @@ export function createJobRequests(
     // Callers that wait for their document go first.
     ingest: (record, { requestId, waitSeconds }) =>
       attempt('ingest', () => jobs.addIngest(record, { requestId, isPatient: waitSeconds === 0 })),
+    ingestAll: (records, { requestId, waitSeconds }) =>
+      attempt('ingest', () => jobs.addIngests(records, { requestId, isPatient: waitSeconds === 0 })),
     forgetIngest: (record) => attempt('forget', () => jobs.removeIngest(record)),
     retag: ({ id, retag }, { callerId, requestId }) =>
       attempt('retag', () => jobs.addRetag(id, retag, { callerId, requestId })),

@@ -1,0 +1,101 @@
+/**
+ * What a short text costs to take in by batches, in time of the processor: `npx tsx bench/batch-cost.ts
+ * [documents] [batches at once] [folder for CPU profiles]`. Times of the processor, unlike those of a clock, hardly depend
+ * on what else the machine does. Redis writes its log as `npm start` has it written, with `appendfsync always`.
+ */
+import { mkdir } from 'node:fs/promises';
+import { createClient as createRedisClient } from 'redis';
+import { createClient } from '../test/support/client.js';
+import { processorSeconds } from '../test/support/processes.js';
+import { startTestRedis } from '../test/support/redis.js';
+import { startService } from '../test/support/service.js';
+import { round } from './support/client.js';
+import { loadCollection } from './support/collections.js';
+
+const [documents = 4_000, clients = 4] = process.argv.slice(2, 4).map(Number);
+const folder = process.argv[4];
+/** Documents that are taken in before, so that code is compiled and tables are loaded. */
+const WARM = 2_000;
+const BATCH = 500;
+
+const collection = loadCollection('scifact');
+if (!collection) process.exit(0);
+const texts = Array.from({ length: WARM + documents }, (_, i) => ({
+  content: collection.documents[i % collection.documents.length]?.text ?? '',
+}));
+
+if (folder !== undefined) await mkdir(folder, { recursive: true });
+const redis = await startTestRedis({ arguments: ['--appendfsync', 'always'] });
+const service = await startService({
+  redis,
+  workers: ['ingestion', 'embedding,cache,usage,maintenance'],
+  env: { QUIRE_LOG_LEVEL: 'warn', QUIRE_WORKERS_LOCK_SECONDS: '30', QUIRE_WORKERS_SWEEP_SECONDS: '30' },
+  execArgv: folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`],
+});
+const pids = {
+  api: service.api.child.pid ?? 0,
+  ingestion: service.workers[0]?.child.pid ?? 0,
+  others: service.workers[1]?.child.pid ?? 0,
+  redis: redis.pid,
+};
+const client = createClient(service.url, 'load');
+const counting = createRedisClient({ url: redis.url });
+await counting.connect();
+
+async function times(): Promise<Record<string, number>> {
+  const all = Object.entries(pids).map(async ([name, pid]) => [name, await processorSeconds(pid)] as const);
+  return Object.fromEntries(await Promise.all(all));
+}
+
+/** Microseconds of Redis for each command. */
+async function commands(): Promise<Map<string, { calls: number; usec: number }>> {
+  const found = (await counting.info('commandstats')).matchAll(/^cmdstat_(\S+?):calls=(\d+),usec=(\d+)/gm);
+  return new Map(
+    [...found].map(([, name = '', calls, usec]) => [name, { calls: Number(calls), usec: Number(usec) }]),
+  );
+}
+
+async function load(some: typeof texts): Promise<void> {
+  const batches = Array.from({ length: Math.ceil(some.length / BATCH) }, (_, i) =>
+    some.slice(i * BATCH, (i + 1) * BATCH),
+  );
+  const send = async () => {
+    for (let batch = batches.shift(); batch; batch = batches.shift()) {
+      const { status } = await client.post('/ingest/batch', { documents: batch }, { prefer: 'wait=120' });
+      if (status !== 200) throw new Error(`a batch was answered ${String(status)}`);
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, send));
+}
+
+try {
+  await load(texts.slice(0, WARM));
+  const [before, asked, start] = [await times(), await commands(), performance.now()];
+  await load(texts.slice(WARM));
+  const seconds = (performance.now() - start) / 1_000;
+  const [after, askedAfter] = [await times(), await commands()];
+  const each = Object.keys(pids).map((name) => {
+    const milliseconds = (1_000 * ((after[name] ?? 0) - (before[name] ?? 0))) / documents;
+    return [name, round(milliseconds, 3)] as const;
+  });
+  const sum = each.reduce((total, [, value]) => total + value, 0);
+  console.table([
+    { ...Object.fromEntries(each), sum: round(sum, 3), documentsPerSecond: round(documents / seconds) },
+  ]);
+  const counted = [...askedAfter].map(([name, { calls, usec }]) => {
+    const { calls: earlier = 0, usec: used = 0 } = asked.get(name) ?? {};
+    return {
+      name,
+      calls: round((calls - earlier) / documents, 2),
+      usec: round((usec - used) / documents, 2),
+    };
+  });
+  const shown = counted.filter(({ calls }) => calls >= 0.02).sort((a, b) => b.usec - a.usec);
+  console.log(
+    shown.map(({ name, calls, usec }) => `${name} ${String(calls)} (${String(usec)} µs)`).join(', '),
+  );
+} finally {
+  counting.destroy();
+  await service.stop();
+  await redis.stop();
+}

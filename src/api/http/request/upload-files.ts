@@ -1,0 +1,193 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import busboy, { type Busboy } from 'busboy';
+import { fileTooLarge, type IncomingFile } from '../../services/ingest/incoming-file.js';
+import { HttpError } from '../http-error.js';
+import type { ReadJson } from '../json/reader.js';
+import { watchProgress } from './body-progress.js';
+import { announcedBytes } from './body.js';
+import { collectField, takeFields, type UploadState } from './multipart-parts.js';
+import { malformed, OVERHEAD_BYTES, watchRequest, type UploadReading } from './upload.js';
+
+export interface FilesTarget<Stored> {
+  /** The name of the parts that are files, and how many there may be. */
+  readonly name: string;
+  readonly maxFiles: number;
+  /** A file may be refused by `store` for its size. A body with more bytes than all of them may have is refused as a whole. */
+  readonly maxFileBytes: number;
+  /** The form fields that are read, with the most bytes of each; other fields are skipped. */
+  readonly fields: Readonly<Record<string, number>>;
+  /**
+   * Stores a file, which need not be read to its end: what is left is skipped. It rejects only where the form cannot go on.
+   * Reading throws when the upload breaks off.
+   */
+  readonly store: (file: IncomingFile) => Promise<Stored>;
+}
+
+export interface ReceivedFiles<Stored> {
+  readonly files: readonly Stored[];
+  /** The form fields as JSON. */
+  readonly fields: ReadonlyMap<string, unknown>;
+}
+
+/**
+ * Reads a multipart body with many files once, with its parts in any order. Rejects only after each `store` has settled,
+ * so that the caller can remove what was stored.
+ * @throws HttpError 400 malformed, broken off or a field that is not JSON; 422 no files, or too many; TooLargeError
+ */
+export type ReceiveFiles = <Stored>(target: FilesTarget<Stored>) => Promise<ReceivedFiles<Stored>>;
+
+const MAX_FIELDS = 64;
+const MAX_FIELD_BYTES = 4 * 1024 * 1024;
+
+export type FilesReading = UploadReading & { readonly readJson: ReadJson };
+
+/** A refused form stays unread. Bytes count as held until they are passed on to storage. */
+export function createFilesReceiver(request: IncomingMessage, reading: FilesReading): ReceiveFiles {
+  return async (target) => {
+    const maxBytes = target.maxFileBytes * target.maxFiles;
+    if (announcedBytes(request) > maxBytes + OVERHEAD_BYTES) throw fileTooLarge(maxBytes);
+    reading.onReading();
+    const form = await receive(request, target, reading);
+    if (form.files.length === 0) throw missingFiles(target.name);
+    const fields = new Map<string, unknown>();
+    for (const [name, text] of form.fields) fields.set(name, await parseField(name, text, reading.readJson));
+    return { files: form.files, fields };
+  };
+}
+
+async function parseField(name: string, text: string, readJson: ReadJson): Promise<unknown> {
+  try {
+    return await readJson(Buffer.from(text));
+  } catch (error) {
+    if (error instanceof HttpError) throw new HttpError(400, `Invalid ${name} JSON`);
+    throw error;
+  }
+}
+
+async function receive<Stored>(
+  request: IncomingMessage,
+  target: FilesTarget<Stored>,
+  { claim, graceSeconds }: UploadReading,
+): Promise<{ files: Stored[]; fields: Map<string, string> }> {
+  const parser = createParser(request, target.maxFiles);
+  const stored: Promise<Stored>[] = [];
+  const fields = new Map<string, string>();
+  const onField = (name: string, value: string | null) => {
+    if (value === null) throw tooLong(name);
+    fields.set(name, value);
+  };
+  const reading = createState(request, parser);
+  const closed = new Promise<void>((resolve) => {
+    parser.once('close', resolve);
+  });
+  parser.on('error', (error) => {
+    reading.stop(malformed(error));
+  });
+  parser.on('filesLimit', () => {
+    reading.stop(tooMany(target.name, target.maxFiles));
+  });
+  takeFields(parser, { fields: target.fields, onField }, reading);
+  takeFiles(parser, { target, onField, stored }, reading);
+  const maxFileBytes = target.maxFileBytes * target.maxFiles;
+  const stopWatching = watchRequest(request, { maxFileBytes }, { reading, claim });
+  const stopTiming = watchProgress(request, graceSeconds, reading.stop);
+  if (!reading.failure) request.pipe(parser);
+  await closed;
+  const outcomes = await Promise.allSettled([...stored, ...reading.fields]);
+  stopWatching();
+  stopTiming();
+  if (reading.failure) throw reading.failure.error;
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+  return { files: await Promise.all(stored), fields };
+}
+
+function createState(request: IncomingMessage, parser: Busboy): UploadState {
+  const state: UploadState = {
+    fields: [],
+    failure: null,
+    passedBytes: 0,
+    stop: (error) => {
+      state.failure ??= { error };
+      request.unpipe(parser);
+      parser.destroy();
+    },
+  };
+  return state;
+}
+
+function createParser(request: IncomingMessage, maxFiles: number): Busboy {
+  // Fields may be sent like files, too. The number of files itself is counted where they are taken.
+  const files = maxFiles + MAX_FIELDS;
+  const limits = { fields: MAX_FIELDS, files, parts: files + MAX_FIELDS, fieldSize: MAX_FIELD_BYTES };
+  try {
+    return busboy({ headers: request.headers, defParamCharset: 'utf8', limits });
+  } catch (error) {
+    throw malformed(error);
+  }
+}
+
+interface TakenFiles<Stored> {
+  readonly target: FilesTarget<Stored>;
+  readonly onField: (name: string, value: string | null) => void;
+  readonly stored: Promise<Stored>[];
+}
+
+/** Passes the files of the form on to the target one after the other, and fields that are sent like files. */
+function takeFiles<Stored>(
+  parser: Busboy,
+  { target, onField, stored }: TakenFiles<Stored>,
+  reading: UploadState,
+): void {
+  parser.on('file', (name: string | undefined, bytes, { filename = '', mimeType }) => {
+    // Without a listener the error of a part that breaks off would end the process. Its reader gets the error as well.
+    bytes.on('error', () => undefined);
+    bytes.on('data', (part: Buffer) => {
+      reading.passedBytes += part.length;
+    });
+    // The parser finishes the current chunk even after it was stopped.
+    if (reading.failure) return;
+    if (name === target.name && stored.length === target.maxFiles) {
+      reading.stop(tooMany(target.name, target.maxFiles));
+    } else if (name === target.name) {
+      bytes.pause();
+      const file = {
+        filename: filename === '' ? null : filename,
+        declaredType: mimeType,
+        bytes: read(bytes),
+      };
+      const storing = target.store(file).finally(() => bytes.resume());
+      storing.catch(reading.stop);
+      stored.push(storing);
+    } else if (name !== undefined && Object.hasOwn(target.fields, name)) {
+      const taken = collectField(bytes, target.fields[name] ?? 0).then((value) => {
+        if (!reading.failure) onField(name, value);
+      });
+      taken.catch(reading.stop);
+      reading.fields.push(taken);
+    }
+  });
+}
+
+/** The bytes of a part. Who stops reading leaves the rest to be skipped, which the form needs to go on. */
+async function* read(bytes: Readable): AsyncGenerator<Uint8Array> {
+  // @NOTE parts of a form are read as bytes; the type of a stream does not say it.
+  const parts = bytes.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+  try {
+    for await (const part of parts) yield part;
+  } catch (error) {
+    throw malformed(error);
+  }
+}
+
+const missingFiles = (name: string) =>
+  new HttpError(422, [{ loc: ['body', name], msg: 'field required', type: 'value_error.missing' }]);
+
+const tooLong = (name: string) =>
+  new HttpError(422, [{ loc: ['body', name], msg: 'this field is too long', type: 'value_error' }]);
+
+function tooMany(name: string, max: number): HttpError {
+  const msg = `ensure this value has at most ${String(max)} items`;
+  const item = { loc: ['body', name], msg, type: 'value_error.list.max_items', ctx: { limit_value: max } };
+  return new HttpError(422, [item]);
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { DOCUMENT_STATUSES } from '../../shared/document.js';
+import type { ValidationItem } from '../../shared/errors.js';
+import { describeError } from '../http/error-handler.js';
+import type { ItemOutcome } from '../services/ingest/batch/outcomes.js';
+
+const itemError = z
+  .object({
+    loc: z
+      .array(z.union([z.string(), z.int()]))
+      .describe('The place in the item, as in a request of its own.'),
+    msg: z.string(),
+    type: z
+      .string()
+      .describe(
+        'The kind of mistake. With `try_later.unavailable` and `try_later.too_many` the same item can be sent again.',
+      ),
+    ctx: z.object({ limit_value: z.number() }).optional().describe('The limit that the item exceeds.'),
+    retry_after: z.int().optional().describe('After how many seconds it makes sense to send the item again.'),
+  })
+  .meta({ id: 'ItemError', description: 'Why an item did not become a document, or was not ingested.' });
+
+/** What became of one item. */
+export const itemOutcome = z
+  .union([
+    z.object({
+      index: z.int().min(0).describe('The place of the item, from 0. In a stream this is the line.'),
+      status: z.enum(DOCUMENT_STATUSES),
+      document_id: z.uuid(),
+      error: itemError.optional(),
+    }),
+    z.object({ index: z.int().min(0), error: itemError }),
+  ])
+  .meta({
+    id: 'ItemOutcome',
+    description:
+      'What became of one item: a document and its status, or an error, or both where the document cannot be read.',
+  });
+type ItemOutcomeView = z.infer<typeof itemOutcome>;
+
+export function viewOutcome(outcome: ItemOutcome): ItemOutcomeView {
+  const { index } = outcome;
+  if (outcome.type === 'refused') return { index, error: viewError(outcome.error) };
+  const { status, documentId: document_id, failure } = outcome;
+  if (!failure) return { index, status, document_id };
+  const error = { loc: ['body', 'content'], msg: failure.message, type: `ingest_error.${failure.code}` };
+  return { index, status, document_id, error };
+}
+
+/** Kinds of errors for which a request of its own would get a status and a sentence. */
+const TYPES: Readonly<Record<number, string>> = {
+  413: 'value_error.too_large',
+  415: 'value_error.unsupported_type',
+  429: 'try_later.too_many',
+  500: 'internal_error',
+  503: 'try_later.unavailable',
+};
+
+function viewError(thrown: unknown): z.infer<typeof itemError> {
+  const { status, detail, headers } = describeError(thrown);
+  const [first] = typeof detail === 'string' ? [] : detail;
+  if (first) return viewItem(first);
+  const type = TYPES[status] ?? 'value_error';
+  const msg = typeof detail === 'string' ? detail : 'The item is not valid';
+  const seconds = headers['Retry-After'];
+  return { loc: ['body'], msg, type, ...(seconds === undefined ? {} : { retry_after: Number(seconds) }) };
+}
+
+function viewItem({ loc, msg, type, ctx }: ValidationItem): z.infer<typeof itemError> {
+  return { loc: [...loc], msg, type, ...(ctx ? { ctx: { limit_value: ctx.limit_value } } : {}) };
+}

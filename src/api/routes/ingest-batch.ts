@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import { defineRoute, type Prefer, type Route } from '../http/route.js';
+import { parseRequest } from '../http/validation/parse-request.js';
+import type { Admit } from '../services/ingest/admission.js';
+import type { BatchIngest } from '../services/ingest/batch/batch-ingest.js';
+import { isDone, type ItemOutcome } from '../services/ingest/batch/outcomes.js';
+import { itemOutcome, viewOutcome } from './batch-view.js';
+import { contextOf } from './context-of.js';
+import { preferenceApplied } from './document-replies.js';
+import { ingestBatchExamples } from './examples/ingest-batch.js';
+import { textBody, toText } from './ingest.js';
+
+const DESCRIPTION =
+  'Takes many texts at once, as a list in JSON or as a stream of lines of JSON of any length, and answers with one ' +
+  'outcome for each, in their order: a document, or what is wrong with the item. The others go in. Each item is stored ' +
+  'as by `/ingest/text`. Answers 200 when all are done, and 202 otherwise. The header `Prefer: wait=N` waits at most N ' +
+  'seconds for all of them together, and `Prefer: respond-async` does not wait.\n\nA stream (`application/x-ndjson`) is ' +
+  'answered line by line while it is sent, so that the client has to read while it sends. `index` is then the number of ' +
+  'the line, from 0. Blank lines are counted and not answered. The status is that of the first outcomes.';
+
+/** A text of a batch is always a document of its own. */
+const batchText = textBody
+  .omit({ on_duplicate: true })
+  .meta({ id: 'BatchText', description: 'A text to ingest with others, and what is to be known of it.' });
+
+export const batchResponses = {
+  200: z.array(itemOutcome),
+  202: z.array(itemOutcome),
+} as const;
+
+export interface BatchRouteDependencies {
+  readonly batch: BatchIngest;
+  readonly admit: Admit;
+  readonly maxDocuments: number;
+  /** Aborts when the service stops. */
+  readonly stopping: AbortSignal;
+}
+
+/** Refuses a request for whose first item there is no room. Its items are admitted one by one later. */
+export const admitFirst =
+  (admit: Admit): Admit =>
+  async (callerId) => {
+    const leave = await admit(callerId);
+    leave();
+    return () => undefined;
+  };
+
+export const ingestBatchRoute = ({ batch, admit, maxDocuments, stopping }: BatchRouteDependencies): Route =>
+  defineRoute({
+    method: 'post',
+    tag: 'Documents',
+    permission: 'write',
+    path: '/ingest/batch',
+    summary: 'Ingest many texts',
+    description: DESCRIPTION,
+    request: { body: bodyOf(maxDocuments) },
+    items: batchText,
+    admit: admitFirst(admit),
+    responses: batchResponses,
+    examples: ingestBatchExamples,
+    handle: async (request, reply) => {
+      const { receiveItems, prefer } = request;
+      if (!receiveItems) throw new Error('the route takes items');
+      const parse = (value: unknown) =>
+        toText({ ...parseRequest(batchText, value, 'body'), on_duplicate: 'new' });
+      const target = { field: 'documents', maxItems: maxDocuments, parse, stopping };
+      const { isStream, groups } = await receiveItems(target);
+      const context = contextOf(request);
+      if (isStream) {
+        const outcomes = await readFirst(batch.ingestStream(groups, context));
+        const { status, headers } = headOf(outcomes.first, prefer);
+        return reply.lines(status, viewGroups(outcomes.all), headers);
+      }
+      const awaited = await batch.ingestTexts(groups, context);
+      return reply.pending(awaited, (outcomes) => {
+        const { status, headers } = headOf(outcomes, prefer);
+        return reply.json(status, outcomes.map(viewOutcome), headers);
+      });
+    },
+  });
+
+const bodyOf = (maxDocuments: number) =>
+  z
+    .object({
+      documents: z.array(batchText).max(maxDocuments).describe('The texts, in the order of the answer.'),
+    })
+    .meta({ id: 'IngestBatch', description: 'Texts to ingest, and what is to be known of each.' });
+
+/** The status of an answer, and which preferences it follows. */
+export function headOf(
+  outcomes: readonly ItemOutcome[],
+  prefer: Prefer,
+): { status: 200 | 202; headers: Record<string, string> } {
+  const areDone = outcomes.every(isDone);
+  return { status: areDone ? 200 : 202, headers: preferenceApplied(prefer, areDone) };
+}
+
+/** Reads the first group, which decides about the status of the answer, and returns all of them. */
+async function readFirst<Group>(
+  groups: AsyncIterable<readonly Group[]>,
+): Promise<{ first: readonly Group[]; all: AsyncIterable<readonly Group[]> }> {
+  const iterator = groups[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  if (first.done === true) return { first: [], all: groups };
+  const all = (async function* () {
+    try {
+      yield first.value;
+      for (let next = await iterator.next(); next.done !== true; next = await iterator.next())
+        yield next.value;
+    } finally {
+      await iterator.return?.();
+    }
+  })();
+  return { first: first.value, all };
+}
+
+async function* viewGroups(groups: AsyncIterable<readonly ItemOutcome[]>) {
+  for await (const group of groups) yield group.map(viewOutcome);
+}

@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { isPlainObject } from '../../shared/is-plain-object.js';
+import { HttpError } from '../http/http-error.js';
+import { defineRoute, type Route } from '../http/route.js';
+import type { Admit } from '../services/ingest/admission.js';
+import type { FileDetails, IngestFiles } from '../services/ingest/batch/batch-files.js';
+import { viewOutcome } from './batch-view.js';
+import { contextOf } from './context-of.js';
+import { ingestFilesExamples } from './examples/ingest-batch.js';
+import { admitFirst, batchResponses, headOf } from './ingest-batch.js';
+import { parseDetails } from './upload-fields.js';
+
+const DESCRIPTION =
+  'Takes many files in one form, and answers with one outcome for each, in their order: a document, or what is wrong ' +
+  'with the file. The others go in. Each file is stored as by `/ingest/file`. Answers 200 when all are done, and 202 ' +
+  'otherwise. The header `Prefer: wait=N` waits at most N seconds for all of them together, and `Prefer: respond-async` ' +
+  'does not wait. The documents are made when the whole form has arrived.';
+
+const [metadata, accessControl] = [
+  ingestFilesExamples.upload.metadata,
+  ingestFilesExamples.upload.access_control,
+];
+
+const fieldsOf = (maxFiles: number) =>
+  z
+    .object({
+      files: z
+        .array(z.string().meta({ format: 'binary' }))
+        .max(maxFiles)
+        .describe('The files, each with its name.'),
+      metadata: z.string().optional().meta({
+        description: 'A JSON object for all files, or a JSON array with an object for each of them.',
+        example: metadata,
+      }),
+      access_control: z
+        .string()
+        .optional()
+        .meta({
+          description:
+            'A JSON object with any of the lists `readers`, `writers` and `admins` for all files, or a JSON array with ' +
+            'an object for each of them.',
+          example: accessControl,
+        }),
+    })
+    .meta({ id: 'IngestFiles', description: 'Files to ingest, and what is to be known of each.' });
+
+export interface FilesRouteDependencies {
+  readonly ingestFiles: IngestFiles;
+  readonly admit: Admit;
+  readonly maxFiles: number;
+}
+
+/** The most bytes of each field: as much as a form field may have at all. */
+const FIELDS = { metadata: 4 * 1024 * 1024, access_control: 4 * 1024 * 1024 };
+
+export const ingestFilesRoute = ({ ingestFiles, admit, maxFiles }: FilesRouteDependencies): Route =>
+  defineRoute({
+    method: 'post',
+    tag: 'Documents',
+    permission: 'write',
+    path: '/ingest/files',
+    summary: 'Ingest many files',
+    description: DESCRIPTION,
+    request: {},
+    upload: { fields: fieldsOf(maxFiles), alsoJson: false },
+    admit: admitFirst(admit),
+    responses: batchResponses,
+    examples: ingestFilesExamples,
+    handle: async (request, reply) => {
+      const { receiveFiles, prefer } = request;
+      if (!receiveFiles)
+        throw new HttpError(422, [
+          { loc: ['body', 'files'], msg: 'field required', type: 'value_error.missing' },
+        ]);
+      const awaited = await ingestFiles(async ({ maxBytes: maxFileBytes, store }) => {
+        const { files, fields } = await receiveFiles({
+          name: 'files',
+          maxFiles,
+          maxFileBytes,
+          fields: FIELDS,
+          store,
+        });
+        return { files, details: detailsOf(fields, files.length) };
+      }, contextOf(request));
+      return reply.pending(awaited, (outcomes) => {
+        const { status, headers } = headOf(outcomes, prefer);
+        return reply.json(status, outcomes.map(viewOutcome), headers);
+      });
+    },
+  });
+
+/** @throws HttpError 400 or 422 for fields that say nothing of single files, or of another number of them */
+function detailsOf(fields: ReadonlyMap<string, unknown>, count: number): FileDetails[] {
+  const [metadata, accessControl] = ['metadata', 'access_control'].map((name) =>
+    perFile(name, fields.get(name), count),
+  );
+  return Array.from({ length: count }, (_, i) => {
+    try {
+      return { details: parseDetails({ metadata: metadata?.[i], access_control: accessControl?.[i] }) };
+    } catch (error) {
+      if (!(error instanceof HttpError)) throw error;
+      return { error };
+    }
+  });
+}
+
+function perFile(name: string, value: unknown, count: number): readonly unknown[] {
+  if (!Array.isArray(value)) {
+    if (value !== undefined && value !== null && !isPlainObject(value))
+      throw new HttpError(400, `Invalid ${name} JSON`);
+    return Array.from({ length: count }, () => value);
+  }
+  if (value.length === count) return value;
+  const msg = 'a list must hold one object for each file';
+  throw new HttpError(422, [{ loc: ['body', name], msg, type: 'value_error' }]);
+}

@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import type { DocumentRecord } from '../../../../shared/document.js';
+import type { Logger } from '../../../../shared/observability/logger.js';
+import type { RequestContext } from '../../request-context.js';
+import type { AdmitSome } from '../admission.js';
+import type { ChangeWaiter } from '../change-waiter.js';
+import type { IncomingGroups, IncomingItem } from '../incoming-items.js';
+import { begunOperation, newRecord, type IngestParts, type TextIngest } from '../ingest.js';
+import { createDocumentsWait, type DocumentsWait } from './documents-wait.js';
+import { settleInOrder } from './settle-in-order.js';
+import { settleItems } from './settle-items.js';
+import { storeRecords } from './store-records.js';
+import type { ItemOutcome, NewDocument, StoredItem } from './outcomes.js';
+
+export interface BatchParts extends Omit<IngestParts, 'waitForDocument' | 'duplicates'> {
+  readonly admitSome: AdmitSome;
+  readonly waiter: ChangeWaiter;
+  readonly logger: Logger;
+  /** How long callers wait that do not state it. */
+  readonly waitSeconds: number;
+}
+
+/** The outcomes of a batch that is stored, which references nothing of the request any more. */
+export interface AwaitedBatch {
+  /** Memory that the wait holds. */
+  readonly heldBytes: number;
+  /** In the order of the items. Never rejects. */
+  readonly settled: Promise<readonly ItemOutcome[]>;
+}
+
+export interface BatchIngest {
+  /** Resolves when all texts are stored. One deadline holds for all waits. */
+  ingestTexts(groups: IncomingGroups<TextIngest>, context: RequestContext): Promise<AwaitedBatch>;
+  /** Stores texts while they arrive, and returns the outcomes of each group in order, when they are settled. */
+  ingestStream(
+    groups: IncomingGroups<TextIngest>,
+    context: RequestContext,
+  ): AsyncIterable<readonly ItemOutcome[]>;
+}
+
+/** Estimated memory of an item whose document is waited for. */
+const ITEM_BYTES = 500;
+
+export function createBatchIngest(parts: BatchParts): BatchIngest {
+  return {
+    ingestTexts: async (groups, context) => {
+      const wait = openWait(parts, context);
+      const stored: StoredItem[] = [];
+      try {
+        for await (const group of storeGroups({ ...parts, wait }, groups, context)) stored.push(...group);
+      } catch (error) {
+        wait.close();
+        throw error;
+      }
+      const settled = settleItems(parts, wait, stored).finally(() => {
+        wait.close();
+      });
+      return { heldBytes: ITEM_BYTES * stored.length, settled };
+    },
+    ingestStream: async function* (groups, context) {
+      const wait = openWait(parts, context);
+      try {
+        const stored = storeGroups({ ...parts, wait }, groups, context);
+        yield* settleInOrder(stored, (group) => settleItems(parts, wait, group));
+      } finally {
+        wait.close();
+      }
+    },
+  };
+}
+
+/** Begins to wait for documents of a request, from now on. */
+export function openWait(
+  { records, waiter, logger, waitSeconds: usualSeconds }: BatchParts,
+  { waitSeconds, signal }: RequestContext,
+): DocumentsWait {
+  const milliseconds = 1_000 * (waitSeconds ?? usualSeconds);
+  return createDocumentsWait({ records, waiter, logger, milliseconds, signal });
+}
+
+interface StoreParts extends BatchParts {
+  readonly wait: DocumentsWait;
+}
+
+/** Stores one group after the other. Stops at the end of a group when the caller has gone away. */
+async function* storeGroups(
+  parts: StoreParts,
+  groups: IncomingGroups<TextIngest>,
+  context: RequestContext,
+): AsyncGenerator<readonly StoredItem[]> {
+  for await (const group of groups) {
+    yield await storeTexts(parts, group, context);
+    if (context.signal.aborted) return;
+  }
+}
+
+/** Admits, stores and announces the texts of a group. An error is of the item that it happened to. */
+async function storeTexts(
+  parts: StoreParts,
+  group: readonly IncomingItem<TextIngest>[],
+  context: RequestContext,
+): Promise<StoredItem[]> {
+  const wanted = group.filter(({ item }) => item !== undefined).length;
+  const admission = await admit(parts, context.callerId, wanted);
+  try {
+    let room = admission.admitted;
+    const made = await Promise.all(
+      group.map(async ({ index, item, error }) => {
+        if (!item) return { index, error };
+        room -= 1;
+        if (room < 0) return { index, error: admission.refusal };
+        try {
+          return { index, record: await storeText(parts, item, context) };
+        } catch (thrown) {
+          return { index, error: thrown };
+        }
+      }),
+    );
+    const documents = made.flatMap(({ index, record }): NewDocument[] => (record ? [{ index, record }] : []));
+    const stored = await storeRecords(parts, documents, context);
+    const refused = made.flatMap(({ index, record, error }) => (record ? [] : [{ index, error }]));
+    return [...stored, ...refused].sort((a, b) => a.index - b.index);
+  } finally {
+    admission.leave();
+  }
+}
+
+/** Resolves with the reason where not all are admitted, also when nothing could be found out. */
+async function admit(
+  { admitSome }: StoreParts,
+  callerId: string,
+  wanted: number,
+): Promise<{ admitted: number; refusal: unknown; leave: () => void }> {
+  try {
+    return await admitSome(callerId, wanted);
+  } catch (error) {
+    return { admitted: 0, refusal: error, leave: () => undefined };
+  }
+}
+
+async function storeText(
+  { sources, accounting }: StoreParts,
+  { content: text, filename, metadata, accessControl }: TextIngest,
+  context: RequestContext,
+): Promise<DocumentRecord> {
+  const documentId = randomUUID();
+  const operation = begunOperation('ingest_text', context, filename === null ? {} : { filename });
+  const store = () => sources.storeText({ documentId, version: 1 }, text);
+  const content = { ...(await accounting.begin(operation, store)), filename };
+  return newRecord(content, { documentId, metadata, accessControl }, context);
+}

@@ -1,0 +1,40 @@
+import type { DocumentRecord, Failure } from '../../../../shared/document.js';
+import type { Records } from '../../../../shared/documents/records.js';
+import type { Logger } from '../../../../shared/observability/logger.js';
+import { documentNotFound } from '../../documents/document-access.js';
+import type { DocumentsWait } from './documents-wait.js';
+import type { ItemOutcome, StoredItem } from './outcomes.js';
+
+interface SettleParts {
+  readonly records: Pick<Records, 'read'>;
+  readonly logger: Logger;
+}
+
+/** Waits for the documents of stored items. Never rejects. */
+export function settleItems(
+  parts: SettleParts,
+  wait: DocumentsWait,
+  items: readonly StoredItem[],
+): Promise<readonly ItemOutcome[]> {
+  return Promise.all(items.map((item) => settle(parts, wait, item)));
+}
+
+async function settle(parts: SettleParts, wait: DocumentsWait, item: StoredItem): Promise<ItemOutcome> {
+  const { index, documentId } = item;
+  if (documentId === undefined) return { index, type: 'refused', error: item.error };
+  const state = await wait.stateOf(documentId);
+  if (state === null) return { index, type: 'refused', error: documentNotFound() };
+  const status = state?.status ?? item.status;
+  const failure = status === 'failed' ? await readFailure(parts, documentId) : null;
+  return { index, type: 'document', documentId, status, failure };
+}
+
+async function readFailure({ records, logger }: SettleParts, documentId: string): Promise<Failure | null> {
+  try {
+    const record: DocumentRecord | null = await records.read(documentId);
+    return record?.error ?? null;
+  } catch (error) {
+    logger.warn({ err: error, documentId }, 'the reason of a failed ingest cannot be read');
+    return null;
+  }
+}

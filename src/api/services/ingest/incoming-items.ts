@@ -1,0 +1,7 @@
+/** One of many items of a request: what it says, or why it is refused. `index` is its place in the request. */
+export type IncomingItem<Item> = { readonly index: number } & (
+  { readonly item: Item; readonly error?: never } | { readonly error: unknown; readonly item?: never }
+);
+
+/** Items in their order, in groups that are handled together. */
+export type IncomingGroups<Item> = AsyncIterable<readonly IncomingItem<Item>[]>;

@@ -1,0 +1,81 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { at } from '../at.js';
+import type { DocumentRecord } from '../document.js';
+import { toError } from '../errors.js';
+import { commitChange, commitRequest, type CommitParts } from './commit.js';
+import { commitNewScript } from './commit-script.js';
+
+export interface NewRecord {
+  readonly record: DocumentRecord;
+}
+
+/** What one step writes takes Redis some milliseconds: at most this many records, and no further one after so many bytes. */
+const RECORDS_AT_ONCE = 32;
+const BYTES_AT_ONCE = 256 * 1024;
+/** After this time other requests have their turn. */
+const SLICE_MILLISECONDS = 4;
+
+type Prepared = NewRecord & Pick<ReturnType<typeof commitRequest>, 'keys' | 'arguments'>;
+
+/**
+ * Writes new records, several in each step. Each of them is written wholly or not at all.
+ * @returns the error of each record, or null where it was written; with an error, it may have been written all the same
+ */
+export async function commitNew(
+  parts: CommitParts,
+  created: readonly NewRecord[],
+): Promise<(Error | null)[]> {
+  const steps: Promise<(Error | null)[]>[] = [];
+  for (let first = 0; first < created.length;) {
+    if (first > 0) await nextTurn();
+    const step = prepareStep(parts, created, first);
+    steps.push(commitStep(parts, step));
+    first += step.length;
+  }
+  return (await Promise.all(steps)).flat();
+}
+
+/** Prepares records for one step, from `first` on. */
+function prepareStep({ vectors }: CommitParts, created: readonly NewRecord[], first: number): Prepared[] {
+  const step: Prepared[] = [];
+  const start = performance.now();
+  let bytes = 0;
+  for (const { record } of created.slice(first, first + RECORDS_AT_ONCE)) {
+    if (bytes > BYTES_AT_ONCE || performance.now() - start > SLICE_MILLISECONDS) break;
+    const request = commitRequest(record.id, null, { change: { record }, vectors });
+    bytes += request.arguments.reduce((sum, argument) => sum + argument.length, 0);
+    step.push({ record, ...request });
+  }
+  return step;
+}
+
+/** Never rejects. */
+async function commitStep(parts: CommitParts, step: readonly Prepared[]): Promise<(Error | null)[]> {
+  try {
+    const done = await commitNewScript.run(parts.redis, {
+      keys: [...step.map(({ keys }) => at(keys, 0)), ...at(step, 0).keys.slice(1)],
+      arguments: [
+        String(step.length),
+        ...step.flatMap((each) => [String(each.arguments.length), ...each.arguments]),
+      ],
+    });
+    return await Promise.all(step.map((each, i) => commitAlone(parts, each, done[i])));
+  } catch (thrown) {
+    return step.map(() => toError(thrown));
+  }
+}
+
+/** Writes a record that needs a step of its own, such as one whose access group is not known yet. Never rejects. */
+async function commitAlone(
+  parts: CommitParts,
+  { record }: NewRecord,
+  doneTogether: number | undefined,
+): Promise<Error | null> {
+  if (doneTogether === 1) return null;
+  try {
+    const done = await commitChange(parts, record.id, null, { record });
+    return done === 1 ? null : new Error('a document with this id exists');
+  } catch (thrown) {
+    return toError(thrown);
+  }
+}
