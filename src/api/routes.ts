@@ -113,16 +113,10 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
   const room = createRequireRoom(context.memory);
   const changes = createDocumentChanges({ change, admit, room, jobs, waitForDocument });
   const accounting = createUsageAccounting(context.usage);
+  const duplicates = createDuplicates(context.redis, records);
   return [
     ...createIngestRoutes({
-      ingest: createIngest({
-        records,
-        sources,
-        jobs,
-        waitForDocument,
-        accounting,
-        duplicates: createDuplicates(context.redis, records),
-      }),
+      ingest: createIngest({ records, sources, jobs, waitForDocument, accounting, duplicates }),
       answerAgain: createAnswerAgain({ records, change, jobs, waitForDocument }),
       admit,
       bucket,

@@ -1,0 +1,28 @@
+import { expect } from '@jest/globals';
+
+/** Numbers that depend on the machine, or on how prompts are written. */
+const variable = new Set([
+  'duration_ms',
+  'tokens_used',
+  'token_count',
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+]);
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const STORAGE_KEY = /^\d{4}-\d\d-\d\dT\d\d\/[\w-]+$/;
+
+/** An example as an expectation: times are any time, scores are rounded. */
+export function expectation(example: unknown): unknown {
+  if (typeof example === 'number' && !Number.isInteger(example)) return expect.closeTo(example, 1);
+  if (typeof example === 'string') {
+    const pattern = [TIME, STORAGE_KEY].find((each) => each.test(example));
+    return pattern ? expect.stringMatching(pattern) : example;
+  }
+  if (Array.isArray(example)) return example.map(expectation);
+  if (typeof example !== 'object' || example === null) return example;
+  const entries = Object.entries(example).map(([key, value]) => {
+    return [key, variable.has(key) ? expect.any(Number) : expectation(value)] as const;
+  });
+  return Object.fromEntries(entries);
+}
