@@ -1,7 +1,7 @@
 /** Chunks of a segment at most, so that an ordinal fits two bytes. */
 export const MAX_SEGMENT_CHUNKS = 2 ** 15;
 /** Ordinals of a window. Bounds are kept for each window, and scores are added up within one. */
-export const WINDOW = 1_024;
+export const WINDOW = 4_096;
 /** Terms that fewer chunks hold have no bounds for windows: their postings are few enough to be looked at. */
 export const MIN_WINDOWED = 64;
 /** A longer chunk counts as one of this length where bounds are concerned, which only makes them higher. */
