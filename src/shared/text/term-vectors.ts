@@ -71,9 +71,19 @@ function addTerm(sums: Float64Array, term: number, weight: number): void {
 
 const hashed = (term: number, hash: number): number => mixBits(term + Math.imul(hash, 0x9e3779b9));
 
+/** Recent terms and what they say, by the last bits of the term, since a text is made a vector of in half the time then. */
+const REMEMBERED = 2 ** 14;
+const rememberedTerms = new Float64Array(REMEMBERED).fill(-1);
+const rememberedValues = new Float64Array(REMEMBERED);
+
 /** The square root of the inverse frequency in general text; the vector that it is compared with has the other root. */
 function informativeness(term: number): number {
-  return Math.sqrt(Math.log1p(1 / Math.max(RAREST, backgroundRate(term))));
+  const place = term & (REMEMBERED - 1);
+  if (rememberedTerms[place] !== term) {
+    rememberedTerms[place] = term;
+    rememberedValues[place] = Math.sqrt(Math.log1p(1 / Math.max(RAREST, backgroundRate(term))));
+  }
+  return rememberedValues[place] ?? 0;
 }
 
 function norm(sums: Float64Array): number {

@@ -143,6 +143,7 @@ async function answerTo({
   const missing = readsChunks(question) && !hasWaited ? [...follower.missing.values()] : [];
   for (;;) {
     const readMask = await prepareMask(id, question);
+    await prepareVectors(id, question);
     if (!readMask) return null;
     // The mirror may have started over while the mask was computed.
     requireLoaded();
@@ -157,6 +158,12 @@ async function answerTo({
 }
 
 const readsChunks = ({ type }: Question): boolean => type === 'search' || type === 'words';
+
+async function prepareVectors(id: number, { type, callerId }: Question): Promise<void> {
+  if (type !== 'search' && type !== 'similarities') return;
+  const prepare = (isTimeLeft: () => boolean) => !waiting.has(id) || mirror.prepareVectors(isTimeLeft);
+  if (!prepare(() => false)) await slices.run(callerId, prepare);
+}
 
 /** The mask is null for a question that needs none. @returns null when nobody waits for the answer any more */
 async function prepareMask(id: number, question: Question): Promise<(() => Mask | null) | null> {

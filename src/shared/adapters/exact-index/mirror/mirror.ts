@@ -57,6 +57,8 @@ export interface Mirror {
   clear(): void;
   /** Puts new chunks into postings. Searches find them before that, but slower. @returns whether nothing is left to be done */
   tidy(isTimeLeft: () => boolean): boolean;
+  /** Computes what searches by vectors need, once. @returns whether that is done */
+  prepareVectors(isTimeLeft: () => boolean): boolean;
   /** Whether the caller may read whole partitions only, so that a search by words needs no mask without a filter. */
   readsWholePartitions(callerId: string): boolean;
   /** Computes the mask of an answer in slices, between which others are answered. */
@@ -119,6 +121,7 @@ export function createMirror(options: MirrorOptions): Mirror {
       masks.clear();
     },
     tidy: (isTimeLeft) => partitions.tidy(isTimeLeft),
+    prepareVectors: (isTimeLeft) => vectors.prepare(isTimeLeft),
     readsWholePartitions: (callerId) => partitions.readableBy(callerId).every(({ isWhole }) => isWhole),
     prepare: (selector, isWanted) => masks.prepare(selector, isWanted),
     search: (request) => packCandidates(nearest(request), tables),

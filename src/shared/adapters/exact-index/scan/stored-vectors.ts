@@ -4,6 +4,7 @@ import type { ChunkVectors } from './chunk-vectors.js';
 /** The vectors that chunks were stored with. */
 export function createStoredVectors(chunks: Pick<ChunkTable, 'vectors' | 'count' | 'links'>): ChunkVectors {
   return {
+    prepare: () => true,
     similarityTo: (vector) => {
       const { vectors } = chunks;
       return (slot) => vectors?.similarity(vector, slot) ?? Number.NaN;

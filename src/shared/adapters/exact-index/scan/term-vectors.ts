@@ -16,7 +16,19 @@ interface Tables {
 
 /** Vectors of the builtin embedder, which are made of the terms of chunks when they are asked for instead of being held. */
 export function createTermVectors(tables: Tables): ChunkVectors {
+  /** What came after it is computed by the search that first needs it. */
+  let prepared = 0;
   return {
+    prepare: (isTimeLeft) => {
+      const { links } = tables.chunks;
+      // There are fewer only after everything was cleared.
+      if (prepared > links.size) prepared = 0;
+      for (; prepared < links.size; prepared += 1) {
+        if (prepared % CHUNKS_AT_ONCE === 0 && !isTimeLeft()) return false;
+        if (links.documentOf(prepared) >= 0) divisorAt(tables.chunks, prepared);
+      }
+      return true;
+    },
     similarityTo: (vector) => (slot) => {
       const packed = tables.chunks.terms.read(slot);
       return packed ? productWith(vector, packed) / divisorAt(tables.chunks, slot) : 0;
@@ -30,6 +42,9 @@ export function createTermVectors(tables: Tables): ChunkVectors {
     },
   };
 }
+
+/** Chunks that are looked at between two looks at the clock. */
+const CHUNKS_AT_ONCE = 64;
 
 function productWith(vector: Float32Array, packed: Uint8Array): number {
   const length = packedLength(packed);
