@@ -47,6 +47,8 @@ export interface Shard {
   addUp(products: TermProducts, tell: (slot: number, sum: number) => void): void;
   /** Puts chunks that wait into segments, and makes one of several. @returns whether nothing is left to be done */
   tidy(isTimeLeft: () => boolean): boolean;
+  /** Lets go of its segments, which what all shards share would hold otherwise. It must hold no chunks any more. */
+  close(): void;
 }
 
 interface State extends ShardParts {
@@ -93,6 +95,11 @@ export function createShard(parts: ShardParts): Shard {
       for (const segment of state.segments) addUpSegment(segment, products, tell);
     },
     tidy: (isTimeLeft) => tidy(state, isTimeLeft),
+    close: () => {
+      for (const segment of state.segments) state.places.leave(segment);
+      state.segments.clear();
+      state.merge = null;
+    },
   };
 }
 
