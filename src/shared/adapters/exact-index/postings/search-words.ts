@@ -99,7 +99,7 @@ function statisticsOf(own: Partition | undefined, query: string): TermStatistics
   return {
     chunks: shard.chunks,
     totalLength: shard.totalLength,
-    frequencies: new Map(terms.map((term) => [term, shard.frequencyOf(term)])),
+    frequencies: shard.frequenciesOf(terms),
   };
 }
 
