@@ -3,6 +3,7 @@ import { coveredShare } from '../../../search/bm25.js';
 import { noStatistics, weighQuery, type TermStatistics } from '../../../search/query-terms.js';
 import { analyzeText } from '../../../text/analyze-text.js';
 import type { MirroredDocument } from '../mirror/mirrored.js';
+import { fewSlots } from '../scan/few-slots.js';
 import type { Mask } from '../scan/working-mask.js';
 import type { ChunkTable } from '../tables/chunk-table.js';
 import type { Partition, Partitions } from '../tables/partitions.js';
@@ -58,28 +59,6 @@ export function searchWords(tables: Tables, request: WordsRequest): ScoredSlots 
   else for (const { shard } of readable) shard.score(query, offers);
   if (minScore <= 0 && top.threshold === -Infinity) fillUp(tables, { readable, score, isAllowed, top });
   return top.take();
-}
-
-/** Scoring a chunk by itself takes as long as reading the postings of so many. */
-const CHUNKS_A_SCORE = 16;
-
-/**
- * The slots of all chunks of a mask, where they are so few among those of the partitions that each is scored by itself; null
- * otherwise. So who may read a single document of somebody who has a million is not slower for that.
- */
-function fewSlots(
-  { chunks: { links }, documents }: Tables,
-  mask: Mask | null,
-  available: number,
-): readonly number[] | null {
-  if (!mask?.few) return null;
-  const slots: number[] = [];
-  for (const documentSlot of mask.few) {
-    for (let slot = documents[documentSlot]?.firstChunk ?? -1; slot >= 0; slot = links.after(slot)) {
-      if (slots.push(slot) * CHUNKS_A_SCORE > available) return null;
-    }
-  }
-  return slots;
 }
 
 /** Returns a function that scores a chunk by the words of the query. */
