@@ -236,8 +236,9 @@ test('while Redis is away a key is answered 503, and then can be used', async ()
   expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
   await first.redis.start();
   await second.untilReady();
-  expect((await whenFree(() => there.ingestText('The heron waits.', {}, key))).status).toBe(200);
-  // The mirror of the index takes a moment longer to be back.
+  const again = () => whenFree(() => there.ingestText('The heron waits.', {}, key));
+  // The queues, and the mirror of the index, take a moment longer to be back.
+  await until(async () => (await again()).status === 200);
   await until(async () => (await there.get('/documents')).status === 200);
   expect(await documentsOf(there)).toHaveLength(1);
 });

@@ -3,6 +3,7 @@ import { coveredShare } from '../../../search/bm25.js';
 import { noStatistics, weighQuery, type TermStatistics } from '../../../search/query-terms.js';
 import { analyzeText } from '../../../text/analyze-text.js';
 import type { MirroredDocument } from '../mirror/mirrored.js';
+import { fewSlots } from '../scan/few-slots.js';
 import type { Mask } from '../scan/working-mask.js';
 import type { ChunkTable } from '../tables/chunk-table.js';
 import type { Partition, Partitions } from '../tables/partitions.js';
@@ -60,28 +61,6 @@ export function searchWords(tables: Tables, request: WordsRequest): ScoredSlots 
   return top.take();
 }
 
-/** Scoring a chunk by itself takes as long as reading the postings of so many. */
-const CHUNKS_A_SCORE = 16;
-
-/**
- * The slots of all chunks of a mask, where they are so few among those of the partitions that each is scored by itself; null
- * otherwise. So who may read a single document of somebody who has a million is not slower for that.
- */
-function fewSlots(
-  { chunks: { links }, documents }: Tables,
-  mask: Mask | null,
-  available: number,
-): readonly number[] | null {
-  if (!mask?.few) return null;
-  const slots: number[] = [];
-  for (const documentSlot of mask.few) {
-    for (let slot = documents[documentSlot]?.firstChunk ?? -1; slot >= 0; slot = links.after(slot)) {
-      if (slots.push(slot) * CHUNKS_A_SCORE > available) return null;
-    }
-  }
-  return slots;
-}
-
 /** Returns a function that scores a chunk by the words of the query. */
 export function scoreWords(tables: Tables, asked: WordsQuery): (slot: number) => number {
   return createScore(tables.chunks, weigh(tables, asked));
@@ -99,7 +78,7 @@ function statisticsOf(own: Partition | undefined, query: string): TermStatistics
   return {
     chunks: shard.chunks,
     totalLength: shard.totalLength,
-    frequencies: new Map(terms.map((term) => [term, shard.frequencyOf(term)])),
+    frequencies: shard.frequenciesOf(terms),
   };
 }
 

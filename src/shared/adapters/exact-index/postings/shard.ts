@@ -1,5 +1,5 @@
 import { coveredShare } from '../../../search/bm25.js';
-import { packedLength, readCounts, readTerms } from '../../../text/packed-terms.js';
+import { packedLength, readTerms } from '../../../text/packed-terms.js';
 import type { TermWeights } from '../../../ports.js';
 import { createSegmentBuilder, type SegmentBuilder } from './build-segment.js';
 import { planMerge } from './merge-plan.js';
@@ -39,14 +39,16 @@ export interface Shard {
   add(slots: readonly number[]): void;
   /** The terms of these slots must still be there. */
   remove(slots: readonly number[]): void;
-  /** How many chunks hold a term. */
-  frequencyOf(term: number): number;
+  /** How many chunks hold each of these terms. */
+  frequenciesOf(terms: readonly number[]): ReadonlyMap<number, number>;
   /** Offers every chunk whose score may reach the threshold. */
   score(query: TermWeights, offers: Offers): void;
   /** Calls `tell` for every chunk that holds a term of a product other than 0, with the sum of its products. */
   addUp(products: TermProducts, tell: (slot: number, sum: number) => void): void;
   /** Puts chunks that wait into segments, and makes one of several. @returns whether nothing is left to be done */
   tidy(isTimeLeft: () => boolean): boolean;
+  /** Lets go of its segments, which what all shards share would hold otherwise. It must hold no chunks any more. */
+  close(): void;
 }
 
 interface State extends ShardParts {
@@ -83,7 +85,7 @@ export function createShard(parts: ShardParts): Shard {
     remove: (slots) => {
       for (const slot of slots) remove(state, slot);
     },
-    frequencyOf: (term) => countHolding(state, term),
+    frequenciesOf: (terms) => countHolding(state, terms),
     score: (query, offers) => {
       offerWaiting(state, query, offers);
       for (const segment of state.segments) scoreSegment(segment, query, state.scratch, offers);
@@ -93,6 +95,11 @@ export function createShard(parts: ShardParts): Shard {
       for (const segment of state.segments) addUpSegment(segment, products, tell);
     },
     tidy: (isTimeLeft) => tidy(state, isTimeLeft),
+    close: () => {
+      for (const segment of state.segments) state.places.leave(segment);
+      state.segments.clear();
+      state.merge = null;
+    },
   };
 }
 
@@ -122,17 +129,21 @@ function remove(state: State, slot: number): void {
   }
 }
 
-function countHolding({ segments, waiting, sealing, read }: State, term: number): number {
-  let holding = 0;
-  for (const segment of segments) holding += frequencyOf(segment, term);
-  const terms = Uint32Array.of(term);
-  const counts = new Uint8Array(1);
+function countHolding(
+  { segments, waiting, sealing, read }: State,
+  terms: readonly number[],
+): ReadonlyMap<number, number> {
+  const holding = new Map(terms.map((term) => [term, 0]));
+  const add = (term: number, more: number) => {
+    const before = holding.get(term);
+    if (before !== undefined) holding.set(term, before + more);
+  };
+  for (const segment of segments) for (const term of terms) add(term, frequencyOf(segment, term));
+  // Each chunk is read once, however long the query is.
   for (const slots of [waiting, sealing]) {
     for (const slot of slots) {
       const packed = slot < 0 ? null : read(slot);
-      if (!packed) continue;
-      readCounts(packed, terms, counts);
-      if (counts[0] !== 0) holding += 1;
+      if (packed) readTerms(packed, (term) => add(term, 1));
     }
   }
   return holding;

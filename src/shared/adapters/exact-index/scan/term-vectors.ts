@@ -4,6 +4,7 @@ import type { MirroredDocument } from '../mirror/mirrored.js';
 import type { ChunkTable } from '../tables/chunk-table.js';
 import type { Partition, Partitions } from '../tables/partitions.js';
 import type { ChunkVectors } from './chunk-vectors.js';
+import { fewSlots } from './few-slots.js';
 import type { Selection } from './selection.js';
 import type { Mask } from './working-mask.js';
 
@@ -16,35 +17,64 @@ interface Tables {
 
 /** Vectors of the builtin embedder, which are made of the terms of chunks when they are asked for instead of being held. */
 export function createTermVectors(tables: Tables): ChunkVectors {
-  /** What came after it is computed by the search that first needs it. */
-  let prepared = 0;
+  const similarityTo = (vector: Float32Array) => (slot: number) => {
+    const packed = tables.chunks.terms.read(slot);
+    return packed ? productWith(vector, packed) / divisorAt(tables.chunks, slot) : 0;
+  };
+  /** By slot, all 0; null while it is in use, so that a search that fails leaves nothing behind. */
+  let scratch: Float64Array | null = null;
   return {
-    prepare: (isTimeLeft) => {
-      const { links } = tables.chunks;
-      // There are fewer only after everything was cleared.
-      if (prepared > links.size) prepared = 0;
-      for (; prepared < links.size; prepared += 1) {
-        if (prepared % CHUNKS_AT_ONCE === 0 && !isTimeLeft()) return false;
-        if (links.documentOf(prepared) >= 0) divisorAt(tables.chunks, prepared);
-      }
-      return true;
-    },
-    similarityTo: (vector) => (slot) => {
-      const packed = tables.chunks.terms.read(slot);
-      return packed ? productWith(vector, packed) / divisorAt(tables.chunks, slot) : 0;
-    },
+    prepare: createPrepareDivisors(tables),
+    similarityTo,
     offerNearest: (vector, mask, selection, callerId) => {
-      const similarities = new Float64Array(tables.chunks.links.size);
-      for (const { partition } of tables.partitions.readableBy(callerId)) {
+      const readable = tables.partitions.readableBy(callerId).map(({ partition }) => partition);
+      const available = readable.reduce((sum, { shard }) => sum + shard.chunks, 0);
+      const few = fewSlots(tables, mask, available);
+      if (few) {
+        offerEach(tables, few, { similarity: similarityTo(vector), selection });
+        return;
+      }
+      const similarities = withRoom(scratch, tables.chunks.links.size);
+      scratch = null;
+      for (const partition of readable) {
         writeSimilarities(tables, { vector, partition, mask, similarities });
         offerAll(tables, { partition, mask, similarities, selection });
       }
+      scratch = similarities;
     },
   };
 }
 
 /** Chunks that are looked at between two looks at the clock. */
 const CHUNKS_AT_ONCE = 64;
+
+/** Computes the divisors of all chunks. Those of later ones are computed by the search that first needs them. */
+function createPrepareDivisors({ chunks }: Tables): ChunkVectors['prepare'] {
+  let prepared = 0;
+  return (isTimeLeft) => {
+    const { links } = chunks;
+    // There are fewer only after everything was cleared.
+    if (prepared > links.size) prepared = 0;
+    for (; prepared < links.size; prepared += 1) {
+      if (prepared % CHUNKS_AT_ONCE === 0 && !isTimeLeft()) return false;
+      if (links.documentOf(prepared) >= 0) divisorAt(chunks, prepared);
+    }
+    return true;
+  };
+}
+
+/** Memory that is used again, since it is as large as the data of all callers. */
+function withRoom(scratch: Float64Array | null, size: number): Float64Array {
+  return scratch && scratch.length >= size ? scratch : new Float64Array(Math.ceil(size * 1.5));
+}
+
+function offerEach(
+  { chunks: { tieOf } }: Tables,
+  slots: readonly number[],
+  { similarity, selection }: { readonly similarity: (slot: number) => number; readonly selection: Selection },
+): void {
+  for (const slot of slots) selection.offer(slot, similarity(slot), tieOf(slot));
+}
 
 function productWith(vector: Float32Array, packed: Uint8Array): number {
   const length = packedLength(packed);
@@ -84,7 +114,10 @@ function writeSimilarities(
   });
 }
 
-/** Offers all chunks of the mask, because those that hold no term of the query are nearer than those that point away from it. */
+/**
+ * Offers all chunks of the mask, because those that hold no term of the query are nearer than those that point away from it.
+ * Sets their similarities to 0 again.
+ */
 function offerAll(
   { chunks: { links, tieOf }, documents }: Tables,
   { partition, mask, similarities, selection }: Within & { readonly selection: Selection },
@@ -93,6 +126,7 @@ function offerAll(
     if (mask.documents[documentSlot] !== 1) continue;
     for (let slot = documents[documentSlot]?.firstChunk ?? -1; slot >= 0; slot = links.after(slot)) {
       const similarity = similarities[slot] ?? 0;
+      similarities[slot] = 0;
       // The comparison has the precision of the selection.
       const score = Math.fround(similarity);
       if (score < selection.minScore || (score === selection.minScore && tieOf(slot) > selection.maxTie))

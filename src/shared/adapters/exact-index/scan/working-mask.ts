@@ -41,6 +41,8 @@ export interface WorkingMask extends Mask {
 const OVERHEAD = 4_096;
 /** Bytes of a remembered decision about an access class. */
 const BYTES_A_CLASS = 40;
+/** Bytes of a slot in the set of those that are few, which grows by doubling. */
+const BYTES_A_FEW = 48;
 /** Conditions that one step compares a document with. */
 const CONDITIONS_A_STEP = 2;
 
@@ -92,7 +94,8 @@ export function createWorkingMask(callerId: string, filter: Filter | null, seenS
     },
     get bytes() {
       const candidates = mask.candidates?.byteLength ?? 0;
-      return OVERHEAD + filterBytes + mask.documents.length + candidates + readable.size * BYTES_A_CLASS;
+      const sets = readable.size * BYTES_A_CLASS + (mask.few?.size ?? 0) * BYTES_A_FEW;
+      return OVERHEAD + filterBytes + mask.documents.length + candidates + sets;
     },
     advance: (tables, changes, steps) => {
       resize(mask, tables);

@@ -112,6 +112,7 @@ function leave(
     for (const reader of readersOf(access)) count(state, reader, { partition, by: -1 });
   }
   if (partition.documents.size > 0) return;
+  partition.shard.close();
   state.all.delete(owner);
   state.untidy.delete(partition);
 }

@@ -108,10 +108,8 @@ function expectSame(opened: Opened, words: TermWeights): void {
   const unpacked = Array.from(kept.values(), unpackTerms);
   expect(shard.chunks).toBe(kept.size);
   expect(shard.totalLength).toBe(unpacked.reduce((sum, { length }) => sum + length, 0));
-  for (const term of TERMS) {
-    const holding = unpacked.filter(({ counts }) => counts.has(term)).length;
-    expect([term, shard.frequencyOf(term)]).toEqual([term, holding]);
-  }
+  const holding = TERMS.map((term) => unpacked.filter(({ counts }) => counts.has(term)).length);
+  expect([...shard.frequenciesOf(TERMS)]).toEqual(TERMS.map((term, i) => [term, holding[i]]));
 }
 
 /** Says that time is left so many times. */
@@ -183,6 +181,21 @@ describe('a shard of postings', () => {
       }
       while (!opened.shard.tidy(() => true));
     }
+  });
+
+  test('reads a chunk that waits once to count terms, however many these are', () => {
+    const reads = { count: 0 };
+    const packed = packTerms({ counts: new Map([[1, 2]]), length: 2 });
+    const read = () => {
+      reads.count += 1;
+      return packed;
+    };
+    const shard = createShard({ read, places: createPlaces(), scratch: createScratch() });
+    shard.add(Array.from({ length: 50 }, (_, slot) => slot));
+    reads.count = 0;
+    const terms = Array.from({ length: 5_000 }, (_, term) => term);
+    expect(shard.frequenciesOf(terms).get(1)).toBe(50);
+    expect(reads.count).toBe(50);
   });
 
   test('holds nothing of what has no terms', () => {

@@ -9,6 +9,7 @@ import { createMasks, MASK_BYTES } from '../../../../../src/shared/adapters/exac
 import type { DocumentRecord } from '../../../../../src/shared/document.js';
 import { compileFilter } from '../../../../../src/shared/filters/match.js';
 import { parseFilter, type Filter } from '../../../../../src/shared/filters/parse.js';
+import { collectGarbage } from '../../../../support/collect-garbage.js';
 import { matchable } from '../../../../support/matchable.js';
 import { turnsOf } from '../../../../support/turns-here.js';
 
@@ -98,6 +99,19 @@ describe('masks', () => {
     expect(held.bytes).toBeLessThanOrEqual(MASK_BYTES);
     expect(held.masks).toBeGreaterThan(10);
     expect(taken).toBeLessThan(1.5 * MASK_BYTES);
+  });
+
+  test('of few documents count the slots that they hold', async () => {
+    const { masks } = open(1_000, (n) => ({ n }));
+    collectGarbage();
+    const before = process.memoryUsage();
+    for (let n = 0; n < 400; n += 1)
+      await masks.prepare({ callerId: 'alice', filter: parse({ n: { $gte: -1 - n } }) }, wanted);
+    collectGarbage();
+    const after = process.memoryUsage();
+    const taken = after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers;
+    expect(masks.held.masks).toBe(400);
+    expect(masks.held.bytes).toBeGreaterThan(taken);
   });
 
   test('are computed in slices: who asks little is not behind who asks much', async () => {
