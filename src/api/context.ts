@@ -31,6 +31,7 @@ import { createSearch, type Search } from '../shared/search/search.js';
 import type { Settings } from '../shared/settings/schema.js';
 import { createDraftObjects } from '../shared/storage/draft-objects.js';
 import { createStorageMarker } from '../shared/storage/marker.js';
+import { withShortSources } from '../shared/storage/short-sources.js';
 import { createTermStatistics } from '../shared/term-statistics/term-statistics.js';
 import { countTokens } from '../shared/text/token-count.js';
 import { createUsage } from '../shared/usage/usage.js';
@@ -140,7 +141,7 @@ async function openStorage(
   const marker = createStorageMarker({ redis, storage, drafts });
   const advice = storageAdvice(settings);
   const announced = await announceStorage({ marker, storage, advice, logger, signal });
-  return { storage: announced.storage, drafts, stopAnnouncing: announced.close };
+  return { storage: withShortSources(announced.storage, redis), drafts, stopAnnouncing: announced.close };
 }
 
 interface SearchParts {

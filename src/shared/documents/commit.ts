@@ -6,8 +6,9 @@ import { callerOf, isFinal, type DocumentRecord } from '../document.js';
 import { TooManyError, UnavailableError } from '../errors.js';
 import type { Redis } from '../redis/client.js';
 import { keys, toMember } from '../redis/keys.js';
+import { isShortSource } from '../storage/short-sources.js';
 import type { Change } from './change.js';
-import { commitScript, NOT_WHOLE, REINDEXED } from './commit-script.js';
+import { commitScript, commitWholeScript, NOT_WHOLE, REINDEXED } from './commit-script.js';
 import { changedFields } from './record-fields.js';
 
 /** What is needed to write a change. */
@@ -28,13 +29,14 @@ export async function commitChange(
   before: DocumentRecord | null,
   change: Change,
 ): Promise<number> {
-  const request = commitRequest(id, { ...commitPayload(id, before, change), vectors: vectors.field }, change);
-  let done = await commitScript.run(redis, request);
+  const request = commitRequest(id, before, { change, vectors });
+  const script = change.whole ? commitWholeScript : commitScript;
+  let done = await script.run(redis, request);
   while (done === UNKNOWN_ACCESS_GROUP) {
     // The group must be known to its callers before a record refers to it.
     const group = change.record ? accessGroupOf(change.record) : null;
     if (group) await groups.register(group);
-    done = await commitScript.run(redis, request);
+    done = await script.run(redis, request);
   }
   if (done === NOT_WHOLE) throw new UnavailableError('a part of the generation that Redis came back without');
   if (done === TOO_MANY_ACCESS_GROUPS) throw tooManyChanges();
@@ -43,8 +45,21 @@ export async function commitChange(
 }
 
 /** The keys and arguments of the script, in the order in which it reads them. */
-function commitRequest(id: string, payload: object, change: Change) {
-  const { usage = [] } = change;
+function commitRequest(
+  id: string,
+  before: DocumentRecord | null,
+  { change, vectors }: { readonly change: Change; readonly vectors: VectorSet },
+) {
+  const { usage = [], whole } = change;
+  const fields = change.record ? changedFields(before, change.record) : {};
+  const values = [
+    ...Object.entries(fields).flat(),
+    ...(change.source ? [change.source.storageKey, change.source.bytes] : []),
+  ];
+  const payload = {
+    ...commitPayload(id, before, { change, isTagged: 'tags' in fields }),
+    vectors: vectors.field,
+  };
   const touched = touchedGenerations(change);
   return {
     keys: [
@@ -65,13 +80,16 @@ function commitRequest(id: string, payload: object, change: Change) {
       keys.accessGroupsWaiting,
       ...usage.map((event) => keys.usagePending(event.userId)),
       ...touched.map(keys.generation),
+      ...(whole?.keys ?? []),
     ],
     arguments: [
-      JSON.stringify({ ...payload, touched }),
+      JSON.stringify({ ...payload, touched, values: values.length }),
       keys.changed,
       String(usage.length),
-      ...usage.flatMap((event) => [toMember(event.userId), JSON.stringify(event)]),
       keys.accessGroup(''),
+      ...usage.flatMap((event) => [toMember(event.userId), JSON.stringify(event)]),
+      ...values,
+      ...(whole?.arguments ?? []),
     ],
   };
 }
@@ -85,7 +103,13 @@ function touchedGenerations({ open, unhide, discard = [], expected = [] }: Chang
 const tooManyChanges = () =>
   new TooManyError('Too many changes of access are still being made', { retryAfterSeconds: 2 });
 
-function commitPayload(id: string, before: DocumentRecord | null, change: Change) {
+function commitPayload(
+  id: string,
+  before: DocumentRecord | null,
+  { change, isTagged }: { readonly change: Change; readonly isTagged: boolean },
+) {
+  const { discardObjects = [] } = change;
+  const referred = change.record?.pending?.storageKey ?? '';
   const common = {
     id,
     now: String(Date.now()),
@@ -94,19 +118,18 @@ function commitPayload(id: string, before: DocumentRecord | null, change: Change
     open: change.open ?? '',
     unhide: change.unhide ?? '',
     discard: change.discard ?? [],
-    objects: change.discardObjects ?? [],
-    referred: change.record?.pending?.storageKey ?? '',
+    objects: discardObjects.filter((key) => !isShortSource(key)),
+    dropped: discardObjects.filter(isShortSource),
+    // A short source was never a draft.
+    referred: isShortSource(referred) ? '' : referred,
     evenWhenFull: change.evenWhenFull ?? false,
     expected: (change.expected ?? []).map(({ generation, field, value }) => [generation, field, value]),
   };
-  if (change.removed)
-    return { ...common, removed: true, set: [], ingestOf: '', unfinished: false, settled: true };
-  const fields = changedFields(before, change.record);
+  if (change.removed) return { ...common, removed: true, ingestOf: '', unfinished: false, settled: true };
   return {
     ...common,
     removed: false,
-    set: Object.entries(fields).flat(),
-    groups: accessGroupsOf(before, change.record, 'tags' in fields),
+    groups: accessGroupsOf(before, change.record, isTagged),
     keepsAccessGroups: change.record.retag > 0,
     // The caller whose ingest is running. The script counts it in the same step, so that the count is always exact.
     ingestOf: isFinal(change.record) ? '' : toMember(callerOf(change.record)),

@@ -1,7 +1,7 @@
 import { ingestJob } from '../../shared/queues/payloads.js';
 import { countTokens } from '../../shared/text/token-count.js';
 import type { WorkerContext } from '../context.js';
-import { writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';
+import { requireMemory, writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';
 import { createIngestJob } from '../ingestion/ingest-job.js';
 import { createIngestShort, type IngestShort } from '../ingestion/ingest-short.js';
 import { createReadContent, createReadText } from '../ingestion/read-content.js';
@@ -67,6 +67,10 @@ function createShort(context: WorkerContext): IngestShort | null {
   if (isEmbeddingRemote) return null;
   countTokens('Load the encoder before the first document.');
   const chunk = { ...settings.chunk, maxChunks: settings.ingest.maxChunks };
-  const chunks = writeOnlyWithMemory(context.chunks, context.memory);
-  return createIngestShort({ ...context, chunks, readText: createReadText({ storage, chunk }) });
+  return createIngestShort({
+    ...context,
+    vectors: context.dataSet.vectors,
+    requireMemory: () => requireMemory(context.memory),
+    readText: createReadText({ storage, chunk }),
+  });
 }

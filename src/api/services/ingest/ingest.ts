@@ -7,6 +7,7 @@ import {
   type IngestOperation,
   type Metadata,
 } from '../../../shared/document.js';
+import type { Effects } from '../../../shared/documents/change.js';
 import type { Records } from '../../../shared/documents/records.js';
 import type { AccountedRequest, Accounting } from '../usage-accounting.js';
 import type { RequestContext } from '../request-context.js';
@@ -47,24 +48,32 @@ export function createIngest(parts: IngestParts): Ingest {
       const documentId = randomUUID();
       const operation = begunOperation('ingest_text', context, filename === null ? {} : { filename });
       const store = () => sources.storeText({ documentId, version: 1 }, text);
-      const content = { ...(await accounting.begin(operation, store)), filename };
-      return accept(parts, newRecord(content, { documentId, metadata, accessControl }, context), context);
+      const { content, source } = await accounting.begin(operation, store);
+      const details = { documentId, metadata, accessControl };
+      const record = newRecord({ ...content, filename }, details, context);
+      return accept(parts, { record, effects: source ? { source } : {} }, context);
     },
     ingestFile: async (receive, context) => {
       const documentId = randomUUID();
       const store = () => sources.storeFile({ documentId, version: 1 }, receive);
       const { content, details } = await accounting.begin(begunOperation('ingest_file', context), store);
-      return accept(parts, newRecord(content, { ...details, documentId }, context), context);
+      const record = newRecord(content, { ...details, documentId }, context);
+      return accept(parts, { record, effects: {} }, context);
     },
   };
 }
 
+interface NewDocument {
+  readonly record: DocumentRecord;
+  readonly effects: Pick<Effects, 'source'>;
+}
+
 async function accept(
   { records, sources, jobs, waitForDocument }: IngestParts,
-  record: DocumentRecord,
+  { record, effects }: NewDocument,
   context: RequestContext,
 ): Promise<AwaitedDocument> {
-  await create(records, sources, record);
+  await create(records, sources, { record, effects });
   // The wait begins before a worker can know of the document, so that it misses no change.
   const { waitSeconds, signal } = context;
   const options = { waitSeconds, signal, isDone: isFinal, isNew: true };
@@ -73,9 +82,9 @@ async function accept(
   return awaited;
 }
 
-async function create(records: Records, sources: Sources, record: DocumentRecord): Promise<void> {
+async function create(records: Records, sources: Sources, { record, effects }: NewDocument): Promise<void> {
   try {
-    await records.create(record);
+    await records.create(record, effects);
   } catch (error) {
     // Redis may have written the record although its reply was lost. While that is unknown the bytes stay. The sweep
     // removes them later if no record refers to them.

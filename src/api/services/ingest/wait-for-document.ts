@@ -37,6 +37,9 @@ export function beginToWait(
   return { heldBytes: heldByRecord(record), settled };
 }
 
+/** A record that holds at most this much is read whole at each change, which saves a round trip. */
+const SMALL_BYTES = 32 * 1024;
+
 export function createWaitForDocument({
   records,
   waiter,
@@ -52,15 +55,25 @@ export function createWaitForDocument({
   return async (record, isDone, { waitSeconds, signal, isNew = false }) => {
     const seconds = waitSeconds ?? usualSeconds;
     if (seconds === 0 || isDone(record)) return record;
+    const wait = {
+      id: record.id,
+      ...(isNew ? { known: record } : {}),
+      isDone: (current: DocumentState | null) => current === null || isDone(current),
+      milliseconds: seconds * 1000,
+      signal,
+    };
     try {
+      if (heldByRecord(record) <= SMALL_BYTES) {
+        const read = await waiter.waitFor<DocumentRecord | null>({
+          ...wait,
+          read: () => records.read(record.id),
+        });
+        return signal.aborted ? record : read;
+      }
       // A whole record may be a megabyte of access lists, so it is read once, at the end.
       const state = await waiter.waitFor<DocumentState | null>({
-        id: record.id,
+        ...wait,
         read: () => records.readState(record.id),
-        ...(isNew ? { known: record } : {}),
-        isDone: (current) => current === null || isDone(current),
-        milliseconds: seconds * 1000,
-        signal,
       });
       if (signal.aborted || state === record) return record;
       return state && (await records.read(record.id));
