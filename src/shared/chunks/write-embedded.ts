@@ -2,7 +2,7 @@ import { BATCH_SIZE, inGroups } from '../batches.js';
 import type { VectorSet } from '../data-set/stored-vectors.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
-import { settleStep, sumTerms } from '../term-statistics/parts.js';
+import { settleStep, sumTerms, type BatchTerms } from '../term-statistics/parts.js';
 import { countFields, stepArguments } from '../term-statistics/scripts.js';
 import { embeddedFields, vectorFields, withLengths, type ChunkVector } from './fields.js';
 import { countedScript, finishScript, writeScript } from './scripts.js';
@@ -40,7 +40,7 @@ export async function writeEmbedded(
     arguments: [
       vectors.field,
       String(batch.chunks.length - last.length),
-      ...counting(batch),
+      ...counting({ ...batch, terms: sumTerms(batch.chunks.map(({ terms }) => terms)) }),
       ...withLengths(last.map((chunk) => vectorFields(chunk, vectors))),
     ],
   });
@@ -98,8 +98,12 @@ export async function isFinished(
 }
 
 /** The arguments that start to count a batch, preceded by their number. */
-export function counting({ batch, chunks, owner }: EmbeddedBatch): string[] {
-  const step = settleStep(sumTerms(chunks.map((each) => each.terms)), { kind: 'none' }, owner);
+export function counting({
+  batch,
+  terms,
+  owner,
+}: Pick<EmbeddedBatch, 'batch' | 'owner'> & { readonly terms: BatchTerms }): string[] {
+  const step = settleStep(terms, { kind: 'none' }, owner);
   const counted = step ? stepArguments(batch, step) : [];
   return [String(counted.length), ...counted];
 }

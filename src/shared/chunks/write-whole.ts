@@ -1,5 +1,6 @@
 import type { VectorSet } from '../data-set/stored-vectors.js';
 import { keys } from '../redis/keys.js';
+import type { BatchTerms } from '../term-statistics/parts.js';
 import {
   embeddedFields,
   taggedValue,
@@ -16,6 +17,8 @@ export interface WholeGeneration extends Omit<TextBatch, 'first' | 'chunks'> {
   readonly chunks: readonly WholeChunk[];
   /** The tokens of all chunks together. */
   readonly tokens: number;
+  /** The terms of all chunks together. */
+  readonly terms: BatchTerms;
   /** The owner whose term statistics count the chunks; null for nobody's. */
   readonly owner: string | null;
 }
@@ -23,13 +26,15 @@ export interface WholeGeneration extends Omit<TextBatch, 'first' | 'chunks'> {
 /** The keys and arguments with which the step that publishes a generation writes all of it. */
 export interface WholeWrite {
   readonly generation: string;
+  /** The tags of the record at the revision that the write is for, and of all its chunks. */
+  readonly tags: string;
   readonly keys: readonly string[];
   readonly arguments: readonly (string | Buffer)[];
 }
 
 export function wholeWrite(
   vectors: VectorSet,
-  { chunks, tokens, owner, ...batch }: WholeGeneration,
+  { chunks, tokens, terms, owner, ...batch }: WholeGeneration,
 ): WholeWrite {
   const { documentId, generation, tags } = batch;
   const [mark, count] = embeddedFields(vectors, 0);
@@ -38,7 +43,8 @@ export function wholeWrite(
   const rows = chunks.map((chunk) => [...textFields(batch, chunk), ...vectorFields(chunk, vectors)]);
   return {
     generation,
+    tags,
     keys: [keys.statistics(owner), ...chunks.map(({ number }) => keys.chunk(generation, number))],
-    arguments: [...withLengths([fields]), ...counting({ batch: 0, chunks, owner }), ...withLengths(rows)],
+    arguments: [...withLengths([fields]), ...counting({ batch: 0, terms, owner }), ...withLengths(rows)],
   };
 }

@@ -9,11 +9,7 @@ export const REINDEXED = -1;
 /** The script's answer when a generation lacks something, because Redis came back without its last writes. */
 export const NOT_WHOLE = -3;
 
-/**
- * The only way in which a record changes. It compares the revision, writes what changed with the short source that belongs
- * to it, appends to the change log, hides and unhides generations, and appends usage events. Its work does not grow with the number of chunks.
- */
-const commitSource = ({ writeWhole = '' } = {}) => `${SERVER_TIME}
+const BEFORE_PUBLISHING = `${SERVER_TIME}
 local change = cjson.decode(ARGV[1])
 local record, sequence, changes, tombstones = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local unfinished, hidden, garbage, dirty, objects = KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]
@@ -45,7 +41,10 @@ if change.open ~= '' then
   redis.call('SADD', hidden, change.open)
   redis.call('HSET', generations[change.open], 'document', change.id)
 end
-${writeWhole}if change.unhide ~= '' then redis.call('SREM', hidden, change.unhide) end
+`;
+
+const FROM_PUBLISHING_ON = `
+if change.unhide ~= '' then redis.call('SREM', hidden, change.unhide) end
 for _, generation in ipairs(change.discard) do
   redis.call('SADD', hidden, generation)
   redis.call('SADD', garbage, generation)
@@ -81,12 +80,14 @@ if change.settled then redis.call('PUBLISH', ARGV[2], change.id) end
 return 1
 `;
 
-export const commitScript = defineScript<number>(commitSource());
+/**
+ * The only way in which a record changes. It compares the revision, writes what changed with the short source that belongs
+ * to it, appends to the change log, hides and unhides generations, and appends usage events. Its work does not grow with
+ * the number of chunks.
+ */
+export const commitScript = defineScript<number>(`${BEFORE_PUBLISHING}${FROM_PUBLISHING_ON}`);
 
 /** The same, which also writes all chunks of the generation that it publishes. */
-export const commitWholeScript = defineScript<number>(
-  `${WHOLE_FUNCTION}${commitSource({
-    writeWhole: `writeWhole(generations[change.unhide], 16 + usages + #change.touched, last + 1)
-`,
-  })}`,
-);
+export const commitWholeScript = defineScript<number>(`${WHOLE_FUNCTION}${BEFORE_PUBLISHING}
+writeWhole(generations[change.unhide], 16 + usages + #change.touched, last + 1)
+${FROM_PUBLISHING_ON}`);

@@ -44,6 +44,24 @@ export async function commitChange(
   return done;
 }
 
+/** The keys that are the same for all documents. */
+const COMMON_KEYS = [
+  keys.sequence,
+  keys.changes,
+  keys.tombstones,
+  keys.unfinished,
+  keys.hidden,
+  keys.garbage,
+  keys.usageDirty,
+  keys.unreferencedObjects,
+  keys.draftObjects,
+  keys.schema,
+  keys.ingests,
+  keys.ingestsByCaller,
+  keys.unreferencedAccessGroups,
+  keys.accessGroupsWaiting,
+] as const;
+
 /** The keys and arguments of the script, in the order in which it reads them. */
 function commitRequest(
   id: string,
@@ -51,7 +69,7 @@ function commitRequest(
   { change, vectors }: { readonly change: Change; readonly vectors: VectorSet },
 ) {
   const { usage = [], whole } = change;
-  const fields = change.record ? changedFields(before, change.record) : {};
+  const fields = change.record ? changedFields(before, change.record, whole?.tags) : {};
   const values = [
     ...Object.entries(fields).flat(),
     ...(change.source ? [change.source.storageKey, change.source.bytes] : []),
@@ -64,20 +82,7 @@ function commitRequest(
   return {
     keys: [
       keys.document(id),
-      keys.sequence,
-      keys.changes,
-      keys.tombstones,
-      keys.unfinished,
-      keys.hidden,
-      keys.garbage,
-      keys.usageDirty,
-      keys.unreferencedObjects,
-      keys.draftObjects,
-      keys.schema,
-      keys.ingests,
-      keys.ingestsByCaller,
-      keys.unreferencedAccessGroups,
-      keys.accessGroupsWaiting,
+      ...COMMON_KEYS,
       ...usage.map((event) => keys.usagePending(event.userId)),
       ...touched.map(keys.generation),
       ...(whole?.keys ?? []),

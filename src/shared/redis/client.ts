@@ -72,13 +72,21 @@ export const EVEN_WHEN_FULL = `redis.call('DEL', 'quire:nothing')`;
  * @param options.evenWhenFull the script removes more than it writes, or has to write its little even at `maxmemory`
  */
 export function defineScript<Reply>(source: string, options: { readonly evenWhenFull?: true } = {}) {
-  const script = options.evenWhenFull ? `${EVEN_WHEN_FULL}\n${source}` : source;
+  const script = withoutMargins(options.evenWhenFull ? `${EVEN_WHEN_FULL}\n${source}` : source);
   return {
     run: async (redis: Pick<Redis, 'eval'>, call: ScriptCall): Promise<Reply> =>
       // @NOTE the reply's type is what the script returns; Redis does not tell
       (await redis.eval(script, call)) as Reply,
   };
 }
+
+/** Removes indentation, empty lines and comments of their own lines, of which the server would make a digest each time. */
+const withoutMargins = (source: string): string =>
+  source
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('--'))
+    .join('\n');
 
 /**
  * Turns an error into an UnavailableError when Redis is away, loading, full or too slow. An error about a wrong command

@@ -9,7 +9,7 @@ import { IngestError } from '../../shared/errors.js';
 import type { Embedding } from '../../shared/models/embedding.js';
 import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
 import { MAX_SHORT_BYTES } from '../../shared/storage/short-sources.js';
-import { sumTerms, TERMS_AT_ONCE } from '../../shared/term-statistics/parts.js';
+import { sumTerms, TERMS_AT_ONCE, type BatchTerms } from '../../shared/term-statistics/parts.js';
 import type { Outcome } from '../lane-worker.js';
 import { termsOfChunk } from './chunk-terms.js';
 import type { FailDocument } from './fail-document.js';
@@ -64,12 +64,13 @@ export function createIngestShort(parts: Dependencies) {
       return failDocument(run, { code: error.code, message: error.message, stage });
     }
     // So many terms are counted in several steps, which only the other way has.
-    if (sumTerms(whole.map(({ terms }) => terms)).terms.length > TERMS_AT_ONCE) return null;
+    const terms = sumTerms(whole.map((chunk) => chunk.terms));
+    if (terms.terms.length > TERMS_AT_ONCE) return null;
     for (let record: DocumentRecord | null = known; ; record = await records.read(fence.documentId)) {
       if (!record || !isCurrent(record, run)) return 'stale';
       if (record.status !== 'queued') return null;
       // Otherwise its access or metadata was changed in the meantime, and its tags are computed again.
-      if (await writeAndPublish(parts, record, whole)) return 'published';
+      if (await writeAndPublish(parts, record, { whole, terms })) return 'published';
     }
   };
 }
@@ -96,14 +97,14 @@ async function embedPieces(
 async function writeAndPublish(
   { vectors, requireMemory, publish: commit }: Dependencies,
   record: DocumentRecord,
-  whole: readonly WholeChunk[],
+  { whole, terms }: { readonly whole: readonly WholeChunk[]; readonly terms: BatchTerms },
 ): Promise<boolean> {
   const generation = generationId(record);
   const { id: documentId, version, attempt, revision } = record;
   const tokenCount = whole.reduce((sum, chunk) => sum + chunk.tokenCount, 0);
   const tags = tagsWhenPublished(record);
   const owner = statisticsOwner(record);
-  const made = { documentId, generation, chunks: whole, tags, tokens: tokenCount, owner };
+  const made = { documentId, generation, chunks: whole, tags, tokens: tokenCount, terms, owner };
   const write = wholeWrite(vectors, made);
   await requireMemory();
   const counts = { chunkCount: whole.length, tokenCount };

@@ -63,20 +63,14 @@ export function createWaitForDocument({
       signal,
     };
     try {
-      if (heldByRecord(record) <= SMALL_BYTES) {
-        const read = await waiter.waitFor<DocumentRecord | null>({
-          ...wait,
-          read: () => records.read(record.id),
-        });
-        return signal.aborted ? record : read;
-      }
-      // A whole record may be a megabyte of access lists, so it is read once, at the end.
-      const state = await waiter.waitFor<DocumentState | null>({
-        ...wait,
-        read: () => records.readState(record.id),
-      });
+      // A whole record may be a megabyte of access lists, so such a one is read once, at the end.
+      const isSmall = heldByRecord(record) <= SMALL_BYTES;
+      const read = () => records.read(record.id);
+      if (isSmall) return await waiter.waitFor<DocumentRecord | null>({ ...wait, read });
+      const readState = () => records.readState(record.id);
+      const state = await waiter.waitFor<DocumentState | null>({ ...wait, read: readState });
       if (signal.aborted || state === record) return record;
-      return state && (await records.read(record.id));
+      return state && (await read());
     } catch (error) {
       // The request is stored and its work goes on. An error would make the client send it again.
       logger.warn({ err: error, documentId: record.id }, 'wait for a document broke off');
