@@ -1,6 +1,6 @@
 import { REFER_TO_ACCESS_GROUPS, REQUIRE_ACCESS_GROUPS } from '../access/access-group-scripts.js';
 import { WHOLE_FUNCTION } from '../chunks/scripts.js';
-import { defineScript, EVEN_WHEN_FULL } from '../redis/client.js';
+import { defineFrequentScript, EVEN_WHEN_FULL } from '../redis/client.js';
 import { SERVER_TIME } from '../redis/server-time.js';
 
 /** The script's answer when searches use other vectors than the process makes, which it has not noticed yet. */
@@ -85,9 +85,9 @@ return 1
  * to it, appends to the change log, hides and unhides generations, and appends usage events. Its work does not grow with
  * the number of chunks.
  */
-export const commitScript = defineScript<number>(`${BEFORE_PUBLISHING}${FROM_PUBLISHING_ON}`);
+export const commitScript = defineFrequentScript<number>(`${BEFORE_PUBLISHING}${FROM_PUBLISHING_ON}`);
 
 /** The same, which also writes all chunks of the generation that it publishes. */
-export const commitWholeScript = defineScript<number>(`${WHOLE_FUNCTION}${BEFORE_PUBLISHING}
+export const commitWholeScript = defineFrequentScript<number>(`${WHOLE_FUNCTION}${BEFORE_PUBLISHING}
 writeWhole(generations[change.unhide], 16 + usages + #change.touched, last + 1)
 ${FROM_PUBLISHING_ON}`);
