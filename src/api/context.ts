@@ -32,6 +32,7 @@ import { createSearch, type Search } from '../shared/search/search.js';
 import type { Settings } from '../shared/settings/schema.js';
 import { createDraftObjects } from '../shared/storage/draft-objects.js';
 import { createStorageMarker } from '../shared/storage/marker.js';
+import { withShortSources } from '../shared/storage/short-sources.js';
 import { countTokens } from '../shared/text/token-count.js';
 import { createUsage } from '../shared/usage/usage.js';
 import { announceStorage } from './context/announce-storage.js';
@@ -134,7 +135,7 @@ async function openStorage(
   const marker = createStorageMarker({ redis, storage, drafts });
   const advice = storageAdvice(settings);
   const announced = await announceStorage({ marker, storage, advice, logger, signal });
-  return { storage: announced.storage, drafts, stopAnnouncing: announced.close };
+  return { storage: withShortSources(announced.storage, redis), drafts, stopAnnouncing: announced.close };
 }
 
 interface SearchParts {

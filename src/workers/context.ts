@@ -26,12 +26,12 @@ import { openRedis } from '../shared/redis/open.js';
 import type { Settings } from '../shared/settings/schema.js';
 import { createDraftObjects } from '../shared/storage/draft-objects.js';
 import { createStorageMarker } from '../shared/storage/marker.js';
+import { MAX_SHORT_BYTES, withShortSources } from '../shared/storage/short-sources.js';
 import { createTermStatistics } from '../shared/term-statistics/term-statistics.js';
 import { countTokens } from '../shared/text/token-count.js';
 import { createAggregateUsage } from './aggregate-usage.js';
 import { distinguishMissing } from './wait-for-storage.js';
 import { createFailDocument } from './ingestion/fail-document.js';
-import { MAX_SHORT_BYTES } from './ingestion/ingest-short.js';
 import { createPrepareMirrors } from './ingestion/prepare-mirrors.js';
 import { createPublish } from './ingestion/publish.js';
 import { createPoisonJobs } from './poison-jobs.js';
@@ -87,7 +87,8 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
 function openStorage(storage: ObjectStorage, redis: Redis) {
   const drafts = createDraftObjects(redis);
   const storageMarker = createStorageMarker({ redis, storage, drafts });
-  return { drafts, storageMarker, storage: distinguishMissing(storage, storageMarker) };
+  const known = distinguishMissing(storage, storageMarker);
+  return { drafts, storageMarker, storage: withShortSources(known, redis) };
 }
 
 /** The memory of Redis, and what waits only while there is enough of it. */

@@ -31,9 +31,12 @@ afterEach(async () => {
 });
 
 const prefer = { Prefer: 'respond-async' };
-const texts = (count: number) => Array.from({ length: count }, (_, i) => ({ content: `text ${String(i)}` }));
-const inJson = async (count: number, as = token): Promise<ApiAnswer> => {
-  const init = jsonBody({ documents: texts(count) });
+/** So long that the text is stored in a file. */
+const LONG = 'long '.repeat(2_000);
+const texts = (count: number, start = 'text') =>
+  Array.from({ length: count }, (_, i) => ({ content: `${start} ${String(i)}` }));
+const inJson = async (count: number, start?: string, as = token): Promise<ApiAnswer> => {
+  const init = jsonBody({ documents: texts(count, start) });
   return api.request('/ingest/batch', {
     ...init,
     headers: { 'Content-Type': 'application/json', ...prefer },
@@ -47,12 +50,12 @@ const inLines = (body: string, as = token): Promise<ApiAnswer> =>
     headers: { 'Content-Type': 'application/x-ndjson', ...prefer },
     token: as,
   });
-const inForm = (count: number): Promise<ApiAnswer> => {
+const inForm = (count: number, start?: string): Promise<ApiAnswer> => {
   const form = new FormData();
-  for (const { content } of texts(count)) form.append('files', new Blob([content]), 'a.txt');
+  for (const { content } of texts(count, start)) form.append('files', new Blob([content]), 'a.txt');
   return api.request('/ingest/files', { method: 'POST', body: form, headers: prefer, token });
 };
-const inLinesOf = (count: number) => inLines(ndjson(texts(count)));
+const inLinesOf = (count: number, start?: string) => inLines(ndjson(texts(count, start)));
 const outcomes = ({ text }: ApiAnswer): WireOutcome[] =>
   text.startsWith('[') ? outcomesOf(JSON.parse(text)) : linesOf(text);
 
@@ -61,7 +64,7 @@ const expected = (good: number, error: string, bad: number) => [
   ...Array.from({ length: bad }, (_, i) => [good + i, error]),
 ];
 
-const ways: [string, (count: number) => Promise<ApiAnswer>][] = [
+const ways: [string, (count: number, start?: string) => Promise<ApiAnswer>][] = [
   ['in JSON', inJson],
   ['in lines', inLinesOf],
   ['in a form', inForm],
@@ -76,19 +79,30 @@ describe.each(ways)('a batch %s', (_, ingest) => {
   });
 
   test('goes in as far as there is room for all callers', async () => {
-    await inJson(4, makeToken({ entity_id: 'bob' }));
+    await inJson(4, undefined, makeToken({ entity_id: 'bob' }));
     expect(outcomes(await ingest(4)).map(inShort)).toEqual(expected(3, 'try_later.unavailable', 1));
     expect(await ingest(1)).toMatchObject({ status: 503 });
   });
 
   test('says of each item that the storage is away, and counts one failed operation for each', async () => {
     isStorageAway = true;
-    expect(outcomes(await ingest(3)).map(inShort)).toEqual(expected(0, 'try_later.unavailable', 3));
+    expect(outcomes(await ingest(3, LONG)).map(inShort)).toEqual(expected(0, 'try_later.unavailable', 3));
     const recent = await api.usage.recent('alice', { limit: 10 });
     expect(recent.map(({ status }) => status)).toEqual(['error', 'error', 'error']);
     isStorageAway = false;
     expect(outcomes(await ingest(5)).map(inShort)).toEqual(expected(5, '', 0));
   });
+});
+
+test.each<[string, (count: number) => Promise<ApiAnswer>]>([
+  ['in JSON', inJson],
+  ['in lines', inLinesOf],
+])('short texts of a batch %s go in while the storage is away', async (_, ingest) => {
+  isStorageAway = true;
+  const found = outcomes(await ingest(5));
+  expect(found.map(inShort)).toEqual(expected(5, '', 0));
+  for (const [i, { document_id: id = '' }] of found.entries())
+    expect((await api.request(`/documents/${id}/download`, { token })).text).toBe(`text ${String(i)}`);
 });
 
 describe('a stream', () => {

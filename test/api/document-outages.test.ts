@@ -34,12 +34,15 @@ afterAll(async () => {
   await server.stop();
 });
 
-test('a full disk is 503, and nothing is listed', async () => {
+test('a full disk is 503, and nothing is listed; short texts need none', async () => {
   isDiskFull = true;
   const answers = [
-    await user.send('POST', '/ingest/text', { content: 'text' }),
+    await user.send('POST', '/ingest/text', { content: 'long '.repeat(2_000) }),
     await user.upload('text', 'a.txt'),
   ];
+  const id = await user.ingest('short');
+  expect((await user.get(`/documents/${id}/download`)).text).toBe('short');
+  expect((await user.send('DELETE', `/documents/${id}`)).status).toBe(200);
   isDiskFull = false;
   for (const answer of answers) {
     expect(answer.status).toBe(503);
@@ -69,7 +72,7 @@ test('a subscription that was cut off is there again, and no wait is lost meanwh
 test('what was acknowledged survives a crash of Redis; while it is down everything is 503', async () => {
   const id = await user.ingest('kept');
   const files = await api.storedFiles();
-  const waiting = user.send('POST', '/ingest/text', { content: 'waited for' });
+  const waiting = user.send('POST', '/ingest/text', { content: 'waited for '.repeat(1_000) });
   await until(async () => (await api.storedFiles()).length > files.length);
   await until(async () => idsOf(await user.get('/documents')).length === 3);
   await server.crash();

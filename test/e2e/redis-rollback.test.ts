@@ -12,7 +12,10 @@ interface DocumentHit {
   readonly content: { readonly type: string; readonly value: string; readonly filename: string | null };
 }
 
-const FIRST = 'The heron stands in the reeds and waits for fish.';
+/** Long enough for a file of its own. */
+const FIRST = Array<string>(200).fill('The heron stands in the reeds and waits for fish.').join(' ');
+/** Kept in its record. */
+const SHORT = 'The heron preens.';
 const OTHER = 'The heron of another text stands elsewhere.';
 
 let service: Service;
@@ -38,13 +41,16 @@ async function download(path: string) {
 const documentHits = async (k = 10) =>
   (await client.post<DocumentHit[]>('/retrieve/docs', { query: 'Where does the heron stand?', k })).body;
 
-/** Two documents, of which the first gets a new version that Redis then forgets, once `isSwept`. */
-async function forgetNewVersion(isSwept: () => Promise<boolean>): Promise<{ text: string; file: string }> {
+/** Documents that get a new version, which Redis then forgets, once `isSwept`. */
+async function forgetNewVersion(
+  isSwept: () => Promise<boolean>,
+): Promise<{ text: string; file: string; short: string }> {
   const text = (await client.ingestText(FIRST)).body.external_id;
   const file = (await client.ingestFile(Buffer.from(FIRST), 'heron.txt')).body.external_id;
+  const short = (await client.ingestText(SHORT)).body.external_id;
   await client.ingestText(OTHER);
   copy = await service.redis.copyData();
-  for (const id of [text, file]) {
+  for (const id of [text, file, short]) {
     const replaced = await client.put<WireDocument>(`/documents/${id}/content`, {
       content: 'A crane dances.',
     });
@@ -52,7 +58,7 @@ async function forgetNewVersion(isSwept: () => Promise<boolean>): Promise<{ text
   }
   await until(isSwept);
   await rollBack();
-  return { text, file };
+  return { text, file, short };
 }
 
 const SWEEPS = /^quire_jobs_total\{queue="maintenance",job="sweep",outcome="done"\} (\d+)$/m;
@@ -75,7 +81,8 @@ describeOnEachIndex((startOn) => {
 
   test('Redis that comes back without its last seconds has lost no byte that was acknowledged before them', async () => {
     client = createClient(service.url, 'alice');
-    const { text, file } = await forgetNewVersion(someSweeps());
+    const { text, file, short } = await forgetNewVersion(someSweeps());
+    expect(await download(`/documents/${short}/download`)).toEqual({ status: 200, text: SHORT });
     for (const id of [text, file]) {
       const { body } = await client.get<WireDocument>(`/documents/${id}`);
       expect(body.system_metadata).toMatchObject({ published_version: 1, status: 'completed' });
@@ -85,22 +92,24 @@ describeOnEachIndex((startOn) => {
     expect(chunks.body.map(({ document_id: id }) => id)).toEqual(expect.arrayContaining([text, file]));
     const hits = await documentHits();
     expect(hits.find(({ document_id: id }) => id === text)?.content.value).toBe(FIRST);
-    expect(hits).toHaveLength(3);
+    expect(hits).toHaveLength(4);
   });
 
-  test('one that comes back after longer than sources are kept costs the sources alone, and says so', async () => {
+  test('one that comes back after longer than sources are kept costs the sources of their own alone, and says so', async () => {
     client = createClient(service.url, 'bob');
     await service.workers.pop()?.kill('SIGTERM');
     service.startWorker(undefined, { QUIRE_WORKERS_KEEP_SOURCES_SECONDS: '0' });
     const others = new Set(await storedSources(service.dataDirectory));
     const sources = async () =>
       (await storedSources(service.dataDirectory)).filter((name) => !others.has(name));
-    // Five more are stored; those of the first versions of two are removed.
-    const { text, file } = await forgetNewVersion(async () => (await sources()).length === 3);
+    // Two are stored and removed.
+    const { text, file, short } = await forgetNewVersion(async () => (await sources()).length === 0);
     const gone = { status: 404, text: JSON.stringify({ detail: 'The source of this document is missing' }) };
     for (const id of [text, file]) expect(await download(`/documents/${id}/download`)).toEqual(gone);
+    // One in a record comes back with it.
+    expect(await download(`/documents/${short}/download`)).toEqual({ status: 200, text: SHORT });
     const hits = await documentHits();
-    expect(hits).toHaveLength(3);
+    expect(hits).toHaveLength(4);
     const found = (id: string) => hits.find(({ document_id: each }) => each === id)?.content;
     // What searches know of it is all of it.
     expect(found(text)).toEqual({ type: 'string', value: FIRST, filename: null });
@@ -124,7 +133,7 @@ test('in S3, too, what is kept survives and what is missing is told from what is
     service = await startService({ env: { ...s3.env, ...env } });
     client = createClient(service.url, 'alice');
     const sources = async () => (await s3.keys()).filter((key) => !key.startsWith('markers/'));
-    const { text } = await forgetNewVersion(async () => (await sources()).length === 3);
+    const { text } = await forgetNewVersion(async () => (await sources()).length === 0);
     expect((await download(`/documents/${text}/download`)).status).toBe(404);
     expect((await documentHits()).map(({ content }) => content.value)).toEqual(
       expect.arrayContaining([FIRST, OTHER]),

@@ -43,9 +43,10 @@ test('a file is ingested, downloaded, replaced and deleted, and then its object 
   const signed = await fetch(found?.download_url ?? '');
   expect([signed.status, await signed.text()]).toEqual([200, first]);
 
-  const replaced = await client.put<WireDocument>(`${path}/content`, { content: 'A crane dances.' });
+  const second = 'A crane dances. '.repeat(1_000);
+  const replaced = await client.put<WireDocument>(`${path}/content`, { content: second });
   expect(replaced).toMatchObject({ status: 200, body: { system_metadata: { published_version: 2 } } });
-  expect(await download(path)).toEqual({ status: 200, text: 'A crane dances.' });
+  expect(await download(path)).toEqual({ status: 200, text: second });
   await until(async () => (await documentKeys()).length === 1 && !(await documentKeys()).includes(key ?? ''));
 
   expect((await client.delete(path)).status).toBe(200);
@@ -65,10 +66,17 @@ test('a file of several parts is stored and read', async () => {
 
 test('while S3 is away uploads and downloads get 503, searches go on, and all works when it is back', async () => {
   const { body } = await client.ingestText('The bittern booms.');
+  const { body: file } = await client.ingestFile(Buffer.from('The bittern hides.'), 'bittern.txt');
   await s3.crash();
   const refused = await client.ingestFile(Buffer.from('Refused.'), 'refused.txt');
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, expect.any(String)]);
-  expect((await download(`/documents/${body.external_id}`)).status).toBe(503);
+  expect((await download(`/documents/${file.external_id}`)).status).toBe(503);
+  // Short texts need no S3.
+  expect((await client.ingestText('A scoter whistles.')).status).toBe(200);
+  expect(await download(`/documents/${body.external_id}`)).toMatchObject({
+    status: 200,
+    text: 'The bittern booms.',
+  });
   expect((await client.searchChunks('Who booms?')).body[0]?.document_id).toBe(body.external_id);
   const ready = await client.get('/health/ready');
   expect(ready).toMatchObject({

@@ -29,7 +29,9 @@ beforeAll(async () => {
   movedClient = createClient(moved.url);
   await moveApi();
   await until(async () => (await movedClient.get('/health/ready').catch(() => null))?.status === 200);
-  siskin = (await movedClient.ingestText('A siskin hangs.', {}, { prefer: 'respond-async' })).body;
+  // A shorter text would need no file.
+  const text = 'A siskin hangs. '.repeat(1_000);
+  siskin = (await movedClient.ingestText(text, {}, { prefer: 'respond-async' })).body;
 });
 
 afterAll(async () => {
@@ -56,7 +58,7 @@ test('a worker with a folder of its own is refused, one that needs no files is n
   const wrong = service.startWorker('ingestion,embedding', env);
   const harmless = service.startWorker('embedding', env);
   for (let number = 0; number < 20; number += 1) {
-    const { status } = await client.ingestText(`Finch number ${String(number)} sings.`);
+    const { status } = await client.ingestText(`Finch number ${String(number)} sings. `.repeat(400));
     expect(status).toBe(200);
   }
   expect(await endOf(wrong)).toEqual([78, advice]);

@@ -18,6 +18,7 @@ import { createJobs } from '../../src/shared/queues/jobs.js';
 import { bullConnection, createRedis } from '../../src/shared/redis/client.js';
 import { createMemoryWatch } from '../../src/shared/redis/memory.js';
 import { createDraftObjects } from '../../src/shared/storage/draft-objects.js';
+import { withShortSources } from '../../src/shared/storage/short-sources.js';
 import { createUsage } from '../../src/shared/usage/usage.js';
 import { SECRET, startApi, type ApiClient } from './api.js';
 import { until } from './until.js';
@@ -60,7 +61,7 @@ export async function startDocumentApi(options: Options = {}): Promise<DocumentA
   const data = await openData(redisUrl);
   const logger = pino({ level: 'silent' });
   const disk = await createDiskStorage({ directory });
-  const storage = options.wrapStorage?.(disk) ?? disk;
+  const storage = withShortSources(options.wrapStorage?.(disk) ?? disk, data.redis);
   const waiter = await createChangeWaiter(data.redis, () => undefined, options.stopping);
   const index = await createExactIndex({ redisUrl });
   const unlimited = { maxWaiting: 1e6, maxWaitingPerCaller: 1e6, maxMemoryShare: 1 };

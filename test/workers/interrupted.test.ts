@@ -77,7 +77,14 @@ function openWorker(seen: Redis, texts: Texts, isShort: boolean) {
     jobs: kept,
     readContent: readText,
     reserveMemory: () => Promise.resolve(),
-    ingestShort: isShort ? createIngestShort({ ...common, readText }) : null,
+    ingestShort: isShort
+      ? createIngestShort({
+          ...common,
+          vectors: FIRST_VECTORS,
+          requireMemory: () => Promise.resolve(),
+          readText,
+        })
+      : null,
   });
   return {
     records,

@@ -18,9 +18,7 @@ import {
   removeVectors,
   writeEmbedded,
   writeVectors,
-  writeWhole,
   type EmbeddedBatch,
-  type WholeGeneration,
 } from './write-embedded.js';
 import { closeTexts, taggedUpTo, writeTags, writeTexts, type TagBatch, type Write } from './write-texts.js';
 
@@ -35,11 +33,6 @@ export interface Chunks {
   /** Sets the counts of a generation once all its texts are written. */
   readonly close: (generation: string, counts: GenerationCounts) => Promise<boolean>;
 
-  /**
-   * Writes a generation that consists of one batch: with its vectors, counted, embedded and closed. It is hidden until it is
-   * published. Answers false when the document's record is not at `revision`. The batch's terms must fit one step.
-   */
-  readonly writeWhole: (whole: WholeGeneration, revision: number) => Promise<boolean>;
   /** Writes the vectors and terms of a batch. The step that writes the last of them also begins to count the terms. */
   readonly writeEmbedded: (generation: string, batch: EmbeddedBatch) => Promise<boolean>;
   readonly writeVectors: (generation: string, chunks: readonly ChunkVector[]) => Promise<boolean>;
@@ -85,7 +78,6 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS): 
     taggedUpTo: (generation, tags) => taggedUpTo(redis, generation, tags),
     close: (generation, counts) => closeTexts(redis, generation, counts),
 
-    writeWhole: (whole, revision) => writeWhole(store, whole, revision),
     writeEmbedded: (generation, batch) => writeEmbedded(store, generation, batch),
     writeVectors: (generation, chunks) => writeVectors(store, generation, chunks),
     removeVectors: (generation, numbers) => removeVectors(store, generation, numbers),

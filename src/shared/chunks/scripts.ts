@@ -92,15 +92,19 @@ end
 ${COUNT_CHUNKS}${WRITE_CHUNKS}
 return 1`);
 
-/** Opens a generation with all its chunks, counted, when its document's record is at the given revision. */
-export const wholeScript = defineScript<number>(`${COUNT_FUNCTION}
-if redis.call('HGET', KEYS[1], 'revision') ~= ARGV[1] then return 0 end
-redis.call('SADD', KEYS[2], ARGV[2])
-redis.call('HSET', KEYS[3], 'document', ARGV[3], 'chunks', ARGV[4], 'tokens', ARGV[5], ARGV[6], '1', ARGV[7], '1',
-  'tagged', ARGV[8])
-local generation, statistics, first, at = KEYS[3], KEYS[4], 5, 9
-${COUNT_CHUNKS}${WRITE_CHUNKS}
-return 1`);
+/**
+ * A Lua function for the script that commits a record: writes a generation with all its chunks, embedded and closed, and
+ * counts them. `at` is the place of its first argument; the statistics and the chunks are the last keys, from `first` on.
+ */
+export const WHOLE_FUNCTION = `${COUNT_FUNCTION}
+local function writeWhole(generation, first, at)
+  local statistics = KEYS[first]
+  local fields = tonumber(ARGV[at])
+  redis.call('HSET', generation, unpack(ARGV, at + 1, at + fields))
+  first, at = first + 1, at + fields + 1
+  ${COUNT_CHUNKS}${WRITE_CHUNKS}
+end
+`;
 
 /**
  * Marks a batch as embedded. Checks that its parts are there, since a Redis that came

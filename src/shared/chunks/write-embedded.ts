@@ -2,33 +2,15 @@ import { BATCH_SIZE, inGroups } from '../batches.js';
 import type { VectorSet } from '../data-set/stored-vectors.js';
 import type { Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
-import { settleStep, sumTerms } from '../term-statistics/parts.js';
+import { settleStep, sumTerms, type BatchTerms } from '../term-statistics/parts.js';
 import { countFields, stepArguments } from '../term-statistics/scripts.js';
-import {
-  embeddedFields,
-  taggedValue,
-  textFields,
-  vectorFields,
-  withLengths,
-  type ChunkVector,
-  type TextBatch,
-  type WholeChunk,
-} from './fields.js';
-import { countedScript, finishScript, wholeScript, writeScript } from './scripts.js';
+import { embeddedFields, vectorFields, withLengths, type ChunkVector } from './fields.js';
+import { countedScript, finishScript, writeScript } from './scripts.js';
 
 /** Where vectors are written. Each set of vectors has its own fields in the same hashes. */
 export interface VectorStore {
   readonly redis: Redis;
   readonly vectors: VectorSet;
-}
-
-/** A generation that consists of one batch. */
-export interface WholeGeneration extends Omit<TextBatch, 'first' | 'chunks'> {
-  readonly chunks: readonly WholeChunk[];
-  /** The tokens of all chunks together. */
-  readonly tokens: number;
-  /** The owner whose term statistics count the chunks; null for nobody's. */
-  readonly owner: string | null;
 }
 
 /** The chunks of a batch with their vectors and terms. */
@@ -37,36 +19,6 @@ export interface EmbeddedBatch {
   readonly chunks: readonly Required<ChunkVector>[];
   /** The owner whose term statistics count the chunks; null for nobody's. */
   readonly owner: string | null;
-}
-
-export async function writeWhole(
-  { redis, vectors }: VectorStore,
-  { chunks, tokens, owner, ...batch }: WholeGeneration,
-  revision: number,
-): Promise<boolean> {
-  const { documentId, generation } = batch;
-  const rows = chunks.map((chunk) => [...textFields(batch, chunk), ...vectorFields(chunk, vectors)]);
-  const written = await wholeScript.run(redis, {
-    keys: [
-      keys.document(documentId),
-      keys.hidden,
-      keys.generation(generation),
-      keys.statistics(owner),
-      ...chunks.map(({ number }) => keys.chunk(generation, number)),
-    ],
-    arguments: [
-      String(revision),
-      generation,
-      documentId,
-      String(chunks.length),
-      String(tokens),
-      ...embeddedFields(vectors, 0),
-      taggedValue(batch.tags, chunks.length),
-      ...counting({ batch: 0, chunks, owner }),
-      ...withLengths(rows),
-    ],
-  });
-  return written === 1;
 }
 
 export async function writeEmbedded(
@@ -88,7 +40,7 @@ export async function writeEmbedded(
     arguments: [
       vectors.field,
       String(batch.chunks.length - last.length),
-      ...counting(batch),
+      ...counting({ ...batch, terms: sumTerms(batch.chunks.map(({ terms }) => terms)) }),
       ...withLengths(last.map((chunk) => vectorFields(chunk, vectors))),
     ],
   });
@@ -146,8 +98,12 @@ export async function isFinished(
 }
 
 /** The arguments that start to count a batch, preceded by their number. */
-function counting({ batch, chunks, owner }: EmbeddedBatch): string[] {
-  const step = settleStep(sumTerms(chunks.map((each) => each.terms)), { kind: 'none' }, owner);
+export function counting({
+  batch,
+  terms,
+  owner,
+}: Pick<EmbeddedBatch, 'batch' | 'owner'> & { readonly terms: BatchTerms }): string[] {
+  const step = settleStep(terms, { kind: 'none' }, owner);
   const counted = step ? stepArguments(batch, step) : [];
   return [String(counted.length), ...counted];
 }

@@ -1,5 +1,7 @@
+import type { WholeWrite } from '../chunks/write-whole.js';
 import type { DocumentRecord } from '../document.js';
 import type { Reservation } from '../idempotency/reservation.js';
+import type { ShortSource } from '../storage/short-sources.js';
 import type { UsageEvent } from '../usage/usage.js';
 
 /** A field that the hash of a generation must hold. */
@@ -14,11 +16,15 @@ export interface Effects {
   /** A generation whose chunks may be written from now on. It is hidden until it is published. */
   readonly open?: string;
   readonly unhide?: string;
+  /** The chunks of the generation that `unhide` names, if they are few enough to be written in the same step. */
+  readonly whole?: WholeWrite;
   /** What must be there by now. It may be missing after Redis came back without its last writes. */
   readonly expected?: readonly ExpectedField[];
   /** Generations that nothing refers to any more. They are hidden at once and unlinked in batches. */
   readonly discard?: readonly string[];
-  /** Source objects that nothing refers to any more. */
+  /** The source of the pending content, if it is short: the record holds it until it is among `discardObjects`. */
+  readonly source?: ShortSource | undefined;
+  /** Sources that nothing refers to any more. */
   readonly discardObjects?: readonly string[];
   readonly usage?: readonly UsageEvent[];
   /** Refuses the change when its owner has a document of the same content already. */

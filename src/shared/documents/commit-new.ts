@@ -2,10 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { at } from '../at.js';
 import type { DocumentRecord } from '../document.js';
 import { toError } from '../errors.js';
+import type { Effects } from './change.js';
 import { commitChange, commitRequest, type CommitParts } from './commit.js';
 import { commitNewScript } from './commit-script.js';
 
-export interface NewRecord {
+/** A record that is to be written, with the bytes of its content if that is a short text. */
+export interface NewRecord extends Pick<Effects, 'source'> {
   readonly record: DocumentRecord;
 }
 
@@ -40,11 +42,11 @@ function prepareStep({ vectors }: CommitParts, created: readonly NewRecord[], fi
   const step: Prepared[] = [];
   const start = performance.now();
   let bytes = 0;
-  for (const { record } of created.slice(first, first + RECORDS_AT_ONCE)) {
+  for (const { record, source } of created.slice(first, first + RECORDS_AT_ONCE)) {
     if (bytes > BYTES_AT_ONCE || performance.now() - start > SLICE_MILLISECONDS) break;
-    const request = commitRequest(record.id, null, { change: { record }, vectors });
+    const request = commitRequest(record.id, null, { change: { record, source }, vectors });
     bytes += request.arguments.reduce((sum, argument) => sum + argument.length, 0);
-    step.push({ record, ...request });
+    step.push({ record, source, ...request });
   }
   return step;
 }
@@ -68,12 +70,12 @@ async function commitStep(parts: CommitParts, step: readonly Prepared[]): Promis
 /** Writes a record that needs a step of its own, such as one whose access group is not known yet. Never rejects. */
 async function commitAlone(
   parts: CommitParts,
-  { record }: NewRecord,
+  { record, source }: NewRecord,
   doneTogether: number | undefined,
 ): Promise<Error | null> {
   if (doneTogether === 1) return null;
   try {
-    const done = await commitChange(parts, record.id, null, { record });
+    const done = await commitChange(parts, record.id, null, { record, source });
     return done === 1 ? null : new Error('a document with this id exists');
   } catch (thrown) {
     return toError(thrown);

@@ -1,6 +1,7 @@
 import { CHECK_RESERVATION, MARK_RESERVATION } from '../idempotency/reservation-scripts.js';
 import { REFER_TO_ACCESS_GROUPS, REQUIRE_ACCESS_GROUPS } from '../access/access-group-scripts.js';
-import { defineScript, EVEN_WHEN_FULL } from '../redis/client.js';
+import { WHOLE_FUNCTION } from '../chunks/scripts.js';
+import { defineFrequentScript, defineScript, EVEN_WHEN_FULL } from '../redis/client.js';
 import { SERVER_TIME } from '../redis/server-time.js';
 import { CHECK_CONTENT_IS_NEW, INDEX_CONTENT } from './content-hashes.js';
 
@@ -10,19 +11,18 @@ export const REINDEXED = -1;
 /** The script's answer when a generation lacks something, because Redis came back without its last writes. */
 export const NOT_WHOLE = -3;
 
-/**
- * The only way in which a record changes. It compares the revision, writes what changed, appends to the change log,
- * hides and unhides generations, and appends usage events. Its work does not grow with the number of chunks.
- */
-const COMMIT = `${SERVER_TIME}
+const BEFORE_PUBLISHING = `${SERVER_TIME}
 local change = cjson.decode(ARGV[1])
 local record, sequence, changes, tombstones = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local unfinished, hidden, garbage, dirty, objects = KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local drafts, schema, ingests, callers = KEYS[10], KEYS[11], KEYS[12], KEYS[13]
-local unreferenced, waiting, accessGroupPrefix = KEYS[14], KEYS[15], ARGV[#ARGV]
-local contents, reservation = KEYS[#KEYS - 1], KEYS[#KEYS]
+local unreferenced, waiting, accessGroupPrefix = KEYS[14], KEYS[15], ARGV[4]
+local contents, reservation = KEYS[16], KEYS[17]
 local usages, generations = tonumber(ARGV[3]), {}
-for i, generation in ipairs(change.touched) do generations[generation] = KEYS[15 + usages + i] end
+-- Pairs of a user and an event come before the fields and values of the record.
+local values = 5 + 2 * usages
+local last = values + change.values - 1
+for i, generation in ipairs(change.touched) do generations[generation] = KEYS[17 + usages + i] end
 if change.unhide ~= '' and (redis.call('HGET', schema, 'vectorField') or 'vector') ~= change.vectors then
   return -1
 end
@@ -38,13 +38,17 @@ if change.removed then
   redis.call('DEL', record)
   redis.call('ZADD', tombstones, change.now, change.id)
 else
-  redis.call('HSET', record, unpack(change.set))
+  if #change.dropped > 0 then redis.call('HDEL', record, unpack(change.dropped)) end
+  redis.call('HSET', record, unpack(ARGV, values, last))
 end
 ${REFER_TO_ACCESS_GROUPS}
 if change.open ~= '' then
   redis.call('SADD', hidden, change.open)
   redis.call('HSET', generations[change.open], 'document', change.id)
 end
+`;
+
+const FROM_PUBLISHING_ON = `
 if change.unhide ~= '' then redis.call('SREM', hidden, change.unhide) end
 for _, generation in ipairs(change.discard) do
   redis.call('SADD', hidden, generation)
@@ -60,8 +64,8 @@ if #change.objects > 0 then
   for _, object in ipairs(change.objects) do redis.call('ZADD', objects, now, object) end
 end
 for i = 1, usages do
-  redis.call('RPUSH', KEYS[15 + i], ARGV[3 + 2 * i])
-  redis.call('SADD', dirty, ARGV[2 + 2 * i])
+  redis.call('RPUSH', KEYS[17 + i], ARGV[4 + 2 * i])
+  redis.call('SADD', dirty, ARGV[3 + 2 * i])
 end
 local ingestOf = redis.call('HGET', ingests, change.id) or ''
 if ingestOf ~= change.ingestOf then
@@ -83,12 +87,23 @@ if change.settled then redis.call('PUBLISH', ARGV[2], change.id) end
 return 1
 `;
 
-export const commitScript = defineScript<number>(COMMIT);
+/**
+ * The only way in which a record changes. It compares the revision, writes what changed with the short source that belongs
+ * to it, appends to the change log, hides and unhides generations, and appends usage events. Its work does not grow with
+ * the number of chunks.
+ */
+const COMMIT = `${BEFORE_PUBLISHING}${FROM_PUBLISHING_ON}`;
+export const commitScript = defineFrequentScript<number>(COMMIT);
+
+/** The same, which also writes all chunks of the generation that it publishes. */
+export const commitWholeScript = defineFrequentScript<number>(`${WHOLE_FUNCTION}${BEFORE_PUBLISHING}
+writeWhole(generations[change.unhide], 18 + usages + #change.touched, last + 1)
+${FROM_PUBLISHING_ON}`);
 
 /**
- * The same for several new records, which saves a script and a round trip for each of them. KEYS holds their hashes and then
- * the keys that all of them share; ARGV the number of records, and for each the number of its arguments and these.
- * Answers for each what the script above would answer. An error says nothing of the records before the one that failed.
+ * The same as the first for several new records, which saves a script and a round trip for each of them. KEYS holds their
+ * hashes and then the keys that all of them share; ARGV the number of records, and for each the number of its arguments and
+ * these. Answers for each what the first would answer. An error says nothing of the records before the one that failed.
  */
 export const commitNewScript = defineScript<number[]>(`local function commit(KEYS, ARGV)
 ${COMMIT}end

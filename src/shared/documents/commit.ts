@@ -8,8 +8,9 @@ import { LOST_RESERVATION, reservationFields, reservationKey } from '../idempote
 import { underWay } from '../idempotency/reservation.js';
 import type { Redis } from '../redis/client.js';
 import { keys, toMember } from '../redis/keys.js';
+import { isShortSource } from '../storage/short-sources.js';
 import type { Change } from './change.js';
-import { commitScript, NOT_WHOLE, REINDEXED } from './commit-script.js';
+import { commitScript, commitWholeScript, NOT_WHOLE, REINDEXED } from './commit-script.js';
 import { contentFields, SAME_CONTENT, SameContentError } from './content-hashes.js';
 import { changedFields } from './record-fields.js';
 
@@ -32,12 +33,13 @@ export async function commitChange(
   change: Change,
 ): Promise<number> {
   const request = commitRequest(id, before, { change, vectors });
-  let done = await commitScript.run(redis, request);
+  const script = change.whole ? commitWholeScript : commitScript;
+  let done = await script.run(redis, request);
   while (done === UNKNOWN_ACCESS_GROUP) {
     // The group must be known to its callers before a record refers to it.
     const group = change.record ? accessGroupOf(change.record) : null;
     if (group) await groups.register(group);
-    done = await commitScript.run(redis, request);
+    done = await script.run(redis, request);
   }
   if (done === SAME_CONTENT) throw new SameContentError();
   if (done === LOST_RESERVATION) throw underWay();
@@ -47,6 +49,24 @@ export async function commitChange(
   return done;
 }
 
+/** The keys that are the same for all documents. */
+const COMMON_KEYS = [
+  keys.sequence,
+  keys.changes,
+  keys.tombstones,
+  keys.unfinished,
+  keys.hidden,
+  keys.garbage,
+  keys.usageDirty,
+  keys.unreferencedObjects,
+  keys.draftObjects,
+  keys.schema,
+  keys.ingests,
+  keys.ingestsByCaller,
+  keys.unreferencedAccessGroups,
+  keys.accessGroupsWaiting,
+] as const;
+
 /** The keys and arguments of the script, in the order in which it reads them; the record's own key comes first. */
 export function commitRequest(
   id: string,
@@ -54,37 +74,35 @@ export function commitRequest(
   { change, vectors }: { readonly change: Change; readonly vectors: VectorSet },
 ) {
   const ownerId = ownerOf(change.record ?? before);
-  const { usage = [] } = change;
-  const payload = { ...commitPayload(id, before, change), vectors: vectors.field };
+  const { usage = [], whole } = change;
+  const fields = change.record ? changedFields(before, change.record, whole?.tags) : {};
+  const values = [
+    ...Object.entries(fields).flat(),
+    ...(change.source ? [change.source.storageKey, change.source.bytes] : []),
+  ];
+  const payload = {
+    ...commitPayload(id, before, { change, isTagged: 'tags' in fields }),
+    vectors: vectors.field,
+  };
   const touched = touchedGenerations(change);
   return {
     keys: [
       keys.document(id),
-      keys.sequence,
-      keys.changes,
-      keys.tombstones,
-      keys.unfinished,
-      keys.hidden,
-      keys.garbage,
-      keys.usageDirty,
-      keys.unreferencedObjects,
-      keys.draftObjects,
-      keys.schema,
-      keys.ingests,
-      keys.ingestsByCaller,
-      keys.unreferencedAccessGroups,
-      keys.accessGroupsWaiting,
-      ...usage.map((event) => keys.usagePending(event.userId)),
-      ...touched.map(keys.generation),
+      ...COMMON_KEYS,
       keys.contentHashes(ownerId),
       reservationKey(change.reservation),
+      ...usage.map((event) => keys.usagePending(event.userId)),
+      ...touched.map(keys.generation),
+      ...(whole?.keys ?? []),
     ],
     arguments: [
-      JSON.stringify({ ...payload, touched }),
+      JSON.stringify({ ...payload, touched, values: values.length }),
       keys.changed,
       String(usage.length),
-      ...usage.flatMap((event) => [toMember(event.userId), JSON.stringify(event)]),
       keys.accessGroup(''),
+      ...usage.flatMap((event) => [toMember(event.userId), JSON.stringify(event)]),
+      ...values,
+      ...(whole?.arguments ?? []),
     ],
   };
 }
@@ -103,7 +121,13 @@ function touchedGenerations({ open, unhide, discard = [], expected = [] }: Chang
 const tooManyChanges = () =>
   new TooManyError('Too many changes of access are still being made', { retryAfterSeconds: 2 });
 
-function commitPayload(id: string, before: DocumentRecord | null, change: Change) {
+function commitPayload(
+  id: string,
+  before: DocumentRecord | null,
+  { change, isTagged }: { readonly change: Change; readonly isTagged: boolean },
+) {
+  const { discardObjects = [] } = change;
+  const referred = change.record?.pending?.storageKey ?? '';
   const common = {
     id,
     now: String(Date.now()),
@@ -112,21 +136,20 @@ function commitPayload(id: string, before: DocumentRecord | null, change: Change
     open: change.open ?? '',
     unhide: change.unhide ?? '',
     discard: change.discard ?? [],
-    objects: change.discardObjects ?? [],
+    objects: discardObjects.filter((key) => !isShortSource(key)),
+    dropped: discardObjects.filter(isShortSource),
     ...contentFields(before, change),
     ...reservationFields(change.reservation),
-    referred: change.record?.pending?.storageKey ?? '',
+    // A short source was never a draft.
+    referred: isShortSource(referred) ? '' : referred,
     evenWhenFull: change.evenWhenFull ?? false,
     expected: (change.expected ?? []).map(({ generation, field, value }) => [generation, field, value]),
   };
-  if (change.removed)
-    return { ...common, removed: true, set: [], ingestOf: '', unfinished: false, settled: true };
-  const fields = changedFields(before, change.record);
+  if (change.removed) return { ...common, removed: true, ingestOf: '', unfinished: false, settled: true };
   return {
     ...common,
     removed: false,
-    set: Object.entries(fields).flat(),
-    groups: accessGroupsOf(before, change.record, 'tags' in fields),
+    groups: accessGroupsOf(before, change.record, isTagged),
     keepsAccessGroups: change.record.retag > 0,
     // The caller whose ingest is running. The script counts it in the same step, so that the count is always exact.
     ingestOf: isFinal(change.record) ? '' : toMember(callerOf(change.record)),

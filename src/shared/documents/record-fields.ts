@@ -103,11 +103,18 @@ function jsonFields(record: DocumentRecord): Record<string, string> {
 /** The fields that tags are made of. */
 const TAGGED = ['readers', 'writers', 'admins', 'metadata', 'published', 'pending'];
 
-/** The fields of a record's hash that must be written. The tags cost the most, so they are made only when they may differ. */
-export function changedFields(before: DocumentRecord | null, after: DocumentRecord): Record<string, string> {
+/**
+ * The fields of a record's hash that must be written. The tags cost the most, so they are made only when they may differ.
+ * @param tags those of `after`, when they are known
+ */
+export function changedFields(
+  before: DocumentRecord | null,
+  after: DocumentRecord,
+  tags?: string,
+): Record<string, string> {
   if (!before) return documentFields(after);
   const old = jsonFields(before);
   const changed = Object.entries(jsonFields(after)).filter(([name, value]) => old[name] !== value);
   const isTagged = changed.some(([name]) => TAGGED.includes(name));
-  return { ...Object.fromEntries(changed), ...(isTagged ? { tags: documentTags(after) } : {}) };
+  return { ...Object.fromEntries(changed), ...(isTagged ? { tags: tags ?? documentTags(after) } : {}) };
 }

@@ -1,4 +1,4 @@
-import { defineScript, type Redis } from '../redis/client.js';
+import { defineFrequentScript, defineScript, type Redis } from '../redis/client.js';
 import { keys, queueKeys } from '../redis/keys.js';
 
 /** The largest priority of a BullMQ job. The smallest priority is served first. */
@@ -63,7 +63,7 @@ end
  * When nothing waits, all turns are over and time continues from the last of
  * them, so that a retry is not older than new jobs.
  */
-const tagScript = defineScript<number[]>(`${PRELUDE}
+const tagScript = defineFrequentScript<number[]>(`${PRELUDE}
 local largest, late, flow = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 local now = tonumber(redis.call('GET', clock) or '1')
 local head = priorityAt(0)

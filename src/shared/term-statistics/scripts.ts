@@ -64,6 +64,10 @@ export function stepArguments(batch: number, step: CountStep): string[] {
 
 /** Groups terms by how many chunks hold them: for each group that number, the size of the group, and its terms. */
 function groupTerms({ terms, frequencies }: CountStep): string[] {
+  const [first] = frequencies;
+  // All terms of a single chunk are in as many chunks.
+  if (first !== undefined && frequencies.every((frequency) => frequency === first))
+    return inGroups(first, terms.map(String));
   const groups = new Map<number, string[]>();
   terms.forEach((term, i) => {
     const frequency = at(frequencies, i);

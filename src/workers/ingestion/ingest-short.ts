@@ -1,31 +1,33 @@
 import { INDEXED_AT_ONCE } from '../../shared/batches.js';
-import type { Chunks } from '../../shared/chunks/chunks.js';
 import { textHash, type ChunkText, type WholeChunk } from '../../shared/chunks/fields.js';
+import { wholeWrite } from '../../shared/chunks/write-whole.js';
+import type { VectorSet } from '../../shared/data-set/stored-vectors.js';
 import { generationId, type Content, type DocumentRecord } from '../../shared/document.js';
 import type { Records } from '../../shared/documents/records.js';
 import { statisticsOwner, isCurrent, publish, type Fence } from '../../shared/documents/transitions.js';
 import { IngestError } from '../../shared/errors.js';
 import type { Embedding } from '../../shared/models/embedding.js';
 import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
-import { sumTerms, TERMS_AT_ONCE } from '../../shared/term-statistics/parts.js';
+import { MAX_SHORT_BYTES } from '../../shared/storage/short-sources.js';
+import { sumTerms, TERMS_AT_ONCE, type BatchTerms } from '../../shared/term-statistics/parts.js';
 import type { Outcome } from '../lane-worker.js';
 import { termsOfChunk } from './chunk-terms.js';
 import type { FailDocument } from './fail-document.js';
 import type { Publish } from './publish.js';
 import { tagsWhenPublished } from './write-tags.js';
 
-/** A text up to this size takes a few milliseconds, and some tens at worst, so it is not parsed in a child process. */
-export const MAX_SHORT_BYTES = 8_192;
-
 interface Dependencies {
   readonly records: Records;
-  readonly chunks: Chunks;
+  /** The vectors that searches use. */
+  readonly vectors: VectorSet;
   readonly embedding: Embedding;
   readonly metrics: WorkerMetrics;
   /** Reads a short text and cuts it into chunks. @throws IngestError when there are none */
   readonly readText: (content: Content) => Promise<readonly ChunkText[]>;
   readonly failDocument: FailDocument;
   readonly publish: Publish;
+  /** @throws UnavailableError while Redis is short of memory */
+  readonly requireMemory: () => Promise<void>;
   /** @throws UnavailableError when the vectors have other dimensions than the data */
   readonly checkDimensions: (dimensions: number) => Promise<void>;
 }
@@ -34,8 +36,8 @@ export type IngestShort = ReturnType<typeof createIngestShort>;
 
 /**
  * Ingests a short text in one job, for embedders that run in this process. This saves a job, a child process and two
- * changes of the record. Nothing is written before everything is computed, so the record stays queued until it is
- * published, even if the process dies.
+ * changes of the record. Nothing is written before everything is computed, and then all of it in the step that publishes
+ * it, so the record stays queued until then, even if the process dies.
  * Resolves with null for documents that have to pass the embedding queue: files, long texts, and those that an earlier run
  * has sent there.
  */
@@ -62,12 +64,13 @@ export function createIngestShort(parts: Dependencies) {
       return failDocument(run, { code: error.code, message: error.message, stage });
     }
     // So many terms are counted in several steps, which only the other way has.
-    if (sumTerms(whole.map(({ terms }) => terms)).terms.length > TERMS_AT_ONCE) return null;
+    const terms = sumTerms(whole.map((chunk) => chunk.terms));
+    if (terms.terms.length > TERMS_AT_ONCE) return null;
     for (let record: DocumentRecord | null = known; ; record = await records.read(fence.documentId)) {
       if (!record || !isCurrent(record, run)) return 'stale';
       if (record.status !== 'queued') return null;
       // Otherwise its access or metadata was changed in the meantime, and its tags are computed again.
-      if (await writeAndPublish(parts, record, whole)) return 'published';
+      if (await writeAndPublish(parts, record, { whole, terms })) return 'published';
     }
   };
 }
@@ -92,25 +95,22 @@ async function embedPieces(
 
 /** Resolves with false when the record has changed. */
 async function writeAndPublish(
-  { chunks, publish: commit }: Dependencies,
+  { vectors, requireMemory, publish: commit }: Dependencies,
   record: DocumentRecord,
-  whole: readonly WholeChunk[],
+  { whole, terms }: { readonly whole: readonly WholeChunk[]; readonly terms: BatchTerms },
 ): Promise<boolean> {
   const generation = generationId(record);
   const { id: documentId, version, attempt, revision } = record;
   const tokenCount = whole.reduce((sum, chunk) => sum + chunk.tokenCount, 0);
   const tags = tagsWhenPublished(record);
-  const made = {
-    documentId,
-    generation,
-    chunks: whole,
-    tags,
-    tokens: tokenCount,
-    owner: statisticsOwner(record),
-  };
-  if (!(await chunks.writeWhole(made, revision))) return false;
+  const owner = statisticsOwner(record);
+  const made = { documentId, generation, chunks: whole, tags, tokens: tokenCount, terms, owner };
+  const write = wholeWrite(vectors, made);
+  await requireMemory();
   const counts = { chunkCount: whole.length, tokenCount };
-  return commit(record, (each) =>
-    each.revision === revision ? publish(each, { documentId, version, attempt, ...counts }) : null,
-  );
+  return commit(record, (each) => {
+    const fence = { documentId, version, attempt, generation };
+    const change = each.revision === revision ? publish(each, { ...fence, ...counts }) : null;
+    return change && { ...change, whole: write };
+  });
 }

@@ -45,7 +45,8 @@ const onlyWhole =
   (record) => {
     const change = transition(record);
     const { generation = null, chunkCount = 0 } = change?.record?.published ?? {};
-    if (!change?.record || generation === null) return change;
+    // What the same step writes is whole.
+    if (!change?.record || generation === null || change.whole) return change;
     const expected = [
       { generation, field: 'chunks', value: String(chunkCount) },
       { generation, field: embeddedField(vectors), value: String(batchCount(chunkCount)) },

@@ -5,7 +5,7 @@ import type { MemoryWatch } from '../../shared/redis/memory.js';
 const RETRY_SECONDS = 5;
 
 /** @throws UnavailableError while Redis is short of memory; the job is then delayed */
-async function requireMemory(memory: MemoryWatch): Promise<void> {
+export async function requireMemory(memory: MemoryWatch): Promise<void> {
   if (await memory.isShort())
     throw new UnavailableError('room in Redis', { retryAfterSeconds: RETRY_SECONDS });
 }
@@ -23,6 +23,5 @@ export function writeOnlyWithMemory(chunks: Chunks, memory: MemoryWatch): Chunks
     writeTexts: guarded(chunks.writeTexts),
     writeTags: guarded(chunks.writeTags),
     writeEmbedded: guarded(chunks.writeEmbedded),
-    writeWhole: guarded(chunks.writeWhole),
   };
 }

@@ -1,6 +1,6 @@
 import { ingestJob } from '../../shared/queues/payloads.js';
 import type { WorkerContext } from '../context.js';
-import { writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';
+import { requireMemory, writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';
 import { createIngestJob } from '../ingestion/ingest-job.js';
 import { createIngestShort, type IngestShort } from '../ingestion/ingest-short.js';
 import { createReadContent, createReadText } from '../ingestion/read-content.js';
@@ -66,6 +66,10 @@ function createShort(context: WorkerContext): IngestShort | null {
   const { settings, storage, isEmbeddingRemote } = context;
   if (isEmbeddingRemote) return null;
   const chunk = { ...settings.chunk, maxChunks: settings.ingest.maxChunks };
-  const chunks = writeOnlyWithMemory(context.chunks, context.memory);
-  return createIngestShort({ ...context, chunks, readText: createReadText({ storage, chunk }) });
+  return createIngestShort({
+    ...context,
+    vectors: context.dataSet.vectors,
+    requireMemory: () => requireMemory(context.memory),
+    readText: createReadText({ storage, chunk }),
+  });
 }

@@ -4,6 +4,7 @@ import type { DocumentRecord } from '../../../src/shared/document.js';
 import { contentMember } from '../../../src/shared/documents/content-hashes.js';
 import type { Redis } from '../../../src/shared/redis/client.js';
 import { keys } from '../../../src/shared/redis/keys.js';
+import { isShortSource } from '../../../src/shared/storage/short-sources.js';
 import { keysUnder } from '../../support/keys-under.js';
 import type { Arena } from '../arena.js';
 
@@ -62,10 +63,13 @@ async function checkSources(arena: Arena, redis: Redis, records: readonly Docume
   const { history, cluster } = arena;
   const files = new Set(await filesBelow(join(cluster.dataDirectory, 'objects', 'objects')));
   for (const { id, published, pending } of records) {
+    // Those of short texts.
+    const kept = new Set((await redis.hKeys(keys.document(id))).filter(isShortSource));
     for (const content of [published, pending]) {
-      if (content && !files.delete(content.storageKey))
+      if (content && !files.delete(content.storageKey) && !kept.delete(content.storageKey))
         history.violate('no source is missing', content.storageKey, id);
     }
+    for (const key of kept) history.violate('no stray source is left', key, id);
   }
   // Announced before their record, by a process that died then: the sweeper removes them when their time is over.
   const drafts = new Set(await redis.zRange(keys.draftObjects, 0, -1));

@@ -1,6 +1,7 @@
 import { isFinal, type Content, type DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { replaceContent } from '../../../shared/documents/transitions.js';
+import type { ShortSource } from '../../../shared/storage/short-sources.js';
 import { AppError } from '../../../shared/errors.js';
 import type { Accounting } from '../usage-accounting.js';
 import type { ChangeDocument } from '../documents/commit-change.js';
@@ -43,9 +44,9 @@ export function createContentUpdates(parts: Dependencies): ContentUpdates {
     putText: async (documentId, { content: text, filename }, context) => {
       const version = await openVersion(records, documentId, context);
       const operation = begunOperation('ingest_text', context, { document_id: documentId });
-      const content = await accounting.begin(operation, () => sources.storeText(version, text));
+      const stored = await accounting.begin(operation, () => sources.storeText(version, text));
       const name = (record: DocumentRecord) => filename ?? textName(record);
-      return put(parts, { documentId, name, content, lost: null }, context);
+      return put(parts, { documentId, name, ...stored, lost: null }, context);
     },
     putFile: async (documentId, receive, context) => {
       const version = await openVersion(records, documentId, context);
@@ -70,6 +71,8 @@ interface Replacement {
   readonly documentId: string;
   readonly name: (record: DocumentRecord) => string | null;
   readonly content: Content;
+  /** The bytes of the content if it is short. */
+  readonly source?: ShortSource;
   /** Key of a source that the storage has lost; the same content then counts as new. */
   readonly lost: string | null;
 }
@@ -92,7 +95,7 @@ async function put(
 
 async function replace(
   { records, sources, change }: Dependencies,
-  { documentId, name, content, lost }: Replacement,
+  { documentId, name, content, source, lost }: Replacement,
   { callerId, startedAtMs }: RequestContext,
 ) {
   try {
@@ -100,7 +103,7 @@ async function replace(
       const named = { ...content, filename: name(record) };
       if (hasContent(record, named) && newestContent(record)?.storageKey !== lost) return null;
       const operation = newOperation(named, { documentId, userId: callerId, startedAtMs });
-      return replaceContent(record, { content: named, operation });
+      return { ...replaceContent(record, { content: named, operation }), ...(source && { source }) };
     });
   } catch (error) {
     // Redis may have written the change although its reply was lost, and it may be published or replaced by now. So the

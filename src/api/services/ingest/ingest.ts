@@ -7,6 +7,7 @@ import {
   type IngestOperation,
   type Metadata,
 } from '../../../shared/document.js';
+import type { NewRecord } from '../../../shared/documents/commit-new.js';
 import type { Records } from '../../../shared/documents/records.js';
 import type { AccountedRequest, Accounting } from '../usage-accounting.js';
 import type { RequestContext } from '../request-context.js';
@@ -52,14 +53,16 @@ export function createIngest(parts: IngestParts): Ingest {
       const documentId = documentIdOf(context);
       const operation = begunOperation('ingest_text', context, filename === null ? {} : { filename });
       const store = () => sources.storeText({ documentId, version: 1 }, text);
-      const content = { ...(await accounting.begin(operation, store)), filename };
-      return accept(parts, newRecord(content, { ...details, documentId }, context), { ...details, context });
+      const { content, source } = await accounting.begin(operation, store);
+      const record = newRecord({ ...content, filename }, { ...details, documentId }, context);
+      return accept(parts, { record, source }, { ...details, context });
     },
     ingestFile: async (receive, context) => {
       const documentId = documentIdOf(context);
       const store = () => sources.storeFile({ documentId, version: 1 }, receive);
       const { content, details } = await accounting.begin(begunOperation('ingest_file', context), store);
-      return accept(parts, newRecord(content, { ...details, documentId }, context), { ...details, context });
+      const record = newRecord(content, { ...details, documentId }, context);
+      return accept(parts, { record }, { ...details, context });
     },
   };
 }
@@ -74,11 +77,12 @@ interface Accepting {
 
 async function accept(
   parts: IngestParts,
-  record: DocumentRecord,
+  created: NewRecord,
   { onDuplicate, context }: Accepting,
 ): Promise<AwaitedDocument> {
+  const { record } = created;
   const { jobs, waitForDocument } = parts;
-  const known = await create(parts, record, { onDuplicate, context });
+  const known = await create(parts, created, { onDuplicate, context });
   if (known) return answerDuplicate(parts, known, { onDuplicate, context });
   // The wait begins before a worker can know of the document, so that it misses no change.
   const { waitSeconds, signal } = context;
@@ -102,12 +106,12 @@ function answerDuplicate(
 /** Writes a new record. Resolves with the owner's document of the same content if that is not to be made again. */
 async function create(
   { records, sources, duplicates }: IngestParts,
-  record: DocumentRecord,
+  { record, source }: NewRecord,
   { onDuplicate, context: { reservation } }: Accepting,
 ): Promise<DocumentRecord | null> {
   try {
-    const write = () => records.create(record, { onlyNewContent: onDuplicate !== 'new', reservation });
-    const known = await duplicates.writeUnlessKnown(record, write);
+    const effects = { source, onlyNewContent: onDuplicate !== 'new', reservation };
+    const known = await duplicates.writeUnlessKnown(record, () => records.create(record, effects));
     if (known && record.pending) await sources.discard(record.pending.storageKey);
     return known;
   } catch (error) {

@@ -8,6 +8,12 @@ import {
 import { UnsupportedTypeError } from '../../../shared/errors.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import { MissingObjectError, type ObjectStorage } from '../../../shared/ports.js';
+import {
+  isShortSource,
+  MAX_SHORT_BYTES,
+  shortSourceKey,
+  type ShortSource,
+} from '../../../shared/storage/short-sources.js';
 import type { DraftObjects } from '../../../shared/storage/draft-objects.js';
 import { sourceKey } from '../../../shared/storage/object-key.js';
 import { displayFilename } from './filenames.js';
@@ -19,8 +25,14 @@ export interface SourceOwner {
   readonly version: number;
 }
 
+/** A text that is stored, or is short and has to be written together with the record that refers to it. */
+export interface StoredText {
+  readonly content: Content;
+  readonly source?: ShortSource;
+}
+
 export interface Sources {
-  storeText(owner: SourceOwner, text: string): Promise<Content>;
+  storeText(owner: SourceOwner, text: string): Promise<StoredText>;
   /** @throws AppError when the file is refused or its transfer fails; then nothing is left in the storage */
   storeFile<Details>(
     owner: SourceOwner,
@@ -63,15 +75,14 @@ export function createSources(parts: Dependencies): Sources {
 
 async function storeText(
   { storage, drafts }: Dependencies,
-  { documentId, version }: SourceOwner,
+  owner: SourceOwner,
   text: string,
-): Promise<Content> {
+): Promise<StoredText> {
   const bytes = Buffer.from(text, 'utf8');
-  const storageKey = sourceKey({ documentId, version });
-  await drafts.announce(storageKey);
-  await storage.put(storageKey, once(bytes));
-  return newContent({
-    version,
+  const isShort = bytes.length <= MAX_SHORT_BYTES;
+  const storageKey = isShort ? shortSourceKey(owner) : sourceKey(owner);
+  const content = newContent({
+    version: owner.version,
     kind: 'text',
     contentType: 'text/plain',
     filename: null,
@@ -79,6 +90,10 @@ async function storeText(
     sizeBytes: bytes.length,
     sha256: createHash('sha256').update(bytes).digest('hex'),
   });
+  if (isShort) return { content, source: { storageKey, bytes } };
+  await drafts.announce(storageKey);
+  await storage.put(storageKey, once(bytes));
+  return { content };
 }
 
 async function storeFile(
@@ -106,6 +121,8 @@ async function isLost(storage: ObjectStorage, storageKey: string): Promise<boole
 }
 
 async function discard({ storage, drafts, logger }: Dependencies, storageKey: string): Promise<void> {
+  // One that is short is only written with its record.
+  if (isShortSource(storageKey)) return;
   try {
     await storage.remove(storageKey);
     await drafts.forget(storageKey);

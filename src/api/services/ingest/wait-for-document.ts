@@ -37,6 +37,9 @@ export function beginToWait(
   return { heldBytes: heldByRecord(record), settled };
 }
 
+/** A record that holds at most this much is read whole at each change, which saves a round trip. */
+const SMALL_BYTES = 32 * 1024;
+
 export function createWaitForDocument({
   records,
   waiter,
@@ -52,18 +55,22 @@ export function createWaitForDocument({
   return async (record, isDone, { waitSeconds, signal, isNew = false }) => {
     const seconds = waitSeconds ?? usualSeconds;
     if (seconds === 0 || isDone(record)) return record;
+    const wait = {
+      id: record.id,
+      ...(isNew ? { known: record } : {}),
+      isDone: (current: DocumentState | null) => current === null || isDone(current),
+      milliseconds: seconds * 1000,
+      signal,
+    };
     try {
-      // A whole record may be a megabyte of access lists, so it is read once, at the end.
-      const state = await waiter.waitFor<DocumentState | null>({
-        id: record.id,
-        read: () => records.readState(record.id),
-        ...(isNew ? { known: record } : {}),
-        isDone: (current) => current === null || isDone(current),
-        milliseconds: seconds * 1000,
-        signal,
-      });
+      // A whole record may be a megabyte of access lists, so such a one is read once, at the end.
+      const isSmall = heldByRecord(record) <= SMALL_BYTES;
+      const read = () => records.read(record.id);
+      if (isSmall) return await waiter.waitFor<DocumentRecord | null>({ ...wait, read });
+      const readState = () => records.readState(record.id);
+      const state = await waiter.waitFor<DocumentState | null>({ ...wait, read: readState });
       if (signal.aborted || state === record) return record;
-      return state && (await records.read(record.id));
+      return state && (await read());
     } catch (error) {
       // The request is stored and its work goes on. An error would make the client send it again.
       logger.warn({ err: error, documentId: record.id }, 'wait for a document broke off');

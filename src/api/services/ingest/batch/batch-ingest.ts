@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { DocumentRecord } from '../../../../shared/document.js';
+import type { NewRecord } from '../../../../shared/documents/commit-new.js';
 import type { Logger } from '../../../../shared/observability/logger.js';
 import type { RequestContext } from '../../request-context.js';
 import type { AdmitSome } from '../admission.js';
@@ -110,15 +110,17 @@ async function storeTexts(
         room -= 1;
         if (room < 0) return { index, error: admission.refusal };
         try {
-          return { index, record: await storeText(parts, item, context) };
+          return { index, created: await storeText(parts, item, context) };
         } catch (thrown) {
           return { index, error: thrown };
         }
       }),
     );
-    const documents = made.flatMap(({ index, record }): NewDocument[] => (record ? [{ index, record }] : []));
+    const documents = made.flatMap(({ index, created }): NewDocument[] =>
+      created ? [{ index, ...created }] : [],
+    );
     const stored = await storeRecords(parts, documents, context);
-    const refused = made.flatMap(({ index, record, error }) => (record ? [] : [{ index, error }]));
+    const refused = made.flatMap(({ index, created, error }) => (created ? [] : [{ index, error }]));
     return [...stored, ...refused].sort((a, b) => a.index - b.index);
   } finally {
     admission.leave();
@@ -142,10 +144,11 @@ async function storeText(
   { sources, accounting }: StoreParts,
   { content: text, filename, metadata, accessControl }: TextIngest,
   context: RequestContext,
-): Promise<DocumentRecord> {
+): Promise<NewRecord> {
   const documentId = randomUUID();
   const operation = begunOperation('ingest_text', context, filename === null ? {} : { filename });
   const store = () => sources.storeText({ documentId, version: 1 }, text);
-  const content = { ...(await accounting.begin(operation, store)), filename };
-  return newRecord(content, { documentId, metadata, accessControl }, context);
+  const { content, source } = await accounting.begin(operation, store);
+  const details = { documentId, metadata, accessControl };
+  return { record: newRecord({ ...content, filename }, details, context), source };
 }

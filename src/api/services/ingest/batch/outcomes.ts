@@ -1,4 +1,5 @@
-import type { DocumentRecord, DocumentState, Failure } from '../../../../shared/document.js';
+import type { DocumentState, Failure } from '../../../../shared/document.js';
+import type { NewRecord } from '../../../../shared/documents/commit-new.js';
 
 /** What became of one item: a document with its status, or an error that kept it from becoming one. */
 export type ItemOutcome = { readonly index: number } & (
@@ -19,9 +20,8 @@ export type StoredItem = { readonly index: number } & (
 );
 
 /** A record that is to be written, for the item at `index`. */
-export interface NewDocument {
+export interface NewDocument extends NewRecord {
   readonly index: number;
-  readonly record: DocumentRecord;
 }
 
 /** Whether nothing is left to be done for an item. */
