@@ -7,6 +7,8 @@ export interface Found {
   readonly candidates: readonly Candidate[];
   /** Whether there may be more than these. */
   readonly isCutOff: boolean;
+  /** One of each generation that went away while its chunks were scored, so that what replaced it may not be among these. */
+  readonly gone: readonly Candidate[];
 }
 
 /** Finds candidates for a page, the best among them. @param width 1 at first, and more when too few of them were hits */
@@ -50,7 +52,7 @@ async function findByWords({ index, request }: FindContext, width: number): Prom
   const certain = per === 'document' ? limit : width * k;
   const asked = { query, callerId, filter, minScore, limit, certain, signal };
   const candidates = await index.words.search(asked);
-  return { candidates, isCutOff: candidates.length >= limit };
+  return { candidates, isCutOff: candidates.length >= limit, gone: [] };
 }
 
 async function findNearest({ index, ranker, request, embed }: FindContext, width: number): Promise<Found> {
@@ -60,6 +62,7 @@ async function findNearest({ index, ranker, request, embed }: FindContext, width
   return {
     candidates: nearest.map((each) => withScore(each, ranker.combine(each.score, 0))),
     isCutOff: nearest.length >= limit,
+    gone: [],
   };
 }
 
@@ -88,15 +91,18 @@ async function findHybrid({ index, ranker, request, embed }: FindContext, width:
     const share = byWords.get(addressOf(each))?.score;
     return share === undefined ? [] : [withScore(each, ranker.combine(each.score, share))];
   });
+  const scored = [
+    ...both,
+    ...onlyNear.map((each, i) => withScore(each, ranker.combine(each.score, shares[i] ?? Number.NaN))),
+    ...onlyHolding.map((each, i) =>
+      withScore(each, ranker.combine(similarities[i] ?? Number.NaN, each.score)),
+    ),
+  ];
+  // What went away in between has no score.
+  const gone = scored.filter(({ score }) => Number.isNaN(score));
   return {
-    candidates: [
-      ...both,
-      ...onlyNear.map((each, i) => withScore(each, ranker.combine(each.score, shares[i] ?? Number.NaN))),
-      ...onlyHolding.map((each, i) =>
-        withScore(each, ranker.combine(similarities[i] ?? Number.NaN, each.score)),
-      ),
-      // What went away in between has no score.
-    ].filter(({ score }) => !Number.isNaN(score)),
+    candidates: scored.filter(({ score }) => !Number.isNaN(score)),
+    gone: [...new Map(gone.map((each) => [each.generation, each])).values()],
     isCutOff: nearest.length >= nearestLimit || holding.length >= wordsLimit,
   };
 }

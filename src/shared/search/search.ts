@@ -1,7 +1,7 @@
 import type { Embedding } from '../models/embedding.js';
 import type { Candidate, Index } from '../ports.js';
 import { bestFirst } from './best-first.js';
-import { createCheckCandidates, takeHits, type Dropped } from './check-candidates.js';
+import { createCheckCandidates, takeHits, type CheckCandidates, type Dropped } from './check-candidates.js';
 import { createFindCandidates } from './find-candidates.js';
 import type { Hit } from './hit.js';
 import type { ChooseRanker } from './ranking.js';
@@ -35,12 +35,24 @@ export function createSearch(parts: {
       const found = await find(width);
       const ordered = bestFirst(found.candidates, { k, minScore });
       const { hits, dropped } = await takeHits(ordered, check, request);
+      if (found.gone.length > 0) dropped.push(...(await replacedOf(found.gone, check)));
       const isCrowded = dropped.length > 0 || per === 'document';
       if (restarts < MAX_RESTARTS && wasOvertaken(found.candidates, dropped)) restarts += 1;
       else if (hits.length < k && isCrowded && found.isCutOff) width *= 2;
       else return hits;
     }
   };
+}
+
+/** So many of the generations that have gone are looked at, since one that was replaced is enough to begin again. */
+const MAX_GONE = 100;
+
+/** What has gone and does not serve its document any more. What serves it has no score for another reason. */
+async function replacedOf(gone: readonly Candidate[], check: CheckCandidates): Promise<Dropped[]> {
+  const checked = await check(gone.slice(0, MAX_GONE));
+  return checked.flatMap((each, i) =>
+    'record' in each || each.servedBy === gone[i]?.generation ? [] : [each],
+  );
 }
 
 /** Whether a document serves a generation of which there is no candidate, so that neither its old nor its new hits are there. */

@@ -106,13 +106,17 @@ function openWorld({ documents, hasCommon, isIndexCurrent, isBeyondLimit, rankin
     record.readers.includes('caller') && (colour === null || record.metadata['colour'] === colour);
   const asked = { vectors: 0, words: 0, embed: 0 };
 
-  const search = (request: SearchRequest, colour: string | null = null, lag = 0) => {
+  const search = (
+    request: SearchRequest,
+    colour: string | null = null,
+    { lag, forgets }: { lag: number; forgets: boolean } = { lag: 0, forgets: false },
+  ) => {
     const known = stored.filter((each) => !isIndexCurrent || isWanted(each, colour));
     const current = known.flatMap((each) => indexed(each, isBeyondLimit));
     const chunks = () =>
       asked.vectors + asked.words <= lag
         ? current.filter(({ generation }) => generation.endsWith('.1.1'))
-        : current;
+        : current.filter(({ generation }) => !forgets || !generation.endsWith('.1.1'));
     return createSearch({
       index: createListedIndex(chunks, { statistics, onAsk: (by) => (asked[by] += 1) }),
       embedding: {
@@ -188,6 +192,13 @@ describe('a search', () => {
   };
   const contents = (hits: readonly Hit[]) => hits.map(({ content }) => content);
 
+  test.each([1, 2, 3])('has what replaced a chunk that is gone after %d questions', async (lag) => {
+    const documents = [{ ...of('heron new'), unserved: ['crane old'] }, of('ledger')];
+    const { search } = openWorld({ ...plain, ranking: 'hybrid', documents });
+    const hits = await search(request, null, { lag, forgets: true });
+    expect(contents(hits).sort()).toEqual(['heron new', 'ledger']);
+  });
+
   test.each([1, 2, 3])('has the new hits of what is published after %d questions', async (lag) => {
     for (const ranking of ['lexical', 'semantic'] as const) {
       const { search } = openWorld({
@@ -195,7 +206,7 @@ describe('a search', () => {
         ranking,
         documents: [{ ...of('crane new'), unserved: ['crane old'] }, of('ledger')],
       });
-      const hits = await search({ ...request, minScore: 0.05, k: 1 }, null, lag);
+      const hits = await search({ ...request, minScore: 0.05, k: 1 }, null, { lag, forgets: false });
       expect(contents(hits)).toEqual(['crane new']);
     }
   });
@@ -203,7 +214,7 @@ describe('a search', () => {
   test('asks an index that never learns what was published no more than four times', async () => {
     const documents = [{ ...of('crane new'), unserved: ['crane old'] }];
     const { search, asked } = openWorld({ ...plain, documents });
-    expect(await search({ ...request, minScore: 0.05 }, null, 1_000)).toEqual([]);
+    expect(await search({ ...request, minScore: 0.05 }, null, { lag: 1_000, forgets: false })).toEqual([]);
     expect(asked).toEqual({ vectors: 0, words: 4, embed: 0 });
   });
 
