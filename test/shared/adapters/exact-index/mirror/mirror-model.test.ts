@@ -1,174 +1,33 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createMirror, type Mirror } from '../../../../../src/shared/adapters/exact-index/mirror/mirror.js';
-import type { LoadedChunks } from '../../../../../src/shared/adapters/exact-index/mirror/mirrored.js';
-import type { ParsedRecord } from '../../../../../src/shared/adapters/exact-index/mirror/record-parser.js';
-import { tieKey } from '../../../../../src/shared/adapters/exact-index/mirror/tie-key.js';
+import type { Mirror } from '../../../../../src/shared/adapters/exact-index/mirror/mirror.js';
 import {
   unpackCandidates,
   type PackedCandidates,
 } from '../../../../../src/shared/adapters/exact-index/packed-candidates.js';
-import { loadKernel } from '../../../../../src/shared/adapters/exact-index/scan/kernel.js';
 import type { Mask } from '../../../../../src/shared/adapters/exact-index/scan/working-mask.js';
 import { innerProduct } from '../../../../../src/shared/data-set/stored-vectors.js';
 import type { Filter } from '../../../../../src/shared/filters/parse.js';
 import { coveredShare } from '../../../../../src/shared/search/bm25.js';
 import { weighQuery } from '../../../../../src/shared/search/query-terms.js';
 import { analyzeText } from '../../../../../src/shared/text/analyze-text.js';
-import { packTerms } from '../../../../../src/shared/text/packed-terms.js';
 import { documentVector, queryVector } from '../../../../../src/shared/text/term-vectors.js';
-import { makeDocument } from '../../../../support/documents.js';
+import {
+  openMirror,
+  packedOf,
+  step,
+  take,
+  USERS,
+  WORDS,
+  type Row,
+  type World,
+} from '../../../../support/mirror-worlds.js';
 
-const makeKernel = await loadKernel();
-
-const USERS = ['anna', 'ben', 'cleo', 'dora'] as const;
-const COLOURS = ['red', 'blue'] as const;
-const WORDS = ['harbour', 'lantern', 'meadow', 'the', 'granite', 'violin', 'orchard'] as const;
 const FILTERS: readonly (Filter | null)[] = [
   null,
   { type: 'equals', path: 'colour', values: ['red'] },
   { type: 'not', filter: { type: 'equals', path: 'colour', values: ['red'] } },
 ];
-
-/** What the mirror is told of a document. */
-interface Row {
-  readonly record: ParsedRecord;
-  readonly attempt: string | null;
-  readonly texts: readonly string[];
-}
-
-interface Fields {
-  readonly owner: string;
-  readonly readers: readonly string[];
-  readonly colour: string;
-}
-
-function recordOf(id: string, createdAt: string, { owner, readers, colour }: Fields): ParsedRecord {
-  const document = makeDocument({ id, createdAt, readers, writers: [], admins: [], metadata: { colour } });
-  const statisticsOwner = readers.includes(owner) ? owner : null;
-  return { document, accessKey: readers.join(), statisticsOwner, published: null, prepared: null };
-}
-
-const packedOf = (text: string): Uint8Array =>
-  text === '' ? new Uint8Array(0) : packTerms(analyzeText(text));
-
-function open() {
-  const mirror = createMirror({ makeKernel, held: 'of-terms', onUntidy: () => undefined });
-  const rows = new Map<string, Row>();
-  let attempts = 0;
-  const load = (id: string, texts: readonly string[]): LoadedChunks => {
-    attempts += 1;
-    const loaded = { attempt: `.${String(attempts)}`, tie: tieKey(id), slots: [] };
-    for (const text of texts) mirror.addTo(loaded, new Uint8Array(0), packedOf(text));
-    return loaded;
-  };
-  return { mirror, rows, load };
-}
-
-type World = ReturnType<typeof open>;
-
-const idOf = (n: number): string =>
-  `${String(n % 7)}${String(n).padStart(7, '0')}-0000-4000-8000-000000000000`;
-const timeOf = (n: number): string => new Date(1_700_000_000_000 + (n % 11) * 1_000).toISOString();
-
-const text = fc.oneof(
-  {
-    arbitrary: fc.array(fc.constantFrom(...WORDS), { maxLength: 9 }).map((words) => words.join(' ')),
-    weight: 5,
-  },
-  { arbitrary: fc.constant('the harbour'), weight: 2 },
-);
-const fields = fc.record({
-  owner: fc.constantFrom(...USERS),
-  readers: fc.subarray([...USERS]),
-  colour: fc.constantFrom(...COLOURS),
-});
-const number = fc.nat({ max: 400 });
-const step = fc.oneof(
-  fc.record({
-    type: fc.constant('put' as const),
-    number,
-    fields,
-    texts: fc.array(text, { maxLength: 6 }),
-    copies: fc.constantFrom(1, 1, 1, 40, 300),
-  }),
-  // As many documents of one access list, of which most are never named again.
-  fc.record({
-    type: fc.constant('fill' as const),
-    fields,
-    texts: fc.array(text, { minLength: 1, maxLength: 4 }),
-    count: fc.integer({ min: 1, max: 150 }),
-  }),
-  fc.record({ type: fc.constant('patch' as const), number, fields }),
-  fc.record({ type: fc.constant('unpublish' as const), number, fields }),
-  fc.record({ type: fc.constant('remove' as const), every: fc.integer({ min: 1, max: 9 }) }),
-  fc.record({ type: fc.constant('discard' as const), texts: fc.array(text, { maxLength: 50 }) }),
-  fc.record({ type: fc.constant('tidy' as const), looks: fc.nat({ max: 30 }) }),
-  fc.record({ type: fc.constant('clear' as const) }),
-);
-type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
-
-function put(
-  { mirror, rows, load }: World,
-  id: string,
-  record: ParsedRecord,
-  texts: readonly string[],
-): void {
-  const loaded = load(id, texts);
-  mirror.put(record, loaded);
-  rows.set(id, { record, attempt: loaded.attempt, texts });
-}
-
-function take(world: World, each: Step): void {
-  const { mirror, rows, load } = world;
-  switch (each.type) {
-    case 'put': {
-      const id = idOf(each.number);
-      const texts = Array.from({ length: each.copies }, () => each.texts).flat();
-      put(world, id, recordOf(id, timeOf(each.number), each.fields), texts);
-      return;
-    }
-    case 'fill':
-      for (let n = 0; n < each.count; n += 1) {
-        const id = idOf(n * 3);
-        put(world, id, recordOf(id, timeOf(n * 3), each.fields), each.texts);
-      }
-      return;
-    case 'patch': {
-      const id = idOf(each.number);
-      const before = rows.get(id);
-      const record = recordOf(id, timeOf(each.number), each.fields);
-      mirror.put(record, 'kept');
-      rows.set(id, { record, attempt: before?.attempt ?? null, texts: before?.texts ?? [] });
-      return;
-    }
-    case 'unpublish': {
-      const id = idOf(each.number);
-      const record = recordOf(id, timeOf(each.number), each.fields);
-      mirror.put(record, null);
-      rows.set(id, { record, attempt: null, texts: [] });
-      return;
-    }
-    case 'remove':
-      for (const [place, id] of [...rows.keys()].entries()) {
-        if (place % each.every !== 0) continue;
-        mirror.remove(id);
-        rows.delete(id);
-      }
-      return;
-    case 'discard':
-      mirror.discard(load('x', each.texts));
-      return;
-    case 'tidy': {
-      let looks = 0;
-      mirror.tidy(() => (looks += 1) <= each.looks);
-      return;
-    }
-    case 'clear':
-      mirror.clear();
-      rows.clear();
-  }
-}
 
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
@@ -285,7 +144,7 @@ describe('a mirror', () => {
         fc.array(fc.tuple(step, fc.option(question, { freq: 2 })), { minLength: 1, maxLength: 40 }),
         question,
         async (steps, last) => {
-          const world = open();
+          const world = openMirror();
           const ask = async (asked: typeof last) => {
             await expectWords(world, asked);
             await expectNearest(world, asked);

@@ -18,7 +18,7 @@ const REPEATS = 40;
 async function open() {
   const mirror = createMirror({ makeKernel, held: 'of-terms', onUntidy: () => undefined });
   const publish = (readers: readonly string[], chunks: number) => {
-    const document = makeDocument({ readers, writers: [], admins: [] });
+    const document = makeDocument({ readers: [...readers], writers: [], admins: [] });
     const loaded: LoadedChunks = { attempt: '.1', tie: tieKey(document.id), slots: [] };
     for (let n = 0; n < chunks; n += 1)
       mirror.addTo(loaded, new Uint8Array(0), packTerms(analyzeText(`harbour lantern word${String(n)}`)));
