@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { packedLength, readTerms } from '../../../text/packed-terms.js';
 import { makeBounds, MIN_WINDOWED, widenBounds, WINDOW, type Segment } from './segment.js';
 
@@ -67,10 +68,14 @@ function tableSize(terms: number): number {
   return 2 ** Math.ceil(Math.log2(2 * terms));
 }
 
-/** Where the number of a term is in the table, or the empty place where it would be. Terms are hashes already. */
+/** A number that nobody outside can know: who chose words whose terms end alike would make the search in the table long. */
+const SECRET = randomInt(2 ** 31) * 2 + 1;
+
+/** Where the number of a term is in the table, or the empty place where it would be. */
 function tablePlace({ table, terms }: Dictionary, term: number): number {
   const mask = table.length - 1;
-  let place = term & mask;
+  // The upper bits of a product depend on all bits of the term (multiplicative hashing, Knuth).
+  let place = Math.imul(term, SECRET) >>> Math.clz32(mask);
   for (let number = table[place] ?? 0; number !== 0; number = table[place] ?? 0) {
     if (terms[number - 1] === term) return place;
     place = (place + 1) & mask;
