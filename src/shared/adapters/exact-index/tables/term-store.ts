@@ -18,18 +18,21 @@ export interface TermStore {
 interface Slab {
   readonly number: number;
   readonly bytes: Uint8Array;
+  /** The slots whose terms were put here. */
+  readonly slots: number[];
   used: number;
+  /** Bytes of terms that slots still refer to. */
+  live: number;
 }
 
 interface State {
-  slabs: Map<number, Slab>;
+  readonly slabs: Map<number, Slab>;
   newest: Slab | null;
   nextNumber: number;
   /** Three numbers for each slot: slab, first byte, and length in bytes. */
   places: Int32Array<ArrayBuffer>;
-  /** Bytes of all slabs, and the bytes of terms that slots refer to. */
+  /** Bytes of all slabs. */
   held: number;
-  live: number;
 }
 
 // In this file `?? 0` reads places beyond the end of the column, whose slots hold no terms.
@@ -40,20 +43,17 @@ export function createTermStore(): TermStore {
     nextNumber: 0,
     places: new Int32Array(0),
     held: 0,
-    live: 0,
   };
   return {
     get bytes() {
       return state.held;
     },
     set: (slot, terms) => put(state, slot, terms),
-    read: (slot) => readPlace(state.places, slot, state.slabs),
-    delete: (slot) => {
-      const { places } = state;
-      state.live -= places[slot * 3 + 2] ?? 0;
-      if (slot * 3 < places.length) places[slot * 3 + 2] = 0;
-      compact(state);
+    read: (slot) => {
+      const slab = state.slabs.get(state.places[slot * 3] ?? -1);
+      return slab ? termsIn(slab, state.places, slot) : null;
     },
+    delete: (slot) => remove(state, slot),
   };
 }
 
@@ -64,9 +64,10 @@ function put(state: State, slot: number, terms: Uint8Array): void {
   places[slot * 3] = slab.number;
   places[slot * 3 + 1] = slab.used;
   places[slot * 3 + 2] = byteLength;
+  slab.slots.push(slot);
   slab.bytes.set(terms, slab.used);
   slab.used += byteLength;
-  state.live += byteLength;
+  slab.live += byteLength;
 }
 
 /** The newest slab, or a new one when that has no room. */
@@ -74,28 +75,41 @@ function slabFor(state: State, byteLength: number): Slab {
   const { newest, nextNumber } = state;
   if (newest && newest.used + byteLength <= newest.bytes.byteLength) return newest;
   const size = Math.max(SLAB_BYTES, byteLength);
-  const slab = { number: nextNumber, bytes: new Uint8Array(size), used: 0 };
+  const slab = { number: nextNumber, bytes: new Uint8Array(size), slots: [], used: 0, live: 0 };
   state.slabs.set(nextNumber, slab);
   state.newest = slab;
   state.nextNumber += 1;
   state.held += size;
-  return slab;
+  if (!newest || !isMostlyDead(newest)) return slab;
+  leave(state, newest);
+  return slabFor(state, byteLength);
 }
 
-/** Copies the live terms into new slabs once dead ones outweigh them. */
-function compact(state: State): void {
-  const { slabs: old, places } = state;
-  if (state.held < 2 * state.live + 4 * SLAB_BYTES) return;
-  Object.assign(state, { slabs: new Map<number, Slab>(), newest: null, held: 0, live: 0 });
-  for (let slot = 0; slot * 3 < places.length; slot += 1) {
-    const terms = readPlace(places, slot, old);
+function remove(state: State, slot: number): void {
+  const { slabs, places } = state;
+  const slab = slabs.get(places[slot * 3] ?? -1);
+  const length = places[slot * 3 + 2] ?? 0;
+  if (!slab || length === 0) return;
+  slab.live -= length;
+  places[slot * 3 + 2] = 0;
+  if (slab !== state.newest && isMostlyDead(slab)) leave(state, slab);
+}
+
+const isMostlyDead = ({ live, used }: Slab): boolean => 2 * live < used;
+
+/** Copies the live terms of a slab into the newest one. That is a megabyte at most, whatever all slabs hold. */
+function leave(state: State, slab: Slab): void {
+  state.slabs.delete(slab.number);
+  state.held -= slab.bytes.byteLength;
+  for (const slot of slab.slots) {
+    if (state.places[slot * 3] !== slab.number) continue;
+    const terms = termsIn(slab, state.places, slot);
     if (terms) put(state, slot, terms);
   }
 }
 
-function readPlace(places: Int32Array, slot: number, slabs: ReadonlyMap<number, Slab>): Uint8Array | null {
+function termsIn({ bytes }: Slab, places: Int32Array, slot: number): Uint8Array | null {
   const start = places[slot * 3 + 1] ?? 0;
   const length = places[slot * 3 + 2] ?? 0;
-  if (length === 0) return null;
-  return slabs.get(places[slot * 3] ?? -1)?.bytes.subarray(start, start + length) ?? null;
+  return length === 0 ? null : bytes.subarray(start, start + length);
 }
