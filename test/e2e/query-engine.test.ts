@@ -123,6 +123,8 @@ describeWithQueryEngine('the service on a Redis with the Query Engine', (engine)
     await raw.flushAll();
     await until(async () => (await client.searchChunks('bridge')).status === 200);
     expect((await client.searchChunks('bridge')).body).toEqual([]);
+    // Words are found by postings, lists by the engine, whose indexes have to be made again.
+    await until(async () => (await client.get('/documents')).status === 200);
     await ingestSome(client, 0);
     // Who still runs marks the data anew within a second.
     await until(async () => (await raw.hGet(keys.schema, 'version')) !== null);
