@@ -39,6 +39,7 @@ interface Options {
   readonly maxBatchFiles?: number;
   readonly maxJsonBytes?: number;
   readonly requestTimeoutSeconds?: number;
+  readonly bodyGraceSeconds?: number;
   readonly downloadSeconds?: number;
   /** No limits unless the test says so. */
   readonly limits?: Partial<AdmissionLimits & { readonly maxMemoryShare: number }>;
@@ -78,13 +79,14 @@ export async function startDocumentApi(options: Options = {}): Promise<DocumentA
     settings: { ingest: { ...limits, maxFileBytes, waitSeconds, maxBatchDocuments, maxBatchFiles } },
   };
   const routes = createDocumentsRoutes(context, downloadLinks(downloadSeconds));
-  const { bodies, maxJsonBytes, requestTimeoutSeconds, idempotencyBytes = 1e8 } = options;
+  const { bodies, maxJsonBytes, requestTimeoutSeconds, bodyGraceSeconds, idempotencyBytes = 1e8 } = options;
   const api = await startApi({
     routes,
     idempotency: createIdempotency({ redis: data.redis, logger, limitBytes: idempotencyBytes }),
     ...(bodies && { bodies }),
     ...(maxJsonBytes && { maxJsonBytes }),
     ...(requestTimeoutSeconds && { requestTimeoutSeconds }),
+    ...(bodyGraceSeconds && { bodyGraceSeconds }),
   });
   await until(async () => (await index.state()) === 'ready');
   return {

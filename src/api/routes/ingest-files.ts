@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isPlainObject } from '../../shared/is-plain-object.js';
+import { createTimeSlices } from '../../shared/tools/time-slices.js';
 import { HttpError } from '../http/http-error.js';
 import { defineRoute, type Route } from '../http/route.js';
 import type { Admit } from '../services/ingest/admission.js';
@@ -80,7 +81,7 @@ export const ingestFilesRoute = ({ ingestFiles, admit, maxFiles }: FilesRouteDep
           fields: FIELDS,
           store,
         });
-        return { files, details: detailsOf(fields, files.length) };
+        return { files, details: await detailsOf(fields, files.length) };
       }, contextOf(request));
       return reply.pending(awaited, (outcomes) => {
         const { status, headers } = headOf(outcomes, prefer);
@@ -90,18 +91,26 @@ export const ingestFilesRoute = ({ ingestFiles, admit, maxFiles }: FilesRouteDep
   });
 
 /** @throws HttpError 400 or 422 for fields that say nothing of single files, or of another number of them */
-function detailsOf(fields: ReadonlyMap<string, unknown>, count: number): FileDetails[] {
+async function detailsOf(fields: ReadonlyMap<string, unknown>, count: number): Promise<FileDetails[]> {
   const [metadata, accessControl] = ['metadata', 'access_control'].map((name) =>
     perFile(name, fields.get(name), count),
   );
-  return Array.from({ length: count }, (_, i) => {
-    try {
-      return { details: parseDetails({ metadata: metadata?.[i], access_control: accessControl?.[i] }) };
-    } catch (error) {
-      if (!(error instanceof HttpError)) throw error;
-      return { error };
-    }
-  });
+  const details: FileDetails[] = [];
+  const nextSlice = createTimeSlices();
+  for (let i = 0; i < count; i += 1) {
+    await nextSlice();
+    details.push(detailsOfOne({ metadata: metadata?.[i], access_control: accessControl?.[i] }));
+  }
+  return details;
+}
+
+function detailsOfOne(stated: Readonly<Record<string, unknown>>): FileDetails {
+  try {
+    return { details: parseDetails(stated) };
+  } catch (error) {
+    if (!(error instanceof HttpError)) throw error;
+    return { error };
+  }
 }
 
 function perFile(name: string, value: unknown, count: number): readonly unknown[] {

@@ -14,10 +14,15 @@ export interface NewRecord extends Pick<Effects, 'source'> {
 /** What one step writes takes Redis some milliseconds: at most this many records, and no further one after so many bytes. */
 const RECORDS_AT_ONCE = 32;
 const BYTES_AT_ONCE = 256 * 1024;
+/** Steps on their way to Redis at once: enough that it never waits. More would only wait before it, and others behind them. */
+const STEPS_UNDER_WAY = 4;
 /** After this time other requests have their turn. */
 const SLICE_MILLISECONDS = 4;
 
 type Prepared = NewRecord & Pick<ReturnType<typeof commitRequest>, 'keys' | 'arguments'>;
+
+/** What became of a record in a step for several: its answer, or why the step failed. */
+type Done = number | undefined | Error;
 
 /**
  * Writes new records, several in each step. Each of them is written wholly or not at all.
@@ -27,14 +32,19 @@ export async function commitNew(
   parts: CommitParts,
   created: readonly NewRecord[],
 ): Promise<(Error | null)[]> {
-  const steps: Promise<(Error | null)[]>[] = [];
+  const steps: Promise<Done[]>[] = [];
   for (let first = 0; first < created.length;) {
     if (first > 0) await nextTurn();
+    await steps.at(-STEPS_UNDER_WAY);
     const step = prepareStep(parts, created, first);
     steps.push(commitStep(parts, step));
     first += step.length;
   }
-  return (await Promise.all(steps)).flat();
+  const done = (await Promise.all(steps)).flat();
+  const errors: (Error | null)[] = [];
+  // One after the other, since each may have lists of thousands of users, which take many commands.
+  for (const [i, each] of created.entries()) errors.push(await commitAlone(parts, each, done[i]));
+  return errors;
 }
 
 /** Prepares records for one step, from `first` on. */
@@ -52,16 +62,16 @@ function prepareStep({ vectors }: CommitParts, created: readonly NewRecord[], fi
 }
 
 /** Never rejects. */
-async function commitStep(parts: CommitParts, step: readonly Prepared[]): Promise<(Error | null)[]> {
+async function commitStep({ redis }: CommitParts, step: readonly Prepared[]): Promise<Done[]> {
   try {
-    const done = await commitNewScript.run(parts.redis, {
+    const done = await commitNewScript.run(redis, {
       keys: [...step.map(({ keys }) => at(keys, 0)), ...at(step, 0).keys.slice(1)],
       arguments: [
         String(step.length),
         ...step.flatMap((each) => [String(each.arguments.length), ...each.arguments]),
       ],
     });
-    return await Promise.all(step.map((each, i) => commitAlone(parts, each, done[i])));
+    return step.map((_, i) => done[i]);
   } catch (thrown) {
     return step.map(() => toError(thrown));
   }
@@ -71,9 +81,10 @@ async function commitStep(parts: CommitParts, step: readonly Prepared[]): Promis
 async function commitAlone(
   parts: CommitParts,
   { record, source }: NewRecord,
-  doneTogether: number | undefined,
+  doneTogether: Done,
 ): Promise<Error | null> {
   if (doneTogether === 1) return null;
+  if (doneTogether instanceof Error) return doneTogether;
   try {
     const done = await commitChange(parts, record.id, null, { record, source });
     return done === 1 ? null : new Error('a document with this id exists');

@@ -5,25 +5,34 @@ import { HttpError } from '../http-error.js';
 const MIN_BYTES_PER_SECOND = 500;
 const TICK_MILLISECONDS = 250;
 
+export interface Pace {
+  /** For so long, nothing need arrive at the beginning. */
+  readonly graceSeconds: number;
+  /**
+   * For so long at most, nothing need arrive later, however fast the body came before. Without it, whoever has sent a megabyte
+   * may pause for half an hour.
+   */
+  readonly pauseSeconds?: number;
+}
+
 /**
  * Calls `onSlow` with a 408 when a body arrives too slowly. Time in which we do not read, because storage is slower, does
  * not count. Returns a function that ends the watch.
  */
 export function watchProgress(
   request: IncomingMessage,
-  graceSeconds: number,
+  { graceSeconds, pauseSeconds = Infinity }: Pace,
   onSlow: (error: HttpError) => void,
 ): () => void {
-  let received = 0;
-  let waitedMilliseconds = 0;
+  let secondsLeft = graceSeconds;
   const count = (part: Uint8Array) => {
-    received += part.length;
+    const earned = secondsLeft + part.length / MIN_BYTES_PER_SECOND;
+    secondsLeft = Math.min(earned, pauseSeconds);
   };
   const timer = setInterval(() => {
     if (request.isPaused()) return;
-    waitedMilliseconds += TICK_MILLISECONDS;
-    const allowed = graceSeconds + received / MIN_BYTES_PER_SECOND;
-    if (waitedMilliseconds <= allowed * 1_000) return;
+    secondsLeft -= TICK_MILLISECONDS / 1_000;
+    if (secondsLeft >= 0) return;
     stop();
     onSlow(new HttpError(408, 'The request body comes too slowly'));
   }, TICK_MILLISECONDS);

@@ -96,7 +96,7 @@ function collectBytes(request: IncomingMessage, options: BodyOptions): Promise<B
     const close = () => {
       breakOff(undefined);
     };
-    const stopWatching = watchProgress(request, options.graceSeconds, refuse);
+    const stopWatching = watchProgress(request, options, refuse);
     const stopReading = options.claim.whileReading(() => {
       refuse(new HttpError(408, 'The request body comes too slowly while others need the memory'));
     });

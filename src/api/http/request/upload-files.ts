@@ -91,7 +91,7 @@ async function receive<Stored>(
   takeFiles(parser, { target, onField, stored }, reading);
   const maxFileBytes = target.maxFileBytes * target.maxFiles;
   const stopWatching = watchRequest(request, { maxFileBytes }, { reading, claim });
-  const stopTiming = watchProgress(request, graceSeconds, reading.stop);
+  const stopTiming = watchProgress(request, { graceSeconds }, reading.stop);
   if (!reading.failure) request.pipe(parser);
   await closed;
   const outcomes = await Promise.allSettled([...stored, ...reading.fields]);

@@ -69,7 +69,7 @@ async function receive<Stored>(
   takeFields(parser, target, reading);
   takeFiles(parser, target, reading);
   const stopWatching = watchRequest(request, target, { reading, claim });
-  const stopTiming = watchProgress(request, graceSeconds, reading.stop);
+  const stopTiming = watchProgress(request, { graceSeconds }, reading.stop);
   if (!reading.failure) request.pipe(parser);
   await closed;
   const [outcome] = await Promise.allSettled([reading.stored, ...reading.fields]);

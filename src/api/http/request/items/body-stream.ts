@@ -6,7 +6,7 @@ import { GatheredBytes } from '../gathered-bytes.js';
 /** The connection is not read any further while this much has arrived and is not taken. */
 const ARRIVED_BYTES = 64 * 1024;
 
-/** Reads a body piece by piece, with backpressure. A body that comes too slowly ends with a 408. */
+/** Reads a body piece by piece, with backpressure. A body that comes too slowly, or pauses for too long, ends with a 408. */
 export class BodyStream {
   readonly #request: IncomingMessage;
   readonly #arrived = new GatheredBytes();
@@ -17,7 +17,7 @@ export class BodyStream {
 
   constructor(request: IncomingMessage, graceSeconds: number) {
     this.#request = request;
-    this.#stopTiming = watchProgress(request, graceSeconds, (error) => {
+    this.#stopTiming = watchProgress(request, { graceSeconds, pauseSeconds: graceSeconds }, (error) => {
       this.end(error);
     });
     request.on('data', this.#take).on('end', this.#finish).on('error', this.#breakOff);

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { AppError, TryLaterError, UnavailableError } from '../../../../shared/errors.js';
+import { createTimeSlices } from '../../../../shared/tools/time-slices.js';
 import type { IncomingGroups, IncomingItem } from '../../../services/ingest/incoming-items.js';
 import { liftRequestTime } from '../../connections/request-time.js';
 import { HttpError } from '../../http-error.js';
@@ -42,8 +42,6 @@ export type ReceiveItems = <Item>(target: ItemsTarget<Item>) => Promise<Received
 const GROUP_ITEMS = 128;
 /** Larger ones are parsed in a thread. */
 const SMALL_BYTES = 256 * 1024;
-/** After this time other requests have their turn. */
-const SLICE_MILLISECONDS = 4;
 
 export function createItemsReceiver(request: IncomingMessage, reading: BodyReading): ReceiveItems {
   return async (target) => {
@@ -58,12 +56,9 @@ export function createItemsReceiver(request: IncomingMessage, reading: BodyReadi
 
 /** Parses items one by one. A large one is parsed elsewhere, and small ones leave time to others. */
 function createParser<Item>({ readJson }: BodyReading, { parse }: ItemsTarget<Item>) {
-  let since = performance.now();
+  const nextSlice = createTimeSlices();
   return async (index: number, bytes: Buffer): Promise<IncomingItem<Item>> => {
-    if (performance.now() - since > SLICE_MILLISECONDS) {
-      await nextTurn();
-      since = performance.now();
-    }
+    await nextSlice();
     try {
       // The thread takes the memory of the bytes, which are a part of others here.
       const value = bytes.length > SMALL_BYTES ? await readJson(ownCopy(bytes)) : parseJson(bytes);

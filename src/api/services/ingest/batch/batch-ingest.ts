@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NewRecord } from '../../../../shared/documents/commit-new.js';
 import type { Logger } from '../../../../shared/observability/logger.js';
+import { createTimeSlices } from '../../../../shared/tools/time-slices.js';
 import type { RequestContext } from '../../request-context.js';
 import type { AdmitSome } from '../admission.js';
 import type { ChangeWaiter } from '../change-waiter.js';
@@ -104,18 +105,23 @@ async function storeTexts(
   const admission = await admit(parts, context.callerId, wanted);
   try {
     let room = admission.admitted;
-    const made = await Promise.all(
-      group.map(async ({ index, item, error }) => {
-        if (!item) return { index, error };
-        room -= 1;
-        if (room < 0) return { index, error: admission.refusal };
-        try {
-          return { index, created: await storeText(parts, item, context) };
-        } catch (thrown) {
-          return { index, error: thrown };
-        }
-      }),
-    );
+    const make = async ({ index, item, error }: IncomingItem<TextIngest>) => {
+      if (!item) return { index, error };
+      room -= 1;
+      if (room < 0) return { index, error: admission.refusal };
+      try {
+        return { index, created: await storeText(parts, item, context) };
+      } catch (thrown) {
+        return { index, error: thrown };
+      }
+    };
+    const making: ReturnType<typeof make>[] = [];
+    const nextSlice = createTimeSlices();
+    for (const each of group) {
+      await nextSlice();
+      making.push(make(each));
+    }
+    const made = await Promise.all(making);
     const documents = made.flatMap(({ index, created }): NewDocument[] =>
       created ? [{ index, ...created }] : [],
     );
