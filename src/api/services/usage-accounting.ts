@@ -1,5 +1,6 @@
 import type { Metadata } from '../../shared/document.js';
 import { AppError } from '../../shared/errors.js';
+import type { AnswerEvent } from '../../shared/search/answer-event.js';
 import { usageEvent, type Operation, type Usage } from '../../shared/usage/usage.js';
 import { AbandonedError } from './abandoned-error.js';
 import { onStreamEnd, type StreamEnd } from './stream-end.js';
@@ -19,14 +20,31 @@ export interface Accounted<Result> {
   readonly tokens: number;
 }
 
+/** The event of a success that a step of the operation may append by itself. */
+export interface EventAlong extends AnswerEvent {
+  readonly isAppended: boolean;
+}
+
 export interface Accounting {
   /**
    * Runs an operation and appends its one usage event before the response is sent. The event's status is `error` when the
    * operation failed on our side; a mistake of the caller leaves no event.
    */
   run<Result>(request: AccountedRequest, action: () => Promise<Accounted<Result>>): Promise<Result>;
-  /** Runs the first part of an operation whose last step writes the event. Appends an event only when it fails here. */
-  begin<Result>(request: AccountedRequest, action: () => Promise<Result>): Promise<Result>;
+  /**
+   * Runs the first part of an operation whose last step writes the event. Appends an event only when it fails here, and
+   * none when the one that went along may have been appended.
+   */
+  begin<Result>(
+    request: AccountedRequest,
+    action: () => Promise<Result>,
+    along?: Pick<EventAlong, 'isOpen'>,
+  ): Promise<Result>;
+  /** The event of an operation that succeeds with the step that appends it. */
+  along(
+    request: AccountedRequest,
+    options: { readonly tokens: number; readonly maxBytes: number },
+  ): EventAlong;
   /** Appends the event of an operation that `begin` has run, when nothing is left that could fail but the sending. */
   succeed(request: AccountedRequest, tokens: number): Promise<void>;
   /**
@@ -44,10 +62,11 @@ export interface Accounting {
 
 export function createUsageAccounting(usage: Usage): Accounting {
   return {
-    begin: (request, action) => begin(usage, request, action),
+    begin: (request, action, along) => begin(usage, request, { action, along }),
+    along: createEventAlong,
     succeed: (request, tokens) => appendSuccess(usage, request, tokens),
     run: async (request, action) => {
-      const done = await begin(usage, request, action);
+      const done = await begin(usage, request, { action });
       await appendSuccess(usage, request, done.tokens);
       return done.result;
     },
@@ -63,14 +82,45 @@ export function createUsageAccounting(usage: Usage): Accounting {
 async function begin<Result>(
   usage: Usage,
   request: AccountedRequest,
-  action: () => Promise<Result>,
+  {
+    action,
+    along,
+  }: {
+    readonly action: () => Promise<Result>;
+    readonly along?: Pick<EventAlong, 'isOpen'> | undefined;
+  },
 ): Promise<Result> {
   try {
     return await action();
   } catch (error) {
-    await appendFailure(usage, request, error);
+    if (along?.isOpen !== false) await appendFailure(usage, request, error);
     throw error;
   }
+}
+
+function createEventAlong(
+  request: AccountedRequest,
+  { tokens, maxBytes }: { readonly tokens: number; readonly maxBytes: number },
+): EventAlong {
+  let state: 'open' | 'sent' | 'appended' = 'open';
+  return {
+    maxBytes,
+    get isOpen() {
+      return state === 'open';
+    },
+    get isAppended() {
+      return state === 'appended';
+    },
+    make: () => {
+      // A client that has left by now gets nothing.
+      request.signal?.throwIfAborted();
+      state = 'sent';
+      return usageEvent({ ...request, status: 'success', tokens });
+    },
+    settle: (isAppended) => {
+      state = isAppended ? 'appended' : 'open';
+    },
+  };
 }
 
 function countStream<Item>(

@@ -3,6 +3,7 @@ import { at } from '../at.js';
 import type { MatchableDocument } from '../document.js';
 import { compileFilter } from '../filters/match.js';
 import type { Candidate } from '../ports.js';
+import { expectedDocuments, type AnswerEvent, type AnswerTerms } from './answer-event.js';
 import type { FoundRecord, Hit } from './hit.js';
 import type { ReadHits } from './read-hits.js';
 import type { SearchRequest } from './request.js';
@@ -13,8 +14,15 @@ export interface Dropped {
   readonly servedBy: string | null;
 }
 
-/** Decides for each candidate whether it is a hit, in their order. */
-export type CheckCandidates = (candidates: readonly Candidate[]) => Promise<(Hit | Dropped)[]>;
+/**
+ * Decides for each candidate whether it is a hit, in their order.
+ *
+ * @param event that of an answer that is whole when all of these are hits
+ */
+export type CheckCandidates = (
+  candidates: readonly Candidate[],
+  event?: AnswerEvent,
+) => Promise<(Hit | Dropped)[]>;
 
 /** This many candidates are checked at a time, so that a large `k` never blocks the event loop. */
 const CHECK_SIZE = 100;
@@ -25,11 +33,16 @@ export function createCheckCandidates(
   { callerId, filter }: Pick<SearchRequest, 'callerId' | 'filter'>,
 ): CheckCandidates {
   const fits = filter ? compileFilter(filter) : () => true;
-  const keepFound = (record: MatchableDocument) =>
-    canRead(callerId, record) && fits(record) ? withoutLists(record) : null;
-  return async (candidates) => {
+  const mayBeFound = (record: MatchableDocument) => canRead(callerId, record) && fits(record);
+  const keepFound = (record: MatchableDocument) => (mayBeFound(record) ? withoutLists(record) : null);
+  const termsOf = (candidates: readonly Candidate[], event: AnswerEvent): AnswerTerms | null => {
+    const documents = expectedDocuments(candidates);
+    return documents && { event, callerId, isFiltered: filter !== null, mayBeFound, documents };
+  };
+  return async (candidates, event) => {
     const ids = [...new Set(candidates.map(({ documentId }) => documentId))];
-    const { contents, records } = await readHits(candidates, ids, keepFound);
+    const answer = event ? termsOf(candidates, event) : null;
+    const { contents, records } = await readHits(candidates, ids, keepFound, answer);
     const byId = new Map(ids.map((id, i) => [id, at(records, i)]));
     return candidates.map(({ documentId, generation, number, score }, i) => {
       const record = byId.get(documentId);
@@ -49,15 +62,19 @@ function withoutLists({ id, createdAt, metadata, published, pending }: Matchable
 export async function takeHits(
   ordered: Iterator<Candidate>,
   check: CheckCandidates,
-  { k, per, onHits }: Pick<SearchRequest, 'k' | 'per' | 'onHits'>,
+  { k, per, onHits, event }: Pick<SearchRequest, 'k' | 'per' | 'onHits' | 'event'>,
 ): Promise<{ hits: Hit[]; dropped: Dropped[] }> {
   const hits: Hit[] = [];
   const dropped: Dropped[] = [];
   const seen = new Set<string>();
   while (hits.length < k) {
-    const batch = nextBatch(ordered, { size: Math.min(CHECK_SIZE, k - hits.length), per, seen });
+    const size = Math.min(CHECK_SIZE, k - hits.length);
+    const batch = nextBatch(ordered, { size, per, seen });
     if (batch.length === 0) break;
-    for (const checked of await check(batch)) {
+    // The first batch is the whole answer when it fills the page, or when there are no more candidates.
+    const isFirst = hits.length + dropped.length === 0;
+    const isAnswer = isFirst && (batch.length === k || (batch.length < size && per === 'chunk'));
+    for (const checked of await check(batch, isAnswer && event?.isOpen ? event : undefined)) {
       if ('record' in checked) hits.push(checked);
       else dropped.push(checked);
     }

@@ -8,8 +8,17 @@ import {
   refuseMalformed,
   type OnMalformed,
 } from '../documents/record-fields.js';
-import { defineScript, type Redis } from '../redis/client.js';
+import { defineFrequentScript, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
+import { APPEND_EVENT } from '../usage/usage.js';
+import {
+  NO_EVENT,
+  recordArguments,
+  scriptPart,
+  SERVES,
+  type AnswerTerms,
+  type ScriptPart,
+} from './answer-event.js';
 import {
   createRecentRecords,
   IS_UNCHANGED,
@@ -28,15 +37,19 @@ export interface FoundHits<Kept> {
  * Reads the texts of chunks, and then the records of documents as they are at that moment or later. So a text is never
  * returned whose record had already closed or replaced it when the text was read.
  * Only what `keep` makes of a record is held: its access lists alone may have 0.75 MB.
+ *
+ * @param answer appends the event of an answer in the same step, if the chunks are there and can be that answer; its
+ *   documents are those of `documentIds`
  */
 export type ReadHits = <Kept>(
   chunks: readonly ChunkAddress[],
   documentIds: readonly string[],
   keep: (record: MatchableDocument) => Kept,
+  answer?: AnswerTerms | null,
 ) => Promise<FoundHits<Kept>>;
 
 export function createReadHits(
-  redis: Pick<Redis, 'eval'>,
+  redis: Pick<Redis, 'eval' | 'evalSha'>,
   onMalformed: OnMalformed = refuseMalformed,
 ): ReadHits {
   const recent = createRecentRecords();
@@ -44,6 +57,7 @@ export function createReadHits(
     chunks: readonly ChunkAddress[],
     documentIds: readonly string[],
     keep: (record: MatchableDocument) => Kept,
+    answer: AnswerTerms | null = null,
   ) => {
     const names = [
       ...chunks.map(({ generation, number }) => keys.chunk(generation, number)),
@@ -53,12 +67,15 @@ export function createReadHits(
     const known = documentIds.map((id) => recent.get(id));
     const contents: Value[] = [];
     const records: (Kept | null)[] = [];
+    const ofAnswer = answer && scriptPart(answer, recordsOf(known));
     for (let read = 0; read < names.length; read = contents.length + records.length) {
-      const left = Math.max(0, chunks.length - read);
-      const expected = known.slice(records.length).flatMap(argumentsOf);
-      const call = { keys: names.slice(read), arguments: [String(left), ...scriptArguments, ...expected] };
+      // What does not come with one reply is too large for an answer whose event goes along.
+      const part = (read === 0 ? ofAnswer : null) ?? NO_EVENT;
+      const texts = Math.max(0, chunks.length - read);
+      const call = callOf({ names: names.slice(read), texts, known: known.slice(records.length), part });
       // A function of its own, so that no reply is held while the next one is waited for.
-      const take = ([texts, rows]: Reply) => {
+      const take = ([texts, rows, isAppended]: Reply) => {
+        if (part === ofAnswer) answer?.event.settle(isAppended === 1);
         contents.push(...texts);
         for (const row of rows) {
           const place = records.length;
@@ -72,6 +89,24 @@ export function createReadHits(
       take(await script.run(redis, call));
     }
     return { contents, records };
+  };
+}
+
+interface Left {
+  readonly names: readonly string[];
+  /** So many of the names are those of texts, and the others those of records. */
+  readonly texts: number;
+  /** What is known of each of the records. */
+  readonly known: readonly (Fingerprint | undefined)[];
+  readonly part: ScriptPart;
+}
+
+function callOf({ names, texts, known, part }: Left) {
+  const ofRecords = known.flatMap((each, i) => [...argumentsOf(each), ...recordArguments(part, i)]);
+  const sizes = [String(texts), String(names.length), String(ENOUGH_BYTES)];
+  return {
+    keys: [...names, ...part.keys],
+    arguments: [...sizes, ...part.common, ...MATCHABLE_FIELDS, ...ofRecords],
   };
 }
 
@@ -97,7 +132,11 @@ function parse(
 type Value = string | null;
 /** Stands for a row with the fingerprint that was sent for it. */
 const UNCHANGED = 1;
-type Reply = [contents: Value[], records: (Value[] | typeof UNCHANGED)[]];
+type Reply = [contents: Value[], records: (Value[] | typeof UNCHANGED)[], isAppended: 0 | 1];
+
+const recordsOf = (
+  known: readonly ({ readonly record: MatchableDocument } | undefined)[],
+): (MatchableDocument | undefined)[] => known.map((each) => each?.record);
 
 const argumentsOf = (known: Fingerprint | undefined): string[] =>
   known ? [String(known.bytes), known.sha1] : ['', ''];
@@ -109,27 +148,47 @@ const argumentsOf = (known: Fingerprint | undefined): string[] =>
  */
 const ENOUGH_BYTES = 2 ** 21;
 const FIELDS = MATCHABLE_FIELDS.length;
-const scriptArguments = [String(ENOUGH_BYTES), ...MATCHABLE_FIELDS];
+/** Where the fields begin among the arguments, and how many arguments there are for each record. */
+const FIRST_FIELD = 8;
+const A_RECORD = 4;
 
-/** Arguments: the number of texts, the bytes that are enough, the fields, and two of the fingerprint of each record. */
-const script = defineScript<Reply>(`${IS_UNCHANGED}
+/**
+ * Arguments: the numbers of texts and of hashes, the bytes that are enough; event, member, memory and caller of an answer;
+ * the fields; and of each record its fingerprint, the text that names its generation, and how many of the texts are its.
+ */
+const script = defineFrequentScript<Reply>(`${IS_UNCHANGED}
+${SERVES}
+${APPEND_EVENT}
 local contents, records, bytes = {}, {}, 0
-local texts, enough = tonumber(ARGV[1]), tonumber(ARGV[2])
-for i, key in ipairs(KEYS) do
+local texts, names, enough = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local is_answer, room = ARGV[4] ~= '', tonumber(ARGV[6])
+for i = 1, names do
+  local key = KEYS[i]
   if i <= texts then
     local content = redis.call('HGET', key, 'content')
     contents[#contents + 1] = content
     bytes = bytes + #(content or '')
+    if content then room = room - size_of_texts(content) else is_answer = false end
   else
-    local row = redis.call('HMGET', key, unpack(ARGV, 3, ${String(2 + FIELDS)}))
-    local at = ${String(1 + FIELDS)} + 2 * (i - texts)
-    if ARGV[at] ~= '' and is_unchanged(row, tonumber(ARGV[at]), ARGV[at + 1]) then
+    local row = redis.call('HMGET', key, unpack(ARGV, ${String(FIRST_FIELD)}, ${String(FIRST_FIELD + FIELDS - 1)}))
+    local at = ${String(FIRST_FIELD + FIELDS - A_RECORD)} + ${String(A_RECORD)} * (i - texts)
+    local unchanged = ARGV[at] ~= '' and is_unchanged(row, tonumber(ARGV[at]), ARGV[at + 1])
+    if is_answer then
+      is_answer = unchanged or serves(row, ARGV[at + 2], ARGV[7])
+      room = room - size_of_metadata(row, tonumber(ARGV[at + 3]))
+    end
+    if unchanged then
       row = ${String(UNCHANGED)}
     else
       for j = 1, #row do bytes = bytes + #(row[j] or '') end
     end
     records[#records + 1] = row
   end
-  if bytes >= enough then break end
+  if bytes >= enough and i < names then
+    is_answer = false
+    break
+  end
 end
-return { contents, records }`);
+if not is_answer or room < 0 then return { contents, records, 0 } end
+append_event(KEYS[names + 1], KEYS[names + 2], ARGV[4], ARGV[5])
+return { contents, records, 1 }`);

@@ -34,7 +34,9 @@ export function createSearch(parts: {
     for (let [width, restarts] = [1, 0]; ;) {
       const found = await find(width);
       const ordered = bestFirst(found.candidates, { k, minScore });
-      const { hits, dropped } = await takeHits(ordered, check, request);
+      // A search that may begin again is not counted with the first hits that it reads.
+      const event = found.gone.length === 0 ? request.event : undefined;
+      const { hits, dropped } = await takeHits(ordered, check, { ...request, event });
       if (found.gone.length > 0) dropped.push(...(await replacedOf(found.gone, check)));
       const isCrowded = dropped.length > 0 || per === 'document';
       if (restarts < MAX_RESTARTS && wasOvertaken(found.candidates, dropped)) restarts += 1;

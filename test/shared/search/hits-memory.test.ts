@@ -35,8 +35,8 @@ test('hits hold nothing of access lists, and no more than a few records are held
     const memory = () => { gc(); const { heapUsed, external } = process.memoryUsage(); return heapUsed + external; };
     const before = memory();
     let peak = 0;
-    const run = redis.eval.bind(redis);
-    redis.eval = (...call) => { peak = Math.max(peak, memory() - before); return run(...call); };
+    const run = redis.evalSha.bind(redis);
+    redis.evalSha = (...call) => { peak = Math.max(peak, memory() - before); return run(...call); };
     const candidates = Array.from({ length: ${String(DOCUMENTS)} }, (_, n) =>
       ({ documentId: 'd' + n, generation: 'g', number: n, score: 1 }));
     const check = createCheckCandidates(createReadHits(redis), { callerId: 'alice', filter: null });

@@ -9,7 +9,7 @@ import type { AccountedRequest, Accounting } from '../usage-accounting.js';
 import type { DownloadUrl } from '../documents/downloads.js';
 import { MAX_HELD_BYTES, type SourceTexts } from '../documents/source-text.js';
 import type { AnswerMemory, Lease } from '../answer-memory/answer-memory.js';
-import { areSmall, giveOut, toFoundChunk, type FoundChunk } from './found-chunks.js';
+import { areSmall, giveOut, MAX_BYTES_AT_ONCE, toFoundChunk, type FoundChunk } from './found-chunks.js';
 import { readFoundDocuments, type DocumentHit, type FoundDocument } from './found-documents.js';
 import { hitsWanted, searchWithinMemory } from './search-within-memory.js';
 import { onStreamEnd } from '../stream-end.js';
@@ -56,7 +56,10 @@ export function createRetrieval(parts: Dependencies): Retrieval {
     chunks: async (request) => {
       const accounted = accountedSearch('retrieve_chunks', request);
       const tokens = parts.countTokens(request.query);
-      const found = await accounting.begin(accounted, () => findChunks(parts, request));
+      const along = accounting.along(accounted, { tokens, maxBytes: bytesAtOnce(request) });
+      const find = () => findChunks(parts, { ...request, event: along });
+      const found = await accounting.begin(accounted, find, along);
+      if (along.isAppended) return found;
       if (found.type === 'stream') {
         return { type: 'stream', items: accounting.list(accounted, found.items, tokens) };
       }
@@ -80,8 +83,15 @@ function accountedSearch(
   return { operation, userId, startedAtMs, signal, metadata: searchMetadata(request) };
 }
 
+/** Chunks up to this size need no more memory than is reserved, and are sent at once. Nothing can keep them from that. */
+const bytesAtOnce = (request: RetrievalRequest): number =>
+  Math.min(hitsWanted(request).bytes, MAX_BYTES_AT_ONCE);
+
 /** Few chunks hold no memory any more: less of them is sent at once than a connection may hold unsent. */
-function findChunks(parts: Dependencies, request: RetrievalRequest): Promise<Found<FoundChunk>> {
+function findChunks(
+  parts: Dependencies,
+  request: RetrievalRequest & Pick<SearchRequest, 'event'>,
+): Promise<Found<FoundChunk>> {
   return searchFor<Found<FoundChunk>>(parts, { ...request, per: 'chunk' }, (hits, lease) => {
     const items = hits.map((hit) => toFoundChunk(hit, parts.downloadUrl(hit.record, request)));
     if (!areSmall(items))
