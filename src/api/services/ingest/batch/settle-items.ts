@@ -1,6 +1,8 @@
 import type { DocumentRecord, Failure } from '../../../../shared/document.js';
 import type { Records } from '../../../../shared/documents/records.js';
+import { AppError, UnavailableError } from '../../../../shared/errors.js';
 import type { Logger } from '../../../../shared/observability/logger.js';
+import { toUnavailable } from '../../../../shared/redis/client.js';
 import { documentNotFound } from '../../documents/document-access.js';
 import type { DocumentsWait } from './documents-wait.js';
 import type { ItemOutcome, StoredItem } from './outcomes.js';
@@ -21,12 +23,22 @@ export function settleItems(
 
 async function settle(parts: SettleParts, wait: DocumentsWait, item: StoredItem): Promise<ItemOutcome> {
   const { index, documentId } = item;
-  if (documentId === undefined) return { index, type: 'refused', error: item.error };
+  if (documentId === undefined) {
+    noteFault(parts.logger, item.error);
+    return { index, type: 'refused', error: item.error };
+  }
   const state = await wait.stateOf(documentId);
   if (state === null) return { index, type: 'refused', error: documentNotFound() };
   const status = state?.status ?? item.status;
   const failure = status === 'failed' ? await readFailure(parts, documentId) : null;
   return { index, type: 'document', documentId, status, failure };
+}
+
+/** The caller is told of a fault of ours without its reason, and the request as a whole does not fail of it. */
+function noteFault(logger: Logger, error: unknown): void {
+  const known = toUnavailable(error);
+  if (known instanceof AppError || known instanceof UnavailableError) return;
+  logger.error({ err: error }, 'an item of a batch failed');
 }
 
 async function readFailure({ records, logger }: SettleParts, documentId: string): Promise<Failure | null> {

@@ -1,0 +1,26 @@
+import { expect, test } from '@jest/globals';
+import { pino } from 'pino';
+import { settleItems } from '../../../../src/api/services/ingest/batch/settle-items.js';
+import { TooManyError, UnavailableError } from '../../../../src/shared/errors.js';
+
+test('a fault of ours is logged, since the answer does not say what it was', async () => {
+  const lines: string[] = [];
+  const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+  const errors = [
+    new TooManyError('too many', { retryAfterSeconds: 1 }),
+    new UnavailableError('storage'),
+    new Error('a fault of ours'),
+  ];
+  const nothingToWaitFor = {
+    add: () => undefined,
+    stateOf: () => Promise.resolve(null),
+    close: () => undefined,
+  };
+  const records = { read: () => Promise.resolve(null) };
+  const items = errors.map((error, index) => ({ index, error }));
+  expect(await settleItems({ records, logger }, nothingToWaitFor, items)).toEqual(
+    items.map((item) => ({ ...item, type: 'refused' })),
+  );
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain('a fault of ours');
+});
