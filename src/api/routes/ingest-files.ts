@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isPlainObject } from '../../shared/is-plain-object.js';
-import { createTimeSlices } from '../../shared/tools/time-slices.js';
+import { nextSlice } from '../../shared/tools/time-slices.js';
 import { HttpError } from '../http/http-error.js';
 import { defineRoute, type Route } from '../http/route.js';
 import type { Admit } from '../services/ingest/admission.js';
@@ -96,7 +96,6 @@ async function detailsOf(fields: ReadonlyMap<string, unknown>, count: number): P
     perFile(name, fields.get(name), count),
   );
   const details: FileDetails[] = [];
-  const nextSlice = createTimeSlices();
   for (let i = 0; i < count; i += 1) {
     await nextSlice();
     details.push(detailsOfOne({ metadata: metadata?.[i], access_control: accessControl?.[i] }));

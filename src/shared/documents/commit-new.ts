@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { at } from '../at.js';
 import type { DocumentRecord } from '../document.js';
 import { toError } from '../errors.js';
+import { nextOwnTurn } from '../tools/time-slices.js';
 import type { Effects } from './change.js';
 import { commitChange, commitRequest, type CommitParts } from './commit.js';
 import { commitNewScript } from './commit-script.js';
@@ -34,7 +34,7 @@ export async function commitNew(
 ): Promise<(Error | null)[]> {
   const steps: Promise<Done[]>[] = [];
   for (let first = 0; first < created.length;) {
-    if (first > 0) await nextTurn();
+    if (first > 0) await nextOwnTurn();
     await steps.at(-STEPS_UNDER_WAY);
     const step = prepareStep(parts, created, first);
     steps.push(commitStep(parts, step));

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { nextOwnTurn } from '../../../../shared/tools/time-slices.js';
 import { invalidJson } from '../../json/json.js';
 
 const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c];
@@ -28,7 +28,7 @@ export interface ListElements {
  */
 export async function findListElements(bytes: Buffer, field: string, max: number): Promise<ListElements> {
   const scan = new ElementScan(bytes, field, max);
-  while (scan.step()) await nextTurn();
+  while (scan.step()) await nextOwnTurn();
   return { rest: scan.rest(), elements: scan.elements };
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { AppError, TryLaterError, UnavailableError } from '../../../../shared/errors.js';
-import { createTimeSlices } from '../../../../shared/tools/time-slices.js';
+import { nextSlice } from '../../../../shared/tools/time-slices.js';
 import type { IncomingGroups, IncomingItem } from '../../../services/ingest/incoming-items.js';
 import { liftRequestTime } from '../../connections/request-time.js';
 import { HttpError } from '../../http-error.js';
@@ -56,7 +56,6 @@ export function createItemsReceiver(request: IncomingMessage, reading: BodyReadi
 
 /** Parses items one by one. A large one is parsed elsewhere, and small ones leave time to others. */
 function createParser<Item>({ readJson }: BodyReading, { parse }: ItemsTarget<Item>) {
-  const nextSlice = createTimeSlices();
   return async (index: number, bytes: Buffer): Promise<IncomingItem<Item>> => {
     await nextSlice();
     try {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Content } from '../../../../shared/document.js';
-import { createTimeSlices } from '../../../../shared/tools/time-slices.js';
+import { nextSlice } from '../../../../shared/tools/time-slices.js';
 import type { RequestContext } from '../../request-context.js';
 import type { Admit } from '../admission.js';
 import type { IncomingFile } from '../incoming-file.js';
@@ -105,7 +105,6 @@ async function storeForm(
 ): Promise<StoredItem[]> {
   const documents: NewDocument[] = [];
   const refused: StoredItem[] = [];
-  const nextSlice = createTimeSlices();
   for (const [index, file] of files.entries()) {
     await nextSlice();
     const said = details[index];

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NewRecord } from '../../../../shared/documents/commit-new.js';
 import type { Logger } from '../../../../shared/observability/logger.js';
-import { createTimeSlices } from '../../../../shared/tools/time-slices.js';
+import { nextSlice } from '../../../../shared/tools/time-slices.js';
 import type { RequestContext } from '../../request-context.js';
 import type { AdmitSome } from '../admission.js';
 import type { ChangeWaiter } from '../change-waiter.js';
@@ -116,7 +116,6 @@ async function storeTexts(
       }
     };
     const making: ReturnType<typeof make>[] = [];
-    const nextSlice = createTimeSlices();
     for (const each of group) {
       await nextSlice();
       making.push(make(each));
