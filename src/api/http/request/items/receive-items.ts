@@ -125,6 +125,8 @@ async function* groupLines<Item>(
   const parser = createParser(reading, target);
   try {
     for (let bytes = await stream.next(); bytes; bytes = await stream.next()) {
+      // What has arrived may be thirty thousand lines.
+      await nextSlice();
       yield* inGroups(lines.push(bytes), parser);
       lines.giveBack();
     }
