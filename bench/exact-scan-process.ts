@@ -5,7 +5,7 @@ import { createClient, RESP_TYPES } from 'redis';
 import type * as source from '../src/shared/adapters/exact-index/exact-index.js';
 import type { Candidate } from '../src/shared/ports.js';
 import { keys } from '../src/shared/redis/keys.js';
-import { createRawScan } from './raw-scan.js';
+import { createRawScan } from './support/raw-scan.js';
 
 export interface ScanFigures {
   readonly readySeconds: number;

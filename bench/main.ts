@@ -1,58 +1,60 @@
 /**
- * Measures the whole service as `npm start` runs it, over HTTP, on a Redis of its own: `npm run bench`.
- * Prints tables, then one line of JSON.
+ * Measures what the service is to reach, beside other libraries where they are installed: `npm run bench`, or some parts of
+ * it and other numbers of chunks, `npm run bench -- words 15000`. Prints tables, then all goals with what was measured, then
+ * one line of JSON. `BENCH_LARGE=1` adds 500,000 chunks; `QUIRE_BENCH_PEERS` names a folder with the other libraries.
  */
-import { startService } from '../test/support/service.js';
-import { measureChunking } from './chunking.js';
-import { ingestCollection } from './ingest.js';
-import { measureRankings } from './quality.js';
-import { loadSearch } from './search.js';
-import { COLLECTIONS, loadCollection } from './support/collections.js';
-import { describeMachine, residentMegabytes } from './support/machine.js';
+import { measureChunking } from './parts/chunking.js';
+import { goalTable, type Measured } from './parts/goals.js';
+import { measureIngest } from './parts/ingest.js';
+import { measureIdleMemory } from './parts/memory.js';
+import { measurePeers } from './parts/peers.js';
+import { measureQuality } from './parts/quality.js';
+import { measureWords } from './parts/words.js';
+import { loadCollection } from './support/collections.js';
+import { describeMachine } from './support/machine.js';
 
-const SCIFACT_COPIES = 3;
-const secret = 'a secret of the benchmark, long enough for HS256';
+const PARTS = ['memory', 'chunking', 'words', 'peers', 'ingest', 'quality'] as const;
+type Part = (typeof PARTS)[number];
+
+interface PartResult {
+  readonly figures: unknown;
+  readonly measured: Measured;
+}
+
+const asked = process.argv.slice(2);
+const sizes = asked.filter((each) => /^\d+$/.test(each)).map(Number);
+const named = asked.filter((each) => !/^\d+$/.test(each));
+const unknown = named.filter((each) => !PARTS.some((part) => part === each));
+if (unknown.length > 0) {
+  console.error(`npm run bench -- [${PARTS.join('|')}]… [number of chunks]…`);
+  process.exit(1);
+}
+if (sizes.length === 0) sizes.push(15_000, 100_000);
+if (process.env['BENCH_LARGE'] === '1' && !sizes.includes(500_000)) sizes.push(500_000);
+sizes.sort((a, b) => a - b);
 
 const machine = describeMachine();
 console.table(machine);
 const scifact = loadCollection('scifact');
 if (!scifact) process.exit(0);
-
-const chunking = measureChunking(scifact);
-console.table([chunking]);
-const quality = await measureRankings(COLLECTIONS);
-
-const service = await startService({
-  workers: ['ingestion', 'embedding', 'cache,usage,maintenance'],
-  env: { JWT_SECRET_KEY: secret, QUIRE_LOG_LEVEL: 'warn', QUIRE_WORKERS_LOCK_SECONDS: '30' },
-});
-try {
-  const target = { url: service.url, secret };
-  const memory = () => ({
-    api: residentMegabytes(service.api.child.pid ?? 0),
-    ingestion: residentMegabytes(service.workers[0]?.child.pid ?? 0),
-    embedding: residentMegabytes(service.workers[1]?.child.pid ?? 0),
-    others: residentMegabytes(service.workers[2]?.child.pid ?? 0),
-    redis: residentMegabytes(service.redis.pid),
-  });
-  const idleMegabytes = memory();
-
-  const ingests = [];
-  for (let copy = 1; copy <= SCIFACT_COPIES; copy += 1) {
-    const { figures } = await ingestCollection(target, scifact, { user: 'load' });
-    ingests.push({ copy, ...figures });
-  }
-  console.table(ingests);
-
-  const queries = scifact.queries.map(({ text }) => text);
-  const searches = [];
-  for (const clients of [1, 8, 32])
-    searches.push(await loadSearch(target, { user: 'load', queries, clients }));
-  console.table(searches);
-  const megabytes = memory();
-  console.table({ idle: idleMegabytes, 'with 15,549 documents': megabytes });
-
-  console.log(JSON.stringify({ machine, chunking, ingests, searches, idleMegabytes, megabytes, quality }));
-} finally {
-  await service.stop();
+const measures: Readonly<Record<Part, () => Promise<PartResult | null> | PartResult>> = {
+  memory: measureIdleMemory,
+  chunking: () => measureChunking(scifact),
+  words: () => measureWords(scifact, sizes),
+  peers: () => measurePeers(scifact, sizes),
+  ingest: () => measureIngest(scifact, Math.max(...sizes)),
+  quality: measureQuality,
+};
+const figures: Partial<Record<Part, unknown>> = {};
+const measured: Measured = {};
+for (const part of PARTS) {
+  if (named.length > 0 && !named.includes(part)) continue;
+  console.log(`\n${part}`);
+  const found = await measures[part]();
+  figures[part] = found?.figures;
+  Object.assign(measured, found?.measured);
 }
+console.log('\ngoals: a ratio of 1 or more reaches one');
+const goals = goalTable(measured);
+console.table(named.length === 0 ? goals : goals.filter(({ ratio }) => ratio !== null));
+console.log(JSON.stringify({ machine, sizes, figures, goals }));

@@ -6,10 +6,10 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startService } from '../test/support/service.js';
-import { ingestCollection } from './ingest.js';
-import { loadSearch } from './search.js';
 import { loadCollection } from './support/collections.js';
 import { dearest, type CpuProfile } from './support/cpu-profile.js';
+import { ingestCollection } from './support/ingest-collection.js';
+import { loadSearch } from './support/search-load.js';
 
 const SHOWN = 10;
 const KINDS = ['api', 'ingestion'] as const;
@@ -37,7 +37,7 @@ try {
   console.table([figures]);
   if (kind === 'api') {
     const queries = collection.queries.map(({ text }) => text);
-    console.table([await loadSearch(target, { user: 'load', queries, clients: 8 })]);
+    console.table([await loadSearch({ ...target, users: ['load'], queries, clients: 8 })]);
   }
 } finally {
   await service.stop();

@@ -9,7 +9,13 @@ import { analyzeText } from '../src/shared/text/analyze-text.js';
 import { packTerms } from '../src/shared/text/packed-terms.js';
 import { chunkText } from '../src/workers/chunking/chunk.js';
 import { round } from './support/client.js';
-import { COLLECTIONS, loadCollection, ndcgAt10, recallAt, type Collection } from './support/collections.js';
+import {
+  findCollections,
+  loadCollection,
+  ndcgAt10,
+  recallAt,
+  type Collection,
+} from './support/collections.js';
 import { createDocumentBm25 } from './support/document-bm25.js';
 
 const CHUNKS = { size: 512, overlap: 64 };
@@ -81,7 +87,7 @@ function best100({ documents }: Collection, ranked: readonly Ranked[]): string[]
 
 const named = process.argv.slice(2);
 const rows: Record<string, Record<string, number>> = {};
-for (const name of named.length > 0 ? named : COLLECTIONS) {
+for (const name of named.length > 0 ? named : findCollections()) {
   const collection = loadCollection(name);
   if (collection) rows[name] = measure(collection);
 }

@@ -13,11 +13,12 @@ import { findQueryEngine, startQueryEngine } from '../test/support/query-engine-
 import { startService } from '../test/support/service.js';
 import { alternate, throughput } from './support/alternate.js';
 import { createBenchClient, round } from './support/client.js';
-import { COLLECTIONS, loadCollection } from './support/collections.js';
+import { loadCollection } from './support/collections.js';
 import { describeMachine } from './support/machine.js';
 import { createRawSearch } from './support/raw-search.js';
 import { measureRecall, readChunks } from './support/recall.js';
 import { createSeed } from './support/seed.js';
+import { createTexts } from './support/texts.js';
 
 const OWNER = 'load';
 const ROUNDS = 300;
@@ -34,9 +35,7 @@ const algorithm = process.env['BENCH_ALGORITHM'] ?? 'hnsw';
 const vectorType = process.env['BENCH_VECTOR_TYPE'] === 'float16' ? 'float16' : 'float32';
 
 const engine = findQueryEngine();
-const collections = COLLECTIONS.filter((name) => name === 'scifact' || name === 'chroma-chunks').flatMap(
-  (name) => loadCollection(name) ?? [],
-);
+const collections = ['scifact', 'chroma-chunks'].flatMap((name) => loadCollection(name) ?? []);
 if (!engine || collections.length === 0) {
   console.log('skipped: no Redis with the Query Engine, or no collections');
   process.exit(0);
@@ -81,8 +80,8 @@ const ask = async (client: typeof api, query: string, ranking: Ranking) => {
 };
 
 try {
-  const seed = createSeed(redis, collections, {
-    owner: OWNER,
+  const seed = createSeed(redis, {
+    makeText: createTexts(collections),
     vectors: { field: 'vector', type: vectorType },
   });
   let chunks = 0;
@@ -90,7 +89,7 @@ try {
     const before = await memory();
     const begun = performance.now();
     const added = size - chunks;
-    await seed(added);
+    await seed(OWNER, added);
     chunks = size;
     const chunksPerSecond = round(added / ((performance.now() - begun) / 1_000), 0);
     const bytesPerChunk = Math.round(((await memory()) - before) / added);

@@ -1,9 +1,21 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const folder = join(process.env['QUIRE_SHARED'] ?? '../shared', 'data');
+const shared = [process.env['QUIRE_SHARED'], '../shared'].filter((path) => path !== undefined);
+const folders = shared.map((path) => join(path, 'data'));
 
-export const COLLECTIONS = ['scifact', 'chroma-chunks', 'xquad-en', 'xquad-de', 'xquad-zh'] as const;
+/** Names of all collections in `QUIRE_SHARED` and `../shared`. */
+export function findCollections(): string[] {
+  const names = folders.filter((folder) => existsSync(folder)).flatMap((folder) => readdirSync(folder));
+  const unique = [...new Set(names)].filter((name) => pathOf(name) !== null);
+  if (unique.length === 0) console.log(`skipped: no collections at ${folders.join(' or ')}`);
+  return unique.sort();
+}
+
+function pathOf(name: string): string | null {
+  const paths = folders.map((folder) => join(folder, name));
+  return paths.find((path) => existsSync(join(path, 'corpus.jsonl'))) ?? null;
+}
 
 export interface Collection {
   readonly name: string;
@@ -15,15 +27,15 @@ export interface Collection {
 
 /** Null, and a line that says so, where the shared collections are absent. */
 export function loadCollection(name: string): Collection | null {
-  const path = join(folder, name);
-  if (!existsSync(path)) {
-    console.log(`skipped: no collection at ${path}`);
+  const path = pathOf(name);
+  if (path === null) {
+    console.log(`skipped: no collection ${name} at ${folders.join(' or ')}`);
     return null;
   }
   const relevant = new Map<string, Set<string>>();
   for (const line of readFileSync(join(path, 'qrels.tsv'), 'utf8').trim().split('\n')) {
-    const [query = '', document = ''] = line.split('\t');
-    relevant.set(query, (relevant.get(query) ?? new Set()).add(document));
+    const [query = '', document = '', relevance = '1'] = line.split('\t');
+    if (Number(relevance) > 0) relevant.set(query, (relevant.get(query) ?? new Set()).add(document));
   }
   const documents = readLines(join(path, 'corpus.jsonl')).map(({ id = '', title = '', text = '' }) => ({
     id,

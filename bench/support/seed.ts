@@ -12,32 +12,24 @@ import { analyzeText } from '../../src/shared/text/analyze-text.js';
 import { packTerms } from '../../src/shared/text/packed-terms.js';
 import { makeDocument } from '../../test/support/documents.js';
 import { eachAtOnce } from './client.js';
-import type { Collection } from './collections.js';
 
 const CHUNKS_A_DOCUMENT = 20;
-const SENTENCES_A_CHUNK = 5;
 const AT_ONCE = 16;
 
-/** Writes chunks straight into Redis by the steps that workers take: any number of them, of the collections' sentences. */
+/**
+ * Returns a function that writes any number of chunks of an owner straight into Redis, by the steps that workers take: 20
+ * chunks in a document.
+ */
 export function createSeed(
   redis: Redis,
-  collections: readonly Collection[],
-  { owner, vectors: set }: { owner: string; vectors: VectorSet },
-) {
-  const sentences = collections.flatMap(({ documents }) =>
-    documents.flatMap(({ text }) => text.split(/(?<=[.!?])\s+/).filter((each) => each.length > 20)),
-  );
+  { makeText, vectors: set }: { readonly makeText: () => string; readonly vectors: VectorSet },
+): (owner: string, count: number) => Promise<void> {
   const records = createRecords(redis, set);
   const chunks = createChunks(redis, set);
   const statistics = createTermStatistics(redis);
   const embedder = createBuiltinEmbedder();
-  // A generator of its own, so that every run has the same texts (Park and Miller 1988).
-  let state = 1;
-  const below = (limit: number) => (state = (state * 48_271) % 2_147_483_647) % limit;
-  const makeText = () =>
-    Array.from({ length: SENTENCES_A_CHUNK }, () => sentences[below(sentences.length)] ?? '').join(' ');
 
-  const addDocument = async () => {
+  const addDocument = async (owner: string) => {
     const texts = Array.from({ length: CHUNKS_A_DOCUMENT }, makeText);
     const record = makeDocument({ ownerId: owner, readers: [owner], writers: [owner], admins: [owner] });
     await records.create(record);
@@ -71,8 +63,8 @@ export function createSeed(
     );
   };
 
-  return async (count: number): Promise<void> => {
+  return async (owner, count) => {
     const documents = Array.from({ length: Math.ceil(count / CHUNKS_A_DOCUMENT) }, (_, at) => at);
-    await eachAtOnce(documents, AT_ONCE, addDocument);
+    await eachAtOnce(documents, AT_ONCE, () => addDocument(owner));
   };
 }

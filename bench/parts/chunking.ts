@@ -1,7 +1,7 @@
 import { get_encoding } from 'tiktoken';
-import { chunkText } from '../src/workers/chunking/chunk.js';
-import { round } from './support/client.js';
-import type { Collection } from './support/collections.js';
+import { chunkText } from '../../src/workers/chunking/chunk.js';
+import { round } from '../support/client.js';
+import type { Collection } from '../support/collections.js';
 
 const ROUNDS = 5;
 
@@ -21,11 +21,13 @@ export function measureChunking({ documents }: Collection) {
   encoding.free();
   const speed = (values: number[]) => Buffer.byteLength(text) / 1e6 / Math.min(...values);
   const [chunking, tiktoken] = [speed(times.chunking), speed(times.tiktoken)];
-  return {
+  const figures = {
     chunkingMegabytesPerSecond: round(chunking),
     tiktokenMegabytesPerSecond: round(tiktoken),
     ratio: round(chunking / tiktoken),
   };
+  console.table([figures]);
+  return { figures, measured: {} };
 }
 
 function timed(action: () => unknown): number {

@@ -1,0 +1,67 @@
+import { round } from '../support/client.js';
+
+interface Goal {
+  readonly what: string;
+  readonly unit: string;
+  readonly bound: 'at least' | 'at most';
+  readonly value: number;
+}
+
+const atLeast = (value: number, unit: string, what: string): Goal => ({
+  what,
+  unit,
+  bound: 'at least',
+  value,
+});
+const atMost = (value: number, unit: string, what: string): Goal => ({ what, unit, bound: 'at most', value });
+
+/** What the service is to reach on two cores with the load beside it. */
+const GOALS = {
+  'p50 at 15000': atMost(2, 'ms', 'search by words, 15,000 chunks, 1 client: p50'),
+  'p50 at 100000': atMost(2.5, 'ms', 'the same, 100,000 chunks'),
+  'p50 at 500000': atMost(4, 'ms', 'the same, 500,000 chunks'),
+  'rate at 15000': atLeast(1_200, '/s', 'search by words, 15,000 chunks, 8 clients'),
+  'rate at 500000': atLeast(800, '/s', 'the same, 500,000 chunks'),
+  'loop delay': atMost(20, 'ms', 'event loop of the API under 8 clients: p99 of its delay'),
+  'many p50': atMost(4, 'ms', '1,000 callers of 500 chunks, 1 client: p50'),
+  'many rate': atLeast(800, '/s', '1,000 callers of 500 chunks, 8 clients'),
+  'many loop delay': atMost(20, 'ms', '1,000 callers of 500 chunks, 8 clients: event loop of the API, p99'),
+  'ready at 100000': atMost(2, 's', 'ready after a cold start, 100,000 chunks'),
+  'memory of a chunk': atMost(0.8, 'KB', 'memory of an API process for each chunk of 100 words'),
+  gain: atLeast(1, '× BM25', 'nDCG@10 of /retrieve/chunks beside BM25: the lowest ratio of a collection'),
+  recall: atLeast(1, '× BM25', 'recall@100 of /retrieve/docs beside BM25: the lowest ratio of a collection'),
+  'mean gain': atLeast(0.6, '', 'nDCG@10 of /retrieve/chunks: mean of eleven English collections'),
+  'single ingest': atLeast(600, '/s', 'ingest to searchable, 16 clients, one text a request'),
+  'batch ingest': atLeast(2_000, '/s', 'ingest to searchable, batches'),
+  'provider ingest': atLeast(1_000, '/s', 'ingest in batches, with a provider that takes 100 ms'),
+  growth: atLeast(0.9, '×', 'speed of ingest at 500,000 chunks beside the first 10,000'),
+  'idle memory': atMost(500, 'MB', 'the whole service idle, resident memory of all processes together'),
+} as const satisfies Record<string, Goal>;
+
+export type GoalName = keyof typeof GOALS;
+
+/** What a part has measured of the goals. */
+export type Measured = Partial<
+  Record<
+    GoalName,
+    { readonly value: number; /** What was otherwise than the goal says. */ readonly but?: string }
+  >
+>;
+
+export const isGoal = (name: string): name is GoalName => Object.hasOwn(GOALS, name);
+
+/** A row for each goal. A ratio of 1 or more reaches it. */
+export function goalTable(measured: Measured) {
+  // @NOTE Object.entries forgets the names
+  const goals = Object.entries(GOALS) as [GoalName, Goal][];
+  return goals.map(([name, { what, unit, bound, value }]) => {
+    const goal = `${bound} ${String(value)} ${unit}`.trim();
+    const found = measured[name];
+    if (!found) return { what, goal, measured: 'not measured', ratio: null, reached: null };
+    const ratio = bound === 'at least' ? found.value / value : value / found.value;
+    const but = found.but === undefined ? '' : ` (${found.but})`;
+    // Something else than the goal says was measured: it is neither reached nor missed.
+    const reached = found.but === undefined ? ratio >= 1 : null;
+    return { what, goal, measured: `${String(found.value)} ${unit}${but}`, ratio: round(ratio), reached };
+  });
+}

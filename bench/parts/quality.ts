@@ -1,0 +1,88 @@
+import { startBenchService, type BenchService } from '../support/bench-service.js';
+import { createBenchClient, eachAtOnce, round } from '../support/client.js';
+import { findCollections, loadCollection, type Collection } from '../support/collections.js';
+import { createDocumentBm25 } from '../support/document-bm25.js';
+import { ingestBatches } from '../support/ingest-batches.js';
+import { createQualitySums, isEnglish, type Scored } from '../support/quality-sums.js';
+import type { Measured } from './goals.js';
+
+const DEPTH = 100;
+const CLIENTS = 4;
+/** Collections that the mean of the goal is of. */
+const ENGLISH_OF_GOAL = 11;
+
+/**
+ * Retrieval quality of the default settings through the API, beside BM25 over whole documents with stemming, on all
+ * collections that are found: nDCG@10 of /retrieve/chunks, documents by their best chunk, and recall@100 of /retrieve/docs.
+ */
+export async function measureQuality() {
+  const names = findCollections();
+  if (names.length === 0) return null;
+  const service = await startBenchService();
+  const rows = [];
+  try {
+    for (const name of names) {
+      const collection = loadCollection(name);
+      if (collection) rows.push(await measureCollection(service, collection));
+    }
+  } finally {
+    await service.stop();
+  }
+  console.log(
+    'quality of the default settings beside BM25 over whole documents. Documents of equal score are in the order of their ' +
+      'random ids: nDCG@10 lies in the range, and differs from ingest to ingest.',
+  );
+  console.table(rows);
+  return { figures: rows, measured: goalsOf(rows) };
+}
+
+type Row = Awaited<ReturnType<typeof measureCollection>>;
+
+async function measureCollection(service: BenchService, collection: Collection) {
+  const { name, documents, queries, relevant } = collection;
+  const user = `quality-${name}`;
+  const { ids } = await ingestBatches(service.target, documents, { user });
+  const client = createBenchClient({ ...service.target, user });
+  const search = async (path: string, query: string): Promise<Scored[]> => {
+    const { status, body } = await client.post(path, { query, k: DEPTH });
+    if (status !== 200) throw new Error(`search answered ${String(status)}: ${body}`);
+    // @NOTE the service's own answer, which its tests hold against its schema
+    const hits = JSON.parse(body) as { document_id: string; score: number }[];
+    return hits.map(({ document_id, score }) => ({ id: ids.get(document_id) ?? 'stranger', score }));
+  };
+  const bm25 = createDocumentBm25(documents.map(({ text }) => text));
+  const [ours, docs, reference] = [createQualitySums(), createQualitySums(), createQualitySums()];
+  await eachAtOnce(queries, CLIENTS, async ({ id, text }) => {
+    const wanted = relevant.get(id) ?? new Set();
+    ours.add(await search('/retrieve/chunks', text), wanted);
+    docs.add(await search('/retrieve/docs', text), wanted);
+    const all = Array.from(bm25(text), (score, at) => ({ id: documents[at]?.id ?? '', score }));
+    const found = all.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
+    reference.add(found.slice(0, DEPTH), wanted);
+  });
+  client.close();
+  const [own, own100, other] = [ours.means(), docs.means(), reference.means()];
+  return {
+    collection: name,
+    english: isEnglish(collection),
+    queries: queries.length,
+    ndcg10: own.ndcg10,
+    range: own.range,
+    bm25Ndcg10: other.ndcg10,
+    ndcgRatio: round(own.ndcg10 / other.ndcg10, 3),
+    docsRecall100: own100.recall100,
+    bm25Recall100: other.recall100,
+    recallRatio: round(own100.recall100 / other.recall100, 3),
+  };
+}
+
+function goalsOf(rows: readonly Row[]): Measured {
+  const english = rows.filter((row) => row.english);
+  const mean = english.reduce((sum, { ndcg10 }) => sum + ndcg10, 0) / english.length;
+  const but = english.length === ENGLISH_OF_GOAL ? {} : { but: `of ${String(english.length)} collections` };
+  return {
+    gain: { value: Math.min(...rows.map(({ ndcgRatio }) => ndcgRatio)) },
+    recall: { value: Math.min(...rows.map(({ recallRatio }) => recallRatio)) },
+    'mean gain': { value: round(mean, 3), ...but },
+  };
+}

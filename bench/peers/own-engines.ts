@@ -1,0 +1,97 @@
+import type * as mirrors from '../../src/shared/adapters/exact-index/mirror/mirror.js';
+import type * as kernels from '../../src/shared/adapters/exact-index/scan/kernel.js';
+import { unpackCandidates } from '../../src/shared/adapters/exact-index/packed-candidates.js';
+import { tieKey } from '../../src/shared/adapters/exact-index/mirror/tie-key.js';
+import { analyzeText } from '../../src/shared/text/analyze-text.js';
+import { packTerms } from '../../src/shared/text/packed-terms.js';
+import { makeDocument } from '../../test/support/documents.js';
+import { createRawScan } from '../support/raw-scan.js';
+import { K, type MakeEngine } from './engines.js';
+
+// @NOTE compiled, as the service runs it, and under its source's type: the kernel is not there otherwise
+const { createMirror } = (await import(distributed('mirror/mirror.js'))) as typeof mirrors;
+const { loadKernel } = (await import(distributed('scan/kernel.js'))) as typeof kernels;
+const makeKernel = await loadKernel();
+
+const CALLER = 'load';
+const CHUNKS_A_DOCUMENT = 20;
+const NOTHING = new Uint8Array(0);
+/** Every step is done at once. */
+const always = () => true;
+
+function distributed(file: string): string {
+  return new URL(`../../dist/shared/adapters/exact-index/${file}`, import.meta.url).href;
+}
+
+/** Chunks of one caller in the service's mirror, 20 to a document, without its thread and without Redis. */
+function openMirror(held: 'of-terms' | 'stored') {
+  const mirror = createMirror({ makeKernel, held, onUntidy: () => undefined });
+  let documents = 0;
+  return {
+    mirror,
+    add: (chunks: readonly { readonly vector: Uint8Array; readonly terms: Uint8Array }[]) => {
+      for (let first = 0; first < chunks.length; first += CHUNKS_A_DOCUMENT) {
+        const document = makeDocument({ id: idOf(documents++), ownerId: CALLER });
+        const loaded = { attempt: '.1', tie: tieKey(document.id), slots: [] };
+        for (const { vector, terms } of chunks.slice(first, first + CHUNKS_A_DOCUMENT))
+          mirror.addTo(loaded, vector, terms);
+        const record = {
+          document,
+          accessKey: CALLER,
+          statisticsOwner: CALLER,
+          published: null,
+          prepared: null,
+        };
+        mirror.put(record, loaded);
+      }
+      while (!mirror.tidy(always));
+    },
+    hits: (found: Parameters<typeof unpackCandidates>[0]) =>
+      unpackCandidates(found).map(({ documentId, number, score }) => ({
+        place: Number(documentId.slice(0, 8)) * CHUNKS_A_DOCUMENT + number,
+        score,
+      })),
+  };
+}
+
+const idOf = (number: number): string => `${String(number).padStart(8, '0')}-0000-4000-8000-000000000000`;
+
+/** The inverted index of the API process, called as its thread calls it. */
+export const makePostings: MakeEngine<string> = () => {
+  const { mirror, add, hits } = openMirror('of-terms');
+  return {
+    add: (texts) => add(texts.map((text) => ({ vector: NOTHING, terms: packTerms(analyzeText(text)) }))),
+    search: (query) =>
+      hits(mirror.searchWords({ callerId: CALLER, query, minScore: 0, limit: K, mask: null })),
+  };
+};
+
+/** The search by vectors of the API process, with vectors that are stored. */
+export const makeMirror: MakeEngine<Float32Array> = () => {
+  const { mirror, add, hits } = openMirror('stored');
+  const terms = packTerms({ length: 0, counts: new Map() });
+  return {
+    add: (vectors) => add(vectors.map((vector) => ({ vector: bytesOf(vector), terms }))),
+    search: async (vector) => {
+      const readMask = await mirror.prepare({ callerId: CALLER, filter: null }, always);
+      const mask = readMask?.();
+      if (!mask) throw new Error('the mirror made no mask');
+      return hits(mirror.search({ callerId: CALLER, vector, limit: K, mask }));
+    },
+  };
+};
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array) =>
+  new Uint8Array(buffer, byteOffset, byteLength);
+
+/** The yardstick: the inner products of a query with all vectors by SIMD, without telling which are the best. */
+export const makeRawScan: MakeEngine<Float32Array> = ({ capacity, dimensions }) => {
+  const scan = createRawScan(capacity, dimensions);
+  let size = 0;
+  return {
+    add: (vectors) => {
+      for (const vector of vectors) scan.vectors.set(vector, size++ * dimensions);
+    },
+    search: (vector) => [{ place: Number.NaN, score: scan.best(vector) }],
+  };
+};
