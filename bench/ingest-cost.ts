@@ -8,9 +8,9 @@ import { mkdir } from 'node:fs/promises';
 import { createClient } from 'redis';
 import { startTestRedis } from '../test/support/redis.js';
 import { startService } from '../test/support/service.js';
+import { ingestCollection } from './load/ingest-collection.js';
 import { round } from './support/client.js';
 import { loadCollection } from './support/collections.js';
-import { ingestCollection } from './support/ingest-collection.js';
 
 const [documents = 3_000, clients = 16] = process.argv.slice(2, 4).map(Number);
 const folder = process.argv[4];

@@ -6,10 +6,10 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startService } from '../test/support/service.js';
+import { ingestCollection } from './load/ingest-collection.js';
+import { loadSearch } from './load/search-load.js';
 import { loadCollection } from './support/collections.js';
 import { dearest, type CpuProfile } from './support/cpu-profile.js';
-import { ingestCollection } from './support/ingest-collection.js';
-import { loadSearch } from './support/search-load.js';
 
 const SHOWN = 10;
 const KINDS = ['api', 'ingestion'] as const;

@@ -14,7 +14,7 @@ import {
   recallAt,
   type Collection,
 } from './support/collections.js';
-import { ingestCollection } from './support/ingest-collection.js';
+import { ingestCollection } from './load/ingest-collection.js';
 
 const secret = 'a secret of the benchmark, long enough for HS256';
 

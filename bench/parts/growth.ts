@@ -1,7 +1,7 @@
-import { startBenchService } from '../support/bench-service.js';
+import { startBenchService } from '../load/bench-service.js';
+import { ingestBatches } from '../load/ingest-batches.js';
 import { round } from '../support/client.js';
 import type { Collection } from '../support/collections.js';
-import { ingestBatches } from '../support/ingest-batches.js';
 import { createTexts } from '../support/texts.js';
 import type { Measured } from './goals.js';
 

@@ -1,10 +1,10 @@
-import { startBenchService, type Target } from '../support/bench-service.js';
+import { startBenchService, type Target } from '../load/bench-service.js';
+import { ingestBatches } from '../load/ingest-batches.js';
+import { ingestCollection } from '../load/ingest-collection.js';
 import type { Collection } from '../support/collections.js';
-import { ingestBatches } from '../support/ingest-batches.js';
-import { ingestCollection } from '../support/ingest-collection.js';
-import { measureProviderIngest } from './provider-ingest.js';
-import { measureGrowth } from './growth.js';
 import type { Measured } from './goals.js';
+import { measureGrowth } from './growth.js';
+import { measureProviderIngest } from './provider-ingest.js';
 
 /** Documents of each run: by default enough for some seconds. */
 const COUNT = Number(process.env['BENCH_DOCUMENTS'] ?? 5_000);

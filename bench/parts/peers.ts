@@ -1,13 +1,13 @@
-import type { Collection } from '../support/collections.js';
 import { PACKAGES, VECTOR_ENGINES, WORD_ENGINES } from '../peers/engines.js';
 import type { VectorEngineName, WordEngineName } from '../peers/engines.js';
 import { findPeers } from '../peers/find-peers.js';
 import { measureInProcess, withEngines } from '../peers/in-process.js';
 import { measureOverHttp } from '../peers/over-http.js';
 import { createVectorRecall } from '../peers/vector-recall.js';
+import type { Collection } from '../support/collections.js';
 
-/** Building a graph of more vectors takes many minutes. */
-const MAX_VECTORS = 100_000;
+/** More do not fit into the heap of some libraries, and take many minutes in a graph of vectors. */
+const MAX_CHUNKS = 100_000;
 
 /**
  * Beside other libraries: words and vectors in the process of each, words and ingest over HTTP. What is not installed is
@@ -21,6 +21,12 @@ export async function measurePeers(scifact: Collection, sizes: readonly number[]
   };
   const figures = [];
   for (const size of sizes) {
+    if (size > MAX_CHUNKS) {
+      console.log(
+        `skipped: ${String(size)} chunks, since other libraries are measured up to ${String(MAX_CHUNKS)}`,
+      );
+      continue;
+    }
     const words = await withEngines(WORD_ENGINES.filter(isThere), size, async (engines) => {
       const inProcess = await measureInProcess(engines);
       printHeading(size, 'words in one process each, one thread, nothing else; ratios: beside `postings`');
@@ -35,8 +41,7 @@ export async function measurePeers(scifact: Collection, sizes: readonly number[]
       console.table(overHttp.ingest);
       return { inProcess, ...overHttp };
     });
-    const vectors = size <= MAX_VECTORS ? await measureVectors(VECTOR_ENGINES.filter(isThere), size) : null;
-    if (!vectors) console.log(`skipped: vectors of more than ${String(MAX_VECTORS)} chunks`);
+    const vectors = await measureVectors(VECTOR_ENGINES.filter(isThere), size);
     figures.push({ size, words, vectors });
   }
   return { figures, measured: {} };

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../test/support/redis.js';
-import { startBenchService } from '../support/bench-service.js';
-import { ingestBatches } from '../support/ingest-batches.js';
+import { startBenchService } from '../load/bench-service.js';
+import { ingestBatches } from '../load/ingest-batches.js';
 import type { Measured } from './goals.js';
 
 const LATENCY_MS = 100;

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FIRST_VECTORS } from '../../src/shared/data-set/stored-vectors.js';
 import { createRedis } from '../../src/shared/redis/client.js';
-import { startBenchService, type BenchService } from '../support/bench-service.js';
+import { startBenchService, type BenchService } from '../load/bench-service.js';
+import { eventLoopDelay } from '../load/loop-delay.js';
+import { loadSearch } from '../load/search-load.js';
 import { round } from '../support/client.js';
 import type { Collection } from '../support/collections.js';
-import { eventLoopDelay } from '../support/loop-delay.js';
 import { residentMegabytes } from '../support/machine.js';
-import { loadSearch } from '../support/search-load.js';
 import { createSeed } from '../support/seed.js';
 import { createTexts } from '../support/texts.js';
 import { isGoal, type Measured } from './goals.js';
@@ -60,7 +60,7 @@ async function withSeed<Result>(
   const redis = createRedis(service.redis.url, { failFast: true, onError: console.error });
   try {
     await redis.connect();
-    await service.syncAlways(false);
+    await service.setSync('no');
     return await use(
       service,
       createSeed(redis, { makeText: createTexts([scifact]), vectors: FIRST_VECTORS }),
@@ -75,7 +75,7 @@ async function measureSearches(
   service: BenchService,
   { chunks, users, queries }: { chunks: number; users: readonly string[]; queries: readonly string[] },
 ) {
-  await service.syncAlways(true);
+  await service.setSync('always');
   const began = performance.now();
   await service.startApi();
   await service.untilReady();
@@ -89,7 +89,7 @@ async function measureSearches(
     searches.push({ ...found, loopP99Ms: round(p99) });
   }
   const apiMb = residentMegabytes(service.api.child.pid ?? 0);
-  await service.syncAlways(false);
+  await service.setSync('no');
   return { chunks, callers: users.length, secondsToReady, searches, apiMb };
 }
 

@@ -1,5 +1,5 @@
-import { documentVector, queryVector, TERM_VECTOR_DIMENSIONS } from '../../src/shared/text/term-vectors.js';
 import { analyzeText } from '../../src/shared/text/analyze-text.js';
+import { documentVector, queryVector, TERM_VECTOR_DIMENSIONS } from '../../src/shared/text/term-vectors.js';
 import { loadCollection } from '../support/collections.js';
 import { createRandom } from '../support/random.js';
 import { createTexts } from '../support/texts.js';

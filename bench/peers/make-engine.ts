@@ -1,8 +1,8 @@
+import type { MakeEngine, VectorEngineName, WordEngineName } from './engines.js';
 import { makeHnswlib } from './hnswlib.js';
 import { makeMiniSearch } from './minisearch.js';
 import { makeOrama } from './orama.js';
 import { makeMirror, makePostings, makeRawScan } from './own-engines.js';
-import type { MakeEngine, VectorEngineName, WordEngineName } from './engines.js';
 
 export const MAKE_WORD_ENGINE: Readonly<Record<WordEngineName, MakeEngine<string>>> = {
   postings: makePostings,

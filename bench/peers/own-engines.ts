@@ -1,7 +1,7 @@
 import type * as mirrors from '../../src/shared/adapters/exact-index/mirror/mirror.js';
-import type * as kernels from '../../src/shared/adapters/exact-index/scan/kernel.js';
-import { unpackCandidates } from '../../src/shared/adapters/exact-index/packed-candidates.js';
 import { tieKey } from '../../src/shared/adapters/exact-index/mirror/tie-key.js';
+import { unpackCandidates } from '../../src/shared/adapters/exact-index/packed-candidates.js';
+import type * as kernels from '../../src/shared/adapters/exact-index/scan/kernel.js';
 import { analyzeText } from '../../src/shared/text/analyze-text.js';
 import { packTerms } from '../../src/shared/text/packed-terms.js';
 import { makeDocument } from '../../test/support/documents.js';

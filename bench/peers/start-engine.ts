@@ -14,10 +14,13 @@ export interface RunningEngine {
   readonly stop: () => void;
 }
 
+/** Room for libraries that need much of it. */
+const HEAP = '--max-old-space-size=8192';
+
 /** Starts a process for an engine, which takes in so many items. Processes are asked one at a time. */
 export async function startEngine(name: string, size: number): Promise<RunningEngine> {
   const program = new URL('./engine-process.ts', import.meta.url);
-  const child = fork(program, [name, String(size)], { execArgv: process.execArgv });
+  const child = fork(program, [name, String(size)], { execArgv: [...process.execArgv, HEAP] });
   const ended = once(child, 'exit').then(() => {
     throw new Error(`the process of ${name} has ended`);
   });

@@ -1,5 +1,5 @@
-import { createBenchClient, eachAtOnce, percentile, round } from './client.js';
-import type { Collection } from './collections.js';
+import { createBenchClient, eachAtOnce, percentile, round } from '../support/client.js';
+import type { Collection } from '../support/collections.js';
 
 interface Target {
   readonly url: string;

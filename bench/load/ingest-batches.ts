@@ -1,5 +1,5 @@
+import { createBenchClient, eachAtOnce, percentile, round } from '../support/client.js';
 import type { Target } from './bench-service.js';
-import { createBenchClient, eachAtOnce, percentile, round } from './client.js';
 
 const BATCH = 500;
 /** Batches under way at once. */

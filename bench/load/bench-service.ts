@@ -12,8 +12,8 @@ export interface Target {
 
 export interface BenchService extends Service {
   readonly target: Target;
-  /** Whether Redis answers only when its log is on the disk, as with `npm start` and at first; seeding is faster without. */
-  syncAlways(isAlways: boolean): Promise<void>;
+  /** `always`, as with `npm start` and at first: Redis answers when its log is on the disk. Seeding is faster without. */
+  setSync(appendfsync: 'always' | 'no'): Promise<void>;
 }
 
 /** The whole service with the processes of `npm start`, on a Redis of its own. */
@@ -35,9 +35,9 @@ export async function startBenchService(env: Readonly<Record<string, string>> = 
       return service.api;
     },
     target: { url: service.url, secret: SECRET },
-    syncAlways: async (isAlways) => {
+    setSync: async (appendfsync) => {
       const client = await createClient({ url: redis.url }).connect();
-      await client.configSet('appendfsync', isAlways ? 'always' : 'no');
+      await client.configSet('appendfsync', appendfsync);
       client.destroy();
     },
     stop: async () => {

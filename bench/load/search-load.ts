@@ -1,5 +1,5 @@
-import { authorizationOf, createBenchClient, percentile, round } from './client.js';
-import { createRandom } from './random.js';
+import { authorizationOf, createBenchClient, percentile, round } from '../support/client.js';
+import { createRandom } from '../support/random.js';
 
 const WARM_UP_SECONDS = 1.5;
 
