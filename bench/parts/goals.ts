@@ -62,6 +62,12 @@ export function goalTable(measured: Measured) {
     const but = found.but === undefined ? '' : ` (${found.but})`;
     // Something else than the goal says was measured: it is neither reached nor missed.
     const reached = found.but === undefined ? ratio >= 1 : null;
-    return { what, goal, measured: `${String(found.value)} ${unit}${but}`, ratio: round(ratio), reached };
+    return {
+      what,
+      goal,
+      measured: `${String(found.value)} ${unit}`.trim() + but,
+      ratio: round(ratio),
+      reached,
+    };
   });
 }

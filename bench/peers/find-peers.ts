@@ -28,7 +28,7 @@ export function findPeers(): ReadonlyMap<string, string> {
   if (found.size < Object.keys(VERSIONS).length) {
     const wanted = Object.entries(VERSIONS).map(([name, version]) => `${name}@${version}`);
     const path = folder ?? '/some/folder';
-    console.log(`npm install --prefix ${path} --no-save ${wanted.join(' ')}`);
+    console.log(`npm install --prefix ${path} ${wanted.join(' ')}`);
     if (folder === undefined) console.log(`and QUIRE_BENCH_PEERS=${path}`);
   }
   return found;

@@ -3,7 +3,7 @@ import { createQualitySums, isEnglish } from '../../bench/support/quality-sums.j
 
 const second = 1 / Math.log2(3);
 
-test('documents of equal score give the range in which the order of ids puts nDCG', () => {
+test('documents of equal score count as on average over their orders, with the range of these', () => {
   const sums = createQualitySums();
   const found = [
     { id: 'irrelevant', score: 0.5 },
@@ -11,16 +11,24 @@ test('documents of equal score give the range in which the order of ids puts nDC
   ];
   sums.add(found, new Set(['relevant']));
   const { ndcg10, range, recall100 } = sums.means();
-  expect(ndcg10).toBeCloseTo(second, 3);
-  expect(range).toBe(`${String(ndcg10)}–1`);
+  expect(ndcg10).toBeCloseTo((1 + second) / 2, 3);
+  expect(range).toBe(`${second.toFixed(4)}–1`);
   expect(recall100).toBe(1);
 });
 
-test('without ties the range is one figure, and the mean is over all queries', () => {
+test('without ties there is no range, and the mean is over all queries', () => {
   const sums = createQualitySums();
   sums.add([{ id: 'relevant', score: 0.5 }], new Set(['relevant']));
   sums.add([{ id: 'irrelevant', score: 0.5 }], new Set(['relevant']));
-  expect(sums.means()).toEqual({ ndcg10: 0.5, range: '0.5–0.5', recall100: 0.5 });
+  expect(sums.means()).toEqual({ ndcg10: 0.5, range: '', recall100: 0.5 });
+});
+
+test('a group of equal scores that reaches beyond the tenth place counts by the places within', () => {
+  const sums = createQualitySums();
+  const found = Array.from({ length: 20 }, (_, at) => ({ id: String(at), score: 0.5 }));
+  sums.add(found, new Set(['19']));
+  const places = Array.from({ length: 10 }, (_, at) => 1 / Math.log2(at + 2));
+  expect(sums.means().ndcg10).toBeCloseTo(places.reduce((sum, each) => sum + each) / 20, 3);
 });
 
 test('a document counts where its best chunk is', () => {
