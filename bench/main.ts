@@ -54,7 +54,10 @@ for (const part of PARTS) {
   figures[part] = found?.figures;
   Object.assign(measured, found?.measured);
 }
-console.log('\ngoals: a ratio of 1 or more reaches one');
 const goals = goalTable(measured);
-console.table(named.length === 0 ? goals : goals.filter(({ ratio }) => ratio !== null));
+const shown = named.length === 0 ? goals : goals.filter(({ ratio }) => ratio !== null);
+if (shown.length > 0) {
+  console.log('\ngoals: a ratio of 1 or more reaches one');
+  console.table(shown);
+}
 console.log(JSON.stringify({ machine, sizes, figures, goals }));

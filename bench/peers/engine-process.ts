@@ -1,4 +1,5 @@
 /** A process of its own for each engine: `engine-process.ts <engine> <items>`. It ends when its parent lets go of it. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { makeTextData, makeVectorData, type EngineData } from './data.js';
@@ -56,19 +57,23 @@ async function build<Item>(make: MakeEngine<Item>, { items }: EngineData<Item>) 
   const [first] = items;
   const dimensions = first instanceof Float32Array ? first.length : 0;
   const engine = make({ capacity: items.length, dimensions });
-  const before = memory();
+  const before = await memory();
   const started = performance.now();
   await engine.add(items);
   const buildSeconds = (performance.now() - started) / 1_000;
-  const after = memory();
+  const after = await memory();
   const megabytes = (of: 'held' | 'beside') => (after[of] - before[of]) / 2 ** 20;
   const built: Built = { buildSeconds, heldMb: megabytes('held'), besideHeapMb: megabytes('beside') };
   return { engine, built };
 }
 
 /** After a collection. Resident memory alone says little: it also has the heap that is free again. */
-function memory() {
-  collect();
+async function memory() {
+  for (let times = 0; times < 4; times += 1) {
+    collect();
+    // What was freed goes back to the system in the background.
+    await sleep(500);
+  }
   const { heapUsed, heapTotal, external, rss } = process.memoryUsage();
   return { held: heapUsed + external, beside: rss - heapTotal };
 }
