@@ -5,6 +5,7 @@ import { createClient, RESP_TYPES } from 'redis';
 import type * as source from '../src/shared/adapters/exact-index/exact-index.js';
 import type { Candidate } from '../src/shared/ports.js';
 import { keys } from '../src/shared/redis/keys.js';
+import { importCompiled } from './support/import-compiled.js';
 import { createRawScan } from './support/raw-scan.js';
 
 export interface ScanFigures {
@@ -38,8 +39,8 @@ const [url = '', ...sizes] = process.argv.slice(2);
 const [chunkCount = 0, dimensions = 0] = sizes.map(Number);
 
 // @NOTE the thread's program exists only compiled: the compiled index is measured, under its source's type.
-const { createExactIndex } = (await import(
-  new URL('../dist/shared/adapters/exact-index/exact-index.js', import.meta.url).href
+const { createExactIndex } = (await importCompiled(
+  'shared/adapters/exact-index/exact-index.js',
 )) as typeof source;
 
 const delay = monitorEventLoopDelay({ resolution: 1 });

@@ -7,7 +7,7 @@ import type { TermStatistics } from '../src/shared/search/query-terms.js';
 import { createLexicalRanker } from '../src/shared/search/ranking.js';
 import { analyzeText } from '../src/shared/text/analyze-text.js';
 import { packTerms } from '../src/shared/text/packed-terms.js';
-import { chunkText } from '../src/workers/chunking/chunk.js';
+import type * as source from '../src/workers/chunking/chunk.js';
 import { round } from './support/client.js';
 import {
   findCollections,
@@ -17,6 +17,10 @@ import {
   type Collection,
 } from './support/collections.js';
 import { createDocumentBm25 } from './support/document-bm25.js';
+import { importCompiled } from './support/import-compiled.js';
+
+// @NOTE under its source's type: the tokens of the tokenizer are only beside the compiled file
+const { chunkText } = (await importCompiled('workers/chunking/chunk.js')) as typeof source;
 
 const CHUNKS = { size: 512, overlap: 64 };
 const ranker = createLexicalRanker();

@@ -1,7 +1,11 @@
 import { get_encoding } from 'tiktoken';
-import { chunkText } from '../../src/workers/chunking/chunk.js';
+import type * as source from '../../src/workers/chunking/chunk.js';
 import { round } from '../support/client.js';
 import type { Collection } from '../support/collections.js';
+import { importCompiled } from '../support/import-compiled.js';
+
+// @NOTE under its source's type: the tokens of the tokenizer are only beside the compiled file
+const { chunkText } = (await importCompiled('workers/chunking/chunk.js')) as typeof source;
 
 const ROUNDS = 5;
 

@@ -16,6 +16,8 @@ const CALLERS = 1_000;
 /** What the goal says of each of them. */
 const CHUNKS_OF_A_CALLER = 500;
 const CHUNKS_A_DOCUMENT = 20;
+/** With fewer, chance makes more of the memory of a process than chunks do. */
+const CERTAIN_CHUNKS = 50_000;
 
 /**
  * Searches by words through the API at growing numbers of chunks of one caller, then as many chunks as the last of these (up
@@ -116,7 +118,10 @@ function goalsOf(one: readonly Stage[], many: Stage, chunksEach: number): Measur
   const loopDelay = ({ searches }: Stage) => searches.at(-1)?.loopP99Ms ?? Number.NaN;
   measured['loop delay'] = { value: Math.max(...full.map(loopDelay)) };
   const last = full.at(-1);
-  if (last) measured['memory of a chunk'] = { value: perChunk(last, one[0]) };
+  if (last) {
+    const but = last.chunks < CERTAIN_CHUNKS ? { but: `of only ${String(last.chunks)} chunks` } : {};
+    measured['memory of a chunk'] = { value: perChunk(last, one[0]), ...but };
+  }
   const [alone, eight] = many.searches;
   const but = chunksEach === CHUNKS_OF_A_CALLER ? {} : { but: `of ${String(chunksEach)}` };
   if (alone) measured['many p50'] = { value: alone.p50Ms, ...but };

@@ -5,12 +5,14 @@ import type * as kernels from '../../src/shared/adapters/exact-index/scan/kernel
 import { analyzeText } from '../../src/shared/text/analyze-text.js';
 import { packTerms } from '../../src/shared/text/packed-terms.js';
 import { makeDocument } from '../../test/support/documents.js';
+import { importCompiled } from '../support/import-compiled.js';
 import { createRawScan } from '../support/raw-scan.js';
 import { K, type MakeEngine } from './engines.js';
 
+const INDEX = 'shared/adapters/exact-index';
 // @NOTE compiled, as the service runs it, and under its source's type: the kernel is not there otherwise
-const { createMirror } = (await import(distributed('mirror/mirror.js'))) as typeof mirrors;
-const { loadKernel } = (await import(distributed('scan/kernel.js'))) as typeof kernels;
+const { createMirror } = (await importCompiled(`${INDEX}/mirror/mirror.js`)) as typeof mirrors;
+const { loadKernel } = (await importCompiled(`${INDEX}/scan/kernel.js`)) as typeof kernels;
 const makeKernel = await loadKernel();
 
 const CALLER = 'load';
@@ -18,10 +20,6 @@ const CHUNKS_A_DOCUMENT = 20;
 const NOTHING = new Uint8Array(0);
 /** Every step is done at once. */
 const always = () => true;
-
-function distributed(file: string): string {
-  return new URL(`../../dist/shared/adapters/exact-index/${file}`, import.meta.url).href;
-}
 
 /** Chunks of one caller in the service's mirror, 20 to a document, without its thread and without Redis. */
 function openMirror(held: 'of-terms' | 'stored') {
