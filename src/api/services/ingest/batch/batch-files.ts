@@ -1,6 +1,7 @@
 import type { Content } from '../../../../shared/document.js';
 import { nextSlice } from '../../../../shared/tools/time-slices.js';
 import { itemIdOf } from '../../../../shared/idempotency/reservation.js';
+import { documentNotFound } from '../../documents/document-access.js';
 import type { RequestContext } from '../../request-context.js';
 import type { Admit } from '../admission.js';
 import type { IncomingFile } from '../incoming-file.js';
@@ -83,7 +84,7 @@ interface Storing {
 }
 
 async function storeFile(
-  { admit, sources, accounting }: FilesParts,
+  { admit, records, sources, accounting }: FilesParts,
   file: IncomingFile,
   { documentId, context, leaves }: Storing,
 ): Promise<StoredFile> {
@@ -92,6 +93,10 @@ async function storeFile(
     details: null,
   });
   try {
+    const isWritten =
+      context.reservation?.hasCreated === true && (await records.readState(documentId)) !== null;
+    // It is answered from its document once the form is read, and takes no room. By then that may be gone.
+    if (isWritten) return { error: documentNotFound() };
     leaves.push(await admit(context.callerId));
     const store = () => sources.storeFile({ documentId, version: 1 }, receiveOne);
     const { content } = await accounting.begin(begunOperation('ingest_file', context), store);

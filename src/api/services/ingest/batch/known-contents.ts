@@ -4,6 +4,9 @@ import type { Duplicates } from '../duplicates.js';
 import type { DocumentsWait } from './documents-wait.js';
 import type { Candidate, StoredItem } from './outcomes.js';
 
+/** Whole records are read, each of which may be a megabyte of access lists. */
+const LOOKS_AT_ONCE = 16;
+
 interface Storing<Item> {
   readonly duplicates: Pick<Duplicates, 'find'>;
   readonly wait: DocumentsWait;
@@ -49,22 +52,18 @@ async function answerAllKnown<Item extends Candidate>(
   { duplicates, wait, ownerId, drop }: Storing<Item>,
   items: readonly Item[],
 ): Promise<{ answered: StoredItem[]; open: Item[] }> {
-  const contents = new Map<string, Promise<DocumentRecord | null>>();
-  const find = (sha256: string) => {
-    const known = contents.get(sha256) ?? duplicates.find(ownerId, sha256);
-    contents.set(sha256, known);
-    return known;
-  };
-  const looked = items.map(async (item): Promise<StoredItem | null> => {
+  const look = async (item: Item): Promise<StoredItem | null> => {
     if (item.onDuplicate === 'new') return null;
     try {
-      const known = await find(item.sha256());
+      const known = await duplicates.find(ownerId, item.sha256());
       return known && answerKnown(wait, item, known);
     } catch (error) {
       return { index: item.index, error };
     }
-  });
-  const answers = await Promise.all(looked);
+  };
+  const answers: (StoredItem | null)[] = [];
+  for (let first = 0; first < items.length; first += LOOKS_AT_ONCE)
+    answers.push(...(await Promise.all(items.slice(first, first + LOOKS_AT_ONCE).map(look))));
   const dropped = items.filter((_, i) => answers[i] !== null);
   if (drop) await Promise.all(dropped.map(drop));
   return {
