@@ -112,7 +112,7 @@ const bodyOf = (maxDocuments: number) =>
     .meta({ id: 'IngestBatch', description: 'Texts to ingest, and what is to be known of each.' });
 
 /** The status of an answer, and which preferences it follows. */
-export function headOf(
+function headOf(
   outcomes: readonly ItemOutcome[],
   prefer: Prefer,
 ): { status: 200 | 202; headers: Record<string, string> } {
