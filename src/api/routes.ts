@@ -25,7 +25,7 @@ import { createDownloadLinks, createDownloads, type DownloadLinks } from './serv
 import { createSourceTexts } from './services/documents/source-text.js';
 import { createReadiness, readinessChecks, untilStopping } from './services/health.js';
 import { createAdmission, createRequireRoom } from './services/ingest/admission.js';
-import { createAnswerAgain } from './services/ingest/answer-again.js';
+import { createAnswerAgain, createBeginAgain } from './services/ingest/answer-again.js';
 import { createIngestFiles, type FilesParts } from './services/ingest/batch/batch-files.js';
 import { createBatchIngest } from './services/ingest/batch/batch-ingest.js';
 import { createContentUpdates } from './services/ingest/content-updates.js';
@@ -114,15 +114,17 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
   const changes = createDocumentChanges({ change, admit, room, jobs, waitForDocument });
   const accounting = createUsageAccounting(context.usage);
   const duplicates = createDuplicates(context.redis, records);
+  const beginAgain = createBeginAgain(change, jobs);
+  const storing = { records, sources, jobs, accounting, duplicates };
   return [
     ...createIngestRoutes({
-      ingest: createIngest({ records, sources, jobs, waitForDocument, accounting, duplicates }),
-      answerAgain: createAnswerAgain({ records, change, jobs, waitForDocument }),
+      ingest: createIngest({ ...storing, waitForDocument }),
+      answerAgain: createAnswerAgain({ records, beginAgain, waitForDocument }),
       admit,
       bucket,
       maxFileBytes,
     }),
-    ...batchRoutes(context, { records, sources, jobs, accounting, admit, admitSome, waiter, logger }),
+    ...batchRoutes(context, { ...storing, beginAgain, admit, admitSome, waiter, logger }),
     ...createDocumentRoutes({
       documents: createReadDocuments({ records, chunks, index, memory: context.answerMemory }),
       changes,
@@ -146,7 +148,7 @@ function batchRoutes({ settings, waiter }: DocumentRouteContext, parts: BatchRou
   const ingestFiles = createIngestFiles({ ...parts, waitSeconds, maxFileBytes });
   return [
     ingestBatchRoute({ batch, admit, maxDocuments: maxBatchDocuments, stopping: waiter.stopping }),
-    ingestFilesRoute({ ingestFiles, admit, maxFiles: maxBatchFiles }),
+    ingestFilesRoute({ ingestFiles, admit, maxFiles: maxBatchFiles, maxFileBytes }),
   ];
 }
 

@@ -103,6 +103,16 @@ export class InvalidFieldError extends DomainError {
   }
 }
 
+/** The line of this number was another one when a stream with the same `Idempotency-Key` was sent before. */
+export class OtherLineError extends DomainError {
+  override readonly name = 'OtherLineError';
+  override readonly kind = 'invalid_field';
+
+  constructor() {
+    super('this key was used for another line of this number already');
+  }
+}
+
 /** The caller does something too often, or has too much under way. */
 export class TooManyError extends DomainError {
   override readonly name = 'TooManyError';

@@ -2,11 +2,20 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { generationId } from '../../src/shared/document.js';
 import { remove, replaceContent } from '../../src/shared/documents/transitions.js';
+import type { FailureCode } from '../../src/shared/errors.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import { makeToken } from '../support/api.js';
 import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
 import { makeContent, makeOperation } from '../support/documents.js';
-import { documentsOf, idOf, isReplay, newKey, postFile, postText } from '../support/keyed-requests.js';
+import {
+  documentsOf,
+  idOf,
+  isReplay,
+  newKey,
+  postFile,
+  postText,
+  type Asked,
+} from '../support/keyed-requests.js';
 import { playFailure, playIngest } from '../support/play-worker.js';
 import { openRaw } from '../support/raw-http.js';
 import { until } from '../support/until.js';
@@ -67,30 +76,31 @@ describe('what a key may be', () => {
   });
 });
 
+/** Sends a caller's first text, whose ingest fails, and waits for the answer. */
+async function postFailing(content: string, asked: Asked & { as: string }, code: FailureCode) {
+  const answering = postText(api, { content }, asked);
+  await until(async () => (await documentsOf(api, asked.as)).length === 1);
+  const [id = ''] = await documentsOf(api, asked.as);
+  await playFailure(api, id, code);
+  return { first: await answering, id };
+}
+
 describe('an ingest that fails', () => {
   test('by its content is answered 400 again, and not begun again', async () => {
-    const key = newKey();
-    const asked = { key, as: 'failing', prefer: 'wait=3' };
-    const first = postText(api, { content: 'bad' }, asked);
-    await until(async () => (await documentsOf(api, 'failing')).length === 1);
-    const [id = ''] = await documentsOf(api, 'failing');
-    await playFailure(api, id, 'no_text');
-    expect((await first).status).toBe(400);
+    const asked = { key: newKey(), as: 'failing', prefer: 'wait=3' };
+    const { first, id } = await postFailing('bad', asked, 'no_text');
+    expect(first.status).toBe(400);
     const second = await postText(api, { content: 'bad' }, asked);
     expect(second.status).toBe(400);
-    expect(second.body).toEqual((await first).body);
+    expect(second.body).toEqual(first.body);
     expect(second.headers.get('location')).toBe(`/documents/${id}`);
     expect(await documentsOf(api, 'failing')).toEqual([id]);
   });
 
   test('by our fault is begun again with the same document', async () => {
-    const key = newKey();
-    const asked = { key, as: 'provider', prefer: 'wait=3' };
-    const first = postText(api, { content: 'good' }, asked);
-    await until(async () => (await documentsOf(api, 'provider')).length === 1);
-    const [id = ''] = await documentsOf(api, 'provider');
-    await playFailure(api, id, 'provider');
-    expect((await first).status).toBe(503);
+    const asked = { key: newKey(), as: 'provider', prefer: 'wait=3' };
+    const { first, id } = await postFailing('good', asked, 'provider');
+    expect(first.status).toBe(503);
     const second = postText(api, { content: 'good' }, asked);
     await until(async () => (await api.records.read(id))?.status === 'queued');
     await playIngest(api, id, ['good']);

@@ -34,6 +34,7 @@ function openDocuments(memory: ReturnType<typeof createAnswerMemory>) {
     readStates: never,
     findFinished: never,
     createMany: never,
+    readLineDigests: never,
     create: never,
     update: never,
     readMany,

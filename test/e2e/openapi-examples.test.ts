@@ -191,10 +191,19 @@ function requestsOf(name: string, { parameters, requestBody }: Operation): Reque
   const address =
     query.length === 0 ? path : `${path}?${new URLSearchParams(Object.fromEntries(query)).toString()}`;
   const stated = parameters.filter((each) => each.in === 'header');
-  const headers = Object.fromEntries(stated.map((each) => [each.name, values.get(each.name) ?? '']));
+  const headers = stated.map((each) => [each.name, values.get(each.name) ?? ''] as const);
   return types.length === 0
-    ? [{ method, path: address, headers, type: null, body: undefined }]
-    : types.map(([type, { example }]) => ({ method, path: address, headers, type, body: example }));
+    ? [{ method, path: address, headers: Object.fromEntries(headers), type: null, body: undefined }]
+    : types.map(([type, { example }], number) => ({
+        method,
+        path: address,
+        // A key is good for one of them.
+        headers: Object.fromEntries(
+          headers.map(([key, value]) => [key, number === 0 ? value : `${value}-${type}`]),
+        ),
+        type,
+        body: example,
+      }));
 }
 
 async function send(

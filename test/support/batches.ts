@@ -10,6 +10,7 @@ const outcome = z.object({
       msg: z.string(),
       type: z.string(),
       retry_after: z.number().optional(),
+      document_id: z.string().optional(),
     })
     .optional(),
 });

@@ -5,6 +5,7 @@ import {
   DomainError,
   DuplicateError,
   InvalidFieldError,
+  OtherLineError,
   UnavailableError,
   type DomainErrorKind,
   type ValidationItem,
@@ -12,6 +13,7 @@ import {
 import { toUnavailable } from '../../shared/redis/client.js';
 import { HttpError } from './http-error.js';
 import { AbandonedError } from '../services/abandoned-error.js';
+import { aboutKey } from './idempotency/about-key.js';
 import { sendJson } from './response/send-json.js';
 import { requestLogger } from './logging/request-logger.js';
 import { ClientGoneError } from './request/body.js';
@@ -30,7 +32,7 @@ export function describeError(thrown: unknown): ErrorReply {
     return { status, detail, headers };
   }
   if (error instanceof DomainError) {
-    const detail = error instanceof InvalidFieldError ? [itemOf(error)] : error.message;
+    const detail = detailOf(error);
     const location = error instanceof DuplicateError ? { Location: `/documents/${error.documentId}` } : {};
     const headers = { ...retryAfter(error.retryAfterSeconds), ...location };
     return { status: STATUSES[error.kind], detail, headers };
@@ -57,6 +59,12 @@ const STATUSES: Readonly<Record<DomainErrorKind, number>> = {
 
 const retryAfter = (seconds: number | null): Readonly<Record<string, string>> =>
   seconds === null ? {} : { 'Retry-After': String(Math.max(1, Math.ceil(seconds))) };
+
+function detailOf(error: DomainError): ErrorReply['detail'] {
+  if (error instanceof InvalidFieldError) return [itemOf(error)];
+  if (error instanceof OtherLineError) return [aboutKey(error.message)];
+  return error.message;
+}
 
 function itemOf({ field, message, limit }: InvalidFieldError): ValidationItem {
   const type = limit.of === 'items' ? 'value_error.list.max_items' : 'value_error';

@@ -13,7 +13,7 @@ import type { Idempotency } from '../services/idempotency/idempotency.js';
 import { clientAddressOf } from './client-address.js';
 import { continueBody } from './connections/expect-continue.js';
 import { baseUrlOf } from './base-url.js';
-import { fingerprintBytes } from './idempotency/fingerprint.js';
+import { fingerprintBytes, fingerprintLines } from './idempotency/fingerprint.js';
 import { handleOnce } from './idempotency/handle-once.js';
 import { idempotencyKeyOf } from './idempotency/key.js';
 import type { ReadJson } from './json/reader.js';
@@ -102,7 +102,7 @@ async function runHandler(
       ...parts,
       receiveUpload: raw.type === 'upload' ? createUploadReceiver(request, reading) : null,
       receiveFiles: raw.type === 'upload' ? createFilesReceiver(request, reading) : null,
-      receiveItems: raw.type === 'items' ? createItemsReceiver(request, reading) : null,
+      receiveItems: raw.type === 'items' ? createItemsReceiver(request, raw.bytes, reading) : null,
       prefer: parsePrefer(request.headers['prefer']),
       requestId: requestIdOf(response),
       baseUrl: baseUrlOf(request, options.publicUrl),
@@ -111,14 +111,14 @@ async function runHandler(
     };
     if (!keyed || !options.idempotency) return await route.handle(apiRequest, reply);
     const { key, place } = keyed;
-    const fingerprint = raw.type === 'upload' ? null : keyed.fingerprint();
+    const fingerprint = keyed.fingerprint(raw);
     return await handleOnce(options.idempotency, { route, request: apiRequest, key, place, fingerprint });
   } finally {
     leave?.();
   }
 }
 
-/** The key of a request that heeds one, and what it is compared by once its body was read. @throws HttpError 422 */
+/** The key of a request that heeds one, and what it is compared by, which is null for an upload. @throws HttpError 422 */
 function keyedRequest(route: Route, request: Request) {
   const key = route.idempotency ? idempotencyKeyOf(request) : null;
   if (key === null) return null;
@@ -127,7 +127,11 @@ function keyedRequest(route: Route, request: Request) {
   return {
     key,
     place,
-    fingerprint: () => fingerprint ?? fingerprintBytes(place, new Uint8Array()),
+    fingerprint: (body: RawBody) => {
+      if (body.type === 'upload') return null;
+      if (body.type === 'items' && body.bytes === null) return fingerprintLines(place);
+      return fingerprint ?? fingerprintBytes(place, new Uint8Array());
+    },
     watch: {
       onBytes: (bytes: Uint8Array) => {
         fingerprint = fingerprintBytes(place, bytes);

@@ -90,12 +90,17 @@ interface Declaration<
   readonly responses: Declared;
 }
 
-/** For routes that heed an `Idempotency-Key`. They answer with JSON alone. */
+/** For routes that heed an `Idempotency-Key`. They answer with JSON, or with lines, which are not remembered. */
 export interface IdempotencyOf<Request, Replying, Answer> {
   /** Reads an upload to its end without storing it, so that it can be compared. For routes that take uploads. */
   readonly skipUpload?: (receiveUpload: ReceiveUpload) => Promise<void>;
-  /** Answers from what an earlier request with the same key has created under `id`, where its answer is not remembered. */
-  readonly answerAgain: (request: Request, id: string, reply: Replying) => Promise<Answer>;
+  /** The same for a form with many files. */
+  readonly skipFiles?: (receiveFiles: ReceiveFiles) => Promise<void>;
+  /**
+   * Answers from what an earlier request with the same key has created under `id`, where its answer is not remembered.
+   * Without it, `handle` goes on with what the earlier request has begun, which its reservation tells.
+   */
+  readonly answerAgain?: (request: Request, id: string, reply: Replying) => Promise<Answer>;
 }
 
 /** Values that a route takes and answers, for the OpenAPI page. A test sends each request and validates each answer. */

@@ -26,6 +26,7 @@ const examples: Readonly<Record<number, ErrorExample>> = {
   403: { detail: 'Insufficient permissions' },
   404: { detail: 'Not Found' },
   408: { detail: 'The request body comes too slowly' },
+  409: { detail: 'A request with this Idempotency-Key is still under way' },
   429: { detail: 'Too many requests' },
   500: { detail: 'Internal server error' },
   503: { detail: 'redis is unavailable' },

@@ -6,7 +6,8 @@ import {
   type ZodOpenApiRequestBodyObject,
 } from 'zod-openapi';
 import { isPlainObject } from '../../shared/is-plain-object.js';
-import { IDEMPOTENCY_HEADER, MAX_KEY_CHARACTERS } from '../http/idempotency/key.js';
+import { IDEMPOTENCY_HEADER } from '../http/idempotency/about-key.js';
+import { MAX_KEY_CHARACTERS } from '../http/idempotency/key.js';
 import type { Route } from '../http/route.js';
 import { NDJSON } from '../http/request/items/receive-items.js';
 import { eventSchemas, mediaType, responseObjects } from './openapi-responses.js';

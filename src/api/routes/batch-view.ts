@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DOCUMENT_STATUSES } from '../../shared/document.js';
-import type { ValidationItem } from '../../shared/errors.js';
+import { DuplicateError, type ValidationItem } from '../../shared/errors.js';
+import { UnderWayError } from '../../shared/idempotency/reservation.js';
 import { describeError } from '../http/error-handler.js';
 import type { ItemOutcome } from '../services/ingest/batch/outcomes.js';
 
@@ -12,10 +13,9 @@ const itemError = z
     msg: z.string(),
     type: z
       .string()
-      .describe(
-        'The kind of mistake. With `try_later.unavailable` and `try_later.too_many` the same item can be sent again.',
-      ),
+      .describe('The kind of mistake. Where it begins with `try_later`, the same item can be sent again.'),
     ctx: z.object({ limit_value: z.number() }).optional().describe('The limit that the item exceeds.'),
+    document_id: z.uuid().optional().describe('The document that has the content already.'),
     retry_after: z.int().optional().describe('After how many seconds it makes sense to send the item again.'),
   })
   .meta({ id: 'ItemError', description: 'Why an item did not become a document, or was not ingested.' });
@@ -47,6 +47,14 @@ export function viewOutcome(outcome: ItemOutcome): ItemOutcomeView {
   return { index, status, document_id, error };
 }
 
+/** Whether the same item may get another outcome when it is sent again: it was not our time for it, or our fault. */
+export function mayEndOtherwise(outcome: ItemOutcome): boolean {
+  if (outcome.type === 'document')
+    return outcome.failure?.code === 'provider' || outcome.failure?.code === 'internal';
+  const { status } = describeError(outcome.error);
+  return status === 429 || status >= 500;
+}
+
 /** Kinds of errors for which a request of its own would get a status and a sentence. */
 const TYPES: Readonly<Record<number, string>> = {
   413: 'value_error.too_large',
@@ -60,10 +68,21 @@ function viewError(thrown: unknown): z.infer<typeof itemError> {
   const { status, detail, headers } = describeError(thrown);
   const [first] = typeof detail === 'string' ? [] : detail;
   if (first) return viewItem(first);
-  const type = TYPES[status] ?? 'value_error';
   const msg = typeof detail === 'string' ? detail : 'The item is not valid';
   const seconds = headers['Retry-After'];
-  return { loc: ['body'], msg, type, ...(seconds === undefined ? {} : { retry_after: Number(seconds) }) };
+  return {
+    loc: ['body'],
+    msg,
+    type: conflictOf(thrown) ?? TYPES[status] ?? 'value_error',
+    ...(thrown instanceof DuplicateError && { document_id: thrown.documentId }),
+    ...(seconds !== undefined && { retry_after: Number(seconds) }),
+  };
+}
+
+/** The kind of a 409, of which there are several. */
+function conflictOf(thrown: unknown): string | null {
+  if (thrown instanceof DuplicateError) return 'value_error.duplicate';
+  return thrown instanceof UnderWayError ? 'try_later.under_way' : null;
 }
 
 function viewItem({ loc, msg, type, ctx }: ValidationItem): z.infer<typeof itemError> {

@@ -4,11 +4,14 @@ import { parseRequest } from '../http/validation/parse-request.js';
 import type { Admit } from '../services/ingest/admission.js';
 import type { BatchIngest } from '../services/ingest/batch/batch-ingest.js';
 import { isDone, type ItemOutcome } from '../services/ingest/batch/outcomes.js';
-import { itemOutcome, viewOutcome } from './batch-view.js';
+import { UnderWayError } from '../../shared/idempotency/reservation.js';
+import { optionalNull, optionalNullOr } from '../http/validation/field-schemas.js';
+import { itemOutcome, mayEndOtherwise, viewOutcome } from './batch-view.js';
 import { contextOf } from './context-of.js';
 import { preferenceApplied } from './document-replies.js';
 import { ingestBatchExamples } from './examples/ingest-batch.js';
 import { textBody, toText } from './ingest.js';
+import { onDuplicate } from './upload-fields.js';
 
 const DESCRIPTION =
   'Takes many texts at once, as a list in JSON or as a stream of lines of JSON of any length, and answers with one ' +
@@ -16,12 +19,23 @@ const DESCRIPTION =
   'as by `/ingest/text`. Answers 200 when all are done, and 202 otherwise. The header `Prefer: wait=N` waits at most N ' +
   'seconds for all of them together, and `Prefer: respond-async` does not wait.\n\nA stream (`application/x-ndjson`) is ' +
   'answered line by line while it is sent, so that the client has to read while it sends. `index` is then the number of ' +
-  'the line, from 0. Blank lines are counted and not answered. The status is that of the first outcomes.';
+  'the line, from 0. Blank lines are counted and not answered. The status is that of the first outcomes.\n\nWith an `Idempotency-Key`, a batch that is sent ' +
+  'again makes no item twice: a list gets its first answer, unless an item of it may still end otherwise, and a stream is ' +
+  'answered line by line from what is there, and goes on with what is missing.';
 
-/** A text of a batch is always a document of its own. */
 const batchText = textBody
-  .omit({ on_duplicate: true })
+  .extend({
+    on_duplicate: optionalNull(onDuplicate).describe(
+      'As for `/ingest/text`, also for contents of earlier items. Default: what the batch says, or else `new`.',
+    ),
+  })
   .meta({ id: 'BatchText', description: 'A text to ingest with others, and what is to be known of it.' });
+
+const common = z.object({
+  on_duplicate: optionalNullOr(onDuplicate, 'new').describe(
+    'What to do with the texts that you have already, where they do not say it themselves.',
+  ),
+});
 
 export const batchResponses = {
   200: z.array(itemOutcome),
@@ -58,12 +72,12 @@ export const ingestBatchRoute = ({ batch, admit, maxDocuments, stopping }: Batch
     admit: admitFirst(admit),
     responses: batchResponses,
     examples: ingestBatchExamples,
+    idempotency: {},
     handle: async (request, reply) => {
-      const { receiveItems, prefer } = request;
+      const { receiveItems, prefer, reservation } = request;
       if (!receiveItems) throw new Error('the route takes items');
-      const parse = (value: unknown) =>
-        toText({ ...parseRequest(batchText, value, 'body'), on_duplicate: 'new' });
-      const target = { field: 'documents', maxItems: maxDocuments, parse, stopping };
+      const withDigests = reservation !== undefined;
+      const target = { field: 'documents', maxItems: maxDocuments, common, parse, withDigests, stopping };
       const { isStream, groups } = await receiveItems(target);
       const context = contextOf(request);
       if (isStream) {
@@ -72,22 +86,33 @@ export const ingestBatchRoute = ({ batch, admit, maxDocuments, stopping }: Batch
         return reply.lines(status, viewGroups(outcomes.all), headers);
       }
       const awaited = await batch.ingestTexts(groups, context);
-      return reply.pending(awaited, (outcomes) => {
-        const { status, headers } = headOf(outcomes, prefer);
-        return reply.json(status, outcomes.map(viewOutcome), headers);
-      });
+      return reply.pending(awaited, (outcomes) => replyBatch(outcomes, prefer));
     },
   });
 
+/** Answers with all outcomes. @throws UnderWayError when another request with the same key has taken over meanwhile */
+export function replyBatch(outcomes: readonly ItemOutcome[], prefer: Prefer) {
+  for (const outcome of outcomes)
+    if (outcome.type === 'refused' && outcome.error instanceof UnderWayError) throw outcome.error;
+  const { status, headers } = headOf(outcomes, prefer);
+  const isPassing = outcomes.some(mayEndOtherwise);
+  return { type: 'json', status, body: outcomes.map(viewOutcome), headers, isPassing } as const;
+}
+
+const parse = (value: unknown, { on_duplicate }: z.infer<typeof common>) => {
+  const text = parseRequest(batchText, value, 'body');
+  return toText({ ...text, on_duplicate: text.on_duplicate ?? on_duplicate });
+};
+
 const bodyOf = (maxDocuments: number) =>
-  z
-    .object({
+  common
+    .extend({
       documents: z.array(batchText).max(maxDocuments).describe('The texts, in the order of the answer.'),
     })
     .meta({ id: 'IngestBatch', description: 'Texts to ingest, and what is to be known of each.' });
 
 /** The status of an answer, and which preferences it follows. */
-export function headOf(
+function headOf(
   outcomes: readonly ItemOutcome[],
   prefer: Prefer,
 ): { status: 200 | 202; headers: Record<string, string> } {

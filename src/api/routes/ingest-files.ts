@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { isPlainObject } from '../../shared/is-plain-object.js';
 import { nextSlice } from '../../shared/tools/time-slices.js';
 import { HttpError } from '../http/http-error.js';
+import type { ReceiveFiles } from '../http/request/upload-files.js';
 import { defineRoute, type Route } from '../http/route.js';
 import type { Admit } from '../services/ingest/admission.js';
 import type { FileDetails, IngestFiles } from '../services/ingest/batch/batch-files.js';
-import { viewOutcome } from './batch-view.js';
 import { contextOf } from './context-of.js';
 import { ingestFilesExamples } from './examples/ingest-batch.js';
-import { admitFirst, batchResponses, headOf } from './ingest-batch.js';
+import { admitFirst, batchResponses, replyBatch } from './ingest-batch.js';
 import { parseDetails } from './upload-fields.js';
 
 const DESCRIPTION =
@@ -17,10 +17,7 @@ const DESCRIPTION =
   'otherwise. The header `Prefer: wait=N` waits at most N seconds for all of them together, and `Prefer: respond-async` ' +
   'does not wait. The documents are made when the whole form has arrived.';
 
-const [metadata, accessControl] = [
-  ingestFilesExamples.upload.metadata,
-  ingestFilesExamples.upload.access_control,
-];
+const { metadata, access_control: accessControl, on_duplicate: words } = ingestFilesExamples.upload;
 
 const fieldsOf = (maxFiles: number) =>
   z
@@ -42,6 +39,16 @@ const fieldsOf = (maxFiles: number) =>
             'an object for each of them.',
           example: accessControl,
         }),
+      on_duplicate: z
+        .string()
+        .optional()
+        .meta({
+          description:
+            'What to do with contents that you have already, also as an earlier file of the form (see `/ingest/file`): ' +
+            '`new`, `return` or `reject` for all files, or a JSON array with one of these words for each of them.',
+          example: words,
+          default: 'new',
+        }),
     })
     .meta({ id: 'IngestFiles', description: 'Files to ingest, and what is to be known of each.' });
 
@@ -49,12 +56,23 @@ export interface FilesRouteDependencies {
   readonly ingestFiles: IngestFiles;
   readonly admit: Admit;
   readonly maxFiles: number;
+  readonly maxFileBytes: number;
 }
 
-/** The most bytes of each field: as much as a form field may have at all. */
-const FIELDS = { metadata: 4 * 1024 * 1024, access_control: 4 * 1024 * 1024 };
+/** The most bytes of a field: as much as a form field may have at all. */
+const FIELD_BYTES = 4 * 1024 * 1024;
+const FORM = {
+  name: 'files',
+  fields: { metadata: FIELD_BYTES, access_control: FIELD_BYTES, on_duplicate: FIELD_BYTES },
+  words: ['on_duplicate'],
+};
 
-export const ingestFilesRoute = ({ ingestFiles, admit, maxFiles }: FilesRouteDependencies): Route =>
+export const ingestFilesRoute = ({
+  ingestFiles,
+  admit,
+  maxFiles,
+  maxFileBytes,
+}: FilesRouteDependencies): Route =>
   defineRoute({
     method: 'post',
     tag: 'Documents',
@@ -67,38 +85,43 @@ export const ingestFilesRoute = ({ ingestFiles, admit, maxFiles }: FilesRouteDep
     admit: admitFirst(admit),
     responses: batchResponses,
     examples: ingestFilesExamples,
+    idempotency: { skipFiles: skipFilesOf(maxFiles, maxFileBytes) },
     handle: async (request, reply) => {
       const { receiveFiles, prefer } = request;
       if (!receiveFiles)
         throw new HttpError(422, [
           { loc: ['body', 'files'], msg: 'field required', type: 'value_error.missing' },
         ]);
-      const awaited = await ingestFiles(async ({ maxBytes: maxFileBytes, store }) => {
-        const { files, fields } = await receiveFiles({
-          name: 'files',
-          maxFiles,
-          maxFileBytes,
-          fields: FIELDS,
-          store,
-        });
+      const awaited = await ingestFiles(async ({ store }) => {
+        const { files, fields } = await receiveFiles({ ...FORM, maxFiles, maxFileBytes, store });
         return { files, details: await detailsOf(fields, files.length) };
       }, contextOf(request));
-      return reply.pending(awaited, (outcomes) => {
-        const { status, headers } = headOf(outcomes, prefer);
-        return reply.json(status, outcomes.map(viewOutcome), headers);
-      });
+      return reply.pending(awaited, (outcomes) => replyBatch(outcomes, prefer));
     },
   });
 
+/** Reads a form to its end, for what it is compared by, and keeps nothing of it. */
+const skipFilesOf =
+  (maxFiles: number, maxFileBytes: number) =>
+  async (receiveFiles: ReceiveFiles): Promise<void> => {
+    await receiveFiles({ ...FORM, maxFiles, maxFileBytes, store: () => Promise.resolve(null) });
+  };
+
 /** @throws HttpError 400 or 422 for fields that say nothing of single files, or of another number of them */
 async function detailsOf(fields: ReadonlyMap<string, unknown>, count: number): Promise<FileDetails[]> {
-  const [metadata, accessControl] = ['metadata', 'access_control'].map((name) =>
-    perFile(name, fields.get(name), count),
+  const [metadata, accessControl, words] = (['metadata', 'access_control', 'on_duplicate'] as const).map(
+    (name) => perFile(name, fields.get(name), count),
   );
   const details: FileDetails[] = [];
   for (let i = 0; i < count; i += 1) {
     await nextSlice();
-    details.push(detailsOfOne({ metadata: metadata?.[i], access_control: accessControl?.[i] }));
+    details.push(
+      detailsOfOne({
+        metadata: metadata?.[i],
+        access_control: accessControl?.[i],
+        on_duplicate: words?.[i],
+      }),
+    );
   }
   return details;
 }
@@ -114,11 +137,12 @@ function detailsOfOne(stated: Readonly<Record<string, unknown>>): FileDetails {
 
 function perFile(name: string, value: unknown, count: number): readonly unknown[] {
   if (!Array.isArray(value)) {
-    if (value !== undefined && value !== null && !isPlainObject(value))
+    if (!FORM.words.includes(name) && value !== undefined && value !== null && !isPlainObject(value))
       throw new HttpError(400, `Invalid ${name} JSON`);
     return Array.from({ length: count }, () => value);
   }
   if (value.length === count) return value;
-  const msg = 'a list must hold one object for each file';
+  const what = FORM.words.includes(name) ? 'word' : 'object';
+  const msg = `a list must hold one ${what} for each file`;
   throw new HttpError(422, [{ loc: ['body', name], msg, type: 'value_error' }]);
 }

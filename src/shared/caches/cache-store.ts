@@ -1,5 +1,5 @@
 import { ConflictError, MalformedRecordError } from '../errors.js';
-import { underWay, type Reservation } from '../idempotency/reservation.js';
+import { UnderWayError, type Reservation } from '../idempotency/reservation.js';
 import {
   CHECK_RESERVATION,
   LOST_RESERVATION,
@@ -57,7 +57,7 @@ export function createCacheStore(redis: Redis, onMalformed: OnMalformedCache = r
         const next = change.cache && { ...change.cache, revision: revisionOf(cache) + 1 };
         const done = await commitCache(redis, { ownerId, name }, { ...change, before: cache, cache: next });
         if (done === TOO_MANY) throw tooManyCaches();
-        if (done === LOST_RESERVATION) throw underWay();
+        if (done === LOST_RESERVATION) throw new UnderWayError();
         if (done === 1) return { cache: next, changed: true };
       }
     },

@@ -31,6 +31,8 @@ export interface Effects {
   readonly onlyNewContent?: boolean;
   /** The `Idempotency-Key` that the change is made for. It is refused when another run has taken that over. */
   readonly reservation?: Reservation | undefined;
+  /** What a new record's line of a stream with a key is compared by when it is sent again. It stays in the record's hash. */
+  readonly lineDigest?: string | undefined;
   /** Whether the change has to be possible when Redis is full, because it takes something away. A removal always has to be. */
   readonly evenWhenFull?: boolean;
 }

@@ -3,11 +3,11 @@ import type { DocumentRecord } from '../document.js';
 import { toError } from '../errors.js';
 import { nextOwnTurn } from '../tools/time-slices.js';
 import type { Effects } from './change.js';
-import { commitChange, commitRequest, type CommitParts } from './commit.js';
+import { commitChange, commitRequest, refusalOf, type CommitParts } from './commit.js';
 import { commitNewScript } from './commit-script.js';
 
 /** A record that is to be written, with the bytes of its content if that is a short text. */
-export interface NewRecord extends Pick<Effects, 'source'> {
+export interface NewRecord extends Pick<Effects, 'source' | 'onlyNewContent' | 'reservation' | 'lineDigest'> {
   readonly record: DocumentRecord;
 }
 
@@ -19,13 +19,16 @@ const STEPS_UNDER_WAY = 4;
 /** After this time other requests have their turn. */
 const SLICE_MILLISECONDS = 4;
 
-type Prepared = NewRecord & Pick<ReturnType<typeof commitRequest>, 'keys' | 'arguments'>;
+type Prepared = { readonly created: NewRecord } & Pick<
+  ReturnType<typeof commitRequest>,
+  'keys' | 'arguments'
+>;
 
 /** What became of a record in a step for several: its answer, or why the step failed. */
 type Done = number | undefined | Error;
 
 /**
- * Writes new records, several in each step. Each of them is written wholly or not at all.
+ * Writes new records of one owner, with one reservation, several in each step. Each of them is written wholly or not at all.
  * @returns the error of each record, or null where it was written; with an error, it may have been written all the same
  */
 export async function commitNew(
@@ -52,11 +55,11 @@ function prepareStep({ vectors }: CommitParts, created: readonly NewRecord[], fi
   const step: Prepared[] = [];
   const start = performance.now();
   let bytes = 0;
-  for (const { record, source } of created.slice(first, first + RECORDS_AT_ONCE)) {
+  for (const each of created.slice(first, first + RECORDS_AT_ONCE)) {
     if (bytes > BYTES_AT_ONCE || performance.now() - start > SLICE_MILLISECONDS) break;
-    const request = commitRequest(record.id, null, { change: { record, source }, vectors });
+    const request = commitRequest(each.record.id, null, { change: each, vectors });
     bytes += request.arguments.reduce((sum, argument) => sum + argument.length, 0);
-    step.push({ record, source, ...request });
+    step.push({ created: each, ...request });
   }
   return step;
 }
@@ -80,13 +83,15 @@ async function commitStep({ redis }: CommitParts, step: readonly Prepared[]): Pr
 /** Writes a record that needs a step of its own, such as one whose access group is not known yet. Never rejects. */
 async function commitAlone(
   parts: CommitParts,
-  { record, source }: NewRecord,
+  created: NewRecord,
   doneTogether: Done,
 ): Promise<Error | null> {
   if (doneTogether === 1) return null;
   if (doneTogether instanceof Error) return doneTogether;
+  const refusal = doneTogether === undefined ? null : refusalOf(doneTogether);
+  if (refusal) return refusal;
   try {
-    const done = await commitChange(parts, record.id, null, { record, source });
+    const done = await commitChange(parts, created.record.id, null, created);
     return done === 1 ? null : new Error('a document with this id exists');
   } catch (thrown) {
     return toError(thrown);

@@ -11,6 +11,9 @@ export const REINDEXED = -1;
 /** The script's answer when a generation lacks something, because Redis came back without its last writes. */
 export const NOT_WHOLE = -3;
 
+/** The script's answer when a document that a key stands for was deleted, so that it must not come back. */
+export const DELETED = -7;
+
 const BEFORE_PUBLISHING = `${SERVER_TIME}
 local change = cjson.decode(ARGV[1])
 local record, sequence, changes, tombstones = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -27,6 +30,9 @@ if change.unhide ~= '' and (redis.call('HGET', schema, 'vectorField') or 'vector
   return -1
 end
 ${CHECK_RESERVATION}
+if change.run ~= '' and change.revision == '' and redis.call('ZSCORE', tombstones, change.id) then
+  return ${String(DELETED)}
+end
 if (redis.call('HGET', record, 'revision') or '') ~= change.revision then return 0 end
 for _, expected in ipairs(change.expected) do
   if redis.call('HGET', generations[expected[1]], expected[2]) ~= expected[3] then return ${String(NOT_WHOLE)} end

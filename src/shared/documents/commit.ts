@@ -3,16 +3,16 @@ import { accessGroupOf } from '../access/access-group.js';
 import type { AccessGroups } from '../access/access-groups.js';
 import type { VectorSet } from '../data-set/stored-vectors.js';
 import { callerOf, isFinal, type DocumentRecord } from '../document.js';
-import { TooManyError, UnavailableError } from '../errors.js';
+import { NotFoundError, TooManyError, UnavailableError } from '../errors.js';
 import { LOST_RESERVATION, reservationFields, reservationKey } from '../idempotency/reservation-scripts.js';
-import { underWay } from '../idempotency/reservation.js';
+import { UnderWayError } from '../idempotency/reservation.js';
 import type { Redis } from '../redis/client.js';
 import { keys, toMember } from '../redis/keys.js';
 import { isShortSource } from '../storage/short-sources.js';
 import type { Change } from './change.js';
-import { commitScript, commitWholeScript, NOT_WHOLE, REINDEXED } from './commit-script.js';
+import { commitScript, commitWholeScript, DELETED, NOT_WHOLE, REINDEXED } from './commit-script.js';
 import { contentFields, SAME_CONTENT, SameContentError } from './content-hashes.js';
-import { changedFields } from './record-fields.js';
+import { changedFields, LINE_DIGEST } from './record-fields.js';
 
 /** What is needed to write a change. */
 export interface CommitParts {
@@ -41,12 +41,26 @@ export async function commitChange(
     if (group) await groups.register(group);
     done = await script.run(redis, request);
   }
-  if (done === SAME_CONTENT) throw new SameContentError();
-  if (done === LOST_RESERVATION) throw underWay();
+  const refusal = refusalOf(done);
+  if (refusal) throw refusal;
   if (done === NOT_WHOLE) throw new UnavailableError('a part of the generation that Redis came back without');
   if (done === TOO_MANY_ACCESS_GROUPS) throw tooManyChanges();
   if (done === REINDEXED) throw new UnavailableError('the index that these vectors are for');
   return done;
+}
+
+/** Why a record is not written, where trying again would change nothing. */
+export function refusalOf(done: number): Error | null {
+  switch (done) {
+    case SAME_CONTENT:
+      return new SameContentError();
+    case LOST_RESERVATION:
+      return new UnderWayError();
+    case DELETED:
+      return new NotFoundError('Document not found');
+    default:
+      return null;
+  }
 }
 
 /** The keys that are the same for all documents. */
@@ -79,6 +93,7 @@ export function commitRequest(
   const values = [
     ...Object.entries(fields).flat(),
     ...(change.source ? [change.source.storageKey, change.source.bytes] : []),
+    ...(change.lineDigest === undefined ? [] : [LINE_DIGEST, change.lineDigest]),
   ];
   const payload = {
     ...commitPayload(id, before, { change, isTagged: 'tags' in fields }),

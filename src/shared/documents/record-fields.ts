@@ -16,6 +16,16 @@ import { documentTags } from './document-tags.js';
 /** The fields of a record's hash without the tags, which may be many and are only for the index. */
 export const RECORD_FIELDS = Object.keys(documentSchema.shape);
 
+/**
+ * A field that only some records have, and that no record is read with: what the line was that made the document, for a
+ * stream with an `Idempotency-Key`.
+ */
+export const LINE_DIGEST = 'line';
+
+/** Reads by what lines documents were made, in the order of their ids; null for all others. */
+export const readLineDigests = (redis: Redis, ids: readonly string[]): Promise<(string | null)[]> =>
+  Promise.all(ids.map((id) => redis.hGet(keys.document(id), LINE_DIGEST)));
+
 /** Null when there is no such document. */
 export async function readRecord(redis: Redis, id: string): Promise<DocumentRecord | null> {
   return parseRecord(await redis.hmGet(keys.document(id), RECORD_FIELDS));

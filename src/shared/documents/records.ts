@@ -9,6 +9,7 @@ import { readRecords } from './read-records.js';
 import { findFinished, readStates } from './read-states.js';
 import {
   absentIfMalformed,
+  readLineDigests,
   readRecord,
   readState,
   refuseMalformed,
@@ -24,6 +25,8 @@ export interface Records {
   readStates(ids: readonly string[]): Promise<(DocumentState | null)[]>;
   /** Returns those of the documents with which nothing is done any more, in one command. */
   findFinished(ids: readonly string[]): Promise<string[]>;
+  /** Reads by what lines of streams with an `Idempotency-Key` documents were made; null for all others. */
+  readLineDigests(ids: readonly string[]): Promise<(string | null)[]>;
   /** Reads records in the order of their ids, with null for each that does not exist or cannot be read. */
   readMany(ids: readonly string[]): Promise<(DocumentRecord | null)[]>;
   /** Reads the first of these, at least one, until they have `enoughBytes`; see `readMany`. */
@@ -61,6 +64,7 @@ export function createRecords(
     readState: (id) => readState(redis, id),
     readStates: (ids) => readStates(redis, ids, onMalformed),
     findFinished: (ids) => findFinished(redis, ids),
+    readLineDigests: (ids) => readLineDigests(redis, ids),
     createMany: (created) => commitNew({ redis, vectors, groups }, created),
     readMany: (ids) => Promise.all(ids.map((id) => read(id).catch(absentIfMalformed(id, onMalformed)))),
     readSome: (ids, enoughBytes) => readRecords(redis, ids, { enoughBytes, onMalformed }),

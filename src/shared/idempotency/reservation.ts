@@ -1,3 +1,4 @@
+import { createHash, randomUUID } from 'node:crypto';
 import { ConflictError } from '../errors.js';
 
 /**
@@ -5,7 +6,7 @@ import { ConflictError } from '../errors.js';
  * the same id, so that what the request creates is created under this id or not at all.
  */
 export interface Reservation {
-  /** The id of what the request creates. */
+  /** The id of what the request creates. The ids of what a batch creates are made of it (see `itemIdOf`). */
   readonly id: string;
   /** The Redis key of what is remembered of the request. */
   readonly key: string;
@@ -13,13 +14,30 @@ export interface Reservation {
   readonly run: string;
   /** What the request is compared by. It is known by the time something is created, even if the body is a stream. */
   readonly fingerprint: () => string;
+  /** Whether an earlier run has created something under the id, or under one that is made of it. */
+  readonly hasCreated: boolean;
 }
 
 /** How long callers are told to wait while the first request with a key is still under way. */
 const RETRY_SECONDS = 2;
 
 /** Another request with the same key is under way, or has taken this one over while this process was held up. */
-export const underWay = (): ConflictError =>
-  new ConflictError('A request with this Idempotency-Key is still under way', {
-    retryAfterSeconds: RETRY_SECONDS,
-  });
+export class UnderWayError extends ConflictError {
+  constructor() {
+    super('A request with this Idempotency-Key is still under way', { retryAfterSeconds: RETRY_SECONDS });
+  }
+}
+
+/**
+ * The id of what item `index` of a batch creates: one that is made of the reserved id, in the format of RFC 9562 for such ids
+ * (version 8), so that whoever takes the batch over finds what is there. Without a reservation it is a random one.
+ */
+export function itemIdOf(reservation: Reservation | undefined, index: number): string {
+  if (!reservation) return randomUUID();
+  const bytes = createHash('sha256')
+    .update(`${reservation.id} ${String(index)}`)
+    .digest();
+  bytes.writeUInt8(0x80 | (bytes.readUInt8(6) & 0x0f), 6);
+  bytes.writeUInt8(0x80 | (bytes.readUInt8(8) & 0x3f), 8);
+  return bytes.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}

@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { IncomingFile } from '../../services/ingest/incoming-file.js';
+import type { ReceiveFiles } from '../request/upload-files.js';
 import type { ReceiveUpload } from '../request/upload.js';
 
 /** The method and the address of a request, query string included. */
@@ -15,6 +16,12 @@ export function fingerprintBytes({ method, url }: Place, bytes: Uint8Array): str
     .update(bytes)
     .digest('base64url');
 }
+
+/** What a stream of lines is compared by before its lines are, each of them by itself. */
+export const fingerprintLines = ({ method, url }: Place): string =>
+  createHash('sha256')
+    .update(`${JSON.stringify([method, url, 'lines'])}\n`)
+    .digest('base64url');
 
 /**
  * Tells what an upload is compared by, once it has been received: SHA-256 over its place and over the digests of its parts,
@@ -42,6 +49,51 @@ export function fingerprintUpload(
     onReceived(fingerprintBytes({ method, url }, Buffer.from(JSON.stringify(sorted))));
     return received;
   };
+}
+
+/** The same for a form with many files, whose order matters. What is not read of a file by the target is read here. */
+export function fingerprintFiles(
+  receive: ReceiveFiles,
+  { method, url }: Place,
+  onReceived: (fingerprint: string) => void,
+): ReceiveFiles {
+  return async (target) => {
+    const files: string[] = [];
+    const fields = new Map<string, string>();
+    const received = await receive({
+      ...target,
+      onField: (name, text) => {
+        fields.set(name, digestOf(createHash('sha256').update(text)));
+      },
+      store: async (file) => {
+        const { bytes, hash, finish } = hashedToEnd(file);
+        // A later file may be stored before this one is.
+        const place = files.push('') - 1;
+        const stored = await target.store({ ...file, bytes });
+        await finish();
+        files[place] = digestOf(hash);
+        return stored;
+      },
+    });
+    const sorted = [...fields].sort(([one], [other]) => (one < other ? -1 : 1));
+    onReceived(fingerprintBytes({ method, url }, Buffer.from(JSON.stringify([sorted, files]))));
+    return received;
+  };
+}
+
+/** The bytes of a file, of which whoever stops reading leaves the rest to be read later. */
+function hashedToEnd({ filename, declaredType, bytes }: IncomingFile) {
+  const hash = createHash('sha256').update(`${JSON.stringify([filename, declaredType])}\n`);
+  const source = bytes[Symbol.asyncIterator]();
+  const next = async (): Promise<IteratorResult<Uint8Array>> => {
+    const result = await source.next();
+    if (result.done !== true) hash.update(result.value);
+    return result;
+  };
+  const finish = async (): Promise<void> => {
+    while ((await next()).done !== true);
+  };
+  return { hash, bytes: { [Symbol.asyncIterator]: () => ({ next }) }, finish };
 }
 
 async function* hashed(

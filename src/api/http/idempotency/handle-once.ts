@@ -1,8 +1,8 @@
 import type { Claim, HeldReservation, Idempotency } from '../../services/idempotency/idempotency.js';
-import type { ReceiveUpload } from '../request/upload.js';
+import { onStreamEnd } from '../../services/stream-end.js';
 import { reply, type ApiReply, type PendingReply } from '../response/reply.js';
 import type { ApiRequest, Route } from '../route.js';
-import { fingerprintUpload, type Place } from './fingerprint.js';
+import { fingerprintFiles, fingerprintUpload, type Place } from './fingerprint.js';
 import { differentRequest } from './key.js';
 
 /** As Stripe names it; the draft of the IETF has no header for it. */
@@ -27,24 +27,28 @@ export async function handleOnce(
   { route, request, key, place, fingerprint }: KeyedExchange,
 ): Promise<ApiReply | PendingReply> {
   if (!route.idempotency) throw new Error('the route does not heed idempotency keys');
-  const { answerAgain, skipUpload } = route.idempotency;
+  const { answerAgain, skipUpload, skipFiles } = route.idempotency;
   const comparison = createComparison(fingerprint);
   const { current } = comparison;
   const claim = await idempotency.claim({ callerId: request.caller.id, key, fingerprint: current });
   if (claim.type === 'different') throw differentRequest();
-  const receiveUpload = request.receiveUpload && comparison.watch(request.receiveUpload, place, claim);
+  const compare = comparison.with(claim);
+  const receiveUpload = request.receiveUpload && fingerprintUpload(request.receiveUpload, place, compare);
+  const receiveFiles = request.receiveFiles && fingerprintFiles(request.receiveFiles, place, compare);
   const skip = async () => {
     if (receiveUpload) await skipUpload?.(receiveUpload);
+    if (receiveFiles) await skipFiles?.(receiveFiles);
   };
   if (claim.type === 'answered') {
     await skip();
     return { type: 'json', ...claim.answer, headers: { ...claim.answer.headers, ...REPLAYED } };
   }
   const { reservation } = claim;
-  const asked = { ...request, receiveUpload, reservation };
+  const asked = { ...request, receiveUpload, receiveFiles, reservation };
   const settle = createSettle(reservation, request.signal);
   return settle(async () => {
-    if (!claim.hasCreated) return route.handle(asked, reply);
+    if (!reservation.hasCreated) return route.handle(asked, reply);
+    if (!answerAgain) return asReplay(await route.handle(asked, reply));
     await skip();
     return asReplay(await answerAgain(asked, reservation.id, reply));
   });
@@ -55,23 +59,24 @@ function createComparison(known: string | null) {
   let fingerprint = known;
   return {
     current: () => fingerprint,
-    watch: (
-      receive: ReceiveUpload,
-      place: Place,
-      { fingerprint: first }: Exclude<Claim, { type: 'different' }>,
-    ) =>
-      fingerprintUpload(receive, place, (found) => {
+    /** Compares an upload, once it was received, with the request that was first. */
+    with:
+      ({ fingerprint: first }: Exclude<Claim, { type: 'different' }>) =>
+      (found: string): void => {
         if (first !== null && first !== found) throw differentRequest();
         fingerprint = found;
-      }),
+      },
   };
 }
 
 /** Remembers what an action answers, and lets go of the key when it fails. */
 function createSettle(reservation: HeldReservation, signal: AbortSignal) {
   const remember = async (settled: ApiReply): Promise<ApiReply> => {
+    // Lines create something as long as they are sent.
+    if (settled.type === 'lines')
+      return { ...settled, lines: onStreamEnd(settled.lines, () => reservation.release()) };
     // A client that left has no answer yet. The next request makes one from what was created.
-    if (settled.type !== 'json' || signal.aborted) await reservation.release();
+    if (settled.type !== 'json' || settled.isPassing === true || signal.aborted) await reservation.release();
     else {
       const { status, headers = {}, body } = settled;
       await reservation.remember({ status, headers: { ...headers }, body });

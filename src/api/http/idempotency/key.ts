@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { HttpError } from '../http-error.js';
+import { aboutKey } from './about-key.js';
 
-export const IDEMPOTENCY_HEADER = 'Idempotency-Key';
 export const MAX_KEY_CHARACTERS = 255;
 
 /** Printable ASCII, which the string of a structured header (RFC 8941) may hold. */
@@ -31,10 +31,7 @@ export function idempotencyKeyOf({ headersDistinct }: IncomingMessage): string |
 const unquoted = (text: string): string =>
   text.length > 1 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text;
 
-export const differentRequest = (): HttpError =>
-  invalidKey('this key was used for another request already', 'value_error');
+export const differentRequest = (): HttpError => invalidKey('this key was used for another request already');
 
-function invalidKey(msg: string, type: string, limit?: number): HttpError {
-  const item = { loc: ['header', IDEMPOTENCY_HEADER], msg, type };
-  return new HttpError(422, [limit === undefined ? item : { ...item, ctx: { limit_value: limit } }]);
-}
+const invalidKey = (...about: Parameters<typeof aboutKey>): HttpError =>
+  new HttpError(422, [aboutKey(...about)]);

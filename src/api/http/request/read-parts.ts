@@ -12,7 +12,9 @@ import { isMultipart } from './upload.js';
 
 /** A body before it is validated. With `upload` and `items`, the handler receives it. */
 export type RawBody =
-  | { readonly type: 'none' | 'upload' | 'items' }
+  | { readonly type: 'none' | 'upload' }
+  /** The bytes of a body in JSON; null for a stream of lines, which is not read yet. */
+  | { readonly type: 'items'; readonly bytes: Buffer | null }
   | { readonly type: 'json' | 'form'; readonly value: unknown };
 
 /** Reads the body in the form that the route takes. @throws HttpError 413, 415, 422 (malformed JSON) */
@@ -26,10 +28,13 @@ export async function readBody(
     return { type: 'upload' };
   }
   if (route.items) {
-    if (!hasBody(request)) return { type: 'items' };
-    checkEncoding(request);
-    if (!isJson(mediaTypeOf(request)) && !isNdjson(request)) throw unsupported(route);
-    return { type: 'items' };
+    if (hasBody(request)) checkEncoding(request);
+    if (isNdjson(request)) return { type: 'items', bytes: null };
+    if (!hasBody(request)) return { type: 'items', bytes: Buffer.alloc(0) };
+    if (!isJson(mediaTypeOf(request))) throw unsupported(route);
+    const bytes = await readBytes(request, options);
+    options.onBytes?.(bytes);
+    return { type: 'items', bytes };
   }
   const takesJson = route.request.body !== undefined && (route.upload?.alsoJson ?? true);
   if (!takesJson) {

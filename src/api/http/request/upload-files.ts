@@ -17,6 +17,10 @@ export interface FilesTarget<Stored> {
   readonly maxFileBytes: number;
   /** The form fields that are read, with the most bytes of each; other fields are skipped. */
   readonly fields: Readonly<Record<string, number>>;
+  /** Those of the fields that may be a word that is no JSON. A list is JSON all the same. */
+  readonly words: readonly string[];
+  /** Is called with the text of each field. */
+  readonly onField?: (name: string, text: string) => void;
   /**
    * Stores a file, which need not be read to its end: what is left is skipped. It rejects only where the form cannot go on.
    * Reading throws when the upload breaks off.
@@ -26,7 +30,7 @@ export interface FilesTarget<Stored> {
 
 export interface ReceivedFiles<Stored> {
   readonly files: readonly Stored[];
-  /** The form fields as JSON. */
+  /** The form fields, parsed. */
   readonly fields: ReadonlyMap<string, unknown>;
 }
 
@@ -51,7 +55,10 @@ export function createFilesReceiver(request: IncomingMessage, reading: FilesRead
     const form = await receive(request, target, reading);
     if (form.files.length === 0) throw missingFiles(target.name);
     const fields = new Map<string, unknown>();
-    for (const [name, text] of form.fields) fields.set(name, await parseField(name, text, reading.readJson));
+    for (const [name, text] of form.fields) {
+      const isWord = target.words.includes(name) && !text.trimStart().startsWith('[');
+      fields.set(name, isWord ? text : await parseField(name, text, reading.readJson));
+    }
     return { files: form.files, fields };
   };
 }
@@ -75,6 +82,7 @@ async function receive<Stored>(
   const fields = new Map<string, string>();
   const onField = (name: string, value: string | null) => {
     if (value === null) throw tooLong(name);
+    target.onField?.(name, value);
     fields.set(name, value);
   };
   const reading = createState(request, parser);

@@ -14,6 +14,8 @@ export interface JsonReply<Status, Body> extends Headers {
   readonly type: 'json';
   readonly status: Status;
   readonly body: Body;
+  /** Whether the same request may do more later, so that this answer is not remembered for an `Idempotency-Key`. */
+  readonly isPassing?: boolean;
 }
 
 /** A JSON array that is written item by item, so that a large one never blocks the event loop. */

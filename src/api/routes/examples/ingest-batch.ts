@@ -7,7 +7,14 @@ const LAMP_ID = 'c93b6e05-d218-47fa-9c61-f5087ab3d4e1';
 const bill =
   'Bill of the caretaker for two spare keys of the office at 12 Mill Lane. The keys cost 40 euros.';
 
+/** What is answered for documents that are done, and before that. */
+const responsesFor = (...ids: readonly string[]) => ({
+  200: ids.map((document_id, index) => ({ index, status: 'completed' as const, document_id })),
+  202: ids.map((document_id, index) => ({ index, status: 'queued' as const, document_id })),
+});
+
 export const ingestBatchExamples = {
+  idempotencyKey: 'bill-and-meter-of-mill-lane',
   body: {
     documents: [
       { content: bill, filename: 'keys.txt', metadata: { kind: 'bill', year: 2025 } },
@@ -17,32 +24,16 @@ export const ingestBatchExamples = {
       },
     ],
   },
-  responses: {
-    200: [
-      { index: 0, status: 'completed' as const, document_id: KEYS_ID },
-      { index: 1, status: 'completed' as const, document_id: METER_ID },
-    ],
-    202: [
-      { index: 0, status: 'queued' as const, document_id: KEYS_ID },
-      { index: 1, status: 'queued' as const, document_id: METER_ID },
-    ],
-  },
+  responses: responsesFor(KEYS_ID, METER_ID),
 };
 
 export const ingestFilesExamples = {
+  idempotencyKey: 'repairs-of-mill-lane',
   upload: {
     files: ['The radiator in the hall was mended.', 'The lamp in the hall was mended.'],
     metadata: '[{"kind": "repair", "room": "hall"}, {"kind": "repair", "part": "lamp"}]',
     access_control: '{"readers": ["bob"]}',
+    on_duplicate: 'new',
   },
-  responses: {
-    200: [
-      { index: 0, status: 'completed' as const, document_id: RADIATOR_ID },
-      { index: 1, status: 'completed' as const, document_id: LAMP_ID },
-    ],
-    202: [
-      { index: 0, status: 'queued' as const, document_id: RADIATOR_ID },
-      { index: 1, status: 'queued' as const, document_id: LAMP_ID },
-    ],
-  },
+  responses: responsesFor(RADIATOR_ID, LAMP_ID),
 };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { TooManyError } from '../../../shared/errors.js';
-import { underWay, type Reservation } from '../../../shared/idempotency/reservation.js';
+import { UnderWayError, type Reservation } from '../../../shared/idempotency/reservation.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import type { Redis } from '../../../shared/redis/client.js';
 import { keys } from '../../../shared/redis/keys.js';
@@ -36,9 +36,8 @@ export type Claim =
   | { readonly type: 'answered'; readonly answer: Answer; readonly fingerprint: string | null }
   | {
       readonly type: 'claimed';
+      /** Where it has created something already, the answer to that is not known. */
       readonly reservation: HeldReservation;
-      /** An earlier run has created something under the id of the reservation, and its answer is not known. */
-      readonly hasCreated: boolean;
       readonly fingerprint: string | null;
     };
 
@@ -77,18 +76,17 @@ export function createIdempotency({ redis, logger, limitBytes }: IdempotencyPart
         case 'different':
           return reply;
         case 'running':
-          throw underWay();
+          throw new UnderWayError();
         case 'full':
           throw tooManyKeys(reply.milliseconds);
         case 'answered':
           return { ...reply, answer: await unpackAnswer(reply.answer) };
         case 'claimed': {
-          const held = { run, id: reply.id, fingerprint, ...places };
+          const held = { run, id: reply.id, hasCreated: reply.hasCreated, fingerprint, ...places };
           const reservation = hold({ redis, logger, leases }, held);
           return {
             type: 'claimed',
             reservation,
-            hasCreated: reply.hasCreated,
             fingerprint: reply.fingerprint,
           };
         }
@@ -102,14 +100,14 @@ const tooManyKeys = (milliseconds: number) =>
     retryAfterSeconds: milliseconds / 1_000,
   });
 
-interface Held extends Pick<Reservation, 'run' | 'id' | 'key'> {
+interface Held extends Pick<Reservation, 'run' | 'id' | 'key' | 'hasCreated'> {
   readonly bytes: string;
   readonly fingerprint: () => string | null;
 }
 
 function hold(
   { redis, logger, leases }: { redis: Redis; logger: Logger; leases: Leases },
-  { run, id, key, bytes, fingerprint }: Held,
+  { run, id, key, hasCreated, bytes, fingerprint }: Held,
 ): HeldReservation {
   leases.add(run, key);
   const known = () => {
@@ -129,6 +127,7 @@ function hold(
     run,
     id,
     key,
+    hasCreated,
     fingerprint: known,
     release,
     remember: async (answer) => {

@@ -17,24 +17,37 @@ export type AnswerAgain = (documentId: string, context: RequestContext) => Promi
 
 interface Dependencies {
   readonly records: Pick<Records, 'read'>;
-  readonly change: ChangeDocument;
-  readonly jobs: JobRequests;
+  readonly beginAgain: BeginAgain;
   readonly waitForDocument: WaitForDocument;
 }
 
-export function createAnswerAgain({ records, change, jobs, waitForDocument }: Dependencies): AnswerAgain {
+export function createAnswerAgain({ records, beginAgain, waitForDocument }: Dependencies): AnswerAgain {
   return async (documentId, context) => {
-    const { callerId, startedAtMs, waitSeconds, signal } = context;
-    let record: DocumentRecord | null = await readDocument(records, { documentId, callerId }, 'read');
-    if (isOurFailure(record)) {
-      const begun = await change({ documentId, callerId, right: 'write' }, (current) => {
-        const { pending } = current;
-        if (!pending || !isOurFailure(current)) return null;
-        return retry(current, newOperation(pending, { documentId, userId: callerId, startedAtMs }));
-      });
-      ({ record } = begun);
-      if (record && begun.changed) await jobs.ingest(record, context);
-    }
+    const { callerId, waitSeconds, signal } = context;
+    const known = await readDocument(records, { documentId, callerId }, 'read');
+    const record = await beginAgain(known, context);
     return beginToWait(waitForDocument, record, { isDone: isFinal, waitSeconds, signal });
+  };
+}
+
+/**
+ * Begins an ingest anew that failed by our fault. Resolves with the document as it is then, which is null when it was deleted;
+ * all others are left as they are.
+ * @throws ForbiddenError
+ */
+export type BeginAgain = (record: DocumentRecord, context: RequestContext) => Promise<DocumentRecord | null>;
+
+export function createBeginAgain(change: ChangeDocument, jobs: JobRequests): BeginAgain {
+  return async (record, context) => {
+    if (!isOurFailure(record)) return record;
+    const { callerId, startedAtMs } = context;
+    const documentId = record.id;
+    const begun = await change({ documentId, callerId, right: 'write' }, (current) => {
+      const { pending } = current;
+      if (!pending || !isOurFailure(current)) return null;
+      return retry(current, newOperation(pending, { documentId, userId: callerId, startedAtMs }));
+    });
+    if (begun.record && begun.changed) await jobs.ingest(begun.record, context);
+    return begun.record;
   };
 }

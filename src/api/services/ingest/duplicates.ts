@@ -31,7 +31,7 @@ export function createDuplicates(redis: Redis, records: Pick<Records, 'readMany'
   const find = (ownerId: string, sha256: string) => findByContent({ redis, records }, ownerId, sha256);
   return {
     find,
-    findText: (ownerId, text) => find(ownerId, createHash('sha256').update(text, 'utf8').digest('hex')),
+    findText: (ownerId, text) => find(ownerId, sha256Of(text)),
     writeUnlessKnown: async (record, write) => {
       for (;;) {
         try {
@@ -47,6 +47,9 @@ export function createDuplicates(redis: Redis, records: Pick<Records, 'readMany'
     },
   };
 }
+
+/** What a text is found by. */
+export const sha256Of = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
 
 /** @throws DuplicateError when a document of this content is to be refused */
 export function refuseOrReturn({ id }: DocumentRecord, onDuplicate: OnDuplicate): void {

@@ -1,7 +1,9 @@
 /** One of many items of a request: what it says, or why it is refused. `index` is its place in the request. */
-export type IncomingItem<Item> = { readonly index: number } & (
-  { readonly item: Item; readonly error?: never } | { readonly error: unknown; readonly item?: never }
-);
+export type IncomingItem<Item> = {
+  readonly index: number;
+  /** What a line of a stream with an `Idempotency-Key` is compared by. */
+  readonly digest?: string | undefined;
+} & ({ readonly item: Item; readonly error?: never } | { readonly error: unknown; readonly item?: never });
 
 /** Items in their order, in groups that are handled together. */
 export type IncomingGroups<Item> = AsyncIterable<readonly IncomingItem<Item>[]>;

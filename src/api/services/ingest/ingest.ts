@@ -127,7 +127,8 @@ async function create(
   }
 }
 
-const hasSource = ({ pending, published }: DocumentRecord, content: Content | null): boolean =>
+/** Whether a document has this content. */
+export const hasSource = ({ pending, published }: DocumentRecord, content: Content | null): boolean =>
   [pending, published].some((each) => each !== null && each.storageKey === content?.storageKey);
 
 interface NewDocument extends Omit<DocumentDetails, 'onDuplicate'> {

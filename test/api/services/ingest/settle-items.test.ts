@@ -13,6 +13,7 @@ test('a fault of ours is logged, since the answer does not say what it was', asy
   ];
   const nothingToWaitFor = {
     add: () => undefined,
+    addKnown: () => undefined,
     stateOf: () => Promise.resolve(null),
     close: () => undefined,
   };

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { AppError, TryLaterError, UnavailableError } from '../../../../shared/errors.js';
@@ -7,7 +8,7 @@ import { liftRequestTime } from '../../connections/request-time.js';
 import { HttpError } from '../../http-error.js';
 import { parseJson } from '../../json/json.js';
 import { parseRequest } from '../../validation/parse-request.js';
-import { ClientGoneError, hasBody, mediaTypeOf, readBytes, type BodyReading } from '../body.js';
+import { ClientGoneError, mediaTypeOf, type BodyReading } from '../body.js';
 import { BodyStream } from './body-stream.js';
 import { LineSplitter, type Line } from './line-splitter.js';
 import { findListElements } from './list-elements.js';
@@ -22,40 +23,49 @@ export interface ReceivedItems<Item> {
   readonly groups: IncomingGroups<Item>;
 }
 
-export interface ItemsTarget<Item> {
+export interface ItemsTarget<Item, Common> {
   /** The field of a JSON body that holds the items, and how many there may be. */
   readonly field: string;
   readonly maxItems: number;
+  /** What else a JSON body says, which holds for all of its items. A stream says nothing. */
+  readonly common: z.ZodType<Common>;
   /** @throws HttpError 422 for an item that is not as it should be */
-  readonly parse: (value: unknown) => Item;
+  readonly parse: (value: unknown, common: Common) => Item;
+  /** Whether lines get a digest of what they are. */
+  readonly withDigests: boolean;
   /** Aborts when the service stops: what is left of a stream is then refused. */
   readonly stopping: AbortSignal;
 }
 
 /**
  * Reads the items of a JSON body, or of a stream of lines of JSON. An item that is wrong is passed on with its error.
- * @throws HttpError 408, 413, 422 for a JSON body that is wrong as a whole; ClientGoneError
+ * @throws HttpError 422 for a JSON body that is wrong as a whole; ClientGoneError
  */
-export type ReceiveItems = <Item>(target: ItemsTarget<Item>) => Promise<ReceivedItems<Item>>;
+export type ReceiveItems = <Item, Common>(target: ItemsTarget<Item, Common>) => Promise<ReceivedItems<Item>>;
 
 /** Items that are handled together: enough that a round trip for each group costs little for each item. */
 const GROUP_ITEMS = 128;
 /** Larger ones are parsed in a thread. */
 const SMALL_BYTES = 256 * 1024;
 
-export function createItemsReceiver(request: IncomingMessage, reading: BodyReading): ReceiveItems {
+/** @param bytes the body in JSON; null for a stream of lines */
+export function createItemsReceiver(
+  request: IncomingMessage,
+  bytes: Buffer | null,
+  reading: BodyReading,
+): ReceiveItems {
   return async (target) => {
-    if (isNdjson(request)) {
+    if (bytes === null) {
       liftRequestTime(request);
       reading.onReading();
       return { isStream: true, groups: groupLines(request, reading, target) };
     }
-    return { isStream: false, groups: await groupElements(request, reading, target) };
+    return { isStream: false, groups: await groupElements(bytes, reading, target) };
   };
 }
 
 /** Parses items one by one. A large one is parsed elsewhere, and small ones leave time to others. */
-function createParser<Item>({ readJson }: BodyReading, { parse }: ItemsTarget<Item>) {
+function createParser<Item>({ readJson }: BodyReading, parse: (value: unknown) => Item) {
   return async (index: number, bytes: Buffer): Promise<IncomingItem<Item>> => {
     await nextSlice();
     try {
@@ -75,18 +85,17 @@ function ownCopy(bytes: Buffer): Buffer {
   return copy;
 }
 
-async function groupElements<Item>(
-  request: IncomingMessage,
+async function groupElements<Item, Common>(
+  bytes: Buffer,
   reading: BodyReading,
-  target: ItemsTarget<Item>,
+  { field, maxItems, common: schema, parse }: ItemsTarget<Item, Common>,
 ): Promise<IncomingGroups<Item>> {
-  const { field, maxItems } = target;
-  const bytes = hasBody(request) ? await readBytes(request, reading) : Buffer.alloc(0);
   const { rest, elements } = await findListElements(bytes, field, maxItems);
   const value = bytes.length === 0 ? undefined : await reading.readJson(rest);
   parseRequest(z.object({ [field]: z.array(z.unknown()) }), value, 'body');
+  const common = parseRequest(schema, value, 'body');
   if (elements.length > maxItems) throw tooMany(field, maxItems);
-  const parser = createParser(reading, target);
+  const parser = createParser(reading, (element) => parse(element, common));
   return (async function* () {
     for (let first = 0; first < elements.length; first += GROUP_ITEMS) {
       const group: IncomingItem<Item>[] = [];
@@ -104,10 +113,10 @@ function tooMany(field: string, max: number): HttpError {
 }
 
 /** The stream is read while nothing is done with a group, up to 64 KiB; then the client has to wait. */
-async function* groupLines<Item>(
+async function* groupLines<Item, Common>(
   request: IncomingMessage,
   reading: BodyReading,
-  target: ItemsTarget<Item>,
+  target: ItemsTarget<Item, Common>,
 ): AsyncGenerator<readonly IncomingItem<Item>[]> {
   const { claim, maxBytes, graceSeconds } = reading;
   // This may throw, and so comes first.
@@ -122,7 +131,13 @@ async function* groupLines<Item>(
   const stopReading = claim.whileReading(giveWay);
   target.stopping.addEventListener('abort', stop, { once: true });
   if (target.stopping.aborted) stop();
-  const parser = createParser(reading, target);
+  const common = parseRequest(target.common, {}, 'body');
+  const parseLine = createParser(reading, (value) => target.parse(value, common));
+  const parser: ParseItem<Item> = async (index, bytes) => {
+    // A large line is parsed elsewhere, and its bytes are gone then.
+    const digest = target.withDigests ? createHash('sha256').update(bytes).digest('base64url') : undefined;
+    return { ...(await parseLine(index, bytes)), digest };
+  };
   try {
     for (let bytes = await stream.next(); bytes; bytes = await stream.next()) {
       // What has arrived may be thirty thousand lines.
@@ -142,9 +157,11 @@ async function* groupLines<Item>(
   }
 }
 
+type ParseItem<Item> = (index: number, bytes: Buffer) => Promise<IncomingItem<Item>>;
+
 async function* inGroups<Item>(
   lines: readonly Line[],
-  parser: (index: number, bytes: Buffer) => Promise<IncomingItem<Item>>,
+  parser: ParseItem<Item>,
 ): AsyncGenerator<readonly IncomingItem<Item>[]> {
   for (let first = 0; first < lines.length; first += GROUP_ITEMS) {
     const group: IncomingItem<Item>[] = [];

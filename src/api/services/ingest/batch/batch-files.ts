@@ -1,14 +1,17 @@
-import { randomUUID } from 'node:crypto';
 import type { Content } from '../../../../shared/document.js';
 import { nextSlice } from '../../../../shared/tools/time-slices.js';
+import { itemIdOf } from '../../../../shared/idempotency/reservation.js';
+import { documentNotFound } from '../../documents/document-access.js';
 import type { RequestContext } from '../../request-context.js';
 import type { Admit } from '../admission.js';
 import type { IncomingFile } from '../incoming-file.js';
 import { begunOperation, newRecord, type DocumentDetails } from '../ingest.js';
-import { openWait, type AwaitedBatch, type BatchParts } from './batch-ingest.js';
-import type { NewDocument, StoredItem } from './outcomes.js';
+import { duplicateRules, openWait, type AwaitedBatch, type BatchParts } from './batch-ingest.js';
+import { storeUnlessKnown } from './known-contents.js';
+import type { Candidate, NewDocument, StoredItem } from './outcomes.js';
 import { settleItems } from './settle-items.js';
-import { storeRecords } from './store-records.js';
+import { storeRecords, type StoreRecordsParts } from './store-records.js';
+import { answerWritten, type WrittenParts } from './written-items.js';
 
 /** What a form says of one of its files, or what is wrong with that. */
 export type FileDetails =
@@ -46,11 +49,14 @@ export function createIngestFiles(parts: FilesParts): IngestFiles {
     const begun: StoredFile[] = [];
     const leaves: (() => void)[] = [];
     const wait = openWait(parts, context);
+    let next = 0;
     try {
       const form = await receive({
         maxBytes: maxFileBytes,
         store: async (file) => {
-          const stored = await storeFile(parts, file, { context, leaves });
+          const documentId = itemIdOf(context.reservation, next);
+          next += 1;
+          const stored = await storeFile(parts, file, { documentId, context, leaves });
           begun.push(stored);
           return stored;
         },
@@ -71,22 +77,26 @@ export function createIngestFiles(parts: FilesParts): IngestFiles {
 }
 
 interface Storing {
+  readonly documentId: string;
   readonly context: RequestContext;
   /** Gets a function that ends the admission of the file. */
   readonly leaves: (() => void)[];
 }
 
 async function storeFile(
-  { admit, sources, accounting }: FilesParts,
+  { admit, records, sources, accounting }: FilesParts,
   file: IncomingFile,
-  { context, leaves }: Storing,
+  { documentId, context, leaves }: Storing,
 ): Promise<StoredFile> {
-  const documentId = randomUUID();
   const receiveOne = async <Stored>({ store }: { store: (file: IncomingFile) => Promise<Stored> }) => ({
     stored: await store(file),
     details: null,
   });
   try {
+    const isWritten =
+      context.reservation?.hasCreated === true && (await records.readState(documentId)) !== null;
+    // It is answered from its document once the form is read, and takes no room. By then that may be gone.
+    if (isWritten) return { error: documentNotFound() };
     leaves.push(await admit(context.callerId));
     const store = () => sources.storeFile({ documentId, version: 1 }, receiveOne);
     const { content } = await accounting.begin(begunOperation('ingest_file', context), store);
@@ -99,24 +109,68 @@ async function storeFile(
 
 /** Writes the records of the files whose details are right, and discards the bytes of the others. */
 async function storeForm(
-  parts: Parameters<typeof storeRecords>[0],
+  parts: StoreFormParts,
   { files, details }: Awaited<ReturnType<ReceiveForm>>,
   context: RequestContext,
 ): Promise<StoredItem[]> {
-  const documents: NewDocument[] = [];
-  const refused: StoredItem[] = [];
+  const { sources, duplicates, wait } = parts;
+  const earlier = await answerWritten(
+    parts,
+    files.map((_, index) => ({ index })),
+    context,
+  );
+  const answered = new Set(earlier.map(({ index }) => index));
+  const [ready, refused]: [ReadyFile[], StoredItem[]] = [[], []];
   for (const [index, file] of files.entries()) {
-    await nextSlice();
     const said = details[index];
-    if (!file.content) refused.push({ index, error: file.error });
-    else if (said?.details) {
-      const { documentId, content } = file;
-      documents.push({ index, record: newRecord(content, { ...said.details, documentId }, context) });
-    } else {
-      await parts.sources.discard(file.content.storageKey);
-      refused.push({ index, error: said?.error });
-    }
+    const isOpen = !answered.has(index);
+    if (isOpen && file.content && said?.details)
+      ready.push(toReady(index, file.content, { details: said.details, documentId: file.documentId }));
+    else if (file.content) await sources.discard(file.content.storageKey);
+    if (isOpen && !file.content) refused.push({ index, error: file.error });
+    else if (isOpen && !said?.details) refused.push({ index, error: said?.error });
   }
-  const stored = await storeRecords(parts, documents, context);
-  return [...stored, ...refused].sort((a, b) => a.index - b.index);
+  const stored = await storeUnlessKnown(
+    {
+      duplicates,
+      wait,
+      ownerId: context.callerId,
+      store: async (some) => storeRecords(parts, await toDocuments(some, context), context),
+      drop: ({ content }) => sources.discard(content.storageKey),
+    },
+    ready,
+  );
+  return [...stored, ...earlier, ...refused].sort((a, b) => a.index - b.index);
+}
+
+type StoreFormParts = StoreRecordsParts & WrittenParts;
+
+/** A file whose bytes and details are right. */
+interface ReadyFile extends Candidate {
+  readonly documentId: string;
+  readonly content: Content;
+  readonly details: DocumentDetails;
+}
+
+const toReady = (
+  index: number,
+  content: Content,
+  { details, documentId }: Pick<ReadyFile, 'details' | 'documentId'>,
+): ReadyFile => ({
+  index,
+  documentId,
+  content,
+  details,
+  onDuplicate: details.onDuplicate,
+  sha256: () => content.sha256,
+});
+
+async function toDocuments(files: readonly ReadyFile[], context: RequestContext): Promise<NewDocument[]> {
+  const documents: NewDocument[] = [];
+  for (const { index, documentId, content, details } of files) {
+    await nextSlice();
+    const record = newRecord(content, { ...details, documentId }, context);
+    documents.push({ index, record, ...duplicateRules(details.onDuplicate, context) });
+  }
+  return documents;
 }

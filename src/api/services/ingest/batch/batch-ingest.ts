@@ -1,19 +1,23 @@
-import { randomUUID } from 'node:crypto';
-import type { NewRecord } from '../../../../shared/documents/commit-new.js';
+import { itemIdOf } from '../../../../shared/idempotency/reservation.js';
 import type { Logger } from '../../../../shared/observability/logger.js';
 import { nextSlice } from '../../../../shared/tools/time-slices.js';
 import type { RequestContext } from '../../request-context.js';
 import type { AdmitSome } from '../admission.js';
+import type { BeginAgain } from '../answer-again.js';
 import type { ChangeWaiter } from '../change-waiter.js';
+import { sha256Of, type OnDuplicate } from '../duplicates.js';
 import type { IncomingGroups, IncomingItem } from '../incoming-items.js';
 import { begunOperation, newRecord, type IngestParts, type TextIngest } from '../ingest.js';
 import { createDocumentsWait, type DocumentsWait } from './documents-wait.js';
 import { settleInOrder } from './settle-in-order.js';
+import { storeUnlessKnown } from './known-contents.js';
 import { settleItems } from './settle-items.js';
 import { storeRecords } from './store-records.js';
-import type { ItemOutcome, NewDocument, StoredItem } from './outcomes.js';
+import { answerWritten } from './written-items.js';
+import type { Candidate, ItemOutcome, NewDocument, StoredItem } from './outcomes.js';
 
-export interface BatchParts extends Omit<IngestParts, 'waitForDocument' | 'duplicates'> {
+export interface BatchParts extends Omit<IngestParts, 'waitForDocument'> {
+  readonly beginAgain: BeginAgain;
   readonly admitSome: AdmitSome;
   readonly waiter: ChangeWaiter;
   readonly logger: Logger;
@@ -95,38 +99,79 @@ async function* storeGroups(
   }
 }
 
-/** Admits, stores and announces the texts of a group. An error is of the item that it happened to. */
+/** Stores and announces the texts of a group. An error is of the item that it happened to. */
 async function storeTexts(
   parts: StoreParts,
   group: readonly IncomingItem<TextIngest>[],
   context: RequestContext,
 ): Promise<StoredItem[]> {
-  const wanted = group.filter(({ item }) => item !== undefined).length;
-  const admission = await admit(parts, context.callerId, wanted);
+  const refused = group.flatMap(({ index, item, error }) => (item ? [] : [{ index, error }]));
+  const texts = group.flatMap(({ index, item, digest }): Text[] =>
+    item ? [toText(index, item, digest)] : [],
+  );
+  const earlier = await attempt(texts, () => answerWritten(parts, texts, context));
+  const answered = new Set(earlier.map(({ index }) => index));
+  const open = texts.filter(({ index }) => !answered.has(index));
+  const { duplicates, wait } = parts;
+  const store = (items: readonly Text[]) => storeAdmitted(parts, items, context);
+  const stored = await storeUnlessKnown({ duplicates, wait, ownerId: context.callerId, store }, open);
+  return [...refused, ...earlier, ...stored].sort((a, b) => a.index - b.index);
+}
+
+interface Text extends Candidate {
+  readonly text: TextIngest;
+  /** Of the line that it was, if that is to be compared later. */
+  readonly digest?: string | undefined;
+}
+
+function toText(index: number, text: TextIngest, digest: string | undefined): Text {
+  const { content, onDuplicate } = text;
+  let sha256: string | null = null;
+  return { index, text, digest, onDuplicate, sha256: () => (sha256 ??= sha256Of(content)) };
+}
+
+/** Where nothing can be found out, that is the answer for each of the items. */
+async function attempt(
+  items: readonly Text[],
+  action: () => Promise<StoredItem[]>,
+): Promise<readonly StoredItem[]> {
   try {
-    let room = admission.admitted;
-    const make = async ({ index, item, error }: IncomingItem<TextIngest>) => {
-      if (!item) return { index, error };
-      room -= 1;
-      if (room < 0) return { index, error: admission.refusal };
+    return await action();
+  } catch (error) {
+    return items.map(({ index }) => ({ index, error }));
+  }
+}
+
+/** Admits, stores and announces texts. */
+async function storeAdmitted(
+  parts: StoreParts,
+  texts: readonly Text[],
+  context: RequestContext,
+): Promise<StoredItem[]> {
+  const admission = await admit(parts, context.callerId, texts.length);
+  try {
+    const make = async (text: Text, i: number) => {
+      const { index } = text;
+      if (i >= admission.admitted) return { index, error: admission.refusal };
       try {
-        return { index, created: await storeText(parts, item, context) };
+        return { index, created: await storeText(parts, text, context) };
       } catch (thrown) {
         return { index, error: thrown };
       }
     };
     const making: ReturnType<typeof make>[] = [];
-    for (const each of group) {
+    for (const [i, text] of texts.entries()) {
       await nextSlice();
-      making.push(make(each));
+      making.push(make(text, i));
     }
     const made = await Promise.all(making);
-    const documents = made.flatMap(({ index, created }): NewDocument[] =>
-      created ? [{ index, ...created }] : [],
+    const stored = await storeRecords(
+      parts,
+      made.flatMap(({ created }) => created ?? []),
+      context,
     );
-    const stored = await storeRecords(parts, documents, context);
     const refused = made.flatMap(({ index, created, error }) => (created ? [] : [{ index, error }]));
-    return [...stored, ...refused].sort((a, b) => a.index - b.index);
+    return [...stored, ...refused];
   } finally {
     admission.leave();
   }
@@ -147,13 +192,27 @@ async function admit(
 
 async function storeText(
   { sources, accounting }: StoreParts,
-  { content: text, filename, metadata, accessControl }: TextIngest,
+  { index, digest, text }: Text,
   context: RequestContext,
-): Promise<NewRecord> {
-  const documentId = randomUUID();
+): Promise<NewDocument> {
+  const { content: characters, filename, metadata, accessControl, onDuplicate } = text;
+  const documentId = itemIdOf(context.reservation, index);
   const operation = begunOperation('ingest_text', context, filename === null ? {} : { filename });
-  const store = () => sources.storeText({ documentId, version: 1 }, text);
+  const store = () => sources.storeText({ documentId, version: 1 }, characters);
   const { content, source } = await accounting.begin(operation, store);
   const details = { documentId, metadata, accessControl };
-  return { record: newRecord({ ...content, filename }, details, context), source };
+  return {
+    index,
+    record: newRecord({ ...content, filename }, details, context),
+    source,
+    lineDigest: digest,
+    ...duplicateRules(onDuplicate, context),
+  };
 }
+
+/** What a new record of an item has to heed. */
+export const duplicateRules = (onDuplicate: OnDuplicate, { reservation }: RequestContext) => ({
+  onDuplicate,
+  onlyNewContent: onDuplicate !== 'new',
+  reservation,
+});

@@ -7,9 +7,11 @@ import type { ChangeWaiter } from '../change-waiter.js';
 export interface DocumentsWait {
   /** Begins to listen for changes of new documents. Called before a worker can know of them. */
   add(ids: readonly string[]): void;
+  /** The same for documents that were there before, and may be done already. */
+  addKnown(ids: readonly string[]): void;
   /**
    * Resolves with the state of a document that was added, once that is final or the wait is over; with null when it was
-   * deleted, and with undefined when nothing is known of it. Never rejects.
+   * deleted, and with undefined when nothing is known of it. Is called once for each time that it was added. Never rejects.
    */
   stateOf(id: string): Promise<DocumentState | null | undefined>;
   /** Ends the wait. */
@@ -31,6 +33,8 @@ const POLL_MILLISECONDS = 1_000;
 const GATHER_MILLISECONDS = 4;
 
 interface Waiting {
+  /** How many items wait for the document. */
+  items: number;
   readonly promise: Promise<DocumentState | null | undefined>;
   readonly resolve: (state: DocumentState | null | undefined) => void;
   readonly stopListening: () => void;
@@ -46,14 +50,26 @@ export function createDocumentsWait(parts: WaitParts): DocumentsWait {
     // What they are by now is the answer, final or not.
     onEnd: () => void look([...waiting.keys()], { isLast: true }),
   });
+  const add = (ids: readonly string[]) => {
+    if (limit.isOver()) return;
+    for (const id of ids) {
+      const known = waiting.get(id);
+      if (known) known.items += 1;
+      else waiting.set(id, createWaiting(waiter.listen(id, () => gather([id]))));
+    }
+  };
   return {
-    add: (ids) => {
-      if (limit.isOver()) return;
-      for (const id of ids) waiting.set(id, createWaiting(waiter.listen(id, () => gather([id]))));
+    add,
+    addKnown: (ids) => {
+      add(ids);
+      if (!limit.isOver()) gather(ids);
     },
     stateOf: async (id) => {
-      const state = await waiting.get(id)?.promise;
-      waiting.delete(id);
+      const known = waiting.get(id);
+      if (!known) return undefined;
+      const state = await known.promise;
+      known.items -= 1;
+      if (known.items === 0) waiting.delete(id);
       return state;
     },
     close: limit.end,
@@ -111,7 +127,7 @@ function createWaiting(stopListening: () => void): Waiting {
   const promise = new Promise<DocumentState | null | undefined>((settle) => {
     resolve = settle;
   });
-  return { promise, resolve, stopListening };
+  return { items: 1, promise, resolve, stopListening };
 }
 
 /** Reads the states of documents, and ends the waits for those that are final; with `isLast`, all of them. */

@@ -1,5 +1,6 @@
 import type { DocumentState, Failure } from '../../../../shared/document.js';
 import type { NewRecord } from '../../../../shared/documents/commit-new.js';
+import type { OnDuplicate } from '../duplicates.js';
 
 /** What became of one item: a document with its status, or an error that kept it from becoming one. */
 export type ItemOutcome = { readonly index: number } & (
@@ -22,6 +23,15 @@ export type StoredItem = { readonly index: number } & (
 /** A record that is to be written, for the item at `index`. */
 export interface NewDocument extends NewRecord {
   readonly index: number;
+  readonly onDuplicate: OnDuplicate;
+}
+
+/** A text, or a file that is stored, and what becomes of it if its content is there already. */
+export interface Candidate {
+  readonly index: number;
+  readonly onDuplicate: OnDuplicate;
+  /** The digest of its content. */
+  readonly sha256: () => string;
 }
 
 /** Whether nothing is left to be done for an item. */

@@ -1,10 +1,14 @@
 import { at } from '../../../../shared/at.js';
+import type { DocumentRecord } from '../../../../shared/document.js';
+import { SameContentError } from '../../../../shared/documents/content-hashes.js';
+import { toError } from '../../../../shared/errors.js';
 import type { RequestContext } from '../../request-context.js';
-import type { IngestParts } from '../ingest.js';
+import { hasSource, type IngestParts } from '../ingest.js';
+import { answerKnown } from './known-contents.js';
 import type { DocumentsWait } from './documents-wait.js';
 import type { NewDocument, StoredItem } from './outcomes.js';
 
-interface StoreRecordsParts extends Pick<IngestParts, 'records' | 'sources' | 'jobs'> {
+export interface StoreRecordsParts extends Pick<IngestParts, 'records' | 'sources' | 'jobs' | 'duplicates'> {
   readonly wait: DocumentsWait;
 }
 
@@ -14,34 +18,62 @@ export async function storeRecords(
   documents: readonly NewDocument[],
   context: RequestContext,
 ): Promise<StoredItem[]> {
+  if (documents.length === 0) return [];
   const { records, jobs, wait } = parts;
   const errors = await records.createMany(documents);
-  const failures = await Promise.all(
-    documents.map((document, i) => failureOf(parts, document, at(errors, i))),
-  );
-  const written = documents.filter((_, i) => failures[i] === null).map(({ record }) => record);
+  const ends = await Promise.all(documents.map((document, i) => endOf(parts, document, at(errors, i))));
+  const written = documents.filter((_, i) => at(ends, i).type === 'written').map(({ record }) => record);
   // The wait begins before a worker can know of the documents, so that it misses no change.
   wait.add(written.map(({ id }) => id));
   if (written.length > 0) await jobs.ingestAll(written, context);
-  return documents.map(({ index, record }, i): StoredItem => {
-    const error = at(failures, i);
-    return error === null ? { index, documentId: record.id, status: record.status } : { index, error };
+  return documents.map((document, i) => {
+    const { index, record } = document;
+    const end = at(ends, i);
+    switch (end.type) {
+      case 'written':
+        return { index, documentId: record.id, status: record.status };
+      case 'known':
+        return answerKnown(wait, document, end.record);
+      case 'failed':
+        return { index, error: end.error };
+    }
   });
 }
 
-/** Null when Redis has written the record although its reply was lost. */
-async function failureOf(
+type End =
+  | { readonly type: 'written' }
+  /** The owner has this document of the same content. */
+  | { readonly type: 'known'; readonly record: DocumentRecord }
+  | { readonly type: 'failed'; readonly error: Error };
+
+/** Finds out what has become of a record. Never rejects. */
+async function endOf(parts: StoreRecordsParts, document: NewDocument, error: Error | null): Promise<End> {
+  if (error === null) return { type: 'written' };
+  if (!(error instanceof SameContentError)) return endAfter(parts, document, error);
+  const { records, sources, duplicates } = parts;
+  const { record } = document;
+  try {
+    const known = await duplicates.writeUnlessKnown(record, () => records.create(record, document));
+    if (!known) return { type: 'written' };
+    if (record.pending) await sources.discard(record.pending.storageKey);
+    return { type: 'known', record: known };
+  } catch (thrown) {
+    return endAfter(parts, document, toError(thrown));
+  }
+}
+
+/** After an error, Redis may have written the record although its reply was lost. */
+async function endAfter(
   { records, sources }: StoreRecordsParts,
   { record }: NewDocument,
-  error: Error | null,
-): Promise<Error | null> {
-  if (error === null) return null;
+  error: Error,
+): Promise<End> {
   const isWritten = await records.read(record.id).then(
-    (found) => found !== null,
+    (found) => found !== null && hasSource(found, record.pending),
     () => null,
   );
-  if (isWritten === true) return null;
+  if (isWritten === true) return { type: 'written' };
   // While it is unknown, the bytes stay. The sweep removes them later if no record refers to them.
   if (isWritten === false && record.pending) await sources.discard(record.pending.storageKey);
-  return error;
+  return { type: 'failed', error };
 }
