@@ -57,6 +57,15 @@ describe('POST /ingest/files', () => {
     ]);
   });
 
+  test('refuses what would be stored with each file and takes too much with all of them', async () => {
+    const metadata = JSON.stringify({ long: 'x'.repeat(1024 ** 2) });
+    const files = Array.from({ length: 5 }, (): Part => ['files', 'one', 'one.txt']);
+    expect(await ingest(['metadata', metadata], ...files)).toMatchObject({
+      status: 422,
+      body: { detail: [{ loc: ['body', 'metadata'], msg: 'for 5 files it may take at most 838860 bytes' }] },
+    });
+  });
+
   test('stores all files with what one object says of them', async () => {
     const answer = await ingest(
       ['metadata', '{"a": 1}'],

@@ -59,7 +59,7 @@ export interface FilesRouteDependencies {
   readonly maxFileBytes: number;
 }
 
-/** The most bytes of a field: as much as a form field may have at all. */
+/** The most bytes of a field, counted once for each file: as much as a form field may have at all. */
 const FIELD_BYTES = 4 * 1024 * 1024;
 const FORM = {
   name: 'files',
@@ -135,10 +135,20 @@ function detailsOfOne(stated: Readonly<Record<string, unknown>>): FileDetails {
   }
 }
 
+/** What holds for all files is stored with each of them, and so may take no more than if it were written for each. */
+function requireFitsAll(name: string, value: unknown, count: number): void {
+  const bytes = isPlainObject(value) ? Buffer.byteLength(JSON.stringify(value)) : 0;
+  if (bytes * count <= FIELD_BYTES) return;
+  const msg = `for ${String(count)} files it may take at most ${String(Math.floor(FIELD_BYTES / count))} bytes`;
+  const item = { loc: ['body', name], msg, type: 'value_error', ctx: { limit_value: FIELD_BYTES } };
+  throw new HttpError(422, [item]);
+}
+
 function perFile(name: string, value: unknown, count: number): readonly unknown[] {
   if (!Array.isArray(value)) {
     if (!FORM.words.includes(name) && value !== undefined && value !== null && !isPlainObject(value))
       throw new HttpError(400, `Invalid ${name} JSON`);
+    requireFitsAll(name, value, count);
     return Array.from({ length: count }, () => value);
   }
   if (value.length === count) return value;
