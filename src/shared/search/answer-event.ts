@@ -76,7 +76,7 @@ export function scriptPart(
 
 /** What the script gets where no event is to be appended. */
 export const NO_EVENT: ScriptPart = { keys: [], common: ['', '', '0', ''], ofRecords: [] };
-export const NO_NEEDLE = ['', '0'] as const;
+const NO_NEEDLE = ['', '0'] as const;
 
 /**
  * How a list in JSON names a caller; null for a name that the text of a list could hold elsewhere. Between quotes there is a
