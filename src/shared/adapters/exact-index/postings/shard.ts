@@ -154,7 +154,8 @@ function offerWaiting({ waiting, sealing, read }: State, query: TermWeights, off
   for (const slots of [waiting, sealing]) {
     for (const slot of slots) {
       const packed = slot < 0 ? null : read(slot);
-      if (packed && coveredShare(packed, query, counts) > 0) offers.offer(slot);
+      const score = packed ? coveredShare(packed, query, counts) : 0;
+      if (score > 0) offers.offer(slot, score);
     }
   }
 }

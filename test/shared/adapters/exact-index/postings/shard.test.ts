@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { createLikelyChunks } from '../../../../../src/shared/adapters/exact-index/postings/likely-chunks.js';
 import { createPlaces } from '../../../../../src/shared/adapters/exact-index/postings/places.js';
 import { createScratch } from '../../../../../src/shared/adapters/exact-index/postings/score-segment.js';
 import { createShard } from '../../../../../src/shared/adapters/exact-index/postings/shard.js';
@@ -87,15 +88,13 @@ function scanned({ kept }: Opened, words: TermWeights): [slot: number, score: nu
 function found({ kept, shard }: Opened, words: TermWeights, limit: number): [slot: number, score: number][] {
   const top = createTopChunks(limit, bySlot);
   const counts = new Uint8Array(words.terms.length);
-  shard.score(words, {
-    get threshold() {
-      return top.threshold;
-    },
-    offer: (slot) => {
-      const packed = kept.get(slot);
-      if (packed) top.offer(slot, coveredShare(packed, words, counts));
-    },
-  });
+  const take = (slot: number) => {
+    const packed = kept.get(slot);
+    if (packed) top.offer(slot, coveredShare(packed, words, counts));
+  };
+  const likely = createLikelyChunks({ limit, minScore: 0, take });
+  shard.score(words, likely);
+  likely.finish();
   const { slots, scores } = top.take();
   return Array.from(slots, (slot, i) => [slot, scores[i] ?? 0]);
 }
