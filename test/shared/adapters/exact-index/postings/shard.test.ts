@@ -197,6 +197,24 @@ describe('a shard of postings', () => {
     expect(reads.count).toBe(50);
   });
 
+  test('looks at few chunks in one step of a merge, and ends although no time is ever left', () => {
+    const reads = { count: 0 };
+    const read = (slot: number) => {
+      reads.count += 1;
+      return packTerms({ counts: new Map([[slot, 1]]), length: 1 });
+    };
+    const shard = createShard({ read, places: createPlaces(), scratch: createScratch() });
+    shard.add(Array.from({ length: 20_000 }, (_, slot) => slot));
+    let steps = 0;
+    for (let isDone = false; !isDone; steps += 1) {
+      reads.count = 0;
+      isDone = shard.tidy(() => false);
+      expect(reads.count).toBeLessThanOrEqual(2_048);
+    }
+    expect(steps).toBeGreaterThan(600);
+    expect(shard.frequenciesOf([19_999]).get(19_999)).toBe(1);
+  });
+
   test('holds nothing of what has no terms', () => {
     const opened = open();
     opened.add([new Uint8Array()]);
