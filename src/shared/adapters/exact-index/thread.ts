@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { canRead } from '../../access/access.js';
 import { vectorSetSchema } from '../../data-set/stored-vectors.js';
 import { PAGE_SIZE } from './mirror/chunk-loading/chunk-load.js';
+import { createEarlyAnswers } from './early-answers.js';
 import { createFollower } from './mirror/follower.js';
 import { coalesceRuns } from './mirror/coalesce-runs.js';
 import { createMirror, HELD_VECTORS, type Mirror } from './mirror/mirror.js';
@@ -86,6 +87,10 @@ const follower = createFollower({
   },
 });
 const freshness = coalesceRuns(() => follower.sync());
+const earlyAnswers = createEarlyAnswers({
+  changes: () => mirror.changes,
+  isWhole: () => follower.missing.size === 0,
+});
 
 function show(next: 'loading' | 'ready'): void {
   if (next !== state) send({ type: 'state', state: next });
@@ -138,7 +143,13 @@ async function answerTo({
   hasWaited,
 }: Extract<Request, { question: Question }>): Promise<Answer | null> {
   requireLoaded();
-  await withinDeadline(freshness.wait());
+  const untilFresh = withinDeadline(freshness.wait());
+  if (needsNoMask(question)) {
+    const early = await earlyAnswers.during(untilFresh, () => answerFrom(mirror, question, null));
+    requireLoaded();
+    if (early) return waiting.has(id) ? early : null;
+  }
+  await untilFresh;
   // What is published from now on need not be found.
   const missing = readsChunks(question) && !hasWaited ? [...follower.missing.values()] : [];
   for (;;) {
@@ -169,10 +180,13 @@ async function prepareVectors(id: number, { type, callerId }: Question): Promise
 async function prepareMask(id: number, question: Question): Promise<(() => Mask | null) | null> {
   const { type } = question;
   if (type === 'similarities' || type === 'word-scores') return () => null;
-  const isWhole = type === 'words' && question.filter === null;
-  if (isWhole && mirror.readsWholePartitions(question.callerId)) return () => null;
+  if (needsNoMask(question)) return () => null;
   return mirror.prepare(question, () => waiting.has(id));
 }
+
+/** Whether a search by words may find whatever the partitions hold in which the caller reads. */
+const needsNoMask = (question: Question): boolean =>
+  question.type === 'words' && question.filter === null && mirror.readsWholePartitions(question.callerId);
 
 async function untilLoaded(missing: readonly number[]): Promise<Answer> {
   await Promise.all(missing.map(async (number) => follower.missing.get(number)?.over));

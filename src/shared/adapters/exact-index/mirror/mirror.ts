@@ -46,6 +46,8 @@ interface ListRequest extends Request {
 /** Records, vectors and terms of all documents in memory. Each change and each answer is one synchronous step. */
 export interface Mirror {
   readonly chunkCount: number;
+  /** How often anything has changed of what it answers. */
+  readonly changes: number;
   get(documentId: string): MirroredDocument | undefined;
   /** Adds the next chunk of a generation. @returns false when its vector has another length than the others */
   addTo(loaded: LoadedChunks, vector: Uint8Array, terms: Uint8Array): boolean;
@@ -83,6 +85,7 @@ interface Tables {
   readonly partitions: Partitions;
   readonly masks: Masks;
   readonly compare: (a: number, b: number) => number;
+  readonly changes: { count: number };
 }
 
 /** Where the vectors of chunks come from: Redis, or their terms; with `none` only words are searched for. */
@@ -111,12 +114,16 @@ export function createMirror(options: MirrorOptions): Mirror {
     get chunkCount() {
       return chunks.count;
     },
+    get changes() {
+      return tables.changes.count;
+    },
     get: (documentId) => store.get(documentId),
     addTo: (loaded, vector, terms) => addTo(chunks, loaded, { vector, terms }),
     discard: (loaded) => discard(chunks, loaded),
     put: (record, content) => store.put(record, content),
     remove: (documentId) => store.remove(documentId),
     clear: () => {
+      tables.changes.count += 1;
       store.clear();
       masks.clear();
     },
@@ -138,14 +145,18 @@ function createTables({ makeKernel, held, onUntidy }: MirrorOptions): Tables {
   const chunks = createChunkTable(held === 'stored' ? makeVectors : null);
   const shardParts = { places: createPlaces(), read: chunks.terms.read, scratch: createScratch() };
   const partitions = createPartitions(() => createShard(shardParts), onUntidy);
-  const store = createDocumentTable({ chunks, partitions }, (slot) => masks.noteDocument(slot));
+  const changes = { count: 0 };
+  const store = createDocumentTable({ chunks, partitions }, (slot) => {
+    changes.count += 1;
+    masks.noteDocument(slot);
+  });
   const { documents } = store;
   const masks = createMasks(() => ({
     documents,
     readableBy: (callerId) => documentsOf(partitions.readableBy(callerId)),
   }));
   const compare = (a: number, b: number) => compareChunks({ chunks, documents }, a, b);
-  return { chunks, documents, store, partitions, masks, compare };
+  return { chunks, documents, store, partitions, masks, compare, changes };
 }
 
 function documentsOf(readable: readonly ReadablePartition[]): Int32Array {

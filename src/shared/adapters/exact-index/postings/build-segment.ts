@@ -1,15 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { packedLength, readTerms } from '../../../text/packed-terms.js';
+import type { Steps } from './steps.js';
+import { sortTerms } from './sort-terms.js';
 import { makeBounds, MIN_WINDOWED, widenBounds, WINDOW, type Segment } from './segment.js';
 
-/** Chunks that are looked at between two looks at the clock. */
+/** So many chunks, terms or postings are one step, which takes some tenths of a millisecond. */
 const CHUNKS_AT_ONCE = 64;
-
-/** Makes a segment step by step, so that searches are answered in between. */
-export interface SegmentBuilder {
-  /** Goes on while time is left. @returns the segment once it is whole */
-  advance(isTimeLeft: () => boolean): Segment | null;
-}
+const TERMS_AT_ONCE = 4_096;
+const POSTINGS_AT_ONCE = 16_384;
 
 /** Term numbers in the order in which terms are first seen, with how many chunks hold each. */
 interface Dictionary {
@@ -24,33 +22,46 @@ interface Dictionary {
  * @param slots the slots of the chunks, in the order of their ordinals, at most `MAX_SEGMENT_CHUNKS`
  * @param packed the packed terms of each; it is read until the segment is whole
  */
-export function createSegmentBuilder(
-  slots: readonly number[],
-  packed: readonly Uint8Array[],
-): SegmentBuilder {
+export function* buildSegment(slots: Int32Array, packed: readonly Uint8Array[]): Steps<Segment> {
   const dictionary = createDictionary(packed);
-  let counted = 0;
-  let layout: Layout | null = null;
-  let written = 0;
-  return {
-    advance: (isTimeLeft) => {
-      for (; counted < packed.length; counted += 1) {
-        if (counted % CHUNKS_AT_ONCE === CHUNKS_AT_ONCE - 1 && !isTimeLeft()) return null;
-        readTerms(packedOf(packed, counted), (term) => count(dictionary, term));
-      }
-      layout ??= layOut(dictionary, slots);
-      for (; written < packed.length; written += 1) {
-        if (written % CHUNKS_AT_ONCE === CHUNKS_AT_ONCE - 1 && !isTimeLeft()) return null;
-        writePostings(layout, dictionary, { ordinal: written, packed: packedOf(packed, written) });
-      }
-      addWindows(layout.segment);
-      return layout.segment;
-    },
-  };
+  for (const range of ranges(packed.length, CHUNKS_AT_ONCE)) {
+    countTerms(dictionary, packed, range);
+    yield;
+  }
+  const layout = yield* layOut(dictionary, slots);
+  for (const range of ranges(packed.length, CHUNKS_AT_ONCE)) {
+    writeChunks(layout, dictionary, { packed, range });
+    yield;
+  }
+  yield* addWindows(layout.segment);
+  return layout.segment;
+}
+
+/** What one step goes over. Loops are functions of their own, since V8 runs those of generators slowly. */
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+function* ranges(size: number, atOnce: number): Generator<Range> {
+  for (let from = 0; from < size; from += atOnce) yield { from, to: Math.min(from + atOnce, size) };
 }
 
 const NOTHING = new Uint8Array(0);
-const packedOf = (packed: readonly Uint8Array[], i: number): Uint8Array => packed[i] ?? NOTHING;
+
+function countTerms(dictionary: Dictionary, packed: readonly Uint8Array[], { from, to }: Range): void {
+  const tell = (term: number) => count(dictionary, term);
+  for (let ordinal = from; ordinal < to; ordinal += 1) readTerms(packed[ordinal] ?? NOTHING, tell);
+}
+
+function writeChunks(
+  layout: Layout,
+  dictionary: Dictionary,
+  { packed, range: { from, to } }: { readonly packed: readonly Uint8Array[]; readonly range: Range },
+): void {
+  for (let ordinal = from; ordinal < to; ordinal += 1)
+    writePostings(layout, dictionary, { ordinal, packed: packed[ordinal] ?? NOTHING });
+}
 
 function createDictionary(packed: readonly Uint8Array[]): Dictionary {
   // Texts share most of their terms, so that few chunks decide how large the table is to be at first.
@@ -119,28 +130,45 @@ interface Layout {
   readonly nexts: Uint32Array;
 }
 
-function layOut(dictionary: Dictionary, slots: readonly number[]): Layout {
-  const { size } = dictionary;
-  const terms = dictionary.terms.slice(0, size).sort();
-  const starts = new Uint32Array(size + 1);
-  const places = new Uint32Array(size);
-  const nexts = new Uint32Array(size);
-  let start = 0;
-  for (let place = 0; place < size; place += 1) {
+interface TermPlaces extends Pick<Layout, 'places' | 'nexts'> {
+  readonly terms: Uint32Array;
+  /** Each term's start is there when its turn comes; it writes that of the next. */
+  readonly starts: Uint32Array;
+}
+
+function placeTerms(
+  dictionary: Dictionary,
+  { terms, starts, places, nexts }: TermPlaces,
+  { from, to }: Range,
+): void {
+  let start = starts[from] ?? 0;
+  for (let place = from; place < to; place += 1) {
     const number = (dictionary.table[tablePlace(dictionary, terms[place] ?? 0)] ?? 0) - 1;
     places[number] = place;
     nexts[number] = start;
-    starts[place] = start;
     start += dictionary.frequencies[number] ?? 0;
+    starts[place + 1] = start;
   }
-  starts[size] = start;
+}
+
+function* layOut(dictionary: Dictionary, slots: Int32Array): Steps<Layout> {
+  const { size } = dictionary;
+  const terms = yield* sortTerms(dictionary.terms.subarray(0, size));
+  const starts = new Uint32Array(size + 1);
+  const places = new Uint32Array(size);
+  const nexts = new Uint32Array(size);
+  for (const range of ranges(size, TERMS_AT_ONCE)) {
+    placeTerms(dictionary, { terms, starts, places, nexts }, range);
+    yield;
+  }
+  const start = starts[size] ?? 0;
   const windows = Math.ceil(slots.length / WINDOW);
   const { tables, entries } = placeTables(starts, windows);
   return {
     places,
     nexts,
     segment: {
-      slots: Int32Array.from(slots),
+      slots,
       lengths: new Uint32Array(slots.length),
       terms,
       starts,
@@ -188,17 +216,25 @@ function writePostings(
 }
 
 /** Fills the tables of windows. */
-function addWindows({
-  starts,
-  ordinals,
-  counts,
-  lengths,
-  tables,
-  windows,
-  windowBounds,
-  windowEnds,
-}: Segment): void {
+function* addWindows(segment: Segment): Steps<void> {
+  const { starts, tables } = segment;
+  let from = 0;
+  let postings = 0;
   for (let place = 0; place < tables.length; place += 1) {
+    if ((tables[place] ?? -1) < 0) continue;
+    postings += (starts[place + 1] ?? 0) - (starts[place] ?? 0);
+    if (postings < POSTINGS_AT_ONCE) continue;
+    fillTables(segment, { from, to: place + 1 });
+    from = place + 1;
+    postings = 0;
+    yield;
+  }
+  fillTables(segment, { from, to: tables.length });
+}
+
+function fillTables(segment: Segment, { from, to }: Range): void {
+  const { starts, ordinals, counts, lengths, tables, windows, windowBounds, windowEnds } = segment;
+  for (let place = from; place < to; place += 1) {
     const table = tables[place] ?? -1;
     if (table < 0) continue;
     let at = starts[place] ?? 0;

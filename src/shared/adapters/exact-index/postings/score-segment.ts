@@ -3,12 +3,13 @@ import { lengthDamping } from '../../../search/bm25.js';
 import { placeOf, WINDOW, type Bounds, type Segment } from './segment.js';
 
 /** Scores that are added up in another order differ in their last digits; bounds are compared with this much to spare. */
-const SPARE = 1e-9;
+export const SPARE = 1e-9;
 
 /** Gets the chunks that may be among the best, and says how good a chunk has to be. */
 export interface Offers {
   readonly threshold: number;
-  offer(slot: number): void;
+  /** @param sum the score, but for its last digits: it was added up in another order */
+  offer(slot: number, sum: number): void;
 }
 
 /** The postings of one term of the query within a segment. */
@@ -228,12 +229,15 @@ function offerTouched(
   { sums, touched, size }: Scratch,
   offers: Offers,
 ): void {
+  let { threshold } = offers;
   for (let i = 0; i < size; i += 1) {
     const place = touched[i] ?? 0;
     const sum = sums[place] ?? 0;
     sums[place] = 0;
-    if (sum + SPARE < offers.threshold) continue;
+    if (sum + SPARE < threshold) continue;
     const slot = slots[base + place] ?? -1;
-    if (slot >= 0) offers.offer(slot);
+    if (slot < 0) continue;
+    offers.offer(slot, sum);
+    ({ threshold } = offers);
   }
 }

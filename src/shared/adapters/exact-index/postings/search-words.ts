@@ -8,6 +8,7 @@ import type { Mask } from '../scan/working-mask.js';
 import type { ChunkTable } from '../tables/chunk-table.js';
 import type { Partition, Partitions } from '../tables/partitions.js';
 import type { ScoredSlots } from '../packed-candidates.js';
+import { createLikelyChunks } from './likely-chunks.js';
 import { createTopChunks, type CompareSlots, type TopChunks } from './top-chunks.js';
 
 interface Tables {
@@ -44,19 +45,25 @@ export function searchWords(tables: Tables, request: WordsRequest): ScoredSlots 
   const query = weigh(tables, request);
   const score = createScore(chunks, query);
   const isAllowed = createIsAllowed(tables, request.mask);
-  const offers = {
-    get threshold() {
-      return Math.max(minScore, top.threshold);
-    },
-    offer: (slot: number) => {
-      if (!isAllowed(slot)) return;
-      const share = score(slot);
-      if (share > 0 && share >= minScore) top.offer(slot, share);
-    },
+  const take = (slot: number) => {
+    const share = score(slot);
+    if (share > 0 && share >= minScore) top.offer(slot, share);
   };
   const few = fewSlots(tables, request.mask, available);
-  if (few) for (const slot of few) offers.offer(slot);
-  else for (const { shard } of readable) shard.score(query, offers);
+  if (few) for (const slot of few.filter(isAllowed)) take(slot);
+  else {
+    const likely = createLikelyChunks({ limit: Math.min(limit, available), minScore, take });
+    const offers = {
+      get threshold() {
+        return likely.threshold;
+      },
+      offer: (slot: number, sum: number) => {
+        if (isAllowed(slot)) likely.offer(slot, sum);
+      },
+    };
+    for (const { shard } of readable) shard.score(query, offers);
+    likely.finish();
+  }
   if (minScore <= 0 && top.threshold === -Infinity) fillUp(tables, { readable, score, isAllowed, top });
   return top.take();
 }

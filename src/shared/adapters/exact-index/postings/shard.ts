@@ -1,7 +1,7 @@
 import { coveredShare } from '../../../search/bm25.js';
 import { packedLength, readTerms } from '../../../text/packed-terms.js';
 import type { TermWeights } from '../../../ports.js';
-import { createSegmentBuilder, type SegmentBuilder } from './build-segment.js';
+import { createMerge, type Merge, type Origins } from './merge.js';
 import { planMerge } from './merge-plan.js';
 import type { Places } from './places.js';
 import { addUpSegment, type TermProducts } from './add-up-segment.js';
@@ -16,19 +16,6 @@ export interface ShardParts {
   readonly places: Places;
   readonly read: ReadTerms;
   readonly scratch: Scratch;
-}
-
-/** A chunk on its way into a new segment: where it is until then. */
-interface Origin {
-  readonly segment: Segment | null;
-  readonly ordinal: number;
-  readonly slot: number;
-}
-
-interface Merge {
-  readonly builder: SegmentBuilder;
-  readonly origins: readonly Origin[];
-  readonly sources: readonly Segment[];
 }
 
 /** An inverted index over the chunks of one partition. */
@@ -154,7 +141,8 @@ function offerWaiting({ waiting, sealing, read }: State, query: TermWeights, off
   for (const slots of [waiting, sealing]) {
     for (const slot of slots) {
       const packed = slot < 0 ? null : read(slot);
-      if (packed && coveredShare(packed, query, counts) > 0) offers.offer(slot);
+      const score = packed ? coveredShare(packed, query, counts) : 0;
+      if (score > 0) offers.offer(slot, score);
     }
   }
 }
@@ -183,10 +171,8 @@ function tidy(state: State, isTimeLeft: () => boolean): boolean {
   for (;;) {
     state.merge ??= beginMerge(state);
     if (!state.merge) return true;
-    const segment = state.merge.builder.advance(isTimeLeft);
-    if (!segment) return false;
-    finishMerge(state, state.merge, segment);
-    state.merge = null;
+    if (state.merge.advance()) state.merge = null;
+    if (!isTimeLeft()) return false;
   }
 }
 
@@ -194,31 +180,29 @@ function beginMerge(state: State): Merge | null {
   const sources = planMerge(state.segments, Math.min(state.waiting.length, MAX_SEGMENT_CHUNKS));
   if (!sources) return null;
   const room = MAX_SEGMENT_CHUNKS - sources.reduce((sum, { live }) => sum + live, 0);
-  const origins: Origin[] = [];
-  for (const segment of sources) {
-    for (const [ordinal, slot] of segment.slots.entries())
-      if (slot >= 0) origins.push({ segment, ordinal, slot });
-  }
-  state.sealing = state.waiting.splice(0, room);
-  for (const [place, slot] of state.waiting.entries()) state.places.set(slot, null, place);
-  for (const [ordinal, slot] of state.sealing.entries()) {
-    state.places.set(slot, null, -ordinal - 1);
-    origins.push({ segment: null, ordinal, slot });
-  }
-  const packed = origins.map(({ slot }) => state.read(slot) ?? NO_TERMS);
-  const slots = origins.map(({ slot }) => slot);
-  return { builder: createSegmentBuilder(slots, packed), origins, sources };
+  // Those that are left keep their places.
+  state.sealing = state.waiting.splice(Math.max(0, state.waiting.length - room));
+  for (const [place, slot] of state.sealing.entries()) state.places.set(slot, null, -place - 1);
+  return createMerge({ sources, sealing: state.sealing, read: state.read }, (origins, segment) => {
+    finishMerge(state, { origins, sources, segment });
+  });
 }
 
-const NO_TERMS = new Uint8Array(0);
-
 /** Puts the new segment in the place of what it was made of. Chunks that have gone meanwhile are crossed out in it. */
-function finishMerge(state: State, { origins, sources }: Merge, segment: Segment): void {
+function finishMerge(
+  state: State,
+  {
+    origins,
+    sources,
+    segment,
+  }: { readonly origins: Origins; readonly sources: readonly Segment[]; readonly segment: Segment },
+): void {
   const { places, segments, sealing } = state;
   places.enter(segment);
-  for (const [ordinal, origin] of origins.entries()) {
-    const current = origin.segment ? origin.segment.slots[origin.ordinal] : sealing[origin.ordinal];
-    if (current === origin.slot) places.set(origin.slot, segment, ordinal);
+  for (let ordinal = 0; ordinal < segment.slots.length; ordinal += 1) {
+    const slot = segment.slots[ordinal] ?? -1;
+    const from = sources[origins.sources[ordinal] ?? 0]?.slots ?? sealing;
+    if (from[origins.places[ordinal] ?? 0] === slot) places.set(slot, segment, ordinal);
     else crossOut(segment, ordinal);
   }
   state.sealing = [];

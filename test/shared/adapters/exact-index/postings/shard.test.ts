@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { createLikelyChunks } from '../../../../../src/shared/adapters/exact-index/postings/likely-chunks.js';
 import { createPlaces } from '../../../../../src/shared/adapters/exact-index/postings/places.js';
 import { createScratch } from '../../../../../src/shared/adapters/exact-index/postings/score-segment.js';
 import { createShard } from '../../../../../src/shared/adapters/exact-index/postings/shard.js';
@@ -87,15 +88,13 @@ function scanned({ kept }: Opened, words: TermWeights): [slot: number, score: nu
 function found({ kept, shard }: Opened, words: TermWeights, limit: number): [slot: number, score: number][] {
   const top = createTopChunks(limit, bySlot);
   const counts = new Uint8Array(words.terms.length);
-  shard.score(words, {
-    get threshold() {
-      return top.threshold;
-    },
-    offer: (slot) => {
-      const packed = kept.get(slot);
-      if (packed) top.offer(slot, coveredShare(packed, words, counts));
-    },
-  });
+  const take = (slot: number) => {
+    const packed = kept.get(slot);
+    if (packed) top.offer(slot, coveredShare(packed, words, counts));
+  };
+  const likely = createLikelyChunks({ limit, minScore: 0, take });
+  shard.score(words, likely);
+  likely.finish();
   const { slots, scores } = top.take();
   return Array.from(slots, (slot, i) => [slot, scores[i] ?? 0]);
 }
@@ -196,6 +195,24 @@ describe('a shard of postings', () => {
     const terms = Array.from({ length: 5_000 }, (_, term) => term);
     expect(shard.frequenciesOf(terms).get(1)).toBe(50);
     expect(reads.count).toBe(50);
+  });
+
+  test('looks at few chunks in one step of a merge, and ends although no time is ever left', () => {
+    const reads = { count: 0 };
+    const read = (slot: number) => {
+      reads.count += 1;
+      return packTerms({ counts: new Map([[slot, 1]]), length: 1 });
+    };
+    const shard = createShard({ read, places: createPlaces(), scratch: createScratch() });
+    shard.add(Array.from({ length: 20_000 }, (_, slot) => slot));
+    let steps = 0;
+    for (let isDone = false; !isDone; steps += 1) {
+      reads.count = 0;
+      isDone = shard.tidy(() => false);
+      expect(reads.count).toBeLessThanOrEqual(2_048);
+    }
+    expect(steps).toBeGreaterThan(600);
+    expect(shard.frequenciesOf([19_999]).get(19_999)).toBe(1);
   });
 
   test('holds nothing of what has no terms', () => {
