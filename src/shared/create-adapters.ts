@@ -5,7 +5,7 @@ import { createDiskStorage, type DiskStorageOptions } from './adapters/disk-stor
 import type { VectorAlgorithm } from './adapters/query-engine-index/query-engine-index.js';
 import type { Logger } from './observability/logger.js';
 import type { Completer, Embedder, ObjectStorage } from './ports.js';
-import { SettingsError } from './settings/load.js';
+import { SettingsError } from './settings/settings-error.js';
 import type { Problem } from './settings/rules.js';
 import type { Settings } from './settings/schema.js';
 
