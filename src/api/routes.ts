@@ -1,4 +1,4 @@
-import { QUEUES } from '../shared/queues/jobs.js';
+import { QUEUES } from '../shared/queues/lanes.js';
 import type { Settings } from '../shared/settings/schema.js';
 import type { Guesses } from './auth/guess-limit.js';
 import type { ApiContext } from './context.js';
