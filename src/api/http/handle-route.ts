@@ -92,7 +92,7 @@ async function runHandler(
 ): Promise<ApiReply | PendingReply> {
   const { request, response, caller, startedAtMs, signal } = admitted;
   const keyed = keyedRequest(route, request);
-  const leave = await route.admit?.(caller.id);
+  const arrival = await route.admit?.(caller.id);
   try {
     const reading = { ...readingOf(route, admitted, options), ...keyed?.watch };
     const raw = await readRawBody(route, { caller, request }, reading);
@@ -108,13 +108,14 @@ async function runHandler(
       baseUrl: baseUrlOf(request, options.publicUrl),
       startedAtMs,
       signal,
+      arrival,
     };
     if (!keyed || !options.idempotency) return await route.handle(apiRequest, reply);
     const { key, place } = keyed;
     const fingerprint = keyed.fingerprint(raw);
     return await handleOnce(options.idempotency, { route, request: apiRequest, key, place, fingerprint });
   } finally {
-    leave?.();
+    arrival?.leave();
   }
 }
 
