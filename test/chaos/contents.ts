@@ -70,8 +70,7 @@ const WEIGHTS: Record<Kind, number> = {
   'broken docx': 0.5,
 };
 
-export function makeContent(random: Random, marker: string): Content {
-  const kind = random.weighted(WEIGHTS);
+export function makeContent(random: Random, marker: string, kind: Kind = random.weighted(WEIGHTS)): Content {
   const count = kind === 'long text' ? random.whole(60, 400) : random.whole(1, 14);
   const sentences = makeSentences(random, marker, count);
   const bytes = write(kind, sentences, marker);
