@@ -7,7 +7,7 @@ import type { Admit } from '../admission.js';
 import type { Arrival } from '../arriving.js';
 import type { IncomingFile } from '../incoming-file.js';
 import { begunOperation, newRecord, type DocumentDetails } from '../ingest.js';
-import { duplicateRules, openWait, type AwaitedBatch, type BatchParts } from './batch-ingest.js';
+import { duplicateRules, ITEM_BYTES, openWait, type AwaitedBatch, type BatchParts } from './batch-ingest.js';
 import { storeUnlessKnown } from './known-contents.js';
 import type { Candidate, NewDocument, StoredItem } from './outcomes.js';
 import { settleItems } from './settle-items.js';
@@ -66,7 +66,7 @@ export function createIngestFiles(parts: FilesParts): IngestFiles {
       const settled = settleItems(parts, wait, stored).finally(() => {
         wait.close();
       });
-      return { heldBytes: 500 * stored.length, settled };
+      return { heldBytes: ITEM_BYTES * stored.length, settled };
     } catch (error) {
       wait.close();
       for (const { content } of begun) if (content) await sources.discard(content.storageKey);

@@ -45,7 +45,7 @@ export interface BatchIngest {
 }
 
 /** Estimated memory of an item whose document is waited for. */
-const ITEM_BYTES = 500;
+export const ITEM_BYTES = 500;
 
 export function createBatchIngest(parts: BatchParts): BatchIngest {
   return {
