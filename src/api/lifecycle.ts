@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createSharedController } from '../shared/tools/shared-controller.js';
 import { createConnectionClose } from './http/connections/connection-close.js';
 import { stopServer } from './http/connections/stop-server.js';
 import type { LifecyclePhase } from './lifecycle-phase.js';
@@ -17,7 +18,7 @@ export interface Lifecycle {
 /** The phases of an API process, and how the last of them stops its server. */
 export function createLifecycle(server: Server): Lifecycle {
   let phase: LifecyclePhase = 'starting';
-  const ending = new AbortController();
+  const ending = createSharedController();
   const connectionClose = createConnectionClose(server);
   return {
     phase: () => phase,

@@ -12,6 +12,7 @@ import type { Logger } from '../shared/observability/logger.js';
 import { QUEUE_PREFIX } from '../shared/redis/keys.js';
 import type { LaneName } from '../shared/queues/lanes.js';
 import { toUnavailable } from '../shared/redis/client.js';
+import { createSharedController } from '../shared/tools/shared-controller.js';
 import { TurnOverError } from './job-turn.js';
 import { NotYetError } from './not-yet.js';
 import { DeadlyJobError, type PoisonJobs } from './poison-jobs.js';
@@ -55,7 +56,7 @@ export interface WorkerOptions {
 /** Runs the jobs of one lane. This is the only place where errors become results of jobs. */
 export function createLaneWorker(options: WorkerOptions) {
   const { queue, connection, concurrency, lockMilliseconds, logger } = options;
-  const stopping = new AbortController();
+  const stopping = createSharedController();
   const worker = new Worker(queue, (job, token) => processJob(options, { job, token }, stopping.signal), {
     connection,
     prefix: QUEUE_PREFIX,

@@ -10,6 +10,7 @@ import type { RateLimit } from '../auth/rate-limit.js';
 import { noteRequest } from './connections/slow-clients.js';
 import type { AnswerMemory } from '../services/answer-memory/answer-memory.js';
 import type { Idempotency } from '../services/idempotency/idempotency.js';
+import { createSharedController } from '../../shared/tools/shared-controller.js';
 import { clientAddressOf } from './client-address.js';
 import { continueBody } from './connections/expect-continue.js';
 import { baseUrlOf } from './base-url.js';
@@ -212,7 +213,7 @@ async function readRawBody(
 
 /** Returns a signal that aborts when the client goes away. Its reason is an AbandonedError. */
 function abortsWhenGone(request: Request, response: Response): AbortSignal {
-  const controller = new AbortController();
+  const controller = createSharedController();
   response.once('close', () => {
     if (!response.writableFinished) controller.abort(reasonOfEnd(request.socket));
   });

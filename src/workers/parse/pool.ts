@@ -3,6 +3,7 @@ import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileFormat } from '../../shared/documents/file-types.js';
 import { isQuick } from '../../shared/documents/quick-content.js';
+import { createSharedController } from '../../shared/tools/shared-controller.js';
 import type { Chunk } from '../chunking/chunk.js';
 import type { ParserChild } from './child-process.js';
 import { createChildSlots, type Children } from './child-slots.js';
@@ -56,7 +57,7 @@ export interface ParserPool {
 export function createParserPool(options: ParserPoolOptions): ParserPool {
   const children = createChildSlots(options);
   const running = new Set<Promise<unknown>>();
-  const ending = new AbortController();
+  const ending = createSharedController();
 
   return {
     incoming: options.workspace.incoming,
