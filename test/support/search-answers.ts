@@ -14,20 +14,23 @@ export interface Tolerance {
 }
 export const EXACT_SCORES: Tolerance = { score: SCORE_TOLERANCE, cut: CUT_TOLERANCE };
 
-interface Expectation extends Pick<SearchRequest, 'k' | 'minScore' | 'per'> {
+/** What is known of a chunk that an answer is held against. */
+type KnownText = Omit<ScoredText, 'own'>;
+
+interface Expectation<Text> extends Pick<SearchRequest, 'k' | 'minScore' | 'per'> {
   readonly tolerance?: Tolerance;
   /** Whether an answer must have it, if it is good enough; otherwise it may. */
-  readonly isCertain?: (text: ScoredText) => boolean;
+  readonly isCertain?: (text: Text) => boolean;
 }
 
 /**
  * Holds an answer against all that a search could answer with: right scores, in their order, ties by document and
  * number, and nothing left out that is better than what is there.
  */
-export function expectAnswer(
+export function expectAnswer<Text extends KnownText>(
   hits: readonly Hit[],
-  all: readonly ScoredText[],
-  { k, minScore, per, tolerance = EXACT_SCORES, isCertain = () => true }: Expectation,
+  all: readonly Text[],
+  { k, minScore, per, tolerance = EXACT_SCORES, isCertain = () => true }: Expectation<Text>,
 ): void {
   const known = new Map(all.map((each) => [`${each.documentId}:${String(each.number)}`, each]));
   const best = per === 'chunk' ? known : bestOfEach(all);
@@ -55,8 +58,8 @@ export function expectAnswer(
 }
 
 /** Each document's best text, by its id. */
-function bestOfEach(all: readonly ScoredText[]): Map<string, ScoredText> {
-  const best = new Map<string, ScoredText>();
+function bestOfEach<Text extends KnownText>(all: readonly Text[]): Map<string, Text> {
+  const best = new Map<string, Text>();
   for (const each of all) {
     const known = best.get(each.documentId);
     if (!known || known.score < each.score) best.set(each.documentId, each);

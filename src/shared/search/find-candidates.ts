@@ -25,7 +25,10 @@ interface FindContext {
   readonly embed: () => Promise<Float32Array>;
 }
 
-/** Candidates beyond `k`, since some may have changed meanwhile, and an engine may cut off equal ones arbitrarily. */
+/**
+ * Candidates beyond `k`, since some may have changed meanwhile, an engine may cut off equal ones arbitrarily, and words find
+ * chunks by what they score by themselves, before their sections count.
+ */
 const SPARE = 16;
 /** With more, the Query Engine compares with every vector of up to 300,000 instead of walking its graph. */
 const MIN_NEAREST = 12;
@@ -49,8 +52,7 @@ export function createFindCandidates(context: FindContext): FindCandidates {
 async function findByWords({ index, request }: FindContext, width: number): Promise<Found> {
   const { callerId, filter, signal, query, k, minScore, per } = request;
   const limit = width * ((per === 'document' ? CHUNKS_A_DOCUMENT : 1) * k + SPARE);
-  const certain = per === 'document' ? limit : width * k;
-  const asked = { query, callerId, filter, minScore, limit, certain, signal };
+  const asked = { query, callerId, filter, minScore, limit, signal };
   const candidates = await index.words.search(asked);
   return { candidates, isCutOff: candidates.length >= limit, gone: [] };
 }

@@ -1,12 +1,21 @@
 import { coveredShare } from '../../search/bm25.js';
+import { leastOwnShare } from '../../search/section-score.js';
 import { weighQuery, type TermStatistics } from '../../search/query-terms.js';
 import { analyzeText } from '../../text/analyze-text.js';
-import type { CallOptions, Candidate, TermWeights, WordIndex, WordSearch } from '../../ports.js';
+import type {
+  CallOptions,
+  Candidate,
+  ChunkOfDocument,
+  TermWeights,
+  WordIndex,
+  WordSearch,
+} from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
 import type { FoundChunk } from './chunk-reply.js';
 import type { ChunkSearch } from './chunk-search.js';
 import { planWordPasses, type WordPass } from './plan-word-passes.js';
-import { measureField } from './read-field.js';
+import { readField } from './read-field.js';
+import { foldScores, type OwnScore } from './section-scores.js';
 
 /** Reads how often terms occur in the documents that a caller owns. */
 export type ReadStatistics = (callerId: string, terms: readonly number[]) => Promise<TermStatistics>;
@@ -32,61 +41,106 @@ export function createEngineWords(parts: Parts): WordIndex {
     search: async (request) => {
       const statistics = await readStatistics(request.callerId, termsOf(request.query));
       const weights = weighQuery(request.query, statistics);
-      const found = await runPasses(parts, request, { passes: planWordPasses(request, statistics), weights });
+      const ranked = await runPasses(parts, request, {
+        passes: planWordPasses(request, statistics),
+        weights,
+      });
+      const found = await fold(client, ranked, { request, weights });
       if (request.minScore > 0 || found.length >= request.limit) return found;
       // Those that hold words may be among them again.
       const limit = request.limit + found.length;
       const others = await inTurn(() => search.any({ ...request, limit }), request);
-      const silent = merge([], score(others, weights)).filter((each) => each.score === 0);
-      return [...found, ...silent.slice(0, request.limit - found.length)];
+      const silent = merge([], score(others, weights)).filter(({ own }) => own === 0);
+      const places = silent.slice(0, request.limit - found.length);
+      return [...found, ...places.map((each) => candidate(each, 0))];
     },
     scores: async ({ callerId, query, chunks }) => {
       const weights = weighQuery(query, await readStatistics(callerId, termsOf(query)));
       const counts = new Uint8Array(weights.terms.length);
-      return measureField(client, { chunks, field: 'terms' }, (packed) =>
-        coveredShare(packed, weights, counts),
-      );
+      const read = await readField(client, { chunks, field: 'terms' });
+      const named = chunks.map(({ generation, number }, i) => {
+        const terms = read[i] ?? null;
+        const own = terms ? ownShare(terms, weights, counts) : Number.NaN;
+        return { generation, number, own, terms: terms ?? NO_TERMS };
+      });
+      return foldScores(client, named, weights);
     },
   };
 }
 
+const NO_TERMS = new Uint8Array(0);
 const termsOf = (query: string): readonly number[] => [...analyzeText(query).counts.keys()];
 
-/** Runs passes until the wanted candidates are certain. */
+interface Scored extends OwnScore {
+  readonly documentId: string;
+}
+
+/** Runs passes until the wanted candidates are certain. @returns those that score highest by themselves */
 async function runPasses(
   { search, inTurn }: Parts,
   request: WordSearch,
   { passes, weights }: { readonly passes: readonly WordPass[]; readonly weights: TermWeights },
-): Promise<Candidate[]> {
-  const { limit, certain = limit, minScore } = request;
-  let best: Candidate[] = [];
+): Promise<Scored[]> {
+  const { limit, minScore } = request;
+  let best: Scored[] = [];
   for (const { terms, limit: taken, upperBound } of passes) {
     const found = await inTurn(() => search.byTerms({ ...request, terms, limit: taken }), request);
     best = merge(best, score(found, weights));
-    const lowest = best[certain - 1]?.score ?? 0;
+    const lowest = best[limit - 1]?.own ?? 0;
     if (lowest > 0 && lowest >= upperBound) break;
   }
-  return best.filter((each) => each.score > 0 && each.score >= minScore).slice(0, limit);
+  const least = leastOwnShare(minScore);
+  return best.filter(({ own }) => own > 0 && own >= least).slice(0, limit);
 }
 
-function score(found: readonly FoundChunk[], weights: TermWeights): Candidate[] {
+/** Ranks candidates by the scores that count their sections, too. */
+async function fold(
+  client: Redis,
+  ranked: readonly Scored[],
+  { request: { minScore, limit }, weights }: { readonly request: WordSearch; readonly weights: TermWeights },
+): Promise<Candidate[]> {
+  const scores = await foldScores(client, ranked, weights);
+  return ranked
+    .map((each, i) => candidate(each, scores[i] ?? Number.NaN))
+    .filter((each) => each.score >= minScore)
+    .sort(compare)
+    .slice(0, limit);
+}
+
+const candidate = ({ documentId, generation, number }: Scored, score: number): Candidate => ({
+  documentId,
+  generation,
+  number,
+  score,
+});
+
+function score(found: readonly FoundChunk[], weights: TermWeights): Scored[] {
   const counts = new Uint8Array(weights.terms.length);
-  return found.map(({ documentId, generation, number, terms }) => {
-    const share = terms.length > 0 ? coveredShare(terms, weights, counts) : 0;
-    return { documentId, generation, number, score: share };
-  });
+  return found.map(({ documentId, generation, number, terms }) => ({
+    documentId,
+    generation,
+    number,
+    terms,
+    own: ownShare(terms, weights, counts),
+  }));
+}
+
+/** What a chunk scores by itself. */
+function ownShare(terms: Uint8Array, weights: TermWeights, counts: Uint8Array): number {
+  return terms.length > 0 ? coveredShare(terms, weights, counts) : 0;
 }
 
 /** Both lists without repetitions, best first, ties by document id and then chunk number. */
-function merge(first: readonly Candidate[], second: readonly Candidate[]): Candidate[] {
+function merge(first: readonly Scored[], second: readonly Scored[]): Scored[] {
   const all = new Map([...first, ...second].map((each) => [addressOf(each), each]));
-  return [...all.values()].sort(compare);
+  return [...all.values()].sort((a, b) => b.own - a.own || compareAddresses(a, b));
 }
 
-function compare(a: Candidate, b: Candidate): number {
-  if (a.score !== b.score) return b.score - a.score;
+const compare = (a: Candidate, b: Candidate): number => b.score - a.score || compareAddresses(a, b);
+
+function compareAddresses(a: ChunkOfDocument, b: ChunkOfDocument): number {
   if (a.documentId !== b.documentId) return a.documentId < b.documentId ? -1 : 1;
   return a.number - b.number;
 }
 
-const addressOf = ({ generation, number }: Candidate): string => `${generation}:${String(number)}`;
+const addressOf = ({ generation, number }: Scored): string => `${generation}:${String(number)}`;

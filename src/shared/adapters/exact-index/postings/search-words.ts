@@ -1,5 +1,6 @@
 import type { TermWeights } from '../../../ports.js';
 import { coveredShare } from '../../../search/bm25.js';
+import { leastOwnShare } from '../../../search/section-score.js';
 import { noStatistics, weighQuery, type TermStatistics } from '../../../search/query-terms.js';
 import { analyzeText } from '../../../text/analyze-text.js';
 import type { MirroredDocument } from '../mirror/mirrored.js';
@@ -9,6 +10,7 @@ import type { ChunkTable } from '../tables/chunk-table.js';
 import type { Partition, Partitions } from '../tables/partitions.js';
 import type { ScoredSlots } from '../packed-candidates.js';
 import { createLikelyChunks } from './likely-chunks.js';
+import { createSectionScores } from './section-scores.js';
 import { createTopChunks, type CompareSlots, type TopChunks } from './top-chunks.js';
 
 interface Tables {
@@ -33,26 +35,28 @@ interface WordsRequest extends WordsQuery {
 }
 
 /**
- * Finds the chunks that score highest by the words of the query, at least `minScore`. With a `minScore` of 0, chunks that
- * hold none of the words follow while there is room, by document id and number.
+ * Finds the chunks that score highest by themselves by the words of the query, and orders them by the score that counts their
+ * sections, too; it is at least `minScore`. With a `minScore` of 0, chunks that hold none of the words follow while there
+ * is room, by document id and number.
  */
 export function searchWords(tables: Tables, request: WordsRequest): ScoredSlots {
   const { chunks, partitions, compare } = tables;
   const { callerId, minScore, limit } = request;
   const readable = partitions.readableBy(callerId).map(({ partition }) => partition);
   const available = readable.reduce((sum, { shard }) => sum + shard.chunks, 0);
-  const top = createTopChunks(Math.min(limit, available), compare);
+  const ranked = createTopChunks(Math.min(limit, available), compare);
   const query = weigh(tables, request);
   const score = createScore(chunks, query);
   const isAllowed = createIsAllowed(tables, request.mask);
+  const least = leastOwnShare(minScore);
   const take = (slot: number) => {
     const share = score(slot);
-    if (share > 0 && share >= minScore) top.offer(slot, share);
+    if (share > 0 && share >= least) ranked.offer(slot, share);
   };
   const few = fewSlots(tables, request.mask, available);
   if (few) for (const slot of few.filter(isAllowed)) take(slot);
   else {
-    const likely = createLikelyChunks({ limit: Math.min(limit, available), minScore, take });
+    const likely = createLikelyChunks({ limit: Math.min(limit, available), minScore: least, take });
     const offers = {
       get threshold() {
         return likely.threshold;
@@ -64,13 +68,39 @@ export function searchWords(tables: Tables, request: WordsRequest): ScoredSlots 
     for (const { shard } of readable) shard.score(query, offers);
     likely.finish();
   }
+  const top = createTopChunks(Math.min(limit, available), compare);
+  offerFolded(ranked.take(), { folded: createSectionScores(chunks, query), minScore, top });
   if (minScore <= 0 && top.threshold === -Infinity) fillUp(tables, { readable, score, isAllowed, top });
   return top.take();
 }
 
+/** Offers chunks with the scores that count their sections, too. */
+function offerFolded(
+  { slots, scores }: ScoredSlots,
+  {
+    folded,
+    minScore,
+    top,
+  }: {
+    readonly folded: (slot: number, own: number) => number;
+    readonly minScore: number;
+    readonly top: TopChunks;
+  },
+): void {
+  for (let i = 0; i < slots.length; i += 1) {
+    // `?? 0` reads what is known to be there.
+    const slot = slots[i] ?? 0;
+    const share = folded(slot, scores[i] ?? 0);
+    if (share >= minScore) top.offer(slot, share);
+  }
+}
+
 /** Returns a function that scores a chunk by the words of the query. */
 export function scoreWords(tables: Tables, asked: WordsQuery): (slot: number) => number {
-  return createScore(tables.chunks, weigh(tables, asked));
+  const query = weigh(tables, asked);
+  const own = createScore(tables.chunks, query);
+  const folded = createSectionScores(tables.chunks, query);
+  return (slot) => folded(slot, own(slot));
 }
 
 /** Weighs the words of a query by the statistics of the documents that the caller owns. */
@@ -89,6 +119,7 @@ function statisticsOf(own: Partition | undefined, query: string): TermStatistics
   };
 }
 
+/** What a chunk scores by itself. */
 function createScore({ terms }: Tables['chunks'], query: TermWeights): (slot: number) => number {
   const counts = new Uint8Array(query.terms.length);
   return (slot) => {
