@@ -144,7 +144,8 @@ async function answerTo({
 }: Extract<Request, { question: Question }>): Promise<Answer | null> {
   requireLoaded();
   const untilFresh = withinDeadline(freshness.wait());
-  if (needsNoMask(question)) {
+  // Of several, the first to be computed is sent while the next one is, which all would wait for if they were early.
+  if (waiting.size === 1 && needsNoMask(question)) {
     const early = await earlyAnswers.during(untilFresh, () => answerFrom(mirror, question, null));
     requireLoaded();
     if (early) return waiting.has(id) ? early : null;
