@@ -102,6 +102,8 @@ export interface WordSearch extends ChunkSearch {
   readonly query: string;
   /** Chunks of a lower score are left out. */
   readonly minScore: number;
+  /** With fewer chunks of this score, more are looked at (see `section-score.ts`); as many as `limit` by default. */
+  readonly enough?: number;
 }
 
 /**

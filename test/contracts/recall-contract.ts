@@ -8,7 +8,7 @@ import {
 import { oracle } from '../support/filter-oracle.js';
 import { fillWorld, FILTERS, hideInWorld, OTHERS, OWNER, QUERIES } from '../support/recall-data.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
-import { rankedFor } from '../support/section-scores.js';
+import { searchByScan } from '../support/section-scores.js';
 import { openSearchWorld, type SearchWorld, type WorldDocument } from '../support/search-world.js';
 import { until } from '../support/until.js';
 import { parsed } from './index-data.js';
@@ -83,11 +83,8 @@ export function describeRecall(
         for (const { k } of PAGES) {
           const asked = { callerId, query, filter: filter && parsed(filter), k, minScore: 0 };
           const hits = await search({ ...asked, per: 'chunk' });
-          const isRanked = ranking === 'lexical' ? rankedFor(all, k) : () => true;
-          const best = all
-            .filter(isRanked)
-            .map(({ score }) => score)
-            .sort((a, b) => b - a);
+          const ranked = ranking === 'lexical' ? searchByScan(all, { k, minScore: 0, per: 'chunk' }) : all;
+          const best = ranked.map(({ score }) => score).sort((a, b) => b - a);
           const size = Math.min(k, best.length);
           const last = best[size - 1] ?? 0;
           // What is not published yet would score 1.

@@ -3,9 +3,8 @@ import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedde
 import type { Candidate, Index, WordSearch } from '../../src/shared/ports.js';
 import { createHybridRanker, createLexicalRanker, type Ranker } from '../../src/shared/search/ranking.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
-import { EXACT_SCORES, expectAnswer } from '../support/search-answers.js';
+import { EXACT_SCORES, expectAnswer, expectWords } from '../support/search-answers.js';
 import { openSearchWorld, type SearchWorld, type WorldDocument } from '../support/search-world.js';
-import { rankedFor } from '../support/section-scores.js';
 import { until } from '../support/until.js';
 import { parsed } from './index-data.js';
 
@@ -243,8 +242,8 @@ export function describeWordIndex(
         for (const k of [1, 10, 100]) {
           const { hits, all, asked } = await answerOf(ranker, k);
           expect(hits).toHaveLength(k);
-          const isCertain = ranker.ranking === 'lexical' ? rankedFor(all, k) : () => true;
-          expectAnswer(hits, all, { ...asked, tolerance: EXACT_SCORES, isCertain });
+          if (ranker.ranking === 'lexical') expectWords(hits, all, asked);
+          else expectAnswer(hits, all, { ...asked, tolerance: EXACT_SCORES });
         }
       });
     });

@@ -2,6 +2,7 @@ import { expect } from '@jest/globals';
 import type { Hit } from '../../src/shared/search/hit.js';
 import type { SearchRequest } from '../../src/shared/search/request.js';
 import type { ScoredText } from './search-world.js';
+import { searchByScan } from './section-scores.js';
 
 /** Engines add up the same products in different orders. */
 const SCORE_TOLERANCE = 1e-6;
@@ -56,6 +57,34 @@ export function expectAnswer<Text extends KnownText>(
   expect(missing).toEqual([]);
   expect(hits.length).toBeLessThanOrEqual(k);
 }
+
+/**
+ * Holds an answer of the search by words against a scan of all by the definition: the very hits with their very scores. Which
+ * of those that hold none of the words fill it up, an engine chooses.
+ */
+export function expectWords(
+  hits: readonly Hit[],
+  indexed: readonly ScoredText[],
+  asked: Pick<SearchRequest, 'k' | 'minScore' | 'per'>,
+  isHit: (text: ScoredText) => boolean = () => true,
+): void {
+  const expected = searchByScan(indexed, asked, isHit);
+  const found = hits.map(({ record, number, content, score }) => [record.id, number, content, score]);
+  const holding = expected.filter(({ score }) => score > 0);
+  expect(found.filter(([, , , score]) => score !== 0)).toEqual(
+    holding.map(({ documentId, number, text, score }) => [documentId, number, text, score]),
+  );
+  expect(found).toHaveLength(expected.length);
+  const silent = new Set(indexed.filter((each) => each.own === 0 && isHit(each)).map(nameOf));
+  const fillers = hits
+    .slice(holding.length)
+    .map(({ record: { id }, number }) => nameOf({ documentId: id, number }));
+  expect(fillers.filter((name) => !silent.has(name))).toEqual([]);
+  expect(new Set(fillers).size).toBe(fillers.length);
+}
+
+const nameOf = ({ documentId, number }: Pick<ScoredText, 'documentId' | 'number'>): string =>
+  `${documentId}:${String(number)}`;
 
 /** Each document's best text, by its id. */
 function bestOfEach<Text extends KnownText>(all: readonly Text[]): Map<string, Text> {

@@ -4,8 +4,6 @@ import { packTerms, unpackTerms } from '../../src/shared/text/packed-terms.js';
 
 /** Chunks of a section. */
 const SECTION = 8;
-/** A search looks at this many candidates beyond the hits that it is asked for. */
-const BEYOND = 16;
 
 /** The chunks of a document that are in the section of one of them, itself among them. */
 export function sectionAround<Chunk>(chunks: readonly Chunk[], number: number): Chunk[] {
@@ -29,38 +27,84 @@ export function scoresOfDocument(
   });
 }
 
-/** Those that score best by themselves, which are ranked by the other score; all that score 0 by themselves stay. */
-export function rankedByOwn<Scored extends { readonly own: number }>(
-  scored: readonly Scored[],
-  limit: number,
-  compare: (a: Scored, b: Scored) => number,
-): Scored[] {
-  const holding = scored.filter(({ own }) => own > 0).sort((a, b) => b.own - a.own || compare(a, b));
-  return [...holding.slice(0, limit), ...scored.filter(({ own }) => own === 0)];
+interface Asked {
+  readonly k: number;
+  readonly minScore: number;
+  readonly per: 'chunk' | 'document';
 }
 
-/** Chunks that score this near to the last that is ranked may or may not be. */
-const NEAR = 1e-5;
+interface Scored extends Address {
+  readonly own: number;
+  readonly score: number;
+}
 
 /**
- * Says whether a chunk is certainly among those that a search by words for a page of `k` ranks by the folded score.
- *
- * @param stale chunks that an index may take for some of the best although they are out of date
+ * What an index answers that finds all chunks, by the definition: the `limit` that score best by themselves, in the order
+ * of the other score, and with a `minScore` of 0 those that score 0. It looks at twice as many while fewer than `enough` reach
+ * the least score, and at 512 at most, or at 4 for each.
  */
-export function rankedFor<Scored extends { readonly own: number }>(
-  all: readonly Scored[],
-  k: number,
-  stale = 0,
-): (scored: Scored) => boolean {
-  const owns = all.map(({ own }) => own).sort((a, b) => b - a);
-  const firstLeftOut = owns[Math.max(0, k + BEYOND - stale)] ?? 0;
-  return ({ own }) => own === 0 || firstLeftOut === 0 || own > firstLeftOut + NEAR;
+export function indexByScan<Text extends Scored>(
+  all: readonly Text[],
+  { limit, enough, minScore }: { readonly limit: number; readonly enough: number; readonly minScore: number },
+): Text[] {
+  const holding = all.filter(({ own }) => own > 0).sort((a, b) => b.own - a.own || compareAddresses(a, b));
+  const most = Math.max(512, 4 * limit);
+  let best: Text[] = [];
+  for (let looked = limit; ; looked = Math.min(most, 2 * looked)) {
+    best = holding.slice(0, looked).filter(({ score }) => score >= minScore);
+    if (best.length >= enough || holding.length < looked || looked === most) break;
+  }
+  const silent = minScore > 0 ? [] : all.filter(({ own }) => own === 0).sort(compareAddresses);
+  return [...best.sort(compareScored).slice(0, limit), ...silent].slice(0, limit);
+}
+
+/**
+ * What a search by words answers.
+ *
+ * @param indexed all chunks that the index may find, also those that the caller may not have any more
+ * @param isHit whether the caller may have it
+ */
+export function searchByScan<Text extends Scored>(
+  indexed: readonly Text[],
+  { k, minScore, per }: Asked,
+  isHit: (text: Text) => boolean = () => true,
+): Text[] {
+  const needed = (per === 'document' ? 4 * k : k) + 16;
+  for (let width = 1; ; width *= 2) {
+    const limit = width * needed;
+    const enough = per === 'document' ? limit : width * k;
+    const found = indexByScan(indexed, { limit, enough, minScore });
+    const { hits, dropped } = takeHits(found, { k, per, isHit });
+    const isCutOff = found.length >= (minScore > 0 ? enough : limit);
+    const isShort =
+      hits.length < k ? dropped > 0 || per === 'document' : dropped > 0 && found.length - dropped < needed;
+    if (!isShort || !isCutOff) return hits;
+  }
+}
+
+/** Takes the first `k` that are hits, in batches, as what a search drops is counted by batches. */
+function takeHits<Text extends Scored>(
+  found: readonly Text[],
+  { k, per, isHit }: Pick<Asked, 'k' | 'per'> & { readonly isHit: (text: Text) => boolean },
+): { hits: Text[]; dropped: number } {
+  const first = new Map(found.toReversed().map((each) => [each.documentId, each]));
+  const rest = per === 'chunk' ? [...found] : found.filter((each) => first.get(each.documentId) === each);
+  const hits: Text[] = [];
+  let dropped = 0;
+  while (hits.length < k && rest.length > 0) {
+    const batch = rest.splice(0, Math.min(100, k - hits.length));
+    hits.push(...batch.filter(isHit));
+    dropped += batch.filter((each) => !isHit(each)).length;
+  }
+  return { hits, dropped };
 }
 
 interface Address {
   readonly documentId: string;
   readonly number: number;
 }
+
+const compareScored = (a: Scored, b: Scored): number => b.score - a.score || compareAddresses(a, b);
 
 export function compareAddresses(a: Address, b: Address): number {
   if (a.documentId !== b.documentId) return a.documentId < b.documentId ? -1 : 1;

@@ -7,6 +7,8 @@ export interface Found {
   readonly candidates: readonly Candidate[];
   /** Whether there may be more than these. */
   readonly isCutOff: boolean;
+  /** So many of them must be left without those that are dropped, because they were chosen by another score. */
+  readonly needed: number;
   /** One of each generation that went away while its chunks were scored, so that what replaced it may not be among these. */
   readonly gone: readonly Candidate[];
 }
@@ -51,10 +53,13 @@ export function createFindCandidates(context: FindContext): FindCandidates {
 
 async function findByWords({ index, request }: FindContext, width: number): Promise<Found> {
   const { callerId, filter, signal, query, k, minScore, per } = request;
-  const limit = width * ((per === 'document' ? CHUNKS_A_DOCUMENT : 1) * k + SPARE);
-  const asked = { query, callerId, filter, minScore, limit, signal };
+  const needed = (per === 'document' ? CHUNKS_A_DOCUMENT : 1) * k + SPARE;
+  const limit = width * needed;
+  const enough = per === 'document' ? limit : width * k;
+  const asked = { query, callerId, filter, minScore, limit, enough, signal };
   const candidates = await index.words.search(asked);
-  return { candidates, isCutOff: candidates.length >= limit, gone: [] };
+  // Of a least score there may be more than were enough.
+  return { candidates, isCutOff: candidates.length >= (minScore > 0 ? enough : limit), needed, gone: [] };
 }
 
 async function findNearest({ index, ranker, request, embed }: FindContext, width: number): Promise<Found> {
@@ -64,6 +69,7 @@ async function findNearest({ index, ranker, request, embed }: FindContext, width
   return {
     candidates: nearest.map((each) => withScore(each, ranker.combine(each.score, 0))),
     isCutOff: nearest.length >= limit,
+    needed: 0,
     gone: [],
   };
 }
@@ -106,6 +112,7 @@ async function findHybrid({ index, ranker, request, embed }: FindContext, width:
     candidates: scored.filter(({ score }) => !Number.isNaN(score)),
     gone: [...new Map(gone.map((each) => [each.generation, each])).values()],
     isCutOff: nearest.length >= nearestLimit || holding.length >= wordsLimit,
+    needed: 0,
   };
 }
 

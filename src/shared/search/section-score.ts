@@ -14,12 +14,25 @@ import { coveredShare, lengthDamping } from './bm25.js';
 
 /** So many chunks of a document in a row are a section, the first from chunk 0 on. It bounds what a score reads. */
 export const SECTION_CHUNKS = 8;
+/** A search by words looks at this many chunks for hits of a least score, or at `MOST_FOR_EACH` for each that is wanted. */
+const MOST_LOOKED_AT = 512;
+const MOST_FOR_EACH = 4;
 /** Scores that were added up in another order differ in their last digits. */
 const SPARE = 1e-9;
 
 /** The number of the first chunk of the section that holds a chunk. */
 export function sectionOf(number: number): number {
   return number - (number % SECTION_CHUNKS);
+}
+
+/**
+ * How many of the chunks that score highest by themselves a search looks at, one number after the other while too few of
+ * them reach its least score.
+ */
+export function* looksAt(limit: number): Generator<number> {
+  const most = Math.max(MOST_LOOKED_AT, MOST_FOR_EACH * limit);
+  for (let looked = limit; looked < most; looked = Math.max(1, 2 * looked)) yield looked;
+  yield most;
 }
 
 /** What a chunk scores at least by itself that scores this much when its section counts. */

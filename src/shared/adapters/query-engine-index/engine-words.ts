@@ -1,5 +1,5 @@
 import { coveredShare } from '../../search/bm25.js';
-import { leastOwnShare } from '../../search/section-score.js';
+import { leastOwnShare, looksAt } from '../../search/section-score.js';
 import { weighQuery, type TermStatistics } from '../../search/query-terms.js';
 import { analyzeText } from '../../text/analyze-text.js';
 import type {
@@ -41,18 +41,14 @@ export function createEngineWords(parts: Parts): WordIndex {
     search: async (request) => {
       const statistics = await readStatistics(request.callerId, termsOf(request.query));
       const weights = weighQuery(request.query, statistics);
-      const ranked = await runPasses(parts, request, {
-        passes: planWordPasses(request, statistics),
-        weights,
-      });
-      const found = await fold(client, ranked, { request, weights });
-      if (request.minScore > 0 || found.length >= request.limit) return found;
+      const { best, stale } = await findBest(parts, request, { statistics, weights });
+      const room = request.limit - best.length;
+      if (request.minScore > 0 || room <= 0) return [...best, ...stale];
       // Those that hold words may be among them again.
-      const limit = request.limit + found.length;
+      const limit = request.limit + best.length;
       const others = await inTurn(() => search.any({ ...request, limit }), request);
       const silent = merge([], score(others, weights)).filter(({ own }) => own === 0);
-      const places = silent.slice(0, request.limit - found.length);
-      return [...found, ...places.map((each) => candidate(each, 0))];
+      return [...best, ...stale, ...silent.slice(0, room).map((each) => candidate(each, 0))];
     },
     scores: async ({ callerId, query, chunks }) => {
       const weights = weighQuery(query, await readStatistics(callerId, termsOf(query)));
@@ -75,36 +71,103 @@ interface Scored extends OwnScore {
   readonly documentId: string;
 }
 
-/** Runs passes until the wanted candidates are certain. @returns those that score highest by themselves */
+/** Candidates with the scores that count their sections, too. */
+interface Best {
+  /** The best, in their order. */
+  readonly best: readonly Candidate[];
+  /** Those of hidden generations, which take the place of no others, but tell when a document has changed meanwhile. */
+  readonly stale: readonly Candidate[];
+}
+
+/** Ranks as many candidates as it takes until enough of them reach the least score. */
+async function findBest(
+  parts: Parts,
+  request: WordSearch,
+  { statistics, weights }: { readonly statistics: TermStatistics; readonly weights: TermWeights },
+): Promise<Best> {
+  const { limit, enough = limit, minScore } = request;
+  const propose = (wanted: number) =>
+    runPasses(parts, request, {
+      passes: planWordPasses({ ...request, limit: wanted }, statistics),
+      weights,
+      wanted,
+    });
+  const fold = createFold(parts.client, weights);
+  let proposals = await propose(limit);
+  let found: Best = { best: [], stale: [] };
+  for (const looked of looksAt(limit)) {
+    if (!isCertain(proposals, looked)) proposals = await propose(looked);
+    const { shown } = proposals;
+    const reach = async (some: readonly Scored[]) =>
+      (await fold(some)).filter((each) => each.score >= minScore).sort(compare);
+    const best = await reach(shown.slice(0, looked));
+    const worst = shown[looked - 1];
+    const stale = proposals.hidden.filter((each) => !worst || each.own >= worst.own);
+    found = { best: best.slice(0, limit), stale: await reach(stale) };
+    if (best.length >= enough || shown.length < looked) break;
+  }
+  return found;
+}
+
+/** What passes propose, those that score highest by themselves first. */
+interface Proposals {
+  readonly shown: readonly Scored[];
+  /** Of hidden generations. */
+  readonly hidden: readonly Scored[];
+  /** The highest score by itself of a chunk that was left out. */
+  readonly upperBound: number;
+  /** Whether there may be more chunks that hold the terms. */
+  readonly isCutOff: boolean;
+}
+
+function isCertain({ shown, upperBound, isCutOff }: Proposals, wanted: number): boolean {
+  const lowest = shown[wanted - 1]?.own ?? 0;
+  return lowest > 0 ? lowest >= upperBound : upperBound === 0 && !isCutOff;
+}
+
+/** Runs passes until the wanted candidates are certain. */
 async function runPasses(
   { search, inTurn }: Parts,
   request: WordSearch,
-  { passes, weights }: { readonly passes: readonly WordPass[]; readonly weights: TermWeights },
-): Promise<Scored[]> {
-  const { limit, minScore } = request;
-  let best: Scored[] = [];
-  for (const { terms, limit: taken, upperBound } of passes) {
-    const found = await inTurn(() => search.byTerms({ ...request, terms, limit: taken }), request);
-    best = merge(best, score(found, weights));
-    const lowest = best[limit - 1]?.own ?? 0;
+  {
+    passes,
+    weights,
+    wanted,
+  }: { readonly passes: readonly WordPass[]; readonly weights: TermWeights; readonly wanted: number },
+): Promise<Proposals> {
+  const least = leastOwnShare(request.minScore);
+  const hidden = new Set<string>();
+  let all: Scored[] = [];
+  let proposals: Proposals = { shown: [], hidden: [], upperBound: 0, isCutOff: false };
+  for (const { terms, limit, upperBound } of passes) {
+    const found = await inTurn(() => search.byTerms({ ...request, terms, limit }), request);
+    for (const generation of found.hidden) hidden.add(generation);
+    all = merge(all, score(found.candidates, weights));
+    const holding = all.filter(({ own }) => own > 0 && own >= least);
+    proposals = {
+      shown: holding.filter(({ generation }) => !hidden.has(generation)),
+      hidden: holding.filter(({ generation }) => hidden.has(generation)),
+      upperBound,
+      isCutOff: found.candidates.length >= limit,
+    };
+    const lowest = proposals.shown[wanted - 1]?.own ?? 0;
     if (lowest > 0 && lowest >= upperBound) break;
   }
-  const least = leastOwnShare(minScore);
-  return best.filter(({ own }) => own > 0 && own >= least).slice(0, limit);
+  return proposals;
 }
 
-/** Ranks candidates by the scores that count their sections, too. */
-async function fold(
+/** Returns a function that gives chunks the scores that count their sections, too, and makes each of them once. */
+function createFold(
   client: Redis,
-  ranked: readonly Scored[],
-  { request: { minScore, limit }, weights }: { readonly request: WordSearch; readonly weights: TermWeights },
-): Promise<Candidate[]> {
-  const scores = await foldScores(client, ranked, weights);
-  return ranked
-    .map((each, i) => candidate(each, scores[i] ?? Number.NaN))
-    .filter((each) => each.score >= minScore)
-    .sort(compare)
-    .slice(0, limit);
+  weights: TermWeights,
+): (chunks: readonly Scored[]) => Promise<Candidate[]> {
+  const known = new Map<string, number>();
+  return async (chunks) => {
+    const missing = chunks.filter((each) => !known.has(addressOf(each)));
+    const scores = missing.length > 0 ? await foldScores(client, missing, weights) : [];
+    for (const [i, each] of missing.entries()) known.set(addressOf(each), scores[i] ?? Number.NaN);
+    return chunks.map((each) => candidate(each, known.get(addressOf(each)) ?? Number.NaN));
+  };
 }
 
 const candidate = ({ documentId, generation, number }: Scored, score: number): Candidate => ({

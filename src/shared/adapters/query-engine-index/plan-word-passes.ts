@@ -23,10 +23,10 @@ export interface PlanRequest {
   readonly minScore: number;
 }
 
-const MIN_CANDIDATES = 192;
+const MIN_CANDIDATES = 128;
 const MAX_CANDIDATES = 1_000;
 /** Candidates of a pass for each that is wanted, since the engine's score is another. */
-const CANDIDATES_A_HIT = 4;
+const CANDIDATES_A_HIT = 3;
 
 /** Plans the passes that a search by words may need, cheapest first. The plan is pure. */
 export function planWordPasses(request: PlanRequest, statistics: TermStatistics): readonly WordPass[] {

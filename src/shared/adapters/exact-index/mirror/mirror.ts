@@ -34,6 +34,7 @@ interface WordsRequest {
   readonly query: string;
   readonly minScore: number;
   readonly limit: number;
+  readonly enough: number;
   /** Null when everything in the caller's partitions may be found. */
   readonly mask: Mask | null;
 }

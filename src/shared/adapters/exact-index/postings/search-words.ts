@@ -1,6 +1,6 @@
 import type { TermWeights } from '../../../ports.js';
 import { coveredShare } from '../../../search/bm25.js';
-import { leastOwnShare } from '../../../search/section-score.js';
+import { leastOwnShare, looksAt } from '../../../search/section-score.js';
 import { noStatistics, weighQuery, type TermStatistics } from '../../../search/query-terms.js';
 import { analyzeText } from '../../../text/analyze-text.js';
 import type { MirroredDocument } from '../mirror/mirrored.js';
@@ -30,33 +30,69 @@ interface WordsQuery {
 interface WordsRequest extends WordsQuery {
   readonly minScore: number;
   readonly limit: number;
+  /** While fewer chunks reach the least score, more are looked at. */
+  readonly enough: number;
   /** Null when everything in the caller's partitions may be found. */
   readonly mask: Mask | null;
 }
 
 /**
  * Finds the chunks that score highest by themselves by the words of the query, and orders them by the score that counts their
- * sections, too; it is at least `minScore`. With a `minScore` of 0, chunks that hold none of the words follow while there
- * is room, by document id and number.
+ * sections, too; it is at least `minScore`, and while it is so for fewer than `enough`, more chunks are looked at. With a
+ * `minScore` of 0, chunks that hold none of the words follow while there is room, by document id and number.
  */
 export function searchWords(tables: Tables, request: WordsRequest): ScoredSlots {
   const { chunks, partitions, compare } = tables;
-  const { callerId, minScore, limit } = request;
+  const { callerId, minScore, enough } = request;
   const readable = partitions.readableBy(callerId).map(({ partition }) => partition);
   const available = readable.reduce((sum, { shard }) => sum + shard.chunks, 0);
-  const ranked = createTopChunks(Math.min(limit, available), compare);
+  const limit = Math.min(request.limit, available);
   const query = weigh(tables, request);
-  const score = createScore(chunks, query);
+  const among = { readable, available, query, score: createScore(chunks, query) };
   const isAllowed = createIsAllowed(tables, request.mask);
+  const folded = createSectionScores(chunks, query);
+  let top = createTopChunks(limit, compare);
+  for (const wanted of looksAt(request.limit)) {
+    const looked = Math.min(wanted, available);
+    const ranked = bestByThemselves(tables, request, { ...among, isAllowed, looked });
+    top = createTopChunks(limit, compare);
+    const reached = offerFolded(ranked, { folded, minScore, top });
+    if (reached >= enough || ranked.slots.length < wanted) break;
+  }
+  if (minScore <= 0 && top.threshold === -Infinity) fillUp(tables, { ...among, isAllowed, top });
+  return top.take();
+}
+
+/** Finds as many of the chunks that score highest by themselves as are looked at. */
+function bestByThemselves(
+  tables: Tables,
+  { minScore, mask }: WordsRequest,
+  {
+    readable,
+    available,
+    query,
+    score,
+    isAllowed,
+    looked,
+  }: {
+    readonly readable: readonly Partition[];
+    readonly available: number;
+    readonly query: TermWeights;
+    readonly score: (slot: number) => number;
+    readonly isAllowed: (slot: number) => boolean;
+    readonly looked: number;
+  },
+): ScoredSlots {
+  const ranked = createTopChunks(looked, tables.compare);
   const least = leastOwnShare(minScore);
   const take = (slot: number) => {
     const share = score(slot);
     if (share > 0 && share >= least) ranked.offer(slot, share);
   };
-  const few = fewSlots(tables, request.mask, available);
+  const few = fewSlots(tables, mask, available);
   if (few) for (const slot of few.filter(isAllowed)) take(slot);
   else {
-    const likely = createLikelyChunks({ limit: Math.min(limit, available), minScore: least, take });
+    const likely = createLikelyChunks({ limit: looked, minScore: least, take });
     const offers = {
       get threshold() {
         return likely.threshold;
@@ -68,13 +104,10 @@ export function searchWords(tables: Tables, request: WordsRequest): ScoredSlots 
     for (const { shard } of readable) shard.score(query, offers);
     likely.finish();
   }
-  const top = createTopChunks(Math.min(limit, available), compare);
-  offerFolded(ranked.take(), { folded: createSectionScores(chunks, query), minScore, top });
-  if (minScore <= 0 && top.threshold === -Infinity) fillUp(tables, { readable, score, isAllowed, top });
-  return top.take();
+  return ranked.take();
 }
 
-/** Offers chunks with the scores that count their sections, too. */
+/** Offers chunks with the scores that count their sections, too. @returns how many reach the least score */
 function offerFolded(
   { slots, scores }: ScoredSlots,
   {
@@ -86,13 +119,17 @@ function offerFolded(
     readonly minScore: number;
     readonly top: TopChunks;
   },
-): void {
+): number {
+  let reached = 0;
   for (let i = 0; i < slots.length; i += 1) {
     // `?? 0` reads what is known to be there.
     const slot = slots[i] ?? 0;
     const share = folded(slot, scores[i] ?? 0);
-    if (share >= minScore) top.offer(slot, share);
+    if (share < minScore) continue;
+    reached += 1;
+    top.offer(slot, share);
   }
+  return reached;
 }
 
 /** Returns a function that scores a chunk by the words of the query. */

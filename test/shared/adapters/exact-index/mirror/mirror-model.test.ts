@@ -21,7 +21,7 @@ import {
   type Row,
   type World,
 } from '../../../../support/mirror-worlds.js';
-import { compareAddresses, rankedByOwn, scoresOfDocument } from '../../../../support/section-scores.js';
+import { compareAddresses, indexByScan, scoresOfDocument } from '../../../../support/section-scores.js';
 
 const FILTERS: readonly (Filter | null)[] = [
   null,
@@ -70,13 +70,20 @@ function scored(rows: World['rows'], { callerId, filter, query }: Asked) {
     .sort((a, b) => b.score - a.score || compareAddresses(a, b));
 }
 
+interface WordsAsked extends Asked {
+  limit: number;
+  enough: number;
+  minScore: number;
+}
+
 /** What a search answers with: the best by themselves, ranked by the folded score, and then those that score 0. */
-function answerOf(rows: World['rows'], asked: Asked & { limit: number; minScore: number }) {
-  return rankedByOwn(scored(rows, asked), asked.limit, compareAddresses)
-    .filter(({ score }) => score >= asked.minScore)
-    .sort((a, b) => b.score - a.score || compareAddresses(a, b))
-    .slice(0, asked.limit)
-    .map(({ documentId, generation, number, score }) => ({ documentId, generation, number, score }));
+function answerOf(rows: World['rows'], asked: WordsAsked) {
+  return indexByScan(scored(rows, asked), asked).map(({ documentId, generation, number, score }) => ({
+    documentId,
+    generation,
+    number,
+    score,
+  }));
 }
 
 async function maskOf(mirror: Mirror, { callerId, filter }: Asked): Promise<Mask> {
@@ -87,7 +94,7 @@ async function maskOf(mirror: Mirror, { callerId, filter }: Asked): Promise<Mask
 
 const unpacked = (found: PackedCandidates) => unpackCandidates(found);
 
-async function expectWords({ mirror, rows }: World, asked: Asked & { limit: number; minScore: number }) {
+async function expectWords({ mirror, rows }: World, asked: WordsAsked) {
   const { callerId, filter } = asked;
   const needsNoMask = filter === null && mirror.readsWholePartitions(callerId);
   const mask = await maskOf(mirror, asked);
@@ -139,6 +146,7 @@ const question = fc.record({
   filter: fc.constantFrom(...FILTERS),
   query: fc.array(fc.constantFrom(...WORDS, 'unknown'), { maxLength: 5 }).map((words) => words.join(' ')),
   limit: fc.constantFrom(0, 1, 5, 60, 5_000),
+  enough: fc.constantFrom(0, 1, 3, 5_000),
   minScore: fc.constantFrom(0, Number.MIN_VALUE, 0.2, 0.7),
   skip: fc.constantFrom(0, 3),
 });
@@ -152,7 +160,7 @@ describe('a mirror', () => {
         async (steps, last) => {
           const world = openMirror();
           const ask = async (asked: typeof last) => {
-            await expectWords(world, asked);
+            await expectWords(world, { ...asked, enough: Math.min(asked.enough, asked.limit) });
             await expectNearest(world, asked);
             await expectList(world, asked);
           };
