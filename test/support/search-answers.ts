@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import type { Hit } from '../../src/shared/search/hit.js';
 import type { SearchRequest } from '../../src/shared/search/request.js';
 import type { ScoredText } from './search-world.js';
-import { searchByScan } from './section-scores.js';
+import { lastCandidate, searchByScan } from './section-scores.js';
 
 /** Engines add up the same products in different orders. */
 const SCORE_TOLERANCE = 1e-6;
@@ -81,6 +81,20 @@ export function expectWords(
     .map(({ record: { id }, number }) => nameOf({ documentId: id, number }));
   expect(fillers.filter((name) => !silent.has(name))).toEqual([]);
   expect(new Set(fillers).size).toBe(fillers.length);
+}
+
+/**
+ * The same for a first page of chunks, where those that score by themselves what the last candidate does may be candidates or
+ * not: the others that score more must be, and those that score less must not.
+ */
+export function expectWordsButTies(
+  hits: readonly Hit[],
+  all: readonly ScoredText[],
+  asked: Pick<SearchRequest, 'k' | 'minScore' | 'per'>,
+): void {
+  const last = lastCandidate(all, asked.k);
+  const candidates = all.filter(({ own }) => own === 0 || own >= last);
+  expectAnswer(hits, candidates, { ...asked, isCertain: ({ own }) => own === 0 || own > last });
 }
 
 const nameOf = ({ documentId, number }: Pick<ScoredText, 'documentId' | 'number'>): string =>

@@ -4,6 +4,8 @@ import { packTerms, unpackTerms } from '../../src/shared/text/packed-terms.js';
 
 /** Chunks of a section. */
 const SECTION = 8;
+/** Candidates beyond the hits that are asked for. */
+const SPARE = 16;
 
 /** The chunks of a document that are in the section of one of them, itself among them. */
 export function sectionAround<Chunk>(chunks: readonly Chunk[], number: number): Chunk[] {
@@ -25,6 +27,11 @@ export function scoresOfDocument(
     const longer = weights.averageLength * Math.sqrt(Math.sqrt(around.length));
     return { own, score: 0.5 * own + 0.5 * share(together(around), longer) };
   });
+}
+
+/** What the last candidate of a first page of chunks scores by itself. */
+export function lastCandidate(all: readonly { readonly own: number }[], k: number): number {
+  return all.map(({ own }) => own).sort((a, b) => b - a)[k + SPARE - 1] ?? 0;
 }
 
 interface Asked {
@@ -69,7 +76,7 @@ export function searchByScan<Text extends Scored>(
   { k, minScore, per }: Asked,
   isHit: (text: Text) => boolean = () => true,
 ): Text[] {
-  const needed = (per === 'document' ? 4 * k : k) + 16;
+  const needed = (per === 'document' ? 4 * k : k) + SPARE;
   for (let width = 1; ; width *= 2) {
     const limit = width * needed;
     const enough = per === 'document' ? limit : width * k;
