@@ -5,6 +5,7 @@ import { createHybridRanker, createLexicalRanker, type Ranker } from '../../src/
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { EXACT_SCORES, expectAnswer, expectWords, expectWordsButTies } from '../support/search-answers.js';
 import { openSearchWorld, type SearchWorld, type WorldDocument } from '../support/search-world.js';
+import { describeLeastScore } from './least-score-contract.js';
 import { until } from '../support/until.js';
 import { parsed } from './index-data.js';
 
@@ -190,52 +191,7 @@ export function describeWordIndex(
       );
     });
 
-    describe('of chunks that score less with what is around them', () => {
-      const query = 'harbour crane';
-      const k = 10;
-      const LONE = 60;
-      let scored: Awaited<ReturnType<SearchWorld['scores']>> = [];
-      let minScore = 0;
-
-      beforeAll(async () => {
-        await world.clear();
-        const other = (length: number) => Array.from({ length }, (_, i) => `wagon${String(i)}`).join(' ');
-        for (let n = 0; n < LONE; n += 1) {
-          const around = Array.from({ length: 7 }, () => other(20));
-          await world.publish(await world.create(), [query, ...around]);
-        }
-        for (let n = 0; n < 3; n += 1) {
-          const alike = Array.from({ length: 8 }, () => `${query} ${other(4)}`);
-          await world.publish(await world.create(), alike);
-        }
-        scored = await world.scores(query, { ranker, callerId: CALLER, isWanted: () => true });
-        const alone = scored.filter(({ text }) => text === query);
-        const others = scored.filter(({ own, text }) => own > 0 && text !== query);
-        minScore = Math.min(...others.map(({ score }) => score));
-        expect(Math.max(...alone.map(({ score }) => score))).toBeLessThan(minScore);
-        expect(Math.min(...alone.map(({ own }) => own))).toBeGreaterThan(
-          Math.max(...others.map(({ own }) => own)),
-        );
-        expect(others).toHaveLength(24);
-      });
-
-      test.each(['chunk', 'document'] as const)(
-        'a least score that the first candidates do not reach leaves no place free: %s',
-        async (per) => {
-          const asked = { callerId: CALLER, query, filter: null, k, minScore, per };
-          const hits = await world.createSearch(index, ranker)(asked);
-          expect(hits).toHaveLength(per === 'chunk' ? k : 3);
-          expectWords(hits, scored, asked);
-        },
-      );
-
-      test('all that reach it are found while there are fewer than the limit', async () => {
-        const asked = { callerId: CALLER, query, filter: null, minScore };
-        expect(await index.words.search({ ...asked, limit: 30 })).toHaveLength(24);
-        expect(await index.words.search({ ...asked, limit: 5 })).toHaveLength(5);
-        expect((await index.words.search({ ...asked, limit: 26, enough: 1 })).length).toBeGreaterThan(0);
-      });
-    });
+    describeLeastScore(() => ({ world, index }));
 
     describe('of more chunks than are candidates', () => {
       let rare: string;

@@ -15,7 +15,7 @@ import { coveredShare, lengthDamping } from './bm25.js';
 /** So many chunks of a document in a row are a section, the first from chunk 0 on. It bounds what a score reads. */
 export const SECTION_CHUNKS = 8;
 /** A search by words looks at this many chunks for hits of a least score, or at `MOST_FOR_EACH` for each that is wanted. */
-const MOST_LOOKED_AT = 512;
+const MOST_LOOKED_AT = 256;
 const MOST_FOR_EACH = 4;
 /** Scores that were added up in another order differ in their last digits. */
 const SPARE = 1e-9;

@@ -48,40 +48,42 @@ export function searchWords(tables: Tables, request: WordsRequest): ScoredSlots 
   const available = readable.reduce((sum, { shard }) => sum + shard.chunks, 0);
   const limit = Math.min(request.limit, available);
   const query = weigh(tables, request);
-  const among = { readable, available, query, score: createScore(chunks, query) };
-  const isAllowed = createIsAllowed(tables, request.mask);
+  const score = createScore(chunks, query);
+  const among: Among = {
+    readable,
+    available,
+    query,
+    score,
+    isAllowed: createIsAllowed(tables, request.mask),
+  };
   const folded = createSectionScores(chunks, query);
   let top = createTopChunks(limit, compare);
   for (const wanted of looksAt(request.limit)) {
     const looked = Math.min(wanted, available);
-    const ranked = bestByThemselves(tables, request, { ...among, isAllowed, looked });
+    const ranked = bestByThemselves(tables, request, { ...among, looked });
     top = createTopChunks(limit, compare);
     const reached = offerFolded(ranked, { folded, minScore, top });
     if (reached >= enough || ranked.slots.length < wanted) break;
   }
-  if (minScore <= 0 && top.threshold === -Infinity) fillUp(tables, { ...among, isAllowed, top });
+  if (minScore <= 0 && top.threshold === -Infinity) fillUp(tables, { ...among, top });
   return top.take();
+}
+
+/** What is searched, and how its chunks score by themselves. */
+interface Among {
+  readonly readable: readonly Partition[];
+  /** How many chunks these have. */
+  readonly available: number;
+  readonly query: TermWeights;
+  readonly score: (slot: number) => number;
+  readonly isAllowed: (slot: number) => boolean;
 }
 
 /** Finds as many of the chunks that score highest by themselves as are looked at. */
 function bestByThemselves(
   tables: Tables,
   { minScore, mask }: WordsRequest,
-  {
-    readable,
-    available,
-    query,
-    score,
-    isAllowed,
-    looked,
-  }: {
-    readonly readable: readonly Partition[];
-    readonly available: number;
-    readonly query: TermWeights;
-    readonly score: (slot: number) => number;
-    readonly isAllowed: (slot: number) => boolean;
-    readonly looked: number;
-  },
+  { readable, available, query, score, isAllowed, looked }: Among & { readonly looked: number },
 ): ScoredSlots {
   const ranked = createTopChunks(looked, tables.compare);
   const least = leastOwnShare(minScore);
@@ -174,17 +176,7 @@ function createIsAllowed({ chunks: { links } }: Tables, mask: Mask | null): (slo
 /** Offers the chunks that score 0. */
 function fillUp(
   { chunks: { links, tieOf }, documents }: Tables,
-  {
-    readable,
-    score,
-    isAllowed,
-    top,
-  }: {
-    readonly readable: readonly Partition[];
-    readonly score: (slot: number) => number;
-    readonly isAllowed: (slot: number) => boolean;
-    readonly top: TopChunks;
-  },
+  { readable, score, isAllowed, top }: Among & { readonly top: TopChunks },
 ): void {
   /** Whether a chunk certainly comes after those that fill the places already. */
   const isBeyond = (slot: number) => top.lowest !== null && tieOf(slot) > tieOf(top.lowest);
