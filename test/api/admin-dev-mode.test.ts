@@ -78,7 +78,7 @@ describe('in a browser', () => {
   browserTest('the board shows jobs, asks no other server, and leads to their documents', async () => {
     const answer = await fetch(`${service.url}/ingest/text`, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
+      headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${makeToken()}` },
       body: JSON.stringify({ content: 'Nine barrels of cider.' }),
     });
     const { external_id: id } = (await answer.json()) as { external_id: string };

@@ -47,6 +47,7 @@ describe('who may see /admin', () => {
       'cache-quick',
       'embedding',
       'ingestion',
+      'ingestion-groups',
       'ingestion-quick',
       'maintenance',
       'usage',

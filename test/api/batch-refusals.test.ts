@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createBodyBudget, type BodyBudget } from '../../src/api/http/request/body-budget.js';
+import { countUnfinishedIngests } from '../../src/shared/documents/unfinished-ingests.js';
 import { UnavailableError } from '../../src/shared/errors.js';
 import { jsonBody, makeToken, type ApiAnswer } from '../support/api.js';
 import { inShort, linesOf, ndjson, outcomesOf, type WireOutcome } from '../support/batches.js';
@@ -110,6 +111,7 @@ test.each<[string, (count: number) => Promise<ApiAnswer>]>([
 
 describe('a stream', () => {
   test('ends in order when the service stops, with the line from which to go on', async () => {
+    const waiting = await countUnfinishedIngests(api.redis);
     const { socket, until: seen } = await openRaw(api.port);
     socket.write(
       `${[
@@ -121,9 +123,7 @@ describe('a stream', () => {
         'Content-Length: 100000',
       ].join('\r\n')}\r\n\r\n${ndjson(texts(2))}{"content": "half`,
     );
-    const queue = api.jobs.queue('ingestion-quick');
-    await queue.waitUntilReady();
-    await until(async () => (await queue.getPrioritizedCount()) === 2);
+    await until(async () => (await countUnfinishedIngests(api.redis)) === waiting + 2);
     stopping.abort();
     const answer = await seen(/\r\n0\r\n\r\n$/);
     expect(answer).toMatch(/"index":0,"status":"queued"[^]*"index":1,"status":"queued"/);

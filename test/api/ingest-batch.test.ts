@@ -15,7 +15,7 @@ afterAll(async () => {
   await api.close();
 });
 afterEach(async () => {
-  await api.jobs.queue('ingestion-quick').drain();
+  for (const lane of ['ingestion-quick', 'ingestion-groups'] as const) await api.jobs.queue(lane).drain();
 });
 
 const ingest = (body: unknown, prefer = 'respond-async'): Promise<ApiAnswer> => {
@@ -23,6 +23,13 @@ const ingest = (body: unknown, prefer = 'respond-async'): Promise<ApiAnswer> => 
   const headers = { 'Content-Type': 'application/json', Prefer: prefer };
   return api.request('/ingest/batch', { ...init, headers, token });
 };
+/** The documents of the group whose job waits, the only one. */
+async function queuedGroup(): Promise<readonly string[]> {
+  const queue = api.jobs.queue('ingestion-groups');
+  await until(async () => (await queue.getPrioritizedCount()) === 1);
+  const [job] = await queue.getPrioritized();
+  return (job?.data as { documentIds: string[] }).documentIds;
+}
 const texts = (count: number) => Array.from({ length: count }, (_, i) => ({ content: `text ${String(i)}` }));
 
 describe('POST /ingest/batch with JSON', () => {
@@ -166,10 +173,8 @@ describe('POST /ingest/batch with JSON', () => {
 
   test('waits for all of its documents, and answers 200 when they are done', async () => {
     const answering = ingest({ documents: texts(3) }, 'wait=60');
-    const queue = api.jobs.queue('ingestion-quick');
-    await until(async () => (await queue.getPrioritizedCount()) === 3);
-    const jobs = await queue.getPrioritized();
-    const ids = jobs.map(({ data }) => (data as { documentId: string }).documentId);
+    const ids = await queuedGroup();
+    expect(ids).toHaveLength(3);
     await playIngest(api, ids[2] ?? '', ['c']);
     await playFailure(api, ids[1] ?? '', 'too_large');
     await playIngest(api, ids[0] ?? '', ['a']);
@@ -188,10 +193,8 @@ describe('POST /ingest/batch with JSON', () => {
   test('has one deadline for all, and answers 202 with what is not done by then', async () => {
     const start = performance.now();
     const answering = ingest({ documents: texts(2) }, 'wait=2');
-    const queue = api.jobs.queue('ingestion-quick');
-    await until(async () => (await queue.getPrioritizedCount()) === 2);
-    const [first] = await queue.getPrioritized();
-    await playIngest(api, (first?.data as { documentId: string }).documentId, ['a']);
+    const [first = ''] = await queuedGroup();
+    await playIngest(api, first, ['a']);
     const answer = await answering;
     expect(performance.now() - start).toBeGreaterThan(1_900);
     expect(answer.status).toBe(202);
@@ -199,6 +202,15 @@ describe('POST /ingest/batch with JSON', () => {
       [0, 'completed'],
       [1, 'queued'],
     ]);
+  });
+
+  test('puts texts into groups of 32, a job for each, and gives what is not short jobs of its own', async () => {
+    const documents = [...texts(66), { content: 'long '.repeat(4_000) }];
+    expect((await ingest({ documents })).status).toBe(202);
+    const groups = await api.jobs.queue('ingestion-groups').getPrioritized();
+    const sizes = groups.map(({ data }) => (data as { documentIds: string[] }).documentIds.length);
+    expect(sizes.sort()).toEqual([2, 32, 32]);
+    expect(await api.jobs.queue('ingestion-quick').getPrioritizedCount()).toBe(1);
   });
 
   test('says of a document that was deleted meanwhile that it is gone', async () => {

@@ -17,7 +17,7 @@ afterAll(async () => {
   await api.close();
 });
 afterEach(async () => {
-  await api.jobs.queue('ingestion-quick').drain();
+  for (const lane of ['ingestion-quick', 'ingestion-groups'] as const) await api.jobs.queue(lane).drain();
 });
 
 const headers = { 'Content-Type': 'application/x-ndjson', Prefer: 'respond-async' };

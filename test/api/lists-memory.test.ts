@@ -33,6 +33,8 @@ function openDocuments(memory: ReturnType<typeof createAnswerMemory>) {
     readState: never,
     readStates: never,
     findFinished: never,
+    publishGroup: never,
+    readGroup: never,
     createMany: never,
     readLineDigests: never,
     create: never,

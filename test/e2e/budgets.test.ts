@@ -51,7 +51,12 @@ describeOnEachIndex((start) => {
     [...commands.values()].reduce((total, calls) => total + calls, 0);
 
   const ingest = async (content: string) => {
-    const { status, body } = await client.ingestText(content, {}, { prefer: 'wait=60' });
+    // A text that may be a duplicate is stored by itself and has a job of its own.
+    const { status, body } = await client.ingestText(
+      content,
+      { on_duplicate: 'return' },
+      { prefer: 'wait=60' },
+    );
     expect(status).toBe(200);
     return body.external_id;
   };

@@ -77,3 +77,26 @@ test('a document that kills its worker three times fails, and those beside it ar
   await until(() => Promise.resolve(service.workers.some(hasEnded)));
   expect((await read(poisonous)).status).toBe('processing');
 }, 240_000);
+
+test('in a batch it fails alone: those of its group are completed', async () => {
+  const documents = Array.from({ length: 12 }, (_, n) => ({
+    content: n === 7 ? 'a batch full of poison' : `a batch of ships and harbours ${String(n)}`,
+  }));
+  const prefer = 'respond-async';
+  const { status, body } = await client.post<{ document_id: string }[]>(
+    '/ingest/batch',
+    { documents },
+    { prefer },
+  );
+  expect(status).toBe(202);
+  const ids = body.map(({ document_id: id }) => id);
+  const statuses = () => Promise.all(ids.map(async (id) => (await read(id)).status));
+  const end = Date.now() + 150_000;
+  while (Date.now() < end && (await statuses()).some((each) => each === 'queued' || each === 'processing')) {
+    await sleep(100);
+    if (!service.workers.some(hasEnded)) continue;
+    service.workers.splice(service.workers.findIndex(hasEnded), 1);
+    service.startWorker('embedding');
+  }
+  expect(await statuses()).toEqual(ids.map((_, n) => (n === 7 ? 'failed' : 'completed')));
+}, 240_000);

@@ -12,11 +12,15 @@ import {
 } from './fields.js';
 import { counting } from './write-embedded.js';
 
-/** A generation that consists of one batch, whose terms fit one step. */
-export interface WholeGeneration extends Omit<TextBatch, 'first' | 'chunks'> {
+/** A generation that consists of one batch. */
+export interface WholeTexts extends Omit<TextBatch, 'first' | 'chunks'> {
   readonly chunks: readonly WholeChunk[];
   /** The tokens of all chunks together. */
   readonly tokens: number;
+}
+
+/** The same, whose terms fit one step. */
+export interface WholeGeneration extends WholeTexts {
   /** The terms of all chunks together. */
   readonly terms: BatchTerms;
   /** The owner whose term statistics count the chunks; null for nobody's. */
@@ -32,19 +36,25 @@ export interface WholeWrite {
   readonly arguments: readonly (string | Buffer)[];
 }
 
-export function wholeWrite(
-  vectors: VectorSet,
-  { chunks, tokens, terms, owner, ...batch }: WholeGeneration,
-): WholeWrite {
-  const { documentId, generation, tags } = batch;
-  const [mark, count] = embeddedFields(vectors, 0);
-  const closed = ['document', documentId, 'chunks', String(chunks.length), 'tokens', String(tokens)];
-  const fields = [...closed, mark, '1', count, '1', 'tagged', taggedValue(tags, chunks.length)];
-  const rows = chunks.map((chunk) => [...textFields(batch, chunk), ...vectorFields(chunk, vectors)]);
+export function wholeWrite(vectors: VectorSet, { terms, owner, ...whole }: WholeGeneration): WholeWrite {
+  const { generation, tags, chunks } = whole;
+  const { fields, rows } = wholeFields(vectors, whole);
   return {
     generation,
     tags,
     keys: [keys.statistics(owner), ...chunks.map(({ number }) => keys.chunk(generation, number))],
     arguments: [...withLengths([fields]), ...counting({ batch: 0, terms, owner }), ...withLengths(rows)],
   };
+}
+
+/** The fields of a generation that is closed and embedded, and those of each of its chunks. */
+export function wholeFields(
+  vectors: VectorSet,
+  { chunks, tokens, ...batch }: WholeTexts,
+): { readonly fields: string[]; readonly rows: (string | Buffer)[][] } {
+  const [mark, count] = embeddedFields(vectors, 0);
+  const closed = ['document', batch.documentId, 'chunks', String(chunks.length), 'tokens', String(tokens)];
+  const fields = [...closed, mark, '1', count, '1', 'tagged', taggedValue(batch.tags, chunks.length)];
+  const rows = chunks.map((chunk) => [...textFields(batch, chunk), ...vectorFields(chunk, vectors)]);
+  return { fields, rows };
 }

@@ -24,6 +24,8 @@ export interface Effects {
   readonly discard?: readonly string[];
   /** The source of the pending content, if it is short: the record holds it until it is among `discardObjects`. */
   readonly source?: ShortSource | undefined;
+  /** The group of new documents whose job ingests this one. The record notes it, so that the sweep finds that job. */
+  readonly group?: string | undefined;
   /** Sources that nothing refers to any more. */
   readonly discardObjects?: readonly string[];
   readonly usage?: readonly UsageEvent[];

@@ -6,8 +6,11 @@ import type { Effects } from './change.js';
 import { commitChange, commitRequest, refusalOf, type CommitParts } from './commit.js';
 import { commitNewScript } from './commit-script.js';
 
-/** A record that is to be written, with the bytes of its content if that is a short text. */
-export interface NewRecord extends Pick<Effects, 'source' | 'onlyNewContent' | 'reservation' | 'lineDigest'> {
+/** A record that is to be written, with the bytes of its content if that is a short text, and the group that it is in. */
+export interface NewRecord extends Pick<
+  Effects,
+  'source' | 'group' | 'onlyNewContent' | 'reservation' | 'lineDigest'
+> {
   readonly record: DocumentRecord;
 }
 

@@ -12,7 +12,7 @@ import { isShortSource } from '../storage/short-sources.js';
 import type { Change } from './change.js';
 import { commitScript, commitWholeScript, DELETED, NOT_WHOLE, REINDEXED } from './commit-script.js';
 import { contentFields, SAME_CONTENT, SameContentError } from './content-hashes.js';
-import { changedFields, LINE_DIGEST } from './record-fields.js';
+import { changedFields, GROUP_FIELD, LINE_DIGEST } from './record-fields.js';
 
 /** What is needed to write a change. */
 export interface CommitParts {
@@ -94,6 +94,7 @@ export function commitRequest(
     ...Object.entries(fields).flat(),
     ...(change.source ? [change.source.storageKey, change.source.bytes] : []),
     ...(change.lineDigest === undefined ? [] : [LINE_DIGEST, change.lineDigest]),
+    ...(change.group === undefined ? [] : [GROUP_FIELD, change.group]),
   ];
   const payload = {
     ...commitPayload(id, before, { change, isTagged: 'tags' in fields }),

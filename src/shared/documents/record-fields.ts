@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import {
   documentSchema,
   matchableSchema,
@@ -25,6 +25,9 @@ export const LINE_DIGEST = 'line';
 /** Reads by what lines documents were made, in the order of their ids; null for all others. */
 export const readLineDigests = (redis: Redis, ids: readonly string[]): Promise<(string | null)[]> =>
   Promise.all(ids.map((id) => redis.hGet(keys.document(id), LINE_DIGEST)));
+
+/** The field beside those of the record that names the group in which a new document is ingested. */
+export const GROUP_FIELD = 'group';
 
 /** Null when there is no such document. */
 export async function readRecord(redis: Redis, id: string): Promise<DocumentRecord | null> {
@@ -67,6 +70,16 @@ function parseFields<Schema extends z.ZodType>(
 }
 
 const parseJson = (text: string): unknown => JSON.parse(text);
+
+/** Parses a JSON list of the values of `RECORD_FIELDS`. @throws MalformedRecordError */
+export function parseRecordList(text: string): DocumentRecord {
+  try {
+    const values = z.array(z.unknown()).parse(parseJson(text));
+    return documentSchema.parse(Object.fromEntries(RECORD_FIELDS.map((name, i) => [name, values[i]])));
+  } catch (error) {
+    throw new MalformedRecordError('the record of a document cannot be read', { cause: error });
+  }
+}
 
 /** Called with the document whose record cannot be read, and with the error. */
 export type OnMalformed = (documentId: string, error: unknown) => void;
@@ -123,8 +136,19 @@ export function changedFields(
   tags?: string,
 ): Record<string, string> {
   if (!before) return documentFields(after);
-  const old = jsonFields(before);
-  const changed = Object.entries(jsonFields(after)).filter(([name, value]) => old[name] !== value);
-  const isTagged = changed.some(([name]) => TAGGED.includes(name));
-  return { ...Object.fromEntries(changed), ...(isTagged ? { tags: tags ?? documentTags(after) } : {}) };
+  const changed = changedJsonFields(before, after);
+  const isTagged = TAGGED.some((name) => name in changed);
+  return { ...changed, ...(isTagged ? { tags: tags ?? documentTags(after) } : {}) };
+}
+
+/** The fields of a record's hash that differ, without its tags. A value that is the very same is not compared as JSON. */
+export function changedJsonFields(before: DocumentRecord, after: DocumentRecord): Record<string, string> {
+  const old: Readonly<Record<string, unknown>> = before;
+  const changed: Record<string, string> = {};
+  for (const [name, value] of Object.entries(after)) {
+    if (value === old[name]) continue;
+    const json = JSON.stringify(value);
+    if (json !== JSON.stringify(old[name])) changed[name] = json;
+  }
+  return changed;
 }

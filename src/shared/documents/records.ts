@@ -5,10 +5,13 @@ import type { Redis } from '../redis/client.js';
 import type { Change, Effects, Transition } from './change.js';
 import { commitChange } from './commit.js';
 import { commitNew, type NewRecord } from './commit-new.js';
+import { keys } from '../redis/keys.js';
+import { publishGroup, type PublishedGroup } from './publish-group.js';
 import { readRecords } from './read-records.js';
 import { findFinished, readStates } from './read-states.js';
 import {
   absentIfMalformed,
+  GROUP_FIELD,
   readLineDigests,
   readRecord,
   readState,
@@ -19,6 +22,8 @@ import {
 export interface Records {
   /** Null when there is no such document. */
   read(id: string): Promise<DocumentRecord | null>;
+  /** The group whose job ingests a new document; null for all others. */
+  readGroup(id: string): Promise<string | null>;
   /** Reads only what tells whether something is being done with the document; null when there is none. */
   readState(id: string): Promise<DocumentState | null>;
   /** The same for many documents, in the order of their ids. */
@@ -34,6 +39,11 @@ export interface Records {
   create(record: DocumentRecord, effects?: Effects): Promise<void>;
   /** The same for many records in few steps. Resolves with the error of each, or null where it was written. */
   createMany(created: readonly NewRecord[]): Promise<(Error | null)[]>;
+  /**
+   * Publishes new documents with all that they consist of, in one step and all of them or none.
+   * @returns the places of those that have changed since they were read; nothing was written if there are any
+   */
+  publishGroup(group: PublishedGroup): Promise<number[]>;
   /**
    * Applies `transition` atomically, and again to the newer record when another process came first. `known` is a
    * record that was read a moment ago, which saves reading it again.
@@ -61,10 +71,12 @@ export function createRecords(
   const read = (id: string) => readRecord(redis, id);
   return {
     read,
+    readGroup: (id) => redis.hGet(keys.document(id), GROUP_FIELD),
     readState: (id) => readState(redis, id),
     readStates: (ids) => readStates(redis, ids, onMalformed),
     findFinished: (ids) => findFinished(redis, ids),
     readLineDigests: (ids) => readLineDigests(redis, ids),
+    publishGroup: (group) => publishGroup({ redis, vectors }, group),
     createMany: (created) => commitNew({ redis, vectors, groups }, created),
     readMany: (ids) => Promise.all(ids.map((id) => read(id).catch(absentIfMalformed(id, onMalformed)))),
     readSome: (ids, enoughBytes) => readRecords(redis, ids, { enoughBytes, onMalformed }),

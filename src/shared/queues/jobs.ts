@@ -12,6 +12,7 @@ import {
   type cacheJob,
   type cleanJob,
   type embedJob,
+  type ingestGroupJob,
   type ingestJob,
   type retagJob,
 } from './payloads.js';
@@ -24,11 +25,12 @@ export type QueueName = (typeof QUEUES)[number];
 
 /**
  * The lanes, each of which is a BullMQ queue. Quick files and small caches have lanes of their own, so that they never
- * wait for slow ones.
+ * wait for slow ones, and so have groups of short texts, so that a single text never waits for them.
  */
 export const LANES = [
   'ingestion',
   'ingestion-quick',
+  'ingestion-groups',
   'embedding',
   'cache',
   'cache-quick',
@@ -36,6 +38,9 @@ export const LANES = [
   'maintenance',
 ] as const;
 export type LaneName = (typeof LANES)[number];
+
+/** Where the job of a group may be: where it begins, and where it waits for a provider. */
+export const GROUP_LANES = ['ingestion-groups', 'embedding'] as const;
 
 /** The options of all jobs. Finished jobs stay for the dashboard for a limited time. */
 const defaults: JobsOptions = {
@@ -53,6 +58,12 @@ export function openQueue(name: LaneName, connection: ConnectionOptions): Queue 
 export interface JobOrigin {
   readonly callerId: string;
   readonly requestId: string;
+}
+
+/** A record that is to be ingested, and the group that it is in if it is ingested with others. */
+export interface QueuedRecord {
+  readonly record: DocumentRecord;
+  readonly group?: string | undefined;
 }
 
 interface CreateJobsOptions {
@@ -78,17 +89,19 @@ export function createJobs({ connection, redis, onError }: CreateJobsOptions) {
     /** @param options.isPatient whether nobody waits for the job, so that it goes after jobs that its caller waits for */
     addIngest: (record: DocumentRecord, options: { requestId: string; isPatient?: boolean }) =>
       add(ingestOf(record, options)),
-    /** The same for many records of one caller, which take their turns in this order. */
+    /** The same for many records of one caller, which take their turns in this order. Those of a group share a job. */
     addIngests: async (
-      records: readonly DocumentRecord[],
+      queued: readonly QueuedRecord[],
       options: { requestId: string; isPatient?: boolean },
     ) => {
-      await Promise.all(ingestsOf(records, options).map(add));
+      await Promise.all(ingestsOf(queued, options).map(add));
     },
     /** Removes the job of an attempt that is over. A job that runs already finds this out by itself. */
     removeIngest: async (record: DocumentRecord) => {
       await queues.queue(ingestLane(record.pending)).remove(jobIds.ingest(fenceOf(record)));
     },
+    /** Adds the job that ingests a group of texts with the help of a provider. */
+    addEmbedGroup: (jobId: string, group: z.infer<typeof ingestGroupJob>) => add(embedGroupOf(jobId, group)),
     addEmbeds: (of: Fence, batches: readonly number[], origin: JobOrigin & { total: number }) =>
       add(embedsOf(of, batches, origin)),
     addCleans: (generations: readonly string[], callerId: string) => add(cleansOf(generations, callerId)),
@@ -168,17 +181,51 @@ function ingestOf(
 
 /** One addition for each lane. */
 function ingestsOf(
-  records: readonly DocumentRecord[],
+  queued: readonly QueuedRecord[],
   options: { requestId: string; isPatient?: boolean },
 ): Addition[] {
   const byPlace = new Map<string, Addition[]>();
-  for (const addition of records.map((record) => ingestOf(record, options))) {
+  const groups = new Map<string, DocumentRecord[]>();
+  for (const { record, group } of queued)
+    if (group !== undefined) groups.set(group, [...(groups.get(group) ?? []), record]);
+  const alone = queued.filter(({ group }) => group === undefined);
+  const additions = [
+    ...alone.map(({ record }) => ingestOf(record, options)),
+    ...[...groups].map(([group, records]) => ingestGroupOf(group, records, options)),
+  ];
+  for (const addition of additions) {
     const place = `${addition.lane} ${addition.flow}`;
     const others = byPlace.get(place);
     if (others) others.push(addition);
     else byPlace.set(place, [addition]);
   }
   return [...byPlace.values()].map((same) => ({ ...at(same, 0), jobs: same.flatMap(({ jobs }) => jobs) }));
+}
+
+/** A group costs as much as its documents, so that it takes as many turns. */
+function ingestGroupOf(
+  group: string,
+  records: readonly DocumentRecord[],
+  { requestId, isPatient = false }: { requestId: string; isPatient?: boolean },
+): Addition {
+  const documentIds = records.map(({ id }) => id);
+  const callerId = callerOf(at(records, 0));
+  const data = { documentIds, callerId, requestId } satisfies z.infer<typeof ingestGroupJob>;
+  const cost = records.reduce((sum, record) => sum + ingestCost(record), 0);
+  return {
+    lane: 'ingestion-groups',
+    flow: flowOf(isPatient ? 'patient' : 'waiting', callerId),
+    jobs: [{ name: 'ingest-group', data, opts: { jobId: jobIds.ingestGroup(group) }, cost }],
+  };
+}
+
+function embedGroupOf(jobId: string, data: z.infer<typeof ingestGroupJob>): Addition {
+  const cost = data.documentIds.length;
+  return {
+    lane: 'embedding',
+    flow: flowOf('embed', data.callerId),
+    jobs: [{ name: 'embed-group', data, opts: { jobId }, cost }],
+  };
 }
 
 function embedsOf(

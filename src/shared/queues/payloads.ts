@@ -9,6 +9,8 @@ export const ingestJob = z.object({ ...fence, requestId });
 export const embedJob = z.object({ ...fence, batch: z.number(), batches: z.number(), requestId });
 /** In whose turns a job goes on; jobs of earlier versions did not say. */
 const callerId = z.string().default('');
+/** New short texts of one caller that are ingested together, all of them the first attempt at the first version. */
+export const ingestGroupJob = z.object({ documentIds: z.array(z.string()), callerId: z.string(), requestId });
 export const cleanJob = z.object({ generation: z.string(), callerId });
 export const retagJob = z.object({ documentId: z.string(), mark: z.number(), callerId, requestId });
 export const cacheJob = z.object({ ownerId: z.string(), name: z.string(), build: z.string(), requestId });
@@ -17,6 +19,8 @@ export const cacheJob = z.object({ ownerId: z.string(), name: z.string(), build:
 export const jobIds = {
   ingest: ({ documentId, version, attempt }: Fence) =>
     `ingest-${documentId}-${String(version)}-${String(attempt)}`,
+  /** In the lane of groups, or in that of embedding once a provider is to be asked. */
+  ingestGroup: (group: string) => `ingest-group-${group}`,
   embed: ({ documentId, version, attempt }: Fence, batch: number) =>
     `embed-${documentId}-${String(version)}-${String(attempt)}-${String(batch)}`,
   clean: (generation: string) => `clean-${generation}`,

@@ -63,7 +63,7 @@ export function stepArguments(batch: number, step: CountStep): string[] {
 }
 
 /** Groups terms by how many chunks hold them: for each group that number, the size of the group, and its terms. */
-function groupTerms({ terms, frequencies }: CountStep): string[] {
+export function groupTerms({ terms, frequencies }: Pick<CountStep, 'terms' | 'frequencies'>): string[] {
   const [first] = frequencies;
   // All terms of a single chunk are in as many chunks.
   if (first !== undefined && frequencies.every((frequency) => frequency === first))
@@ -83,12 +83,10 @@ function inGroups(frequency: number, terms: readonly string[]): string[] {
 }
 
 /**
- * A Lua function for the scripts that count or forget a part of a batch. It does nothing unless the generation is in
- * the state at which the part begins, so that no part is done twice, even when a process dies or another does the same.
- * It reads and writes the terms of a group with one command, since a command for each term costs more, here and in the
- * append-only file.
+ * A Lua function that adds to the counts of terms, or takes from them. It reads and writes the terms of a group with one
+ * command, since a command for each term costs more, here and in the append-only file.
  */
-export const COUNT_FUNCTION = `
+export const CHANGE_FUNCTION = `
 local function change(statistics, sign, at, last)
   while at < last do
     local by, first, final = sign * ARGV[at], at + 2, at + 1 + ARGV[at + 1]
@@ -106,6 +104,13 @@ local function change(statistics, sign, at, last)
     at = final + 1
   end
 end
+`;
+
+/**
+ * A Lua function for the scripts that count or forget a part of a batch. It does nothing unless the generation is in
+ * the state at which the part begins, so that no part is done twice, even when a process dies or another does the same.
+ */
+export const COUNT_FUNCTION = `${CHANGE_FUNCTION}
 local function put(generation, field, value)
   if value == '' then redis.call('HDEL', generation, field) else redis.call('HSET', generation, field, value) end
 end

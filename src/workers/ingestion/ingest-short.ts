@@ -1,35 +1,29 @@
 import { INDEXED_AT_ONCE } from '../../shared/batches.js';
-import { textHash, type ChunkText, type WholeChunk } from '../../shared/chunks/fields.js';
+import type { ChunkText, WholeChunk } from '../../shared/chunks/fields.js';
 import { wholeWrite } from '../../shared/chunks/write-whole.js';
 import type { VectorSet } from '../../shared/data-set/stored-vectors.js';
 import { generationId, type Content, type DocumentRecord } from '../../shared/document.js';
 import type { Records } from '../../shared/documents/records.js';
 import { statisticsOwner, isCurrent, publish, type Fence } from '../../shared/documents/transitions.js';
 import { IngestError } from '../../shared/errors.js';
-import type { Embedding } from '../../shared/models/embedding.js';
-import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
 import { MAX_SHORT_BYTES } from '../../shared/storage/short-sources.js';
 import { sumTerms, TERMS_AT_ONCE, type BatchTerms } from '../../shared/term-statistics/parts.js';
 import type { Outcome } from '../lane-worker.js';
-import { termsOfChunk } from './chunk-terms.js';
+import { embedPieces, type EmbedPiecesParts } from './embed-pieces.js';
 import type { FailDocument } from './fail-document.js';
 import type { Publish } from './publish.js';
 import { tagsWhenPublished } from './write-tags.js';
 
-interface Dependencies {
+interface Dependencies extends EmbedPiecesParts {
   readonly records: Records;
   /** The vectors that searches use. */
   readonly vectors: VectorSet;
-  readonly embedding: Embedding;
-  readonly metrics: WorkerMetrics;
   /** Reads a short text and cuts it into chunks. @throws IngestError when there are none */
   readonly readText: (content: Content) => Promise<readonly ChunkText[]>;
   readonly failDocument: FailDocument;
   readonly publish: Publish;
   /** @throws UnavailableError while Redis is short of memory */
   readonly requireMemory: () => Promise<void>;
-  /** @throws UnavailableError when the vectors have other dimensions than the data */
-  readonly checkDimensions: (dimensions: number) => Promise<void>;
 }
 
 export type IngestShort = ReturnType<typeof createIngestShort>;
@@ -73,24 +67,6 @@ export function createIngestShort(parts: Dependencies) {
       if (await writeAndPublish(parts, record, { whole, terms })) return 'published';
     }
   };
-}
-
-async function embedPieces(
-  { embedding, metrics, checkDimensions }: Dependencies,
-  pieces: readonly ChunkText[],
-  signal: AbortSignal,
-): Promise<WholeChunk[]> {
-  const texts = pieces.map(({ text, tokenCount }) => ({ text, tokens: tokenCount }));
-  const { vectors, tokens } = await embedding.embedDocuments(texts, { signal });
-  if (vectors[0]) await checkDimensions(vectors[0].length);
-  metrics.add('quire_embedded_chunks_total', {}, pieces.length);
-  metrics.add('quire_embedded_tokens_total', {}, tokens);
-  return pieces.map((piece, number) => {
-    const vector = vectors[number];
-    if (!vector) throw new Error('the embedder returned too few vectors');
-    const terms = termsOfChunk(piece.text);
-    return { ...piece, hash: textHash(piece.text), like: null, number, vector, terms };
-  });
 }
 
 /** Resolves with false when the record has changed. */

@@ -1,4 +1,4 @@
-import { ingestJob } from '../../shared/queues/payloads.js';
+import { ingestGroupJob, ingestJob } from '../../shared/queues/payloads.js';
 import type { WorkerContext } from '../context.js';
 import { requireMemory, writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';
 import { createIngestJob } from '../ingestion/ingest-job.js';
@@ -7,11 +7,13 @@ import { createReadContent, createReadText } from '../ingestion/read-content.js'
 import { createReserveMemory } from '../ingestion/reserve-memory.js';
 import { startParserPool } from '../parse/start-pool.js';
 import { failJob } from './fail-job.js';
+import { groupHandler } from './group-handler.js';
 import type { LaneService, QueueService } from './queue-service.js';
 
 export async function serveIngestion(context: WorkerContext): Promise<QueueService> {
   const { settings, storage, logger } = context;
-  const { ingest, chunk, workers } = settings;
+  const { ingest, chunk } = settings;
+  const concurrency = settings.workers.ingestionConcurrency;
   const parser = await startParserPool({
     user: { uid: ingest.parserUid, gid: ingest.parserGid },
     size: ingest.parserProcesses,
@@ -39,17 +41,35 @@ export async function serveIngestion(context: WorkerContext): Promise<QueueServi
       failJob: failJob(context, 'parsing'),
     },
   };
-  const concurrency = workers.ingestionConcurrency;
   // Two jobs for each parser keep it busy. A job that is taken no longer waits in its caller's turn, so there are no more.
   const slow = Math.min(concurrency, 2 * ingest.parserProcesses);
+  const quick: LaneService = { lane: 'ingestion-quick', concurrency, handlers };
   return {
-    lanes: [
-      { lane: 'ingestion-quick', concurrency, handlers },
-      { lane: 'ingestion', concurrency: slow, handlers },
-    ],
+    lanes: [quick, groupLane(context), { lane: 'ingestion', concurrency: slow, handlers }],
     close: () => parser.close(),
   };
 }
+
+/** While one waits for Redis, another has the processor. More of them would only hold up single texts. */
+const GROUPS_AT_ONCE = 3;
+
+const groupLane = (context: WorkerContext): LaneService => ({
+  lane: 'ingestion-groups',
+  concurrency: Math.min(context.settings.workers.ingestionConcurrency, GROUPS_AT_ONCE),
+  handlers: {
+    'ingest-group': context.isEmbeddingRemote ? passToEmbedding(context) : groupHandler(context),
+  },
+});
+
+/** A provider may be slow or away, so that groups wait for it in the lane of embedding. */
+const passToEmbedding = ({ jobs }: WorkerContext): LaneService['handlers'][string] => ({
+  isNews: true,
+  run: async ({ id, data }) => {
+    if (id === undefined) throw new Error('a job without an id');
+    await jobs.addEmbedGroup(id, ingestGroupJob.parse(data));
+    return 'done';
+  },
+});
 
 /** Assumed for a model with unknown dimensions until its first vector. */
 const LIKELY_DIMENSIONS = 1_536;

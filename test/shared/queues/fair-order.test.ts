@@ -161,3 +161,27 @@ test('a large cache counts as much as so many documents, and holds no place of s
   expect(await takeFrom('cache')).toEqual(['h1', 'm1', 'm2', 'm3', 'm4', 'h2']);
   expect(await takeFrom('cache-quick')).toEqual(['l1', 'h3']);
 });
+
+test('a group costs as much as its documents, so that single texts of others go between groups', async () => {
+  const lane = 'ingestion-groups';
+  const requestId = 'request';
+  const group = (caller: string, name: string, size: number) =>
+    jobs.addIngests(
+      Array.from({ length: size }, (_, n) => {
+        const id = `${caller}${name}${String(n)}`;
+        return { record: makeDocument({ id, ownerId: caller, operation: null }), group: `${caller}${name}` };
+      }),
+      { requestId },
+    );
+  for (const name of ['a', 'b', 'c']) await group('h', name, 32);
+  for (const name of ['a', 'b', 'c']) await group('l', name, 2);
+  const taken = await redis.zPopMinCount(queueKeys.prioritizedJobs(lane), 10);
+  expect(taken.map(({ value }) => value.replace('ingest-group-', ''))).toEqual([
+    'ha',
+    'la',
+    'lb',
+    'lc',
+    'hb',
+    'hc',
+  ]);
+});

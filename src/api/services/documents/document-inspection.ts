@@ -3,7 +3,7 @@ import { batchCount } from '../../../shared/batches.js';
 import type { Chunks } from '../../../shared/chunks/chunks.js';
 import { generationId, type Content, type DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
-import type { Jobs } from '../../../shared/queues/jobs.js';
+import { GROUP_LANES, type Jobs } from '../../../shared/queues/jobs.js';
 import { jobIds } from '../../../shared/queues/payloads.js';
 
 /** The maximum number of batches whose jobs are shown. */
@@ -26,7 +26,7 @@ export function createDocumentInspection(parts: Dependencies): InspectDocument {
   };
 }
 
-async function inspect({ chunks, jobs }: Dependencies, record: DocumentRecord) {
+async function inspect({ records, chunks, jobs }: Dependencies, record: DocumentRecord) {
   const { error, published, pending, operation } = record;
   const ids = [published?.generation ?? null, pending ? generationId(record) : null];
   const generations = await Promise.all(
@@ -51,7 +51,10 @@ async function inspect({ chunks, jobs }: Dependencies, record: DocumentRecord) {
     published: published && describeContent(published),
     pending: pending && describeContent(pending),
     generations: generations.filter((each) => each !== null),
-    jobs: await readJobs(jobs, record, newest ? newest.chunkCount : 0),
+    jobs: await readJobs(jobs, record, {
+      chunkCount: newest ? newest.chunkCount : 0,
+      group: await records.readGroup(record.id),
+    }),
   };
 }
 
@@ -68,12 +71,17 @@ async function readGeneration(chunks: Chunks, id: string) {
 }
 
 /** Reads the jobs of the newest attempt that the queues still know. */
-async function readJobs(jobs: Jobs, record: DocumentRecord, chunkCount: number) {
+async function readJobs(
+  jobs: Jobs,
+  record: DocumentRecord,
+  { chunkCount, group }: { readonly chunkCount: number; readonly group: string | null },
+) {
   const fence = { documentId: record.id, version: record.version, attempt: record.attempt };
   const batches = Math.min(batchCount(chunkCount), MAX_EMBED_JOBS);
   const wanted = [
     { queue: 'ingestion', id: jobIds.ingest(fence) } as const,
     { queue: 'ingestion-quick', id: jobIds.ingest(fence) } as const,
+    ...GROUP_LANES.flatMap((queue) => (group === null ? [] : [{ queue, id: jobIds.ingestGroup(group) }])),
     ...Array.from(
       { length: batches },
       (_, batch) => ({ queue: 'embedding', id: jobIds.embed(fence, batch) }) as const,

@@ -80,8 +80,11 @@ async function readUntilDone<Value>(
 function createListeners() {
   const byId = new Map<string, Set<() => void>>();
   return {
-    wake: (id: string): void => {
-      for (const wake of byId.get(id) ?? []) wake();
+    wake: (message: string): void => {
+      for (const wake of byId.get(message) ?? []) wake();
+      // Documents that were published together are named by one message.
+      if (!message.includes(',')) return;
+      for (const id of message.split(',')) for (const wake of byId.get(id) ?? []) wake();
     },
     /** Returns a function that removes the listener. */
     add: (id: string, wake: () => void): (() => void) => {

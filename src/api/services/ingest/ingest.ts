@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { at } from '../../../shared/at.js';
 import type { AccessLists } from '../../../shared/access/access.js';
 import {
   isFinal,
@@ -15,6 +16,8 @@ import { refuseOrReturn, type Duplicates, type OnDuplicate } from './duplicates.
 import type { ReceiveFile } from './incoming-file.js';
 import type { JobRequests } from './job-requests.js';
 import type { Sources } from './sources.js';
+import { createStoreTogether, type StoreTogether } from './store-together.js';
+import { wasWritten } from './was-written.js';
 import { beginToWait, type AwaitedDocument, type WaitForDocument } from './wait-for-document.js';
 
 /** What a caller states about a document in addition to its content. */
@@ -46,6 +49,7 @@ export interface IngestParts {
 
 export function createIngest(parts: IngestParts): Ingest {
   const { sources, accounting, duplicates } = parts;
+  const storeTogether = createStoreTogether(parts);
   return {
     ingestText: async ({ content: text, filename, ...details }, context) => {
       const known = details.onDuplicate === 'new' ? null : await duplicates.findText(context.callerId, text);
@@ -55,7 +59,12 @@ export function createIngest(parts: IngestParts): Ingest {
       const store = () => sources.storeText({ documentId, version: 1 }, text);
       const { content, source } = await accounting.begin(operation, store);
       const record = newRecord({ ...content, filename }, { ...details, documentId }, context);
-      return accept(parts, { record, source }, { ...details, context });
+      // Where anything else is bound to the step that writes the record, it has a step of its own.
+      const mayShare = source && details.onDuplicate === 'new' && !context.reservation;
+      const accepting = { ...details, context };
+      return mayShare
+        ? acceptTogether({ ...parts, storeTogether }, { record, source }, accepting)
+        : accept(parts, { record, source }, accepting);
     },
     ingestFile: async (receive, context) => {
       const documentId = documentIdOf(context);
@@ -73,6 +82,20 @@ const documentIdOf = ({ reservation }: RequestContext): string => reservation?.i
 interface Accepting {
   readonly onDuplicate: OnDuplicate;
   readonly context: RequestContext;
+}
+
+/** The same for a short text, which may be stored and ingested together with others of its caller. */
+async function acceptTogether(
+  { storeTogether, waitForDocument }: { storeTogether: StoreTogether; waitForDocument: WaitForDocument },
+  created: NewRecord,
+  { context }: Accepting,
+): Promise<AwaitedDocument> {
+  const { waitSeconds, signal } = context;
+  const options = { waitSeconds, signal, isDone: isFinal, isNew: true };
+  const begun: AwaitedDocument[] = [];
+  const onWritten = () => void begun.push(beginToWait(waitForDocument, created.record, options));
+  await storeTogether({ created, context, onWritten });
+  return at(begun, 0);
 }
 
 async function accept(
@@ -115,21 +138,12 @@ async function create(
     if (known && record.pending) await sources.discard(record.pending.storageKey);
     return known;
   } catch (error) {
-    // Redis may have written the record although its reply was lost. While that is unknown the bytes stay. The sweep
-    // removes them later if no record refers to them.
-    const isWritten = await records.read(record.id).then(
-      (found) => found !== null && hasSource(found, record.pending),
-      () => null,
-    );
+    const isWritten = await wasWritten(records, record);
     if (isWritten === true) return null;
     if (isWritten === false && record.pending) await sources.discard(record.pending.storageKey);
     throw error;
   }
 }
-
-/** Whether a document has this content. */
-export const hasSource = ({ pending, published }: DocumentRecord, content: Content | null): boolean =>
-  [pending, published].some((each) => each !== null && each.storageKey === content?.storageKey);
 
 interface NewDocument extends Omit<DocumentDetails, 'onDuplicate'> {
   readonly documentId: string;

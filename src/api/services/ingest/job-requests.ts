@@ -1,13 +1,13 @@
 import type { DocumentRecord } from '../../../shared/document.js';
 import type { Logger } from '../../../shared/observability/logger.js';
-import type { Jobs } from '../../../shared/queues/jobs.js';
+import type { Jobs, QueuedRecord } from '../../../shared/queues/jobs.js';
 import type { RequestContext } from '../request-context.js';
 
 export interface JobRequests {
   ingest(record: DocumentRecord, context: Pick<RequestContext, 'requestId' | 'waitSeconds'>): Promise<void>;
-  /** The same for many records of one caller. */
+  /** The same for many records of one caller. Those of a group get one job. */
   ingestAll(
-    records: readonly DocumentRecord[],
+    queued: readonly QueuedRecord[],
     context: Pick<RequestContext, 'requestId' | 'waitSeconds'>,
   ): Promise<void>;
   /** Removes the job of an attempt that ended while the job was waiting, so that useless jobs do not pile up. */
@@ -35,8 +35,8 @@ export function createJobRequests(
     // Callers that wait for their document go first.
     ingest: (record, { requestId, waitSeconds }) =>
       attempt('ingest', () => jobs.addIngest(record, { requestId, isPatient: waitSeconds === 0 })),
-    ingestAll: (records, { requestId, waitSeconds }) =>
-      attempt('ingest', () => jobs.addIngests(records, { requestId, isPatient: waitSeconds === 0 })),
+    ingestAll: (queued, { requestId, waitSeconds }) =>
+      attempt('ingest', () => jobs.addIngests(queued, { requestId, isPatient: waitSeconds === 0 })),
     forgetIngest: (record) => attempt('forget', () => jobs.removeIngest(record)),
     retag: ({ id, retag }, { callerId, requestId }) =>
       attempt('retag', () => jobs.addRetag(id, retag, { callerId, requestId })),

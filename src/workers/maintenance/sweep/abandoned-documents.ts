@@ -1,9 +1,12 @@
 import { z } from 'zod';
+import { at } from '../../../shared/at.js';
 import { batchCount } from '../../../shared/batches.js';
 import { DOCUMENT_STATUSES, generationId, isFinal } from '../../../shared/document.js';
 import { countOlderIngests } from './count-older-ingests.js';
 import { forgetMissing } from './forget-missing.js';
+import { GROUP_FIELD } from '../../../shared/documents/record-fields.js';
 import { requeue } from '../../../shared/documents/transitions.js';
+import { GROUP_LANES, type LaneName } from '../../../shared/queues/jobs.js';
 import { jobIds } from '../../../shared/queues/payloads.js';
 import { keys } from '../../../shared/redis/keys.js';
 import { allAtOnce, type SweepParts, type SweepTask } from './sweep-task.js';
@@ -24,7 +27,8 @@ const viewSchema = z.object({
   pending: z.object({ storageKey: z.string() }).nullable(),
   published: z.object({ storageKey: z.string() }).nullable(),
 });
-type View = z.infer<typeof viewSchema>;
+/** With the group of new documents that the document was put into. */
+type View = z.infer<typeof viewSchema> & { readonly group: string | null };
 const FIELDS = Object.keys(viewSchema.shape);
 
 /**
@@ -70,13 +74,13 @@ async function readViews({ redis, workOffSet }: SweepParts, ids: readonly string
   const views: View[] = [];
   const missing: string[] = [];
   const read = async (id: string) => {
-    const values = await redis.hmGet(keys.document(id), FIELDS);
+    const values = await redis.hmGet(keys.document(id), [...FIELDS, GROUP_FIELD]);
     if (values.every((value) => value == null)) {
       missing.push(id);
       return;
     }
     const fields = FIELDS.map((name, i): [string, unknown] => [name, JSON.parse(values[i] ?? 'null')]);
-    views.push(viewSchema.parse(Object.fromEntries(fields)));
+    views.push({ ...viewSchema.parse(Object.fromEntries(fields)), group: values[FIELDS.length] ?? null });
   };
   await allAtOnce(workOffSet, 'unfinished', ids, read);
   await forgetMissing(redis, missing);
@@ -101,21 +105,33 @@ const fenceOf = ({ id, version, attempt }: View) => ({ documentId: id, version, 
 /** Finds documents that are not final and have neither an ingest job nor all the embed jobs that they need. */
 async function findAbandoned(parts: SweepParts, running: readonly View[]): Promise<View[]> {
   const { jobs, workOffSet } = parts;
-  const wanted = running.flatMap((view) => {
-    const id = jobIds.ingest(fenceOf(view));
-    return [
-      { lane: 'ingestion' as const, id },
-      { lane: 'ingestion-quick' as const, id },
-    ];
+  const wanted = running.map(jobsOf);
+  const live = await jobs.areLive(wanted.flat());
+  let next = 0;
+  const rest = running.filter((_, i) => {
+    const first = next;
+    next += at(wanted, i).length;
+    return !live.slice(first, next).some(Boolean);
   });
-  const live = await jobs.areLive(wanted);
-  const rest = running.filter((_, i) => !live[2 * i] && !live[2 * i + 1]);
   const abandoned: View[] = [];
   const look = async (view: View) => {
     if (!(await isBeingEmbedded(parts, view))) abandoned.push(view);
   };
   await allAtOnce(workOffSet, 'unfinished', rest, look);
   return abandoned;
+}
+
+/** The jobs any of which ingests a document: one of its own, or the one of its group. */
+function jobsOf(view: View): { readonly lane: LaneName; readonly id: string }[] {
+  const own = jobIds.ingest(fenceOf(view));
+  const alone = [
+    { lane: 'ingestion', id: own },
+    { lane: 'ingestion-quick', id: own },
+  ] as const;
+  // A group is only for the first attempt. Those that follow have jobs of their own.
+  if (view.group === null || view.version > 1 || view.attempt > 1) return [...alone];
+  const id = jobIds.ingestGroup(view.group);
+  return [...alone, ...GROUP_LANES.map((lane) => ({ lane, id }))];
 }
 
 /** Tells whether each unfinished batch has a job or, when all are finished, whether some job is about to publish. */

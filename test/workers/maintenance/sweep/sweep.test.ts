@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { createCacheStore } from '../../../../src/shared/caches/cache-store.js';
 import { createChunks } from '../../../../src/shared/chunks/chunks.js';
-import { generationId } from '../../../../src/shared/document.js';
+import { generationId, type DocumentRecord } from '../../../../src/shared/document.js';
 import { createRecords, type Records } from '../../../../src/shared/documents/records.js';
 import { publish, startAttempt } from '../../../../src/shared/documents/transitions.js';
 import { createWorkOffSet } from '../../../../src/workers/work-off-set.js';
@@ -106,6 +106,40 @@ async function fillQueue(count: number): Promise<void> {
     );
   }
 }
+
+test('a document of a group has a job while the one of its group waits, wherever that is', async () => {
+  await redis.flushAll();
+  const records = createRecords(redis);
+  const store = async (name: string, changes: Partial<DocumentRecord> = {}) => {
+    const record = makeDocument({ id: name, ...changes });
+    await records.create(record, { group: name });
+    await redis.zAdd(keys.unfinished, { value: name, score: 1_000 });
+    return record;
+  };
+  const requestId = 'request';
+  const [waiting] = [
+    await store('waiting'),
+    await store('lost'),
+    await store('provider'),
+    await store('over'),
+  ];
+  await jobs.addIngests([{ record: waiting, group: 'waiting' }], { requestId });
+  await jobs.addEmbedGroup('ingest-group-provider', {
+    documentIds: ['provider'],
+    callerId: 'owner',
+    requestId,
+  });
+  await jobs.addIngests([{ record: makeDocument({ id: 'over' }), group: 'over' }], { requestId });
+  await redis.hSet(queueKeys.job('ingestion-groups', 'ingest-group-over'), 'finishedOn', '1');
+  // A later attempt is not that of the group.
+  const second = await store('second', { attempt: 2 });
+  await jobs.addIngests([{ record: second, group: 'second' }], { requestId });
+  await sweepWith(records);
+  const attempts = async (id: string) => (await records.read(id))?.attempt;
+  expect(await Promise.all(['waiting', 'provider', 'lost', 'over', 'second'].map(attempts))).toEqual([
+    1, 1, 2, 2, 3,
+  ]);
+});
 
 async function readsOfRedis(): Promise<number> {
   return Number(/total_reads_processed:(\d+)/.exec(await redis.info('stats'))?.[1]);

@@ -3,7 +3,9 @@ import type { DocumentRecord } from '../../../../shared/document.js';
 import { SameContentError } from '../../../../shared/documents/content-hashes.js';
 import { toError } from '../../../../shared/errors.js';
 import type { RequestContext } from '../../request-context.js';
-import { hasSource, type IngestParts } from '../ingest.js';
+import type { IngestParts } from '../ingest.js';
+import { groupShortTexts } from '../group-short-texts.js';
+import { wasWritten } from '../was-written.js';
 import { answerKnown } from './known-contents.js';
 import type { DocumentsWait } from './documents-wait.js';
 import type { NewDocument, StoredItem } from './outcomes.js';
@@ -15,16 +17,17 @@ export interface StoreRecordsParts extends Pick<IngestParts, 'records' | 'source
 /** Writes the records of new documents, begins to wait for them, and adds their jobs. Never rejects. */
 export async function storeRecords(
   parts: StoreRecordsParts,
-  documents: readonly NewDocument[],
+  made: readonly NewDocument[],
   context: RequestContext,
 ): Promise<StoredItem[]> {
-  if (documents.length === 0) return [];
+  if (made.length === 0) return [];
   const { records, jobs, wait } = parts;
+  const documents = groupShortTexts(made);
   const errors = await records.createMany(documents);
   const ends = await Promise.all(documents.map((document, i) => endOf(parts, document, at(errors, i))));
-  const written = documents.filter((_, i) => at(ends, i).type === 'written').map(({ record }) => record);
+  const written = documents.filter((_, i) => at(ends, i).type === 'written');
   // The wait begins before a worker can know of the documents, so that it misses no change.
-  wait.add(written.map(({ id }) => id));
+  wait.add(written.map(({ record }) => record.id));
   if (written.length > 0) await jobs.ingestAll(written, context);
   return documents.map((document, i) => {
     const { index, record } = document;
@@ -68,12 +71,8 @@ async function endAfter(
   { record }: NewDocument,
   error: Error,
 ): Promise<End> {
-  const isWritten = await records.read(record.id).then(
-    (found) => found !== null && hasSource(found, record.pending),
-    () => null,
-  );
+  const isWritten = await wasWritten(records, record);
   if (isWritten === true) return { type: 'written' };
-  // While it is unknown, the bytes stay. The sweep removes them later if no record refers to them.
   if (isWritten === false && record.pending) await sources.discard(record.pending.storageKey);
   return { type: 'failed', error };
 }

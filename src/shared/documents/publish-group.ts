@@ -1,0 +1,100 @@
+import { wholeFields, type WholeTexts } from '../chunks/write-whole.js';
+import { withLengths } from '../chunks/fields.js';
+import type { VectorSet } from '../data-set/stored-vectors.js';
+import { laterRevision, type DocumentRecord } from '../document.js';
+import { UnavailableError } from '../errors.js';
+import type { Redis } from '../redis/client.js';
+import { keys, toMember } from '../redis/keys.js';
+import type { BatchTerms } from '../term-statistics/parts.js';
+import { groupTerms, settledField } from '../term-statistics/scripts.js';
+import type { UsageEvent } from '../usage/usage.js';
+import { GROUP_REINDEXED, publishGroupScript } from './publish-group-script.js';
+import { changedJsonFields } from './record-fields.js';
+
+/** A new document as it was read, and as it is to be published. */
+export interface PublishedText {
+  readonly before: DocumentRecord;
+  readonly after: DocumentRecord;
+  readonly usage: readonly UsageEvent[];
+  readonly whole: WholeTexts;
+}
+
+/** New documents that are published together. */
+export interface PublishedGroup {
+  readonly documents: readonly PublishedText[];
+  /** The user whose usage the events are. */
+  readonly userId: string;
+  /** The terms of all chunks of all of them. */
+  readonly terms: BatchTerms;
+  /** The owner whose term statistics count them; null for nobody's. */
+  readonly owner: string | null;
+}
+
+interface PublishParts {
+  readonly redis: Redis;
+  readonly vectors: VectorSet;
+}
+
+/** See `Records`. @throws UnavailableError when the data was reindexed */
+export async function publishGroup(
+  { redis, vectors }: PublishParts,
+  { documents, userId, terms, owner }: PublishedGroup,
+): Promise<number[]> {
+  const events = documents.flatMap(({ usage }) => usage.map((event) => JSON.stringify(event)));
+  const refused = await publishGroupScript.run(redis, {
+    keys: keysOf(documents, { userId, owner }),
+    arguments: [
+      vectors.field,
+      toMember(userId),
+      keys.changed,
+      String(documents.length),
+      ...documents.flatMap(({ before, whole }) => [before.id, String(before.revision), whole.generation]),
+      ...documents.flatMap((document) => rowsOf(document, { vectors, owner })),
+      String(events.length),
+      ...events,
+      String(owner === null ? 0 : terms.chunks),
+      String(terms.length),
+      ...(owner === null ? [] : groupTerms(terms)),
+    ],
+  });
+  if (refused[0] === GROUP_REINDEXED) throw new UnavailableError('the index that these vectors are for');
+  return refused;
+}
+
+function keysOf(
+  documents: readonly PublishedText[],
+  { userId, owner }: { readonly userId: string; readonly owner: string | null },
+): string[] {
+  return [
+    keys.sequence,
+    keys.changes,
+    keys.unfinished,
+    keys.hidden,
+    keys.usageDirty,
+    keys.schema,
+    keys.ingests,
+    keys.ingestsByCaller,
+    keys.statistics(owner),
+    keys.usagePending(userId),
+    ...documents.map(({ before }) => keys.document(before.id)),
+    ...documents.map(({ whole }) => keys.generation(whole.generation)),
+    ...documents.flatMap(({ whole: { generation, chunks } }) =>
+      chunks.map(({ number }) => keys.chunk(generation, number)),
+    ),
+  ];
+}
+
+/** The fields of a record, of its generation and of its chunks, as the script reads them. */
+function rowsOf(
+  { before, after, whole }: PublishedText,
+  { vectors, owner }: { readonly vectors: VectorSet; readonly owner: string | null },
+): (string | Buffer)[] {
+  const changed = changedJsonFields(before, { ...after, revision: laterRevision(before.revision) });
+  const { fields, rows } = wholeFields(vectors, whole);
+  const counted = settledField(0, owner);
+  return [
+    ...withLengths([Object.entries(changed).flat(), [...fields, counted.field, counted.value]]),
+    String(rows.length),
+    ...withLengths(rows),
+  ];
+}

@@ -1,0 +1,30 @@
+import { textHash, type ChunkText, type WholeChunk } from '../../shared/chunks/fields.js';
+import type { Embedding } from '../../shared/models/embedding.js';
+import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
+import { termsOfChunk } from './chunk-terms.js';
+
+export interface EmbedPiecesParts {
+  readonly embedding: Pick<Embedding, 'embedDocuments'>;
+  readonly metrics: Pick<WorkerMetrics, 'add'>;
+  /** @throws UnavailableError when the vectors have other dimensions than the data */
+  readonly checkDimensions: (dimensions: number) => Promise<void>;
+}
+
+/** Makes vectors and terms of the chunks of a short text. @throws IngestError, UnavailableError */
+export async function embedPieces(
+  { embedding, metrics, checkDimensions }: EmbedPiecesParts,
+  pieces: readonly ChunkText[],
+  signal: AbortSignal,
+): Promise<WholeChunk[]> {
+  const texts = pieces.map(({ text, tokenCount }) => ({ text, tokens: tokenCount }));
+  const { vectors, tokens } = await embedding.embedDocuments(texts, { signal });
+  if (vectors[0]) await checkDimensions(vectors[0].length);
+  metrics.add('quire_embedded_chunks_total', {}, pieces.length);
+  metrics.add('quire_embedded_tokens_total', {}, tokens);
+  return pieces.map((piece, number) => {
+    const vector = vectors[number];
+    if (!vector) throw new Error('the embedder returned too few vectors');
+    const terms = termsOfChunk(piece.text);
+    return { ...piece, hash: textHash(piece.text), like: null, number, vector, terms };
+  });
+}

@@ -1,0 +1,124 @@
+import type { DocumentRecord } from '../../../shared/document.js';
+import type { Records } from '../../../shared/documents/records.js';
+import { isCurrent } from '../../../shared/documents/transitions.js';
+import type { WorkerMetrics } from '../../../shared/observability/worker-metrics.js';
+import type { Jobs } from '../../../shared/queues/jobs.js';
+import type { Redis } from '../../../shared/redis/client.js';
+import type { Outcome } from '../../lane-worker.js';
+import { prepareTexts, type PreparedText, type PrepareParts } from './prepare-texts.js';
+import { readGroup, type FoundText } from './read-group.js';
+import { nextStep, type StepLimits } from './steps.js';
+
+export interface GroupParts extends PrepareParts {
+  readonly redis: Redis;
+  readonly records: Pick<Records, 'readMany' | 'publishGroup'>;
+  readonly jobs: Pick<Jobs, 'addIngests'>;
+  readonly metrics: Pick<WorkerMetrics, 'add'>;
+  readonly limits: StepLimits;
+  /** @throws UnavailableError while Redis is short of memory */
+  readonly requireMemory: () => Promise<void>;
+}
+
+interface Group {
+  readonly documentIds: readonly string[];
+  readonly requestId: string;
+}
+
+interface Run {
+  readonly signal: AbortSignal;
+  /** Whether no worker has failed at this group or died of it. */
+  readonly isFirst: boolean;
+}
+
+export type IngestGroup = (group: Group, run: Run) => Promise<Outcome>;
+
+/**
+ * Ingests new short texts of one caller together: reads, chunks and embeds all of them, and publishes them in as few steps as
+ * Redis can do quickly. A document for which anything is unusual gets a job of its own, and so do all of them when the group
+ * has failed or a worker has died while it ran: what is wrong with one text never keeps the others from being ingested.
+ */
+export function createIngestGroup(parts: GroupParts): IngestGroup {
+  return async ({ documentIds, requestId }, { signal, isFirst }) => {
+    if (!isFirst) {
+      const known = await parts.records.readMany(documentIds);
+      await addSingles(
+        parts,
+        known.filter((record) => record !== null),
+        requestId,
+      );
+      return 'done';
+    }
+    let published = 0;
+    for (let left = documentIds; left.length > 0;) {
+      const found = await readGroup(parts.redis, left);
+      const done = await ingestFound(parts, { ids: left, found }, signal);
+      await addSingles(parts, done.others, requestId);
+      published += done.published;
+      left = left.slice(found.length);
+    }
+    return published > 0 ? 'published' : 'stale';
+  };
+}
+
+/** Resolves with how many are published, and with the documents that are still to be ingested, each alone. */
+async function ingestFound(
+  parts: GroupParts,
+  { ids, found }: { readonly ids: readonly string[]; readonly found: readonly (FoundText | null)[] },
+  signal: AbortSignal,
+): Promise<{ published: number; others: DocumentRecord[] }> {
+  const odd = ids.slice(0, found.length).filter((_, i) => found[i] === null);
+  const waiting = found.filter((each) => each !== null).filter(({ record }) => isWaiting(record));
+  const { prepared, others } = await prepareTexts(parts, waiting, signal);
+  const changed = await publishAll(parts, prepared);
+  const again = [...odd, ...others, ...changed];
+  const records = again.length > 0 ? await parts.records.readMany(again) : [];
+  return {
+    published: prepared.length - changed.length,
+    others: records.filter((record) => record !== null),
+  };
+}
+
+/** Publishes texts, and resolves with the ids of those that have changed since they were read. */
+async function publishAll(parts: GroupParts, prepared: readonly PreparedText[]): Promise<string[]> {
+  const { records, metrics, limits, requireMemory } = parts;
+  const changed: string[] = [];
+  for (let left = prepared; left.length > 0;) {
+    const { texts, terms } = nextStep(left, limits);
+    const [first] = texts;
+    if (!first) throw new Error('no text fits a step');
+    await requireMemory();
+    const { userId, owner } = first;
+    const refused = await records.publishGroup({
+      documents: texts.map(({ published }) => published),
+      userId,
+      owner,
+      terms,
+    });
+    if (refused.length > 0) {
+      // Nothing was written. The others are published without them.
+      const out = new Set(refused.map((place) => texts[place]));
+      for (const each of out) if (each) changed.push(each.published.before.id);
+      left = left.filter((each) => !out.has(each));
+      continue;
+    }
+    left = left.slice(texts.length);
+    const bytes = texts.reduce((sum, { published: { before } }) => sum + (before.pending?.sizeBytes ?? 0), 0);
+    metrics.add('quire_ingested_documents_total', {}, texts.length);
+    metrics.add('quire_ingested_bytes_total', {}, bytes);
+  }
+  return changed;
+}
+
+/** Whether a document is as its group was made: later attempts have jobs of their own. */
+const isWaiting = (record: DocumentRecord): boolean =>
+  record.status === 'queued' && isCurrent(record, { documentId: record.id, version: 1, attempt: 1 });
+
+/** Adds the jobs of documents that are ingested alone from now on. One that has its job already gets no other. */
+async function addSingles(
+  { jobs }: GroupParts,
+  records: readonly DocumentRecord[],
+  requestId: string,
+): Promise<void> {
+  const queued = records.filter(isWaiting).map((record) => ({ record }));
+  if (queued.length > 0) await jobs.addIngests(queued, { requestId });
+}

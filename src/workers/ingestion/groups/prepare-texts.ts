@@ -1,0 +1,130 @@
+import { INDEXED_AT_ONCE, slicesOf } from '../../../shared/batches.js';
+import type { ChunkText, WholeChunk } from '../../../shared/chunks/fields.js';
+import { callerOf, generationId, type DocumentRecord } from '../../../shared/document.js';
+import type { PublishedText } from '../../../shared/documents/publish-group.js';
+import { publish, statisticsOwner } from '../../../shared/documents/transitions.js';
+import { UnavailableError } from '../../../shared/errors.js';
+import type { Logger } from '../../../shared/observability/logger.js';
+import { TERMS_AT_ONCE } from '../../../shared/term-statistics/parts.js';
+import { nextSlice } from '../../../shared/tools/time-slices.js';
+import { packedTerms } from '../../../shared/text/packed-terms.js';
+import type { FoundText } from './read-group.js';
+
+/** A text with all that publishing it writes. */
+export interface PreparedText {
+  readonly published: PublishedText;
+  readonly userId: string;
+  /** The owner whose term statistics count it; null for nobody's. */
+  readonly owner: string | null;
+  /** The terms of all chunks. Those that several chunks have may come again. */
+  readonly terms: readonly number[];
+  /** About what it takes to write. */
+  readonly bytes: number;
+}
+
+export interface PrepareParts {
+  /** @throws IngestError when there are no chunks */
+  readonly chunkText: (text: string) => Promise<readonly ChunkText[]>;
+  /** @throws IngestError, UnavailableError */
+  readonly embedPieces: (pieces: readonly ChunkText[], signal: AbortSignal) => Promise<readonly WholeChunk[]>;
+  /** How many texts are embedded at a time: few where this process does it, so that others have their turn. */
+  readonly embeddedAtOnce: number;
+  readonly logger: Pick<Logger, 'warn'>;
+}
+
+interface Prepared {
+  readonly prepared: readonly PreparedText[];
+  /** The ids of documents that are left to jobs of their own. */
+  readonly others: readonly string[];
+}
+
+/**
+ * Chunks and embeds texts. Those that cannot be, or that are too large for a step, are left to jobs of their own.
+ * @throws UnavailableError while the provider or Redis is away; what the signal aborts with
+ */
+export async function prepareTexts(
+  parts: PrepareParts,
+  found: readonly FoundText[],
+  signal: AbortSignal,
+): Promise<Prepared> {
+  const others: string[] = [];
+  const leave = (record: DocumentRecord, error: unknown) => {
+    if (error instanceof UnavailableError || signal.aborted) throw error;
+    parts.logger.warn({ documentId: record.id, err: error }, 'a text of a group is ingested alone');
+    others.push(record.id);
+  };
+  const chunked = await chunkTexts(parts, found, { signal, leave });
+  const prepared: PreparedText[] = [];
+  for (const slice of slicesOf(chunked, parts.embeddedAtOnce)) {
+    await nextSlice();
+    signal.throwIfAborted();
+    const ended = await Promise.allSettled(slice.map(({ pieces }) => parts.embedPieces(pieces, signal)));
+    for (const [i, each] of slice.entries()) {
+      const embedded = ended[i];
+      if (embedded?.status !== 'fulfilled') leave(each.record, embedded?.reason);
+      else {
+        const text = prepareText(each, embedded.value);
+        if (text) prepared.push(text);
+        else others.push(each.record.id);
+      }
+    }
+  }
+  return { prepared, others };
+}
+
+interface ChunkedText {
+  readonly record: DocumentRecord;
+  /** They name the content by what stays the same when it is published, so that its chunks get them as they are. */
+  readonly tags: string;
+  readonly pieces: readonly ChunkText[];
+}
+
+async function chunkTexts(
+  { chunkText }: PrepareParts,
+  found: readonly FoundText[],
+  { signal, leave }: { signal: AbortSignal; leave: (record: DocumentRecord, error: unknown) => void },
+): Promise<ChunkedText[]> {
+  const chunked: ChunkedText[] = [];
+  for (const { record, tags, text } of found) {
+    await nextSlice();
+    signal.throwIfAborted();
+    try {
+      chunked.push({ record, tags, pieces: await chunkText(text) });
+    } catch (error) {
+      leave(record, error);
+    }
+  }
+  return chunked;
+}
+
+/** Null for a text that does not fit a step, or a document that is not like a new one. */
+function prepareText({ record, tags }: ChunkedText, chunks: readonly WholeChunk[]): PreparedText | null {
+  if (chunks.length > INDEXED_AT_ONCE) return null;
+  const terms = chunks.flatMap((chunk) => packedTerms(chunk.terms));
+  if (terms.length > TERMS_AT_ONCE) return null;
+  const { id: documentId, version, attempt } = record;
+  const generation = generationId(record);
+  const tokens = chunks.reduce((sum, chunk) => sum + chunk.tokenCount, 0);
+  const counts = { chunkCount: chunks.length, tokenCount: tokens };
+  const change = publish(record, { documentId, version, attempt, generation, ...counts });
+  if (!change?.record || record.published !== null || record.retag > 0) return null;
+  return {
+    published: {
+      before: record,
+      after: change.record,
+      usage: change.usage ?? [],
+      whole: { documentId, generation, chunks, tags, tokens },
+    },
+    userId: callerOf(record),
+    owner: statisticsOwner(record),
+    terms,
+    bytes: bytesOf(chunks, tags),
+  };
+}
+
+const bytesOf = (chunks: readonly WholeChunk[], tags: string): number =>
+  chunks.reduce(
+    (sum, { text, vector, terms }) =>
+      sum + 2 * text.length + vector.byteLength + 4 * terms.length + tags.length,
+    0,
+  );

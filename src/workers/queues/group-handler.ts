@@ -1,0 +1,40 @@
+import { ingestGroupJob } from '../../shared/queues/payloads.js';
+import { TERMS_AT_ONCE } from '../../shared/term-statistics/parts.js';
+import { INDEXED_AT_ONCE } from '../../shared/batches.js';
+import type { WorkerContext } from '../context.js';
+import { embedPieces } from '../ingestion/embed-pieces.js';
+import { createIngestGroup } from '../ingestion/groups/group-job.js';
+import { requireMemory } from '../ingestion/write-only-with-memory.js';
+import type { JobHandler } from '../lane-worker.js';
+import { parseAndChunk } from '../parse/parse-and-chunk.js';
+
+/** What one step publishes takes Redis some milliseconds, also where each vector enters an index. */
+const STEP_CHUNKS = 64;
+const STEP_BYTES = 512 * 1024;
+/** As many texts as this process embeds in a few milliseconds. */
+const EMBEDDED_AT_ONCE = 8;
+/** More than a group has, so that requests to a provider are as full as they can be. */
+const SENT_AT_ONCE = 1_000;
+
+/** Runs the jobs of groups. A group that has failed is split into jobs of single documents, so that it never fails for good. */
+export function groupHandler(context: WorkerContext): JobHandler {
+  const { settings, dataSet, isEmbeddingRemote } = context;
+  const chunk = { ...settings.chunk, maxChunks: settings.ingest.maxChunks };
+  const run = createIngestGroup({
+    ...context,
+    chunkText: (text) => parseAndChunk({ format: 'text', source: { text }, chunk }),
+    embedPieces: (pieces, signal) => embedPieces(context, pieces, signal),
+    embeddedAtOnce: isEmbeddingRemote ? SENT_AT_ONCE : EMBEDDED_AT_ONCE,
+    requireMemory: () => requireMemory(context.memory),
+    limits: {
+      chunks: dataSet.index === null ? STEP_CHUNKS : INDEXED_AT_ONCE,
+      bytes: STEP_BYTES,
+      terms: TERMS_AT_ONCE,
+    },
+  });
+  return {
+    isNews: true,
+    run: ({ data, attemptsMade, stalledCounter }, signal) =>
+      run(ingestGroupJob.parse(data), { signal, isFirst: attemptsMade === 0 && stalledCounter === 0 }),
+  };
+}

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, expect, test } from '@jest/globals';
+import { pino } from 'pino';
+import { createJobRequests } from '../../src/api/services/ingest/job-requests.js';
+import { createStoreTogether } from '../../src/api/services/ingest/store-together.js';
+import { createRecords, type Records } from '../../src/shared/documents/records.js';
+import { shortSourceKey } from '../../src/shared/storage/short-sources.js';
+import { makeContent, makeDocument } from '../support/documents.js';
+import { useJobs } from '../support/use-jobs.js';
+import { useTestRedis } from '../support/use-test-redis.js';
+
+const { url, redis } = useTestRedis({ failFast: false });
+const jobs = useJobs({ url, redis });
+const logger = pino({ level: 'silent' });
+
+beforeEach(async () => {
+  await redis.flushAll();
+});
+
+function arrival(ownerId: string, { waitSeconds = 20, id = randomUUID() } = {}) {
+  const source = { storageKey: shortSourceKey({ documentId: id, version: 1 }), bytes: Buffer.from('text') };
+  const pending = makeContent({ storageKey: source.storageKey });
+  const record = makeDocument({ id, ownerId, pending, operation: null });
+  const context = { callerId: ownerId, requestId: 'request', waitSeconds };
+  return { id, created: { record, source }, context };
+}
+type Arrival = ReturnType<typeof arrival>;
+
+/** Lets all of these arrive at the same time. Resolves with the ids in the order in which their waits began. */
+async function arrive(arrivals: readonly Arrival[], records: Records = createRecords(redis)) {
+  const store = createStoreTogether({ records, jobs: createJobRequests(jobs, logger) });
+  const begun: string[] = [];
+  const ended = await Promise.allSettled(
+    arrivals.map(({ id, created, context }) => {
+      const onWritten = () => void begun.push(id);
+      return store({ created, context, onWritten });
+    }),
+  );
+  return { begun, ended: ended.map(({ status }) => status) };
+}
+
+/** The documents of each job that waits: of groups, and alone. */
+async function queued() {
+  const groups = await jobs.queue('ingestion-groups').getPrioritized();
+  const singles = await jobs.queue('ingestion-quick').getPrioritized();
+  return {
+    groups: groups.map(({ data }) => (data as { documentIds: string[] }).documentIds),
+    alone: singles.map(({ data }) => (data as { documentId: string }).documentId),
+  };
+}
+
+test('a text that comes alone is stored at once and gets a job of its own', async () => {
+  const only = arrival('alice');
+  expect(await arrive([only])).toEqual({ begun: [only.id], ended: ['fulfilled'] });
+  expect(await queued()).toEqual({ groups: [], alone: [only.id] });
+  expect(await createRecords(redis).readGroup(only.id)).toBeNull();
+});
+
+test('those of one caller that come meanwhile are stored in one step and share a job', async () => {
+  const arrivals = Array.from({ length: 40 }, () => arrival('alice'));
+  const ids = arrivals.map(({ id }) => id);
+  const records = createRecords(redis);
+  let steps = 0;
+  const counting: Records = { ...records, createMany: (all) => ((steps += 1), records.createMany(all)) };
+  expect(await arrive(arrivals, counting)).toEqual({ begun: ids, ended: ids.map(() => 'fulfilled') });
+  expect(steps).toBe(2);
+  expect(await queued()).toEqual({ groups: [ids.slice(1, 33), ids.slice(33)], alone: [ids[0]] });
+  expect((await records.readMany(ids)).map((record) => record?.id)).toEqual(ids);
+});
+
+test('callers share nothing, nor do those who wait and those who do not', async () => {
+  const arrivals = [
+    ...[1, 2, 3].map(() => arrival('alice')),
+    ...[1, 2, 3].map(() => arrival('bob')),
+    ...[1, 2, 3].map(() => arrival('bob', { waitSeconds: 0 })),
+  ];
+  await arrive(arrivals);
+  const ids = arrivals.map(({ id }) => id);
+  const { groups, alone } = await queued();
+  const [a, b, c] = [ids.slice(1, 3), ids.slice(4, 6), ids.slice(7, 9)];
+  expect(groups.sort()).toEqual([a, b, c].sort());
+  expect(alone.sort()).toEqual([ids[0], ids[3], ids[6]].sort());
+});
+
+test('one that cannot be written fails alone', async () => {
+  const id = randomUUID();
+  await createRecords(redis).create(makeDocument({ id }));
+  const arrivals = [arrival('alice'), arrival('alice'), arrival('alice', { id }), arrival('alice')];
+  const { begun, ended } = await arrive(arrivals);
+  expect(ended).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+  const written = [arrivals[0], arrivals[1], arrivals[3]].map((each) => each?.id);
+  expect(begun).toEqual(written);
+  expect(await queued()).toEqual({ groups: [written.slice(1)], alone: [written[0]] });
+});
+
+test('what was written although the reply was lost is acknowledged', async () => {
+  const records = createRecords(redis);
+  const losing: Records = {
+    ...records,
+    createMany: async (all) => {
+      await records.createMany(all);
+      return all.map(() => new Error('the connection is gone'));
+    },
+  };
+  const arrivals = [arrival('alice'), arrival('alice'), arrival('alice')];
+  const { ended } = await arrive(arrivals, losing);
+  expect(ended).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
+  expect((await queued()).groups).toEqual([arrivals.slice(1).map(({ id }) => id)]);
+});

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from '@jest/globals';
+import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedder.js';
+import { FIRST_VECTORS } from '../../src/shared/data-set/stored-vectors.js';
+import { generationId, type DocumentRecord } from '../../src/shared/document.js';
+import { documentTags } from '../../src/shared/documents/document-tags.js';
+import { createRecords } from '../../src/shared/documents/records.js';
+import { createEmbedding } from '../../src/shared/models/embedding.js';
+import type { Jobs } from '../../src/shared/queues/jobs.js';
+import type { Redis } from '../../src/shared/redis/client.js';
+import { keys, queueKeys } from '../../src/shared/redis/keys.js';
+import { shortSourceKey } from '../../src/shared/storage/short-sources.js';
+import { embedPieces } from '../../src/workers/ingestion/embed-pieces.js';
+import { createIngestGroup } from '../../src/workers/ingestion/groups/group-job.js';
+import { parseAndChunk } from '../../src/workers/parse/parse-and-chunk.js';
+import { makeContent, makeDocument, makeOperation } from './documents.js';
+import { statisticsDifferences } from './recount-statistics.js';
+
+const bird = (n: number) => `The ${['heron', 'kite', 'stork'][n % 3] ?? ''} number ${String(n)} of the reeds`;
+export const birds = (count: number) => Array.from({ length: count }, (_, n) => bird(n));
+export const idsOf = (documents: readonly DocumentRecord[]) => documents.map(({ id }) => id);
+/** Of a step that publishes texts. */
+export const LIMITS = { chunks: 64, bytes: 2 ** 20, terms: 2_000 };
+
+interface Options {
+  readonly seen?: Redis;
+  readonly limits?: typeof LIMITS;
+  readonly isFirst?: boolean;
+  /** Happens before the chunks of a text are embedded. */
+  readonly meanwhile?: (text: string) => unknown;
+}
+
+const { signal } = new AbortController();
+const metrics = { add: () => undefined };
+const embedding = createEmbedding(createBuiltinEmbedder(), { maxWaitMilliseconds: 0 });
+
+/** Groups of short texts of one owner in a Redis. */
+export function textGroups({ redis, jobs }: { readonly redis: Redis; readonly jobs: Jobs }) {
+  const records = createRecords(redis);
+  return {
+    /** Stores new texts in a group, as the API does. */
+    store: async (texts: readonly string[]): Promise<DocumentRecord[]> => {
+      const made = texts.map((text) => {
+        const id = randomUUID();
+        const source = {
+          storageKey: shortSourceKey({ documentId: id, version: 1 }),
+          bytes: Buffer.from(text),
+        };
+        const pending = makeContent({ storageKey: source.storageKey, sizeBytes: source.bytes.length });
+        const operation = makeOperation({ metadata: { document_id: id } });
+        return { record: makeDocument({ id, pending, operation }), source, group: 'of-the-test' };
+      });
+      expect(await records.createMany(made)).toEqual(made.map(() => null));
+      return made.map(({ record }) => record);
+    },
+    /** What a worker does with a group. */
+    run: (ids: readonly string[], options: Options = {}) => {
+      const { seen = redis, limits = LIMITS, isFirst = true, meanwhile = () => null } = options;
+      const parts = { embedding, metrics, checkDimensions: () => Promise.resolve() };
+      const ingest = createIngestGroup({
+        redis: seen,
+        records: createRecords(seen),
+        jobs,
+        metrics,
+        logger: { warn: () => undefined },
+        limits,
+        embeddedAtOnce: 8,
+        requireMemory: () => Promise.resolve(),
+        chunkText: (text) =>
+          parseAndChunk({ format: 'text', source: { text }, chunk: { size: 512, overlap: 64 } }),
+        embedPieces: async (pieces, aborting) => {
+          await meanwhile(pieces[0]?.text ?? '');
+          return embedPieces(parts, pieces, aborting);
+        },
+      });
+      return ingest({ documentIds: ids, requestId: 'request' }, { signal, isFirst });
+    },
+    /** The documents that have a job of their own. */
+    alone: async (): Promise<string[]> => {
+      const found = await redis.zRange(queueKeys.prioritizedJobs('ingestion-quick'), 0, -1);
+      return found.map((id) => id.replace(/^ingest-(.*)-1-1$/, '$1'));
+    },
+    expectPublished: async (documents: readonly DocumentRecord[], texts: readonly string[]) => {
+      for (const [i, { id }] of documents.entries()) {
+        const record = await records.read(id);
+        const generation = record && generationId(record);
+        const published = { generation, chunkCount: 1 };
+        expect(record).toMatchObject({ status: 'completed', pending: null, operation: null, published });
+        if (generation == null || !record) throw new Error('not published');
+        const chunk = await redis.hGetAll(keys.chunk(generation, 0));
+        expect(chunk).toMatchObject({ content: texts[i], tags: documentTags(record) });
+        expect(chunk).toHaveProperty(FIRST_VECTORS.field);
+        expect(chunk).toHaveProperty('words');
+        expect(await redis.hGet(keys.document(id), 'tags')).toBe(documentTags(record));
+      }
+      expect(await statisticsDifferences(redis)).toEqual([]);
+    },
+  };
+}
