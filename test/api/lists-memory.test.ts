@@ -116,6 +116,7 @@ test('searches whose hits turn out large are searched again when there is room',
     },
     accounting: {
       begin: (_: unknown, work: () => Promise<unknown>) => work(),
+      along: () => ({ isAppended: false }),
       list: (_: unknown, items: unknown) => items,
     } as never,
     records: {} as never,

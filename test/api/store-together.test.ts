@@ -107,3 +107,21 @@ test('what was written although the reply was lost is acknowledged', async () =>
   expect(ended).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
   expect((await queued()).groups).toEqual([arrivals.slice(1).map(({ id }) => id)]);
 });
+
+test('a step that breaks down ends the waits for it, and those that follow are stored', async () => {
+  const records = createRecords(redis);
+  let steps = 0;
+  const broken: Records = {
+    ...records,
+    createMany: (all) => {
+      steps += 1;
+      return steps === 1 ? Promise.reject(new Error('cannot be prepared')) : records.createMany(all);
+    },
+  };
+  const { ended } = await arrive(
+    Array.from({ length: 40 }, () => arrival('alice')),
+    broken,
+  );
+  const [rejected, stored] = [1, 33].map((from) => new Set(ended.slice(from, from === 1 ? 33 : 40)));
+  expect([ended[0], rejected, stored]).toEqual(['fulfilled', new Set(['rejected']), new Set(['fulfilled'])]);
+});

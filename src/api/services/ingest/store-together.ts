@@ -52,11 +52,19 @@ const lineOf = ({ callerId, waitSeconds }: Arrival['context']): string =>
 
 /** Stores what waits in a line, group by group, until it is empty. Never rejects. */
 async function work(parts: StoreParts, lines: Map<string, Waiting[]>, line: string): Promise<void> {
-  for (let waiting = lines.get(line); waiting && waiting.length > 0; waiting = lines.get(line))
-    await storeGroup(parts, waiting.splice(0, MAX_GROUP));
+  for (let waiting = lines.get(line); waiting && waiting.length > 0; waiting = lines.get(line)) {
+    const arrivals = waiting.splice(0, MAX_GROUP);
+    try {
+      await storeGroup(parts, arrivals);
+    } catch (error) {
+      // Each of them hears of it, and those that follow are stored. Rejecting what is settled does nothing.
+      for (const { reject } of arrivals) reject(error);
+    }
+  }
   lines.delete(line);
 }
 
+/** Rejects only when a record cannot even be prepared. */
 async function storeGroup({ records, jobs }: StoreParts, arrivals: readonly Waiting[]): Promise<void> {
   const documents = groupShortTexts(arrivals.map(({ created }) => created));
   const [only, ...others] = documents;
