@@ -47,20 +47,17 @@ interface Scored extends Address {
 
 /**
  * What an index answers that finds all chunks, by the definition: the `limit` that score best by themselves, in the order
- * of the other score, and with a `minScore` of 0 those that score 0. It looks at twice as many while fewer than `enough` reach
- * the least score, and at 256 at most, or at 4 for each.
+ * of the other score, and with a `minScore` of 0 those that score 0. Where fewer than `enough` reach the least score, it looks
+ * at four times as many.
  */
 export function indexByScan<Text extends Scored>(
   all: readonly Text[],
   { limit, enough, minScore }: { readonly limit: number; readonly enough: number; readonly minScore: number },
 ): Text[] {
   const holding = all.filter(({ own }) => own > 0).sort((a, b) => b.own - a.own || compareAddresses(a, b));
-  const most = Math.max(256, 4 * limit);
-  let best: Text[] = [];
-  for (let looked = limit; ; looked = Math.min(most, 2 * looked)) {
-    best = holding.slice(0, looked).filter(({ score }) => score >= minScore);
-    if (best.length >= enough || holding.length < looked || looked === most) break;
-  }
+  const bestOf = (looked: number) => holding.slice(0, looked).filter(({ score }) => score >= minScore);
+  const first = bestOf(limit);
+  const best = first.length < enough && holding.length >= limit ? bestOf(4 * limit) : first;
   const silent = minScore > 0 ? [] : all.filter(({ own }) => own === 0).sort(compareAddresses);
   return [...best.sort(compareScored).slice(0, limit), ...silent].slice(0, limit);
 }

@@ -14,25 +14,18 @@ import { coveredShare, lengthDamping } from './bm25.js';
 
 /** So many chunks of a document in a row are a section, the first from chunk 0 on. It bounds what a score reads. */
 export const SECTION_CHUNKS = 8;
-/** A search by words looks at this many chunks for hits of a least score, or at `MOST_FOR_EACH` for each that is wanted. */
-const MOST_LOOKED_AT = 256;
-const MOST_FOR_EACH = 4;
+/**
+ * A search by words looks at this many times as many of the chunks that score highest by themselves where too few of the first
+ * reach its least score. Real texts fill as many places as with ten times that: among 7,111 chunks of long documents, a least
+ * score of 0.4 leaves 1,420 hits of the first 26, 1,439 of 104, and 1,440 of 256.
+ */
+export const FURTHER_LOOK = 4;
 /** Scores that were added up in another order differ in their last digits. */
 const SPARE = 1e-9;
 
 /** The number of the first chunk of the section that holds a chunk. */
 export function sectionOf(number: number): number {
   return number - (number % SECTION_CHUNKS);
-}
-
-/**
- * How many of the chunks that score highest by themselves a search looks at, one number after the other while too few of
- * them reach its least score.
- */
-export function* looksAt(limit: number): Generator<number> {
-  const most = Math.max(MOST_LOOKED_AT, MOST_FOR_EACH * limit);
-  for (let looked = limit; looked < most; looked = Math.max(1, 2 * looked)) yield looked;
-  yield most;
 }
 
 /** What a chunk scores at least by itself that scores this much when its section counts. */
@@ -50,9 +43,9 @@ export function foldedShare(own: number, section: number): number {
  * it is its own.
  */
 export function createSectionShare(query: TermWeights): (chunks: readonly Uint8Array[]) => number {
-  const { terms, weights, averageLength } = query;
+  const { terms } = query;
   const counts = new Uint8Array(terms.length);
-  const sums = new Float64Array(terms.length);
+  const sums = new Uint32Array(terms.length);
   return (chunks) => {
     const [first] = chunks;
     if (first && chunks.length === 1) return coveredShare(first, query, counts);
@@ -64,12 +57,29 @@ export function createSectionShare(query: TermWeights): (chunks: readonly Uint8A
       // `?? 0` reads numbers that are there, because a check would slow this down.
       for (let i = 0; i < counts.length; i += 1) sums[i] = (sums[i] ?? 0) + (counts[i] ?? 0);
     }
-    const damping = lengthDamping(length, averageLength * Math.sqrt(Math.sqrt(chunks.length)));
-    let share = 0;
-    for (let i = 0; i < sums.length; i += 1) {
-      const count = sums[i] ?? 0;
-      if (count > 0) share += ((weights[i] ?? 0) * count) / (count + damping);
-    }
-    return Math.min(1, Math.max(0, share));
+    return sectionShare({ counts: sums, length, chunks: chunks.length }, query);
   };
+}
+
+/** What the chunks of a section hold together. */
+interface Together {
+  /** How often each term of the query occurs. */
+  readonly counts: Uint32Array;
+  /** In terms. */
+  readonly length: number;
+  readonly chunks: number;
+}
+
+/** The share of the terms' weight that more than one chunk cover together. */
+export function sectionShare(
+  { counts, length, chunks }: Together,
+  { weights, averageLength }: TermWeights,
+): number {
+  const damping = lengthDamping(length, averageLength * Math.sqrt(Math.sqrt(chunks)));
+  let share = 0;
+  for (let i = 0; i < counts.length; i += 1) {
+    const count = counts[i] ?? 0;
+    if (count > 0) share += ((weights[i] ?? 0) * count) / (count + damping);
+  }
+  return Math.min(1, Math.max(0, share));
 }

@@ -8,7 +8,6 @@ import {
   createSectionShare,
   foldedShare,
   leastOwnShare,
-  looksAt,
   SECTION_CHUNKS,
   sectionOf,
 } from '../../../src/shared/search/section-score.js';
@@ -20,12 +19,6 @@ const packed = (text: string) => packTerms(analyzeText(text));
 const ownShare = (text: string, weights: TermWeights) =>
   coveredShare(packed(text), weights, new Uint8Array(weights.terms.length));
 const wolfSheep = weighQuery('wolf sheep', noStatistics);
-
-test('a search looks at twice as many chunks each time, and at 256 or four for each hit at most', () => {
-  expect([...looksAt(26)]).toEqual([26, 52, 104, 208, 256]);
-  expect([...looksAt(116)]).toEqual([116, 232, 464]);
-  expect([...looksAt(0)].at(-1)).toBe(256);
-});
 
 describe('the score of a chunk with its section', () => {
   const text = fc

@@ -1,5 +1,5 @@
 import { coveredShare } from '../../search/bm25.js';
-import { leastOwnShare, looksAt } from '../../search/section-score.js';
+import { FURTHER_LOOK, leastOwnShare } from '../../search/section-score.js';
 import { weighQuery, type TermStatistics } from '../../search/query-terms.js';
 import { analyzeText } from '../../text/analyze-text.js';
 import type {
@@ -79,7 +79,7 @@ interface Best {
   readonly stale: readonly Candidate[];
 }
 
-/** Ranks as many candidates as it takes until enough of them reach the least score. */
+/** Ranks the candidates, and more of them where too few reach the least score. */
 async function findBest(
   parts: Parts,
   request: WordSearch,
@@ -93,20 +93,19 @@ async function findBest(
       wanted,
     });
   const fold = createFold(parts.client, weights);
-  let proposals = await propose(limit);
-  let found: Best = { best: [], stale: [] };
-  for (const looked of looksAt(limit)) {
-    if (!isCertain(proposals, looked)) proposals = await propose(looked);
-    const { shown } = proposals;
-    const reach = async (some: readonly Scored[]) =>
-      (await fold(some)).filter((each) => each.score >= minScore).sort(compare);
-    const best = await reach(shown.slice(0, looked));
+  const reach = async (some: readonly Scored[]) =>
+    (await fold(some)).filter(({ score }) => score >= minScore).sort(compare);
+  const bestOf = async ({ shown, hidden }: Proposals, looked: number): Promise<Best> => {
     const worst = shown[looked - 1];
-    const stale = proposals.hidden.filter((each) => !worst || each.own >= worst.own);
-    found = { best: best.slice(0, limit), stale: await reach(stale) };
-    if (best.length >= enough || shown.length < looked) break;
-  }
-  return found;
+    const stale = hidden.filter(({ own }) => !worst || own >= worst.own);
+    const best = await reach(shown.slice(0, looked));
+    return { best: best.slice(0, limit), stale: await reach(stale) };
+  };
+  const proposals = await propose(limit);
+  const found = await bestOf(proposals, limit);
+  if (found.best.length >= enough || proposals.shown.length < limit) return found;
+  const further = FURTHER_LOOK * limit;
+  return bestOf(isCertain(proposals, further) ? proposals : await propose(further), further);
 }
 
 /** What passes propose, those that score highest by themselves first. */
