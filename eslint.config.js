@@ -175,6 +175,7 @@ export default tseslint.config(
     // Entry points and how they stop, the supervisor, and the parser's child process with its start.
     files: [
       'src/*/main.ts',
+      'src/cli/supervisor-settings/main.ts',
       'src/shared/stop-process.ts',
       'src/cli/up.ts',
       'src/cli/reindex.ts',

@@ -61,8 +61,8 @@ interface ContextOptions {
 export async function createApiContext(options: ContextOptions) {
   const { settings, logger } = options;
   const onError = (error: Error) => logger.warn({ err: error }, 'redis connection');
-  const embedder = createEmbedder(settings);
-  const completer = limitCompletions(createCompleter(settings));
+  const embedder = await createEmbedder(settings);
+  const completer = limitCompletions(await createCompleter(settings));
   const ownStorage = await createObjectStorage(settings, logger);
   const { redis, dataSet, stopReconnecting } = await connectRedis(options, embedder, onError);
   const { storage, drafts, stopAnnouncing } = await openStorage(options, ownStorage, redis);

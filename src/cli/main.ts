@@ -1,18 +1,17 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
-import { SettingsError } from '../shared/settings/load.js';
-import { reindex } from './reindex.js';
+import { SettingsError } from '../shared/settings/settings-error.js';
 import { say, UserError } from './user-messages.js';
-import { settingsFile, settingsTable } from './settings.js';
-import { makeToken, type TokenRequest } from './token.js';
-import { up } from './up.js';
+import type { TokenRequest } from './token.js';
+
+// Each command is loaded when it is asked for, because the supervisor of `up` keeps what it has loaded.
 
 const program = new Command('quire').description('Document retrieval service').showHelpAfterError();
 
 program
   .command('up')
   .description('run the whole service: Redis (if none is given), API and workers')
-  .action(() => up(process.env));
+  .action(async () => (await import('./up.js')).up(process.env));
 
 program
   .command('token')
@@ -22,6 +21,7 @@ program
   .option('--permissions <list>', 'some of read,write,admin', 'read,write')
   .option('--type <type>', 'developer or user', 'developer')
   .action(async (request: TokenRequest) => {
+    const { makeToken } = await import('./token.js');
     process.stdout.write(`${await makeToken(request, process.env)}\n`);
   });
 
@@ -30,13 +30,14 @@ program
   .description(
     'make the data in Redis what the settings ask for: model, vectors, index; searches go on meanwhile',
   )
-  .action(() => reindex(process.env));
+  .action(async () => (await import('./reindex.js')).reindex(process.env));
 
 program
   .command('settings')
   .description('print all settings with their defaults, as a Markdown table')
   .option('--toml', 'as the text of quire.toml')
-  .action(({ toml }: { toml?: true }) => {
+  .action(async ({ toml }: { toml?: true }) => {
+    const { settingsFile, settingsTable } = await import('./settings.js');
     process.stdout.write(toml ? settingsFile() : `${settingsTable()}\n`);
   });
 

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { loadSettings, type Environment, type Settings } from '../shared/settings/load.js';
+import type { Environment } from './executables.js';
 import { superviseChild, type Child } from './supervise-child.js';
 import { findOrInstallRedisServer } from './redis/find-redis.js';
 import { lockDataDirectory } from './lock-data-directory.js';
@@ -11,6 +11,10 @@ import { assertPortIsFree } from './assert-port-is-free.js';
 import { addressOf, untilReady, welcome } from './readiness.js';
 import { say, UserError } from './user-messages.js';
 import { mendServicePolicy } from './service-policy.js';
+import {
+  readSupervisorSettings,
+  type SupervisorSettings,
+} from './supervisor-settings/supervisor-settings.js';
 
 /** Queues that do nothing most of the time: one process for them takes a hundred megabytes less than two. */
 const OTHER_QUEUES = 'embedding,cache,usage,maintenance';
@@ -21,6 +25,12 @@ const processes = [
   { name: 'worker-ingestion', script: '../workers/main.js', args: ['--queues', 'ingestion'] },
   { name: 'worker-others', script: '../workers/main.js', args: ['--queues', OTHER_QUEUES] },
 ] as const;
+
+/**
+ * V8 lets the space for new objects grow to three times 16 MB in each process while its code is loaded, and hardly ever makes
+ * it smaller again. With a quarter of that, searches and ingests take no more of the processor (docs/measurements.md).
+ */
+const SEMI_SPACE = '--max-semi-space-size=4';
 
 /** How much longer than `workers.drain_seconds` a process may take to stop. After that it is killed. */
 const afterDrainingMs = 4_000;
@@ -67,7 +77,13 @@ function startProcesses(env: Environment, onHopeless: (reason: string) => void):
       name,
       onHopeless,
       // The child gets its own process group, so that Ctrl-C in a terminal reaches it only through us.
-      start: () => fork(path, args, { detached: true, env: { ...env }, stdio: ['ignore', 1, 2, 'ipc'] }),
+      start: () =>
+        fork(path, args, {
+          detached: true,
+          env: { ...env },
+          stdio: ['ignore', 1, 2, 'ipc'],
+          execArgv: [...process.execArgv, SEMI_SPACE],
+        }),
     });
   });
 }
@@ -78,17 +94,17 @@ interface Running {
 }
 
 async function startRedis(
-  settings: Settings,
+  settings: SupervisorSettings,
   env: Environment,
   stop: Stop,
   running: Running,
 ): Promise<string> {
-  if (settings.redis.url !== '') {
-    await untilRedisAnswers(settings.redis.url, 5_000, stop.signal).catch((error: unknown) => {
+  if (settings.redisUrl !== '') {
+    await untilRedisAnswers(settings.redisUrl, 5_000, stop.signal).catch((error: unknown) => {
       if (stop.signal.aborted) throw error;
       throw new UserError('The Redis of REDIS_URL (redis.url) does not answer.', { cause: error });
     });
-    return settings.redis.url;
+    return settings.redisUrl;
   }
   const server = findOrInstallRedisServer(env);
   const own = await startOwnRedis({ server, dataDirectory: settings.dataDirectory, onHopeless: stop.ask });
@@ -106,11 +122,11 @@ async function stopAll({ services, redis }: Running, drainSeconds: number): Prom
 
 /**
  * Runs the whole service until it is stopped: the API, the workers and, if none is configured, a Redis.
- * @throws UserError or SettingsError when it cannot start or has to stop
+ * @throws UserError when it cannot start or has to stop
  */
 export async function up(env: Environment): Promise<void> {
-  const settings = loadSettings(env, ['secret']);
-  await assertPortIsFree(settings.api.host, settings.api.port);
+  const settings = await readSupervisorSettings(env);
+  await assertPortIsFree(settings.host, settings.port);
   await lockDataDirectory(settings.dataDirectory);
   mendServicePolicy();
 
@@ -123,14 +139,14 @@ export async function up(env: Environment): Promise<void> {
     const redisUrl = await startRedis(settings, env, stop, running);
     const { QUIRE_REDIS_URL: _, ...others } = env;
     running.services.push(...startProcesses({ ...others, REDIS_URL: redisUrl }, stop.ask));
-    const address = addressOf(settings.api);
+    const address = addressOf(settings);
     await untilReady(address, stop.signal);
     process.stdout.write(`${welcome(address, settings.devMode)}\n`);
     if (!stop.signal.aborted) await once(stop.signal, 'abort');
   } catch (error) {
     if (!stop.signal.aborted) throw error;
   } finally {
-    await stopAll(running, settings.workers.drainSeconds);
+    await stopAll(running, settings.drainSeconds);
   }
   const trouble = stop.trouble();
   if (trouble !== null) throw new UserError(`${trouble}; Quire has stopped`);

@@ -39,7 +39,7 @@ export async function createReindexContext(settings: Settings, { say, onLost }: 
   const { problems } = await inspectServer(redis);
   if (problems.length > 0) throw new IncompatibleDataError(problems.join('; '));
   const leftOut = createLeftOut(say);
-  const embedder = createEmbedder(settings);
+  const embedder = await createEmbedder(settings);
   const engine = await chooseIndex(redis, settings.index);
   const builder = createIndexBuilder(redis);
   const algorithm = algorithmOf(settings.queryEngine);

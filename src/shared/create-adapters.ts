@@ -2,21 +2,23 @@ import { join } from 'node:path';
 import { createBuiltinCompleter } from './adapters/builtin/completer.js';
 import { createBuiltinEmbedder } from './adapters/builtin/embedder.js';
 import { createDiskStorage, type DiskStorageOptions } from './adapters/disk-storage/disk-storage.js';
-import { createOpenAICompleter } from './adapters/openai/completer.js';
-import { createOpenAIEmbedder } from './adapters/openai/embedder.js';
 import type { VectorAlgorithm } from './adapters/query-engine-index/query-engine-index.js';
 import type { Logger } from './observability/logger.js';
 import type { Completer, Embedder, ObjectStorage } from './ports.js';
-import { SettingsError } from './settings/load.js';
+import { SettingsError } from './settings/settings-error.js';
 import type { Problem } from './settings/rules.js';
 import type { Settings } from './settings/schema.js';
 
-/** The adapters that the settings name, for the contexts of all processes. */
-export function createEmbedder({ embedder, embedding, openaiApiKey }: Settings): Embedder {
+/**
+ * The adapters that the settings name, for the contexts of all processes. Clients of providers and of S3 are
+ * imported where they are used, because loading them takes time and memory.
+ */
+export async function createEmbedder({ embedder, embedding, openaiApiKey }: Settings): Promise<Embedder> {
   switch (embedder) {
     case 'builtin':
       return createBuiltinEmbedder();
-    case 'openai':
+    case 'openai': {
+      const { createOpenAIEmbedder } = await import('./adapters/openai/embedder.js');
       return createOpenAIEmbedder({
         apiKey: openaiApiKey,
         baseUrl: embedding.baseUrl,
@@ -26,15 +28,17 @@ export function createEmbedder({ embedder, embedding, openaiApiKey }: Settings):
         maxInputs: embedding.maxInputs,
         maxTokens: embedding.maxTokens,
       });
+    }
   }
 }
 
-export function createCompleter({ completer, completion, openaiApiKey }: Settings): Completer {
+export async function createCompleter({ completer, completion, openaiApiKey }: Settings): Promise<Completer> {
   const { contextWindow } = completion;
   switch (completer) {
     case 'builtin':
       return createBuiltinCompleter({ contextWindow });
-    case 'openai':
+    case 'openai': {
+      const { createOpenAICompleter } = await import('./adapters/openai/completer.js');
       return createOpenAICompleter({
         apiKey: openaiApiKey,
         baseUrl: completion.baseUrl,
@@ -42,6 +46,7 @@ export function createCompleter({ completer, completion, openaiApiKey }: Setting
         contextWindow,
         timeoutMilliseconds: completion.timeoutSeconds * 1_000,
       });
+    }
   }
 }
 
@@ -74,7 +79,6 @@ export async function createObjectStorage(
 }
 
 async function createS3({ s3 }: Settings, logger: Logger): Promise<ObjectStorage> {
-  // The client is imported only when it is used, because loading it takes time and memory.
   const { createS3Storage } = await import('./adapters/s3-storage/s3-storage.js');
   const { accessKeyId, secretAccessKey, addressing } = s3;
   const storage = createS3Storage({

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { IncompatibleDataError } from './data-set/data-set.js';
 import { EXIT_WRONG_SETTINGS } from './exit-codes.js';
 import type { Logger } from './observability/logger.js';
-import { SettingsError } from './settings/load.js';
+import { SettingsError } from './settings/settings-error.js';
 
 /** The process is ended this long after the time that running work may take. */
 const GRACE_SECONDS = 4;
@@ -54,8 +54,15 @@ export function stopOnSignals({
   for (const signal of ['SIGTERM', 'SIGINT', 'disconnect'] as const) {
     process.on(signal, () => stop(signal, 0, signal === 'SIGTERM' ? delaySeconds : 0));
   }
+  // A parent that was gone before this process had loaded its code is not told of any more.
+  setImmediate(() => {
+    if (hasParentLeft()) stop('disconnect', 0, 0);
+  });
   return { stop: (reason, code) => stop(reason, code, 0), isStopping: () => isStopping };
 }
+
+/** `process.connected` is undefined in a process that was started without a channel to its parent, whatever its type says. */
+const hasParentLeft = () => (process.connected as boolean | undefined) === false;
 
 /** Ends a process that cannot start or go on. Of what its operator can mend, only the message is told. */
 export function failProcess(error: unknown, options: { readonly isOperators?: boolean } = {}): never {

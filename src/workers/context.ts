@@ -44,7 +44,8 @@ export type WorkerContext = Awaited<ReturnType<typeof createWorkerContext>>;
  */
 export async function createWorkerContext(settings: Settings, logger: Logger) {
   const ownStorage = await createObjectStorage(settings, logger, { blockingReadBytes: MAX_SHORT_BYTES });
-  const embedder = createEmbedder(settings);
+  const embedder = await createEmbedder(settings);
+  const completer = await createCompleter(settings);
   const wanted = { model: embedder.model, vectorType: settings.embedding.vectorType };
   const { redis, dataSet, connection, jobs } = await connect(settings.redis.url, wanted, logger);
   const isEmbeddingRemote = settings.embedder === 'openai';
@@ -71,7 +72,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     poisonJobs: createPoisonJobs({ redis, logger }),
     ...openMemory(redis, records, settings.ingest.maxMemoryShare),
     caches: createCacheStore(redis, logMalformedCache(logger)),
-    cacheEngine: createPromptCacheEngine({ completer: createCompleter(settings), countTokens, renderPrefix }),
+    cacheEngine: createPromptCacheEngine({ completer, countTokens, renderPrefix }),
     failDocument: createFailDocument({ records, jobs, metrics }),
     publish: createPublish({ records, jobs, metrics, vectors: dataSet.vectors }),
     checkDimensions: rememberSuccess((dimensions: number) => checkDimensions(redis, dimensions)),

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor } from './arena.js';
+import { ingestBatch } from './operations/batch.js';
 import { useCache } from './operations/caches.js';
 import { cancelOrRetry, patchAccess, patchMetadata, putContent, remove } from './operations/change.js';
 import { ingest } from './operations/ingest.js';
@@ -10,6 +11,7 @@ import type { ModelDocument } from './world.js';
 /** How often each is done, beside the others. */
 const DOINGS = {
   ingest: 14,
+  batch: 6,
   put: 8,
   'patch metadata': 5,
   'patch access': 5,
@@ -58,6 +60,8 @@ async function act(actor: Actor): Promise<void> {
       );
     case 'ingest':
       return ingest(actor);
+    case 'batch':
+      return ingestBatch(actor);
     default:
       return document ? change(actor, document, doing) : ingest(actor);
   }

@@ -1,5 +1,6 @@
 import jsonwebtoken from 'jsonwebtoken';
 import { z } from 'zod';
+import { ndjson } from '../support/batches.js';
 import { TEST_SECRET } from '../support/client.js';
 import type { Cluster } from './cluster.js';
 import type { History } from './history.js';
@@ -23,6 +24,8 @@ export interface Sent {
   readonly method: string;
   readonly path: string;
   readonly json?: unknown;
+  /** A body with one of them on each line. */
+  readonly lines?: readonly unknown[];
   readonly form?: FormData;
   readonly headers?: Readonly<Record<string, string>>;
   /** API process to ask, by its place. */
@@ -52,7 +55,8 @@ export function createExchange(cluster: Cluster, history: History): Exchange {
     const headers = new Headers(sent.headers);
     if (sent.caller !== undefined) headers.set('authorization', `Bearer ${tokenOf(sent.caller)}`);
     if (sent.json !== undefined) headers.set('content-type', 'application/json');
-    const body = sent.form ?? (sent.json === undefined ? null : JSON.stringify(sent.json));
+    if (sent.lines) headers.set('content-type', 'application/x-ndjson');
+    const body = bodyOf(sent);
     const signal = AbortSignal.timeout(sent.giveUpAfter ?? HANGS_AFTER_MS);
     const url = sent.path.startsWith('http') ? sent.path : api.url + sent.path;
     try {
@@ -80,6 +84,11 @@ export function createExchange(cluster: Cluster, history: History): Exchange {
       return { type: 'broken', over: api.ended() };
     }
   };
+}
+
+function bodyOf({ form, json, lines }: Sent): FormData | string | null {
+  if (lines) return ndjson(lines);
+  return form ?? (json === undefined ? null : JSON.stringify(json));
 }
 
 function makeToken(caller: string): string {

@@ -149,6 +149,19 @@ describe('quire up', () => {
     expect(await statusOf('/health')).toBe(0);
   });
 
+  test('processes end whose supervisor was killed while they were still being loaded', async () => {
+    const quire = startQuire();
+    const others = async () => (await processesOf(folder)).filter(({ pid }) => pid !== quire.child.pid);
+    const started = async () =>
+      (await others()).filter(({ command }) => /(api|workers)\/main\.js/.test(command));
+    await eventually(async () => (await started()).length === 3);
+    quire.child.kill('SIGKILL');
+    // Without a Redis they would wait for one.
+    for (const { pid, command } of await others())
+      if (command.includes('redis-server')) process.kill(pid, 'SIGKILL');
+    await eventually(async () => (await others()).length === 0, 30_000);
+  }, 60_000);
+
   test('wrong settings stop the start, all of them named', async () => {
     const quire = startQuire({
       QUIRE_INDEX: 'fastest',

@@ -1,12 +1,15 @@
 import { expect } from '@jest/globals';
 import { limitIndexTime } from '../../src/api/context/limit-index-time.js';
 import { UnavailableError } from '../../src/shared/errors.js';
-import type { Index } from '../../src/shared/ports.js';
+import type { Index, VectorIndex, WordIndex } from '../../src/shared/ports.js';
 import { rejection } from '../support/rejection.js';
 import { until } from '../support/until.js';
 
 /** What asks the engine. */
-type Asking = Exclude<keyof Index, 'name' | 'state' | 'close'>;
+type Asking =
+  | Exclude<keyof Index, 'name' | 'state' | 'close' | 'vectors' | 'words'>
+  | `vectors.${keyof VectorIndex}`
+  | `words.${keyof WordIndex}`;
 const isDone = () => true;
 const isFailed = () => false;
 
@@ -18,10 +21,14 @@ export async function expectGivenUpWhileHung(
   const limited = limitIndexTime(index, { milliseconds: 500 });
   const selection = { callerId: 'owner', filter: null, limit: 1_000 };
   const words = { ...selection, query: 'harbour', minScore: 0 };
+  const chunks = await index.vectors.search({ ...selection, vector });
+  expect(chunks).not.toEqual([]);
   // By the port's own type: a method that it gets one day has to stand here.
   const ask: Readonly<Record<Asking, () => Promise<unknown>>> = {
-    vectors: () => limited.vectors.search({ ...selection, vector }),
-    words: () => limited.words.search(words),
+    'vectors.search': () => limited.vectors.search({ ...selection, vector }),
+    'vectors.similarities': () => limited.vectors.similarities({ callerId: 'owner', vector, chunks }),
+    'words.search': () => limited.words.search(words),
+    'words.scores': () => limited.words.scores({ callerId: 'owner', query: 'harbour', chunks }),
     list: () => limited.list({ ...selection, skip: 0 }),
     count: () => limited.count(selection),
   };

@@ -100,3 +100,19 @@ test('in a batch it fails alone: those of its group are completed', async () => 
   }
   expect(await statuses()).toEqual(ids.map((_, n) => (n === 7 ? 'failed' : 'completed')));
 }, 240_000);
+
+test('a text for which the provider always fails does not hold up those of its group', async () => {
+  provider.configure({ failingText: 'unspeakable' });
+  const documents = Array.from({ length: 12 }, (_, n) => ({
+    content: n === 5 ? 'an unspeakable text' : `a text beside it ${String(n)}`,
+  }));
+  const prefer = 'respond-async';
+  const { body } = await client.post<{ document_id: string }[]>('/ingest/batch', { documents }, { prefer });
+  const ids = body.map(({ document_id: id }) => id);
+  const statuses = () => Promise.all(ids.map(async (id) => (await read(id)).status));
+  await until(async () => (await statuses()).filter((status) => status === 'completed').length === 11);
+  expect((await statuses())[5]).not.toBe('completed');
+  // It waits for the provider, as a text alone would.
+  provider.configure({ failingText: null });
+  await until(async () => (await statuses())[5] === 'completed');
+}, 240_000);

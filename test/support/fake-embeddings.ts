@@ -24,6 +24,12 @@ export function answerEmbeddings({ request, response, configuration, stats }: Ex
     sendError(response, { status: 400, message: refusal });
     return;
   }
+  const { failingText } = configuration;
+  if (failingText !== null && texts.some((text) => text.includes(failingText))) {
+    stats.failed += 1;
+    sendError(response, { status: 500, message: 'failed to encode response: json: unsupported value: NaN' });
+    return;
+  }
   const tokens = counts.reduce((sum, count) => sum + count, 0);
   stats.embeddedTexts += texts.length;
   stats.embeddedTokens += tokens;

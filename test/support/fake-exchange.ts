@@ -44,6 +44,8 @@ export const configurationSchema = z.object({
   maxRequestTokens: z.number().default(300_000),
   /** Texts that hold it are answered 400. */
   refusedText: z.string().nullable().default(null),
+  /** Requests with texts that hold it are answered 500, each time. */
+  failingText: z.string().nullable().default(null),
   embeddings: z.enum(EMBEDDING_FAULTS).default('right'),
   /** Limits `not_a_number`, `infinite` and `zero` to texts that hold it. */
   brokenText: z.string().default(''),

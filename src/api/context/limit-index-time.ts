@@ -1,10 +1,11 @@
 import { createDeadline } from '../../shared/tools/deadline.js';
 import { UnavailableError } from '../../shared/errors.js';
 import type { CallOptions, Index } from '../../shared/ports.js';
+import { untilAborted } from '../../shared/tools/until-aborted.js';
 
 /**
  * Wraps an index with a time limit. A question that takes longer fails with UnavailableError (503), and its late answer is
- * ignored. The Query Engine has the same limit of its own: it comes with each query, and `engine.ts` of its adapter makes the
+ * ignored, whatever of it heeds the signal. The Query Engine has the same limit of its own: it comes with each query, and `engine.ts` of its adapter makes the
  * same error of it. The members are listed one by one, so that a new member of the port does not compile until it is added here.
  */
 export function limitIndexTime(index: Index, { milliseconds }: { milliseconds: number }): Index {
@@ -13,7 +14,7 @@ export function limitIndexTime(index: Index, { milliseconds }: { milliseconds: n
     async (request: Request): Promise<Answer> => {
       const deadline = createDeadline(milliseconds, request.signal);
       try {
-        return await ask({ ...request, signal: deadline.signal });
+        return await untilAborted(ask({ ...request, signal: deadline.signal }), deadline.signal);
       } catch (cause) {
         throw deadline.isOver ? new UnavailableError('index', { cause }) : cause;
       } finally {

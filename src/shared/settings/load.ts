@@ -5,25 +5,13 @@ import { z } from 'zod';
 import { at } from '../at.js';
 import { systemErrorCode } from '../system-error-code.js';
 import { settingsRules, type Need, type Problem } from './rules.js';
+import { SettingsError } from './settings-error.js';
 import { fileSettingsSchema, leaves, type FileSettings, type Leaf, type Settings } from './schema.js';
 
 export type { Need, Problem } from './rules.js';
 export type { Settings } from './schema.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
-
-export class SettingsError extends Error {
-  readonly problems: readonly Problem[];
-
-  constructor(problems: readonly Problem[]) {
-    const lines = problems.map(({ setting, value, allowed }) =>
-      value === null ? `- ${setting}: ${allowed}` : `- ${setting} = ${value}: ${allowed}`,
-    );
-    super(`wrong settings:\n${lines.join('\n')}`);
-    this.name = 'SettingsError';
-    this.problems = problems;
-  }
-}
 
 /** Variables with our prefix that are not settings of `quire.toml`. */
 const otherVariables = ['QUIRE_CONFIG', 'QUIRE_DATA_DIR', 'QUIRE_NO_INSTALL', 'QUIRE_SHARED'];

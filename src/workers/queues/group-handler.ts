@@ -15,6 +15,11 @@ const STEP_BYTES = 512 * 1024;
 const EMBEDDED_AT_ONCE = 8;
 /** More than a group has, so that requests to a provider are as full as they can be. */
 const SENT_AT_ONCE = 1_000;
+/**
+ * While the provider is away, a group waits for it. One that was begun this often may wait for a single text, for which the
+ * provider alone fails each time.
+ */
+const MAX_BEGINNINGS = 5;
 
 /** Runs the jobs of groups. A group that has failed is split into jobs of single documents, so that it never fails for good. */
 export function groupHandler(context: WorkerContext): JobHandler {
@@ -34,7 +39,10 @@ export function groupHandler(context: WorkerContext): JobHandler {
   });
   return {
     isNews: true,
-    run: ({ data, attemptsMade, stalledCounter }, signal) =>
-      run(ingestGroupJob.parse(data), { signal, isFirst: attemptsMade === 0 && stalledCounter === 0 }),
+    run: ({ data, attemptsMade, attemptsStarted, stalledCounter }, signal) => {
+      const isOften = isEmbeddingRemote && attemptsStarted > MAX_BEGINNINGS;
+      const isFirst = attemptsMade === 0 && stalledCounter === 0 && !isOften;
+      return run(ingestGroupJob.parse(data), { signal, isFirst });
+    },
   };
 }

@@ -38,6 +38,15 @@ test('an index that takes too long is unavailable, whatever it is asked', async 
   await expect(index.count(request)).rejects.toBeInstanceOf(UnavailableError);
 });
 
+test('an index that does not heed the signal is given up all the same', async () => {
+  const never = () => new Promise<never>(() => undefined);
+  const deaf: Index = { ...slow, words: { search: never, scores: never }, count: never };
+  const index = limitIndexTime(deaf, { milliseconds: 20 });
+  await expect(index.words.search(words)).rejects.toBeInstanceOf(UnavailableError);
+  await expect(index.words.scores({ ...words, chunks: [] })).rejects.toBeInstanceOf(UnavailableError);
+  await expect(index.count(request)).rejects.toBeInstanceOf(UnavailableError);
+}, 5_000);
+
 test('an answer in time, and what the index is, are handed through', async () => {
   const index = limitIndexTime({ ...slow, count: () => Promise.resolve(3) }, { milliseconds: 20_000 });
   expect(await index.count(request)).toBe(3);

@@ -4,12 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { settingsFile, settingsTable } from '../../../src/cli/settings.js';
-import {
-  loadSettings,
-  readSettings,
-  SettingsError,
-  type SettingsSource,
-} from '../../../src/shared/settings/load.js';
+import { loadSettings, readSettings, type SettingsSource } from '../../../src/shared/settings/load.js';
+import { SettingsError } from '../../../src/shared/settings/settings-error.js';
 import { isLoopbackHost } from '../../../src/shared/settings/loopback.js';
 
 const secret = 'x'.repeat(32);

@@ -3,11 +3,12 @@ import { pino } from 'pino';
 import { settleItems } from '../../../../src/api/services/ingest/batch/settle-items.js';
 import { TooManyError, UnavailableError } from '../../../../src/shared/errors.js';
 
-test('a fault of ours is logged, since the answer does not say what it was', async () => {
+test("what is not the caller's fault is logged, since the answer does not say what it was", async () => {
   const lines: string[] = [];
   const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
   const errors = [
     new TooManyError('too many', { retryAfterSeconds: 1 }),
+    new UnavailableError('storage'),
     new UnavailableError('storage'),
     new Error('a fault of ours'),
   ];
@@ -22,6 +23,11 @@ test('a fault of ours is logged, since the answer does not say what it was', asy
   expect(await settleItems({ records, logger }, nothingToWaitFor, items)).toEqual(
     items.map((item) => ({ ...item, type: 'refused' })),
   );
-  expect(lines).toHaveLength(1);
-  expect(lines[0]).toContain('a fault of ours');
+  // What many items may meet at once is one line.
+  expect(lines.map((line): unknown => JSON.parse(line))).toEqual([
+    expect.objectContaining({ level: 40, items: 2, msg: 'items of a batch refused for now' }),
+    expect.objectContaining({ level: 50, msg: 'an item of a batch failed' }),
+  ]);
+  expect(lines[0]).toContain('storage is unavailable');
+  expect(lines[1]).toContain('a fault of ours');
 });

@@ -1,6 +1,6 @@
 import type { DocumentRecord, Failure } from '../../../../shared/document.js';
 import type { Records } from '../../../../shared/documents/records.js';
-import { AppError, UnavailableError } from '../../../../shared/errors.js';
+import { AppError, TryLaterError, UnavailableError } from '../../../../shared/errors.js';
 import type { Logger } from '../../../../shared/observability/logger.js';
 import { toUnavailable } from '../../../../shared/redis/client.js';
 import { documentNotFound } from '../../documents/document-access.js';
@@ -18,15 +18,13 @@ export function settleItems(
   wait: DocumentsWait,
   items: readonly StoredItem[],
 ): Promise<readonly ItemOutcome[]> {
+  noteFaults(parts.logger, items);
   return Promise.all(items.map((item) => settle(parts, wait, item)));
 }
 
 async function settle(parts: SettleParts, wait: DocumentsWait, item: StoredItem): Promise<ItemOutcome> {
   const { index, documentId } = item;
-  if (documentId === undefined) {
-    noteFault(parts.logger, item.error);
-    return { index, type: 'refused', error: item.error };
-  }
+  if (documentId === undefined) return { index, type: 'refused', error: item.error };
   const state = await wait.stateOf(documentId);
   if (state === null) return { index, type: 'refused', error: documentNotFound() };
   const status = state?.status ?? item.status;
@@ -34,11 +32,22 @@ async function settle(parts: SettleParts, wait: DocumentsWait, item: StoredItem)
   return { index, type: 'document', documentId, status, failure };
 }
 
-/** The caller is told of a fault of ours without its reason, and the request as a whole does not fail of it. */
-function noteFault(logger: Logger, error: unknown): void {
-  const known = toUnavailable(error);
-  if (known instanceof AppError || known instanceof UnavailableError) return;
-  logger.error({ err: error }, 'an item of a batch failed');
+/**
+ * The request as a whole does not fail of what an item meets, so that no other log line tells of it. The caller is told of a
+ * fault of ours without its reason. What passes is likely to be the same for many items, and is told once.
+ */
+function noteFaults(logger: Logger, items: readonly StoredItem[]): void {
+  const errors = items.flatMap(({ documentId, error }) =>
+    documentId === undefined ? [toUnavailable(error)] : [],
+  );
+  const passing = errors.filter(
+    (error) => error instanceof UnavailableError || error instanceof TryLaterError,
+  );
+  if (passing.length > 0)
+    logger.warn({ err: passing[0], items: passing.length }, 'items of a batch refused for now');
+  for (const error of errors)
+    if (!(error instanceof AppError || error instanceof UnavailableError))
+      logger.error({ err: error }, 'an item of a batch failed');
 }
 
 async function readFailure({ records, logger }: SettleParts, documentId: string): Promise<Failure | null> {

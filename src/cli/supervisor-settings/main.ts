@@ -1,0 +1,21 @@
+import { loadSettings } from '../../shared/settings/load.js';
+import { SettingsError } from '../../shared/settings/settings-error.js';
+import type { SettingsAnswer } from './supervisor-settings.js';
+
+/** Tells the process that started this one what it has to know of the settings, and ends. */
+function answer(): SettingsAnswer {
+  try {
+    const { redis, dataDirectory, api, workers, devMode } = loadSettings(process.env, ['secret']);
+    const { host, port } = api;
+    const { drainSeconds } = workers;
+    return { settings: { redisUrl: redis.url, dataDirectory, host, port, drainSeconds, devMode } };
+  } catch (error) {
+    if (error instanceof SettingsError) return { wrong: error.message };
+    throw error;
+  }
+}
+
+// A supervisor that was ended meanwhile needs no answer.
+process.send?.(answer(), () => {
+  if (process.connected) process.disconnect();
+});

@@ -1,0 +1,36 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Environment } from '../executables.js';
+import { UserError } from '../user-messages.js';
+
+export interface SupervisorSettings {
+  /** Empty for a Redis of our own. */
+  readonly redisUrl: string;
+  readonly dataDirectory: string;
+  readonly host: string;
+  readonly port: number;
+  readonly drainSeconds: number;
+  readonly devMode: boolean;
+}
+
+export type SettingsAnswer = { readonly settings: SupervisorSettings } | { readonly wrong: string };
+
+/**
+ * Reads the settings in a process of its own: their schemas take twenty megabytes, which the supervisor would keep for as
+ * long as the service runs.
+ * @throws UserError that names every problem
+ */
+export async function readSupervisorSettings(env: Environment): Promise<SupervisorSettings> {
+  const path = fileURLToPath(new URL('./main.js', import.meta.url));
+  const child = fork(path, [], { env: { ...env }, stdio: ['ignore', 1, 2, 'ipc'] });
+  const [answer] = (await Promise.race([once(child, 'message'), untilSilent(child)])) as [SettingsAnswer];
+  if ('wrong' in answer) throw new UserError(answer.wrong);
+  return answer.settings;
+}
+
+/** A process that fails says why on stderr. */
+async function untilSilent(child: ReturnType<typeof fork>): Promise<never> {
+  await once(child, 'disconnect');
+  throw new UserError('The settings could not be read.');
+}
