@@ -9,13 +9,7 @@ import { analyzeText } from '../src/shared/text/analyze-text.js';
 import { packTerms } from '../src/shared/text/packed-terms.js';
 import type * as source from '../src/workers/chunking/chunk.js';
 import { round } from './support/client.js';
-import {
-  findCollections,
-  loadCollection,
-  ndcgAt10,
-  recallAt,
-  type Collection,
-} from './support/collections.js';
+import { collectionsToMeasure, ndcgAt10, recallAt, type Collection } from './support/collections.js';
 import { withSections } from './support/sections.js';
 import { createDocumentBm25 } from './support/document-bm25.js';
 import { importCompiled } from './support/import-compiled.js';
@@ -91,10 +85,6 @@ function best100({ documents }: Collection, ranked: readonly Ranked[]): string[]
     .map(({ document }) => documents[document]?.id ?? '');
 }
 
-const named = process.argv.slice(2);
 const rows: Record<string, Record<string, number>> = {};
-for (const name of named.length > 0 ? named : findCollections()) {
-  const collection = loadCollection(name);
-  if (collection) rows[name] = measure(collection);
-}
+for (const collection of collectionsToMeasure()) rows[collection.name] = measure(collection);
 console.table(rows);

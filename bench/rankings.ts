@@ -7,13 +7,7 @@ import { findQueryEngine, startQueryEngine } from '../test/support/query-engine-
 import { startTestRedis, type TestRedis } from '../test/support/redis.js';
 import { startService } from '../test/support/service.js';
 import { createBenchClient, eachAtOnce, round } from './support/client.js';
-import {
-  findCollections,
-  loadCollection,
-  ndcgAt10,
-  recallAt,
-  type Collection,
-} from './support/collections.js';
+import { collectionsToMeasure, ndcgAt10, recallAt, type Collection } from './support/collections.js';
 import { ingestCollection } from './load/ingest-collection.js';
 
 const secret = 'a secret of the benchmark, long enough for HS256';
@@ -34,10 +28,7 @@ const EVERYTHING = {
 const FILTERS = { none: null, everything: EVERYTHING };
 type FilterName = keyof typeof FILTERS;
 
-const named = process.argv.slice(2);
-const collections = (named.length > 0 ? named : findCollections()).flatMap(
-  (name) => loadCollection(name) ?? [],
-);
+const collections = [...collectionsToMeasure()];
 const queryEngine = findQueryEngine();
 if (!queryEngine) console.log('skipped: quality on the Query Engine, which is not found');
 const servers: { readonly engine: string; readonly start: () => Promise<TestRedis> }[] = [

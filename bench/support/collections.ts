@@ -12,6 +12,15 @@ export function findCollections(): string[] {
   return unique.sort();
 }
 
+/** The collections that the command line names, or all of them. Those that are absent are left out, with a line each. */
+export function* collectionsToMeasure(): Generator<Collection> {
+  const named = process.argv.slice(2);
+  for (const name of named.length > 0 ? named : findCollections()) {
+    const collection = loadCollection(name);
+    if (collection) yield collection;
+  }
+}
+
 function pathOf(name: string): string | null {
   const paths = folders.map((folder) => join(folder, name));
   return paths.find((path) => existsSync(join(path, 'corpus.jsonl'))) ?? null;

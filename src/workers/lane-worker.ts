@@ -9,7 +9,8 @@ import {
 import { systemErrorCode } from '../shared/system-error-code.js';
 import { UnavailableError } from '../shared/errors.js';
 import type { Logger } from '../shared/observability/logger.js';
-import { QUEUE_PREFIX, type LaneName } from '../shared/queues/jobs.js';
+import { QUEUE_PREFIX } from '../shared/redis/keys.js';
+import type { LaneName } from '../shared/queues/lanes.js';
 import { toUnavailable } from '../shared/redis/client.js';
 import { TurnOverError } from './job-turn.js';
 import { NotYetError } from './not-yet.js';

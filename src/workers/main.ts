@@ -4,7 +4,7 @@ import { storageAdvice } from '../shared/create-adapters.js';
 import { watchDataSet } from '../shared/data-set/watch-data-set.js';
 import { EXIT_DATA_CHANGED, EXIT_WRONG_SETTINGS } from '../shared/exit-codes.js';
 import { createLogger } from '../shared/observability/logger.js';
-import { QUEUES, type QueueName } from '../shared/queues/jobs.js';
+import { QUEUES, type QueueName } from '../shared/queues/lanes.js';
 import { loadSettings } from '../shared/settings/load.js';
 import { failProcess, stopOnSignals } from '../shared/stop-process.js';
 import { createWorkerContext } from './context.js';

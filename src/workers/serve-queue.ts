@@ -1,4 +1,4 @@
-import type { QueueName } from '../shared/queues/jobs.js';
+import type { QueueName } from '../shared/queues/lanes.js';
 import { keys } from '../shared/redis/keys.js';
 import { waitForRedis } from '../shared/redis/open.js';
 import { sendHeartbeat } from '../shared/redis/heartbeat.js';

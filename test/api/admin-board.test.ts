@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { openQueue } from '../../src/shared/queues/jobs.js';
+import { openQueue } from '../../src/shared/queues/lanes.js';
 import { adminToken, bearer, form, login, openBoard as open, page } from '../support/admin.js';
 import { makeToken } from '../support/api.js';
 import { ask } from '../support/ask.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { cancel } from '../../src/shared/documents/transitions.js';
-import { LANES } from '../../src/shared/queues/jobs.js';
+import { LANES } from '../../src/shared/queues/lanes.js';
 import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
 import { createUser, type User } from '../support/document-client.js';
 import { makeDocument } from '../support/documents.js';

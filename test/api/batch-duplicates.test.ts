@@ -1,15 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { remove } from '../../src/shared/documents/transitions.js';
 import { keys } from '../../src/shared/redis/keys.js';
-import type { ApiAnswer } from '../support/api.js';
-import {
-  idsIn,
-  outcomesIn,
-  postBatch,
-  postFiles,
-  postLines,
-  type AskedBatch,
-} from '../support/batch-requests.js';
+import { idsIn, outcomesIn, waysOfSending, type BatchItem } from '../support/batch-requests.js';
 import { inShort } from '../support/batches.js';
 import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
 import { documentsOf, newKey } from '../support/keyed-requests.js';
@@ -25,27 +17,7 @@ afterAll(async () => {
   await api.close();
 });
 
-type Item = readonly [content: string, onDuplicate?: string | null];
-type Send = (items: readonly Item[], asked: AskedBatch) => Promise<ApiAnswer>;
-
-const toDocument = ([content, onDuplicate]: Item) => ({
-  content,
-  ...(onDuplicate !== undefined && { on_duplicate: onDuplicate }),
-});
-const ways: [string, Send][] = [
-  ['in JSON', (items, asked) => postBatch(api, { documents: items.map(toDocument) }, asked)],
-  ['in lines', (items, asked) => postLines(api, items.map(toDocument), asked)],
-  [
-    'in a form',
-    (items, asked) => {
-      const words = items.map(([, onDuplicate = null]) => onDuplicate);
-      const files = items.map(([content]) => ['a.txt', content] as const);
-      return postFiles(api, { files, fields: { on_duplicate: JSON.stringify(words) } }, asked);
-    },
-  ],
-];
-
-describe.each(ways)('contents that are there already, %s', (way, send) => {
+describe.each(waysOfSending(() => api))('contents that are there already, %s', (way, send) => {
   const as = (name: string) => `${name} ${way}`;
 
   test('within the batch: by default each is a document, `return` names the first, `reject` refuses', async () => {
@@ -77,7 +49,7 @@ describe.each(ways)('contents that are there already, %s', (way, send) => {
   });
 
   test('many equal ones are one document', async () => {
-    const items = Array.from({ length: 60 }, (): Item => ['equal', 'return']);
+    const items = Array.from({ length: 60 }, (): BatchItem => ['equal', 'return']);
     const answer = await send(items, { as: as('equal') });
     expect(new Set(idsIn(answer))).toEqual(new Set(await documentsOf(api, as('equal'))));
     expect(await documentsOf(api, as('equal'))).toHaveLength(1);
@@ -155,7 +127,7 @@ describe.each(ways)('contents that are there already, %s', (way, send) => {
       Array.from({ length: 10 }, (_, i) => {
         const turned = [...contents.slice(i), ...contents.slice(0, i)];
         return send(
-          turned.map((content): Item => [content, 'return']),
+          turned.map((content): BatchItem => [content, 'return']),
           asked,
         );
       }),
@@ -207,7 +179,7 @@ describe.each(ways)('contents that are there already, %s', (way, send) => {
 
   test('with a key: what the batch itself has made is no duplicate when it is sent again', async () => {
     const asked = { as: as('keyed'), key: newKey(), prefer: 'wait=100' };
-    const items: Item[] = [
+    const items: BatchItem[] = [
       ['one', 'reject'],
       ['one', 'reject'],
       ['two', 'return'],

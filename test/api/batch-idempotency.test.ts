@@ -6,10 +6,11 @@ import {
   idsIn,
   outcomesIn,
   postBatch,
-  postFiles,
   postLines,
   textsOf,
+  waysOfSending,
   type AskedBatch,
+  type SendItems,
 } from '../support/batch-requests.js';
 import { inShort } from '../support/batches.js';
 import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
@@ -26,14 +27,8 @@ afterAll(async () => {
   await api.close();
 });
 
-const inJson = (texts: readonly string[], asked: AskedBatch) =>
-  postBatch(api, { documents: texts.map((content) => ({ content })) }, asked);
-const inForm = (texts: readonly string[], asked: AskedBatch) =>
-  postFiles(api, { files: texts.map((text) => ['a.txt', text] as const) }, asked);
-const wholes = [
-  ['in JSON', inJson],
-  ['in a form', inForm],
-] as const;
+/** Lines are answered one by one, and no answer to all of them is remembered. */
+const wholes = waysOfSending(() => api).filter(([way]) => way !== 'in lines');
 
 function mentionsKey(answer: ApiAnswer): void {
   expect(answer.status).toBe(422);
@@ -158,11 +153,9 @@ describe.each(wholes)('a batch %s', (way, send) => {
   });
 });
 
-type Send = (texts: readonly string[], asked: AskedBatch) => Promise<ApiAnswer>;
-
 /** Sends a batch whose client leaves before the answer, and returns the documents that it has made. */
 async function leave(
-  send: Send,
+  send: SendItems,
   texts: readonly string[],
   asked: AskedBatch & { key: string },
 ): Promise<string[]> {
@@ -206,7 +199,5 @@ test('a key of a single ingest is none of a batch', async () => {
     token: makeToken({ entity_id: asked.as }),
   });
   expect(single.status).toBe(202);
-  mentionsKey(await inJson(['a'], asked));
-  mentionsKey(await inForm(['a'], asked));
-  mentionsKey(await postLines(api, [{ content: 'a' }], asked));
+  for (const [, send] of waysOfSending(() => api)) mentionsKey(await send(['a'], asked));
 });

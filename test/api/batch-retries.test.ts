@@ -2,14 +2,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { UnavailableError } from '../../src/shared/errors.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import type { ApiAnswer } from '../support/api.js';
-import {
-  idsIn,
-  outcomesIn,
-  postBatch,
-  postFiles,
-  postLines,
-  type AskedBatch,
-} from '../support/batch-requests.js';
+import { idsIn, outcomesIn, waysOfSending } from '../support/batch-requests.js';
 import { inShort } from '../support/batches.js';
 import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
 import { documentsOf, newKey } from '../support/keyed-requests.js';
@@ -33,21 +26,7 @@ afterEach(async () => {
   await api.close();
 });
 
-type Send = (texts: readonly string[], asked: AskedBatch) => Promise<ApiAnswer>;
-
-const ways: [string, Send][] = [
-  ['in JSON', (texts, asked) => postBatch(api, { documents: texts.map((content) => ({ content })) }, asked)],
-  [
-    'in lines',
-    (texts, asked) =>
-      postLines(
-        api,
-        texts.map((content) => ({ content })),
-        asked,
-      ),
-  ],
-  ['in a form', (texts, asked) => postFiles(api, { files: texts.map((text) => ['a.txt', text]) }, asked)],
-];
+const ways = waysOfSending(() => api);
 
 const typesOf = (answer: ApiAnswer) => outcomesIn(answer).map((outcome) => inShort(outcome)[1]);
 

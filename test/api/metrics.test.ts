@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openQueue } from '../../src/shared/queues/jobs.js';
+import { openQueue } from '../../src/shared/queues/lanes.js';
 import { makeToken, SECRET } from '../support/api.js';
 import { ask } from '../support/ask.js';
 import { startService, type Service } from '../support/service.js';

@@ -11,7 +11,7 @@ import type { ModelDocument } from './world.js';
 /** How often each is done, beside the others. */
 const DOINGS = {
   ingest: 14,
-  batch: 6,
+  batch: 5,
   put: 8,
   'patch metadata': 5,
   'patch access': 5,
@@ -58,10 +58,10 @@ async function act(actor: Actor): Promise<void> {
           all.filter(({ owner }) => owner !== name),
         ),
       );
-    case 'ingest':
-      return ingest(actor);
     case 'batch':
       return ingestBatch(actor);
+    case 'ingest':
+      return ingest(actor);
     default:
       return document ? change(actor, document, doing) : ingest(actor);
   }

@@ -70,14 +70,7 @@ const WEIGHTS: Record<Kind, number> = {
   'broken docx': 0.5,
 };
 
-export const makeContent = (random: Random, marker: string): Content =>
-  makeContentOf(random.weighted(WEIGHTS), random, marker);
-
-/** One that is no file, and mostly short. */
-export const makeText = (random: Random, marker: string): Content =>
-  makeContentOf(random.chance(0.9) ? 'short text' : 'long text', random, marker);
-
-function makeContentOf(kind: Kind, random: Random, marker: string): Content {
+export function makeContent(random: Random, marker: string, kind: Kind = random.weighted(WEIGHTS)): Content {
   const count = kind === 'long text' ? random.whole(60, 400) : random.whole(1, 14);
   const sentences = makeSentences(random, marker, count);
   const bytes = write(kind, sentences, marker);

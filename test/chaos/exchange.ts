@@ -18,13 +18,19 @@ export type Outcome =
   /** Nobody listened: nothing was done. */
   | { readonly type: 'refused' }
   /** It began, and no whole answer came: it was done, or will be until `over`, or not. */
-  | { readonly type: 'broken'; readonly over: Promise<void> };
+  | {
+      readonly type: 'broken';
+      readonly over: Promise<void>;
+      /** What came of the answer, and whether that are lines, each of which is whole by itself. */
+      readonly text: string;
+      readonly isLines: boolean;
+    };
 
 export interface Sent {
   readonly method: string;
   readonly path: string;
   readonly json?: unknown;
-  /** A body with one of them on each line. */
+  /** Sent as lines of JSON, in one piece. */
   readonly lines?: readonly unknown[];
   readonly form?: FormData;
   readonly headers?: Readonly<Record<string, string>>;
@@ -55,13 +61,16 @@ export function createExchange(cluster: Cluster, history: History): Exchange {
     const headers = new Headers(sent.headers);
     if (sent.caller !== undefined) headers.set('authorization', `Bearer ${tokenOf(sent.caller)}`);
     if (sent.json !== undefined) headers.set('content-type', 'application/json');
-    if (sent.lines) headers.set('content-type', 'application/x-ndjson');
-    const body = bodyOf(sent);
+    if (sent.lines !== undefined) headers.set('content-type', 'application/x-ndjson');
+    const received: Uint8Array[] = [];
+    let isLines = false;
     const signal = AbortSignal.timeout(sent.giveUpAfter ?? HANGS_AFTER_MS);
     const url = sent.path.startsWith('http') ? sent.path : api.url + sent.path;
     try {
-      const response = await fetch(url, { method: sent.method, headers, body, signal });
-      const bytes = new Uint8Array(await response.arrayBuffer());
+      const response = await fetch(url, { method: sent.method, headers, body: bodyOf(sent), signal });
+      isLines = response.headers.get('content-type') === 'application/x-ndjson';
+      for await (const piece of piecesOf(response)) received.push(piece);
+      const bytes = new Uint8Array(Buffer.concat(received));
       const text = Buffer.from(bytes).toString('utf8');
       const isJson = (response.headers.get('content-type') ?? '').startsWith('application/json');
       const json = isJson ? parseJson(text) : undefined;
@@ -81,14 +90,20 @@ export function createExchange(cluster: Cluster, history: History): Exchange {
           `${sent.method} ${sent.path} to api ${String(sent.api)}: no answer in ${String(HANGS_AFTER_MS / 1000)} s`,
         );
       // The handler may go on as long as its process lives.
-      return { type: 'broken', over: api.ended() };
+      return { type: 'broken', over: api.ended(), text: Buffer.concat(received).toString('utf8'), isLines };
     }
   };
 }
 
-function bodyOf({ form, json, lines }: Sent): FormData | string | null {
-  if (lines) return ndjson(lines);
+function bodyOf({ json, lines, form }: Sent): FormData | string | null {
+  if (lines !== undefined) return ndjson(lines);
   return form ?? (json === undefined ? null : JSON.stringify(json));
+}
+
+/** The bytes of an answer as they come, some of which may have come before it breaks off. */
+async function* piecesOf({ body }: Response): AsyncGenerator<Uint8Array> {
+  // @NOTE the type of such a stream leaves open what it is made of; that of an answer is made of bytes.
+  if (body) yield* body as AsyncIterable<Uint8Array>;
 }
 
 function makeToken(caller: string): string {

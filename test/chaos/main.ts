@@ -11,7 +11,8 @@ const { values } = parseArgs({
     index: { type: 'string' },
   },
 });
-const seconds = Number(values.minutes) * 60;
+// Timers take whole milliseconds only, and a fraction of a second is no difference here.
+const seconds = Math.ceil(Number(values.minutes) * 60);
 const seed = Number(values.seed);
 if (!(seconds > 0) || !Number.isInteger(seed))
   throw new Error('--minutes takes a number, --seed a whole one');

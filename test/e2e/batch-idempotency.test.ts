@@ -1,39 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createRedis, type Redis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import { linesOf, ndjson, outcomesOf, type WireOutcome } from '../support/batches.js';
 import { createClient } from '../support/client.js';
-import { startRedisProxy, type RedisProxy } from '../support/redis-proxy.js';
-import { startService, type Service } from '../support/service.js';
-import { until } from '../support/until.js';
+import type { Service } from '../support/service.js';
+import { COMMANDS, startTwoServices, whenFree, type TwoServices } from '../support/two-services.js';
 
-/** Two services on one Redis and one disk. The API of the first reaches Redis through the proxy. */
+let services: TwoServices;
 let first: Service;
 let second: Service;
-let proxy: RedisProxy;
-let redis: Redis;
 
 beforeAll(async () => {
-  first = await startService();
-  second = await startService({ workers: [], redis: first.redis, dataDirectory: first.dataDirectory });
-  proxy = await startRedisProxy(first.redis.port);
-  redis = createRedis(first.redis.url, { failFast: false, onError: () => undefined });
-  await redis.connect();
-  await restartFirst();
+  services = await startTwoServices();
+  ({ first, second } = services);
 }, 180_000);
-afterAll(async () => {
-  redis.destroy();
-  await second.stop();
-  await first.stop();
-  await proxy.close();
-});
-
-/** Kills the first API where it stands and starts it again. */
-async function restartFirst(): Promise<void> {
-  await first.startApi({ REDIS_URL: proxy.url });
-  await first.untilReady();
-}
+afterAll(() => services.stop());
 
 const COUNT = 300;
 /** In the second of the groups that are written one after the other. */
@@ -86,21 +67,9 @@ function senders(user: string): Record<'json' | 'lines' | 'form', Send> {
   };
 }
 
-/** Sends a request until it is no longer told that another one is under way. */
-async function whenFree(send: () => Promise<Answer>): Promise<Answer> {
-  let answer = await send();
-  await until(async () => {
-    if (answer.status !== 409) return true;
-    expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-    answer = await send();
-    return answer.status !== 409;
-  }, 60);
-  return answer;
-}
-
 /** The ids of a user's documents. */
 async function writtenBy(user: string): Promise<string[]> {
-  const members = await redis.zRange(keys.contentHashes(user), 0, -1);
+  const members = await services.redis.zRange(keys.contentHashes(user), 0, -1);
   return members.map((member) => member.slice(member.indexOf(':') + 1));
 }
 
@@ -118,8 +87,7 @@ async function expectWhole(user: string, answer: Answer, count: number): Promise
 
 const ended = (answer: Promise<unknown>) => answer.catch(() => null);
 
-/** What only the script that writes a record says, and what only the one that remembers. */
-const [WRITES_RECORD, REMEMBERS] = ['tombstones', "'answer', ARGV[3]"];
+const { writesRecord: WRITES_RECORD, remembersAnswer: REMEMBERS } = COMMANDS;
 
 test.each<['json' | 'lines' | 'form', string, number]>([
   ['json', MARK, 128],
@@ -132,13 +100,13 @@ test.each<['json' | 'lines' | 'form', string, number]>([
   async (way, word, least) => {
     const user = `killed-${way}-${String(least)}`;
     const send = senders(user)[way];
-    const gate = proxy.hold(word);
+    const gate = services.proxy.hold(word);
     const lost = ended(send(first.url));
     await gate.held;
     const before = await writtenBy(user);
     expect(before.length).toBeGreaterThanOrEqual(least);
     if (word === MARK) expect(before.length).toBeLessThan(COUNT);
-    await restartFirst();
+    await services.restartFirst();
     gate.release();
     await lost;
     const again = await whenFree(() => send(first.url));
@@ -154,7 +122,7 @@ test.each<['json' | 'lines' | 'form', string, number]>([
 test('a process that is frozen in a batch writes nothing once another one has taken the key over', async () => {
   const user = 'frozen';
   const { json } = senders(user);
-  const gate = proxy.hold(MARK);
+  const gate = services.proxy.hold(MARK);
   const late = json(first.url);
   await gate.held;
   first.api.child.kill('SIGSTOP');

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { LANES, QUEUE_PREFIX } from '../../src/shared/queues/jobs.js';
+import { QUEUE_PREFIX } from '../../src/shared/redis/keys.js';
+import { LANES } from '../../src/shared/queues/lanes.js';
 import { createRedis, type Redis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import { createClient, type Client } from '../support/client.js';

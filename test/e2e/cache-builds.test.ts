@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { QUEUE_PREFIX } from '../../src/shared/queues/jobs.js';
+import { QUEUE_PREFIX } from '../../src/shared/redis/keys.js';
 import { createRedis } from '../../src/shared/redis/client.js';
 import {
   cacheCompletion,

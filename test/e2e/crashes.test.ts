@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { QUEUE_PREFIX } from '../../src/shared/queues/jobs.js';
+import { QUEUE_PREFIX } from '../../src/shared/redis/keys.js';
 import { createRedis } from '../../src/shared/redis/client.js';
 import { createClient, type Client, type WireDocument } from '../support/client.js';
 import { startService, type Service } from '../support/service.js';

@@ -1,63 +1,32 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createRedis, type Redis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import { cacheOperations, createCache, someModel } from '../support/cache-client.js';
 import { createClient, type Client, type Reply, type WireDocument } from '../support/client.js';
 import { openRaw } from '../support/raw-http.js';
-import { startRedisProxy, type RedisProxy } from '../support/redis-proxy.js';
-import { startService, type Service } from '../support/service.js';
+import type { Service } from '../support/service.js';
+import { COMMANDS, startTwoServices, whenFree, type TwoServices } from '../support/two-services.js';
 import { until } from '../support/until.js';
 
-/** Two services on one Redis and one disk. The API of the first reaches Redis through the proxy. */
+let services: TwoServices;
 let first: Service;
 let second: Service;
-let proxy: RedisProxy;
-let redis: Redis;
 
 beforeAll(async () => {
-  first = await startService();
-  second = await startService({ workers: [], redis: first.redis, dataDirectory: first.dataDirectory });
-  proxy = await startRedisProxy(first.redis.port);
-  redis = createRedis(first.redis.url, { failFast: false, onError: () => undefined });
-  await redis.connect();
-  await restartFirst();
+  services = await startTwoServices();
+  ({ first, second } = services);
 });
-afterAll(async () => {
-  redis.destroy();
-  await second.stop();
-  await first.stop();
-  await proxy.close();
-});
-
-/** Kills the first API where it stands and starts it again. */
-async function restartFirst(): Promise<void> {
-  await first.startApi({ REDIS_URL: proxy.url });
-  await first.untilReady();
-}
+afterAll(() => services.stop());
 
 /** Kills the first API while the proxy holds back a command of it, which never reaches Redis. */
 async function crashFirst(gate: { release(): void }): Promise<void> {
-  await restartFirst();
+  await services.restartFirst();
   gate.release();
 }
 
-/** What only the script that writes a record says, what only the one that starts a build, and the one that remembers. */
-const [WRITES_RECORD, WRITES_CACHE, REMEMBERS] = ['tombstones', 'names, building', "'answer', ARGV[3]"];
+const { writesRecord: WRITES_RECORD, startsBuild: WRITES_CACHE, remembersAnswer: REMEMBERS } = COMMANDS;
 
 const ended = (reply: Promise<unknown>) => reply.catch(() => null);
-
-/** Sends a request until it is no longer told that another one is under way. */
-async function whenFree<Body>(send: () => Promise<Reply<Body>>): Promise<Reply<Body>> {
-  let reply = await send();
-  await until(async () => {
-    if (reply.status !== 409) return true;
-    expect(reply.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-    reply = await send();
-    return reply.status !== 409;
-  }, 30);
-  return reply;
-}
 
 const documentsOf = async (client: Client) => (await client.get<WireDocument[]>('/documents')).body;
 
@@ -72,7 +41,7 @@ describe('the API is killed', () => {
     ['between the record and the remembered answer', REMEMBERS, 1],
   ])('%s: the same key makes one document', async (_when, word, written) => {
     const { here, key } = callersOf(`text-${String(written)}`);
-    const gate = proxy.hold(word);
+    const gate = services.proxy.hold(word);
     const lost = ended(here.ingestText('The heron waits.', {}, key));
     await gate.held;
     const before = await documentsOf(createClient(second.url, `text-${String(written)}`));
@@ -103,9 +72,9 @@ describe('the API is killed', () => {
     const part = '--cut\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nhalf';
     raw.socket.write(`${head.join('\r\n')}\r\n\r\n${part}`);
     const place = keys.idempotency('uploader', key['idempotency-key']);
-    await until(async () => (await redis.exists(place)) === 1);
-    const reserved = await redis.hGet(place, 'id');
-    await restartFirst();
+    await until(async () => (await services.redis.exists(place)) === 1);
+    const reserved = await services.redis.hGet(place, 'id');
+    await services.restartFirst();
     raw.socket.destroy();
     const again = await whenFree(() => here.ingestFile(Buffer.from('A whole file.'), 'a.txt', key));
     expect(again.status).toBe(200);
@@ -116,7 +85,7 @@ describe('the API is killed', () => {
   test('after a file was recorded: another file is a 422, the same is answered', async () => {
     const { here, key } = callersOf('filer');
     const send = (text: string) => here.ingestFile(Buffer.from(text), 'a.txt', key);
-    const gate = proxy.hold(REMEMBERS);
+    const gate = services.proxy.hold(REMEMBERS);
     const lost = ended(send('The first file.'));
     await gate.held;
     await crashFirst(gate);
@@ -135,7 +104,7 @@ describe('the API is killed', () => {
     const { here, key } = callersOf(user);
     expect((await here.ingestText('A heron.', { metadata: { topic: 'birds' } })).status).toBe(200);
     const body = { name: 'birds', ...someModel, filters: { topic: 'birds' } };
-    const gate = proxy.hold(word);
+    const gate = services.proxy.hold(word);
     const lost = ended(here.post('/cache/create', body, key));
     await gate.held;
     await crashFirst(gate);
@@ -152,7 +121,7 @@ describe('the API is killed', () => {
 describe('a process that is frozen changes nothing once another one has taken its request over', () => {
   /** Freezes the first API with a command on its way, lets the second one take over, and wakes the first up. */
   async function takeOver<Body>(word: string, send: (client: 'here' | 'there') => Promise<Reply<Body>>) {
-    const gate = proxy.hold(word);
+    const gate = services.proxy.hold(word);
     const late = send('here');
     await gate.held;
     first.api.child.kill('SIGSTOP');
@@ -169,7 +138,7 @@ describe('a process that is frozen changes nothing once another one has taken it
   }
 
   const scriptsRun = async () =>
-    Number(/cmdstat_eval:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
+    Number(/cmdstat_eval:calls=(\d+)/.exec(await services.redis.info('commandstats'))?.[1] ?? 0);
 
   test('an ingest', async () => {
     const { key, ...clients } = callersOf('frozen');

@@ -71,6 +71,34 @@ export function postFiles(
   return post(api, '/ingest/files', { ...asked, body: form });
 }
 
+/** A text of a batch, or it and what it says of texts that are there already. */
+export type BatchItem = string | readonly [content: string, onDuplicate?: string | null];
+export type SendItems = (items: readonly BatchItem[], asked: AskedBatch) => Promise<ApiAnswer>;
+
+/** The ways of sending many texts, with their names for tests. */
+export function waysOfSending(api: () => DocumentApi): [name: string, send: SendItems][] {
+  return [
+    ['in JSON', (items, asked) => postBatch(api(), { documents: items.map(toDocument) }, asked)],
+    ['in lines', (items, asked) => postLines(api(), items.map(toDocument), asked)],
+    ['in a form', (items, asked) => postFiles(api(), toForm(items), asked)],
+  ];
+}
+
+const partsOf = (item: BatchItem) => (typeof item === 'string' ? ([item] as const) : item);
+
+function toDocument(item: BatchItem) {
+  const [content, onDuplicate] = partsOf(item);
+  return { content, ...(onDuplicate !== undefined && { on_duplicate: onDuplicate }) };
+}
+
+function toForm(items: readonly BatchItem[]): FilesForm {
+  const words = items.map((item) => partsOf(item)[1] ?? null);
+  return {
+    files: items.map((item) => ['a.txt', partsOf(item)[0]]),
+    ...(words.some((word) => word !== null) && { fields: { on_duplicate: JSON.stringify(words) } }),
+  };
+}
+
 /** The outcomes of a batch, whichever way it was sent. */
 export const outcomesIn = ({ text }: ApiAnswer): WireOutcome[] =>
   text.startsWith('[') ? outcomesOf(JSON.parse(text)) : linesOf(text);

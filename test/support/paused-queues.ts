@@ -1,4 +1,4 @@
-import { LANES, openQueue, type LaneName } from '../../src/shared/queues/jobs.js';
+import { LANES, openQueue, type LaneName } from '../../src/shared/queues/lanes.js';
 
 /** Does something while workers begin no job of these queues, as if they were away. */
 export async function whilePaused(

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
+import { askProcess } from './ask-process.js';
 import { leastOfThree } from './least-of-three.js';
 import type { StartedProcess } from './service.js';
 
@@ -10,18 +10,15 @@ export const canMeterTurns = existsSync('/proc/thread-self/schedstat');
 /** Options of node for a process whose turns are measured. */
 export const METERED = canMeterTurns ? ['--import', new URL('turn-meter.mjs', import.meta.url).href] : [];
 
-const reply = z.object({ longestTurn: z.number() });
+const answer = z.object({ longestTurn: z.number() });
 
 /**
  * Milliseconds of processor time that the longest turn of a process's event loop took since this was asked last; 0 where
  * that cannot be known.
  */
-export async function longestTurn({ child }: StartedProcess): Promise<number> {
+export async function longestTurn(process: StartedProcess): Promise<number> {
   if (!canMeterTurns) return 0;
-  const answer = once(child, 'message');
-  child.send('longest turn?');
-  const messages: unknown[] = await answer;
-  return reply.parse(messages[0]).longestTurn;
+  return (await askProcess(process, 'longest turn?', answer)).longestTurn;
 }
 
 /**

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Job, Queue } from 'bullmq';
 import pino from 'pino';
 import { UnavailableError } from '../../src/shared/errors.js';
-import { openQueue } from '../../src/shared/queues/jobs.js';
+import { openQueue } from '../../src/shared/queues/lanes.js';
 import { bullConnection } from '../../src/shared/redis/client.js';
 import { queueKeys } from '../../src/shared/redis/keys.js';
 import { createLaneWorker, type JobHandler, type WorkerOptions } from '../../src/workers/lane-worker.js';

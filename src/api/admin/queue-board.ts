@@ -4,7 +4,8 @@ import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { ExpressAdapter } from '@bull-board/express';
 import type { Express } from 'express';
 import { z } from 'zod';
-import { LANES, type Jobs } from '../../shared/queues/jobs.js';
+import type { Jobs } from '../../shared/queues/jobs.js';
+import { LANES } from '../../shared/queues/lanes.js';
 
 export interface BoardOptions {
   readonly jobs: Jobs;

@@ -5,8 +5,9 @@ import { untilAborted } from '../../shared/tools/until-aborted.js';
 
 /**
  * Wraps an index with a time limit. A question that takes longer fails with UnavailableError (503), and its late answer is
- * ignored, whatever of it heeds the signal. The Query Engine has the same limit of its own: it comes with each query, and `engine.ts` of its adapter makes the
- * same error of it. The members are listed one by one, so that a new member of the port does not compile until it is added here.
+ * ignored, whatever of it heeds the signal. The Query Engine has the same limit of its own: it comes with each query, and
+ * `engine.ts` of its adapter makes the same error of it. The members are listed one by one, so that a new member of the port
+ * does not compile until it is added here.
  */
 export function limitIndexTime(index: Index, { milliseconds }: { milliseconds: number }): Index {
   const inTime =

@@ -52,7 +52,7 @@ export function handleRoute(route: Route, options: RouteOptions): RequestHandler
   return async (request, response) => {
     const startedAtMs = Date.now();
     const signal = abortsWhenGone(request, response);
-    const caller = admit(route, request, options.authenticate);
+    const caller = authorize(route, request, options.authenticate);
     if (caller !== anonymous) await options.rateLimit?.(caller.id);
     noteRequest(request.socket, { callerId: caller.id, signal });
     const claim = options.bodies.claim(caller.id);
@@ -75,7 +75,8 @@ export function handleRoute(route: Route, options: RouteOptions): RequestHandler
   };
 }
 
-interface AdmittedRequest {
+/** A request whose caller may use the route. */
+interface AuthorizedRequest {
   readonly request: Request;
   readonly response: Response;
   readonly claim: BodyClaim;
@@ -87,14 +88,14 @@ interface AdmittedRequest {
 /** Reads the request and calls the route's handler. The request's body is released when this returns. */
 async function runHandler(
   route: Route,
-  admitted: AdmittedRequest,
+  authorized: AuthorizedRequest,
   options: RouteOptions,
 ): Promise<ApiReply | PendingReply> {
-  const { request, response, caller, startedAtMs, signal } = admitted;
+  const { request, response, caller, startedAtMs, signal } = authorized;
   const keyed = keyedRequest(route, request);
-  const leave = await route.admit?.(caller.id);
+  const arrival = await route.admit?.(caller.id);
   try {
-    const reading = { ...readingOf(route, admitted, options), ...keyed?.watch };
+    const reading = { ...readingOf(route, authorized, options), ...keyed?.watch };
     const raw = await readRawBody(route, { caller, request }, reading);
     const parts = parseParts(route, { path: request.params, query: queryOf(request.url), body: raw });
     const apiRequest: ApiRequest<unknown, unknown, unknown> = {
@@ -108,13 +109,14 @@ async function runHandler(
       baseUrl: baseUrlOf(request, options.publicUrl),
       startedAtMs,
       signal,
+      arrival,
     };
     if (!keyed || !options.idempotency) return await route.handle(apiRequest, reply);
     const { key, place } = keyed;
     const fingerprint = keyed.fingerprint(raw);
     return await handleOnce(options.idempotency, { route, request: apiRequest, key, place, fingerprint });
   } finally {
-    leave?.();
+    arrival?.leave();
   }
 }
 
@@ -149,7 +151,7 @@ function requestIdOf(response: Response): string {
 
 function readingOf(
   route: Route,
-  { request, response, claim }: AdmittedRequest,
+  { request, response, claim }: AuthorizedRequest,
   options: RouteOptions,
 ): BodyReading {
   return {
@@ -174,7 +176,8 @@ function holdFor(
       : Promise.resolve(memory.hold({ callerId, bytes, signal }));
 }
 
-function admit(route: Route, request: Request, authenticate: Authenticate): Caller {
+/** Tells who sends the request, and throws where they may not use the route. Whether there is room for it is asked later. */
+function authorize(route: Route, request: Request, authenticate: Authenticate): Caller {
   const facts = requestFacts(request);
   facts.route = route.path;
   const known = authenticate(request.headers.authorization);

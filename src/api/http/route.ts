@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Caller, Permission } from '../auth/authentication.js';
 import type { Reservation } from '../../shared/idempotency/reservation.js';
-import type { Admit } from '../services/ingest/admission.js';
+import type { Arrival } from '../services/ingest/arriving.js';
 import type { ApiReply, DeclaredReply, PendingReply, Replies, reply, Responses } from './response/reply.js';
 import type { ReceiveItems } from './request/items/receive-items.js';
 import type { ReceiveUpload } from './request/upload.js';
@@ -26,6 +26,8 @@ export interface ApiRequest<Path, Query, Body> {
   readonly startedAtMs: number;
   /** Aborts when the client goes away. */
   readonly signal: AbortSignal;
+  /** Undefined unless the route declares `admit`, and that admits one document. */
+  readonly arrival?: Arrival | undefined;
   /** Undefined unless the route declares `idempotency` and the request has an `Idempotency-Key`. */
   readonly reservation?: Reservation | undefined;
 }
@@ -76,7 +78,7 @@ interface Declaration<
   readonly emptyBody?: 'object';
   readonly authorize?: Authorize;
   /** Runs before the body is read, and throws when there is no capacity for the request. */
-  readonly admit?: Admit;
+  readonly admit?: (callerId: string) => Promise<Arrival | undefined>;
   /** For routes that take multipart/form-data, also or only. The fields are for the OpenAPI document. */
   readonly upload?: { readonly fields: z.ZodType; readonly alsoJson: boolean };
   /**

@@ -51,13 +51,11 @@ export interface BatchRouteDependencies {
 }
 
 /** Refuses a request for whose first item there is no room. Its items are admitted one by one later. */
-export const admitFirst =
-  (admit: Admit): Admit =>
-  async (callerId) => {
-    const leave = await admit(callerId);
-    leave();
-    return () => undefined;
-  };
+export const admitFirst = (admit: Admit) => async (callerId: string) => {
+  const arrival = await admit(callerId);
+  arrival.leave();
+  return undefined;
+};
 
 export const ingestBatchRoute = ({ batch, admit, maxDocuments, stopping }: BatchRouteDependencies): Route =>
   defineRoute({

@@ -1,5 +1,5 @@
 import type { Index, ObjectStorage } from '../../shared/ports.js';
-import type { QueueName } from '../../shared/queues/jobs.js';
+import type { QueueName } from '../../shared/queues/lanes.js';
 import type { Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
 import type { LifecyclePhase } from '../lifecycle-phase.js';

@@ -1,4 +1,5 @@
 import type { Reservation } from '../../shared/idempotency/reservation.js';
+import type { Arrival } from './ingest/arriving.js';
 
 /** Who requests a change, since when, and how long they wait for it. It references nothing of the request's body. */
 export interface RequestContext {
@@ -9,6 +10,8 @@ export interface RequestContext {
   readonly waitSeconds: number | null;
   /** Aborts when the caller goes away. */
   readonly signal: AbortSignal;
+  /** What counts the document that is to be written, until it counts by its record; undefined where nothing does. */
+  readonly arrival?: Arrival | undefined;
   /** Undefined for a request without an `Idempotency-Key`. */
   readonly reservation?: Reservation | undefined;
 }

@@ -9,7 +9,8 @@ import {
   type MetricSample,
 } from '../../shared/observability/prometheus.js';
 import type { Index } from '../../shared/ports.js';
-import { LANES, QUEUES, type Jobs, type LaneName } from '../../shared/queues/jobs.js';
+import type { Jobs } from '../../shared/queues/jobs.js';
+import { LANES, QUEUES, type LaneName } from '../../shared/queues/lanes.js';
 import type { Redis } from '../../shared/redis/client.js';
 import { keys } from '../../shared/redis/keys.js';
 import { shareResult } from '../../shared/tools/share-result.js';

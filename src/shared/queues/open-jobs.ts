@@ -1,5 +1,6 @@
 import { waitForRedis } from '../redis/open.js';
-import { createJobs, LANES, type Jobs } from './jobs.js';
+import { createJobs, type Jobs } from './jobs.js';
+import { LANES } from './lanes.js';
 
 type Waiting = Parameters<typeof waitForRedis>[1];
 

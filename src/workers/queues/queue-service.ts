@@ -1,4 +1,4 @@
-import type { LaneName } from '../../shared/queues/jobs.js';
+import type { LaneName } from '../../shared/queues/lanes.js';
 import type { SweepSchedule } from '../maintenance/sweep/schedule.js';
 import type { JobHandler } from '../lane-worker.js';
 

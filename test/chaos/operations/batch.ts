@@ -1,115 +1,138 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ask, type Actor, type Ask, type TimedOutcome } from '../arena.js';
-import { makeText } from '../contents.js';
 import { linesOf, outcomesOf, type WireOutcome } from '../../support/batches.js';
+import { ask, type Actor, type Ask, type TimedOutcome } from '../arena.js';
+import { makeContent } from '../contents.js';
+import type { Outcome } from '../exchange.js';
 import { modelDocument, type LostIngest } from '../world.js';
-import { countIngest, metadataOf, patience, randomAccess } from './ingest.js';
+import { countIngest, MAX_REPEATS, metadataOf, newIngest, patience } from './ingest.js';
 
-const OPERATION = 'ingest_text';
+/** What each item of a batch came to, by its place; of items that are missing nothing was heard. */
+type Heard = Map<number, WireOutcome>;
 
-/** Ingests many texts at once, as a list or as lines. Short ones of them share a job. */
+/**
+ * Ingests several texts with one request, in JSON or in lines. Half of the requests have an `Idempotency-Key` and are
+ * repeated until each item is answered for good: it makes one document, whatever became of the others.
+ */
 export async function ingestBatch(actor: Actor): Promise<void> {
   const { arena, name, random } = actor;
-  const all = Array.from({ length: random.chance(0.1) ? 40 : random.whole(2, 8) }, () => makeAsked(actor));
-  for (const asked of all) {
-    arena.world.introduce(asked.content, asked);
-    arena.ledger.begin(name, OPERATION);
+  const items = Array.from({ length: random.whole(1, 12) }, () => {
+    const kind = random.weighted({ 'short text': 12, 'long text': 1 });
+    return newIngest(actor, makeContent(random, arena.world.nextMarker(), kind));
+  });
+  for (const item of items) {
+    arena.world.introduce(item.content, item);
+    arena.ledger.begin(name, 'ingest_text');
   }
-  const documents = all.map(({ content, key, metadata, access }) => ({
+  const way = random.pick(['json', 'lines'] as const);
+  const marker = items[0]?.content.marker ?? '';
+  const label = `batch_${way} ${String(items.length)} from ${marker}`;
+  const body = bodyOf(items);
+  const request = way === 'json' ? { json: { documents: body } } : { lines: body };
+  const send = (wait: Pick<Ask, 'headers' | 'giveUpAfter'>) =>
+    ask(actor, { method: 'POST', path: '/ingest/batch', ...request, label, about: marker, ...wait });
+  const first = patience(actor);
+  const key = random.chance(0.5) ? { 'idempotency-key': `${name} batch ${marker}` } : {};
+  const heard: Heard = new Map();
+  let reply = await send({ ...first, headers: { ...first.headers, ...key } });
+  const { start } = reply;
+  hear(actor, heard, { items, outcome: reply.outcome, label });
+  const isOpen = () => 'idempotency-key' in key && heardOpen(reply, heard, items.length);
+  for (let repeats = 0; isOpen() && repeats < MAX_REPEATS; repeats += 1) {
+    await sleep(500);
+    // What failed before it was stored is a record of its own, for each of the items.
+    arena.ledger.records(name, 'ingest_text').max += items.length;
+    const again = await send({ headers: key });
+    // Where nobody listens any more, what came before still counts.
+    if (again.outcome.type !== 'refused') reply = again;
+    hear(actor, heard, { items, outcome: again.outcome, label });
+  }
+  for (const [i, item] of items.entries())
+    take(actor, item, { heard: heard.get(i), reply: { ...reply, start }, label });
+}
+
+const bodyOf = (items: readonly LostIngest[]) =>
+  items.map(({ content, key, metadata, access }) => ({
     content: Buffer.from(content.bytes).toString(),
     metadata: metadataOf(key, metadata),
     access_control: access,
   }));
-  const body = random.chance(0.5) ? { json: { documents } } : { lines: documents };
-  const label = `batch of ${String(all.length)} from ${all[0]?.content.marker ?? ''} on`;
-  const send = (wait: Pick<Ask, 'headers' | 'giveUpAfter'>) =>
-    ask(actor, { method: 'POST', path: '/ingest/batch', ...body, about: null, label, ...wait });
-  const first = patience(actor);
-  const asked = random.chance(0.5) ? await repeat(actor, all, { first, send }) : await send(first);
-  takeAll(actor, all, asked);
+
+/** Whether the request, or one of its items, is to be sent again. */
+function heardOpen({ outcome }: TimedOutcome, heard: Heard, count: number): boolean {
+  if (outcome.type === 'broken') return true;
+  if (outcome.type === 'answer' && [409, 503].includes(outcome.status)) return true;
+  const isAnswered = heard.size === count;
+  return !isAnswered || [...heard.values()].some(({ error }) => error?.type.startsWith('try_later'));
 }
 
-function makeAsked(actor: Actor): LostIngest {
-  const { arena, name, random } = actor;
-  const content = makeText(random, arena.world.nextMarker());
-  const key = `key-${content.marker.slice(2, -2)}`;
-  return { owner: name, content, access: randomAccess(actor, 0.3), key, metadata: random.whole(0, 999) };
+interface Reply {
+  readonly items: readonly LostIngest[];
+  readonly outcome: Outcome;
+  readonly label: string;
 }
 
-interface Repeatable {
-  readonly first: Pick<Ask, 'headers' | 'giveUpAfter'>;
-  readonly send: (wait: Pick<Ask, 'headers' | 'giveUpAfter'>) => Promise<TimedOutcome>;
-}
-
-/** Longer than a process that died holds its key, and than an API and Redis take to be back. */
-const MAX_REPEATS = 80;
-
-/** Sends a batch with an `Idempotency-Key` until each item is answered. It makes one document of each. */
-async function repeat(
-  { arena: { ledger }, name }: Actor,
-  all: readonly LostIngest[],
-  { first, send }: Repeatable,
-): Promise<TimedOutcome> {
-  const keyed = { ...first.headers, 'idempotency-key': `${name} batch ${all[0]?.key ?? ''}` };
-  let reply = await send({ ...first, headers: keyed });
-  const { start } = reply;
-  for (let repeats = 0; isOpen(reply) && repeats < MAX_REPEATS; repeats += 1) {
-    await sleep(500);
-    // What failed before it was stored is a record of its own.
-    ledger.records(name, OPERATION).max += all.length;
-    const again = await send({ headers: keyed });
-    // Where nobody listens any more, what came before still counts.
-    if (again.outcome.type !== 'refused') reply = again;
+/** Notes what an answer says of each item. Also of a stream that broke off, what was said before holds. */
+function hear({ arena: { history } }: Actor, heard: Heard, { items, outcome, label }: Reply): void {
+  const said = outcomesIn(outcome);
+  const violate = (promise: string, detail: string, i: number) => {
+    history.violate(promise, `${label}: ${detail}`, items[i]?.content.marker ?? null);
+  };
+  if (said.some(({ index }, i) => index !== i))
+    violate('a batch is answered item by item, in order', JSON.stringify(said.map(({ index }) => index)), 0);
+  if (outcome.type === 'answer' && outcome.status < 300 && said.length !== items.length)
+    violate('a batch is answered item by item, in order', `${String(said.length)} outcomes`, 0);
+  for (const each of said) {
+    const before = heard.get(each.index)?.document_id;
+    if (before !== undefined && before !== each.document_id)
+      violate(
+        'an item stays the document that it was',
+        `${before}, then ${JSON.stringify(each)}`,
+        each.index,
+      );
+    heard.set(each.index, each);
   }
-  return { ...reply, start };
 }
 
-function isOpen(asked: TimedOutcome): boolean {
-  const { outcome } = asked;
-  if (outcome.type !== 'answer') return outcome.type === 'broken';
-  if (outcome.status >= 300) return [409, 503].includes(outcome.status);
-  return answersIn(asked).some(({ error }) => error && isPassing(error));
+function outcomesIn(outcome: Outcome): WireOutcome[] {
+  switch (outcome.type) {
+    case 'refused':
+      return [];
+    case 'broken':
+      // The last line may be cut off.
+      return outcome.isLines ? linesOf(outcome.text.slice(0, outcome.text.lastIndexOf('\n') + 1)) : [];
+    case 'answer':
+      if (outcome.status >= 300) return [];
+      return outcome.json === undefined ? linesOf(outcome.text) : outcomesOf(outcome.json);
+  }
 }
 
-const isPassing = ({ type }: NonNullable<WireOutcome['error']>): boolean => type.startsWith('try_later');
-
-function answersIn({ outcome }: TimedOutcome): WireOutcome[] {
-  if (outcome.type !== 'answer' || outcome.status >= 300) return [];
-  return outcome.json === undefined ? linesOf(outcome.text) : outcomesOf(outcome.json);
+interface Taken {
+  readonly heard: WireOutcome | undefined;
+  readonly reply: TimedOutcome;
+  readonly label: string;
 }
 
-function takeAll(actor: Actor, all: readonly LostIngest[], asked: TimedOutcome): void {
-  const { world, history, ledger } = actor.arena;
-  const { outcome } = asked;
-  if (outcome.type === 'refused' || (outcome.type === 'answer' && outcome.status === 429)) {
-    all.forEach(() => {
-      ledger.end(actor.name, OPERATION, 'refused');
-    });
+function take({ arena, name }: Actor, item: LostIngest, { heard, reply, label }: Taken): void {
+  const { world, history, ledger } = arena;
+  const { marker } = item.content;
+  history.note(`${name} item of ${label}: ${JSON.stringify(heard ?? 'nothing heard')}`, marker);
+  if (heard?.document_id !== undefined) {
+    const { start, end } = reply;
+    const document = modelDocument(item, { id: heard.document_id, start, end });
+    world.adopt(document);
+    countIngest({ arena, name }, document, item.content);
+    if (heard.status === 'completed') ledger.successes(name, 'ingest_text').min += 1;
     return;
   }
-  if (outcome.type === 'answer' && ![200, 202, 409, 503].includes(outcome.status))
-    history.violate('a batch is taken', `${String(outcome.status)} ${outcome.text.slice(0, 200)}`);
-  const answers = answersIn(asked);
-  if (answers.length > 0 && answers.some(({ index }, i) => index !== i))
-    history.violate('each item is answered in its order', JSON.stringify(answers).slice(0, 300));
-  for (const [i, each] of all.entries()) {
-    const answer = answers[i];
-    if (answer?.document_id !== undefined) take(actor, each, { answer, asked });
-    else world.lost.push(each);
-    if (answer?.error && !isPassing(answer.error))
-      history.violate('an item is taken', JSON.stringify(answer), each.content.marker);
-  }
+  const isRefused = reply.outcome.type === 'refused' || isTooMany(reply.outcome);
+  if (!heard && isRefused) ledger.end(name, 'ingest_text', 'refused');
+  else world.lost.push(item);
+  const isPassing = heard?.error?.type.startsWith('try_later') ?? isUnanswered(reply.outcome);
+  if (!isPassing && !isRefused)
+    history.violate('an ingest is taken', `${label}: ${JSON.stringify(heard ?? reply.outcome)}`, marker);
 }
 
-function take(
-  { arena, name }: Actor,
-  one: LostIngest,
-  { answer, asked: { start, end } }: { readonly answer: WireOutcome; readonly asked: TimedOutcome },
-): void {
-  const document = modelDocument(one, { id: answer.document_id ?? '', start, end });
-  arena.world.adopt(document);
-  countIngest({ arena, name }, document, one.content);
-  if (answer.status !== 'completed') return;
-  arena.ledger.successes(name, OPERATION).min += 1;
-  document.publishedAt.set(one.content, end);
-}
+const isTooMany = (outcome: Outcome) => outcome.type === 'answer' && outcome.status === 429;
+
+const isUnanswered = (outcome: Outcome) =>
+  outcome.type === 'broken' || (outcome.type === 'answer' && outcome.status === 503);

@@ -15,14 +15,8 @@ export const metadataOf = (key: string, metadata: number) => ({ key, n: metadata
 export async function ingest(actor: Actor): Promise<void> {
   const { arena, name, random } = actor;
   const content = makeContent(random, arena.world.nextMarker());
-  const access = randomAccess(actor, 0.3);
-  const asked: LostIngest = {
-    owner: name,
-    content,
-    access,
-    key: `key-${content.marker.slice(2, -2)}`,
-    metadata: random.whole(0, 999),
-  };
+  const asked = newIngest(actor, content);
+  const { access } = asked;
   arena.world.introduce(content, asked);
   const operation = operationOf(content);
   arena.ledger.begin(name, operation);
@@ -34,13 +28,24 @@ export async function ingest(actor: Actor): Promise<void> {
   take(actor, asked, isRepeated ? await repeat(actor, asked, { first, send }) : await send(first));
 }
 
+/** What a caller ingests a content with. */
+export function newIngest(actor: Actor, content: Content): LostIngest {
+  return {
+    owner: actor.name,
+    content,
+    access: randomAccess(actor, 0.3),
+    key: `key-${content.marker.slice(2, -2)}`,
+    metadata: actor.random.whole(0, 999),
+  };
+}
+
 interface Repeatable {
   readonly first: Pick<Ask, 'headers' | 'giveUpAfter'>;
   readonly send: (wait: Pick<Ask, 'headers' | 'giveUpAfter'>) => Promise<TimedOutcome>;
 }
 
 /** Longer than a process that died holds its key, and than an API and Redis take to be back. */
-const MAX_REPEATS = 80;
+export const MAX_REPEATS = 80;
 
 /** Sends an ingest with an `Idempotency-Key` until it is answered. It makes one document, whatever became of the others. */
 async function repeat(

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { LANES } from '../../../src/shared/queues/jobs.js';
+import { LANES } from '../../../src/shared/queues/lanes.js';
 import { openJobs } from '../../../src/shared/queues/open-jobs.js';
 import { bullConnection, createRedis } from '../../../src/shared/redis/client.js';
 import { makeDocument } from '../../support/documents.js';

@@ -5,7 +5,7 @@ import { errorBody } from '../../http/response/declared-responses.js';
 import { defineRoute, type ApiRequest, type Route } from '../../http/route.js';
 import type { CacheService } from '../../services/caches/caches.js';
 import type { BuildResult } from '../../services/caches/cache-builds.js';
-import type { Admit, RequireRoom } from '../../services/ingest/admission.js';
+import type { RequireRoom } from '../../services/ingest/require-room.js';
 import { answer, changed, configuration, created, existence, viewAnswer, viewCache } from './cache-view.js';
 import { preferenceApplied } from '../document-replies.js';
 import {
@@ -43,7 +43,7 @@ export interface CacheRouteDependencies {
 export function createCacheRoutes({ caches, room, engine }: CacheRouteDependencies): Route[] {
   const admit = async () => {
     await room.forGrowth('caches');
-    return () => undefined;
+    return undefined;
   };
   const view = (cache: CacheRecord) => viewCache(cache, engine);
   return [
@@ -57,9 +57,12 @@ export function createCacheRoutes({ caches, room, engine }: CacheRouteDependenci
   ];
 }
 
+/** Is asked before the body is read, as for ingests; caches do not count as waiting. */
+type RequireRoomForCaches = () => Promise<undefined>;
+
 type View = (cache: CacheRecord) => z.infer<typeof configuration>;
 
-function createRoute(caches: CacheService, { admit, view }: { admit: Admit; view: View }) {
+function createRoute(caches: CacheService, { admit, view }: { admit: RequireRoomForCaches; view: View }) {
   type CreateRequest = ApiRequest<unknown, unknown, z.infer<typeof createBody>>;
   const create = (request: CreateRequest) => {
     const { name: cacheName, model, gguf_file: ggufFile, docs: ids, filters } = request.body;
@@ -124,7 +127,7 @@ const listRoute = (caches: CacheService, view: View) =>
     handle: ({ caller }, reply) => Promise.resolve(reply.items(caches.list(caller.id), view)),
   });
 
-const updateRoute = (caches: CacheService, admit: Admit) =>
+const updateRoute = (caches: CacheService, admit: RequireRoomForCaches) =>
   defineRoute({
     method: 'post',
     path: '/cache/{name}/update',
@@ -148,7 +151,7 @@ const updateRoute = (caches: CacheService, admit: Admit) =>
       replyChanged(request, await caches.update(requestOf(request.path.name, request))),
   });
 
-const addDocumentsRoute = (caches: CacheService, admit: Admit) =>
+const addDocumentsRoute = (caches: CacheService, admit: RequireRoomForCaches) =>
   defineRoute({
     method: 'post',
     path: '/cache/{name}/add_docs',

@@ -2,7 +2,8 @@ import type { AccessLists } from '../../../shared/access/access.js';
 import { isFinal, type DocumentRecord, type Metadata } from '../../../shared/document.js';
 import type { Change } from '../../../shared/documents/change.js';
 import { cancel, patch, remove, retry, type Patch } from '../../../shared/documents/transitions.js';
-import type { Admit, RequireRoom } from '../ingest/admission.js';
+import type { Admit } from '../ingest/admission.js';
+import type { RequireRoom } from '../ingest/require-room.js';
 import { grows, requireRoomFor } from '../ingest/memory-growth.js';
 import { newOperation } from '../ingest/ingest.js';
 import type { JobRequests } from '../ingest/job-requests.js';
@@ -99,8 +100,9 @@ async function retryDocument(
   };
   // When there is nothing to do, the document is returned as it is, however full the queues are.
   const { record: known } = await change(asked, () => null);
-  const leave = known && again(known) ? await admit(callerId) : null;
-  const { record, changed } = await change(asked, again).finally(() => leave?.());
+  const arrival = known && again(known) ? await admit(callerId) : null;
+  arrival?.becomes(documentId);
+  const { record, changed } = await change(asked, again).finally(() => arrival?.leave());
   if (record && changed) await jobs.ingest(record, context);
   return record && waitForDocument(record, isFinal, context);
 }

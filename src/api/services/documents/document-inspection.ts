@@ -3,7 +3,8 @@ import { batchCount } from '../../../shared/batches.js';
 import type { Chunks } from '../../../shared/chunks/chunks.js';
 import { generationId, type Content, type DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
-import { GROUP_LANES, type Jobs } from '../../../shared/queues/jobs.js';
+import type { Jobs } from '../../../shared/queues/jobs.js';
+import { GROUP_LANES } from '../../../shared/queues/lanes.js';
 import { jobIds } from '../../../shared/queues/payloads.js';
 
 /** The maximum number of batches whose jobs are shown. */

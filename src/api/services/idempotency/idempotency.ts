@@ -116,6 +116,14 @@ function hold(
     return found;
   };
   const call = (...more: (string | Buffer)[]) => ({ keys: [key, bytes], arguments: [run, ...more] });
+  const store = async (packed: Buffer) => {
+    await rememberScript.run(redis, call(known(), packed));
+  };
+  const notRemembered = (error: unknown) => {
+    // Whoever asks again is answered from what was created.
+    logger.warn({ err: error }, 'the answer to an idempotency key is not remembered');
+    return null;
+  };
   const release = async () => {
     leases.remove(run);
     await releaseScript.run(redis, call()).catch((error: unknown) => {
@@ -131,13 +139,10 @@ function hold(
     fingerprint: known,
     release,
     remember: async (answer) => {
-      const packed = await packAnswer(answer);
+      const packed = await packAnswer(answer).catch(notRemembered);
       if (packed === null) return release();
       leases.remove(run);
-      await rememberScript.run(redis, call(known(), packed)).catch((error: unknown) => {
-        // Whoever asks again is answered from what was created.
-        logger.warn({ err: error }, 'the answer to an idempotency key is not remembered');
-      });
+      await store(packed).catch(notRemembered);
     },
   };
 }

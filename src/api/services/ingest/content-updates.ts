@@ -61,8 +61,9 @@ export function createContentUpdates(parts: Dependencies): ContentUpdates {
 async function openVersion(
   records: Records,
   documentId: string,
-  { callerId }: RequestContext,
+  { callerId, arrival }: RequestContext,
 ): Promise<SourceOwner> {
+  arrival?.becomes(documentId);
   const record = await readDocument(records, { documentId, callerId }, 'write');
   return { documentId, version: record.version + 1 };
 }

@@ -77,7 +77,11 @@ export function createIngest(parts: IngestParts): Ingest {
 }
 
 /** A request with an `Idempotency-Key` has the id of its document before it begins. */
-const documentIdOf = ({ reservation }: RequestContext): string => reservation?.id ?? randomUUID();
+function documentIdOf({ reservation, arrival }: RequestContext): string {
+  const id = reservation?.id ?? randomUUID();
+  arrival?.becomes(id);
+  return id;
+}
 
 interface Accepting {
   readonly onDuplicate: OnDuplicate;

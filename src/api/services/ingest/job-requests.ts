@@ -1,6 +1,7 @@
 import type { DocumentRecord } from '../../../shared/document.js';
 import type { Logger } from '../../../shared/observability/logger.js';
-import type { Jobs, QueuedRecord } from '../../../shared/queues/jobs.js';
+import type { QueuedRecord } from '../../../shared/queues/additions.js';
+import type { Jobs } from '../../../shared/queues/jobs.js';
 import type { RequestContext } from '../request-context.js';
 
 export interface JobRequests {

@@ -1,4 +1,4 @@
-import { cacheLane } from '../../../shared/queues/jobs.js';
+import { cacheLane } from '../../../shared/queues/additions.js';
 import { jobIds } from '../../../shared/queues/payloads.js';
 import { allAtOnce, type SweepParts, type SweepTask } from './sweep-task.js';
 

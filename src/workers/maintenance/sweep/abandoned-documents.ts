@@ -6,7 +6,7 @@ import { countOlderIngests } from './count-older-ingests.js';
 import { forgetMissing } from './forget-missing.js';
 import { GROUP_FIELD } from '../../../shared/documents/record-fields.js';
 import { requeue } from '../../../shared/documents/transitions.js';
-import { GROUP_LANES, type LaneName } from '../../../shared/queues/jobs.js';
+import { GROUP_LANES, type LaneName } from '../../../shared/queues/lanes.js';
 import { jobIds } from '../../../shared/queues/payloads.js';
 import { keys } from '../../../shared/redis/keys.js';
 import { allAtOnce, type SweepParts, type SweepTask } from './sweep-task.js';

@@ -1,4 +1,4 @@
-import { LANES } from '../../../shared/queues/jobs.js';
+import { LANES } from '../../../shared/queues/lanes.js';
 import { abandonedCacheBuildsTask } from './abandoned-cache-builds.js';
 import { abandonedDocumentsTask } from './abandoned-documents.js';
 import { contentHashesTask } from './content-hashes.js';

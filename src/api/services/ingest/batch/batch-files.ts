@@ -4,9 +4,10 @@ import { itemIdOf } from '../../../../shared/idempotency/reservation.js';
 import { documentNotFound } from '../../documents/document-access.js';
 import type { RequestContext } from '../../request-context.js';
 import type { Admit } from '../admission.js';
+import type { Arrival } from '../arriving.js';
 import type { IncomingFile } from '../incoming-file.js';
 import { begunOperation, newRecord, type DocumentDetails } from '../ingest.js';
-import { duplicateRules, openWait, type AwaitedBatch, type BatchParts } from './batch-ingest.js';
+import { duplicateRules, ITEM_BYTES, openWait, type AwaitedBatch, type BatchParts } from './batch-ingest.js';
 import { storeUnlessKnown } from './known-contents.js';
 import type { Candidate, NewDocument, StoredItem } from './outcomes.js';
 import { settleItems } from './settle-items.js';
@@ -47,7 +48,7 @@ export function createIngestFiles(parts: FilesParts): IngestFiles {
   const { sources, maxFileBytes } = parts;
   return async (receive, context) => {
     const begun: StoredFile[] = [];
-    const leaves: (() => void)[] = [];
+    const arrivals: Arrival[] = [];
     const wait = openWait(parts, context);
     let next = 0;
     try {
@@ -56,7 +57,7 @@ export function createIngestFiles(parts: FilesParts): IngestFiles {
         store: async (file) => {
           const documentId = itemIdOf(context.reservation, next);
           next += 1;
-          const stored = await storeFile(parts, file, { documentId, context, leaves });
+          const stored = await storeFile(parts, file, { documentId, context, arrivals });
           begun.push(stored);
           return stored;
         },
@@ -65,13 +66,13 @@ export function createIngestFiles(parts: FilesParts): IngestFiles {
       const settled = settleItems(parts, wait, stored).finally(() => {
         wait.close();
       });
-      return { heldBytes: 500 * stored.length, settled };
+      return { heldBytes: ITEM_BYTES * stored.length, settled };
     } catch (error) {
       wait.close();
       for (const { content } of begun) if (content) await sources.discard(content.storageKey);
       throw error;
     } finally {
-      for (const leave of leaves) leave();
+      for (const arrival of arrivals) arrival.leave();
     }
   };
 }
@@ -79,14 +80,14 @@ export function createIngestFiles(parts: FilesParts): IngestFiles {
 interface Storing {
   readonly documentId: string;
   readonly context: RequestContext;
-  /** Gets a function that ends the admission of the file. */
-  readonly leaves: (() => void)[];
+  /** Gets the arrival of the file. */
+  readonly arrivals: Arrival[];
 }
 
 async function storeFile(
   { admit, records, sources, accounting }: FilesParts,
   file: IncomingFile,
-  { documentId, context, leaves }: Storing,
+  { documentId, context, arrivals }: Storing,
 ): Promise<StoredFile> {
   const receiveOne = async <Stored>({ store }: { store: (file: IncomingFile) => Promise<Stored> }) => ({
     stored: await store(file),
@@ -97,7 +98,9 @@ async function storeFile(
       context.reservation?.hasCreated === true && (await records.readState(documentId)) !== null;
     // It is answered from its document once the form is read, and takes no room. By then that may be gone.
     if (isWritten) return { error: documentNotFound() };
-    leaves.push(await admit(context.callerId));
+    const arrival = await admit(context.callerId);
+    arrivals.push(arrival);
+    arrival.becomes(documentId);
     const store = () => sources.storeFile({ documentId, version: 1 }, receiveOne);
     const { content } = await accounting.begin(begunOperation('ingest_file', context), store);
     return { documentId, content };

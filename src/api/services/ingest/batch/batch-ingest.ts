@@ -3,6 +3,7 @@ import type { Logger } from '../../../../shared/observability/logger.js';
 import { nextSlice } from '../../../../shared/tools/time-slices.js';
 import type { RequestContext } from '../../request-context.js';
 import type { AdmitSome } from '../admission.js';
+import type { Arrival } from '../arriving.js';
 import type { BeginAgain } from '../answer-again.js';
 import type { ChangeWaiter } from '../change-waiter.js';
 import { sha256Of, type OnDuplicate } from '../duplicates.js';
@@ -44,7 +45,7 @@ export interface BatchIngest {
 }
 
 /** Estimated memory of an item whose document is waited for. */
-const ITEM_BYTES = 500;
+export const ITEM_BYTES = 500;
 
 export function createBatchIngest(parts: BatchParts): BatchIngest {
   return {
@@ -165,15 +166,13 @@ async function storeAdmitted(
       making.push(make(text, i));
     }
     const made = await Promise.all(making);
-    const stored = await storeRecords(
-      parts,
-      made.flatMap(({ created }) => created ?? []),
-      context,
-    );
+    const documents = made.flatMap(({ created }) => created ?? []);
+    for (const { record } of documents) admission.arrival?.becomes(record.id);
+    const stored = await storeRecords(parts, documents, context);
     const refused = made.flatMap(({ index, created, error }) => (created ? [] : [{ index, error }]));
     return [...stored, ...refused];
   } finally {
-    admission.leave();
+    admission.arrival?.leave();
   }
 }
 
@@ -182,11 +181,11 @@ async function admit(
   { admitSome }: StoreParts,
   callerId: string,
   wanted: number,
-): Promise<{ admitted: number; refusal: unknown; leave: () => void }> {
+): Promise<{ admitted: number; refusal: unknown; arrival: Arrival | null }> {
   try {
     return await admitSome(callerId, wanted);
   } catch (error) {
-    return { admitted: 0, refusal: error, leave: () => undefined };
+    return { admitted: 0, refusal: error, arrival: null };
   }
 }
 

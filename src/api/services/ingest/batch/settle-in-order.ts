@@ -6,7 +6,6 @@ const MAX_AHEAD = 2_048;
 type Settle = (group: readonly StoredItem[]) => Promise<readonly ItemOutcome[]>;
 
 interface Begun {
-  readonly size: number;
   readonly outcomes: Promise<readonly ItemOutcome[]>;
 }
 
@@ -36,7 +35,7 @@ export async function* settleInOrder(
         next = null;
       } else {
         ahead += event.result.value.length;
-        begun.push({ size: event.result.value.length, outcomes: settle(event.result.value) });
+        begun.push({ outcomes: settle(event.result.value) });
         next = iterator.next();
       }
     }

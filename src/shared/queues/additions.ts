@@ -1,0 +1,181 @@
+import type { JobsOptions } from 'bullmq';
+import type { z } from 'zod';
+import { at } from '../at.js';
+import { callerOf, type Content, type DocumentRecord } from '../document.js';
+import { isQuickContent } from '../documents/quick-content.js';
+import type { Fence } from '../documents/transitions.js';
+import { toMember } from '../redis/keys.js';
+import type { LaneName } from './lanes.js';
+import {
+  jobIds,
+  type cacheJob,
+  type cleanJob,
+  type embedJob,
+  type ingestGroupJob,
+  type ingestJob,
+  type retagJob,
+} from './payloads.js';
+
+/** The caller for whom a job runs, and the request that caused it. */
+export interface JobOrigin {
+  readonly callerId: string;
+  readonly requestId: string;
+}
+
+/** A record that is to be ingested, and the group that it is in if it is ingested with others. */
+export interface QueuedRecord {
+  readonly record: DocumentRecord;
+  readonly group?: string | undefined;
+}
+
+interface NewJob {
+  readonly name: string;
+  readonly data: object;
+  readonly opts: JobsOptions;
+  readonly cost?: number;
+}
+
+/** Jobs for one lane that take turns in the same flow. */
+export interface Addition {
+  readonly lane: LaneName;
+  readonly flow: string;
+  readonly jobs: readonly NewJob[];
+}
+
+/** Options of jobs that the sweeper may add again under the same id. */
+const repeatable: JobsOptions = { removeOnComplete: true, removeOnFail: true };
+
+export function ingestOf(
+  record: DocumentRecord,
+  { requestId, isPatient = false }: { requestId: string; isPatient?: boolean },
+): Addition {
+  const data = { ...fenceOf(record), requestId } satisfies z.infer<typeof ingestJob>;
+  const opts = { jobId: jobIds.ingest(data) };
+  return {
+    lane: ingestLane(record.pending),
+    flow: flowOf(isPatient ? 'patient' : 'waiting', callerOf(record)),
+    jobs: [{ name: 'ingest', data, opts, cost: ingestCost(record) }],
+  };
+}
+
+/** One addition for each lane and flow. Records of a group share a job in it. */
+export function ingestsOf(
+  queued: readonly QueuedRecord[],
+  options: { requestId: string; isPatient?: boolean },
+): Addition[] {
+  const additions: Addition[] = [];
+  const groups = new Map<string, DocumentRecord[]>();
+  for (const { record, group } of queued)
+    if (group === undefined) additions.push(ingestOf(record, options));
+    else addTo(groups, group, record);
+  for (const [group, records] of groups) additions.push(ingestGroupOf(group, records, options));
+  const byPlace = new Map<string, Addition[]>();
+  for (const addition of additions) addTo(byPlace, `${addition.lane} ${addition.flow}`, addition);
+  return [...byPlace.values()].map((same) => ({ ...at(same, 0), jobs: same.flatMap(({ jobs }) => jobs) }));
+}
+
+function addTo<Item>(lists: Map<string, Item[]>, name: string, item: Item): void {
+  const list = lists.get(name);
+  if (list) list.push(item);
+  else lists.set(name, [item]);
+}
+
+/** A group costs as much as its documents, so that it takes as many turns. */
+function ingestGroupOf(
+  group: string,
+  records: readonly DocumentRecord[],
+  { requestId, isPatient = false }: { requestId: string; isPatient?: boolean },
+): Addition {
+  const documentIds = records.map(({ id }) => id);
+  const callerId = callerOf(at(records, 0));
+  const data = { documentIds, callerId, requestId } satisfies z.infer<typeof ingestGroupJob>;
+  const cost = records.reduce((sum, record) => sum + ingestCost(record), 0);
+  return {
+    lane: 'ingestion-groups',
+    flow: flowOf(isPatient ? 'patient' : 'waiting', callerId),
+    jobs: [{ name: 'ingest-group', data, opts: { jobId: jobIds.ingestGroup(group) }, cost }],
+  };
+}
+
+export function embedGroupOf(jobId: string, data: z.infer<typeof ingestGroupJob>): Addition {
+  const cost = data.documentIds.length;
+  return {
+    lane: 'embedding',
+    flow: flowOf('embed', data.callerId),
+    jobs: [{ name: 'embed-group', data, opts: { jobId }, cost }],
+  };
+}
+
+export function embedsOf(
+  { documentId, version, attempt }: Fence,
+  batches: readonly number[],
+  { total, callerId, requestId }: JobOrigin & { total: number },
+): Addition {
+  const fence = { documentId, version, attempt };
+  const jobs = batches.map((batch) => ({
+    name: 'embed',
+    data: { ...fence, batch, batches: total, requestId } satisfies z.infer<typeof embedJob>,
+    opts: { jobId: jobIds.embed(fence, batch) },
+  }));
+  return { lane: 'embedding', flow: flowOf('embed', callerId), jobs };
+}
+
+export function cleansOf(generations: readonly string[], callerId: string): Addition {
+  const jobs = generations.map((generation) => ({
+    name: 'clean',
+    data: { generation, callerId } satisfies z.infer<typeof cleanJob>,
+    opts: { jobId: jobIds.clean(generation), ...repeatable },
+  }));
+  return { lane: 'maintenance', flow: flowOf('clean', callerId), jobs };
+}
+
+export function retagOf(data: z.infer<typeof retagJob>): Addition {
+  const opts = { jobId: jobIds.retag(data.documentId, data.mark), ...repeatable };
+  const jobs = [{ name: 'retag', data, opts }];
+  return { lane: 'maintenance', flow: flowOf('retag', data.callerId), jobs };
+}
+
+/** How many documents a cache is to have. */
+export interface CacheSize {
+  readonly documents: number;
+}
+
+export function cacheBuildOf(data: z.infer<typeof cacheJob>, { documents }: CacheSize): Addition {
+  const opts = { jobId: jobIds.cache(data.build), ...repeatable };
+  const cost = Math.min(MAX_COST, 1 + Math.floor(documents / COST_DOCUMENTS));
+  const jobs = [{ name: 'build', data, opts, cost }];
+  return { lane: cacheLane({ documents }), flow: flowOf('build', data.ownerId), jobs };
+}
+
+export const fenceOf = ({ id, version, attempt }: DocumentRecord): Fence => ({
+  documentId: id,
+  version,
+  attempt,
+});
+
+export const ingestLane = (content: Content | null): LaneName =>
+  content && isQuickContent(content) ? 'ingestion-quick' : 'ingestion';
+
+/** A cache of this many documents costs one more than an empty one. Fewer documents are read within milliseconds. */
+const COST_DOCUMENTS = 100;
+
+export const cacheLane = ({ documents }: CacheSize): LaneName =>
+  documents <= COST_DOCUMENTS ? 'cache-quick' : 'cache';
+
+/**
+ * The flow of a caller's jobs. Each kind has its own, so that callers do not wait for
+ * themselves, for example a grant for a removal.
+ */
+export const flowOf = (
+  kind: 'waiting' | 'patient' | 'embed' | 'clean' | 'retag' | 'build',
+  callerId: string,
+) => `${kind}:${toMember(callerId)}`;
+
+/** A document of this size costs one more than an empty one. */
+const COST_BYTES = 65_536;
+const MAX_COST = 1_000;
+
+function ingestCost({ pending }: DocumentRecord): number {
+  // A record without pending content has nothing left to read.
+  return Math.min(MAX_COST, 1 + Math.floor((pending?.sizeBytes ?? 0) / COST_BYTES));
+}
