@@ -10,6 +10,7 @@ import { packTerms } from '../src/shared/text/packed-terms.js';
 import type * as source from '../src/workers/chunking/chunk.js';
 import { round } from './support/client.js';
 import { collectionsToMeasure, ndcgAt10, recallAt, type Collection } from './support/collections.js';
+import { withSections } from './support/sections.js';
 import { createDocumentBm25 } from './support/document-bm25.js';
 import { importCompiled } from './support/import-compiled.js';
 
@@ -28,14 +29,15 @@ interface Ranked {
 function createWordSearch({ documents }: Collection): (query: string) => Ranked[] {
   const frequencies = new Map<number, number>();
   let totalLength = 0;
-  const chunks = documents.flatMap(({ text }, document) =>
-    chunkText(text, CHUNKS).map((chunk) => {
+  const chunks = documents.flatMap(({ text }, document) => {
+    const packed = chunkText(text, CHUNKS).map((chunk) => {
       const analyzed = analyzeText(chunk.text);
       totalLength += analyzed.length;
       for (const term of analyzed.counts.keys()) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
-      return { document, terms: packTerms(analyzed), similarity: 0 };
-    }),
-  );
+      return packTerms(analyzed);
+    });
+    return withSections(packed).map((chunk) => ({ ...chunk, document, similarity: 0 }));
+  });
   const statistics: TermStatistics = { chunks: chunks.length, totalLength, frequencies };
   return (query) => {
     const best = new Float64Array(documents.length);

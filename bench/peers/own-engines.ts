@@ -60,7 +60,7 @@ export const makePostings: MakeEngine<string> = () => {
   return {
     add: (texts) => add(texts.map((text) => ({ vector: NOTHING, terms: packTerms(analyzeText(text)) }))),
     search: (query) =>
-      hits(mirror.searchWords({ callerId: CALLER, query, minScore: 0, limit: K, mask: null })),
+      hits(mirror.searchWords({ callerId: CALLER, query, minScore: 0, limit: K, enough: K, mask: null })),
   };
 };
 

@@ -6,6 +6,7 @@ import { keys } from '../../src/shared/redis/keys.js';
 import type { RankedCandidate, Ranker } from '../../src/shared/search/ranking.js';
 import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
 import { analyzeText } from '../../src/shared/text/analyze-text.js';
+import { withSections } from './sections.js';
 
 const K = 10;
 /** Scores come with the rounding of the engine and, as float16, of the vectors. */
@@ -14,20 +15,28 @@ const TOLERANCE: Record<VectorType, number> = { float32: 1e-6, float16: 1e-3 };
 interface ChunkWithVector {
   readonly vector: Float32Array;
   readonly terms: Uint8Array;
+  readonly section: readonly Uint8Array[];
 }
 
 /** Every chunk of the data, to rank all of them. */
 export async function readChunks(redis: Redis, vectorType: VectorType): Promise<ChunkWithVector[]> {
   const binary = redis.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
-  const chunks: ChunkWithVector[] = [];
+  /** By generation, in the order of their numbers. */
+  const generations = new Map<string, Omit<ChunkWithVector, 'section'>[]>();
   for await (const page of redis.scanIterator({ MATCH: `${keys.chunkPrefix}*`, COUNT: 1_000 })) {
     const found = await Promise.all(page.map((key) => binary.hmGet(key, ['vector', 'terms'])));
-    for (const [vector, terms] of found) {
-      if (vector instanceof Buffer && terms instanceof Buffer)
-        chunks.push({ vector: decodeVector(vector, vectorType), terms });
+    for (const [i, [vector, terms]] of found.entries()) {
+      if (!(vector instanceof Buffer && terms instanceof Buffer)) continue;
+      const [, , generation = '', number = ''] = page[i]?.split(':') ?? [];
+      const chunks = generations.get(generation) ?? [];
+      chunks[Number(number)] = { vector: decodeVector(vector, vectorType), terms };
+      generations.set(generation, chunks);
     }
   }
-  return chunks;
+  return [...generations.values()].flatMap((chunks) => {
+    const sections = withSections(chunks.map(({ terms }) => terms));
+    return chunks.map((chunk, i) => ({ ...chunk, section: sections[i]?.section ?? [] }));
+  });
 }
 
 /** Share of the ten best chunks among the ten hits, against ranking all; as good as the tenth counts as one of them. */
@@ -49,8 +58,9 @@ export async function measureRecall(
   let found = 0;
   for (const query of queries) {
     const [asked = new Float32Array()] = (await embedder.embedQuery(query)).vectors;
-    const all: RankedCandidate[] = chunks.map(({ vector, terms }) => ({
+    const all: RankedCandidate[] = chunks.map(({ vector, terms, section }) => ({
       terms,
+      section,
       similarity: ranker.ranking === 'lexical' ? Number.NaN : innerProduct(asked, vector),
     }));
     const known = await statistics.read(owner, [...analyzeText(query).counts.keys()]);

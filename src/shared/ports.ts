@@ -10,6 +10,7 @@
  * - clean: to remove a discarded generation later, batch by batch: statistics forget its terms, its chunks are unlinked, and the
  *   generation itself is forgotten at the end; to remove a document discards its generations
  * - chunk: piece of a document's text, numbered from 0 within its generation
+ * - section: eight chunks of a document in a row, the first from chunk 0 on, which count together in the score of each of them
  * - word: a run of letters or digits as a text writes it
  * - term: what a word is normalised to (or a pair of characters), known by a 32-bit hash; search and ranking know only terms
  * - term weight: a term's share of what a query says, by its inverse document frequency
@@ -101,17 +102,18 @@ export interface WordSearch extends ChunkSearch {
   readonly query: string;
   /** Chunks of a lower score are left out. */
   readonly minScore: number;
-  /** So many of the best must be among the candidates for certain; all by default. An index may save work on the others. */
-  readonly certain?: number;
+  /** With fewer chunks of this score, more are looked at (see `section-score.ts`); as many as `limit` by default. */
+  readonly enough?: number;
 }
 
 /**
- * Finds the chunks that score highest by the words of a query, with the score of `bm25.ts` itself: the terms are weighed by
- * the statistics of the documents that the caller owns.
+ * Finds the chunks that score highest by the words of a query, with the score of `section-score.ts` itself: the terms are
+ * weighed by the statistics of the documents that the caller owns.
  */
 export interface WordIndex {
   /**
-   * Returns the best chunks, best first, ties by document id and then chunk number. With a `minScore` of 0, chunks that hold
+   * Returns the chunks that score highest without what their sections add, ordered by the score with it, best first, ties
+   * by document id and then chunk number. With a `minScore` of 0, chunks that hold
    * none of the words follow with the score 0.
    */
   search(request: WordSearch): Promise<Candidate[]>;

@@ -8,6 +8,7 @@ import {
 import { oracle } from '../support/filter-oracle.js';
 import { fillWorld, FILTERS, hideInWorld, OTHERS, OWNER, QUERIES } from '../support/recall-data.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { searchByScan } from '../support/section-scores.js';
 import { openSearchWorld, type SearchWorld, type WorldDocument } from '../support/search-world.js';
 import { until } from '../support/until.js';
 import { parsed } from './index-data.js';
@@ -76,13 +77,14 @@ export function describeRecall(
     ): Promise<Recall[]> => {
       const ranker = RANKERS[ranking];
       const all = await world.scores(query, { ranker, callerId, isWanted: isFor(callerId, filter) });
-      const best = all.map(({ score }) => score).sort((a, b) => b - a);
       const recalls: Recall[] = [];
       for (const [engine, index] of Object.entries(indexes)) {
         const search = world.createSearch(index, ranker);
         for (const { k } of PAGES) {
           const asked = { callerId, query, filter: filter && parsed(filter), k, minScore: 0 };
           const hits = await search({ ...asked, per: 'chunk' });
+          const ranked = ranking === 'lexical' ? searchByScan(all, { k, minScore: 0, per: 'chunk' }) : all;
+          const best = ranked.map(({ score }) => score).sort((a, b) => b - a);
           const size = Math.min(k, best.length);
           const last = best[size - 1] ?? 0;
           // What is not published yet would score 1.

@@ -2,6 +2,7 @@ import { expect } from '@jest/globals';
 import type { Hit } from '../../src/shared/search/hit.js';
 import type { SearchRequest } from '../../src/shared/search/request.js';
 import type { ScoredText } from './search-world.js';
+import { lastCandidate, searchByScan } from './section-scores.js';
 
 /** Engines add up the same products in different orders. */
 const SCORE_TOLERANCE = 1e-6;
@@ -14,20 +15,23 @@ export interface Tolerance {
 }
 export const EXACT_SCORES: Tolerance = { score: SCORE_TOLERANCE, cut: CUT_TOLERANCE };
 
-interface Expectation extends Pick<SearchRequest, 'k' | 'minScore' | 'per'> {
+/** What is known of a chunk that an answer is held against. */
+type KnownText = Omit<ScoredText, 'own'>;
+
+interface Expectation<Text> extends Pick<SearchRequest, 'k' | 'minScore' | 'per'> {
   readonly tolerance?: Tolerance;
   /** Whether an answer must have it, if it is good enough; otherwise it may. */
-  readonly isCertain?: (text: ScoredText) => boolean;
+  readonly isCertain?: (text: Text) => boolean;
 }
 
 /**
  * Holds an answer against all that a search could answer with: right scores, in their order, ties by document and
  * number, and nothing left out that is better than what is there.
  */
-export function expectAnswer(
+export function expectAnswer<Text extends KnownText>(
   hits: readonly Hit[],
-  all: readonly ScoredText[],
-  { k, minScore, per, tolerance = EXACT_SCORES, isCertain = () => true }: Expectation,
+  all: readonly Text[],
+  { k, minScore, per, tolerance = EXACT_SCORES, isCertain = () => true }: Expectation<Text>,
 ): void {
   const known = new Map(all.map((each) => [`${each.documentId}:${String(each.number)}`, each]));
   const best = per === 'chunk' ? known : bestOfEach(all);
@@ -54,9 +58,51 @@ export function expectAnswer(
   expect(hits.length).toBeLessThanOrEqual(k);
 }
 
+/**
+ * Holds an answer of the search by words against a scan of all by the definition: the very hits with their very scores. Which
+ * of those that hold none of the words fill it up, an engine chooses.
+ */
+export function expectWords(
+  hits: readonly Hit[],
+  indexed: readonly ScoredText[],
+  asked: Pick<SearchRequest, 'k' | 'minScore' | 'per'>,
+  isHit: (text: ScoredText) => boolean = () => true,
+): void {
+  const expected = searchByScan(indexed, asked, isHit);
+  const found = hits.map(({ record, number, content, score }) => [record.id, number, content, score]);
+  const holding = expected.filter(({ score }) => score > 0);
+  expect(found.filter(([, , , score]) => score !== 0)).toEqual(
+    holding.map(({ documentId, number, text, score }) => [documentId, number, text, score]),
+  );
+  expect(found).toHaveLength(expected.length);
+  const silent = new Set(indexed.filter((each) => each.own === 0 && isHit(each)).map(nameOf));
+  const fillers = hits
+    .slice(holding.length)
+    .map(({ record: { id }, number }) => nameOf({ documentId: id, number }));
+  expect(fillers.filter((name) => !silent.has(name))).toEqual([]);
+  expect(new Set(fillers).size).toBe(fillers.length);
+}
+
+/**
+ * The same for a first page of chunks, where those that score by themselves what the last candidate does may be candidates or
+ * not: the others that score more must be, and those that score less must not.
+ */
+export function expectWordsButTies(
+  hits: readonly Hit[],
+  all: readonly ScoredText[],
+  asked: Pick<SearchRequest, 'k' | 'minScore' | 'per'>,
+): void {
+  const last = lastCandidate(all, asked.k);
+  const candidates = all.filter(({ own }) => own === 0 || own >= last);
+  expectAnswer(hits, candidates, { ...asked, isCertain: ({ own }) => own === 0 || own > last });
+}
+
+const nameOf = ({ documentId, number }: Pick<ScoredText, 'documentId' | 'number'>): string =>
+  `${documentId}:${String(number)}`;
+
 /** Each document's best text, by its id. */
-function bestOfEach(all: readonly ScoredText[]): Map<string, ScoredText> {
-  const best = new Map<string, ScoredText>();
+function bestOfEach<Text extends KnownText>(all: readonly Text[]): Map<string, Text> {
+  const best = new Map<string, Text>();
   for (const each of all) {
     const known = best.get(each.documentId);
     if (!known || known.score < each.score) best.set(each.documentId, each);

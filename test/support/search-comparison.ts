@@ -7,7 +7,7 @@ import {
 } from '../../src/shared/search/ranking.js';
 import { parsed } from '../contracts/index-data.js';
 import { oracle } from './filter-oracle.js';
-import { EXACT_SCORES, expectAnswer, type Tolerance } from './search-answers.js';
+import { EXACT_SCORES, expectAnswer, expectWords, type Tolerance } from './search-answers.js';
 import type { RandomQuestion } from './search-arbitraries.js';
 import type { SearchWorld, WorldDocument } from './search-world.js';
 
@@ -48,7 +48,8 @@ export async function compareEngines(
         const counts = engine.name === 'exact' ? 'served' : 'stored';
         const all = await world.scores(asked.query, { ranker, callerId, isWanted, counts });
         const hits = await world.createSearch(engine, ranker)({ ...asked, filter });
-        expectAnswer(hits, all, { ...asked, tolerance: isOfVectors ? tolerance : EXACT_SCORES });
+        if (ranker.ranking === 'lexical') expectWords(hits, all, asked);
+        else expectAnswer(hits, all, { ...asked, tolerance: isOfVectors ? tolerance : EXACT_SCORES });
       }
     }
   } catch (cause) {

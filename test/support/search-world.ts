@@ -29,6 +29,7 @@ import { packTerms } from '../../src/shared/text/packed-terms.js';
 import { createCleanJob } from '../../src/workers/maintenance/clean-job.js';
 import { createRetagJob } from '../../src/workers/maintenance/retag-job.js';
 import { makeContent, makeDocument, makeOperation } from './documents.js';
+import { sectionAround } from './section-scores.js';
 
 /** What a document is, kept beside Redis: the truth that answers are held against. */
 export interface WorldDocument {
@@ -200,15 +201,21 @@ export async function openSearchWorld(url: string, vectors: VectorSet = FIRST_VE
     ): Promise<ScoredText[]> => {
       const of = [...documents.values()].filter(isWanted);
       const texts = of.flatMap(({ record, texts: its }) =>
-        its.map((text, number) => ({ documentId: record.id, number, text })),
+        its.map((text, number) => ({
+          documentId: record.id,
+          number,
+          text,
+          around: sectionAround(its, number),
+        })),
       );
       const [question] = (await embedder.embedQuery(query)).vectors;
       const made = await Promise.all(texts.map(({ text }) => analyse(text)));
-      const candidates = made.map(({ vector, terms, similarities }) => {
+      const sections = await Promise.all(texts.map(({ around }) => Promise.all(around.map(analyse))));
+      const candidates = made.map(({ vector, terms, similarities }, i) => {
         const similarity = similarities.get(query) ?? innerProduct(question, vector);
         // The same few questions are asked with many filters, by several callers.
         similarities.set(query, similarity);
-        return { similarity, terms };
+        return { similarity, terms, section: (sections[i] ?? []).map((each) => each.terms) };
       });
       const asked = [...analyzeText(query).counts.keys()];
       const known =
@@ -216,7 +223,15 @@ export async function openSearchWorld(url: string, vectors: VectorSet = FIRST_VE
           ? await statistics.read(callerId, asked)
           : countTerms([...documents.values()].filter(({ record }) => statisticsOwner(record) === callerId));
       const scores = ranker.rank(query, candidates, known);
-      return texts.map((text, i) => ({ ...text, score: scores[i] ?? 0 }));
+      const alone = candidates.map(({ similarity, terms }) => ({ similarity, terms }));
+      const own = ranker.rank(query, alone, known);
+      return texts.map(({ documentId, number, text }, i) => ({
+        documentId,
+        number,
+        text,
+        score: scores[i] ?? 0,
+        own: own[i] ?? 0,
+      }));
     },
     clear: async (): Promise<void> => {
       for (const id of [...documents.keys()]) {
@@ -237,6 +252,8 @@ export interface ScoredText {
   readonly number: number;
   readonly text: string;
   readonly score: number;
+  /** The score without what the other chunks of its section add to it. */
+  readonly own: number;
 }
 
 function countTerms(documents: readonly WorldDocument[]): TermStatistics {

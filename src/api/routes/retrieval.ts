@@ -32,7 +32,8 @@ const SEARCH_BODY_BYTES = QUERY_BODY_BYTES + 6 * MAX_FILTER_BYTES;
 
 const RANKING_DESCRIPTION =
   'How the score is computed. `semantic` is the cosine similarity of query and chunk, or 0 where that is negative. ' +
-  "`lexical` is the share of the query's informative weight that the words of the chunk cover (normalised BM25). " +
+  "`lexical` is the share of the query's informative weight that words cover (normalised BM25): the mean of what the " +
+  'chunk covers by itself and what it covers together with the chunks around it. ' +
   '`hybrid` is a weighted sum of both. `lexical` and `hybrid` also find chunks by their words alone. Without a ' +
   '`ranking`, the setting `search.ranking` decides.';
 

@@ -7,6 +7,8 @@ export interface Found {
   readonly candidates: readonly Candidate[];
   /** Whether there may be more than these. */
   readonly isCutOff: boolean;
+  /** So many of them must be left without those that are dropped, because they were chosen by another score. */
+  readonly needed: number;
   /** One of each generation that went away while its chunks were scored, so that what replaced it may not be among these. */
   readonly gone: readonly Candidate[];
 }
@@ -25,7 +27,10 @@ interface FindContext {
   readonly embed: () => Promise<Float32Array>;
 }
 
-/** Candidates beyond `k`, since some may have changed meanwhile, and an engine may cut off equal ones arbitrarily. */
+/**
+ * Candidates beyond `k`, since some may have changed meanwhile, an engine may cut off equal ones arbitrarily, and words find
+ * chunks by what they score by themselves, before their sections count.
+ */
 const SPARE = 16;
 /** With more, the Query Engine compares with every vector of up to 300,000 instead of walking its graph. */
 const MIN_NEAREST = 12;
@@ -48,11 +53,13 @@ export function createFindCandidates(context: FindContext): FindCandidates {
 
 async function findByWords({ index, request }: FindContext, width: number): Promise<Found> {
   const { callerId, filter, signal, query, k, minScore, per } = request;
-  const limit = width * ((per === 'document' ? CHUNKS_A_DOCUMENT : 1) * k + SPARE);
-  const certain = per === 'document' ? limit : width * k;
-  const asked = { query, callerId, filter, minScore, limit, certain, signal };
+  const needed = (per === 'document' ? CHUNKS_A_DOCUMENT : 1) * k + SPARE;
+  const limit = width * needed;
+  const enough = per === 'document' ? limit : width * k;
+  const asked = { query, callerId, filter, minScore, limit, enough, signal };
   const candidates = await index.words.search(asked);
-  return { candidates, isCutOff: candidates.length >= limit, gone: [] };
+  // Of a least score there may be more than were enough.
+  return { candidates, isCutOff: candidates.length >= (minScore > 0 ? enough : limit), needed, gone: [] };
 }
 
 async function findNearest({ index, ranker, request, embed }: FindContext, width: number): Promise<Found> {
@@ -62,6 +69,7 @@ async function findNearest({ index, ranker, request, embed }: FindContext, width
   return {
     candidates: nearest.map((each) => withScore(each, ranker.combine(each.score, 0))),
     isCutOff: nearest.length >= limit,
+    needed: 0,
     gone: [],
   };
 }
@@ -104,6 +112,7 @@ async function findHybrid({ index, ranker, request, embed }: FindContext, width:
     candidates: scored.filter(({ score }) => !Number.isNaN(score)),
     gone: [...new Map(gone.map((each) => [each.generation, each])).values()],
     isCutOff: nearest.length >= nearestLimit || holding.length >= wordsLimit,
+    needed: 0,
   };
 }
 

@@ -1,10 +1,13 @@
 import { at } from '../at.js';
 import { coveredShare } from './bm25.js';
+import { createSectionShare, foldedShare } from './section-score.js';
 import { weighQuery, type TermStatistics } from './query-terms.js';
 
 export interface RankedCandidate {
   /** Packed term counts of the chunk, as `packed-terms.ts` writes them. */
   readonly terms: Uint8Array;
+  /** The terms of all chunks of its section, itself among them; itself alone by default. See `section-score.ts`. */
+  readonly section?: readonly Uint8Array[];
   readonly similarity: number;
 }
 
@@ -30,7 +33,7 @@ export function createSemanticRanker(): Ranker {
   };
 }
 
-/** The score is the share of the query's weight that a chunk covers by its terms, see `bm25.ts`. */
+/** The score is the share of the query's weight that a chunk and its section cover, see `bm25.ts` and `section-score.ts`. */
 export function createLexicalRanker(): Ranker {
   return {
     ranking: 'lexical',
@@ -38,7 +41,10 @@ export function createLexicalRanker(): Ranker {
     rank(query, candidates, statistics) {
       const weights = weighQuery(query, statistics);
       const counts = new Uint8Array(weights.terms.length);
-      return Float64Array.from(candidates, ({ terms }) => coveredShare(terms, weights, counts));
+      const shareOf = createSectionShare(weights);
+      return Float64Array.from(candidates, ({ terms, section = [terms] }) =>
+        foldedShare(coveredShare(terms, weights, counts), shareOf(section)),
+      );
     },
   };
 }

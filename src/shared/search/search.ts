@@ -2,7 +2,7 @@ import type { Embedding } from '../models/embedding.js';
 import type { Candidate, Index } from '../ports.js';
 import { bestFirst } from './best-first.js';
 import { createCheckCandidates, takeHits, type CheckCandidates, type Dropped } from './check-candidates.js';
-import { createFindCandidates } from './find-candidates.js';
+import { createFindCandidates, type Found } from './find-candidates.js';
 import type { Hit } from './hit.js';
 import type { ChooseRanker } from './ranking.js';
 import type { ReadHits } from './read-hits.js';
@@ -39,11 +39,17 @@ export function createSearch(parts: {
       const { hits, dropped } = await takeHits(ordered, check, { ...request, event });
       if (found.gone.length > 0) dropped.push(...(await replacedOf(found.gone, check)));
       const isCrowded = dropped.length > 0 || per === 'document';
+      const isShort = hits.length < k ? isCrowded : lacksAny(found, dropped);
       if (restarts < MAX_RESTARTS && wasOvertaken(found.candidates, dropped)) restarts += 1;
-      else if (hits.length < k && isCrowded && found.isCutOff) width *= 2;
+      else if (isShort && found.isCutOff) width *= 2;
       else return hits;
     }
   };
+}
+
+/** Whether what was dropped took the places of candidates that might be among the best. */
+function lacksAny({ candidates, needed }: Found, dropped: readonly Dropped[]): boolean {
+  return dropped.length > 0 && candidates.length - dropped.length < needed;
 }
 
 /** So many of the generations that have gone are looked at, since one that was replaced is enough to begin again. */

@@ -89,8 +89,8 @@ function createVectorIndex(ask: Ask): VectorIndex {
 
 function createWordIndex(ask: Ask): WordIndex {
   return {
-    search: async ({ query, callerId, filter, minScore, limit, signal }) => {
-      const answer = await ask({ type: 'words', query, callerId, filter, minScore, limit }, signal);
+    search: async ({ query, callerId, filter, minScore, limit, enough = limit, signal }) => {
+      const answer = await ask({ type: 'words', query, callerId, filter, minScore, limit, enough }, signal);
       return answer.type === 'search' ? answer.candidates : mismatch();
     },
     scores: async ({ query, callerId, chunks, signal }) => {

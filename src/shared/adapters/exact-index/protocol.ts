@@ -18,6 +18,7 @@ export type Question =
       readonly query: string;
       readonly minScore: number;
       readonly limit: number;
+      readonly enough: number;
     }
   | {
       readonly type: 'similarities';

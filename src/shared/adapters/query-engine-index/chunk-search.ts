@@ -32,6 +32,12 @@ export interface ChunkSearchOptions {
 }
 
 type Selection = Pick<VectorSearch, 'callerId' | 'filter' | 'limit'>;
+
+/** What was found, and the generations among it that are known to be hidden. */
+export interface FoundChunks {
+  readonly candidates: readonly FoundChunk[];
+  readonly hidden: ReadonlySet<string>;
+}
 /** Makes the query from the condition on what may be found. */
 type Compose = (within: string, limit: number) => ChunkQuery;
 
@@ -47,21 +53,25 @@ export function createChunkSearch(client: Redis, options: ChunkSearchOptions) {
     options.withCallerTags(selection.callerId, async (caller) => {
       const { filter, limit } = selection;
       const clause = compileClause(caller, filter);
-      if (!clause) return [];
+      if (!clause) return NOTHING;
       const alias = await options.alias();
       const askFor: AskFor = (wanted, hidden = []) =>
         ask(alias, compose(`${clause.text}${without(hidden)}`, wanted));
       return searchShown(askFor, state, { limit, maxHidden });
     });
 
+  const nearest = (request: VectorSearch) =>
+    search(request, MAX_HIDDEN, (within, limit) => nearestQuery(within, { ...request, limit }, options));
   return {
-    nearest: (request: VectorSearch) =>
-      search(request, MAX_HIDDEN, (within, limit) => nearestQuery(within, { ...request, limit }, options)),
+    nearest: async (request: VectorSearch) => (await nearest(request)).candidates,
     byTerms: (request: Selection & { readonly terms: TermWeights }) =>
       search(request, MAX_HIDDEN_PER_TERM, (within, limit) => termsQuery(within, { ...request, limit })),
-    any: (request: Selection) => search(request, MAX_HIDDEN, anyQuery),
+    any: async (request: Selection) => (await search(request, MAX_HIDDEN, anyQuery)).candidates,
   };
 }
+
+const NONE: ReadonlySet<string> = new Set();
+const NOTHING: FoundChunks = { candidates: [], hidden: NONE };
 
 export type ChunkSearch = ReturnType<typeof createChunkSearch>;
 
@@ -87,7 +97,7 @@ async function searchShown(
   askFor: AskFor,
   state: HiddenState,
   { limit, maxHidden }: { readonly limit: number; readonly maxHidden: number },
-): Promise<FoundChunk[]> {
+): Promise<FoundChunks> {
   const { client } = state;
   for (let tries = 1; tries < MAX_TRIES; tries += 1) {
     const looked = client.sRandMemberCount(keys.hidden, maxHidden + 1);
@@ -108,7 +118,8 @@ async function searchShown(
     const isCurrent = hidden.every((generation, i) => isHidden[i] === 1 || replacesNothing(generation));
     const isWhole = reply.candidates.length === reply.found;
     if (!isWhole || !isCurrent) continue;
-    return areTooMany ? fill(reply, limit, { askFor, client }) : reply.candidates;
+    if (!areTooMany) return { candidates: reply.candidates, hidden: NONE };
+    return fill(reply, limit, { askFor, client });
   }
   // Changes keep coming in between. The last search includes all that is hidden, and is taken as it is.
   return fill(await askFor(limit), limit, { askFor, client });
@@ -119,24 +130,22 @@ async function fill(
   first: ChunkReply,
   limit: number,
   { askFor, client }: { readonly askFor: AskFor; readonly client: Redis },
-): Promise<FoundChunk[]> {
-  let reply = first;
-  for (let asked = limit; reply.found >= asked && asked < MAX_ASKED;) {
-    const shown = await countShown(reply.candidates, client);
-    if (shown >= limit) break;
+): Promise<FoundChunks> {
+  let { candidates, found } = first;
+  for (let asked = limit; ;) {
+    const hidden = await readHidden(candidates, client);
+    const shown = candidates.filter(({ generation }) => !hidden.has(generation)).length;
+    if (shown >= limit || found < asked || asked >= MAX_ASKED) return { candidates, hidden };
     const needed = (asked * limit) / Math.max(1, shown);
     asked = Math.min(MAX_ASKED, asked * GROWTH.max, Math.max(asked * GROWTH.min, Math.ceil(needed)));
-    reply = await askFor(asked);
+    ({ candidates, found } = await askFor(asked));
   }
-  return reply.candidates;
 }
 
-async function countShown(candidates: readonly FoundChunk[], client: Redis): Promise<number> {
-  const generations = candidates.map(({ generation }) => generation);
-  const distinct = [...new Set(generations)];
+async function readHidden(candidates: readonly FoundChunk[], client: Redis): Promise<ReadonlySet<string>> {
+  const distinct = [...new Set(candidates.map(({ generation }) => generation))];
   const isHidden = distinct.length > 0 ? await client.smIsMember(keys.hidden, distinct) : [];
-  const hidden = new Set(distinct.filter((_, i) => isHidden[i] === 1));
-  return generations.filter((generation) => !hidden.has(generation)).length;
+  return new Set(distinct.filter((_, i) => isHidden[i] === 1));
 }
 
 /** The first version of a document replaces nothing, so that an answer without it is whole. */

@@ -1,12 +1,21 @@
 import { coveredShare } from '../../search/bm25.js';
+import { FURTHER_LOOK, leastOwnShare } from '../../search/section-score.js';
 import { weighQuery, type TermStatistics } from '../../search/query-terms.js';
 import { analyzeText } from '../../text/analyze-text.js';
-import type { CallOptions, Candidate, TermWeights, WordIndex, WordSearch } from '../../ports.js';
+import type {
+  CallOptions,
+  Candidate,
+  ChunkOfDocument,
+  TermWeights,
+  WordIndex,
+  WordSearch,
+} from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
 import type { FoundChunk } from './chunk-reply.js';
 import type { ChunkSearch } from './chunk-search.js';
 import { planWordPasses, type WordPass } from './plan-word-passes.js';
-import { measureField } from './read-field.js';
+import { readField } from './read-field.js';
+import { foldScores, type OwnScore } from './section-scores.js';
 
 /** Reads how often terms occur in the documents that a caller owns. */
 export type ReadStatistics = (callerId: string, terms: readonly number[]) => Promise<TermStatistics>;
@@ -32,61 +41,168 @@ export function createEngineWords(parts: Parts): WordIndex {
     search: async (request) => {
       const statistics = await readStatistics(request.callerId, termsOf(request.query));
       const weights = weighQuery(request.query, statistics);
-      const found = await runPasses(parts, request, { passes: planWordPasses(request, statistics), weights });
-      if (request.minScore > 0 || found.length >= request.limit) return found;
+      const { best, stale } = await findBest(parts, request, { statistics, weights });
+      const room = request.limit - best.length;
+      if (request.minScore > 0 || room <= 0) return [...best, ...stale];
       // Those that hold words may be among them again.
-      const limit = request.limit + found.length;
+      const limit = request.limit + best.length;
       const others = await inTurn(() => search.any({ ...request, limit }), request);
-      const silent = merge([], score(others, weights)).filter((each) => each.score === 0);
-      return [...found, ...silent.slice(0, request.limit - found.length)];
+      const silent = merge([], score(others, weights)).filter(({ own }) => own === 0);
+      return [...best, ...stale, ...silent.slice(0, room).map((each) => candidate(each, 0))];
     },
     scores: async ({ callerId, query, chunks }) => {
       const weights = weighQuery(query, await readStatistics(callerId, termsOf(query)));
       const counts = new Uint8Array(weights.terms.length);
-      return measureField(client, { chunks, field: 'terms' }, (packed) =>
-        coveredShare(packed, weights, counts),
-      );
+      const read = await readField(client, { chunks, field: 'terms' });
+      const named = chunks.map(({ generation, number }, i) => {
+        const terms = read[i] ?? null;
+        const own = terms ? ownShare(terms, weights, counts) : Number.NaN;
+        return { generation, number, own, terms: terms ?? NO_TERMS };
+      });
+      return foldScores(client, named, weights);
     },
   };
 }
 
+const NO_TERMS = new Uint8Array(0);
 const termsOf = (query: string): readonly number[] => [...analyzeText(query).counts.keys()];
+
+interface Scored extends OwnScore {
+  readonly documentId: string;
+}
+
+/** Candidates with the scores that count their sections, too. */
+interface Best {
+  /** The best, in their order. */
+  readonly best: readonly Candidate[];
+  /** Those of hidden generations, which take the place of no others, but tell when a document has changed meanwhile. */
+  readonly stale: readonly Candidate[];
+}
+
+/** Ranks the candidates, and more of them where too few reach the least score. */
+async function findBest(
+  parts: Parts,
+  request: WordSearch,
+  { statistics, weights }: { readonly statistics: TermStatistics; readonly weights: TermWeights },
+): Promise<Best> {
+  const { limit, enough = limit, minScore } = request;
+  const propose = (wanted: number) =>
+    runPasses(parts, request, {
+      passes: planWordPasses({ ...request, limit: wanted }, statistics),
+      weights,
+      wanted,
+    });
+  const fold = createFold(parts.client, weights);
+  const reach = async (some: readonly Scored[]) =>
+    (await fold(some)).filter(({ score }) => score >= minScore).sort(compare);
+  const bestOf = async ({ shown, hidden }: Proposals, looked: number): Promise<Best> => {
+    const worst = shown[looked - 1];
+    const stale = hidden.filter(({ own }) => !worst || own >= worst.own);
+    const best = await reach(shown.slice(0, looked));
+    return { best: best.slice(0, limit), stale: await reach(stale) };
+  };
+  const proposals = await propose(limit);
+  const found = await bestOf(proposals, limit);
+  if (found.best.length >= enough || proposals.shown.length < limit) return found;
+  const further = FURTHER_LOOK * limit;
+  return bestOf(isCertain(proposals, further) ? proposals : await propose(further), further);
+}
+
+/** What passes propose, those that score highest by themselves first. */
+interface Proposals {
+  readonly shown: readonly Scored[];
+  /** Of hidden generations. */
+  readonly hidden: readonly Scored[];
+  /** The highest score by itself of a chunk that was left out. */
+  readonly upperBound: number;
+  /** Whether there may be more chunks that hold the terms. */
+  readonly isCutOff: boolean;
+}
+
+function isCertain({ shown, upperBound, isCutOff }: Proposals, wanted: number): boolean {
+  const lowest = shown[wanted - 1]?.own ?? 0;
+  return lowest > 0 ? lowest >= upperBound : upperBound === 0 && !isCutOff;
+}
 
 /** Runs passes until the wanted candidates are certain. */
 async function runPasses(
   { search, inTurn }: Parts,
   request: WordSearch,
-  { passes, weights }: { readonly passes: readonly WordPass[]; readonly weights: TermWeights },
-): Promise<Candidate[]> {
-  const { limit, certain = limit, minScore } = request;
-  let best: Candidate[] = [];
-  for (const { terms, limit: taken, upperBound } of passes) {
-    const found = await inTurn(() => search.byTerms({ ...request, terms, limit: taken }), request);
-    best = merge(best, score(found, weights));
-    const lowest = best[certain - 1]?.score ?? 0;
+  {
+    passes,
+    weights,
+    wanted,
+  }: { readonly passes: readonly WordPass[]; readonly weights: TermWeights; readonly wanted: number },
+): Promise<Proposals> {
+  const least = leastOwnShare(request.minScore);
+  const hidden = new Set<string>();
+  let all: Scored[] = [];
+  let proposals: Proposals = { shown: [], hidden: [], upperBound: 0, isCutOff: false };
+  for (const { terms, limit, upperBound } of passes) {
+    const found = await inTurn(() => search.byTerms({ ...request, terms, limit }), request);
+    for (const generation of found.hidden) hidden.add(generation);
+    all = merge(all, score(found.candidates, weights));
+    const holding = all.filter(({ own }) => own > 0 && own >= least);
+    proposals = {
+      shown: holding.filter(({ generation }) => !hidden.has(generation)),
+      hidden: holding.filter(({ generation }) => hidden.has(generation)),
+      upperBound,
+      isCutOff: found.candidates.length >= limit,
+    };
+    const lowest = proposals.shown[wanted - 1]?.own ?? 0;
     if (lowest > 0 && lowest >= upperBound) break;
   }
-  return best.filter((each) => each.score > 0 && each.score >= minScore).slice(0, limit);
+  return proposals;
 }
 
-function score(found: readonly FoundChunk[], weights: TermWeights): Candidate[] {
+/** Returns a function that gives chunks the scores that count their sections, too, and makes each of them once. */
+function createFold(
+  client: Redis,
+  weights: TermWeights,
+): (chunks: readonly Scored[]) => Promise<Candidate[]> {
+  const known = new Map<string, number>();
+  return async (chunks) => {
+    const missing = chunks.filter((each) => !known.has(addressOf(each)));
+    const scores = missing.length > 0 ? await foldScores(client, missing, weights) : [];
+    for (const [i, each] of missing.entries()) known.set(addressOf(each), scores[i] ?? Number.NaN);
+    return chunks.map((each) => candidate(each, known.get(addressOf(each)) ?? Number.NaN));
+  };
+}
+
+const candidate = ({ documentId, generation, number }: Scored, score: number): Candidate => ({
+  documentId,
+  generation,
+  number,
+  score,
+});
+
+function score(found: readonly FoundChunk[], weights: TermWeights): Scored[] {
   const counts = new Uint8Array(weights.terms.length);
-  return found.map(({ documentId, generation, number, terms }) => {
-    const share = terms.length > 0 ? coveredShare(terms, weights, counts) : 0;
-    return { documentId, generation, number, score: share };
-  });
+  return found.map(({ documentId, generation, number, terms }) => ({
+    documentId,
+    generation,
+    number,
+    terms,
+    own: ownShare(terms, weights, counts),
+  }));
+}
+
+/** What a chunk scores by itself. */
+function ownShare(terms: Uint8Array, weights: TermWeights, counts: Uint8Array): number {
+  return terms.length > 0 ? coveredShare(terms, weights, counts) : 0;
 }
 
 /** Both lists without repetitions, best first, ties by document id and then chunk number. */
-function merge(first: readonly Candidate[], second: readonly Candidate[]): Candidate[] {
+function merge(first: readonly Scored[], second: readonly Scored[]): Scored[] {
   const all = new Map([...first, ...second].map((each) => [addressOf(each), each]));
-  return [...all.values()].sort(compare);
+  return [...all.values()].sort((a, b) => b.own - a.own || compareAddresses(a, b));
 }
 
-function compare(a: Candidate, b: Candidate): number {
-  if (a.score !== b.score) return b.score - a.score;
+const compare = (a: Candidate, b: Candidate): number => b.score - a.score || compareAddresses(a, b);
+
+function compareAddresses(a: ChunkOfDocument, b: ChunkOfDocument): number {
   if (a.documentId !== b.documentId) return a.documentId < b.documentId ? -1 : 1;
   return a.number - b.number;
 }
 
-const addressOf = ({ generation, number }: Candidate): string => `${generation}:${String(number)}`;
+const addressOf = ({ generation, number }: Scored): string => `${generation}:${String(number)}`;

@@ -1,4 +1,5 @@
 import type { TermWeights } from '../../ports.js';
+import { leastOwnShare } from '../../search/section-score.js';
 import { termWeights, type TermStatistics, type WeightedTerm } from '../../search/query-terms.js';
 import { SMALL_OWNER, splitTerms } from './split-terms.js';
 
@@ -8,7 +9,7 @@ export interface WordPass {
   /** How many candidates the pass takes. */
   readonly limit: number;
   /**
-   * The highest score that a chunk can have which this pass and those before it leave out, as in MaxScore (Turtle and
+   * The highest score that a chunk can have by itself which this pass and those before it leave out, as in MaxScore (Turtle and
    * Flood 1995). It is the share of the query's weight in the terms that are left to later passes. It does not count
    * terms that no pass searches for, and it holds where no pass was cut off at its limit.
    */
@@ -33,7 +34,7 @@ export function planWordPasses(request: PlanRequest, statistics: TermStatistics)
   const limit = Math.max(CANDIDATES_A_HIT * request.limit, candidatesOf(statistics));
   const search = (terms: readonly WeightedTerm[], upperBound: number): WordPass[] =>
     terms.length > 0 ? [{ terms: termWeights(terms, statistics), limit, upperBound }] : [];
-  const isSecondWorthIt = deferredShare > 0 && deferredShare > request.minScore;
+  const isSecondWorthIt = deferredShare > 0 && deferredShare > leastOwnShare(request.minScore);
   return [...search(first, deferredShare), ...(isSecondWorthIt ? search(all, 0) : [])];
 }
 

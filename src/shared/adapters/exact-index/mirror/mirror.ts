@@ -1,7 +1,7 @@
 import { at } from '../../../at.js';
 import type { ChunkOfDocument } from '../../../ports.js';
 import { packCandidates, type PackedCandidates, type ScoredSlots } from '../packed-candidates.js';
-import { createPlaces } from '../postings/places.js';
+import { createPlaces, type Places } from '../postings/places.js';
 import { createScratch } from '../postings/score-segment.js';
 import { createShard } from '../postings/shard.js';
 import { searchWords, scoreWords } from '../postings/search-words.js';
@@ -34,6 +34,7 @@ interface WordsRequest {
   readonly query: string;
   readonly minScore: number;
   readonly limit: number;
+  readonly enough: number;
   /** Null when everything in the caller's partitions may be found. */
   readonly mask: Mask | null;
 }
@@ -83,6 +84,7 @@ interface Tables {
   readonly documents: DocumentTable['documents'];
   readonly store: DocumentTable;
   readonly partitions: Partitions;
+  readonly places: Places;
   readonly masks: Masks;
   readonly compare: (a: number, b: number) => number;
   readonly changes: { count: number };
@@ -143,7 +145,8 @@ export function createMirror(options: MirrorOptions): Mirror {
 function createTables({ makeKernel, held, onUntidy }: MirrorOptions): Tables {
   const makeVectors = (dimensions: number) => createVectors(makeKernel, dimensions);
   const chunks = createChunkTable(held === 'stored' ? makeVectors : null);
-  const shardParts = { places: createPlaces(), read: chunks.terms.read, scratch: createScratch() };
+  const places = createPlaces();
+  const shardParts = { places, read: chunks.terms.read, scratch: createScratch() };
   const partitions = createPartitions(() => createShard(shardParts), onUntidy);
   const changes = { count: 0 };
   const store = createDocumentTable({ chunks, partitions }, (slot) => {
@@ -156,7 +159,7 @@ function createTables({ makeKernel, held, onUntidy }: MirrorOptions): Tables {
     readableBy: (callerId) => documentsOf(partitions.readableBy(callerId)),
   }));
   const compare = (a: number, b: number) => compareChunks({ chunks, documents }, a, b);
-  return { chunks, documents, store, partitions, masks, compare, changes };
+  return { chunks, documents, store, partitions, places, masks, compare, changes };
 }
 
 function documentsOf(readable: readonly ReadablePartition[]): Int32Array {

@@ -1,5 +1,5 @@
 import type { TermWeights } from '../../../ports.js';
-import { coveredShare } from '../../../search/bm25.js';
+import { FURTHER_LOOK, leastOwnShare } from '../../../search/section-score.js';
 import { noStatistics, weighQuery, type TermStatistics } from '../../../search/query-terms.js';
 import { analyzeText } from '../../../text/analyze-text.js';
 import type { MirroredDocument } from '../mirror/mirrored.js';
@@ -9,6 +9,8 @@ import type { ChunkTable } from '../tables/chunk-table.js';
 import type { Partition, Partitions } from '../tables/partitions.js';
 import type { ScoredSlots } from '../packed-candidates.js';
 import { createLikelyChunks } from './likely-chunks.js';
+import type { Places } from './places.js';
+import { createSectionScores, type SectionScores } from './section-scores.js';
 import { createTopChunks, type CompareSlots, type TopChunks } from './top-chunks.js';
 
 interface Tables {
@@ -16,6 +18,7 @@ interface Tables {
   /** By document slot. */
   readonly documents: readonly (MirroredDocument | undefined)[];
   readonly partitions: Pick<Partitions, 'of' | 'readableBy'>;
+  readonly places: Pick<Places, 'segmentOf' | 'placeOf'>;
   /** Orders chunks of equal score. */
   readonly compare: CompareSlots;
 }
@@ -28,31 +31,79 @@ interface WordsQuery {
 interface WordsRequest extends WordsQuery {
   readonly minScore: number;
   readonly limit: number;
+  /** Where fewer chunks reach the least score, more are looked at. */
+  readonly enough: number;
   /** Null when everything in the caller's partitions may be found. */
   readonly mask: Mask | null;
 }
 
 /**
- * Finds the chunks that score highest by the words of the query, at least `minScore`. With a `minScore` of 0, chunks that
- * hold none of the words follow while there is room, by document id and number.
+ * Finds the chunks that score highest by themselves by the words of the query, and orders them by the score that counts their
+ * sections, too; it is at least `minScore`, and where it is so for fewer than `enough`, more chunks are looked at. With a
+ * `minScore` of 0, chunks that hold none of the words follow while there is room, by document id and number.
  */
 export function searchWords(tables: Tables, request: WordsRequest): ScoredSlots {
-  const { chunks, partitions, compare } = tables;
-  const { callerId, minScore, limit } = request;
-  const readable = partitions.readableBy(callerId).map(({ partition }) => partition);
-  const available = readable.reduce((sum, { shard }) => sum + shard.chunks, 0);
-  const top = createTopChunks(Math.min(limit, available), compare);
+  const readable = tables.partitions.readableBy(request.callerId).map(({ partition }) => partition);
   const query = weigh(tables, request);
-  const score = createScore(chunks, query);
-  const isAllowed = createIsAllowed(tables, request.mask);
-  const take = (slot: number) => {
-    const share = score(slot);
-    if (share > 0 && share >= minScore) top.offer(slot, share);
+  const among: Among = {
+    readable,
+    available: readable.reduce((sum, { shard }) => sum + shard.chunks, 0),
+    query,
+    scores: createSectionScores(tables, query),
+    isAllowed: createIsAllowed(tables, request.mask),
   };
-  const few = fewSlots(tables, request.mask, available);
-  if (few) for (const slot of few.filter(isAllowed)) take(slot);
+  const top = findBest(tables, request, among);
+  if (request.minScore <= 0 && top.threshold === -Infinity) fillUp(tables, { ...among, top });
+  return top.take();
+}
+
+/** What is searched, and how its chunks score. */
+interface Among {
+  readonly readable: readonly Partition[];
+  /** How many chunks these have. */
+  readonly available: number;
+  readonly query: TermWeights;
+  readonly scores: SectionScores;
+  readonly isAllowed: (slot: number) => boolean;
+}
+
+/** Orders the chunks that score highest by themselves by the score that counts their sections, too. */
+function findBest(tables: Tables, request: WordsRequest, among: Among): TopChunks {
+  const { limit, enough, minScore } = request;
+  const { folded } = among.scores;
+  const orderedOf = (ranked: TopChunks): TopChunks => {
+    const top = createTopChunks(Math.min(limit, among.available), tables.compare);
+    ranked.each((slot, own) => {
+      const share = folded(slot, own);
+      if (share >= minScore) top.offer(slot, share);
+    });
+    return top;
+  };
+  const first = bestByThemselves(tables, request, { ...among, looked: limit });
+  const top = orderedOf(first);
+  if (top.size >= enough || first.size < limit) return top;
+  return orderedOf(bestByThemselves(tables, request, { ...among, looked: FURTHER_LOOK * limit }));
+}
+
+/** Finds as many of the chunks that score highest by themselves as are looked at. */
+function bestByThemselves(
+  tables: Tables,
+  { minScore, mask }: WordsRequest,
+  { readable, available, query, scores, isAllowed, ...asked }: Among & { readonly looked: number },
+): TopChunks {
+  const looked = Math.min(asked.looked, available);
+  const ranked = createTopChunks(looked, tables.compare);
+  const least = leastOwnShare(minScore);
+  const offer = (slot: number, share: number) => {
+    if (share > 0 && share >= least) ranked.offer(slot, share);
+  };
+  const few = fewSlots(tables, mask, available);
+  if (few) for (const slot of few.filter(isAllowed)) offer(slot, scores.own(slot));
   else {
-    const likely = createLikelyChunks({ limit: Math.min(limit, available), minScore, take });
+    const take = (slot: number) => {
+      offer(slot, scores.likely(slot));
+    };
+    const likely = createLikelyChunks({ limit: looked, minScore: least, take });
     const offers = {
       get threshold() {
         return likely.threshold;
@@ -64,13 +115,13 @@ export function searchWords(tables: Tables, request: WordsRequest): ScoredSlots 
     for (const { shard } of readable) shard.score(query, offers);
     likely.finish();
   }
-  if (minScore <= 0 && top.threshold === -Infinity) fillUp(tables, { readable, score, isAllowed, top });
-  return top.take();
+  return ranked;
 }
 
 /** Returns a function that scores a chunk by the words of the query. */
 export function scoreWords(tables: Tables, asked: WordsQuery): (slot: number) => number {
-  return createScore(tables.chunks, weigh(tables, asked));
+  const { likely, folded } = createSectionScores(tables, weigh(tables, asked));
+  return (slot) => folded(slot, likely(slot));
 }
 
 /** Weighs the words of a query by the statistics of the documents that the caller owns. */
@@ -89,14 +140,6 @@ function statisticsOf(own: Partition | undefined, query: string): TermStatistics
   };
 }
 
-function createScore({ terms }: Tables['chunks'], query: TermWeights): (slot: number) => number {
-  const counts = new Uint8Array(query.terms.length);
-  return (slot) => {
-    const packed = terms.read(slot);
-    return packed ? coveredShare(packed, query, counts) : 0;
-  };
-}
-
 function createIsAllowed({ chunks: { links } }: Tables, mask: Mask | null): (slot: number) => boolean {
   if (!mask) return () => true;
   const { documents } = mask;
@@ -106,17 +149,7 @@ function createIsAllowed({ chunks: { links } }: Tables, mask: Mask | null): (slo
 /** Offers the chunks that score 0. */
 function fillUp(
   { chunks: { links, tieOf }, documents }: Tables,
-  {
-    readable,
-    score,
-    isAllowed,
-    top,
-  }: {
-    readonly readable: readonly Partition[];
-    readonly score: (slot: number) => number;
-    readonly isAllowed: (slot: number) => boolean;
-    readonly top: TopChunks;
-  },
+  { readable, scores, isAllowed, top }: Among & { readonly top: TopChunks },
 ): void {
   /** Whether a chunk certainly comes after those that fill the places already. */
   const isBeyond = (slot: number) => top.lowest !== null && tieOf(slot) > tieOf(top.lowest);
@@ -124,7 +157,8 @@ function fillUp(
     for (const documentSlot of partition.documents) {
       const first = documents[documentSlot]?.firstChunk ?? -1;
       if (first < 0 || isBeyond(first) || !isAllowed(first)) continue;
-      for (let slot = first; slot >= 0; slot = links.after(slot)) if (score(slot) === 0) top.offer(slot, 0);
+      for (let slot = first; slot >= 0; slot = links.after(slot))
+        if (scores.own(slot) === 0) top.offer(slot, 0);
     }
   }
 }

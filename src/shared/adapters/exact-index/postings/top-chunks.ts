@@ -7,7 +7,11 @@ export interface TopChunks {
   readonly threshold: number;
   /** The last of the best chunks; null while there are fewer than `limit`. */
   readonly lowest: number | null;
+  /** How many there are. */
+  readonly size: number;
   offer(slot: number, score: number): void;
+  /** Calls `tell` for each of the chunks, in any order. */
+  each(tell: (slot: number, score: number) => void): void;
   /** Returns the chunks, best first. */
   take(): { readonly slots: Int32Array; readonly scores: Float64Array };
 }
@@ -20,6 +24,12 @@ export function createTopChunks(limit: number, compare: CompareSlots): TopChunks
     },
     get lowest() {
       return heap.size < limit || limit === 0 ? null : (heap.slots[0] ?? null);
+    },
+    get size() {
+      return heap.size;
+    },
+    each: (tell) => {
+      for (let i = 0; i < heap.size; i += 1) tell(heap.slots[i] ?? 0, heap.scores[i] ?? 0);
     },
     offer: (slot, score) => {
       if (limit > 0) offer(heap, slot, score);

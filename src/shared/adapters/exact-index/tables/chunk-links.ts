@@ -1,3 +1,4 @@
+import { sectionOf } from '../../../search/section-score.js';
 import { growColumn } from './grow-column.js';
 
 /** Which chunk of which document each slot holds, and where the document's next chunk is. */
@@ -9,6 +10,8 @@ export interface ChunkLinks {
   numberOf(slot: number): number;
   /** The slot of the document's next chunk; -1 after the last. */
   after(slot: number): number;
+  /** The slot of the first chunk of the section that holds this one. */
+  sectionOf(slot: number): number;
   /** Makes slots the chunks of a document, in this order. */
   link(slots: readonly number[], documentSlot: number): void;
   unlink(slot: number): void;
@@ -23,6 +26,7 @@ export function createChunkLinks(): ChunkLinks {
   let documents = new Int32Array(0);
   let numbers = new Int32Array(0);
   let nexts = new Int32Array(0);
+  let sections = new Int32Array(0);
   let size = 0;
   return {
     get size() {
@@ -31,14 +35,17 @@ export function createChunkLinks(): ChunkLinks {
     documentOf: (slot) => (documents[slot] ?? 0) - 1,
     numberOf: (slot) => numbers[slot] ?? 0,
     after: (slot) => (nexts[slot] ?? 0) - 1,
+    sectionOf: (slot) => (sections[slot] ?? 0) - 1,
     link: (slots, documentSlot) => {
       for (const [number, slot] of slots.entries()) {
         documents = growColumn(documents, slot + 1);
         numbers = growColumn(numbers, slot + 1);
         nexts = growColumn(nexts, slot + 1);
+        sections = growColumn(sections, slot + 1);
         documents[slot] = documentSlot + 1;
         numbers[slot] = number;
         nexts[slot] = (slots[number + 1] ?? -1) + 1;
+        sections[slot] = (slots[sectionOf(number)] ?? -1) + 1;
         size = Math.max(size, slot + 1);
       }
     },

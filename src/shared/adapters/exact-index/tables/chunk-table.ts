@@ -19,7 +19,7 @@ export interface ChunkTable {
   /** Null before the first vector, and where vectors are not held. */
   readonly vectors: Vectors | null;
   /** Which chunk of which document each slot holds. */
-  readonly links: Pick<ChunkLinks, 'size' | 'documentOf' | 'numberOf' | 'after'>;
+  readonly links: Pick<ChunkLinks, 'size' | 'documentOf' | 'numberOf' | 'after' | 'sectionOf'>;
   /** Stores a chunk. @returns its slot, or null when its vector has another length than the others */
   add(chunk: NewChunk): number | null;
   readonly terms: Pick<TermStore, 'read'>;

@@ -8,7 +8,6 @@ import {
 import type { Mask } from '../../../../../src/shared/adapters/exact-index/scan/working-mask.js';
 import { innerProduct } from '../../../../../src/shared/data-set/stored-vectors.js';
 import type { Filter } from '../../../../../src/shared/filters/parse.js';
-import { coveredShare } from '../../../../../src/shared/search/bm25.js';
 import { weighQuery } from '../../../../../src/shared/search/query-terms.js';
 import { analyzeText } from '../../../../../src/shared/text/analyze-text.js';
 import { documentVector, queryVector } from '../../../../../src/shared/text/term-vectors.js';
@@ -22,6 +21,7 @@ import {
   type Row,
   type World,
 } from '../../../../support/mirror-worlds.js';
+import { compareAddresses, indexByScan, scoresOfDocument } from '../../../../support/section-scores.js';
 
 const FILTERS: readonly (Filter | null)[] = [
   null,
@@ -59,16 +59,31 @@ interface Asked {
 /** Every chunk that may be found, with its score. */
 function scored(rows: World['rows'], { callerId, filter, query }: Asked) {
   const weights = weighQuery(query, statisticsOf(rows, callerId, query));
-  const counts = new Uint8Array(weights.terms.length);
   return [...rows]
     .filter(([, row]) => mayRead(row, callerId) && fits(row, filter))
-    .flatMap(([documentId, { attempt, texts }]) =>
-      texts.map((each, number) => {
-        const score = each === '' ? 0 : coveredShare(packedOf(each), weights, counts);
-        return { documentId, generation: documentId + (attempt ?? ''), number, score };
-      }),
-    )
-    .sort((a, b) => b.score - a.score || compareTexts(a.documentId, b.documentId) || a.number - b.number);
+    .flatMap(([documentId, { attempt, texts }]) => {
+      const packed = texts.map(packedOf);
+      return scoresOfDocument(packed, weights).map((scores, number) => {
+        return { documentId, generation: documentId + (attempt ?? ''), number, ...scores };
+      });
+    })
+    .sort((a, b) => b.score - a.score || compareAddresses(a, b));
+}
+
+interface WordsAsked extends Asked {
+  limit: number;
+  enough: number;
+  minScore: number;
+}
+
+/** What a search answers with: the best by themselves, ranked by the folded score, and then those that score 0. */
+function answerOf(rows: World['rows'], asked: WordsAsked) {
+  return indexByScan(scored(rows, asked), asked).map(({ documentId, generation, number, score }) => ({
+    documentId,
+    generation,
+    number,
+    score,
+  }));
 }
 
 async function maskOf(mirror: Mirror, { callerId, filter }: Asked): Promise<Mask> {
@@ -79,13 +94,11 @@ async function maskOf(mirror: Mirror, { callerId, filter }: Asked): Promise<Mask
 
 const unpacked = (found: PackedCandidates) => unpackCandidates(found);
 
-async function expectWords({ mirror, rows }: World, asked: Asked & { limit: number; minScore: number }) {
-  const { callerId, filter, limit, minScore } = asked;
+async function expectWords({ mirror, rows }: World, asked: WordsAsked) {
+  const { callerId, filter } = asked;
   const needsNoMask = filter === null && mirror.readsWholePartitions(callerId);
   const mask = await maskOf(mirror, asked);
-  const expected = scored(rows, asked)
-    .filter(({ score }) => score >= minScore)
-    .slice(0, limit);
+  const expected = answerOf(rows, asked);
   expect(unpacked(mirror.searchWords({ ...asked, mask }))).toEqual(expected);
   if (needsNoMask) expect(unpacked(mirror.searchWords({ ...asked, mask: null }))).toEqual(expected);
   const all = scored(rows, asked);
@@ -133,6 +146,7 @@ const question = fc.record({
   filter: fc.constantFrom(...FILTERS),
   query: fc.array(fc.constantFrom(...WORDS, 'unknown'), { maxLength: 5 }).map((words) => words.join(' ')),
   limit: fc.constantFrom(0, 1, 5, 60, 5_000),
+  enough: fc.constantFrom(0, 1, 3, 5_000),
   minScore: fc.constantFrom(0, Number.MIN_VALUE, 0.2, 0.7),
   skip: fc.constantFrom(0, 3),
 });
@@ -146,7 +160,7 @@ describe('a mirror', () => {
         async (steps, last) => {
           const world = openMirror();
           const ask = async (asked: typeof last) => {
-            await expectWords(world, asked);
+            await expectWords(world, { ...asked, enough: Math.min(asked.enough, asked.limit) });
             await expectNearest(world, asked);
             await expectList(world, asked);
           };

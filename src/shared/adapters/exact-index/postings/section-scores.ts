@@ -1,0 +1,69 @@
+import type { TermWeights } from '../../../ports.js';
+import { coveredShare } from '../../../search/bm25.js';
+import { createSectionShare, foldedShare } from '../../../search/section-score.js';
+import type { ChunkTable } from '../tables/chunk-table.js';
+import type { Places } from './places.js';
+import { createPostedSections } from './posted-sections.js';
+
+interface Tables {
+  readonly chunks: Pick<ChunkTable, 'links' | 'terms'>;
+  readonly places: Pick<Places, 'segmentOf' | 'placeOf'>;
+}
+
+export interface SectionScores {
+  /** What a chunk scores by itself. */
+  readonly own: (slot: number) => number;
+  /** The same of a chunk whose score is likely to be asked for next: it computes the share of the section, too. */
+  readonly likely: (slot: number) => number;
+  /** Its score. @param own what it scores by itself */
+  readonly folded: (slot: number, own: number) => number;
+}
+
+/** Scores chunks by the words of a query. Each section is read once. */
+export function createSectionScores(
+  { chunks: { links, terms }, places }: Tables,
+  query: TermWeights,
+): SectionScores {
+  const counts = new Uint8Array(query.terms.length);
+  const posted = createPostedSections(places, query);
+  const shareOf = createSectionShare(query);
+  /** By the slot of the first chunk. */
+  const known = new Map<number, number>();
+  const isAlone = (slot: number, first: number): boolean => {
+    const next = links.after(slot);
+    return slot === first && (next < 0 || links.sectionOf(next) !== first);
+  };
+  const own = (slot: number): number => {
+    const packed = terms.read(slot);
+    return packed ? coveredShare(packed, query, counts) : 0;
+  };
+  const likely = (slot: number): number => {
+    const first = links.sectionOf(slot);
+    if (known.has(first) || isAlone(slot, first)) return own(slot);
+    const shares = posted(slotsOf(links, first), slot);
+    if (!shares) return own(slot);
+    known.set(first, shares.section);
+    return shares.own;
+  };
+  const sectionOf = (slot: number, first: number): number => {
+    const slots = slotsOf(links, first);
+    return posted(slots, slot)?.section ?? shareOf(slots.flatMap((each) => terms.read(each) ?? []));
+  };
+  const folded = (slot: number, share: number): number => {
+    const first = links.sectionOf(slot);
+    // A chunk without any of the words scores 0 whatever is around it, and one alone scores what it does by itself.
+    if (share === 0 || isAlone(slot, first)) return share;
+    const section = known.get(first) ?? sectionOf(slot, first);
+    known.set(first, section);
+    return foldedShare(share, section);
+  };
+  return { own, likely, folded };
+}
+
+/** The chunks of a section, in their order. */
+function slotsOf(links: ChunkTable['links'], first: number): number[] {
+  const slots: number[] = [];
+  for (let slot = first; slot >= 0 && links.sectionOf(slot) === first; slot = links.after(slot))
+    slots.push(slot);
+  return slots;
+}
