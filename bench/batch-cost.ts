@@ -1,15 +1,19 @@
 /**
  * What a short text costs to take in by batches, in time of the processor: `npx tsx bench/batch-cost.ts
  * [documents] [batches at once] [folder for CPU profiles]`. Times of the processor, unlike those of a clock, hardly depend
- * on what else the machine does. Redis writes its log as `npm start` has it written, with `appendfsync always`.
+ * on what else the machine does. Redis writes its log as `npm start` has it written, with `appendfsync always`. With
+ * `BENCH_PROVIDER_MS`, vectors come from a provider that takes so long for each request, and single texts of another caller
+ * go in beside the batches.
  */
 import { mkdir } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient as createRedisClient } from 'redis';
 import { createClient } from '../test/support/client.js';
 import { processorSeconds } from '../test/support/processes.js';
 import { startTestRedis } from '../test/support/redis.js';
 import { startService } from '../test/support/service.js';
-import { round } from './support/client.js';
+import { startProvider } from './load/provider.js';
+import { percentile, round } from './support/client.js';
 import { loadCollection } from './support/collections.js';
 
 const [documents = 4_000, clients = 4] = process.argv.slice(2, 4).map(Number);
@@ -25,11 +29,18 @@ const texts = Array.from({ length: WARM + documents }, (_, i) => ({
 }));
 
 if (folder !== undefined) await mkdir(folder, { recursive: true });
+const latency = process.env['BENCH_PROVIDER_MS'];
+const provider = latency === undefined ? null : await startProvider(Number(latency));
 const redis = await startTestRedis({ arguments: ['--appendfsync', 'always'] });
 const service = await startService({
   redis,
   workers: ['ingestion', 'embedding,cache,usage,maintenance'],
-  env: { QUIRE_LOG_LEVEL: 'warn', QUIRE_WORKERS_LOCK_SECONDS: '30', QUIRE_WORKERS_SWEEP_SECONDS: '30' },
+  env: {
+    QUIRE_LOG_LEVEL: 'warn',
+    QUIRE_WORKERS_LOCK_SECONDS: '30',
+    QUIRE_WORKERS_SWEEP_SECONDS: '30',
+    ...provider?.env,
+  },
   execArgv: folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`],
 });
 const pids = {
@@ -68,10 +79,35 @@ async function load(some: typeof texts): Promise<void> {
   await Promise.all(Array.from({ length: clients }, send));
 }
 
+/** Milliseconds until single texts of another caller can be found, one after the other, until `isOver`. */
+async function watchOther(isOver: () => boolean): Promise<number[]> {
+  const other = createClient(service.url, 'other');
+  const milliseconds: number[] = [];
+  while (!isOver()) {
+    const content = `A note of another caller, ${String(milliseconds.length)}.`;
+    const sent = performance.now();
+    const { status } = await other.post('/ingest/text', { content }, { prefer: 'wait=120' });
+    if (status !== 200) throw new Error(`a single text was answered ${String(status)}`);
+    milliseconds.push(performance.now() - sent);
+    await sleep(200);
+  }
+  return milliseconds;
+}
+
 try {
   await load(texts.slice(0, WARM));
+  if (provider) {
+    let rounds = 0;
+    const alone = await watchOther(() => (rounds += 1) > 10);
+    console.log(
+      `a single text while nothing else is going in: p50 ${String(round(percentile(alone, 0.5)))} ms`,
+    );
+  }
   const [before, asked, start] = [await times(), await commands(), performance.now()];
+  let isOver = false;
+  const watching = provider ? watchOther(() => isOver) : null;
   await load(texts.slice(WARM));
+  isOver = true;
   const seconds = (performance.now() - start) / 1_000;
   const [after, askedAfter] = [await times(), await commands()];
   const each = Object.keys(pids).map((name) => {
@@ -82,6 +118,12 @@ try {
   console.table([
     { ...Object.fromEntries(each), sum: round(sum, 3), documentsPerSecond: round(documents / seconds) },
   ]);
+  if (watching) {
+    const beside = await watching;
+    console.log(
+      `single texts of another caller: p50 ${String(round(percentile(beside, 0.5)))} ms, most ${String(round(percentile(beside, 1)))} ms of ${String(beside.length)}`,
+    );
+  }
   const counted = [...askedAfter].map(([name, { calls, usec }]) => {
     const { calls: earlier = 0, usec: used = 0 } = asked.get(name) ?? {};
     return {
@@ -98,4 +140,5 @@ try {
   counting.destroy();
   await service.stop();
   await redis.stop();
+  provider?.stop();
 }

@@ -5,6 +5,7 @@ import { FIRST_VECTORS } from '../../src/shared/data-set/stored-vectors.js';
 import { generationId, type DocumentRecord } from '../../src/shared/document.js';
 import { documentTags } from '../../src/shared/documents/document-tags.js';
 import { createRecords } from '../../src/shared/documents/records.js';
+import { createTurns, type Turns } from '../../src/shared/fair-scheduling/turns.js';
 import { createEmbedding } from '../../src/shared/models/embedding.js';
 import type { Jobs } from '../../src/shared/queues/jobs.js';
 import type { Redis } from '../../src/shared/redis/client.js';
@@ -26,6 +27,7 @@ interface Options {
   readonly seen?: Redis;
   readonly limits?: typeof LIMITS;
   readonly isFirst?: boolean;
+  readonly turns?: Turns;
   /** Happens before the chunks of a text are embedded. */
   readonly meanwhile?: (text: string) => unknown;
 }
@@ -56,6 +58,7 @@ export function textGroups({ redis, jobs }: { readonly redis: Redis; readonly jo
     /** What a worker does with a group. */
     run: (ids: readonly string[], options: Options = {}) => {
       const { seen = redis, limits = LIMITS, isFirst = true, meanwhile = () => null } = options;
+      const { turns = createTurns(3) } = options;
       const parts = { embedding, metrics, checkDimensions: () => Promise.resolve() };
       const ingest = createIngestGroup({
         redis: seen,
@@ -65,6 +68,7 @@ export function textGroups({ redis, jobs }: { readonly redis: Redis; readonly jo
         logger: { warn: () => undefined },
         limits,
         embeddedAtOnce: 8,
+        turns,
         requireMemory: () => Promise.resolve(),
         chunkText: (text) =>
           parseAndChunk({ format: 'text', source: { text }, chunk: { size: 512, overlap: 64 } }),
@@ -73,7 +77,7 @@ export function textGroups({ redis, jobs }: { readonly redis: Redis; readonly jo
           return embedPieces(parts, pieces, aborting);
         },
       });
-      return ingest({ documentIds: ids, requestId: 'request' }, { signal, isFirst });
+      return ingest({ documentIds: ids, callerId: 'owner', requestId: 'request' }, { signal, isFirst });
     },
     /** The documents that have a job of their own. */
     alone: async (): Promise<string[]> => {

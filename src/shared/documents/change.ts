@@ -47,3 +47,11 @@ export type Change = (
 
 /** Computes the change of a record; null leaves the record alone, because the run is stale or nothing is to be done. */
 export type Transition = (record: DocumentRecord) => Change | null;
+
+/** A record that is to be written, with the bytes of its content if that is a short text, and the group that it is in. */
+export interface NewRecord extends Pick<
+  Effects,
+  'source' | 'group' | 'onlyNewContent' | 'reservation' | 'lineDigest'
+> {
+  readonly record: DocumentRecord;
+}

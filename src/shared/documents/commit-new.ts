@@ -1,18 +1,10 @@
 import { at } from '../at.js';
-import type { DocumentRecord } from '../document.js';
 import { toError } from '../errors.js';
 import { nextOwnTurn } from '../tools/time-slices.js';
-import type { Effects } from './change.js';
+import type { NewRecord } from './change.js';
 import { commitChange, commitRequest, refusalOf, type CommitParts } from './commit.js';
 import { commitNewScript } from './commit-script.js';
-
-/** A record that is to be written, with the bytes of its content if that is a short text, and the group that it is in. */
-export interface NewRecord extends Pick<
-  Effects,
-  'source' | 'group' | 'onlyNewContent' | 'reservation' | 'lineDigest'
-> {
-  readonly record: DocumentRecord;
-}
+import { areShort, commitShort, shortWrite, type ShortWrite } from './commit-short.js';
 
 /** What one step writes takes Redis some milliseconds: at most this many records, and no further one after so many bytes. */
 const RECORDS_AT_ONCE = 32;
@@ -22,10 +14,12 @@ const STEPS_UNDER_WAY = 4;
 /** After this time other requests have their turn. */
 const SLICE_MILLISECONDS = 4;
 
-type Prepared = { readonly created: NewRecord } & Pick<
-  ReturnType<typeof commitRequest>,
-  'keys' | 'arguments'
->;
+/** How records of a kind are written, several in a step. */
+interface Way<Write> {
+  readonly prepare: (created: NewRecord) => Write;
+  readonly bytesOf: (write: Write) => number;
+  readonly send: (writes: readonly Write[]) => Promise<Done[]>;
+}
 
 /** What became of a record in a step for several: its answer, or why the step failed. */
 type Done = number | undefined | Error;
@@ -38,50 +32,76 @@ export async function commitNew(
   parts: CommitParts,
   created: readonly NewRecord[],
 ): Promise<(Error | null)[]> {
-  const steps: Promise<Done[]>[] = [];
-  for (let first = 0; first < created.length;) {
-    if (first > 0) await nextOwnTurn();
-    await steps.at(-STEPS_UNDER_WAY);
-    const step = prepareStep(parts, created, first);
-    steps.push(commitStep(parts, step));
-    first += step.length;
-  }
-  const done = (await Promise.all(steps)).flat();
+  const done = areShort(created)
+    ? await commitSteps(shortWay(parts), created)
+    : await commitSteps(anyWay(parts), created);
   const errors: (Error | null)[] = [];
   // One after the other, since each may have lists of thousands of users, which take many commands.
   for (const [i, each] of created.entries()) errors.push(await commitAlone(parts, each, done[i]));
   return errors;
 }
 
+/** Writes records in steps, of which a few are under way at once. Never rejects. */
+async function commitSteps<Write>(way: Way<Write>, created: readonly NewRecord[]): Promise<Done[]> {
+  const steps: Promise<Done[]>[] = [];
+  for (let first = 0; first < created.length;) {
+    if (first > 0) await nextOwnTurn();
+    await steps.at(-STEPS_UNDER_WAY);
+    const step = prepareStep(way, created, first);
+    steps.push(sendStep(way, step));
+    first += step.length;
+  }
+  return (await Promise.all(steps)).flat();
+}
+
 /** Prepares records for one step, from `first` on. */
-function prepareStep({ vectors }: CommitParts, created: readonly NewRecord[], first: number): Prepared[] {
-  const step: Prepared[] = [];
+function prepareStep<Write>(
+  { prepare, bytesOf }: Way<Write>,
+  created: readonly NewRecord[],
+  first: number,
+): Write[] {
+  const step: Write[] = [];
   const start = performance.now();
   let bytes = 0;
   for (const each of created.slice(first, first + RECORDS_AT_ONCE)) {
     if (bytes > BYTES_AT_ONCE || performance.now() - start > SLICE_MILLISECONDS) break;
-    const request = commitRequest(each.record.id, null, { change: each, vectors });
-    bytes += request.arguments.reduce((sum, argument) => sum + argument.length, 0);
-    step.push({ created: each, ...request });
+    const write = prepare(each);
+    bytes += bytesOf(write);
+    step.push(write);
   }
   return step;
 }
 
 /** Never rejects. */
-async function commitStep({ redis }: CommitParts, step: readonly Prepared[]): Promise<Done[]> {
+async function sendStep<Write>({ send }: Way<Write>, step: readonly Write[]): Promise<Done[]> {
   try {
-    const done = await commitNewScript.run(redis, {
-      keys: [...step.map(({ keys }) => at(keys, 0)), ...at(step, 0).keys.slice(1)],
-      arguments: [
-        String(step.length),
-        ...step.flatMap((each) => [String(each.arguments.length), ...each.arguments]),
-      ],
-    });
+    const done = await send(step);
     return step.map((_, i) => done[i]);
   } catch (thrown) {
     return step.map(() => toError(thrown));
   }
 }
+
+/** Short texts to which nothing is bound. */
+const shortWay = ({ redis }: CommitParts): Way<ShortWrite> => ({
+  prepare: shortWrite,
+  bytesOf: ({ bytes }) => bytes,
+  send: (writes) => commitShort(redis, writes),
+});
+
+/** All others, by the script that writes single records. */
+const anyWay = ({ redis, vectors }: CommitParts): Way<ReturnType<typeof commitRequest>> => ({
+  prepare: (created) => commitRequest(created.record.id, null, { change: created, vectors }),
+  bytesOf: (request) => request.arguments.reduce((sum, argument) => sum + argument.length, 0),
+  send: (requests) =>
+    commitNewScript.run(redis, {
+      keys: [...requests.map(({ keys }) => at(keys, 0)), ...at(requests, 0).keys.slice(1)],
+      arguments: [
+        String(requests.length),
+        ...requests.flatMap((each) => [String(each.arguments.length), ...each.arguments]),
+      ],
+    }),
+});
 
 /** Writes a record that needs a step of its own, such as one whose access group is not known yet. Never rejects. */
 async function commitAlone(

@@ -5,7 +5,6 @@ import { laterRevision, type DocumentRecord } from '../document.js';
 import { UnavailableError } from '../errors.js';
 import type { Redis } from '../redis/client.js';
 import { keys, toMember } from '../redis/keys.js';
-import type { BatchTerms } from '../term-statistics/parts.js';
 import { groupTerms, settledField } from '../term-statistics/scripts.js';
 import type { UsageEvent } from '../usage/usage.js';
 import { GROUP_REINDEXED, publishGroupScript } from './publish-group-script.js';
@@ -19,13 +18,21 @@ export interface PublishedText {
   readonly whole: WholeTexts;
 }
 
+/** The terms of all chunks of documents that are published together. */
+export interface GroupTerms {
+  readonly chunks: number;
+  /** The occurrences of all terms in all chunks. */
+  readonly length: number;
+  /** For each term, how many of the chunks hold it. */
+  readonly frequencies: ReadonlyMap<number, number>;
+}
+
 /** New documents that are published together. */
 export interface PublishedGroup {
   readonly documents: readonly PublishedText[];
   /** The user whose usage the events are. */
   readonly userId: string;
-  /** The terms of all chunks of all of them. */
-  readonly terms: BatchTerms;
+  readonly terms: GroupTerms;
   /** The owner whose term statistics count them; null for nobody's. */
   readonly owner: string | null;
 }
@@ -54,7 +61,7 @@ export async function publishGroup(
       ...events,
       String(owner === null ? 0 : terms.chunks),
       String(terms.length),
-      ...(owner === null ? [] : groupTerms(terms)),
+      ...(owner === null ? [] : groupTerms(terms.frequencies)),
     ],
   });
   if (refused[0] === GROUP_REINDEXED) throw new UnavailableError('the index that these vectors are for');

@@ -200,7 +200,11 @@ export const workers = z.strictObject({
     concurrency,
     'Quick documents that an ingestion worker handles at once; the same for others, but at most two for each parser process.',
   ),
-  embeddingConcurrency: whole(8, concurrency, 'Batches that an embedding worker handles at once.'),
+  embeddingConcurrency: whole(
+    32,
+    concurrency,
+    'Batches and groups of short texts that an embedding worker handles at once while a provider embeds them; with the builtin embedder at most 8.',
+  ),
   cacheConcurrency: whole(
     2,
     concurrency,

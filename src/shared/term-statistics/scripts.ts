@@ -58,23 +58,18 @@ export function stepArguments(batch: number, step: CountStep): string[] {
     String(step.sign),
     String(step.chunks),
     String(step.length),
-    ...groupTerms(step),
+    ...groupTerms(step.terms.map((term, i) => [term, at(step.frequencies, i)] as const)),
   ];
 }
 
 /** Groups terms by how many chunks hold them: for each group that number, the size of the group, and its terms. */
-export function groupTerms({ terms, frequencies }: Pick<CountStep, 'terms' | 'frequencies'>): string[] {
-  const [first] = frequencies;
-  // All terms of a single chunk are in as many chunks.
-  if (first !== undefined && frequencies.every((frequency) => frequency === first))
-    return inGroups(first, terms.map(String));
+export function groupTerms(frequencies: Iterable<readonly [term: number, frequency: number]>): string[] {
   const groups = new Map<number, string[]>();
-  terms.forEach((term, i) => {
-    const frequency = at(frequencies, i);
+  for (const [term, frequency] of frequencies) {
     const group = groups.get(frequency);
     if (group) group.push(String(term));
     else groups.set(frequency, [String(term)]);
-  });
+  }
   return [...groups].flatMap(([frequency, members]) => inGroups(frequency, members));
 }
 
@@ -87,16 +82,22 @@ function inGroups(frequency: number, terms: readonly string[]): string[] {
  * command, since a command for each term costs more, here and in the append-only file.
  */
 export const CHANGE_FUNCTION = `
+-- Redis takes long to write a number of Lua, and most counts come again.
+local written = setmetatable({}, { __index = function(known, count)
+  local text = string.format('%d', count)
+  known[count] = text
+  return text
+end })
 local function change(statistics, sign, at, last)
   while at < last do
     local by, first, final = sign * ARGV[at], at + 2, at + 1 + ARGV[at + 1]
     local counts = redis.call('HMGET', statistics, unpack(ARGV, first, final))
-    local fields, gone = {}, {}
+    local fields, gone, size = {}, {}, 0
     for i = first, final do
       local count = (counts[i - first + 1] or 0) + by
       if count > 0 then
-        fields[#fields + 1] = ARGV[i]
-        fields[#fields + 1] = count
+        fields[size + 1], fields[size + 2] = ARGV[i], written[count]
+        size = size + 2
       else gone[#gone + 1] = ARGV[i] end
     end
     if #fields > 0 then redis.call('HSET', statistics, unpack(fields)) end

@@ -35,9 +35,10 @@ export function unpackTerms(packed: Uint8Array): TermCounts {
 
 /** Returns every term once, ascending. */
 export function packedTerms(packed: Uint8Array): number[] {
-  return Array.from({ length: packedSize(packed) }, (_, index) =>
-    readUint32(packed, HEADER_BYTES + 4 * index),
-  );
+  const size = packedSize(packed);
+  const terms: number[] = [];
+  for (let index = 0; index < size; index += 1) terms.push(readUint32(packed, HEADER_BYTES + 4 * index));
+  return terms;
 }
 
 /** Calls `tell` for each term, ascending, with its count. Does nothing when nothing was packed. */

@@ -1,4 +1,4 @@
-import { unpackTerms } from './packed-terms.js';
+import { readTerms } from './packed-terms.js';
 
 /** A term that a chunk repeats more often is not found any sooner, since BM25 is nearly saturated. */
 const MAX_REPEATS = 3;
@@ -19,9 +19,9 @@ export function termToken(term: number): string {
 /** The text that a full-text index reads of a chunk: each term as often as the chunk has it. */
 export function termTokens(packed: Uint8Array): string {
   const tokens: string[] = [];
-  for (const [term, count] of unpackTerms(packed).counts) {
+  readTerms(packed, (term, count) => {
     const token = termToken(term);
     for (let repeat = 0; repeat < Math.min(count, MAX_REPEATS); repeat += 1) tokens.push(token);
-  }
+  });
   return tokens.join(' ');
 }

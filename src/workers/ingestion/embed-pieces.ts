@@ -10,17 +10,25 @@ export interface EmbedPiecesParts {
   readonly checkDimensions: (dimensions: number) => Promise<void>;
 }
 
-/** Makes vectors and terms of the chunks of a short text. @throws IngestError, UnavailableError */
+/** Makes vectors of the chunks of a short text. @throws IngestError, UnavailableError */
 export async function embedPieces(
   { embedding, metrics, checkDimensions }: EmbedPiecesParts,
   pieces: readonly ChunkText[],
   signal: AbortSignal,
-): Promise<WholeChunk[]> {
+): Promise<readonly Float32Array[]> {
   const texts = pieces.map(({ text, tokenCount }) => ({ text, tokens: tokenCount }));
   const { vectors, tokens } = await embedding.embedDocuments(texts, { signal });
   if (vectors[0]) await checkDimensions(vectors[0].length);
   metrics.add('quire_embedded_chunks_total', {}, pieces.length);
   metrics.add('quire_embedded_tokens_total', {}, tokens);
+  return vectors;
+}
+
+/** Adds to the chunks of a short text what they have beside their vectors: hashes and terms. */
+export function wholeChunks(
+  pieces: readonly ChunkText[],
+  vectors: readonly Float32Array[],
+): readonly WholeChunk[] {
   return pieces.map((piece, number) => {
     const vector = vectors[number];
     if (!vector) throw new Error('the embedder returned too few vectors');

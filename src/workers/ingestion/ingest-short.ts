@@ -9,7 +9,7 @@ import { IngestError } from '../../shared/errors.js';
 import { MAX_SHORT_BYTES } from '../../shared/storage/short-sources.js';
 import { sumTerms, TERMS_AT_ONCE, type BatchTerms } from '../../shared/term-statistics/parts.js';
 import type { Outcome } from '../lane-worker.js';
-import { embedPieces, type EmbedPiecesParts } from './embed-pieces.js';
+import { embedPieces, wholeChunks, type EmbedPiecesParts } from './embed-pieces.js';
 import type { FailDocument } from './fail-document.js';
 import type { Publish } from './publish.js';
 import { tagsWhenPublished } from './write-tags.js';
@@ -52,7 +52,7 @@ export function createIngestShort(parts: Dependencies) {
       const pieces = await readText(content);
       if (pieces.length > INDEXED_AT_ONCE) return null;
       stage = 'embedding';
-      whole = await embedPieces(parts, pieces, signal);
+      whole = wholeChunks(pieces, await embedPieces(parts, pieces, signal));
     } catch (error) {
       if (!(error instanceof IngestError)) throw error;
       return failDocument(run, { code: error.code, message: error.message, stage });

@@ -6,6 +6,9 @@ import { failJob } from './fail-job.js';
 import { groupHandler } from './group-handler.js';
 import type { LaneService, QueueService } from './queue-service.js';
 
+/** Where this process makes the vectors, more of them at once would only hold up others. */
+const EMBEDDED_HERE_AT_ONCE = 8;
+
 export function serveEmbedding(context: WorkerContext): QueueService {
   const run = createEmbedJob({ ...context, chunks: writeOnlyWithMemory(context.chunks, context.memory) });
   const handlers: LaneService['handlers'] = {
@@ -15,7 +18,9 @@ export function serveEmbedding(context: WorkerContext): QueueService {
     },
     'embed-group': groupHandler(context),
   };
-  return {
-    lanes: [{ lane: 'embedding', concurrency: context.settings.workers.embeddingConcurrency, handlers }],
-  };
+  const { embeddingConcurrency } = context.settings.workers;
+  const concurrency = context.isEmbeddingRemote
+    ? embeddingConcurrency
+    : Math.min(embeddingConcurrency, EMBEDDED_HERE_AT_ONCE);
+  return { lanes: [{ lane: 'embedding', concurrency, handlers }] };
 }

@@ -2,6 +2,7 @@ import { ingestGroupJob } from '../../shared/queues/payloads.js';
 import { TERMS_AT_ONCE } from '../../shared/term-statistics/parts.js';
 import { INDEXED_AT_ONCE } from '../../shared/batches.js';
 import type { WorkerContext } from '../context.js';
+import { createTurns } from '../../shared/fair-scheduling/turns.js';
 import { embedPieces } from '../ingestion/embed-pieces.js';
 import { createIngestGroup } from '../ingestion/groups/group-job.js';
 import { requireMemory } from '../ingestion/write-only-with-memory.js';
@@ -21,6 +22,9 @@ const SENT_AT_ONCE = 1_000;
  */
 const MAX_BEGINNINGS = 5;
 
+/** While one waits for Redis, another has the processor. More of them would only hold up single texts. */
+export const GROUPS_AT_ONCE = 3;
+
 /** Runs the jobs of groups. A group that has failed is split into jobs of single documents, so that it never fails for good. */
 export function groupHandler(context: WorkerContext): JobHandler {
   const { settings, dataSet, isEmbeddingRemote } = context;
@@ -30,6 +34,7 @@ export function groupHandler(context: WorkerContext): JobHandler {
     chunkText: (text) => parseAndChunk({ format: 'text', source: { text }, chunk }),
     embedPieces: (pieces, signal) => embedPieces(context, pieces, signal),
     embeddedAtOnce: isEmbeddingRemote ? SENT_AT_ONCE : EMBEDDED_AT_ONCE,
+    turns: createTurns(GROUPS_AT_ONCE),
     requireMemory: () => requireMemory(context.memory),
     limits: {
       chunks: dataSet.index === null ? STEP_CHUNKS : INDEXED_AT_ONCE,

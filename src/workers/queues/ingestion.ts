@@ -7,7 +7,7 @@ import { createReadContent, createReadText } from '../ingestion/read-content.js'
 import { createReserveMemory } from '../ingestion/reserve-memory.js';
 import { startParserPool } from '../parse/start-pool.js';
 import { failJob } from './fail-job.js';
-import { groupHandler } from './group-handler.js';
+import { GROUPS_AT_ONCE, groupHandler } from './group-handler.js';
 import type { LaneService, QueueService } from './queue-service.js';
 
 export async function serveIngestion(context: WorkerContext): Promise<QueueService> {
@@ -49,9 +49,6 @@ export async function serveIngestion(context: WorkerContext): Promise<QueueServi
     close: () => parser.close(),
   };
 }
-
-/** While one waits for Redis, another has the processor. More of them would only hold up single texts. */
-const GROUPS_AT_ONCE = 3;
 
 const groupLane = (context: WorkerContext): LaneService => ({
   lane: 'ingestion-groups',

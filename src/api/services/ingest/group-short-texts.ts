@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { slicesOf } from '../../../shared/batches.js';
-import type { NewRecord } from '../../../shared/documents/commit-new.js';
+import type { NewRecord } from '../../../shared/documents/change.js';
 
 /** A job of this many short texts occupies a worker for some tens of milliseconds. */
 export const MAX_GROUP = 32;

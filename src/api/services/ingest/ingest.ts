@@ -8,7 +8,7 @@ import {
   type IngestOperation,
   type Metadata,
 } from '../../../shared/document.js';
-import type { NewRecord } from '../../../shared/documents/commit-new.js';
+import type { NewRecord } from '../../../shared/documents/change.js';
 import type { Records } from '../../../shared/documents/records.js';
 import type { AccountedRequest, Accounting } from '../usage-accounting.js';
 import type { RequestContext } from '../request-context.js';

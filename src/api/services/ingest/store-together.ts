@@ -1,5 +1,5 @@
 import { at } from '../../../shared/at.js';
-import type { NewRecord } from '../../../shared/documents/commit-new.js';
+import type { NewRecord } from '../../../shared/documents/change.js';
 import type { Records } from '../../../shared/documents/records.js';
 import type { RequestContext } from '../request-context.js';
 import { groupShortTexts, MAX_GROUP } from './group-short-texts.js';
@@ -23,7 +23,7 @@ interface Waiting extends Arrival {
 }
 
 interface StoreParts {
-  readonly records: Pick<Records, 'create' | 'createMany' | 'read'>;
+  readonly records: Pick<Records, 'createMany' | 'read'>;
   readonly jobs: Pick<JobRequests, 'ingestAll'>;
 }
 
@@ -67,11 +67,7 @@ async function work(parts: StoreParts, lines: Map<string, Waiting[]>, line: stri
 /** Rejects only when a record cannot even be prepared. */
 async function storeGroup({ records, jobs }: StoreParts, arrivals: readonly Waiting[]): Promise<void> {
   const documents = groupShortTexts(arrivals.map(({ created }) => created));
-  const [only, ...others] = documents;
-  const errors =
-    only && others.length === 0
-      ? [await records.create(only.record, { source: only.source }).then(() => null, toReason)]
-      : await records.createMany(documents);
+  const errors = await records.createMany(documents);
   const written = await Promise.all(
     documents.map(async (document, i) => {
       const error = errors[i];
@@ -91,5 +87,3 @@ async function storeGroup({ records, jobs }: StoreParts, arrivals: readonly Wait
   );
   for (const { arrival } of stored) arrival.resolve();
 }
-
-const toReason = (thrown: unknown): unknown => thrown ?? new Error('nothing was thrown');

@@ -1,11 +1,19 @@
 import type { DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { isCurrent } from '../../../shared/documents/transitions.js';
+import type { Turns } from '../../../shared/fair-scheduling/turns.js';
 import type { WorkerMetrics } from '../../../shared/observability/worker-metrics.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
 import type { Redis } from '../../../shared/redis/client.js';
 import type { Outcome } from '../../lane-worker.js';
-import { prepareTexts, type PreparedText, type PrepareParts } from './prepare-texts.js';
+import {
+  chunkTexts,
+  createLeaving,
+  embedTexts,
+  prepareTexts,
+  type PreparedText,
+  type PrepareParts,
+} from './prepare-texts.js';
 import { readGroup, type FoundText } from './read-group.js';
 import { nextStep, type StepLimits } from './steps.js';
 
@@ -15,12 +23,15 @@ export interface GroupParts extends PrepareParts {
   readonly jobs: Pick<Jobs, 'addIngests'>;
   readonly metrics: Pick<WorkerMetrics, 'add'>;
   readonly limits: StepLimits;
+  /** What takes the processor or Redis is done in turns, so that groups which come back from a provider at once do not. */
+  readonly turns: Pick<Turns, 'run'>;
   /** @throws UnavailableError while Redis is short of memory */
   readonly requireMemory: () => Promise<void>;
 }
 
 interface Group {
   readonly documentIds: readonly string[];
+  readonly callerId: string;
   readonly requestId: string;
 }
 
@@ -38,7 +49,7 @@ export type IngestGroup = (group: Group, run: Run) => Promise<Outcome>;
  * has failed or a worker has died while it ran: what is wrong with one text never keeps the others from being ingested.
  */
 export function createIngestGroup(parts: GroupParts): IngestGroup {
-  return async ({ documentIds, requestId }, { signal, isFirst }) => {
+  return async ({ documentIds, callerId, requestId }, { signal, isFirst }) => {
     if (!isFirst) {
       const known = await parts.records.readMany(documentIds);
       await addSingles(
@@ -50,33 +61,55 @@ export function createIngestGroup(parts: GroupParts): IngestGroup {
     }
     let published = 0;
     for (let left = documentIds; left.length > 0;) {
-      const found = await readGroup(parts.redis, left);
-      const done = await ingestFound(parts, { ids: left, found }, signal);
+      const done = await ingestFirst(parts, { ids: left, callerId }, signal);
       await addSingles(parts, done.others, requestId);
       published += done.published;
-      left = left.slice(found.length);
+      left = left.slice(done.count);
     }
     return published > 0 ? 'published' : 'stale';
   };
 }
 
-/** Resolves with how many are published, and with the documents that are still to be ingested, each alone. */
-async function ingestFound(
+interface Done {
+  /** How many of the documents were read. */
+  readonly count: number;
+  readonly published: number;
+  /** Documents that are still to be ingested, each alone. */
+  readonly others: readonly DocumentRecord[];
+}
+
+/** Ingests the first of some texts, as many as are read at once. A turn ends while the provider is asked. */
+async function ingestFirst(
   parts: GroupParts,
-  { ids, found }: { readonly ids: readonly string[]; readonly found: readonly (FoundText | null)[] },
+  { ids, callerId }: { readonly ids: readonly string[]; readonly callerId: string },
   signal: AbortSignal,
-): Promise<{ published: number; others: DocumentRecord[] }> {
-  const odd = ids.slice(0, found.length).filter((_, i) => found[i] === null);
-  const waiting = found.filter((each) => each !== null).filter(({ record }) => isWaiting(record));
-  const { prepared, others } = await prepareTexts(parts, waiting, signal);
-  const changed = await publishAll(parts, prepared);
-  const again = [...odd, ...others, ...changed];
+): Promise<Done> {
+  const turn = { by: callerId, signal };
+  const { others, leave } = createLeaving(parts, signal);
+  const read = async () => {
+    const found = await readGroup(parts.redis, ids);
+    const waiting = found.filter((each) => each !== null).filter(({ record }) => isWaiting(record));
+    return { found, chunked: await chunkTexts(parts, waiting, { signal, leave }) };
+  };
+  const { found, chunked } = await parts.turns.run(read, turn);
+  const embedded = await embedTexts(parts, chunked, { signal, leave });
+  const finish = async () => {
+    const texts = await prepareTexts(embedded, { signal, leave });
+    return { ...texts, changed: await publishAll(parts, texts.prepared) };
+  };
+  const { prepared, others: odd, changed } = await parts.turns.run(finish, turn);
+  const again = [...missing(ids, found), ...others, ...odd, ...changed];
   const records = again.length > 0 ? await parts.records.readMany(again) : [];
   return {
+    count: found.length,
     published: prepared.length - changed.length,
     others: records.filter((record) => record !== null),
   };
 }
+
+/** The ids of documents that were looked for and cannot be ingested with others. */
+const missing = (ids: readonly string[], found: readonly (FoundText | null)[]): string[] =>
+  ids.slice(0, found.length).filter((_, i) => found[i] === null);
 
 /** Publishes texts, and resolves with the ids of those that have changed since they were read. */
 async function publishAll(parts: GroupParts, prepared: readonly PreparedText[]): Promise<string[]> {

@@ -8,6 +8,7 @@ import type { Logger } from '../../../shared/observability/logger.js';
 import { TERMS_AT_ONCE } from '../../../shared/term-statistics/parts.js';
 import { nextSlice } from '../../../shared/tools/time-slices.js';
 import { packedTerms } from '../../../shared/text/packed-terms.js';
+import { wholeChunks } from '../embed-pieces.js';
 import type { FoundText } from './read-group.js';
 
 /** A text with all that publishing it writes. */
@@ -26,50 +27,33 @@ export interface PrepareParts {
   /** @throws IngestError when there are no chunks */
   readonly chunkText: (text: string) => Promise<readonly ChunkText[]>;
   /** @throws IngestError, UnavailableError */
-  readonly embedPieces: (pieces: readonly ChunkText[], signal: AbortSignal) => Promise<readonly WholeChunk[]>;
+  readonly embedPieces: (
+    pieces: readonly ChunkText[],
+    signal: AbortSignal,
+  ) => Promise<readonly Float32Array[]>;
   /** How many texts are embedded at a time: few where this process does it, so that others have their turn. */
   readonly embeddedAtOnce: number;
   readonly logger: Pick<Logger, 'warn'>;
 }
 
-interface Prepared {
-  readonly prepared: readonly PreparedText[];
-  /** The ids of documents that are left to jobs of their own. */
-  readonly others: readonly string[];
+interface Run {
+  readonly signal: AbortSignal;
+  /** Called for a document that is left to a job of its own. It throws what the whole group waits for. */
+  readonly leave: (record: DocumentRecord, error: unknown) => void;
 }
 
 /**
- * Chunks and embeds texts. Those that cannot be, or that are too large for a step, are left to jobs of their own.
- * @throws UnavailableError while the provider or Redis is away; what the signal aborts with
+ * Notes which documents are left to jobs of their own. What says nothing of a text is thrown: that the provider or Redis is
+ * away, and what the signal aborts with.
  */
-export async function prepareTexts(
-  parts: PrepareParts,
-  found: readonly FoundText[],
-  signal: AbortSignal,
-): Promise<Prepared> {
+export function createLeaving({ logger }: Pick<PrepareParts, 'logger'>, signal: AbortSignal) {
   const others: string[] = [];
   const leave = (record: DocumentRecord, error: unknown) => {
     if (error instanceof UnavailableError || signal.aborted) throw error;
-    parts.logger.warn({ documentId: record.id, err: error }, 'a text of a group is ingested alone');
+    logger.warn({ documentId: record.id, err: error }, 'a text of a group is ingested alone');
     others.push(record.id);
   };
-  const chunked = await chunkTexts(parts, found, { signal, leave });
-  const prepared: PreparedText[] = [];
-  for (const slice of slicesOf(chunked, parts.embeddedAtOnce)) {
-    await nextSlice();
-    signal.throwIfAborted();
-    const ended = await Promise.allSettled(slice.map(({ pieces }) => parts.embedPieces(pieces, signal)));
-    for (const [i, each] of slice.entries()) {
-      const embedded = ended[i];
-      if (embedded?.status !== 'fulfilled') leave(each.record, embedded?.reason);
-      else {
-        const text = prepareText(each, embedded.value);
-        if (text) prepared.push(text);
-        else others.push(each.record.id);
-      }
-    }
-  }
-  return { prepared, others };
+  return { others, leave };
 }
 
 interface ChunkedText {
@@ -79,10 +63,16 @@ interface ChunkedText {
   readonly pieces: readonly ChunkText[];
 }
 
-async function chunkTexts(
-  { chunkText }: PrepareParts,
+/** A text whose chunks have their vectors. */
+interface EmbeddedText extends ChunkedText {
+  readonly vectors: readonly Float32Array[];
+}
+
+/** Cuts texts into chunks. */
+export async function chunkTexts(
+  { chunkText }: Pick<PrepareParts, 'chunkText'>,
   found: readonly FoundText[],
-  { signal, leave }: { signal: AbortSignal; leave: (record: DocumentRecord, error: unknown) => void },
+  { signal, leave }: Run,
 ): Promise<ChunkedText[]> {
   const chunked: ChunkedText[] = [];
   for (const { record, tags, text } of found) {
@@ -95,6 +85,47 @@ async function chunkTexts(
     }
   }
   return chunked;
+}
+
+/** Embeds the chunks of texts. One that is refused fails alone. */
+export async function embedTexts(
+  { embedPieces, embeddedAtOnce }: Pick<PrepareParts, 'embedPieces' | 'embeddedAtOnce'>,
+  chunked: readonly ChunkedText[],
+  { signal, leave }: Run,
+): Promise<EmbeddedText[]> {
+  const embedded: EmbeddedText[] = [];
+  for (const slice of slicesOf(chunked, embeddedAtOnce)) {
+    await nextSlice();
+    signal.throwIfAborted();
+    const ended = await Promise.allSettled(slice.map(({ pieces }) => embedPieces(pieces, signal)));
+    for (const [i, each] of slice.entries()) {
+      const made = ended[i];
+      if (made?.status === 'fulfilled') embedded.push({ ...each, vectors: made.value });
+      else leave(each.record, made?.reason);
+    }
+  }
+  return embedded;
+}
+
+/** Makes all that publishing the texts writes. `others` are those that do not fit a step or are not like new ones. */
+export async function prepareTexts(
+  embedded: readonly EmbeddedText[],
+  { signal, leave }: Run,
+): Promise<{ readonly prepared: readonly PreparedText[]; readonly others: readonly string[] }> {
+  const prepared: PreparedText[] = [];
+  const others: string[] = [];
+  for (const each of embedded) {
+    await nextSlice();
+    signal.throwIfAborted();
+    try {
+      const text = prepareText(each, wholeChunks(each.pieces, each.vectors));
+      if (text) prepared.push(text);
+      else others.push(each.record.id);
+    } catch (error) {
+      leave(each.record, error);
+    }
+  }
+  return { prepared, others };
 }
 
 /** Null for a text that does not fit a step, or a document that is not like a new one. */

@@ -1,4 +1,5 @@
-import { sumTerms, type BatchTerms } from '../../../shared/term-statistics/parts.js';
+import type { GroupTerms } from '../../../shared/documents/publish-group.js';
+import { packedLength } from '../../../shared/text/packed-terms.js';
 import type { PreparedText } from './prepare-texts.js';
 
 /** How much one step publishes, so that it holds Redis up for some milliseconds. */
@@ -12,19 +13,34 @@ export interface StepLimits {
 export function nextStep(
   prepared: readonly PreparedText[],
   limits: StepLimits,
-): { readonly texts: readonly PreparedText[]; readonly terms: BatchTerms } {
+): { readonly texts: readonly PreparedText[]; readonly terms: GroupTerms } {
   const first = prepared[0];
-  const terms = new Set<number>();
-  let [chunks, bytes, count] = [0, 0, 0];
+  const frequencies = new Map<number, number>();
+  let [chunks, bytes, length, count] = [0, 0, 0, 0];
   for (const text of prepared) {
-    chunks += text.published.whole.chunks.length;
+    const { chunks: own } = text.published.whole;
+    if (count > 0) {
+      const isOver = chunks + own.length > limits.chunks || bytes + text.bytes > limits.bytes;
+      if (isOver || text.owner !== first?.owner || text.userId !== first.userId) break;
+      if (frequencies.size + countNew(frequencies, text.terms, limits.terms) > limits.terms) break;
+    }
+    for (const term of text.terms) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
+    chunks += own.length;
     bytes += text.bytes;
-    for (const term of text.terms) terms.add(term);
-    const isOver = chunks > limits.chunks || bytes > limits.bytes || terms.size > limits.terms;
-    if (count > 0 && (isOver || text.owner !== first?.owner || text.userId !== first.userId)) break;
+    for (const { terms } of own) length += packedLength(terms);
     count += 1;
   }
-  const texts = prepared.slice(0, count);
-  const packed = texts.flatMap(({ published }) => published.whole.chunks.map((chunk) => chunk.terms));
-  return { texts, terms: sumTerms(packed) };
+  return { texts: prepared.slice(0, count), terms: { chunks, length, frequencies } };
+}
+
+/** How many terms are not counted yet. It may be too many when some come again, so that they are looked at closely then. */
+function countNew(
+  frequencies: ReadonlyMap<number, number>,
+  terms: readonly number[],
+  mostTerms: number,
+): number {
+  let fresh = 0;
+  for (const term of terms) if (!frequencies.has(term)) fresh += 1;
+  if (frequencies.size + fresh <= mostTerms) return fresh;
+  return new Set(terms.filter((term) => !frequencies.has(term))).size;
 }

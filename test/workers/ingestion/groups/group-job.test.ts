@@ -4,9 +4,11 @@ import { createRecords } from '../../../../src/shared/documents/records.js';
 import { cancel, patch, remove, startAttempt } from '../../../../src/shared/documents/transitions.js';
 import { IngestError, UnavailableError } from '../../../../src/shared/errors.js';
 import { keys } from '../../../../src/shared/redis/keys.js';
+import { createTurns } from '../../../../src/shared/fair-scheduling/turns.js';
 import { createUsage } from '../../../../src/shared/usage/usage.js';
 import { isAtRest } from '../../../support/recount-statistics.js';
 import { birds, idsOf, LIMITS, textGroups } from '../../../support/text-groups.js';
+import { until } from '../../../support/until.js';
 import { useJobs } from '../../../support/use-jobs.js';
 import { useTestRedis } from '../../../support/use-test-redis.js';
 
@@ -153,6 +155,22 @@ test('while a provider is away, the whole group waits, and nothing is written', 
   await expect(run(idsOf(documents), { meanwhile })).rejects.toThrow(UnavailableError);
   expect(await alone()).toEqual([]);
   expect(await records.read(documents[0]?.id ?? '')).toMatchObject({ status: 'queued' });
+});
+
+test('groups that wait for a provider let others go on, and publish one after the other', async () => {
+  const groups = [];
+  for (let n = 0; n < 4; n += 1) groups.push(await store(birds(2)));
+  const turns = createTurns(1);
+  let asked = 0;
+  const meanwhile = async () => {
+    asked += 1;
+    // With a turn that lasts while the provider is asked, the last of them would never ask.
+    await until(() => asked === 8);
+    await until(() => turns.figures().running === 0);
+  };
+  const ends = await Promise.all(groups.map((each) => run(idsOf(each), { meanwhile, turns })));
+  expect(ends).toEqual(['published', 'published', 'published', 'published']);
+  for (const each of groups) await expectPublished(each, birds(2));
 });
 
 test('a group that has failed, or of which a worker has died, is split, without those that are done', async () => {

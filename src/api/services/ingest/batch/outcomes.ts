@@ -1,5 +1,5 @@
 import type { DocumentState, Failure } from '../../../../shared/document.js';
-import type { NewRecord } from '../../../../shared/documents/commit-new.js';
+import type { NewRecord } from '../../../../shared/documents/change.js';
 import type { OnDuplicate } from '../duplicates.js';
 
 /** What became of one item: a document with its status, or an error that kept it from becoming one. */

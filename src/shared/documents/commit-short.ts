@@ -1,0 +1,132 @@
+import { at } from '../at.js';
+import { accessGroupOf } from '../access/access-group.js';
+import { callerOf } from '../document.js';
+import { defineFrequentScript, type Redis } from '../redis/client.js';
+import { keys, toMember } from '../redis/keys.js';
+import type { NewRecord } from './change.js';
+import { contentMember } from './content-hashes.js';
+import { changedFields, GROUP_FIELD } from './record-fields.js';
+
+/** What is written of one of several new short texts. */
+export interface ShortWrite {
+  readonly id: string;
+  readonly ownerId: string;
+  readonly callerId: string;
+  /** By which the content is found; empty for content that is not to be found. */
+  readonly member: string;
+  readonly fields: ReadonlyMap<string, string | Buffer>;
+  /** About what it takes to send. */
+  readonly bytes: number;
+}
+
+/**
+ * Whether new records can be written by the script below: short texts with few readers, of one owner and one caller, to
+ * which nothing is bound, such as a reservation.
+ */
+export function areShort(created: readonly NewRecord[]): boolean {
+  const [first] = created;
+  return created.every(
+    ({ record, source, onlyNewContent, reservation, lineDigest }) =>
+      first !== undefined &&
+      source !== undefined &&
+      onlyNewContent !== true &&
+      reservation === undefined &&
+      lineDigest === undefined &&
+      record.status === 'queued' &&
+      record.pending !== null &&
+      record.published === null &&
+      record.retag === 0 &&
+      record.ownerId === first.record.ownerId &&
+      callerOf(record) === callerOf(first.record) &&
+      accessGroupOf(record) === null,
+  );
+}
+
+export function shortWrite({ record, source, group }: NewRecord): ShortWrite {
+  const fields = new Map<string, string | Buffer>(Object.entries(changedFields(null, record)));
+  if (source) fields.set(source.storageKey, source.bytes);
+  if (group !== undefined) fields.set(GROUP_FIELD, group);
+  let bytes = 0;
+  for (const value of fields.values()) bytes += value.length;
+  return {
+    id: record.id,
+    ownerId: record.ownerId,
+    callerId: callerOf(record),
+    member: contentMember(record) ?? '',
+    fields,
+    bytes,
+  };
+}
+
+/** Writes some of them. Answers 1 for each that is written, and 0 for one whose id another document has. */
+export function commitShort(redis: Redis, writes: readonly ShortWrite[]): Promise<number[]> {
+  const { ownerId, callerId, fields } = at(writes, 0);
+  const shared = [...fields].filter(([name, value]) =>
+    writes.every((each) => each.fields.get(name) === value),
+  );
+  const sharedNames = new Set(shared.map(([name]) => name));
+  return script.run(redis, {
+    keys: [...COMMON_KEYS, keys.contentHashes(ownerId), ...writes.map(({ id }) => keys.document(id))],
+    arguments: [
+      String(Date.now()),
+      toMember(callerId),
+      String(2 * shared.length),
+      ...shared.flat(),
+      ...writes.flatMap((each) => {
+        const own = [...each.fields].filter(([name]) => !sharedNames.has(name));
+        return [each.id, each.member, String(2 * own.length), ...own.flat()];
+      }),
+    ],
+  });
+}
+
+const COMMON_KEYS = [
+  keys.sequence,
+  keys.changes,
+  keys.unfinished,
+  keys.ingests,
+  keys.ingestsByCaller,
+] as const;
+
+/**
+ * Does what the commit script does for each of these records, with one command for all of them where Redis has one, and
+ * sends what is the same in all of them once. KEYS: those that are named below, and the records'. ARGV: the time, the
+ * caller, the number of fields and values that all records have and these; and for each record its id, the member of its
+ * content, the number of its own fields and values, and these.
+ */
+const script = defineFrequentScript<number[]>(`
+local sequence, changes, unfinished, ingests, callers = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local contents, records, now, caller = KEYS[6], 6, ARGV[1], ARGV[2]
+local shared, fields, at = tonumber(ARGV[3]), {}, 4
+for i = 1, shared do fields[i] = ARGV[3 + i] end
+at = at + shared
+local done, ids, members = {}, {}, {}
+for i = 1, #KEYS - records do
+  local id, member, own = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2])
+  if redis.call('HEXISTS', KEYS[records + i], 'revision') == 1 then done[i] = 0 else
+    for j = 1, own do fields[shared + j] = ARGV[at + 2 + j] end
+    redis.call('HSET', KEYS[records + i], unpack(fields, 1, shared + own))
+    done[i] = 1
+    ids[#ids + 1] = id
+    if member ~= '' then
+      members[#members + 1] = '0'
+      members[#members + 1] = member
+    end
+  end
+  at = at + 3 + own
+end
+if #ids == 0 then return done end
+local ingesting, waiting, entries = {}, {}, {}
+local last = redis.call('INCRBY', sequence, #ids)
+for i, id in ipairs(ids) do
+  ingesting[2 * i - 1], ingesting[2 * i] = id, caller
+  waiting[2 * i - 1], waiting[2 * i] = now, id
+  entries[2 * i - 1], entries[2 * i] = string.format('%d', last - #ids + i), id
+end
+local begun = redis.call('HSET', ingests, unpack(ingesting))
+if begun > 0 then redis.call('ZINCRBY', callers, begun, caller) end
+if #members > 0 then redis.call('ZADD', contents, unpack(members)) end
+redis.call('ZADD', unfinished, unpack(waiting))
+redis.call('ZADD', changes, unpack(entries))
+return done
+`);
