@@ -1,4 +1,5 @@
 import type { Candidate, ChunkOfDocument, Index } from '../ports.js';
+import type { Confirmation } from './confirmation.js';
 import type { Ranker } from './ranking.js';
 import type { SearchRequest } from './request.js';
 
@@ -23,6 +24,7 @@ interface FindContext {
   >;
   /** Makes the vector of the query. */
   readonly embed: () => Promise<Float32Array>;
+  readonly confirmation: Pick<Confirmation, 'onUnconfirmed'>;
 }
 
 /** Candidates beyond `k`, since some may have changed meanwhile, and an engine may cut off equal ones arbitrarily. */
@@ -46,11 +48,12 @@ export function createFindCandidates(context: FindContext): FindCandidates {
   }
 }
 
-async function findByWords({ index, request }: FindContext, width: number): Promise<Found> {
+async function findByWords({ index, request, confirmation }: FindContext, width: number): Promise<Found> {
   const { callerId, filter, signal, query, k, minScore, per } = request;
   const limit = width * ((per === 'document' ? CHUNKS_A_DOCUMENT : 1) * k + SPARE);
   const certain = per === 'document' ? limit : width * k;
-  const asked = { query, callerId, filter, minScore, limit, certain, signal };
+  const { onUnconfirmed } = confirmation;
+  const asked = { query, callerId, filter, minScore, limit, certain, onUnconfirmed, signal };
   const candidates = await index.words.search(asked);
   return { candidates, isCutOff: candidates.length >= limit, gone: [] };
 }

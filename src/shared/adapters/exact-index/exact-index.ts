@@ -89,9 +89,13 @@ function createVectorIndex(ask: Ask): VectorIndex {
 
 function createWordIndex(ask: Ask): WordIndex {
   return {
-    search: async ({ query, callerId, filter, minScore, limit, signal }) => {
-      const answer = await ask({ type: 'words', query, callerId, filter, minScore, limit }, signal);
-      return answer.type === 'search' ? answer.candidates : mismatch();
+    search: async ({ query, callerId, filter, minScore, limit, onUnconfirmed, signal }) => {
+      const mayBeUnconfirmed = onUnconfirmed !== undefined;
+      const question = { type: 'words', query, callerId, filter, minScore, limit, mayBeUnconfirmed } as const;
+      const answer = await ask(question, signal);
+      if (answer.type !== 'search') return mismatch();
+      if (answer.state) onUnconfirmed?.(answer.state);
+      return answer.candidates;
     },
     scores: async ({ query, callerId, chunks, signal }) => {
       const answer = await ask({ type: 'word-scores', query, callerId, chunks }, signal);
