@@ -35,9 +35,7 @@ export function unpackTerms(packed: Uint8Array): TermCounts {
 
 /** Returns every term once, ascending. */
 export function packedTerms(packed: Uint8Array): number[] {
-  return Array.from({ length: sizeOf(packed) }, (_, index) =>
-    readUint32(packed, HEADER_BYTES + 4 * index),
-  );
+  return Array.from({ length: sizeOf(packed) }, (_, index) => readUint32(packed, HEADER_BYTES + 4 * index));
 }
 
 /** Calls `tell` for each term, ascending, with its count. Does nothing when nothing was packed. */

@@ -50,8 +50,8 @@ const slices = createSlices();
 const mirror = createMirror({
   makeKernel: await loadKernel(),
   held,
-  onUntidy: () => {
-    if (state === 'ready') tidy();
+  onUntidy: ({ isFull }) => {
+    if (state === 'ready' || isFull) tidy();
   },
 });
 const client = createMirrorClient({
@@ -96,15 +96,21 @@ function show(next: 'loading' | 'ready'): void {
   state = next;
 }
 
-/** Puts what was loaded into postings, a slice at a time. */
+/** Puts what was loaded into postings, a slice at a time: whole segments while Redis is read, and the rest after that. */
 function tidy(): void {
   if (isTidying) return;
   isTidying = true;
+  let isRest = false;
   slices
-    .run('', (isTimeLeft) => mirror.tidy(isTimeLeft))
+    .run('', (isTimeLeft) => {
+      isRest = loaded === 'ready';
+      return isRest ? mirror.tidy(isTimeLeft) : mirror.fill(isTimeLeft);
+    })
     .finally(() => {
       isTidying = false;
-      if (loaded === 'ready') show('ready');
+      if (loaded !== 'ready') return;
+      if (isRest) show('ready');
+      else tidy();
     })
     .catch(reportFailure);
 }

@@ -102,11 +102,7 @@ interface TermPlaces extends Pick<Layout, 'nexts'> {
   readonly starts: Uint32Array;
 }
 
-function placeTerms(
-  dictionary: Dictionary,
-  { terms, starts, nexts }: TermPlaces,
-  { from, to }: Range,
-): void {
+function placeTerms(dictionary: Dictionary, { terms, starts, nexts }: TermPlaces, { from, to }: Range): void {
   let start = starts[from] ?? 0;
   for (let place = from; place < to; place += 1) {
     const number = numberOf(dictionary, terms[place] ?? 0);
