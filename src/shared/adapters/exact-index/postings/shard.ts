@@ -54,15 +54,7 @@ interface State extends ShardParts {
 }
 
 export function createShard(parts: ShardParts): Shard {
-  const state: State = {
-    ...parts,
-    segments: new Set(),
-    waiting: [],
-    sealing: [],
-    merge: null,
-    chunks: 0,
-    totalLength: 0,
-  };
+  const state = createState(parts);
   return {
     get chunks() {
       return state.chunks;
@@ -97,6 +89,16 @@ export function createShard(parts: ShardParts): Shard {
     },
   };
 }
+
+const createState = (parts: ShardParts): State => ({
+  ...parts,
+  segments: new Set(),
+  waiting: [],
+  sealing: [],
+  merge: null,
+  chunks: 0,
+  totalLength: 0,
+});
 
 function add(state: State, slot: number): void {
   state.places.set(slot, null, state.waiting.push(slot) - 1);

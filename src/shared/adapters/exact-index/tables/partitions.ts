@@ -82,23 +82,23 @@ export function createPartitions(createShard: () => Shard, onUntidy: OnUntidy): 
       if (partition.shard.isFull) state.full.add(partition);
       onUntidy({ isFull: state.full.size > 0 });
     },
-    fill: (isTimeLeft) => {
-      for (const partition of state.full) {
-        if (!partition.shard.fill(isTimeLeft)) return false;
-        state.full.delete(partition);
-        if (!isTimeLeft()) break;
-      }
-      return state.full.size === 0;
-    },
-    tidy: (isTimeLeft) => {
-      for (const partition of state.untidy) {
-        if (!partition.shard.tidy(isTimeLeft)) return false;
-        state.untidy.delete(partition);
-        if (!isTimeLeft()) break;
-      }
-      return state.untidy.size === 0;
-    },
+    fill: (isTimeLeft) => workOff(state.full, isTimeLeft, ({ shard }) => shard.fill(isTimeLeft)),
+    tidy: (isTimeLeft) => workOff(state.untidy, isTimeLeft, ({ shard }) => shard.tidy(isTimeLeft)),
   };
+}
+
+/** Works on one partition after the other, each of which leaves the list when it is done. @returns whether all are */
+function workOff(
+  left: Set<Partition>,
+  isTimeLeft: () => boolean,
+  work: (partition: Partition) => boolean,
+): boolean {
+  for (const partition of left) {
+    if (!work(partition)) return false;
+    left.delete(partition);
+    if (!isTimeLeft()) break;
+  }
+  return left.size === 0;
 }
 
 function enter(
