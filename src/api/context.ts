@@ -22,7 +22,6 @@ import { rememberQueries } from '../shared/models/query-vectors.js';
 import { renderPrefix } from '../shared/models/prompt.js';
 import type { Logger } from '../shared/observability/logger.js';
 import type { Embedder, Index, ObjectStorage } from '../shared/ports.js';
-import { openJobs } from '../shared/queues/open-jobs.js';
 import { bullConnection, type Redis } from '../shared/redis/client.js';
 import { createMemoryWatch } from '../shared/redis/memory.js';
 import { openRedis } from '../shared/redis/open.js';
@@ -65,10 +64,11 @@ export async function createApiContext(options: ContextOptions) {
   const completer = limitCompletions(await createCompleter(settings));
   const ownStorage = await createObjectStorage(settings, logger);
   const { redis, dataSet, stopReconnecting } = await connectRedis(options, embedder, onError);
+  const records = createRecords(redis, dataSet.vectors, logMalformed(logger));
+  // The index comes first: its thread reads all data while everything else is loaded and opened here.
+  const { index, unwatch } = await openIndex(options, { redis, embedder, dataSet, records });
   const { storage, drafts, stopAnnouncing } = await openStorage(options, ownStorage, redis);
   const { jobs, waiter } = await openQueues(options, redis, onError);
-  const records = createRecords(redis, dataSet.vectors, logMalformed(logger));
-  const { index, unwatch } = await openIndex(options, { redis, embedder, dataSet, records });
   return {
     settings,
     logger,
@@ -119,6 +119,7 @@ async function openQueues(
   redis: Redis,
   onError: (error: Error) => void,
 ) {
+  const { openJobs } = await import('../shared/queues/open-jobs.js');
   const connection = bullConnection(settings.redis.url, { failFast: true });
   const jobs = await openJobs({ connection, redis, onError }, { logger, signal });
   const waiter = await createChangeWaiter(redis, onError, signal);

@@ -6,7 +6,6 @@ import type { Settings } from '../shared/settings/schema.js';
 import { loadOrCreateSecret } from '../shared/settings/secret.js';
 import { failProcess, stopOnSignals } from '../shared/stop-process.js';
 import { appOptionsOf } from './app-options.js';
-import { createServingApp } from './serving-app.js';
 import { createStartingApp } from './starting-app.js';
 import { untilIndexIsRead, untilWorthListening } from './when-to-listen.js';
 import { createApiContext } from './context.js';
@@ -49,6 +48,8 @@ async function main(): Promise<void> {
   const { starting, redisAway } = startContext(settings, logger, lifecycle);
   const serve = async () => {
     const context = await starting;
+    // It is loaded while the thread of the index reads the data.
+    const { createServingApp } = await import('./serving-app.js');
     listener = createServingApp({ ...options, messages }, context, {
       secrets,
       processMetrics,

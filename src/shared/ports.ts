@@ -104,6 +104,20 @@ export interface WordSearch extends ChunkSearch {
   readonly minScore: number;
   /** With fewer chunks of this score, more are looked at (see `section-score.ts`); as many as `limit` by default. */
   readonly enough?: number;
+  /**
+   * With it, an index may answer from what it has seen of the data, without asking Redis whether there is more. It then tells
+   * of which state that was. The caller must compare it with the present one: if it is not that, the answer may lack something.
+   */
+  readonly onUnconfirmed?: ((state: DataState) => void) | undefined;
+}
+
+/** A state of the data. Nothing changes in it as long as it is the present one of the same server process. */
+export interface DataState {
+  /** The server process of Redis, by its `run_id`. */
+  readonly server: string;
+  /** The name of the data set, and how many changes it had seen. */
+  readonly epoch: string;
+  readonly sequence: number;
 }
 
 /**

@@ -4,6 +4,7 @@ import type { MatchableDocument } from '../document.js';
 import { compileFilter } from '../filters/match.js';
 import type { Candidate } from '../ports.js';
 import { expectedDocuments, type AnswerEvent, type AnswerTerms } from './answer-event.js';
+import type { Confirmation } from './confirmation.js';
 import type { FoundRecord, Hit } from './hit.js';
 import type { ReadHits } from './read-hits.js';
 import type { SearchRequest } from './request.js';
@@ -27,10 +28,17 @@ export type CheckCandidates = (
 /** This many candidates are checked at a time, so that a large `k` never blocks the event loop. */
 const CHECK_SIZE = 100;
 
-/** Compares every candidate with the record of its document. */
+/**
+ * Compares every candidate with the record of its document.
+ * @param request.confirmation of the candidates, which throw OutdatedError where that fails
+ */
 export function createCheckCandidates(
   readHits: ReadHits,
-  { callerId, filter }: Pick<SearchRequest, 'callerId' | 'filter'>,
+  {
+    callerId,
+    filter,
+    confirmation,
+  }: Pick<SearchRequest, 'callerId' | 'filter'> & { readonly confirmation?: Confirmation },
 ): CheckCandidates {
   const fits = filter ? compileFilter(filter) : () => true;
   const mayBeFound = (record: MatchableDocument) => canRead(callerId, record) && fits(record);
@@ -42,7 +50,7 @@ export function createCheckCandidates(
   return async (candidates, event) => {
     const ids = [...new Set(candidates.map(({ documentId }) => documentId))];
     const answer = event ? termsOf(candidates, event) : null;
-    const { contents, records } = await readHits(candidates, ids, keepFound, answer);
+    const { contents, records } = await readHits(candidates, ids, keepFound, { answer, confirmation });
     const byId = new Map(ids.map((id, i) => [id, at(records, i)]));
     return candidates.map(({ documentId, generation, number, score }, i) => {
       const record = byId.get(documentId);

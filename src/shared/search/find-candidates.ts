@@ -1,4 +1,5 @@
 import type { Candidate, ChunkOfDocument, Index } from '../ports.js';
+import type { Confirmation } from './confirmation.js';
 import type { Ranker } from './ranking.js';
 import type { SearchRequest } from './request.js';
 
@@ -25,6 +26,7 @@ interface FindContext {
   >;
   /** Makes the vector of the query. */
   readonly embed: () => Promise<Float32Array>;
+  readonly confirmation: Pick<Confirmation, 'onUnconfirmed'>;
 }
 
 /**
@@ -51,12 +53,13 @@ export function createFindCandidates(context: FindContext): FindCandidates {
   }
 }
 
-async function findByWords({ index, request }: FindContext, width: number): Promise<Found> {
+async function findByWords({ index, request, confirmation }: FindContext, width: number): Promise<Found> {
   const { callerId, filter, signal, query, k, minScore, per } = request;
   const needed = (per === 'document' ? CHUNKS_A_DOCUMENT : 1) * k + SPARE;
   const limit = width * needed;
   const enough = per === 'document' ? limit : width * k;
-  const asked = { query, callerId, filter, minScore, limit, enough, signal };
+  const { onUnconfirmed } = confirmation;
+  const asked = { query, callerId, filter, minScore, limit, enough, onUnconfirmed, signal };
   const candidates = await index.words.search(asked);
   // Of a least score there may be more than were enough.
   return { candidates, isCutOff: candidates.length >= (minScore > 0 ? enough : limit), needed, gone: [] };

@@ -8,6 +8,7 @@ import {
   refuseMalformed,
   type OnMalformed,
 } from '../documents/record-fields.js';
+import type { DataState } from '../ports.js';
 import { defineFrequentScript, type Redis } from '../redis/client.js';
 import { keys } from '../redis/keys.js';
 import { APPEND_EVENT } from '../usage/usage.js';
@@ -19,6 +20,7 @@ import {
   type AnswerTerms,
   type ScriptPart,
 } from './answer-event.js';
+import { IS_PRESENT, OutdatedError, STATE_KEYS, stateArguments, type Confirmation } from './confirmation.js';
 import {
   createRecentRecords,
   IS_UNCHANGED,
@@ -38,58 +40,78 @@ export interface FoundHits<Kept> {
  * returned whose record had already closed or replaced it when the text was read.
  * Only what `keep` makes of a record is held: its access lists alone may have 0.75 MB.
  *
- * @param answer appends the event of an answer in the same step, if the chunks are there and can be that answer; its
+ * @param options.answer appends the event of an answer in the same step, if the chunks are there and can be that answer; its
  *   documents are those of `documentIds`
+ * @param options.confirmation of what the chunks were found in
+ * @throws OutdatedError when that is not the present data, and then has read nothing and appended no event
  */
 export type ReadHits = <Kept>(
   chunks: readonly ChunkAddress[],
   documentIds: readonly string[],
   keep: (record: MatchableDocument) => Kept,
-  answer?: AnswerTerms | null,
+  options?: ReadOptions,
 ) => Promise<FoundHits<Kept>>;
+
+interface ReadOptions {
+  readonly answer?: AnswerTerms | null;
+  readonly confirmation?: Pick<Confirmation, 'state' | 'confirm'> | undefined;
+}
 
 export function createReadHits(
   redis: Pick<Redis, 'eval' | 'evalSha'>,
   onMalformed: OnMalformed = refuseMalformed,
 ): ReadHits {
-  const recent = createRecentRecords();
-  return async <Kept>(
-    chunks: readonly ChunkAddress[],
-    documentIds: readonly string[],
-    keep: (record: MatchableDocument) => Kept,
-    answer: AnswerTerms | null = null,
-  ) => {
-    const names = [
-      ...chunks.map(({ generation, number }) => keys.chunk(generation, number)),
-      ...documentIds.map(keys.document),
-    ];
-    // They are held until Redis has said whether they are unchanged.
-    const known = documentIds.map((id) => recent.get(id));
-    const contents: Value[] = [];
-    const records: (Kept | null)[] = [];
-    const ofAnswer = answer && scriptPart(answer, recordsOf(known));
-    for (let read = 0; read < names.length; read = contents.length + records.length) {
-      // What does not come with one reply is too large for an answer whose event goes along.
-      const part = (read === 0 ? ofAnswer : null) ?? NO_EVENT;
-      const texts = Math.max(0, chunks.length - read);
-      const call = callOf({ names: names.slice(read), texts, known: known.slice(records.length), part });
-      // A function of its own, so that no reply is held while the next one is waited for.
-      const take = ([texts, rows, isAppended]: Reply) => {
-        if (part === ofAnswer) answer?.event.settle(isAppended === 1);
-        contents.push(...texts);
-        for (const row of rows) {
-          const place = records.length;
-          const record =
-            row === UNCHANGED
-              ? (known[place]?.record ?? null)
-              : parse(row, at(documentIds, place), { recent, onMalformed });
-          records.push(record && keep(record));
-        }
-      };
-      take(await script.run(redis, call));
+  const parts = { redis, onMalformed, recent: createRecentRecords() };
+  return (chunks, documentIds, keep, options = {}) =>
+    readAll(parts, { chunks, documentIds, keep, ...options });
+}
+
+interface Parts extends ParseOptions {
+  readonly redis: Pick<Redis, 'eval' | 'evalSha'>;
+}
+
+interface Wanted<Kept> extends ReadOptions {
+  readonly chunks: readonly ChunkAddress[];
+  readonly documentIds: readonly string[];
+  readonly keep: (record: MatchableDocument) => Kept;
+}
+
+async function readAll<Kept>(
+  parts: Parts,
+  { chunks, documentIds, keep, answer = null, confirmation }: Wanted<Kept>,
+): Promise<FoundHits<Kept>> {
+  const names = [
+    ...chunks.map(({ generation, number }) => keys.chunk(generation, number)),
+    ...documentIds.map(keys.document),
+  ];
+  // They are held until Redis has said whether they are unchanged.
+  const known = documentIds.map((id) => parts.recent.get(id));
+  const contents: Value[] = [];
+  const records: (Kept | null)[] = [];
+  const ofAnswer = answer && scriptPart(answer, recordsOf(known));
+  // A function of its own, so that no reply is held while the next one is waited for.
+  const take = (reply: Reply, part: ScriptPart) => {
+    if (part === ofAnswer) answer?.event.settle(reply !== OUTDATED && reply[2] === 1);
+    if (reply === OUTDATED) throw new OutdatedError();
+    confirmation?.confirm();
+    const [texts, rows] = reply;
+    contents.push(...texts);
+    for (const row of rows) {
+      const place = records.length;
+      const record =
+        row === UNCHANGED ? (known[place]?.record ?? null) : parse(row, at(documentIds, place), parts);
+      records.push(record && keep(record));
     }
-    return { contents, records };
   };
+  for (let read = 0; read < names.length; read = contents.length + records.length) {
+    // What does not come with one reply is too large for an answer whose event goes along.
+    const part = (read === 0 ? ofAnswer : null) ?? NO_EVENT;
+    const state = confirmation?.state ?? null;
+    const left = { texts: Math.max(0, chunks.length - read), known: known.slice(records.length) };
+    const call = callOf({ names: names.slice(read), part, state, ...left });
+    take(await script.run(parts.redis, call), part);
+  }
+  return { contents, records };
 }
 
 interface Left {
@@ -99,14 +121,16 @@ interface Left {
   /** What is known of each of the records. */
   readonly known: readonly (Fingerprint | undefined)[];
   readonly part: ScriptPart;
+  /** What is to be confirmed. */
+  readonly state: DataState | null;
 }
 
-function callOf({ names, texts, known, part }: Left) {
+function callOf({ names, texts, known, part, state }: Left) {
   const ofRecords = known.flatMap((each, i) => [...argumentsOf(each), ...recordArguments(part, i)]);
   const sizes = [String(texts), String(names.length), String(ENOUGH_BYTES)];
   return {
-    keys: [...names, ...part.keys],
-    arguments: [...sizes, ...part.common, ...MATCHABLE_FIELDS, ...ofRecords],
+    keys: [...names, ...STATE_KEYS, ...part.keys],
+    arguments: [...sizes, ...part.common, ...stateArguments(state), ...MATCHABLE_FIELDS, ...ofRecords],
   };
 }
 
@@ -132,7 +156,10 @@ function parse(
 type Value = string | null;
 /** Stands for a row with the fingerprint that was sent for it. */
 const UNCHANGED = 1;
-type Reply = [contents: Value[], records: (Value[] | typeof UNCHANGED)[], isAppended: 0 | 1];
+/** Replies when what was to be confirmed is not the present state. */
+const OUTDATED = 0;
+type Reply =
+  [contents: Value[], records: (Value[] | typeof UNCHANGED)[], isAppended: 0 | 1] | typeof OUTDATED;
 
 const recordsOf = (
   known: readonly ({ readonly record: MatchableDocument } | undefined)[],
@@ -149,18 +176,22 @@ const argumentsOf = (known: Fingerprint | undefined): string[] =>
 const ENOUGH_BYTES = 2 ** 21;
 const FIELDS = MATCHABLE_FIELDS.length;
 /** Where the fields begin among the arguments, and how many arguments there are for each record. */
-const FIRST_FIELD = 8;
+const FIRST_FIELD = 11;
 const A_RECORD = 4;
 
 /**
  * Arguments: the numbers of texts and of hashes, the bytes that are enough; event, member, memory and caller of an answer;
- * the fields; and of each record its fingerprint, the text that names its generation, and how many of the texts are its.
+ * the state to be confirmed; the fields; and of each record its fingerprint, the text that names its generation, and how many of the texts are its.
  */
-const script = defineFrequentScript<Reply>(`${IS_UNCHANGED}
+const script = defineFrequentScript<Reply>(`${IS_PRESENT}
+${IS_UNCHANGED}
 ${SERVES}
 ${APPEND_EVENT}
 local contents, records, bytes = {}, {}, 0
 local texts, names, enough = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+if ARGV[8] ~= '' and not is_present(KEYS[names + 1], KEYS[names + 2], ARGV[8], ARGV[9], ARGV[10]) then
+  return ${String(OUTDATED)}
+end
 local is_answer, room = ARGV[4] ~= '', tonumber(ARGV[6])
 for i = 1, names do
   local key = KEYS[i]
@@ -190,5 +221,5 @@ for i = 1, names do
   end
 end
 if not is_answer or room < 0 then return { contents, records, 0 } end
-append_event(KEYS[names + 1], KEYS[names + 2], ARGV[4], ARGV[5])
+append_event(KEYS[names + 3], KEYS[names + 4], ARGV[4], ARGV[5])
 return { contents, records, 1 }`);

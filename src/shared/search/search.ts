@@ -2,6 +2,7 @@ import type { Embedding } from '../models/embedding.js';
 import type { Candidate, Index } from '../ports.js';
 import { bestFirst } from './best-first.js';
 import { createCheckCandidates, takeHits, type CheckCandidates, type Dropped } from './check-candidates.js';
+import { createConfirmation, OutdatedError, type Confirmation } from './confirmation.js';
 import { createFindCandidates, type Found } from './find-candidates.js';
 import type { Hit } from './hit.js';
 import type { ChooseRanker } from './ranking.js';
@@ -29,14 +30,18 @@ export function createSearch(parts: {
     const { query, k, minScore, per, signal } = request;
     const ranker = chooseRanker(request.ranking);
     const embed = once(async () => (await embedding.embedQuery(query, { signal })).vector);
-    const find = createFindCandidates({ index, ranker, request, embed });
-    const check = createCheckCandidates(readHits, request);
-    for (let [width, restarts] = [1, 0]; ;) {
+    const confirmation = createConfirmation();
+    const find = createFindCandidates({ index, ranker, request, embed, confirmation });
+    const check = createCheckCandidates(readHits, { ...request, confirmation });
+    const look = async (width: number) => {
       const found = await find(width);
       const ordered = bestFirst(found.candidates, { k, minScore });
       // A search that may begin again is not counted with the first hits that it reads.
       const event = found.gone.length === 0 ? request.event : undefined;
-      const { hits, dropped } = await takeHits(ordered, check, { ...request, event });
+      return { found, ...(await takeHits(ordered, check, { ...request, event })) };
+    };
+    for (let [width, restarts] = [1, 0]; ;) {
+      const { found, hits, dropped } = await withCertainty(() => look(width), confirmation);
       if (found.gone.length > 0) dropped.push(...(await replacedOf(found.gone, check)));
       const isCrowded = dropped.length > 0 || per === 'document';
       const isShort = hits.length < k ? isCrowded : lacksAny(found, dropped);
@@ -50,6 +55,21 @@ export function createSearch(parts: {
 /** Whether what was dropped took the places of candidates that might be among the best. */
 function lacksAny({ candidates, needed }: Found, dropped: readonly Dropped[]): boolean {
   return dropped.length > 0 && candidates.length - dropped.length < needed;
+}
+
+/** Looks again where what was found is not of the present data, or nothing was read that could have told. */
+async function withCertainty<Result>(
+  look: () => Promise<Result>,
+  confirmation: Confirmation,
+): Promise<Result> {
+  try {
+    const result = await look();
+    if (confirmation.state === null) return result;
+  } catch (error) {
+    if (!(error instanceof OutdatedError)) throw error;
+  }
+  confirmation.giveUp();
+  return look();
 }
 
 /** So many of the generations that have gone are looked at, since one that was replaced is enough to begin again. */

@@ -24,7 +24,7 @@ export function packTerms({ length, counts }: TermCounts): Uint8Array {
 }
 
 export function unpackTerms(packed: Uint8Array): TermCounts {
-  const size = packedSize(packed);
+  const size = sizeOf(packed);
   const counts = new Map<number, number>();
   for (let index = 0; index < size; index += 1) {
     const count = at(packed, HEADER_BYTES + 4 * size + index);
@@ -35,17 +35,31 @@ export function unpackTerms(packed: Uint8Array): TermCounts {
 
 /** Returns every term once, ascending. */
 export function packedTerms(packed: Uint8Array): number[] {
-  const size = packedSize(packed);
-  const terms: number[] = [];
-  for (let index = 0; index < size; index += 1) terms.push(readUint32(packed, HEADER_BYTES + 4 * index));
-  return terms;
+  return Array.from({ length: packedSize(packed) }, (_, index) =>
+    readUint32(packed, HEADER_BYTES + 4 * index),
+  );
 }
 
 /** Calls `tell` for each term, ascending, with its count. Does nothing when nothing was packed. */
 export function readTerms(packed: Uint8Array, tell: (term: number, count: number) => void): void {
-  const size = packed.length === 0 ? 0 : packedSize(packed);
+  const size = packedSize(packed);
   for (let index = 0; index < size; index += 1)
-    tell(readUint32(packed, HEADER_BYTES + 4 * index), packed[HEADER_BYTES + 4 * size + index] ?? 0);
+    tell(packedTerm(packed, index), packedCount(packed, size, index));
+}
+
+/** How many terms there are; 0 when nothing was packed. */
+export function packedSize(packed: Uint8Array): number {
+  return packed.length === 0 ? 0 : sizeOf(packed);
+}
+
+/** The term at a place below the size. Those at the places after it are higher. */
+export function packedTerm(packed: Uint8Array, index: number): number {
+  return readUint32(packed, HEADER_BYTES + 4 * index);
+}
+
+/** The count of the term at a place below the size, which is given because it is known wherever terms are read. */
+export function packedCount(packed: Uint8Array, size: number, index: number): number {
+  return packed[HEADER_BYTES + 4 * size + index] ?? 0;
 }
 
 /** The occurrences of all terms together. */
@@ -58,7 +72,7 @@ export function packedLength(packed: Uint8Array): number {
  * searched by bisection after the one before it, without allocating.
  */
 export function readCounts(packed: Uint8Array, terms: Uint32Array, counts: Uint8Array): void {
-  const size = packedSize(packed);
+  const size = sizeOf(packed);
   let low = 0;
   for (let place = 0; place < terms.length; place += 1) {
     const term = terms[place] ?? 0;
@@ -78,7 +92,7 @@ export function isPacked(bytes: Uint8Array): boolean {
   return bytes[0] === PACKED_VERSION && bytes.length % BYTES_A_TERM === 0;
 }
 
-function packedSize(packed: Uint8Array): number {
+function sizeOf(packed: Uint8Array): number {
   if (!isPacked(packed)) throw new Error('not packed terms');
   return packed.length / BYTES_A_TERM - 1;
 }

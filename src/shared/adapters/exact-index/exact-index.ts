@@ -89,9 +89,15 @@ function createVectorIndex(ask: Ask): VectorIndex {
 
 function createWordIndex(ask: Ask): WordIndex {
   return {
-    search: async ({ query, callerId, filter, minScore, limit, enough = limit, signal }) => {
-      const answer = await ask({ type: 'words', query, callerId, filter, minScore, limit, enough }, signal);
-      return answer.type === 'search' ? answer.candidates : mismatch();
+    search: async ({ query, callerId, filter, minScore, limit, enough = limit, onUnconfirmed, signal }) => {
+      const asked = { query, callerId, filter, minScore, limit, enough };
+      const answer = await ask(
+        { type: 'words', ...asked, mayBeUnconfirmed: onUnconfirmed !== undefined },
+        signal,
+      );
+      if (answer.type !== 'search') return mismatch();
+      if (answer.state) onUnconfirmed?.(answer.state);
+      return answer.candidates;
     },
     scores: async ({ query, callerId, chunks, signal }) => {
       const answer = await ask({ type: 'word-scores', query, callerId, chunks }, signal);

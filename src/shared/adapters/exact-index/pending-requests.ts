@@ -1,10 +1,11 @@
 import { UnavailableError } from '../../errors.js';
-import type { Candidate } from '../../ports.js';
+import type { Candidate, DataState } from '../../ports.js';
 import type { Answer } from './protocol.js';
 
 /** An answer as the asking thread's callers get it. */
 export type Reply =
-  { readonly type: 'search'; readonly candidates: Candidate[] } | Exclude<Answer, { type: 'search' }>;
+  | { readonly type: 'search'; readonly candidates: Candidate[]; readonly state: DataState | null }
+  | Exclude<Answer, { type: 'search' }>;
 
 /** The end of a request: calling it returns the answer or throws. */
 export type Outcome = () => Reply;

@@ -1,5 +1,5 @@
 import type { Filter } from '../../filters/parse.js';
-import type { ChunkOfDocument } from '../../ports.js';
+import type { ChunkOfDocument, DataState } from '../../ports.js';
 import type { PackedCandidates } from './packed-candidates.js';
 
 /** What the asking thread asks for. */
@@ -19,6 +19,8 @@ export type Question =
       readonly minScore: number;
       readonly limit: number;
       readonly enough: number;
+      /** Whether the asking side compares the state of the answer with the present one. */
+      readonly mayBeUnconfirmed: boolean;
     }
   | {
       readonly type: 'similarities';
@@ -52,7 +54,12 @@ export type Request =
   | { readonly cancelled: number };
 
 export type Answer =
-  | { readonly type: 'search'; readonly found: PackedCandidates }
+  | {
+      readonly type: 'search';
+      readonly found: PackedCandidates;
+      /** What it was computed from; null when Redis was asked meanwhile whether that is all. */
+      readonly state: DataState | null;
+    }
   /** Chunks that the question may find are still being loaded. It is to be asked again when they are there. */
   | { readonly type: 'missing'; readonly missing: readonly number[] }
   | { readonly type: 'loaded' }

@@ -122,7 +122,7 @@ function unpack(answer: Answer): Outcome {
   if (answer.type !== 'search') return () => answer;
   try {
     const candidates = unpackCandidates(answer.found);
-    return () => ({ type: 'search', candidates });
+    return () => ({ type: 'search', candidates, state: answer.state });
   } catch (error) {
     return () => {
       throw error;

@@ -3,8 +3,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { z } from 'zod';
 import { canRead } from '../../access/access.js';
 import { vectorSetSchema } from '../../data-set/stored-vectors.js';
+import type { DataState } from '../../ports.js';
 import { PAGE_SIZE } from './mirror/chunk-loading/chunk-load.js';
-import { createEarlyAnswers } from './early-answers.js';
 import { createFollower } from './mirror/follower.js';
 import { coalesceRuns } from './mirror/coalesce-runs.js';
 import { createMirror, HELD_VECTORS, type Mirror } from './mirror/mirror.js';
@@ -12,14 +12,15 @@ import { createMirrorClient } from './mirror/client.js';
 import type { MissingChunks } from './mirror/chunk-loading/missing-chunks.js';
 import { createPresence } from './mirror/presence.js';
 import type { Answer, Message, Question, Request } from './protocol.js';
+import { createQuietTimes } from './quiet-times.js';
 import { loadKernel } from './scan/kernel.js';
 import { createSlices } from './scan/slices.js';
 import type { Mask } from './scan/working-mask.js';
+import { messageOf, NotServing, withinDeadline } from './within-deadline.js';
 
 /** The thread that mirrors the data, follows its changes and scans. The asking thread's event loop does none of that. */
 const SYNC_INTERVAL_MS = 1_000;
 const RETRY_INTERVAL_MS = 100;
-const MAX_WAIT_MS = 5_000;
 const CHUNKS_TO_WARN_AT = 100_000;
 
 const port = parentPort;
@@ -49,8 +50,8 @@ const slices = createSlices();
 const mirror = createMirror({
   makeKernel: await loadKernel(),
   held,
-  onUntidy: () => {
-    if (state === 'ready') tidy();
+  onUntidy: ({ isFull }) => {
+    if (state === 'ready' || isFull) tidy();
   },
 });
 const client = createMirrorClient({
@@ -87,25 +88,29 @@ const follower = createFollower({
   },
 });
 const freshness = coalesceRuns(() => follower.sync());
-const earlyAnswers = createEarlyAnswers({
-  changes: () => mirror.changes,
-  isWhole: () => follower.missing.size === 0,
-});
+/** While changes come, an unconfirmed answer would often have to be computed again. */
+const isQuiet = createQuietTimes(() => mirror.changes);
 
 function show(next: 'loading' | 'ready'): void {
   if (next !== state) send({ type: 'state', state: next });
   state = next;
 }
 
-/** Puts what was loaded into postings, a slice at a time. */
+/** Puts what was loaded into postings, a slice at a time: whole segments while Redis is read, and the rest after that. */
 function tidy(): void {
   if (isTidying) return;
   isTidying = true;
+  let isRest = false;
   slices
-    .run('', (isTimeLeft) => mirror.tidy(isTimeLeft))
+    .run('', (isTimeLeft) => {
+      isRest = loaded === 'ready';
+      return isRest ? mirror.tidy(isTimeLeft) : mirror.fill(isTimeLeft);
+    })
     .finally(() => {
       isTidying = false;
-      if (loaded === 'ready') show('ready');
+      if (loaded !== 'ready') return;
+      if (isRest) show('ready');
+      else tidy();
     })
     .catch(reportFailure);
 }
@@ -133,9 +138,6 @@ async function serve(request: Exclude<Request, { cancelled: number }>): Promise<
   }
 }
 
-/** Thrown for what passes by itself: the index is loading, or Redis does not tell of its changes. */
-class NotServing extends Error {}
-
 /** @returns null when nobody waits for the answer any more */
 async function answerTo({
   id,
@@ -143,14 +145,14 @@ async function answerTo({
   hasWaited,
 }: Extract<Request, { question: Question }>): Promise<Answer | null> {
   requireLoaded();
-  const untilFresh = withinDeadline(freshness.wait());
-  // Of several, the first to be computed is sent while the next one is, which all would wait for if they were early.
-  if (waiting.size === 1 && needsNoMask(question)) {
-    const early = await earlyAnswers.during(untilFresh, () => answerFrom(mirror, question, null));
+  if (question.type === 'words' && question.mayBeUnconfirmed && isQuiet()) {
+    const readMask = await prepareMask(id, question);
+    if (!readMask) return null;
     requireLoaded();
-    if (early) return waiting.has(id) ? early : null;
+    const seen = presentState();
+    if (seen) return answerFrom(mirror, question, { mask: readMask(), seen });
   }
-  await untilFresh;
+  await withinDeadline(freshness.wait());
   // What is published from now on need not be found.
   const missing = readsChunks(question) && !hasWaited ? [...follower.missing.values()] : [];
   for (;;) {
@@ -162,11 +164,19 @@ async function answerTo({
     const mask = readMask();
     const isWanted = ({ documentId }: MissingChunks) => mayBeFound(documentId, question, mask);
     const lacking = missing.filter((each) => !each.isOver && isWanted(each));
-    if (lacking.length === 0) return answerFrom(mirror, question, mask);
+    if (lacking.length === 0) return answerFrom(mirror, question, { mask, seen: null });
     if (sumOf(lacking) > PAGE_SIZE) return { type: 'missing', missing: lacking.map(({ number }) => number) };
     // This takes a few milliseconds, less than asking again.
     await withinDeadline(Promise.all(lacking.map(({ over }) => over)));
   }
+}
+
+/** What the mirror has seen; null while it is not certain, or lacks chunks of it. */
+function presentState(): DataState | null {
+  const { head, missing } = follower;
+  // Without a run id, nobody can tell whether the server was replaced by one with other data.
+  if (!head?.epoch || !runId || missing.size > 0) return null;
+  return { server: runId, epoch: head.epoch, sequence: head.sequence };
 }
 
 const readsChunks = ({ type }: Question): boolean => type === 'search' || type === 'words';
@@ -208,16 +218,22 @@ function requireLoaded(): void {
   if (state === 'loading') throw new NotServing('the index is loading');
 }
 
-function answerFrom(from: Mirror, question: Question, mask: Mask | null): Answer {
+interface Basis {
+  readonly mask: Mask | null;
+  /** What the mirror has seen, if Redis was not asked whether that is all; else null. */
+  readonly seen: DataState | null;
+}
+
+function answerFrom(from: Mirror, question: Question, { mask, seen }: Basis): Answer {
   switch (question.type) {
     case 'words':
-      return { type: 'search', found: from.searchWords({ ...question, mask }) };
+      return { type: 'search', found: from.searchWords({ ...question, mask }), state: seen };
     case 'similarities':
       return { type: 'scores', scores: from.similarities(question.vector, question.chunks) };
     case 'word-scores':
       return { type: 'scores', scores: from.wordScores(question, question.chunks) };
     case 'search':
-      return { type: 'search', found: from.search({ ...question, mask: present(mask) }) };
+      return { type: 'search', found: from.search({ ...question, mask: present(mask) }), state: null };
     case 'list':
       return { type: 'list', documentIds: from.list({ ...question, mask: present(mask) }) };
     case 'count':
@@ -240,29 +256,6 @@ function transferred(answer: Answer): ArrayBuffer[] {
     default:
       return [];
   }
-}
-
-/** @throws NotServing when the work fails or takes too long */
-function withinDeadline(work: Promise<unknown>): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      reject(new NotServing('reading the changes takes too long'));
-    }, MAX_WAIT_MS);
-    const fail = (error: unknown) => {
-      reject(new NotServing(messageOf(error), { cause: error }));
-    };
-    work
-      .then(() => {
-        resolve();
-      }, fail)
-      .finally(() => {
-        clearTimeout(timer);
-      });
-  });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function warnOfSize(): void {

@@ -4,7 +4,7 @@ import { decodeVector, encodeVector, type VectorSet } from '../../../data-set/st
 import { tellOfMirror } from '../../../mirror-preparation/mirror-preparation.js';
 import { keys } from '../../../redis/keys.js';
 import { reconnectDelay } from '../../../redis/reconnect-delay.js';
-import { readChunkHashes, readRecordHashes } from './hash-scripts.js';
+import { readChunkHashes, readChunkTerms, readRecordHashes } from './hash-scripts.js';
 import type { RecordTexts } from './record-parser.js';
 
 /** The name of the data set, and how many changes it had seen at one moment. */
@@ -57,6 +57,8 @@ export function createMirrorClient(options: MirrorClientOptions): MirrorClient {
   const client = createScriptClient(options.url);
   const binary = client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
   const introduction = connect(client, options);
+  const addressed = (addresses: readonly ChunkAddress[]) =>
+    addresses.map(({ generation, number }) => keys.chunk(generation, number));
   return {
     readHead: () => readHead(client, introduction),
     readChanges: (after) => readChanges(client, introduction, after),
@@ -70,15 +72,22 @@ export function createMirrorClient(options: MirrorClientOptions): MirrorClient {
         (access, fields) =>
           typeof access === 'string' && typeof fields === 'string' ? { access, fields } : null,
       ),
-    readChunks: (addresses) =>
-      readPairs(
-        addresses.map(({ generation, number }) => keys.chunk(generation, number)),
-        (names) => binary.readChunkHashes(names, vectors ? [vectors.field] : []),
-        (vector, terms) =>
-          vector instanceof Buffer && terms instanceof Buffer
-            ? { vector: vectors ? inFull(vector, vectors.type) : vector, terms }
-            : null,
-      ),
+    readChunks: vectors
+      ? (addresses) =>
+          readPairs(
+            addressed(addresses),
+            (names) => binary.readChunkHashes(names, [vectors.field]),
+            (vector, terms) =>
+              vector instanceof Buffer && terms instanceof Buffer
+                ? { vector: inFull(vector, vectors.type), terms }
+                : null,
+          )
+      : (addresses) =>
+          readEach(
+            addressed(addresses),
+            (names) => binary.readChunkTerms(names),
+            (terms) => (terms instanceof Buffer ? { vector: NO_VECTOR, terms } : null),
+          ),
     tell: (mirror, prepared) => tellOfMirror(client, mirror, prepared),
   };
 }
@@ -112,7 +121,7 @@ function createScriptClient(url: string) {
   return createClient({
     url,
     RESP: 3,
-    scripts: { readChunkHashes, readRecordHashes },
+    scripts: { readChunkHashes, readChunkTerms, readRecordHashes },
     disableOfflineQueue: true,
     // The client's timeouts are off: each command would get an AbortSignal, which costs more than the command.
     commandOptions: { timeout: 0 },
@@ -163,7 +172,21 @@ function inFull(vector: Buffer, type: VectorSet['type']): Buffer {
   return type === 'float32' ? vector : encodeVector(decodeVector(vector, type), 'float32');
 }
 
+const NO_VECTOR = Buffer.alloc(0);
+
 type Value = string | Buffer | null | undefined;
+
+/** Reads a value for each name, asking again for those that a reply left out because it was full. */
+async function readEach<Item>(
+  names: readonly string[],
+  read: (names: string[]) => Promise<Value[]>,
+  make: (value: Value) => Item,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  while (items.length < names.length)
+    for (const value of await read(names.slice(items.length))) items.push(make(value));
+  return items;
+}
 
 /** Reads two values for each name, asking again for those that a reply left out because it was full. */
 async function readPairs<Item>(

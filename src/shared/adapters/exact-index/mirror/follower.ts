@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createChunkLoader, type ChunkLoader } from './chunk-loading/chunk-loader.js';
 import type { LoadEvents } from './chunk-loading/finish-load.js';
-import type { Changes, MirrorClient } from './client.js';
+import type { Changes, Head, MirrorClient } from './client.js';
 import { createDocumentLoader, type DocumentLoader } from './document-loader.js';
 import type { Mirror } from './mirror.js';
 import type { MissingChunks } from './chunk-loading/missing-chunks.js';
@@ -19,6 +19,8 @@ export interface Follower {
    */
   sync(): Promise<void>;
   readonly missing: ReadonlyMap<number, MissingChunks>;
+  /** What the mirror is whole with, as long as nothing is missing; null while it holds no data set. */
+  readonly head: Head | null;
   /** Makes the next sync load everything, because Redis may have lost what this mirror has seen. */
   startOver(): void;
 }
@@ -76,6 +78,10 @@ export function createFollower(options: FollowerOptions): Follower {
       background.resume();
     },
     missing: background.missing,
+    get head() {
+      const { position } = following;
+      return position?.counted == null ? null : { epoch: position.epoch, sequence: position.counted };
+    },
     startOver: () => {
       following.position = null;
     },

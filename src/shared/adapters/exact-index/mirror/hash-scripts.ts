@@ -29,12 +29,27 @@ return values
     transformReply: (reply: (string | Buffer | null)[]) => reply,
   });
 
-/** Reads vectors and packed terms of chunks. Takes the name of the vector's field; without it, vectors are empty. */
-export const readChunkHashes = define(
-  ['terms'],
-  `second = row[1]
-  if #row == 2 then first = row[2] elseif second then first = '' end`,
-);
+/** Reads vectors and packed terms of chunks. Takes the name of the vector's field. */
+export const readChunkHashes = define(['terms'], 'first, second = row[2], row[1]');
+
+/** Reads the packed terms of chunks alone: one value for each, null where there is none. */
+export const readChunkTerms = defineScript({
+  SCRIPT: `
+local values, bytes, enough = {}, 0, tonumber(ARGV[1])
+for i = 1, #KEYS do
+  local terms = redis.call('HGET', KEYS[i], 'terms')
+  values[i] = terms
+  if terms then bytes = bytes + #terms end
+  if bytes >= enough then break end
+end
+return values
+`,
+  parseCommand(parser: CommandParser, names: string[]) {
+    parser.pushKeysLength(names);
+    parser.push(String(ENOUGH_BYTES));
+  },
+  transformReply: (reply: (string | Buffer | null)[]) => reply,
+});
 
 /** Reads the access lists of records, one a line, and a JSON list of the other fields that the mirror keeps. */
 export const readRecordHashes = define(

@@ -13,7 +13,12 @@ import { createTermVectors } from '../scan/term-vectors.js';
 import type { Mask } from '../scan/working-mask.js';
 import { createChunkTable, type ChunkTable } from '../tables/chunk-table.js';
 import { createDocumentTable, type DocumentTable } from '../tables/document-table.js';
-import { createPartitions, type Partitions, type ReadablePartition } from '../tables/partitions.js';
+import {
+  createPartitions,
+  type OnUntidy,
+  type Partitions,
+  type ReadablePartition,
+} from '../tables/partitions.js';
 import { createVectors } from '../tables/vectors.js';
 import { compareIds, type LoadedChunks, type MirroredDocument } from './mirrored.js';
 import type { ParsedRecord } from './record-parser.js';
@@ -60,6 +65,8 @@ export interface Mirror {
   clear(): void;
   /** Puts new chunks into postings. Searches find them before that, but slower. @returns whether nothing is left to be done */
   tidy(isTimeLeft: () => boolean): boolean;
+  /** The same, only with what fills whole segments: for the time in which much is loaded. */
+  fill(isTimeLeft: () => boolean): boolean;
   /** Computes what searches by vectors need, once. @returns whether that is done */
   prepareVectors(isTimeLeft: () => boolean): boolean;
   /** Whether the caller may read whole partitions only, so that a search by words needs no mask without a filter. */
@@ -97,8 +104,8 @@ export type HeldVectors = (typeof HELD_VECTORS)[number];
 interface MirrorOptions {
   readonly makeKernel: MakeKernel;
   readonly held: HeldVectors;
-  /** Called when there is something to do for `tidy`. */
-  readonly onUntidy: () => void;
+  /** Called when there is something to do for `tidy`, and for `fill` if `isFull`. */
+  readonly onUntidy: OnUntidy;
 }
 
 export function createMirror(options: MirrorOptions): Mirror {
@@ -130,6 +137,7 @@ export function createMirror(options: MirrorOptions): Mirror {
       masks.clear();
     },
     tidy: (isTimeLeft) => partitions.tidy(isTimeLeft),
+    fill: (isTimeLeft) => partitions.fill(isTimeLeft),
     prepareVectors: (isTimeLeft) => vectors.prepare(isTimeLeft),
     readsWholePartitions: (callerId) => partitions.readableBy(callerId).every(({ isWhole }) => isWhole),
     prepare: (selector, isWanted) => masks.prepare(selector, isWanted),

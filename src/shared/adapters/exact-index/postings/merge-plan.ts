@@ -9,12 +9,17 @@ const MAX_WAITING = 64;
  * that have lost half of their chunks are written anew.
  *
  * @param waiting how many chunks wait
+ * @param enough so many must wait, unless a segment is to be written anew
  * @returns null when nothing is to be done
  */
-export function planMerge(segments: Iterable<Segment>, waiting: number): readonly Segment[] | null {
+export function planMerge(
+  segments: Iterable<Segment>,
+  waiting: number,
+  enough: number = MAX_WAITING,
+): readonly Segment[] | null {
   const ascending = [...segments].sort((a, b) => a.live - b.live);
   const merged: Segment[] = ascending.filter(isHalfGone);
-  if (waiting < MAX_WAITING && merged.length === 0) return null;
+  if (waiting < enough && merged.length === 0) return null;
   let total = waiting + merged.reduce((sum, { live }) => sum + live, 0);
   // What does not fit one segment is left for the next merge.
   while (total > MAX_SEGMENT_CHUNKS && merged.length > 1) total -= merged.pop()?.live ?? 0;

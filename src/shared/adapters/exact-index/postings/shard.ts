@@ -34,6 +34,10 @@ export interface Shard {
   addUp(products: TermProducts, tell: (slot: number, sum: number) => void): void;
   /** Puts chunks that wait into segments, and makes one of several. @returns whether nothing is left to be done */
   tidy(isTimeLeft: () => boolean): boolean;
+  /** Whether so many chunks wait as one segment may have. */
+  readonly isFull: boolean;
+  /** The same as `tidy`, as long as it is full. */
+  fill(isTimeLeft: () => boolean): boolean;
   /** Lets go of its segments, which what all shards share would hold otherwise. It must hold no chunks any more. */
   close(): void;
 }
@@ -50,15 +54,7 @@ interface State extends ShardParts {
 }
 
 export function createShard(parts: ShardParts): Shard {
-  const state: State = {
-    ...parts,
-    segments: new Set(),
-    waiting: [],
-    sealing: [],
-    merge: null,
-    chunks: 0,
-    totalLength: 0,
-  };
+  const state = createState(parts);
   return {
     get chunks() {
       return state.chunks;
@@ -82,6 +78,10 @@ export function createShard(parts: ShardParts): Shard {
       for (const segment of state.segments) addUpSegment(segment, products, tell);
     },
     tidy: (isTimeLeft) => tidy(state, isTimeLeft),
+    get isFull() {
+      return state.waiting.length >= MAX_SEGMENT_CHUNKS;
+    },
+    fill: (isTimeLeft) => tidy(state, isTimeLeft, MAX_SEGMENT_CHUNKS),
     close: () => {
       for (const segment of state.segments) state.places.leave(segment);
       state.segments.clear();
@@ -89,6 +89,16 @@ export function createShard(parts: ShardParts): Shard {
     },
   };
 }
+
+const createState = (parts: ShardParts): State => ({
+  ...parts,
+  segments: new Set(),
+  waiting: [],
+  sealing: [],
+  merge: null,
+  chunks: 0,
+  totalLength: 0,
+});
 
 function add(state: State, slot: number): void {
   state.places.set(slot, null, state.waiting.push(slot) - 1);
@@ -167,17 +177,17 @@ function addUpWaiting(
   }
 }
 
-function tidy(state: State, isTimeLeft: () => boolean): boolean {
+function tidy(state: State, isTimeLeft: () => boolean, enough?: number): boolean {
   for (;;) {
-    state.merge ??= beginMerge(state);
+    state.merge ??= beginMerge(state, enough);
     if (!state.merge) return true;
     if (state.merge.advance()) state.merge = null;
     if (!isTimeLeft()) return false;
   }
 }
 
-function beginMerge(state: State): Merge | null {
-  const sources = planMerge(state.segments, Math.min(state.waiting.length, MAX_SEGMENT_CHUNKS));
+function beginMerge(state: State, enough?: number): Merge | null {
+  const sources = planMerge(state.segments, Math.min(state.waiting.length, MAX_SEGMENT_CHUNKS), enough);
   if (!sources) return null;
   const room = MAX_SEGMENT_CHUNKS - sources.reduce((sum, { live }) => sum + live, 0);
   // Those that are left keep their places.

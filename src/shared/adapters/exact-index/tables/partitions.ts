@@ -33,9 +33,13 @@ export interface Partitions {
   leave(partition: Partition, access: AccessClass, documentSlot: number | null): void;
   /** Goes on with what is left to be done in the shards. @returns whether nothing is left */
   tidy(isTimeLeft: () => boolean): boolean;
+  /** The same, only with what fills whole segments. What is done of it while more comes has not to be done again. */
+  fill(isTimeLeft: () => boolean): boolean;
   /** Notes that there is something to be done in a shard. */
   touch(partition: Partition): void;
 }
+
+export type OnUntidy = (about: { readonly isFull: boolean }) => void;
 
 interface OwnPartition extends Partition {
   readonly documents: Set<number>;
@@ -49,11 +53,19 @@ interface State {
   /** By reader: how many access classes of each partition name the reader. */
   readonly readers: Map<string, Map<OwnPartition, number>>;
   readonly untidy: Set<Partition>;
+  /** Those of them in which chunks for a whole segment wait. */
+  readonly full: Set<Partition>;
 }
 
-/** @param onUntidy called when there is something to do for `tidy` */
-export function createPartitions(createShard: () => Shard, onUntidy: () => void): Partitions {
-  const state: State = { createShard, all: new Map(), readers: new Map(), untidy: new Set() };
+/** @param onUntidy called when there is something to do for `tidy`, and for `fill` if `isFull` */
+export function createPartitions(createShard: () => Shard, onUntidy: OnUntidy): Partitions {
+  const state: State = {
+    createShard,
+    all: new Map(),
+    readers: new Map(),
+    untidy: new Set(),
+    full: new Set(),
+  };
   return {
     of: (owner) => state.all.get(owner),
     readableBy: (callerId) => {
@@ -67,17 +79,26 @@ export function createPartitions(createShard: () => Shard, onUntidy: () => void)
     leave: (partition, access, documentSlot) => leave(state, partition, { access, documentSlot }),
     touch: (partition) => {
       state.untidy.add(partition);
-      onUntidy();
+      if (partition.shard.isFull) state.full.add(partition);
+      onUntidy({ isFull: state.full.size > 0 });
     },
-    tidy: (isTimeLeft) => {
-      for (const partition of state.untidy) {
-        if (!partition.shard.tidy(isTimeLeft)) return false;
-        state.untidy.delete(partition);
-        if (!isTimeLeft()) break;
-      }
-      return state.untidy.size === 0;
-    },
+    fill: (isTimeLeft) => workOff(state.full, isTimeLeft, ({ shard }) => shard.fill(isTimeLeft)),
+    tidy: (isTimeLeft) => workOff(state.untidy, isTimeLeft, ({ shard }) => shard.tidy(isTimeLeft)),
   };
+}
+
+/** Works on one partition after the other, each of which leaves the list when it is done. @returns whether all are */
+function workOff(
+  left: Set<Partition>,
+  isTimeLeft: () => boolean,
+  work: (partition: Partition) => boolean,
+): boolean {
+  for (const partition of left) {
+    if (!work(partition)) return false;
+    left.delete(partition);
+    if (!isTimeLeft()) break;
+  }
+  return left.size === 0;
 }
 
 function enter(
@@ -115,6 +136,7 @@ function leave(
   partition.shard.close();
   state.all.delete(owner);
   state.untidy.delete(partition);
+  state.full.delete(partition);
 }
 
 function readersOf({ lists: { readers, writers, admins } }: AccessClass): Set<string> {
