@@ -12,7 +12,7 @@ import { COMPONENT, guarded, unlessMissing } from './guarded.js';
 /** No upload takes this long: an older draft belongs to a process that died. */
 const ABANDONED_AFTER_MS = 24 * 3600 * 1000;
 /** A file is moved into its folder this often when others remove the folder meanwhile. */
-const MAX_MOVES = 10;
+const MAX_MOVES = 100;
 /** Error codes for removing a folder that holds something or is gone already. */
 const STILL_IN_USE = ['ENOTEMPTY', 'EEXIST', 'ENOENT'];
 
@@ -145,8 +145,8 @@ async function moveInto(draft: string, path: string): Promise<void> {
     });
     if (isMoved) return;
     if (tries === MAX_MOVES) throw new UnavailableError(COMPONENT);
-    // A removal may delete the empty folder again before the file is in it, hence the loop.
-    await mkdir(dirname(path), { recursive: true });
+    // A removal may delete the empty folder again before the file is in it, or while it is made, hence the loop.
+    await unlessMissing(() => mkdir(dirname(path), { recursive: true }));
   }
 }
 

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmdirSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, rmdir, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -64,6 +64,28 @@ describe('disk storage', () => {
     await disk.remove('documents/one/1');
     await disk.check();
     expect((await readdir(directory, { recursive: true })).sort()).toEqual(['drafts', 'objects']);
+  });
+
+  test('stores objects in folders that the removal of others deletes again and again', async () => {
+    const directory = join(folder, 'contended');
+    const contended = await createDiskStorage({ directory });
+    const folders = [join(directory, 'objects/objects/hour'), join(directory, 'objects/objects')];
+    let isOver = false;
+    const removing = ['one process', 'another'].map(async () => {
+      while (!isOver) for (const each of folders) await rmdir(each).catch(() => undefined);
+    });
+    const outcomes = new Set<string>();
+    for (let object = 0; object < 500; object += 1) {
+      const key = `objects/hour/${String(object)}`;
+      await contended.put(key, pieces(1)).then(
+        () => outcomes.add('stored'),
+        (error: unknown) => outcomes.add(String(error)),
+      );
+      await contended.remove(key);
+    }
+    isOver = true;
+    await Promise.all(removing);
+    expect(outcomes).toEqual(new Set(['stored']));
   });
 
   test('removes drafts of processes that died long ago, and only those', async () => {
