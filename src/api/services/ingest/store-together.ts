@@ -6,8 +6,8 @@ import { groupShortTexts, MAX_GROUP } from './group-short-texts.js';
 import { wasWritten } from './was-written.js';
 import type { JobRequests } from './job-requests.js';
 
-/** One of several requests that store a short text at the same time. */
-interface Arrival {
+/** A short text that is to be stored, beside others that arrive at the same time. */
+interface ShortText {
   readonly created: NewRecord;
   readonly context: Pick<RequestContext, 'callerId' | 'requestId' | 'waitSeconds'>;
   /** Called when the record is written, before a worker can know of it. */
@@ -15,9 +15,9 @@ interface Arrival {
 }
 
 /** Resolves when the record is written and has its job. Rejects when it is not written. */
-export type StoreTogether = (arrival: Arrival) => Promise<void>;
+export type StoreTogether = (text: ShortText) => Promise<void>;
 
-interface Waiting extends Arrival {
+interface Waiting extends ShortText {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -33,11 +33,11 @@ interface StoreParts {
  */
 export function createStoreTogether(parts: StoreParts): StoreTogether {
   const lines = new Map<string, Waiting[]>();
-  return (arrival) =>
+  return (text) =>
     new Promise((resolve, reject) => {
-      const line = lineOf(arrival.context);
+      const line = lineOf(text.context);
       const waiting = lines.get(line);
-      const each = { ...arrival, resolve, reject };
+      const each = { ...text, resolve, reject };
       if (waiting) waiting.push(each);
       else {
         lines.set(line, [each]);
@@ -47,43 +47,43 @@ export function createStoreTogether(parts: StoreParts): StoreTogether {
 }
 
 /** Callers who wait for their documents go before those who do not, so that the two never share a job. */
-const lineOf = ({ callerId, waitSeconds }: Arrival['context']): string =>
+const lineOf = ({ callerId, waitSeconds }: ShortText['context']): string =>
   `${waitSeconds === 0 ? 'patient' : 'waiting'}:${callerId}`;
 
 /** Stores what waits in a line, group by group, until it is empty. Never rejects. */
 async function work(parts: StoreParts, lines: Map<string, Waiting[]>, line: string): Promise<void> {
   for (let waiting = lines.get(line); waiting && waiting.length > 0; waiting = lines.get(line)) {
-    const arrivals = waiting.splice(0, MAX_GROUP);
+    const texts = waiting.splice(0, MAX_GROUP);
     try {
-      await storeGroup(parts, arrivals);
+      await storeGroup(parts, texts);
     } catch (error) {
       // Each of them hears of it, and those that follow are stored. Rejecting what is settled does nothing.
-      for (const { reject } of arrivals) reject(error);
+      for (const { reject } of texts) reject(error);
     }
   }
   lines.delete(line);
 }
 
 /** Rejects only when a record cannot even be prepared. */
-async function storeGroup({ records, jobs }: StoreParts, arrivals: readonly Waiting[]): Promise<void> {
-  const documents = groupShortTexts(arrivals.map(({ created }) => created));
+async function storeGroup({ records, jobs }: StoreParts, texts: readonly Waiting[]): Promise<void> {
+  const documents = groupShortTexts(texts.map(({ created }) => created));
   const errors = await records.createMany(documents);
   const written = await Promise.all(
     documents.map(async (document, i) => {
       const error = errors[i];
       const isThere = error == null || (await wasWritten(records, document.record)) === true;
-      if (isThere) return { document, arrival: at(arrivals, i) };
-      at(arrivals, i).reject(error);
+      if (isThere) return { document, text: at(texts, i) };
+      at(texts, i).reject(error);
       return null;
     }),
   );
   const stored = written.filter((each) => each !== null);
   const [first] = stored;
   if (!first) return;
-  for (const { arrival } of stored) arrival.onWritten();
+  for (const { text } of stored) text.onWritten();
   await jobs.ingestAll(
     stored.map(({ document }) => document),
-    first.arrival.context,
+    first.text.context,
   );
-  for (const { arrival } of stored) arrival.resolve();
+  for (const { text } of stored) text.resolve();
 }
