@@ -97,7 +97,7 @@ const redisPackages = ['redis', 'ioredis', 'bullmq'];
 
 export default tseslint.config(
   // AssemblyScript: TypeScript's syntax with other types and meanings.
-  { ignores: ['dist/', 'coverage/', '.quire/', 'src/shared/adapters/exact-index/scan/kernel.as.ts'] },
+  { ignores: ['dist/', 'coverage/', '.quire/', 'src/**/*.as.ts'] },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   {
     files: ['**/*.ts'],

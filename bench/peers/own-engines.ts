@@ -1,7 +1,7 @@
 import type * as mirrors from '../../src/shared/adapters/exact-index/mirror/mirror.js';
 import { tieKey } from '../../src/shared/adapters/exact-index/mirror/tie-key.js';
 import { unpackCandidates } from '../../src/shared/adapters/exact-index/packed-candidates.js';
-import type * as kernels from '../../src/shared/adapters/exact-index/scan/kernel.js';
+import type * as compiled from '../../src/shared/adapters/exact-index/kernels.js';
 import { analyzeText } from '../../src/shared/text/analyze-text.js';
 import { packTerms } from '../../src/shared/text/packed-terms.js';
 import { makeDocument } from '../../test/support/documents.js';
@@ -12,8 +12,8 @@ import { K, type MakeEngine } from './engines.js';
 const INDEX = 'shared/adapters/exact-index';
 // @NOTE compiled, as the service runs it, and under its source's type: the kernel is not there otherwise
 const { createMirror } = (await importCompiled(`${INDEX}/mirror/mirror.js`)) as typeof mirrors;
-const { loadKernel } = (await importCompiled(`${INDEX}/scan/kernel.js`)) as typeof kernels;
-const makeKernel = await loadKernel();
+const { loadKernels } = (await importCompiled(`${INDEX}/kernels.js`)) as typeof compiled;
+const kernels = await loadKernels();
 
 const CALLER = 'load';
 const CHUNKS_A_DOCUMENT = 20;
@@ -23,7 +23,7 @@ const always = () => true;
 
 /** Chunks of one caller in the service's mirror, 20 to a document, without its thread and without Redis. */
 function openMirror(held: 'of-terms' | 'stored') {
-  const mirror = createMirror({ makeKernel, held, onUntidy: () => undefined });
+  const mirror = createMirror({ kernels, held, onUntidy: () => undefined });
   let documents = 0;
   return {
     mirror,

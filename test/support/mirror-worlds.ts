@@ -3,12 +3,12 @@ import { createMirror } from '../../src/shared/adapters/exact-index/mirror/mirro
 import type { LoadedChunks } from '../../src/shared/adapters/exact-index/mirror/mirrored.js';
 import type { ParsedRecord } from '../../src/shared/adapters/exact-index/mirror/record-parser.js';
 import { tieKey } from '../../src/shared/adapters/exact-index/mirror/tie-key.js';
-import { loadKernel } from '../../src/shared/adapters/exact-index/scan/kernel.js';
+import { loadKernels } from '../../src/shared/adapters/exact-index/kernels.js';
 import { analyzeText } from '../../src/shared/text/analyze-text.js';
 import { packTerms } from '../../src/shared/text/packed-terms.js';
 import { makeDocument } from './documents.js';
 
-const makeKernel = await loadKernel();
+const kernels = await loadKernels();
 
 export const USERS = ['anna', 'ben', 'cleo', 'dora'] as const;
 const COLOURS = ['red', 'blue'] as const;
@@ -45,7 +45,7 @@ export const packedOf = (text: string): Uint8Array =>
 
 /** A mirror, and what it was told. */
 export function openMirror() {
-  const mirror = createMirror({ makeKernel, held: 'of-terms', onUntidy: () => undefined });
+  const mirror = createMirror({ kernels, held: 'of-terms', onUntidy: () => undefined });
   const rows = new Map<string, Row>();
   let attempts = 0;
   const load = (id: string, texts: readonly string[]): LoadedChunks => {

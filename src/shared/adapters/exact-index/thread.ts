@@ -13,7 +13,7 @@ import type { MissingChunks } from './mirror/chunk-loading/missing-chunks.js';
 import { createPresence } from './mirror/presence.js';
 import type { Answer, Message, Question, Request } from './protocol.js';
 import { createQuietTimes } from './quiet-times.js';
-import { loadKernel } from './scan/kernel.js';
+import { loadKernels } from './kernels.js';
 import { createSlices } from './scan/slices.js';
 import type { Mask } from './scan/working-mask.js';
 import { messageOf, NotServing, withinDeadline } from './within-deadline.js';
@@ -48,7 +48,7 @@ let hasWarned = false;
 
 const slices = createSlices();
 const mirror = createMirror({
-  makeKernel: await loadKernel(),
+  kernels: await loadKernels(),
   held,
   onUntidy: ({ isFull }) => {
     if (state === 'ready' || isFull) tidy();

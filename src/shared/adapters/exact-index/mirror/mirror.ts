@@ -1,11 +1,11 @@
 import { at } from '../../../at.js';
 import type { ChunkOfDocument } from '../../../ports.js';
+import type { Kernels } from '../kernels.js';
 import { packCandidates, type PackedCandidates, type ScoredSlots } from '../packed-candidates.js';
 import { createPlaces, type Places } from '../postings/places.js';
 import { createScratch } from '../postings/score-segment.js';
 import { createShard } from '../postings/shard.js';
 import { searchWords, scoreWords } from '../postings/search-words.js';
-import type { MakeKernel } from '../scan/kernel.js';
 import { createMasks, type Masks } from '../scan/masks.js';
 import { createSelection } from '../scan/selection.js';
 import { createStoredVectors } from '../scan/stored-vectors.js';
@@ -102,7 +102,7 @@ export const HELD_VECTORS = ['stored', 'of-terms', 'none'] as const;
 export type HeldVectors = (typeof HELD_VECTORS)[number];
 
 interface MirrorOptions {
-  readonly makeKernel: MakeKernel;
+  readonly kernels: Kernels;
   readonly held: HeldVectors;
   /** Called when there is something to do for `tidy`, and for `fill` if `isFull`. */
   readonly onUntidy: OnUntidy;
@@ -150,11 +150,16 @@ export function createMirror(options: MirrorOptions): Mirror {
   };
 }
 
-function createTables({ makeKernel, held, onUntidy }: MirrorOptions): Tables {
-  const makeVectors = (dimensions: number) => createVectors(makeKernel, dimensions);
+function createTables({ kernels, held, onUntidy }: MirrorOptions): Tables {
+  const makeVectors = (dimensions: number) => createVectors(kernels.vectors, dimensions);
   const chunks = createChunkTable(held === 'stored' ? makeVectors : null);
   const places = createPlaces();
-  const shardParts = { places, read: chunks.terms.read, scratch: createScratch() };
+  const shardParts = {
+    places,
+    read: chunks.terms.read,
+    scratch: createScratch(),
+    makeKernel: kernels.postings,
+  };
   const partitions = createPartitions(() => createShard(shardParts), onUntidy);
   const changes = { count: 0 };
   const store = createDocumentTable({ chunks, partitions }, (slot) => {

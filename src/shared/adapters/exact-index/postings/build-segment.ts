@@ -1,5 +1,7 @@
 import { packedCount, packedLength, packedSize, packedTerm } from '../../../text/packed-terms.js';
 import { boundTerms } from './bound-terms.js';
+import type { MakePostingsKernel } from './kernel.js';
+import { makeColumns } from './segment-columns.js';
 import { makeBounds, MIN_WINDOWED, WINDOW, type Segment } from './segment.js';
 import { sortTerms } from './sort-terms.js';
 import type { Steps } from './steps.js';
@@ -15,7 +17,11 @@ const TERMS_A_CHUNK = 16;
  * @param slots the slots of the chunks, in the order of their ordinals, at most `MAX_SEGMENT_CHUNKS`
  * @param packed the packed terms of each; it is read until the segment is whole
  */
-export function* buildSegment(slots: Int32Array, packed: readonly Uint8Array[]): Steps<Segment> {
+export function* buildSegment(
+  slots: Int32Array,
+  packed: readonly Uint8Array[],
+  makeKernel: MakePostingsKernel,
+): Steps<Segment> {
   const dictionary = createDictionary(packed.length * TERMS_A_CHUNK);
   // The number of each term of each chunk, so that each is looked up once.
   const numbers = new Uint32Array(packed.reduce((sum, terms) => sum + packedSize(terms), 0));
@@ -24,7 +30,7 @@ export function* buildSegment(slots: Int32Array, packed: readonly Uint8Array[]):
     first = numberTerms(dictionary, { packed, range, numbers, first });
     yield;
   }
-  const layout = yield* layOut(dictionary, slots);
+  const layout = yield* layOut(dictionary, slots, makeKernel);
   first = 0;
   for (const range of ranges(packed.length, CHUNKS_AT_ONCE)) {
     first = writePostings(layout, { packed, range, numbers, first });
@@ -112,7 +118,7 @@ function placeTerms(dictionary: Dictionary, { terms, starts, nexts }: TermPlaces
   }
 }
 
-function* layOut(dictionary: Dictionary, slots: Int32Array): Steps<Layout> {
+function* layOut(dictionary: Dictionary, slots: Int32Array, makeKernel: MakePostingsKernel): Steps<Layout> {
   const { size } = dictionary;
   const terms = yield* sortTerms(dictionary.terms.subarray(0, size));
   const starts = new Uint32Array(size + 1);
@@ -121,23 +127,19 @@ function* layOut(dictionary: Dictionary, slots: Int32Array): Steps<Layout> {
     placeTerms(dictionary, { terms, starts, nexts }, range);
     yield;
   }
-  const start = starts[size] ?? 0;
+  const postings = starts[size] ?? 0;
   const windows = Math.ceil(slots.length / WINDOW);
   const { tables, entries } = placeTables(starts, windows);
   return {
     nexts,
     segment: {
       slots,
-      lengths: new Uint32Array(slots.length),
       terms,
       starts,
-      ordinals: new Uint16Array(start),
-      counts: new Uint8Array(start),
       bounds: makeBounds(size),
       windows,
       tables,
-      windowBounds: makeBounds(entries),
-      windowEnds: new Uint32Array(entries),
+      ...makeColumns({ chunks: slots.length, windows, postings, entries }, makeKernel),
       live: slots.length,
       liveFrequencies: new Map(),
     },

@@ -1,4 +1,4 @@
-import { SPARE, type Offers } from './score-segment.js';
+import type { Offers } from './offers.js';
 
 /**
  * Gathers the chunks that may be among the best by sums that differ from their scores in the last digits, so that only
@@ -13,20 +13,22 @@ interface LikelyOptions {
   /** How many are wanted. */
   readonly limit: number;
   readonly minScore: number;
+  /** How far a sum may be from the score. */
+  readonly spare: number;
   readonly take: (slot: number) => void;
 }
 
 /** More are not gathered: chunks that are all as good are taken meanwhile. */
 const MAX_GATHERED = 4_096;
 
-export function createLikelyChunks({ limit, minScore, take }: LikelyOptions): LikelyChunks {
+export function createLikelyChunks({ limit, minScore, spare, take }: LikelyOptions): LikelyChunks {
   const best = createHighest(limit);
   let slots: number[] = [];
   let sums: number[] = [];
-  // The sum of a chunk and its score differ by `SPARE` at most, and so do those of the worst of the best.
-  const threshold = () => Math.max(minScore, best.lowest - SPARE);
+  // The sum of a chunk and its score differ by `spare` at most, and so do those of the worst of the best.
+  const threshold = () => Math.max(minScore, best.lowest - spare);
   const finish = () => {
-    const least = threshold() - SPARE;
+    const least = threshold() - spare;
     for (const [i, slot] of slots.entries()) if ((sums[i] ?? 0) >= least) take(slot);
     slots = [];
     sums = [];

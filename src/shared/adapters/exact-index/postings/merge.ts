@@ -1,4 +1,5 @@
 import { buildSegment } from './build-segment.js';
+import type { MakePostingsKernel } from './kernel.js';
 import type { Segment } from './segment.js';
 import type { Steps } from './steps.js';
 
@@ -22,6 +23,7 @@ interface Parts {
   readonly sealing: readonly number[];
   /** Returns the packed terms of a slot; null where the slot holds none. */
   readonly read: (slot: number) => Uint8Array | null;
+  readonly makeKernel: MakePostingsKernel;
 }
 
 /** Chunks that are gathered in one step. */
@@ -35,7 +37,7 @@ export function createMerge(parts: Parts, finish: (origins: Origins, segment: Se
 }
 
 function* merge(
-  { sources, sealing, read }: Parts,
+  { sources, sealing, read, makeKernel }: Parts,
   finish: (origins: Origins, segment: Segment) => void,
 ): Steps<void> {
   const size = sources.reduce((sum, { live }) => sum + live, sealing.length);
@@ -52,7 +54,7 @@ function* merge(
     }
   }
   const { slots, packed } = gathered;
-  const segment = yield* buildSegment(slots.slice(0, packed.length), packed);
+  const segment = yield* buildSegment(slots.slice(0, packed.length), packed, makeKernel);
   yield;
   finish(gathered, segment);
 }

@@ -1,16 +1,10 @@
 import type { TermWeights } from '../../../ports.js';
 import { lengthDamping } from '../../../search/bm25.js';
-import { placeOf, WINDOW, type Bounds, type Segment } from './segment.js';
+import type { Offers } from './offers.js';
+import { highestShare, placeOf, WINDOW, type Segment } from './segment.js';
 
 /** Scores that are added up in another order differ in their last digits; bounds are compared with this much to spare. */
-export const SPARE = 1e-9;
-
-/** Gets the chunks that may be among the best, and says how good a chunk has to be. */
-export interface Offers {
-  readonly threshold: number;
-  /** @param sum the score, but for its last digits: it was added up in another order */
-  offer(slot: number, sum: number): void;
-}
+const SPARE = 1e-9;
 
 /** The postings of one term of the query within a segment. */
 interface TermList {
@@ -78,12 +72,6 @@ function openLists(segment: Segment, { terms, weights, averageLength }: TermWeig
     });
   }
   return lists;
-}
-
-/** The highest value of `count / (count + damping)` among the chunks of these bounds. */
-function highestShare({ counts, lengths }: Bounds, place: number, averageLength: number): number {
-  const count = counts[place] ?? 0;
-  return count === 0 ? 0 : count / (count + lengthDamping(lengths[place] ?? 0, averageLength));
 }
 
 /** Finds the postings of each list in the window. @returns what all of them add to a score at most */

@@ -9,6 +9,7 @@ import type { ChunkTable } from '../tables/chunk-table.js';
 import type { Partition, Partitions } from '../tables/partitions.js';
 import type { ScoredSlots } from '../packed-candidates.js';
 import { createLikelyChunks } from './likely-chunks.js';
+import { spareOf } from './offers.js';
 import type { Places } from './places.js';
 import { createSectionScores, type SectionScores } from './section-scores.js';
 import { createTopChunks, type CompareSlots, type TopChunks } from './top-chunks.js';
@@ -103,7 +104,12 @@ function bestByThemselves(
     const take = (slot: number) => {
       offer(slot, scores.likely(slot));
     };
-    const likely = createLikelyChunks({ limit: looked, minScore: least, take });
+    const likely = createLikelyChunks({
+      limit: looked,
+      minScore: least,
+      spare: spareOf(query.terms.length),
+      take,
+    });
     const offers = {
       get threshold() {
         return likely.threshold;

@@ -1,3 +1,6 @@
+import { lengthDamping } from '../../../search/bm25.js';
+import type { PostingsKernel } from './kernel.js';
+
 /** Chunks of a segment at most, so that an ordinal fits two bytes. */
 export const MAX_SEGMENT_CHUNKS = 2 ** 15;
 /** Ordinals of a window. Bounds are kept for each window, and scores are added up within one. */
@@ -34,10 +37,22 @@ export interface Segment {
   readonly windowBounds: Bounds;
   /** Where the term's postings in the window end. */
   readonly windowEnds: Uint32Array;
+  /** What adds up its scores in compiled code; null for a segment of one window. */
+  readonly compiled: CompiledSegment | null;
   /** How many chunks are not gone. */
   live: number;
   /** How many live chunks hold a term, by its place; known for terms that were asked for since a chunk went away. */
   readonly liveFrequencies: Map<number, number>;
+}
+
+/** A segment whose columns are in the memory of a kernel. */
+export interface CompiledSegment extends Pick<PostingsKernel, 'advance'> {
+  /** Where the kernel finds it. */
+  readonly pointer: number;
+  /** The lists of a query, as numbers of either kind; `LIST` says which field is which. */
+  readonly lists: { readonly floats: Float32Array; readonly integers: Int32Array };
+  /** The chunks that were found in a window: their places in it, and their sums. */
+  readonly found: { readonly places: Uint16Array; readonly sums: Float32Array };
 }
 
 /** The highest count of a term and the smallest length of a chunk, of some of the chunks that hold the term. */
@@ -46,8 +61,18 @@ export interface Bounds {
   readonly lengths: Uint16Array;
 }
 
-export function makeBounds(size: number): Bounds {
-  return { counts: new Uint8Array(size), lengths: new Uint16Array(size).fill(MAX_BOUND_LENGTH) };
+export const makeBounds = (size: number): Bounds => emptyBounds(new Uint8Array(size), new Uint16Array(size));
+
+/** @param counts all 0 */
+export const emptyBounds = (counts: Uint8Array, lengths: Uint16Array): Bounds => ({
+  counts,
+  lengths: lengths.fill(MAX_BOUND_LENGTH),
+});
+
+/** The highest value of `count / (count + damping)` among the chunks of these bounds. */
+export function highestShare({ counts, lengths }: Bounds, place: number, averageLength: number): number {
+  const count = counts[place] ?? 0;
+  return count === 0 ? 0 : count / (count + lengthDamping(lengths[place] ?? 0, averageLength));
 }
 
 /** Takes a posting into the bounds. Here and below, `?? 0` reads numbers that are known to be there. */

@@ -1,11 +1,14 @@
 import { coveredShare } from '../../../search/bm25.js';
 import { packedLength, readTerms } from '../../../text/packed-terms.js';
 import type { TermWeights } from '../../../ports.js';
+import type { MakePostingsKernel } from './kernel.js';
 import { createMerge, type Merge, type Origins } from './merge.js';
 import { planMerge } from './merge-plan.js';
 import type { Places } from './places.js';
 import { addUpSegment, type TermProducts } from './add-up-segment.js';
-import { scoreSegment, type Offers, type Scratch } from './score-segment.js';
+import type { Offers } from './offers.js';
+import { scoreCompiled } from './score-compiled.js';
+import { scoreSegment, type Scratch } from './score-segment.js';
 import { crossOut, frequencyOf, MAX_SEGMENT_CHUNKS, type Segment } from './segment.js';
 
 /** Returns the packed terms of a slot; null where the slot holds none. */
@@ -16,6 +19,7 @@ export interface ShardParts {
   readonly places: Places;
   readonly read: ReadTerms;
   readonly scratch: Scratch;
+  readonly makeKernel: MakePostingsKernel;
 }
 
 /** An inverted index over the chunks of one partition. */
@@ -71,7 +75,8 @@ export function createShard(parts: ShardParts): Shard {
     frequenciesOf: (terms) => countHolding(state, terms),
     score: (query, offers) => {
       offerWaiting(state, query, offers);
-      for (const segment of state.segments) scoreSegment(segment, query, state.scratch, offers);
+      for (const segment of state.segments)
+        if (!scoreCompiled(segment, query, offers)) scoreSegment(segment, query, state.scratch, offers);
     },
     addUp: (products, tell) => {
       addUpWaiting(state, products, tell);
@@ -193,7 +198,8 @@ function beginMerge(state: State, enough?: number): Merge | null {
   // Those that are left keep their places.
   state.sealing = state.waiting.splice(Math.max(0, state.waiting.length - room));
   for (const [place, slot] of state.sealing.entries()) state.places.set(slot, null, -place - 1);
-  return createMerge({ sources, sealing: state.sealing, read: state.read }, (origins, segment) => {
+  const { sealing, read, makeKernel } = state;
+  return createMerge({ sources, sealing, read, makeKernel }, (origins, segment) => {
     finishMerge(state, { origins, sources, segment });
   });
 }

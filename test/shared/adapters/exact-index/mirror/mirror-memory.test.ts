@@ -2,13 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import { createMirror, type Mirror } from '../../../../../src/shared/adapters/exact-index/mirror/mirror.js';
 import type { LoadedChunks } from '../../../../../src/shared/adapters/exact-index/mirror/mirrored.js';
 import { tieKey } from '../../../../../src/shared/adapters/exact-index/mirror/tie-key.js';
-import { loadKernel } from '../../../../../src/shared/adapters/exact-index/scan/kernel.js';
+import { loadKernels } from '../../../../../src/shared/adapters/exact-index/kernels.js';
 import { analyzeText } from '../../../../../src/shared/text/analyze-text.js';
 import { packTerms } from '../../../../../src/shared/text/packed-terms.js';
 import { collectGarbage } from '../../../../support/collect-garbage.js';
 import { makeDocument } from '../../../../support/documents.js';
 
-const makeKernel = await loadKernel();
+const kernels = await loadKernels();
 
 const MEGABYTE = 2 ** 20;
 const CHUNKS = 4_000;
@@ -36,7 +36,7 @@ describe('the memory of a mirror', () => {
     ['when the last document of an owner is removed', (mirror: Mirror, id: string) => mirror.remove(id)],
     ['when it starts over', (mirror: Mirror) => mirror.clear()],
   ])('holds no postings any more %s', (_, end) => {
-    const mirror = createMirror({ makeKernel, held: 'none', onUntidy: () => undefined });
+    const mirror = createMirror({ kernels, held: 'none', onUntidy: () => undefined });
     end(mirror, publish(mirror, 'first'));
     const before = held();
     for (let n = 0; n < 12; n += 1) end(mirror, publish(mirror, `owner-${String(n)}`));

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { createPlaces } from '../../../../../src/shared/adapters/exact-index/postings/places.js';
 import { createPostedSections } from '../../../../../src/shared/adapters/exact-index/postings/posted-sections.js';
-import { createScratch } from '../../../../../src/shared/adapters/exact-index/postings/score-segment.js';
 import { WINDOW } from '../../../../../src/shared/adapters/exact-index/postings/segment.js';
 import { createShard } from '../../../../../src/shared/adapters/exact-index/postings/shard.js';
 import { packTerms } from '../../../../../src/shared/text/packed-terms.js';
 import { scoresOfDocument } from '../../../../support/section-scores.js';
+import { makeShardParts } from '../../../../support/shard-parts.js';
 
 const query = {
   terms: Uint32Array.of(1, 7, 99, 5_000),
@@ -24,7 +24,7 @@ const chunkOf = (slot: number): Uint8Array => {
 function open(size: number, packedOf = chunkOf) {
   const slots = Array.from({ length: size }, (_, slot) => slot);
   const places = createPlaces();
-  const shard = createShard({ places, read: packedOf, scratch: createScratch() });
+  const shard = createShard({ ...makeShardParts(packedOf), places });
   shard.add(slots);
   return { shard, slots, posted: createPostedSections(places, query) };
 }

@@ -1,13 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createLikelyChunks } from '../../../../../src/shared/adapters/exact-index/postings/likely-chunks.js';
-import { createPlaces } from '../../../../../src/shared/adapters/exact-index/postings/places.js';
-import { createScratch } from '../../../../../src/shared/adapters/exact-index/postings/score-segment.js';
-import { createShard } from '../../../../../src/shared/adapters/exact-index/postings/shard.js';
+import { MAX_LISTS } from '../../../../../src/shared/adapters/exact-index/postings/segment-columns.js';
+import { spareOf } from '../../../../../src/shared/adapters/exact-index/postings/offers.js';
+import {
+  createShard,
+  type ShardParts,
+} from '../../../../../src/shared/adapters/exact-index/postings/shard.js';
+import { WINDOW } from '../../../../../src/shared/adapters/exact-index/postings/segment.js';
 import { createTopChunks } from '../../../../../src/shared/adapters/exact-index/postings/top-chunks.js';
 import type { TermWeights } from '../../../../../src/shared/ports.js';
 import { coveredShare } from '../../../../../src/shared/search/bm25.js';
 import { packTerms, unpackTerms } from '../../../../../src/shared/text/packed-terms.js';
+import { makeShardParts, noKernel } from '../../../../support/shard-parts.js';
 
 const TERMS = [0, 1, 255, 256, 65_536, 2 ** 31, 2 ** 32 - 2, 2 ** 32 - 1];
 
@@ -42,7 +47,7 @@ const query = fc
     };
   });
 
-function open() {
+function open(makeKernel: ShardParts['makeKernel']) {
   const kept = new Map<number, Uint8Array>();
   const free: number[] = [];
   let next = 0;
@@ -50,7 +55,7 @@ function open() {
     const packed = kept.get(slot);
     return packed && packed.length > 0 ? packed : null;
   };
-  const shard = createShard({ read, places: createPlaces(), scratch: createScratch() });
+  const shard = createShard({ ...makeShardParts(read), makeKernel });
   return {
     kept,
     shard,
@@ -92,7 +97,7 @@ function found({ kept, shard }: Opened, words: TermWeights, limit: number): [slo
     const packed = kept.get(slot);
     if (packed) top.offer(slot, coveredShare(packed, words, counts));
   };
-  const likely = createLikelyChunks({ limit, minScore: 0, take });
+  const likely = createLikelyChunks({ limit, minScore: 0, spare: spareOf(words.terms.length), take });
   shard.score(words, likely);
   likely.finish();
   const { slots, scores } = top.take();
@@ -117,7 +122,10 @@ function looks(count: number): () => boolean {
   return () => (left -= 1) >= 0;
 }
 
-describe('a shard of postings', () => {
+describe.each([
+  { name: 'a shard of postings', makeKernel: makeShardParts(() => null).makeKernel },
+  { name: 'a shard of postings without memory for kernels', makeKernel: noKernel },
+])('$name', ({ makeKernel }) => {
   test('finds the best as a scan does, to the last digit, whatever came and went and however far its work is', () => {
     fc.assert(
       fc.property(
@@ -125,7 +133,7 @@ describe('a shard of postings', () => {
         fc.array(step, { minLength: 1, maxLength: 12 }),
         query,
         (chunks, steps, words) => {
-          const opened = open();
+          const opened = open(makeKernel);
           for (const each of steps) {
             if (each.type === 'add')
               opened.add(
@@ -145,7 +153,7 @@ describe('a shard of postings', () => {
   });
 
   test('finds the best among more chunks than two segments hold, of which few hold the heaviest word', () => {
-    const opened = open();
+    const opened = open(makeKernel);
     let state = 1;
     const random = () => (state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0) / 2 ** 32;
     const vocabulary = Array.from({ length: 300 }, (_, i) => Math.imul(i + 1, 0x9e3779b9) >>> 0);
@@ -182,6 +190,37 @@ describe('a shard of postings', () => {
     }
   });
 
+  test('finds the best where it is the last chunk of a window that holds a common word', () => {
+    const opened = open(makeKernel);
+    const last = 2 * WINDOW - 1;
+    opened.add(
+      Array.from({ length: 2 * WINDOW }, (_, n) => {
+        const isRare = n === last || n === 500;
+        const counts = new Map([[1, 1], ...(isRare ? [[2, 1] as const] : [])]);
+        return packTerms({ counts, length: n === last ? 10 : 11 });
+      }),
+    );
+    while (!opened.shard.tidy(() => true));
+    const words = { terms: Uint32Array.of(1, 2), weights: Float64Array.of(0.4, 0.6), averageLength: 10 };
+    for (const limit of [1, 2, 3])
+      expect(found(opened, words, limit)).toEqual(scanned(opened, words).slice(0, limit));
+  });
+
+  test('finds the best by a query of more words than a kernel takes', () => {
+    const opened = open(makeKernel);
+    const counts = (n: number) =>
+      new Map(Array.from({ length: 5 }, (_, i) => [(n * 7 + i * 331) % 2_000, 1 + (n % 3)]));
+    opened.add(
+      Array.from({ length: 5_000 }, (_, n) => packTerms({ counts: counts(n), length: 5 + (n % 11) })),
+    );
+    while (!opened.shard.tidy(() => true));
+    for (const size of [MAX_LISTS, MAX_LISTS + 1]) {
+      const terms = Uint32Array.from({ length: size }, (_, i) => i);
+      const words = { terms, weights: Float64Array.from(terms, () => 1 / size), averageLength: 10 };
+      expect(found(opened, words, 26)).toEqual(scanned(opened, words).slice(0, 26));
+    }
+  });
+
   test('reads a chunk that waits once to count terms, however many these are', () => {
     const reads = { count: 0 };
     const packed = packTerms({ counts: new Map([[1, 2]]), length: 2 });
@@ -189,7 +228,7 @@ describe('a shard of postings', () => {
       reads.count += 1;
       return packed;
     };
-    const shard = createShard({ read, places: createPlaces(), scratch: createScratch() });
+    const shard = createShard(makeShardParts(read));
     shard.add(Array.from({ length: 50 }, (_, slot) => slot));
     reads.count = 0;
     const terms = Array.from({ length: 5_000 }, (_, term) => term);
@@ -203,7 +242,7 @@ describe('a shard of postings', () => {
       reads.count += 1;
       return packTerms({ counts: new Map([[slot, 1]]), length: 1 });
     };
-    const shard = createShard({ read, places: createPlaces(), scratch: createScratch() });
+    const shard = createShard(makeShardParts(read));
     shard.add(Array.from({ length: 20_000 }, (_, slot) => slot));
     let steps = 0;
     for (let isDone = false; !isDone; steps += 1) {
@@ -216,7 +255,7 @@ describe('a shard of postings', () => {
   });
 
   test('holds nothing of what has no terms', () => {
-    const opened = open();
+    const opened = open(makeKernel);
     opened.add([new Uint8Array()]);
     expect(
       found(opened, { terms: Uint32Array.of(1), weights: Float64Array.of(1), averageLength: 1 }, 5),

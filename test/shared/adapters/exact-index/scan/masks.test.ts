@@ -2,8 +2,6 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import type { MirroredDocument } from '../../../../../src/shared/adapters/exact-index/mirror/mirrored.js';
-import { createPlaces } from '../../../../../src/shared/adapters/exact-index/postings/places.js';
-import { createScratch } from '../../../../../src/shared/adapters/exact-index/postings/score-segment.js';
 import { createShard } from '../../../../../src/shared/adapters/exact-index/postings/shard.js';
 import { createMasks, MASK_BYTES } from '../../../../../src/shared/adapters/exact-index/scan/masks.js';
 import type { DocumentRecord } from '../../../../../src/shared/document.js';
@@ -12,6 +10,7 @@ import { parseFilter, type Filter } from '../../../../../src/shared/filters/pars
 import { collectGarbage } from '../../../../support/collect-garbage.js';
 import { matchable } from '../../../../support/matchable.js';
 import { turnsOf } from '../../../../support/turns-here.js';
+import { makeShardParts } from '../../../../support/shard-parts.js';
 
 function parse(json: unknown): Filter | null {
   const parsed = parseFilter(json);
@@ -23,7 +22,7 @@ function parse(json: unknown): Filter | null {
 const partition = {
   owner: 'alice',
   documents: new Set<number>(),
-  shard: createShard({ read: () => null, places: createPlaces(), scratch: createScratch() }),
+  shard: createShard(makeShardParts(() => null)),
 };
 
 function mirrored(slot: number, metadata: DocumentRecord['metadata'], readers = ['alice']): MirroredDocument {

@@ -3,20 +3,20 @@ import { createMirror } from '../../../../../src/shared/adapters/exact-index/mir
 import type { LoadedChunks } from '../../../../../src/shared/adapters/exact-index/mirror/mirrored.js';
 import { tieKey } from '../../../../../src/shared/adapters/exact-index/mirror/tie-key.js';
 import { unpackCandidates } from '../../../../../src/shared/adapters/exact-index/packed-candidates.js';
-import { loadKernel } from '../../../../../src/shared/adapters/exact-index/scan/kernel.js';
+import { loadKernels } from '../../../../../src/shared/adapters/exact-index/kernels.js';
 import { analyzeText } from '../../../../../src/shared/text/analyze-text.js';
 import { packTerms } from '../../../../../src/shared/text/packed-terms.js';
 import { queryVector } from '../../../../../src/shared/text/term-vectors.js';
 import { collectGarbage } from '../../../../support/collect-garbage.js';
 import { makeDocument } from '../../../../support/documents.js';
 
-const makeKernel = await loadKernel();
+const kernels = await loadKernels();
 const CHUNKS = 20_000;
 const REPEATS = 40;
 
 /** Somebody with many chunks, of whose documents a reader may read one. Another owns one. */
 async function open() {
-  const mirror = createMirror({ makeKernel, held: 'of-terms', onUntidy: () => undefined });
+  const mirror = createMirror({ kernels, held: 'of-terms', onUntidy: () => undefined });
   const publish = (readers: readonly string[], chunks: number) => {
     const document = makeDocument({ readers: [...readers], writers: [], admins: [] });
     const loaded: LoadedChunks = { attempt: '.1', tie: tieKey(document.id), slots: [] };

@@ -1,11 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { createPlaces } from '../../../../../src/shared/adapters/exact-index/postings/places.js';
-import { createScratch } from '../../../../../src/shared/adapters/exact-index/postings/score-segment.js';
 import { MAX_SEGMENT_CHUNKS } from '../../../../../src/shared/adapters/exact-index/postings/segment.js';
 import { createShard } from '../../../../../src/shared/adapters/exact-index/postings/shard.js';
 import { createAccessClasses } from '../../../../../src/shared/adapters/exact-index/tables/access-classes.js';
 import { createPartitions } from '../../../../../src/shared/adapters/exact-index/tables/partitions.js';
 import { packTerms } from '../../../../../src/shared/text/packed-terms.js';
+import { makeShardParts } from '../../../../support/shard-parts.js';
 
 const TERM = 7;
 const packed = packTerms({ length: 1, counts: new Map([[TERM, 1]]) });
@@ -14,14 +13,10 @@ const packed = packTerms({ length: 1, counts: new Map([[TERM, 1]]) });
 function open() {
   let read = 0;
   const told: boolean[] = [];
-  const parts = {
-    read: () => {
-      read += 1;
-      return packed;
-    },
-    places: createPlaces(),
-    scratch: createScratch(),
-  };
+  const parts = makeShardParts(() => {
+    read += 1;
+    return packed;
+  });
   const partitions = createPartitions(
     () => createShard(parts),
     ({ isFull }) => told.push(isFull),

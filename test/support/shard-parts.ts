@@ -1,0 +1,19 @@
+import { loadPostingsKernel } from '../../src/shared/adapters/exact-index/postings/kernel.js';
+import { createPlaces } from '../../src/shared/adapters/exact-index/postings/places.js';
+import { createScratch } from '../../src/shared/adapters/exact-index/postings/score-segment.js';
+import type { ReadTerms, ShardParts } from '../../src/shared/adapters/exact-index/postings/shard.js';
+
+const makeKernel = await loadPostingsKernel();
+
+/** Makes what the shards of one index share. */
+export const makeShardParts = (read: ReadTerms): ShardParts => ({
+  read,
+  places: createPlaces(),
+  scratch: createScratch(),
+  makeKernel,
+});
+
+/** Fails as where no more memory can be reserved for kernels, so that scores are added up without them. */
+export const noKernel: ShardParts['makeKernel'] = () => {
+  throw new RangeError('WebAssembly.Memory(): could not allocate memory');
+};
