@@ -9,7 +9,7 @@
 /** Ordinals of a window, as in segment.ts. */
 const WINDOW: u32 = 4096;
 /** Reading so many postings one after another takes as long as looking for the posting of one chunk. */
-const POSTINGS_A_LOOKUP: u32 = 12;
+const POSTINGS_A_LOOKUP: u32 = 24;
 /** A chunk with a sum below this holds none of the words. */
 const LEAST: f32 = 1e-30;
 const DONE: u32 = 0xffff_ffff;
@@ -138,13 +138,20 @@ function scoreWindow(segment: Segment, base: u32, count: u32, least: f32, fixed:
   }
   const sums = segment.sums - ((<usize>base) << 2);
   for (let i = first; i < count; i++) addAll(segment, ordered(segment, i), sums, fixed, perTerm);
-  let size = collect(segment, max(LEAST, least - unread));
-  // The other lists are read for the chunks that may still reach it, the heaviest first.
-  for (let i = first; i > 0 && size > 0; i--) {
-    const list = ordered(segment, i - 1);
+  // The other lists are read for the chunks that may still reach it, the heaviest first: as a whole while these are many.
+  let left = first;
+  for (; left > 0; left--) {
+    const list = ordered(segment, left - 1);
+    const size = countReaching(segment, max(LEAST, least - unread));
+    if (list.windowEnd - list.next > POSTINGS_A_LOOKUP * size) break;
     unread -= list.windowBound;
-    if (list.windowEnd - list.next <= POSTINGS_A_LOOKUP * size) addAll(segment, list, sums, fixed, perTerm);
-    else lookUp(segment, list, base, size, fixed, perTerm);
+    addAll(segment, list, sums, fixed, perTerm);
+  }
+  let size = collect(segment, max(LEAST, least - unread));
+  for (; left > 0 && size > 0; left--) {
+    const list = ordered(segment, left - 1);
+    unread -= list.windowBound;
+    lookUp(segment, list, base, size, fixed, perTerm);
     size = keepReaching(segment, size, max(LEAST, least - unread));
   }
   for (let i: usize = 0; i < <usize>size; i++) {
@@ -188,6 +195,22 @@ function addOne(segment: Segment, list: List, at: u32, sums: usize, fixed: f32, 
   const length = <f32>load<u32>(segment.lengths + offset);
   const share = (list.weight * count) / (count + (fixed + perTerm * length));
   store<f32>(sums + offset, load<f32>(sums + offset) + share);
+}
+
+/** Counts the sums that are at least `least`, sixteen at a time. A comparison that holds gives -1. */
+function countReaching(segment: Segment, least: f32): u32 {
+  const limit = f32x4.splat(least);
+  let counts = i32x4.splat(0);
+  for (let from = segment.sums; from < segment.sums + ((<usize>WINDOW) << 2); from += 64) {
+    const first = i32x4.add(f32x4.ge(v128.load(from), limit), f32x4.ge(v128.load(from, 16), limit));
+    const second = i32x4.add(f32x4.ge(v128.load(from, 32), limit), f32x4.ge(v128.load(from, 48), limit));
+    counts = i32x4.sub(counts, i32x4.add(first, second));
+  }
+  const halves = i32x4.add(
+    counts,
+    i8x16.shuffle(counts, counts, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7),
+  );
+  return i32x4.extract_lane(halves, 0) + i32x4.extract_lane(halves, 1);
 }
 
 /** Collects the places whose sums are at least `least`, sixteen at a time. Returns how many. */
