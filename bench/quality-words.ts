@@ -8,6 +8,7 @@ import { createLexicalRanker } from '../src/shared/search/ranking.js';
 import { analyzeText } from '../src/shared/text/analyze-text.js';
 import { packTerms } from '../src/shared/text/packed-terms.js';
 import type * as source from '../src/workers/chunking/chunk.js';
+import { rankCandidates } from '../test/support/rank-candidates.js';
 import { round } from './support/client.js';
 import { collectionsToMeasure, ndcgAt10, recallAt, type Collection } from './support/collections.js';
 import { withSections } from './support/sections.js';
@@ -41,7 +42,7 @@ function createWordSearch({ documents }: Collection): (query: string) => Ranked[
   const statistics: TermStatistics = { chunks: chunks.length, totalLength, frequencies };
   return (query) => {
     const best = new Float64Array(documents.length);
-    ranker.rank(query, chunks, statistics).forEach((score, i) => {
+    rankCandidates(ranker, query, { candidates: chunks, statistics }).forEach((score, i) => {
       const document = chunks[i]?.document ?? NaN;
       best[document] = Math.max(best[document] ?? 0, score);
     });

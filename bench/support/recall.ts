@@ -3,9 +3,10 @@ import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedde
 import { decodeVector, innerProduct, type VectorType } from '../../src/shared/data-set/stored-vectors.js';
 import type { Redis } from '../../src/shared/redis/client.js';
 import { keys } from '../../src/shared/redis/keys.js';
-import type { RankedCandidate, Ranker } from '../../src/shared/search/ranking.js';
+import type { Ranker } from '../../src/shared/search/ranking.js';
 import { createTermStatistics } from '../../src/shared/term-statistics/term-statistics.js';
 import { analyzeText } from '../../src/shared/text/analyze-text.js';
+import { rankCandidates, type RankedCandidate } from '../../test/support/rank-candidates.js';
 import { withSections } from './sections.js';
 
 const K = 10;
@@ -64,7 +65,8 @@ export async function measureRecall(
       similarity: ranker.ranking === 'lexical' ? Number.NaN : innerProduct(asked, vector),
     }));
     const known = await statistics.read(owner, [...analyzeText(query).counts.keys()]);
-    const least = ranker.rank(query, all, known).sort().at(-K) ?? 0;
+    const ranked = rankCandidates(ranker, query, { candidates: all, statistics: known });
+    const least = ranked.sort().at(-K) ?? 0;
     const scores = await ask(query);
     found += scores.filter((score) => score >= least - TOLERANCE[vectorType]).length;
   }

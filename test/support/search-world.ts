@@ -29,6 +29,7 @@ import { packTerms } from '../../src/shared/text/packed-terms.js';
 import { createCleanJob } from '../../src/workers/maintenance/clean-job.js';
 import { createRetagJob } from '../../src/workers/maintenance/retag-job.js';
 import { makeContent, makeDocument, makeOperation } from './documents.js';
+import { rankCandidates } from './rank-candidates.js';
 import { sectionAround } from './section-scores.js';
 
 /** What a document is, kept beside Redis: the truth that answers are held against. */
@@ -222,9 +223,9 @@ export async function openSearchWorld(url: string, vectors: VectorSet = FIRST_VE
         counts === 'stored'
           ? await statistics.read(callerId, asked)
           : countTerms([...documents.values()].filter(({ record }) => statisticsOwner(record) === callerId));
-      const scores = ranker.rank(query, candidates, known);
+      const scores = rankCandidates(ranker, query, { candidates, statistics: known });
       const alone = candidates.map(({ similarity, terms }) => ({ similarity, terms }));
-      const own = ranker.rank(query, alone, known);
+      const own = rankCandidates(ranker, query, { candidates: alone, statistics: known });
       return texts.map(({ documentId, number, text }, i) => ({
         documentId,
         number,

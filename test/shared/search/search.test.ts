@@ -10,6 +10,7 @@ import { packTerms, unpackTerms } from '../../../src/shared/text/packed-terms.js
 import { parsed } from '../../contracts/index-data.js';
 import { makeContent, makeDocument } from '../../support/documents.js';
 import { createListedIndex, innerProduct, type IndexedChunk } from '../../support/listed-index.js';
+import { rankCandidates } from '../../support/rank-candidates.js';
 import { EXACT_SCORES, expectAnswer } from '../../support/search-answers.js';
 import {
   COMMON,
@@ -89,7 +90,7 @@ function scan(
     terms: analyse(chunk.text).terms,
     similarity: innerProduct(analyse(query).vector, analyse(chunk.text).vector),
   }));
-  const scores = ranker.rank(query, candidates, statistics);
+  const scores = rankCandidates(ranker, query, { candidates, statistics });
   return chunks.map((chunk, i) => ({ ...chunk, score: scores[i] ?? NaN }));
 }
 

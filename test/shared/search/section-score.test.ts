@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import type { TermWeights } from '../../../src/shared/ports.js';
 import { coveredShare } from '../../../src/shared/search/bm25.js';
 import { noStatistics, weighQuery } from '../../../src/shared/search/query-terms.js';
-import { createLexicalRanker } from '../../../src/shared/search/ranking.js';
 import {
   createSectionShare,
   foldedShare,
@@ -73,12 +72,5 @@ describe('the score of a chunk with its section', () => {
         }
       }),
     );
-  });
-
-  test('is that of the lexical ranker', () => {
-    const section = ['the wolf', 'a sheep', 'granite'].map(packed);
-    const candidates = section.map((terms) => ({ terms, section, similarity: 0 }));
-    const scores = createLexicalRanker().rank('wolf sheep', candidates, noStatistics);
-    expect([...scores]).toEqual(scoresOfDocument(section, wolfSheep).map(({ score }) => score));
   });
 });

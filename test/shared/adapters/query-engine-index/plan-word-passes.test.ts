@@ -8,6 +8,7 @@ import { noStatistics, type TermStatistics } from '../../../../src/shared/search
 import { createLexicalRanker } from '../../../../src/shared/search/ranking.js';
 import { analyzeText, hashTerm } from '../../../../src/shared/text/analyze-text.js';
 import { packTerms } from '../../../../src/shared/text/packed-terms.js';
+import { rankCandidates } from '../../../support/rank-candidates.js';
 
 const WORDS = ['harbour', 'signal', 'ledger', 'crane', 'wagon', 'copper', 'people'];
 
@@ -88,7 +89,10 @@ describe('the upper bound of a pass', () => {
         const repeated = Array.from({ length: times }, () => text.join(' ')).join(' ');
         const analyzed = analyzeText(repeated);
         const candidate = { terms: packTerms(analyzed), similarity: 0 };
-        const [score = NaN] = createLexicalRanker().rank(query.join(' '), [candidate], known);
+        const [score = NaN] = rankCandidates(createLexicalRanker(), query.join(' '), {
+          candidates: [candidate],
+          statistics: known,
+        });
         for (const [i, { upperBound }] of passes.entries()) {
           const searched = new Set(searches(passes.slice(0, i + 1)).flat());
           if ([...analyzed.counts.keys()].some((term) => searched.has(term))) continue;

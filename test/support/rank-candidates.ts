@@ -1,0 +1,30 @@
+import { coveredShare } from '../../src/shared/search/bm25.js';
+import { weighQuery, type TermStatistics } from '../../src/shared/search/query-terms.js';
+import type { Ranker } from '../../src/shared/search/ranking.js';
+import { createSectionShare, foldedShare } from '../../src/shared/search/section-score.js';
+
+/** A chunk that is scored from what is stored of it, without an index. */
+export interface RankedCandidate {
+  /** Packed term counts of the chunk, as `packed-terms.ts` writes them. */
+  readonly terms: Uint8Array;
+  /** The terms of all chunks of its section, itself among them; itself alone by default. */
+  readonly section?: readonly Uint8Array[];
+  readonly similarity: number;
+}
+
+/** Returns the score of each candidate, in their order: what the service answers, where an index finds all of them. */
+export function rankCandidates(
+  ranker: Ranker,
+  query: string,
+  { candidates, statistics }: { candidates: readonly RankedCandidate[]; statistics: TermStatistics },
+): Float64Array {
+  // The words of a query say nothing of a score by vectors alone, and benches rank many chunks.
+  if (ranker.ranking === 'semantic')
+    return Float64Array.from(candidates, ({ similarity }) => ranker.combine(similarity, 0));
+  const weights = weighQuery(query, statistics);
+  const counts = new Uint8Array(weights.terms.length);
+  const shareOf = createSectionShare(weights);
+  return Float64Array.from(candidates, ({ terms, section = [terms], similarity }) =>
+    ranker.combine(similarity, foldedShare(coveredShare(terms, weights, counts), shareOf(section))),
+  );
+}
