@@ -1,5 +1,5 @@
 import { loadPostingsKernel } from '../../src/shared/adapters/exact-index/postings/kernel.js';
-import { createPlaces } from '../../src/shared/adapters/exact-index/postings/places.js';
+import { createSlotPositions } from '../../src/shared/adapters/exact-index/postings/slot-positions.js';
 import { createScratch } from '../../src/shared/adapters/exact-index/postings/score-segment.js';
 import type { ReadTerms, ShardParts } from '../../src/shared/adapters/exact-index/postings/shard.js';
 
@@ -8,7 +8,7 @@ const makeKernel = await loadPostingsKernel();
 /** Makes what the shards of one index share. */
 export const makeShardParts = (read: ReadTerms): ShardParts => ({
   read,
-  places: createPlaces(),
+  positions: createSlotPositions(),
   scratch: createScratch(),
   makeKernel,
 });

@@ -2,7 +2,7 @@ import { at } from '../../../at.js';
 import type { ChunkOfDocument } from '../../../ports.js';
 import type { Kernels } from '../kernels.js';
 import { packCandidates, type PackedCandidates, type ScoredSlots } from '../packed-candidates.js';
-import { createPlaces, type Places } from '../postings/places.js';
+import { createSlotPositions, type SlotPositions } from '../postings/slot-positions.js';
 import { createScratch } from '../postings/score-segment.js';
 import { createShard } from '../postings/shard.js';
 import { searchWords, scoreWords } from '../postings/search-words.js';
@@ -91,7 +91,7 @@ interface Tables {
   readonly documents: DocumentTable['documents'];
   readonly store: DocumentTable;
   readonly partitions: Partitions;
-  readonly places: Places;
+  readonly positions: SlotPositions;
   readonly masks: Masks;
   readonly compare: (a: number, b: number) => number;
   readonly changes: { count: number };
@@ -153,9 +153,9 @@ export function createMirror(options: MirrorOptions): Mirror {
 function createTables({ kernels, held, onUntidy }: MirrorOptions): Tables {
   const makeVectors = (dimensions: number) => createVectors(kernels.vectors, dimensions);
   const chunks = createChunkTable(held === 'stored' ? makeVectors : null);
-  const places = createPlaces();
+  const positions = createSlotPositions();
   const shardParts = {
-    places,
+    positions,
     read: chunks.terms.read,
     scratch: createScratch(),
     makeKernel: kernels.postings,
@@ -172,7 +172,7 @@ function createTables({ kernels, held, onUntidy }: MirrorOptions): Tables {
     readableBy: (callerId) => documentsOf(partitions.readableBy(callerId)),
   }));
   const compare = (a: number, b: number) => compareChunks({ chunks, documents }, a, b);
-  return { chunks, documents, store, partitions, places, masks, compare, changes };
+  return { chunks, documents, store, partitions, positions, masks, compare, changes };
 }
 
 function documentsOf(readable: readonly ReadablePartition[]): Int32Array {

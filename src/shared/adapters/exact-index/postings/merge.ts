@@ -13,8 +13,8 @@ export interface Merge {
 export interface Origins {
   /** Numbers of sources; that of the chunks that waited is one more than the last. */
   readonly sources: Uint16Array;
-  /** Ordinals within the source, or places among those that waited. */
-  readonly places: Uint16Array;
+  /** Ordinals within the source, or positions among those that waited. */
+  readonly positions: Uint16Array;
 }
 
 interface Parts {
@@ -43,7 +43,7 @@ function* merge(
   const size = sources.reduce((sum, { live }) => sum + live, sealing.length);
   const gathered: Gathered = {
     sources: new Uint16Array(size),
-    places: new Uint16Array(size),
+    positions: new Uint16Array(size),
     slots: new Int32Array(size),
     packed: [],
   };
@@ -72,15 +72,15 @@ interface Gathering extends Pick<Parts, 'read'> {
 }
 
 function gather(
-  { sources, places, slots, packed }: Gathered,
+  { sources, positions, slots, packed }: Gathered,
   { number, from, first, read }: Gathering,
 ): void {
   const end = Math.min(first + GATHERED_AT_ONCE, from.length);
-  for (let place = first; place < end; place += 1) {
-    const slot = from[place] ?? -1;
+  for (let position = first; position < end; position += 1) {
+    const slot = from[position] ?? -1;
     if (slot < 0) continue;
     sources[packed.length] = number;
-    places[packed.length] = place;
+    positions[packed.length] = position;
     slots[packed.length] = slot;
     // What a slot held is not overwritten, even if the slot gets another chunk meanwhile.
     packed.push(read(slot) ?? NO_TERMS);

@@ -1,6 +1,6 @@
 import type { TermWeights } from '../../../ports.js';
 import { sectionShare } from '../../../search/section-score.js';
-import type { Places } from './places.js';
+import type { SlotPositions } from './slot-positions.js';
 import { placeOf, WINDOW, type Segment } from './segment.js';
 
 interface Shares {
@@ -16,7 +16,7 @@ interface Shares {
  * It returns null where the chunks are not all next to each other in a segment, or where one of them may have no terms.
  */
 export function createPostedSections(
-  places: Pick<Places, 'segmentOf' | 'placeOf'>,
+  positions: Pick<SlotPositions, 'segmentOf' | 'positionOf'>,
   query: TermWeights,
 ): (slots: readonly number[], slot: number) => Shares | null {
   const sums = new Uint32Array(query.terms.length);
@@ -29,12 +29,12 @@ export function createPostedSections(
     return found;
   };
   return (slots, slot) => {
-    const segment = places.segmentOf(slot);
+    const segment = positions.segmentOf(slot);
     if (!segment) return null;
-    const first = places.placeOf(slots[0] ?? slot);
-    const length = lengthOf(places, segment, slots);
+    const first = positions.positionOf(slots[0] ?? slot);
+    const length = lengthOf(positions, segment, slots);
     if (length === 0) return null;
-    const ordinal = places.placeOf(slot);
+    const ordinal = positions.positionOf(slot);
     const terms = placesIn(segment);
     const last = first + slots.length - 1;
     for (let i = 0; i < terms.length; i += 1) {
@@ -58,17 +58,18 @@ export function createPostedSections(
 
 /** The length of chunks together; 0 where they are not all next to each other, or where one of them has no length. */
 function lengthOf(
-  places: Pick<Places, 'segmentOf' | 'placeOf'>,
+  positions: Pick<SlotPositions, 'segmentOf' | 'positionOf'>,
   segment: Segment,
   slots: readonly number[],
 ): number {
   // `?? 0`, here and elsewhere, reads numbers that are known to be there.
-  const first = places.placeOf(slots[0] ?? 0);
+  const first = positions.positionOf(slots[0] ?? 0);
   let length = 0;
   for (let i = 0; i < slots.length; i += 1) {
     const slot = slots[i] ?? 0;
     const own = segment.lengths[first + i] ?? 0;
-    if (own === 0 || places.segmentOf(slot) !== segment || places.placeOf(slot) !== first + i) return 0;
+    if (own === 0 || positions.segmentOf(slot) !== segment || positions.positionOf(slot) !== first + i)
+      return 0;
     length += own;
   }
   return length;

@@ -10,7 +10,7 @@ import type { Partition, Partitions } from '../tables/partitions.js';
 import type { ScoredSlots } from '../packed-candidates.js';
 import { createLikelyChunks } from './likely-chunks.js';
 import { spareOf } from './offers.js';
-import type { Places } from './places.js';
+import type { SlotPositions } from './slot-positions.js';
 import { createSectionScores, type SectionScores } from './section-scores.js';
 import { createTopChunks, type CompareSlots, type TopChunks } from './top-chunks.js';
 
@@ -19,7 +19,7 @@ interface Tables {
   /** By document slot. */
   readonly documents: readonly (MirroredDocument | undefined)[];
   readonly partitions: Pick<Partitions, 'of' | 'readableBy'>;
-  readonly places: Pick<Places, 'segmentOf' | 'placeOf'>;
+  readonly positions: Pick<SlotPositions, 'segmentOf' | 'positionOf'>;
   /** Orders chunks of equal score. */
   readonly compare: CompareSlots;
 }

@@ -2,12 +2,12 @@ import type { TermWeights } from '../../../ports.js';
 import { coveredShare } from '../../../search/bm25.js';
 import { createSectionShare, foldedShare } from '../../../search/section-score.js';
 import type { ChunkTable } from '../tables/chunk-table.js';
-import type { Places } from './places.js';
+import type { SlotPositions } from './slot-positions.js';
 import { createPostedSections } from './posted-sections.js';
 
 interface Tables {
   readonly chunks: Pick<ChunkTable, 'links' | 'terms'>;
-  readonly places: Pick<Places, 'segmentOf' | 'placeOf'>;
+  readonly positions: Pick<SlotPositions, 'segmentOf' | 'positionOf'>;
 }
 
 export interface SectionScores {
@@ -21,11 +21,11 @@ export interface SectionScores {
 
 /** Scores chunks by the words of a query. Each section is read once. */
 export function createSectionScores(
-  { chunks: { links, terms }, places }: Tables,
+  { chunks: { links, terms }, positions }: Tables,
   query: TermWeights,
 ): SectionScores {
   const counts = new Uint8Array(query.terms.length);
-  const posted = createPostedSections(places, query);
+  const posted = createPostedSections(positions, query);
   const shareOf = createSectionShare(query);
   /** By the slot of the first chunk. */
   const known = new Map<number, number>();

@@ -4,7 +4,7 @@ import type { TermWeights } from '../../../ports.js';
 import type { MakePostingsKernel } from './kernel.js';
 import { createMerge, type Merge, type Origins } from './merge.js';
 import { planMerge } from './merge-plan.js';
-import type { Places } from './places.js';
+import type { SlotPositions } from './slot-positions.js';
 import { addUpSegment, type TermProducts } from './add-up-segment.js';
 import type { Offers } from './offers.js';
 import { scoreCompiled } from './score-compiled.js';
@@ -16,7 +16,7 @@ export type ReadTerms = (slot: number) => Uint8Array | null;
 
 /** What all shards share. */
 export interface ShardParts {
-  readonly places: Places;
+  readonly positions: SlotPositions;
   readonly read: ReadTerms;
   readonly scratch: Scratch;
   readonly makeKernel: MakePostingsKernel;
@@ -88,7 +88,7 @@ export function createShard(parts: ShardParts): Shard {
     },
     fill: (isTimeLeft) => tidy(state, isTimeLeft, MAX_SEGMENT_CHUNKS),
     close: () => {
-      for (const segment of state.segments) state.places.leave(segment);
+      for (const segment of state.segments) state.positions.leave(segment);
       state.segments.clear();
       state.merge = null;
     },
@@ -106,7 +106,7 @@ const createState = (parts: ShardParts): State => ({
 });
 
 function add(state: State, slot: number): void {
-  state.places.set(slot, null, state.waiting.push(slot) - 1);
+  state.positions.set(slot, null, state.waiting.push(slot) - 1);
   count(state, slot, 1);
 }
 
@@ -116,18 +116,21 @@ function count(state: State, slot: number, sign: 1 | -1): void {
   state.totalLength += sign * (packed ? packedLength(packed) : 0);
 }
 
+/** Tells a position among the slots that are being sealed from one among those that wait: it is negative. Its own inverse. */
+const sealedAt = (position: number): number => -position - 1;
+
 function remove(state: State, slot: number): void {
-  const { places, waiting, sealing } = state;
-  const segment = places.segmentOf(slot);
-  const place = places.placeOf(slot);
+  const { positions, waiting, sealing } = state;
+  const segment = positions.segmentOf(slot);
+  const position = positions.positionOf(slot);
   count(state, slot, -1);
-  if (segment) crossOut(segment, place);
-  else if (place < 0) sealing[-place - 1] = -1;
+  if (segment) crossOut(segment, position);
+  else if (position < 0) sealing[sealedAt(position)] = -1;
   else {
     const last = waiting.pop();
-    if (last === undefined || place === waiting.length) return;
-    waiting[place] = last;
-    places.set(last, null, place);
+    if (last === undefined || position === waiting.length) return;
+    waiting[position] = last;
+    positions.set(last, null, position);
   }
 }
 
@@ -195,9 +198,9 @@ function beginMerge(state: State, enough?: number): Merge | null {
   const sources = planMerge(state.segments, Math.min(state.waiting.length, MAX_SEGMENT_CHUNKS), enough);
   if (!sources) return null;
   const room = MAX_SEGMENT_CHUNKS - sources.reduce((sum, { live }) => sum + live, 0);
-  // Those that are left keep their places.
+  // Those that are left keep their positions.
   state.sealing = state.waiting.splice(Math.max(0, state.waiting.length - room));
-  for (const [place, slot] of state.sealing.entries()) state.places.set(slot, null, -place - 1);
+  for (const [at, slot] of state.sealing.entries()) state.positions.set(slot, null, sealedAt(at));
   const { sealing, read, makeKernel } = state;
   return createMerge({ sources, sealing, read, makeKernel }, (origins, segment) => {
     finishMerge(state, { origins, sources, segment });
@@ -213,19 +216,19 @@ function finishMerge(
     segment,
   }: { readonly origins: Origins; readonly sources: readonly Segment[]; readonly segment: Segment },
 ): void {
-  const { places, segments, sealing } = state;
-  places.enter(segment);
+  const { positions, segments, sealing } = state;
+  positions.enter(segment);
   for (let ordinal = 0; ordinal < segment.slots.length; ordinal += 1) {
     const slot = segment.slots[ordinal] ?? -1;
     const from = sources[origins.sources[ordinal] ?? 0]?.slots ?? sealing;
-    if (from[origins.places[ordinal] ?? 0] === slot) places.set(slot, segment, ordinal);
+    if (from[origins.positions[ordinal] ?? 0] === slot) positions.set(slot, segment, ordinal);
     else crossOut(segment, ordinal);
   }
   state.sealing = [];
   for (const source of sources) {
     segments.delete(source);
-    places.leave(source);
+    positions.leave(source);
   }
   if (segment.live > 0) segments.add(segment);
-  else places.leave(segment);
+  else positions.leave(segment);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createPlaces } from '../../../../../src/shared/adapters/exact-index/postings/places.js';
+import { createSlotPositions } from '../../../../../src/shared/adapters/exact-index/postings/slot-positions.js';
 import { createPostedSections } from '../../../../../src/shared/adapters/exact-index/postings/posted-sections.js';
 import { WINDOW } from '../../../../../src/shared/adapters/exact-index/postings/segment.js';
 import { createShard } from '../../../../../src/shared/adapters/exact-index/postings/shard.js';
@@ -23,10 +23,10 @@ const chunkOf = (slot: number): Uint8Array => {
 
 function open(size: number, packedOf = chunkOf) {
   const slots = Array.from({ length: size }, (_, slot) => slot);
-  const places = createPlaces();
-  const shard = createShard({ ...makeShardParts(packedOf), places });
+  const positions = createSlotPositions();
+  const shard = createShard({ ...makeShardParts(packedOf), positions });
   shard.add(slots);
-  return { shard, slots, posted: createPostedSections(places, query) };
+  return { shard, slots, posted: createPostedSections(positions, query) };
 }
 
 describe('shares of sections from postings', () => {
