@@ -26,8 +26,8 @@ import { createSourceTexts } from './services/documents/source-text.js';
 import { createReadiness, readinessChecks, untilStopping } from './services/health.js';
 import { createAdmission } from './services/ingest/admission.js';
 import { createAnswerAgain, createBeginAgain } from './services/ingest/answer-again.js';
-import { createIngestFiles, type FilesParts } from './services/ingest/batch/batch-files.js';
-import { createBatchIngest } from './services/ingest/batch/batch-ingest.js';
+import { createIngestFiles, type IngestFilesParts } from './services/ingest/batch/ingest-files.js';
+import { createIngestTexts, type IngestTextsParts } from './services/ingest/batch/ingest-texts.js';
 import { createContentUpdates } from './services/ingest/content-updates.js';
 import { createDuplicates } from './services/ingest/duplicates.js';
 import { createIngest } from './services/ingest/ingest.js';
@@ -140,15 +140,15 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
   ];
 }
 
-type BatchRouteParts = Omit<FilesParts, 'waitSeconds' | 'maxFileBytes'>;
+type BatchRouteParts = Omit<IngestTextsParts & IngestFilesParts, 'waitSeconds' | 'maxFileBytes'>;
 
 function batchRoutes({ settings, waiter }: DocumentRouteContext, parts: BatchRouteParts): Route[] {
   const { waitSeconds, maxFileBytes, maxBatchDocuments, maxBatchFiles } = settings.ingest;
   const { admit } = parts;
-  const batch = createBatchIngest({ ...parts, waitSeconds });
+  const ingestTexts = createIngestTexts({ ...parts, waitSeconds });
   const ingestFiles = createIngestFiles({ ...parts, waitSeconds, maxFileBytes });
   return [
-    ingestBatchRoute({ batch, admit, maxDocuments: maxBatchDocuments, stopping: waiter.stopping }),
+    ingestBatchRoute({ ingestTexts, admit, maxDocuments: maxBatchDocuments, stopping: waiter.stopping }),
     ingestFilesRoute({ ingestFiles, admit, maxFiles: maxBatchFiles, maxFileBytes }),
   ];
 }

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { defineRoute, type Prefer, type Route } from '../http/route.js';
 import { parseRequest } from '../http/validation/parse-request.js';
 import type { Admit } from '../services/ingest/admission.js';
-import type { BatchIngest } from '../services/ingest/batch/batch-ingest.js';
-import { isDone, type ItemOutcome } from '../services/ingest/batch/outcomes.js';
+import type { IngestTexts } from '../services/ingest/batch/ingest-texts.js';
+import { isDone, type ItemOutcome } from '../services/ingest/batch/items.js';
 import { UnderWayError } from '../../shared/idempotency/reservation.js';
 import { optionalNull, optionalNullOr } from '../http/validation/field-schemas.js';
 import { itemOutcome, mayEndOtherwise, viewOutcome } from './batch-view.js';
@@ -43,7 +43,7 @@ export const batchResponses = {
 } as const;
 
 export interface BatchRouteDependencies {
-  readonly batch: BatchIngest;
+  readonly ingestTexts: IngestTexts;
   readonly admit: Admit;
   readonly maxDocuments: number;
   /** Aborts when the service stops. */
@@ -57,7 +57,12 @@ export const admitFirst = (admit: Admit) => async (callerId: string) => {
   return undefined;
 };
 
-export const ingestBatchRoute = ({ batch, admit, maxDocuments, stopping }: BatchRouteDependencies): Route =>
+export const ingestBatchRoute = ({
+  ingestTexts,
+  admit,
+  maxDocuments,
+  stopping,
+}: BatchRouteDependencies): Route =>
   defineRoute({
     method: 'post',
     tag: 'Documents',
@@ -79,11 +84,11 @@ export const ingestBatchRoute = ({ batch, admit, maxDocuments, stopping }: Batch
       const { isStream, groups } = await receiveItems(target);
       const context = contextOf(request);
       if (isStream) {
-        const outcomes = await readFirst(batch.ingestStream(groups, context));
+        const outcomes = await readFirst(ingestTexts.ingestStream(groups, context));
         const { status, headers } = headOf(outcomes.first, prefer);
         return reply.lines(status, viewGroups(outcomes.all), headers);
       }
-      const awaited = await batch.ingestTexts(groups, context);
+      const awaited = await ingestTexts.ingestAll(groups, context);
       return reply.pending(awaited, (outcomes) => replyBatch(outcomes, prefer));
     },
   });

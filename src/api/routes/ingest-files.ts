@@ -5,7 +5,7 @@ import { HttpError } from '../http/http-error.js';
 import type { ReceiveFiles } from '../http/request/upload-files.js';
 import { defineRoute, type Route } from '../http/route.js';
 import type { Admit } from '../services/ingest/admission.js';
-import type { FileDetails, IngestFiles } from '../services/ingest/batch/batch-files.js';
+import type { FileDetails, IngestFiles } from '../services/ingest/batch/ingest-files.js';
 import { contextOf } from './context-of.js';
 import { ingestFilesExamples } from './examples/ingest-batch.js';
 import { admitFirst, batchResponses, replyBatch } from './ingest-batch.js';

@@ -18,7 +18,7 @@ export interface DocumentsWait {
   close(): void;
 }
 
-interface WaitParts {
+export interface DocumentsWaitParts {
   readonly records: Pick<Records, 'readStates' | 'findFinished'>;
   readonly waiter: ChangeWaiter;
   readonly logger: Logger;
@@ -40,7 +40,7 @@ interface Waiting {
   readonly stopListening: () => void;
 }
 
-export function createDocumentsWait(parts: WaitParts): DocumentsWait {
+export function createDocumentsWait(parts: DocumentsWaitParts): DocumentsWait {
   const { waiter } = parts;
   const waiting = new Map<string, Waiting>();
   const look = createLook(parts, waiting);
@@ -77,7 +77,10 @@ export function createDocumentsWait(parts: WaitParts): DocumentsWait {
 }
 
 /** Finds the documents that are done although nobody said so. Never rejects. */
-async function poll({ records, logger }: WaitParts, ids: readonly string[]): Promise<readonly string[]> {
+async function poll(
+  { records, logger }: DocumentsWaitParts,
+  ids: readonly string[],
+): Promise<readonly string[]> {
   try {
     return await records.findFinished(ids);
   } catch (error) {
@@ -103,7 +106,7 @@ function createGathering(take: (ids: readonly string[]) => void) {
 
 /** Ends a wait at its deadline, when the caller goes away, or when the process stops. */
 function limitWait(
-  { waiter, milliseconds, signal }: WaitParts,
+  { waiter, milliseconds, signal }: DocumentsWaitParts,
   { onPoll, onEnd }: { readonly onPoll: () => void; readonly onEnd: () => void },
 ) {
   let isOver = false;
@@ -131,7 +134,7 @@ function createWaiting(stopListening: () => void): Waiting {
 }
 
 /** Reads the states of documents, and ends the waits for those that are final; with `isLast`, all of them. */
-function createLook({ records, logger }: WaitParts, waiting: ReadonlyMap<string, Waiting>) {
+function createLook({ records, logger }: DocumentsWaitParts, waiting: ReadonlyMap<string, Waiting>) {
   return async (ids: readonly string[], { isLast = false } = {}): Promise<void> => {
     const open = ids.filter((id) => waiting.has(id));
     const states = await records.readStates(open).catch((error: unknown) => {

@@ -2,7 +2,7 @@ import type { DocumentRecord } from '../../../../shared/document.js';
 import { DuplicateError } from '../../../../shared/errors.js';
 import type { Duplicates } from '../duplicates.js';
 import type { DocumentsWait } from './documents-wait.js';
-import type { Candidate, StoredItem } from './outcomes.js';
+import type { OpenItem, StoredItem } from './items.js';
 
 /** Whole records are read, each of which may be a megabyte of access lists. */
 const LOOKS_AT_ONCE = 16;
@@ -21,7 +21,7 @@ interface Storing<Item> {
  * Stores items, except for those whose content is there already and is not to be made again (`onDuplicate`). One that has the
  * content of an earlier item waits until that is stored, so that the first of them makes the document.
  */
-export async function storeUnlessKnown<Item extends Candidate>(
+export async function storeUnlessKnown<Item extends OpenItem>(
   storing: Storing<Item>,
   items: readonly Item[],
 ): Promise<StoredItem[]> {
@@ -39,7 +39,7 @@ export async function storeUnlessKnown<Item extends Candidate>(
 /** What is answered for an item whose content a document has already. */
 export function answerKnown(
   wait: DocumentsWait,
-  { index, onDuplicate }: Pick<Candidate, 'index' | 'onDuplicate'>,
+  { index, onDuplicate }: Pick<OpenItem, 'index' | 'onDuplicate'>,
   { id, status }: DocumentRecord,
 ): StoredItem {
   if (onDuplicate === 'reject') return { index, error: new DuplicateError(id) };
@@ -48,7 +48,7 @@ export function answerKnown(
 }
 
 /** Answers the items whose contents are there already. Where that cannot be found out, the error is the item's. */
-async function answerAllKnown<Item extends Candidate>(
+async function answerAllKnown<Item extends OpenItem>(
   { duplicates, wait, ownerId, drop }: Storing<Item>,
   items: readonly Item[],
 ): Promise<{ answered: StoredItem[]; open: Item[] }> {
@@ -73,7 +73,7 @@ async function answerAllKnown<Item extends Candidate>(
 }
 
 /** Keeps back those that may not have the content of an earlier one, and those that have the content of one kept back. */
-function splitByContent<Item extends Candidate>(items: readonly Item[]): { now: Item[]; later: Item[] } {
+function splitByContent<Item extends OpenItem>(items: readonly Item[]): { now: Item[]; later: Item[] } {
   const [seen, kept] = [new Set<string>(), new Set<string>()];
   const [now, later]: [Item[], Item[]] = [[], []];
   for (const item of items) {

@@ -1,4 +1,4 @@
-import type { ItemOutcome, StoredItem } from './outcomes.js';
+import type { ItemOutcome, StoredItem } from './items.js';
 
 /** Beyond this number of items whose outcomes are not taken yet, no more are stored. Each takes less than a kilobyte. */
 const MAX_AHEAD = 2_048;

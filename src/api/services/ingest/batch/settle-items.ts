@@ -5,9 +5,9 @@ import type { Logger } from '../../../../shared/observability/logger.js';
 import { toUnavailable } from '../../../../shared/redis/client.js';
 import { documentNotFound } from '../../documents/document-access.js';
 import type { DocumentsWait } from './documents-wait.js';
-import type { ItemOutcome, StoredItem } from './outcomes.js';
+import type { ItemOutcome, StoredItem } from './items.js';
 
-interface SettleParts {
+export interface SettleParts {
   readonly records: Pick<Records, 'read'>;
   readonly logger: Logger;
 }

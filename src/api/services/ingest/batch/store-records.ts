@@ -8,7 +8,7 @@ import { groupShortTexts } from '../group-short-texts.js';
 import { wasWritten } from '../was-written.js';
 import { answerKnown } from './known-contents.js';
 import type { DocumentsWait } from './documents-wait.js';
-import type { NewDocument, StoredItem } from './outcomes.js';
+import type { NewDocument, StoredItem } from './items.js';
 
 export interface StoreRecordsParts extends Pick<IngestParts, 'records' | 'sources' | 'jobs' | 'duplicates'> {
   readonly wait: DocumentsWait;

@@ -7,7 +7,7 @@ import type { RequestContext } from '../../request-context.js';
 import type { BeginAgain } from '../answer-again.js';
 import type { IngestParts } from '../ingest.js';
 import type { DocumentsWait } from './documents-wait.js';
-import type { StoredItem } from './outcomes.js';
+import type { StoredItem } from './items.js';
 
 /** Records that are read at once, one at least. */
 const READ_BYTES = 1024 ** 2;

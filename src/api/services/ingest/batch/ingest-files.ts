@@ -6,11 +6,10 @@ import type { RequestContext } from '../../request-context.js';
 import type { Admit } from '../admission.js';
 import type { Arrival } from '../arriving.js';
 import type { IncomingFile } from '../incoming-file.js';
-import { begunOperation, newRecord, type DocumentDetails } from '../ingest.js';
-import { duplicateRules, ITEM_BYTES, openWait, type AwaitedBatch, type BatchParts } from './batch-ingest.js';
+import { begunOperation, newRecord, type DocumentDetails, type IngestParts } from '../ingest.js';
+import { openWait, settleAll, type AwaitedBatch, type BatchWaitParts } from './batch-wait.js';
+import { recordRules, type NewDocument, type OpenItem, type StoredItem } from './items.js';
 import { storeUnlessKnown } from './known-contents.js';
-import type { Candidate, NewDocument, StoredItem } from './outcomes.js';
-import { settleItems } from './settle-items.js';
 import { storeRecords, type StoreRecordsParts } from './store-records.js';
 import { answerWritten, type WrittenParts } from './written-items.js';
 
@@ -36,15 +35,19 @@ export type ReceiveForm = (
   intake: FilesIntake,
 ) => Promise<{ readonly files: readonly StoredFile[]; readonly details: readonly FileDetails[] }>;
 
-export interface FilesParts extends BatchParts {
-  readonly admit: Admit;
-  readonly maxFileBytes: number;
-}
+type StoreFormParts = StoreRecordsParts & WrittenParts;
+
+export type IngestFilesParts = Omit<StoreFormParts, 'wait'> &
+  BatchWaitParts &
+  Pick<IngestParts, 'accounting'> & {
+    readonly admit: Admit;
+    readonly maxFileBytes: number;
+  };
 
 /** Resolves when the form is read and its documents are stored. A form that breaks off leaves nothing. */
 export type IngestFiles = (receive: ReceiveForm, context: RequestContext) => Promise<AwaitedBatch>;
 
-export function createIngestFiles(parts: FilesParts): IngestFiles {
+export function createIngestFiles(parts: IngestFilesParts): IngestFiles {
   const { sources, maxFileBytes } = parts;
   return async (receive, context) => {
     const begun: StoredFile[] = [];
@@ -63,10 +66,7 @@ export function createIngestFiles(parts: FilesParts): IngestFiles {
         },
       });
       const stored = await storeForm({ ...parts, wait }, form, context);
-      const settled = settleItems(parts, wait, stored).finally(() => {
-        wait.close();
-      });
-      return { heldBytes: ITEM_BYTES * stored.length, settled };
+      return settleAll(parts, wait, stored);
     } catch (error) {
       wait.close();
       for (const { content } of begun) if (content) await sources.discard(content.storageKey);
@@ -85,7 +85,7 @@ interface Storing {
 }
 
 async function storeFile(
-  { admit, records, sources, accounting }: FilesParts,
+  { admit, records, sources, accounting }: IngestFilesParts,
   file: IncomingFile,
   { documentId, context, arrivals }: Storing,
 ): Promise<StoredFile> {
@@ -146,10 +146,8 @@ async function storeForm(
   return [...stored, ...earlier, ...refused].sort((a, b) => a.index - b.index);
 }
 
-type StoreFormParts = StoreRecordsParts & WrittenParts;
-
 /** A file whose bytes and details are right. */
-interface ReadyFile extends Candidate {
+interface ReadyFile extends OpenItem {
   readonly documentId: string;
   readonly content: Content;
   readonly details: DocumentDetails;
@@ -173,7 +171,7 @@ async function toDocuments(files: readonly ReadyFile[], context: RequestContext)
   for (const { index, documentId, content, details } of files) {
     await nextSlice();
     const record = newRecord(content, { ...details, documentId }, context);
-    documents.push({ index, record, ...duplicateRules(details.onDuplicate, context) });
+    documents.push({ index, record, ...recordRules(details.onDuplicate, context) });
   }
   return documents;
 }

@@ -1,108 +1,23 @@
 import { itemIdOf } from '../../../../shared/idempotency/reservation.js';
-import type { Logger } from '../../../../shared/observability/logger.js';
 import { nextSlice } from '../../../../shared/tools/time-slices.js';
 import type { RequestContext } from '../../request-context.js';
 import type { AdmitSome } from '../admission.js';
 import type { Arrival } from '../arriving.js';
-import type { BeginAgain } from '../answer-again.js';
-import type { ChangeWaiter } from '../change-waiter.js';
-import { sha256Of, type OnDuplicate } from '../duplicates.js';
-import type { IncomingGroups, IncomingItem } from '../incoming-items.js';
+import { sha256Of } from '../duplicates.js';
+import type { IncomingItem } from '../incoming-items.js';
 import { begunOperation, newRecord, type IngestParts, type TextIngest } from '../ingest.js';
-import { createDocumentsWait, type DocumentsWait } from './documents-wait.js';
-import { settleInOrder } from './settle-in-order.js';
+import { recordRules, type NewDocument, type OpenItem, type StoredItem } from './items.js';
 import { storeUnlessKnown } from './known-contents.js';
-import { settleItems } from './settle-items.js';
-import { storeRecords } from './store-records.js';
-import { answerWritten } from './written-items.js';
-import type { Candidate, ItemOutcome, NewDocument, StoredItem } from './outcomes.js';
+import { storeRecords, type StoreRecordsParts } from './store-records.js';
+import { answerWritten, type WrittenParts } from './written-items.js';
 
-export interface BatchParts extends Omit<IngestParts, 'waitForDocument'> {
-  readonly beginAgain: BeginAgain;
+export interface StoreTextsParts extends StoreRecordsParts, WrittenParts, Pick<IngestParts, 'accounting'> {
   readonly admitSome: AdmitSome;
-  readonly waiter: ChangeWaiter;
-  readonly logger: Logger;
-  /** How long callers wait that do not state it. */
-  readonly waitSeconds: number;
-}
-
-/** The outcomes of a batch that is stored, which references nothing of the request any more. */
-export interface AwaitedBatch {
-  /** Memory that the wait holds. */
-  readonly heldBytes: number;
-  /** In the order of the items. Never rejects. */
-  readonly settled: Promise<readonly ItemOutcome[]>;
-}
-
-export interface BatchIngest {
-  /** Resolves when all texts are stored. One deadline holds for all waits. */
-  ingestTexts(groups: IncomingGroups<TextIngest>, context: RequestContext): Promise<AwaitedBatch>;
-  /** Stores texts while they arrive, and returns the outcomes of each group in order, when they are settled. */
-  ingestStream(
-    groups: IncomingGroups<TextIngest>,
-    context: RequestContext,
-  ): AsyncIterable<readonly ItemOutcome[]>;
-}
-
-/** Estimated memory of an item whose document is waited for. */
-export const ITEM_BYTES = 500;
-
-export function createBatchIngest(parts: BatchParts): BatchIngest {
-  return {
-    ingestTexts: async (groups, context) => {
-      const wait = openWait(parts, context);
-      const stored: StoredItem[] = [];
-      try {
-        for await (const group of storeGroups({ ...parts, wait }, groups, context)) stored.push(...group);
-      } catch (error) {
-        wait.close();
-        throw error;
-      }
-      const settled = settleItems(parts, wait, stored).finally(() => {
-        wait.close();
-      });
-      return { heldBytes: ITEM_BYTES * stored.length, settled };
-    },
-    ingestStream: async function* (groups, context) {
-      const wait = openWait(parts, context);
-      try {
-        const stored = storeGroups({ ...parts, wait }, groups, context);
-        yield* settleInOrder(stored, (group) => settleItems(parts, wait, group));
-      } finally {
-        wait.close();
-      }
-    },
-  };
-}
-
-/** Begins to wait for documents of a request, from now on. */
-export function openWait(
-  { records, waiter, logger, waitSeconds: usualSeconds }: BatchParts,
-  { waitSeconds, signal }: RequestContext,
-): DocumentsWait {
-  const milliseconds = 1_000 * (waitSeconds ?? usualSeconds);
-  return createDocumentsWait({ records, waiter, logger, milliseconds, signal });
-}
-
-interface StoreParts extends BatchParts {
-  readonly wait: DocumentsWait;
-}
-
-/** Stores one group after the other. Stops at the end of a group when the caller has gone away. */
-async function* storeGroups(
-  parts: StoreParts,
-  groups: IncomingGroups<TextIngest>,
-  context: RequestContext,
-): AsyncGenerator<readonly StoredItem[]> {
-  for await (const group of groups) {
-    yield await storeTexts(parts, group, context);
-    if (context.signal.aborted) return;
-  }
 }
 
 /** Stores and announces the texts of a group. An error is of the item that it happened to. */
-async function storeTexts(
-  parts: StoreParts,
+export async function storeTexts(
+  parts: StoreTextsParts,
   group: readonly IncomingItem<TextIngest>[],
   context: RequestContext,
 ): Promise<StoredItem[]> {
@@ -119,7 +34,7 @@ async function storeTexts(
   return [...refused, ...earlier, ...stored].sort((a, b) => a.index - b.index);
 }
 
-interface Text extends Candidate {
+interface Text extends OpenItem {
   readonly text: TextIngest;
   /** Of the line that it was, if that is to be compared later. */
   readonly digest?: string | undefined;
@@ -145,7 +60,7 @@ async function attempt(
 
 /** Admits, stores and announces texts. */
 async function storeAdmitted(
-  parts: StoreParts,
+  parts: StoreTextsParts,
   texts: readonly Text[],
   context: RequestContext,
 ): Promise<StoredItem[]> {
@@ -178,7 +93,7 @@ async function storeAdmitted(
 
 /** Resolves with the reason where not all are admitted, also when nothing could be found out. */
 async function admit(
-  { admitSome }: StoreParts,
+  { admitSome }: StoreTextsParts,
   callerId: string,
   wanted: number,
 ): Promise<{ admitted: number; refusal: unknown; arrival: Arrival | null }> {
@@ -190,7 +105,7 @@ async function admit(
 }
 
 async function storeText(
-  { sources, accounting }: StoreParts,
+  { sources, accounting }: StoreTextsParts,
   { index, digest, text }: Text,
   context: RequestContext,
 ): Promise<NewDocument> {
@@ -205,13 +120,6 @@ async function storeText(
     record: newRecord({ ...content, filename }, details, context),
     source,
     lineDigest: digest,
-    ...duplicateRules(onDuplicate, context),
+    ...recordRules(onDuplicate, context),
   };
 }
-
-/** What a new record of an item has to heed. */
-export const duplicateRules = (onDuplicate: OnDuplicate, { reservation }: RequestContext) => ({
-  onDuplicate,
-  onlyNewContent: onDuplicate !== 'new',
-  reservation,
-});

@@ -1,0 +1,52 @@
+import type { DocumentState, Failure } from '../../../../shared/document.js';
+import type { NewRecord } from '../../../../shared/documents/change.js';
+import type { RequestContext } from '../../request-context.js';
+import type { OnDuplicate } from '../duplicates.js';
+
+/*
+ * What an item of a batch is, one after the other: an `OpenItem` until it is known that it is to be stored, a `NewDocument`
+ * until its record is written, a `StoredItem` while its document is waited for, and then an `ItemOutcome`.
+ */
+
+/** A text, or a file whose bytes are stored, and what becomes of it if its content is there already. */
+export interface OpenItem {
+  readonly index: number;
+  readonly onDuplicate: OnDuplicate;
+  /** The digest of its content. */
+  readonly sha256: () => string;
+}
+
+/** A record that is to be written, for the item at `index`. */
+export interface NewDocument extends NewRecord {
+  readonly index: number;
+  readonly onDuplicate: OnDuplicate;
+}
+
+/** What the step that writes the record of an item has to heed. */
+export const recordRules = (onDuplicate: OnDuplicate, { reservation }: RequestContext) => ({
+  onDuplicate,
+  onlyNewContent: onDuplicate !== 'new',
+  reservation,
+});
+
+/** An item that was stored, or was not. It references nothing of the request. */
+export type StoredItem = { readonly index: number } & (
+  | { readonly documentId: string; readonly status: DocumentState['status']; readonly error?: never }
+  | { readonly error: unknown; readonly documentId?: never; readonly status?: never }
+);
+
+/** What became of one item: a document with its status, or an error that kept it from becoming one. */
+export type ItemOutcome = { readonly index: number } & (
+  | {
+      readonly type: 'document';
+      readonly documentId: string;
+      readonly status: DocumentState['status'];
+      /** Why the ingest failed. */
+      readonly failure: Failure | null;
+    }
+  | { readonly type: 'refused'; readonly error: unknown }
+);
+
+/** Whether nothing is left to be done for an item. */
+export const isDone = (outcome: ItemOutcome): boolean =>
+  outcome.type === 'refused' || (outcome.status !== 'queued' && outcome.status !== 'processing');
