@@ -32,27 +32,30 @@ interface StoreParts {
  * groups: while one step is under way, the texts that follow gather for the next. Nothing waits when none is under way.
  */
 export function createStoreTogether(parts: StoreParts): StoreTogether {
-  const lines = new Map<string, Waiting[]>();
+  const gathering: Gathering = new Map();
   return (text) =>
     new Promise((resolve, reject) => {
-      const line = lineOf(text.context);
-      const waiting = lines.get(line);
+      const key = keyOf(text.context);
+      const waiting = gathering.get(key);
       const each = { ...text, resolve, reject };
       if (waiting) waiting.push(each);
       else {
-        lines.set(line, [each]);
-        void work(parts, lines, line);
+        gathering.set(key, [each]);
+        void storeAll(parts, gathering, key);
       }
     });
 }
 
+/** By key, of which texts may share a step: those that gather for the next one. There is an entry while a step is under way. */
+type Gathering = Map<string, Waiting[]>;
+
 /** Callers who wait for their documents go before those who do not, so that the two never share a job. */
-const lineOf = ({ callerId, waitSeconds }: ShortText['context']): string =>
+const keyOf = ({ callerId, waitSeconds }: ShortText['context']): string =>
   `${waitSeconds === 0 ? 'patient' : 'waiting'}:${callerId}`;
 
-/** Stores what waits in a line, group by group, until it is empty. Never rejects. */
-async function work(parts: StoreParts, lines: Map<string, Waiting[]>, line: string): Promise<void> {
-  for (let waiting = lines.get(line); waiting && waiting.length > 0; waiting = lines.get(line)) {
+/** Stores the texts of a key, group by group, until none is left. Never rejects. */
+async function storeAll(parts: StoreParts, gathering: Gathering, key: string): Promise<void> {
+  for (let waiting = gathering.get(key); waiting && waiting.length > 0; waiting = gathering.get(key)) {
     const texts = waiting.splice(0, MAX_GROUP);
     try {
       await storeGroup(parts, texts);
@@ -61,7 +64,7 @@ async function work(parts: StoreParts, lines: Map<string, Waiting[]>, line: stri
       for (const { reject } of texts) reject(error);
     }
   }
-  lines.delete(line);
+  gathering.delete(key);
 }
 
 /** Rejects only when a record cannot even be prepared. */
