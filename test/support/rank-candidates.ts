@@ -1,7 +1,7 @@
 import { coveredShare } from '../../src/shared/search/bm25.js';
 import { weighQuery, type TermStatistics } from '../../src/shared/search/query-terms.js';
 import type { Ranker } from '../../src/shared/search/ranking.js';
-import { createSectionShare, foldedShare } from '../../src/shared/search/section-score.js';
+import { createSectionShare, scoreWithSection } from '../../src/shared/search/section-score.js';
 
 /** A chunk that is scored from what is stored of it, without an index. */
 export interface RankedCandidate {
@@ -25,6 +25,6 @@ export function rankCandidates(
   const counts = new Uint8Array(weights.terms.length);
   const shareOf = createSectionShare(weights);
   return Float64Array.from(candidates, ({ terms, section = [terms], similarity }) =>
-    ranker.combine(similarity, foldedShare(coveredShare(terms, weights, counts), shareOf(section))),
+    ranker.combine(similarity, scoreWithSection(coveredShare(terms, weights, counts), shareOf(section))),
   );
 }

@@ -1,4 +1,5 @@
 import type { Candidate } from '../ports.js';
+import { compareCandidates } from './candidates.js';
 
 /**
  * Yields the candidates of at least `minScore`, best first, ties by document and then chunk number. The `k` best and
@@ -12,12 +13,6 @@ export function* bestFirst(
   const scores = Float64Array.from(candidates, ({ score }) => score);
   // With fewer than `k` candidates there is no border: all scores are at least 0.
   const border = scores.sort().at(-k) ?? 0;
-  yield* candidates.filter(({ score }) => score >= minScore && score >= border).sort(compare);
-  yield* candidates.filter(({ score }) => score >= minScore && score < border).sort(compare);
-}
-
-function compare(a: Candidate, b: Candidate): number {
-  if (a.score !== b.score) return b.score - a.score;
-  if (a.documentId !== b.documentId) return a.documentId < b.documentId ? -1 : 1;
-  return a.number - b.number;
+  yield* candidates.filter(({ score }) => score >= minScore && score >= border).sort(compareCandidates);
+  yield* candidates.filter(({ score }) => score >= minScore && score < border).sort(compareCandidates);
 }

@@ -1,4 +1,5 @@
-import type { Candidate, ChunkOfDocument, Index } from '../ports.js';
+import type { Candidate, Index } from '../ports.js';
+import { addressOf, candidateOf } from './candidates.js';
 import type { Confirmation } from './confirmation.js';
 import type { Ranker } from './ranking.js';
 import type { SearchRequest } from './request.js';
@@ -70,7 +71,7 @@ async function findNearest({ index, ranker, request, embed }: FindContext, width
   const limit = width * (k + 2 <= MIN_NEAREST ? MIN_NEAREST : k + SPARE);
   const nearest = await index.vectors.search({ vector: await embed(), callerId, filter, limit, signal });
   return {
-    candidates: nearest.map((each) => withScore(each, ranker.combine(each.score, 0))),
+    candidates: nearest.map((each) => candidateOf(each, ranker.combine(each.score, 0))),
     isCutOff: nearest.length >= limit,
     needed: 0,
     gone: [],
@@ -100,13 +101,13 @@ async function findHybrid({ index, ranker, request, embed }: FindContext, width:
   ]);
   const both = nearest.flatMap((each) => {
     const share = byWords.get(addressOf(each))?.score;
-    return share === undefined ? [] : [withScore(each, ranker.combine(each.score, share))];
+    return share === undefined ? [] : [candidateOf(each, ranker.combine(each.score, share))];
   });
   const scored = [
     ...both,
-    ...onlyNear.map((each, i) => withScore(each, ranker.combine(each.score, shares[i] ?? Number.NaN))),
+    ...onlyNear.map((each, i) => candidateOf(each, ranker.combine(each.score, shares[i] ?? Number.NaN))),
     ...onlyHolding.map((each, i) =>
-      withScore(each, ranker.combine(similarities[i] ?? Number.NaN, each.score)),
+      candidateOf(each, ranker.combine(similarities[i] ?? Number.NaN, each.score)),
     ),
   ];
   // What went away in between has no score.
@@ -119,16 +120,5 @@ async function findHybrid({ index, ranker, request, embed }: FindContext, width:
   };
 }
 
-const withScore = ({ documentId, generation, number }: ChunkOfDocument, score: number): Candidate => ({
-  documentId,
-  generation,
-  number,
-  score,
-});
-
 const byAddress = (candidates: readonly Candidate[]): ReadonlyMap<string, Candidate> =>
   new Map(candidates.map((each) => [addressOf(each), each]));
-
-function addressOf({ generation, number }: ChunkOfDocument): string {
-  return `${generation}:${String(number)}`;
-}

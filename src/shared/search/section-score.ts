@@ -34,7 +34,7 @@ export function leastOwnShare(score: number): number {
 }
 
 /** The score of a chunk. One that holds none of the words scores 0, whatever is around it. */
-export function foldedShare(own: number, section: number): number {
+export function scoreWithSection(own: number, section: number): number {
   return own > 0 ? (own + section) / 2 : 0;
 }
 

@@ -5,7 +5,7 @@ import { coveredShare } from '../../../src/shared/search/bm25.js';
 import { noStatistics, weighQuery } from '../../../src/shared/search/query-terms.js';
 import {
   createSectionShare,
-  foldedShare,
+  scoreWithSection,
   leastOwnShare,
   SECTION_CHUNKS,
   sectionOf,
@@ -36,7 +36,10 @@ describe('the score of a chunk with its section', () => {
           const chunks = all.map(packed);
           const scores = all.map((each, number) => {
             const first = sectionOf(number);
-            return foldedShare(ownShare(each, weights), shareOf(chunks.slice(first, first + SECTION_CHUNKS)));
+            return scoreWithSection(
+              ownShare(each, weights),
+              shareOf(chunks.slice(first, first + SECTION_CHUNKS)),
+            );
           });
           expect(scores).toEqual(scoresOfDocument(chunks, weights).map(({ score }) => score));
         },
@@ -48,7 +51,7 @@ describe('the score of a chunk with its section', () => {
     fc.assert(
       fc.property(text, (alone) => {
         const own = ownShare(alone, wolfSheep);
-        expect(foldedShare(own, createSectionShare(wolfSheep)([packed(alone)]))).toBe(own);
+        expect(scoreWithSection(own, createSectionShare(wolfSheep)([packed(alone)]))).toBe(own);
       }),
     );
   });

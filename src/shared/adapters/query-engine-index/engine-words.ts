@@ -1,21 +1,15 @@
 import { coveredShare } from '../../search/bm25.js';
+import { addressOf, candidateOf, compareAddresses, compareCandidates } from '../../search/candidates.js';
 import { FURTHER_LOOK, leastOwnShare } from '../../search/section-score.js';
 import { weighQuery, type TermStatistics } from '../../search/query-terms.js';
 import { analyzeText } from '../../text/analyze-text.js';
-import type {
-  CallOptions,
-  Candidate,
-  ChunkOfDocument,
-  TermWeights,
-  WordIndex,
-  WordSearch,
-} from '../../ports.js';
+import type { CallOptions, Candidate, TermWeights, WordIndex, WordSearch } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
 import type { FoundChunk } from './chunk-reply.js';
 import type { ChunkSearch } from './chunk-search.js';
 import { planWordPasses, type WordPass } from './plan-word-passes.js';
 import { readField } from './read-field.js';
-import { foldScores, type OwnScore } from './section-scores.js';
+import { scoreWithSections, type OwnScore } from './section-scores.js';
 
 /** Reads how often terms occur in the documents that a caller owns. */
 export type ReadStatistics = (callerId: string, terms: readonly number[]) => Promise<TermStatistics>;
@@ -48,7 +42,7 @@ export function createEngineWords(parts: Parts): WordIndex {
       const limit = request.limit + best.length;
       const others = await inTurn(() => search.any({ ...request, limit }), request);
       const silent = merge([], score(others, weights)).filter(({ own }) => own === 0);
-      return [...best, ...stale, ...silent.slice(0, room).map((each) => candidate(each, 0))];
+      return [...best, ...stale, ...silent.slice(0, room).map((each) => candidateOf(each, 0))];
     },
     scores: async ({ callerId, query, chunks }) => {
       const weights = weighQuery(query, await readStatistics(callerId, termsOf(query)));
@@ -59,7 +53,7 @@ export function createEngineWords(parts: Parts): WordIndex {
         const own = terms ? ownShare(terms, weights, counts) : Number.NaN;
         return { generation, number, own, terms: terms ?? NO_TERMS };
       });
-      return foldScores(client, named, weights);
+      return scoreWithSections(client, named, weights);
     },
   };
 }
@@ -92,9 +86,9 @@ async function findBest(
       weights,
       wanted,
     });
-  const fold = createFold(parts.client, weights);
+  const scoreAll = createScoring(parts.client, weights);
   const reach = async (some: readonly Scored[]) =>
-    (await fold(some)).filter(({ score }) => score >= minScore).sort(compare);
+    (await scoreAll(some)).filter(({ score }) => score >= minScore).sort(compareCandidates);
   const bestOf = async ({ shown, hidden }: Proposals, looked: number): Promise<Best> => {
     const worst = shown[looked - 1];
     const stale = hidden.filter(({ own }) => !worst || own >= worst.own);
@@ -156,25 +150,18 @@ async function runPasses(
 }
 
 /** Returns a function that gives chunks the scores that count their sections, too, and makes each of them once. */
-function createFold(
+function createScoring(
   client: Redis,
   weights: TermWeights,
 ): (chunks: readonly Scored[]) => Promise<Candidate[]> {
   const known = new Map<string, number>();
   return async (chunks) => {
     const missing = chunks.filter((each) => !known.has(addressOf(each)));
-    const scores = missing.length > 0 ? await foldScores(client, missing, weights) : [];
+    const scores = missing.length > 0 ? await scoreWithSections(client, missing, weights) : [];
     for (const [i, each] of missing.entries()) known.set(addressOf(each), scores[i] ?? Number.NaN);
-    return chunks.map((each) => candidate(each, known.get(addressOf(each)) ?? Number.NaN));
+    return chunks.map((each) => candidateOf(each, known.get(addressOf(each)) ?? Number.NaN));
   };
 }
-
-const candidate = ({ documentId, generation, number }: Scored, score: number): Candidate => ({
-  documentId,
-  generation,
-  number,
-  score,
-});
 
 function score(found: readonly FoundChunk[], weights: TermWeights): Scored[] {
   const counts = new Uint8Array(weights.terms.length);
@@ -197,12 +184,3 @@ function merge(first: readonly Scored[], second: readonly Scored[]): Scored[] {
   const all = new Map([...first, ...second].map((each) => [addressOf(each), each]));
   return [...all.values()].sort((a, b) => b.own - a.own || compareAddresses(a, b));
 }
-
-const compare = (a: Candidate, b: Candidate): number => b.score - a.score || compareAddresses(a, b);
-
-function compareAddresses(a: ChunkOfDocument, b: ChunkOfDocument): number {
-  if (a.documentId !== b.documentId) return a.documentId < b.documentId ? -1 : 1;
-  return a.number - b.number;
-}
-
-const addressOf = ({ generation, number }: Scored): string => `${generation}:${String(number)}`;

@@ -1,7 +1,13 @@
 import type { TermWeights } from '../../ports.js';
 import { defineScript, type Redis } from '../../redis/client.js';
 import { keys } from '../../redis/keys.js';
-import { createSectionShare, foldedShare, SECTION_CHUNKS, sectionOf } from '../../search/section-score.js';
+import { addressOf } from '../../search/candidates.js';
+import {
+  createSectionShare,
+  scoreWithSection,
+  SECTION_CHUNKS,
+  sectionOf,
+} from '../../search/section-score.js';
 import { readField } from './read-field.js';
 
 /** A chunk with what it scores by itself. */
@@ -24,7 +30,7 @@ interface Section {
  * Makes the scores of chunks, in their order, of what they score by themselves. It asks once how many chunks the generations
  * have, and reads the other chunks of their sections: at most 7 for each chunk, and none for a document of one chunk.
  */
-export async function foldScores(
+export async function scoreWithSections(
   client: Redis,
   chunks: readonly OwnScore[],
   query: TermWeights,
@@ -47,7 +53,7 @@ export async function foldScores(
   }
   return Float64Array.from(chunks, (each) => {
     const share = shares.get(nameOf(each));
-    return share === undefined ? each.own : foldedShare(each.own, share);
+    return share === undefined ? each.own : scoreWithSection(each.own, share);
   });
 }
 
@@ -84,8 +90,6 @@ async function readCounts(
   return new Map(generations.map((generation, i) => [generation, Number(counts[i])]));
 }
 
-const addressOf = ({ generation, number }: Pick<OwnScore, 'generation' | 'number'>): string =>
-  `${generation}:${String(number)}`;
 /** The address of the first chunk of its section. */
 const nameOf = ({ generation, number }: OwnScore): string =>
   addressOf({ generation, number: sectionOf(number) });

@@ -71,11 +71,11 @@ interface Among {
 /** Orders the chunks that score highest by themselves by the score that counts their sections, too. */
 function findBest(tables: Tables, request: WordsRequest, among: Among): TopChunks {
   const { limit, enough, minScore } = request;
-  const { folded } = among.scores;
+  const { withSection } = among.scores;
   const orderedOf = (ranked: TopChunks): TopChunks => {
     const top = createTopChunks(Math.min(limit, among.available), tables.compare);
     ranked.each((slot, own) => {
-      const share = folded(slot, own);
+      const share = withSection(slot, own);
       if (share >= minScore) top.offer(slot, share);
     });
     return top;
@@ -102,7 +102,7 @@ function bestByThemselves(
   if (few) for (const slot of few.filter(isAllowed)) offer(slot, scores.own(slot));
   else {
     const take = (slot: number) => {
-      offer(slot, scores.likely(slot));
+      offer(slot, scores.ownOfLikely(slot));
     };
     const likely = createLikelyChunks({
       limit: looked,
@@ -126,8 +126,8 @@ function bestByThemselves(
 
 /** Returns a function that scores a chunk by the words of the query. */
 export function scoreWords(tables: Tables, asked: WordsQuery): (slot: number) => number {
-  const { likely, folded } = createSectionScores(tables, weigh(tables, asked));
-  return (slot) => folded(slot, likely(slot));
+  const { ownOfLikely, withSection } = createSectionScores(tables, weigh(tables, asked));
+  return (slot) => withSection(slot, ownOfLikely(slot));
 }
 
 /** Weighs the words of a query by the statistics of the documents that the caller owns. */

@@ -1,6 +1,6 @@
 import type { TermWeights } from '../../../ports.js';
 import { coveredShare } from '../../../search/bm25.js';
-import { createSectionShare, foldedShare } from '../../../search/section-score.js';
+import { createSectionShare, scoreWithSection } from '../../../search/section-score.js';
 import type { ChunkTable } from '../tables/chunk-table.js';
 import type { SlotPositions } from './slot-positions.js';
 import { createPostedSections } from './posted-sections.js';
@@ -13,10 +13,10 @@ interface Tables {
 export interface SectionScores {
   /** What a chunk scores by itself. */
   readonly own: (slot: number) => number;
-  /** The same of a chunk whose score is likely to be asked for next: it computes the share of the section, too. */
-  readonly likely: (slot: number) => number;
-  /** Its score. @param own what it scores by itself */
-  readonly folded: (slot: number, own: number) => number;
+  /** The same, of a chunk whose score with its section is likely to be asked for next: what the section covers is kept. */
+  readonly ownOfLikely: (slot: number) => number;
+  /** The score of a chunk, which counts its section. @param own what it scores by itself */
+  readonly withSection: (slot: number, own: number) => number;
 }
 
 /** Scores chunks by the words of a query. Each section is read once. */
@@ -37,7 +37,7 @@ export function createSectionScores(
     const packed = terms.read(slot);
     return packed ? coveredShare(packed, query, counts) : 0;
   };
-  const likely = (slot: number): number => {
+  const ownOfLikely = (slot: number): number => {
     const first = links.sectionOf(slot);
     if (known.has(first) || isAlone(slot, first)) return own(slot);
     const shares = posted(slotsOf(links, first), slot);
@@ -49,15 +49,15 @@ export function createSectionScores(
     const slots = slotsOf(links, first);
     return posted(slots, slot)?.section ?? shareOf(slots.flatMap((each) => terms.read(each) ?? []));
   };
-  const folded = (slot: number, share: number): number => {
+  const withSection = (slot: number, share: number): number => {
     const first = links.sectionOf(slot);
     // A chunk without any of the words scores 0 whatever is around it, and one alone scores what it does by itself.
     if (share === 0 || isAlone(slot, first)) return share;
     const section = known.get(first) ?? sectionOf(slot, first);
     known.set(first, section);
-    return foldedShare(share, section);
+    return scoreWithSection(share, section);
   };
-  return { own, likely, folded };
+  return { own, ownOfLikely, withSection };
 }
 
 /** The chunks of a section, in their order. */
