@@ -5,7 +5,7 @@ import { packCandidates, type PackedCandidates, type ScoredSlots } from '../pack
 import { createSlotPositions, type SlotPositions } from '../postings/slot-positions.js';
 import { createScratch } from '../postings/score-segment.js';
 import { createShard } from '../postings/shard.js';
-import { searchWords, scoreWords } from '../postings/search-words.js';
+import { searchWords, scoreWords } from '../postings/search/search-words.js';
 import { createMasks, type Masks } from '../scan/masks.js';
 import { createSelection } from '../scan/selection.js';
 import { createStoredVectors } from '../scan/stored-vectors.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createLikelyChunks } from '../../../../../src/shared/adapters/exact-index/postings/likely-chunks.js';
+import { createLikelyChunks } from '../../../../../src/shared/adapters/exact-index/postings/search/likely-chunks.js';
 import { MAX_LISTS } from '../../../../../src/shared/adapters/exact-index/postings/segment-columns.js';
 import { spareOf } from '../../../../../src/shared/adapters/exact-index/postings/offers.js';
 import {
@@ -8,7 +8,7 @@ import {
   type ShardParts,
 } from '../../../../../src/shared/adapters/exact-index/postings/shard.js';
 import { WINDOW } from '../../../../../src/shared/adapters/exact-index/postings/segment.js';
-import { createTopChunks } from '../../../../../src/shared/adapters/exact-index/postings/top-chunks.js';
+import { createTopChunks } from '../../../../../src/shared/adapters/exact-index/postings/search/top-chunks.js';
 import type { TermWeights } from '../../../../../src/shared/ports.js';
 import { coveredShare } from '../../../../../src/shared/search/bm25.js';
 import { packTerms, unpackTerms } from '../../../../../src/shared/text/packed-terms.js';

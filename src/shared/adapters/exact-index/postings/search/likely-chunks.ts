@@ -1,4 +1,4 @@
-import type { Offers } from './offers.js';
+import type { Offers } from '../offers.js';
 
 /**
  * Gathers the chunks that may be among the best by sums that differ from their scores in the last digits, so that only

@@ -1,16 +1,16 @@
-import type { TermWeights } from '../../../ports.js';
-import { FURTHER_LOOK, leastOwnShare } from '../../../search/section-score.js';
-import { noStatistics, weighQuery, type TermStatistics } from '../../../search/query-terms.js';
-import { analyzeText } from '../../../text/analyze-text.js';
-import type { MirroredDocument } from '../mirror/mirrored.js';
-import { fewSlots } from '../scan/few-slots.js';
-import type { Mask } from '../scan/working-mask.js';
-import type { ChunkTable } from '../tables/chunk-table.js';
-import type { Partition, Partitions } from '../tables/partitions.js';
-import type { ScoredSlots } from '../packed-candidates.js';
+import type { TermWeights } from '../../../../ports.js';
+import { FURTHER_LOOK, leastOwnShare } from '../../../../search/section-score.js';
+import { noStatistics, weighQuery, type TermStatistics } from '../../../../search/query-terms.js';
+import { analyzeText } from '../../../../text/analyze-text.js';
+import type { MirroredDocument } from '../../mirror/mirrored.js';
+import { fewSlots } from '../../scan/few-slots.js';
+import type { Mask } from '../../scan/working-mask.js';
+import type { ChunkTable } from '../../tables/chunk-table.js';
+import type { Partition, Partitions } from '../../tables/partitions.js';
+import type { ScoredSlots } from '../../packed-candidates.js';
 import { createLikelyChunks } from './likely-chunks.js';
-import { spareOf } from './offers.js';
-import type { SlotPositions } from './slot-positions.js';
+import { spareOf } from '../offers.js';
+import type { SlotPositions } from '../slot-positions.js';
 import { createSectionScores, type SectionScores } from './section-scores.js';
 import { createTopChunks, type CompareSlots, type TopChunks } from './top-chunks.js';
 

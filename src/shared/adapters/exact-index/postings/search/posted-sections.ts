@@ -1,7 +1,7 @@
-import type { TermWeights } from '../../../ports.js';
-import { sectionShare } from '../../../search/section-score.js';
-import type { SlotPositions } from './slot-positions.js';
-import { placeOf, WINDOW, type Segment } from './segment.js';
+import type { TermWeights } from '../../../../ports.js';
+import { sectionShare } from '../../../../search/section-score.js';
+import type { SlotPositions } from '../slot-positions.js';
+import { placeOf, WINDOW, type Segment } from '../segment.js';
 
 interface Shares {
   readonly section: number;

@@ -1,8 +1,8 @@
-import type { TermWeights } from '../../../ports.js';
-import { coveredShare } from '../../../search/bm25.js';
-import { createSectionShare, scoreWithSection } from '../../../search/section-score.js';
-import type { ChunkTable } from '../tables/chunk-table.js';
-import type { SlotPositions } from './slot-positions.js';
+import type { TermWeights } from '../../../../ports.js';
+import { coveredShare } from '../../../../search/bm25.js';
+import { createSectionShare, scoreWithSection } from '../../../../search/section-score.js';
+import type { ChunkTable } from '../../tables/chunk-table.js';
+import type { SlotPositions } from '../slot-positions.js';
 import { createPostedSections } from './posted-sections.js';
 
 interface Tables {
