@@ -11,8 +11,8 @@ import { createChunkSearch } from './chunk-search.js';
 import { chunkIndex, documentIndex, type VectorAlgorithm, type VectorSpace } from './definition.js';
 import { toIndexUnavailable } from './engine.js';
 import { createEngineVectors } from './engine-vectors.js';
-import { createEngineWords, type ReadStatistics } from './engine-words.js';
-import { createLifecycle, type Lifecycle } from './lifecycle.js';
+import { createEngineWords, type ReadStatistics } from './words/engine-words.js';
+import { createLifecycle, type Lifecycle } from './lifecycle/lifecycle.js';
 import { createListing } from './listing.js';
 
 export type { VectorAlgorithm };

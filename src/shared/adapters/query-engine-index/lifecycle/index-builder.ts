@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Redis } from '../../redis/client.js';
-import { chunkIndex, CHUNK_INDEXES, type VectorSpace } from './definition.js';
-import { createEngine } from './engine.js';
+import type { Redis } from '../../../redis/client.js';
+import { chunkIndex, CHUNK_INDEXES, type VectorSpace } from '../definition.js';
+import { createEngine } from '../engine.js';
 
 const POLL_MILLISECONDS = 200;
 

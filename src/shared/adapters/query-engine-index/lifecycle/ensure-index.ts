@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { UnavailableError } from '../../errors.js';
-import type { OnProblem } from '../../ports.js';
-import { hasShape, type IndexDefinition } from './definition.js';
-import type { Engine } from './engine.js';
+import { UnavailableError } from '../../../errors.js';
+import type { OnProblem } from '../../../ports.js';
+import { hasShape, type IndexDefinition } from '../definition.js';
+import type { Engine } from '../engine.js';
 
 const POLL_MILLISECONDS = 100;
 /** The progress of an index that is being built is reported once in this many polls. */

@@ -1,6 +1,6 @@
-import type { OnProblem } from '../../ports.js';
-import type { IndexDefinition } from './definition.js';
-import type { Engine, IndexInfo } from './engine.js';
+import type { OnProblem } from '../../../ports.js';
+import type { IndexDefinition } from '../definition.js';
+import type { Engine, IndexInfo } from '../engine.js';
 
 /** Looks at the indexes that serve, and reports what keeps hashes from being found. */
 export interface Inspection {

@@ -1,28 +1,29 @@
-import { coveredShare } from '../../search/bm25.js';
-import { addressOf, candidateOf, compareAddresses, compareCandidates } from '../../search/candidates.js';
-import { FURTHER_LOOK, leastOwnShare } from '../../search/section-score.js';
-import { weighQuery, type TermStatistics } from '../../search/query-terms.js';
-import { analyzeText } from '../../text/analyze-text.js';
-import type { CallOptions, Candidate, TermWeights, WordIndex, WordSearch } from '../../ports.js';
-import type { Redis } from '../../redis/client.js';
-import type { FoundChunk } from './chunk-reply.js';
-import type { ChunkSearch } from './chunk-search.js';
-import { planWordPasses, type WordPass } from './plan-word-passes.js';
-import { readField } from './read-field.js';
-import { scoreWithSections, type OwnScore } from './section-scores.js';
+import type { Candidate, TermWeights, WordIndex, WordSearch } from '../../../ports.js';
+import type { Redis } from '../../../redis/client.js';
+import { addressOf, candidateOf, compareAddresses, compareCandidates } from '../../../search/candidates.js';
+import { weighQuery, type TermStatistics } from '../../../search/query-terms.js';
+import { FURTHER_LOOK } from '../../../search/section-score.js';
+import { analyzeText } from '../../../text/analyze-text.js';
+import type { ChunkSearch } from '../chunk-search.js';
+import { readField } from '../read-field.js';
+import { planWordPasses } from './plan-word-passes.js';
+import {
+  isCertain,
+  runWordPasses,
+  scoreThemselves,
+  type PassParts,
+  type Proposals,
+  type ProposedChunk,
+} from './run-word-passes.js';
+import { ownShare, scoreWithSections } from './section-scores.js';
 
 /** Reads how often terms occur in the documents that a caller owns. */
 export type ReadStatistics = (callerId: string, terms: readonly number[]) => Promise<TermStatistics>;
 
-interface Parts {
+interface Parts extends PassParts {
   readonly client: Redis;
   readonly search: Pick<ChunkSearch, 'byTerms' | 'any'>;
   readonly readStatistics: ReadStatistics;
-  /** Asks the engine in the caller's turn. */
-  readonly inTurn: <Answer>(
-    query: () => Promise<Answer>,
-    options: CallOptions & { readonly callerId: string },
-  ) => Promise<Answer>;
 }
 
 /**
@@ -41,7 +42,8 @@ export function createEngineWords(parts: Parts): WordIndex {
       // Those that hold words may be among them again.
       const limit = request.limit + best.length;
       const others = await inTurn(() => search.any({ ...request, limit }), request);
-      const silent = merge([], score(others, weights)).filter(({ own }) => own === 0);
+      const silent = scoreThemselves(others, weights).filter(({ own }) => own === 0);
+      silent.sort(compareAddresses);
       return [...best, ...stale, ...silent.slice(0, room).map((each) => candidateOf(each, 0))];
     },
     scores: async ({ callerId, query, chunks }) => {
@@ -61,10 +63,6 @@ export function createEngineWords(parts: Parts): WordIndex {
 const NO_TERMS = new Uint8Array(0);
 const termsOf = (query: string): readonly number[] => [...analyzeText(query).counts.keys()];
 
-interface Scored extends OwnScore {
-  readonly documentId: string;
-}
-
 /** Candidates with the scores that count their sections, too. */
 interface Best {
   /** The best, in their order. */
@@ -81,13 +79,13 @@ async function findBest(
 ): Promise<Best> {
   const { limit, enough = limit, minScore } = request;
   const propose = (wanted: number) =>
-    runPasses(parts, request, {
+    runWordPasses(parts, request, {
       passes: planWordPasses({ ...request, limit: wanted }, statistics),
       weights,
       wanted,
     });
   const scoreAll = createScoring(parts.client, weights);
-  const reach = async (some: readonly Scored[]) =>
+  const reach = async (some: readonly ProposedChunk[]) =>
     (await scoreAll(some)).filter(({ score }) => score >= minScore).sort(compareCandidates);
   const bestOf = async ({ shown, hidden }: Proposals, looked: number): Promise<Best> => {
     const worst = shown[looked - 1];
@@ -102,58 +100,11 @@ async function findBest(
   return bestOf(isCertain(proposals, further) ? proposals : await propose(further), further);
 }
 
-/** What passes propose, those that score highest by themselves first. */
-interface Proposals {
-  readonly shown: readonly Scored[];
-  /** Of hidden generations. */
-  readonly hidden: readonly Scored[];
-  /** The highest score by itself of a chunk that was left out. */
-  readonly upperBound: number;
-  /** Whether there may be more chunks that hold the terms. */
-  readonly isCutOff: boolean;
-}
-
-function isCertain({ shown, upperBound, isCutOff }: Proposals, wanted: number): boolean {
-  const lowest = shown[wanted - 1]?.own ?? 0;
-  return lowest > 0 ? lowest >= upperBound : upperBound === 0 && !isCutOff;
-}
-
-/** Runs passes until the wanted candidates are certain. */
-async function runPasses(
-  { search, inTurn }: Parts,
-  request: WordSearch,
-  {
-    passes,
-    weights,
-    wanted,
-  }: { readonly passes: readonly WordPass[]; readonly weights: TermWeights; readonly wanted: number },
-): Promise<Proposals> {
-  const least = leastOwnShare(request.minScore);
-  const hidden = new Set<string>();
-  let all: Scored[] = [];
-  let proposals: Proposals = { shown: [], hidden: [], upperBound: 0, isCutOff: false };
-  for (const { terms, limit, upperBound } of passes) {
-    const found = await inTurn(() => search.byTerms({ ...request, terms, limit }), request);
-    for (const generation of found.hidden) hidden.add(generation);
-    all = merge(all, score(found.candidates, weights));
-    const holding = all.filter(({ own }) => own > 0 && own >= least);
-    proposals = {
-      shown: holding.filter(({ generation }) => !hidden.has(generation)),
-      hidden: holding.filter(({ generation }) => hidden.has(generation)),
-      upperBound,
-      isCutOff: found.candidates.length >= limit,
-    };
-    const lowest = proposals.shown[wanted - 1]?.own ?? 0;
-    if (lowest > 0 && lowest >= upperBound) break;
-  }
-  return proposals;
-}
-
 /** Returns a function that gives chunks the scores that count their sections, too, and makes each of them once. */
 function createScoring(
   client: Redis,
   weights: TermWeights,
-): (chunks: readonly Scored[]) => Promise<Candidate[]> {
+): (chunks: readonly ProposedChunk[]) => Promise<Candidate[]> {
   const known = new Map<string, number>();
   return async (chunks) => {
     const missing = chunks.filter((each) => !known.has(addressOf(each)));
@@ -161,26 +112,4 @@ function createScoring(
     for (const [i, each] of missing.entries()) known.set(addressOf(each), scores[i] ?? Number.NaN);
     return chunks.map((each) => candidateOf(each, known.get(addressOf(each)) ?? Number.NaN));
   };
-}
-
-function score(found: readonly FoundChunk[], weights: TermWeights): Scored[] {
-  const counts = new Uint8Array(weights.terms.length);
-  return found.map(({ documentId, generation, number, terms }) => ({
-    documentId,
-    generation,
-    number,
-    terms,
-    own: ownShare(terms, weights, counts),
-  }));
-}
-
-/** What a chunk scores by itself. */
-function ownShare(terms: Uint8Array, weights: TermWeights, counts: Uint8Array): number {
-  return terms.length > 0 ? coveredShare(terms, weights, counts) : 0;
-}
-
-/** Both lists without repetitions, best first, ties by document id and then chunk number. */
-function merge(first: readonly Scored[], second: readonly Scored[]): Scored[] {
-  const all = new Map([...first, ...second].map((each) => [addressOf(each), each]));
-  return [...all.values()].sort((a, b) => b.own - a.own || compareAddresses(a, b));
 }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { UnavailableError } from '../../errors.js';
-import type { OnProblem } from '../../ports.js';
-import type { Redis } from '../../redis/client.js';
+import { UnavailableError } from '../../../errors.js';
+import type { OnProblem } from '../../../ports.js';
+import type { Redis } from '../../../redis/client.js';
 import { ensureIndex } from './ensure-index.js';
-import type { IndexDefinition } from './definition.js';
-import { createEngine, isMissing, toIndexUnavailable } from './engine.js';
+import type { IndexDefinition } from '../definition.js';
+import { createEngine, isMissing, toIndexUnavailable } from '../engine.js';
 import { createInspection, type Inspection } from './inspection.js';
 
 const RETRY_MILLISECONDS = 1_000;

@@ -1,14 +1,15 @@
-import type { TermWeights } from '../../ports.js';
-import { defineScript, type Redis } from '../../redis/client.js';
-import { keys } from '../../redis/keys.js';
-import { addressOf } from '../../search/candidates.js';
+import type { TermWeights } from '../../../ports.js';
+import { defineScript, type Redis } from '../../../redis/client.js';
+import { keys } from '../../../redis/keys.js';
+import { coveredShare } from '../../../search/bm25.js';
+import { addressOf } from '../../../search/candidates.js';
 import {
   createSectionShare,
   scoreWithSection,
   SECTION_CHUNKS,
   sectionOf,
-} from '../../search/section-score.js';
-import { readField } from './read-field.js';
+} from '../../../search/section-score.js';
+import { readField } from '../read-field.js';
 
 /** A chunk with what it scores by itself. */
 export interface OwnScore {
@@ -18,6 +19,11 @@ export interface OwnScore {
   readonly own: number;
   /** Its packed terms. */
   readonly terms: Uint8Array;
+}
+
+/** What a chunk scores by itself. */
+export function ownShare(terms: Uint8Array, weights: TermWeights, counts: Uint8Array): number {
+  return terms.length > 0 ? coveredShare(terms, weights, counts) : 0;
 }
 
 /** Chunks of one section, by number. */

@@ -1,4 +1,9 @@
-import { heaviestTerms, weightOf, type TermStatistics, type WeightedTerm } from '../../search/query-terms.js';
+import {
+  heaviestTerms,
+  weightOf,
+  type TermStatistics,
+  type WeightedTerm,
+} from '../../../search/query-terms.js';
 
 /** Postings are searched for this many terms, since an engine reads all chunks of each. */
 const MAX_SEARCHED_TERMS = 64;

@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import {
   planWordPasses,
   type WordPass,
-} from '../../../../src/shared/adapters/query-engine-index/plan-word-passes.js';
-import { noStatistics, type TermStatistics } from '../../../../src/shared/search/query-terms.js';
-import { createLexicalRanker } from '../../../../src/shared/search/ranking.js';
-import { analyzeText, hashTerm } from '../../../../src/shared/text/analyze-text.js';
-import { packTerms } from '../../../../src/shared/text/packed-terms.js';
-import { rankCandidates } from '../../../support/rank-candidates.js';
+} from '../../../../../src/shared/adapters/query-engine-index/words/plan-word-passes.js';
+import { noStatistics, type TermStatistics } from '../../../../../src/shared/search/query-terms.js';
+import { createLexicalRanker } from '../../../../../src/shared/search/ranking.js';
+import { analyzeText, hashTerm } from '../../../../../src/shared/text/analyze-text.js';
+import { packTerms } from '../../../../../src/shared/text/packed-terms.js';
+import { rankCandidates } from '../../../../support/rank-candidates.js';
 
 const WORDS = ['harbour', 'signal', 'ledger', 'crane', 'wagon', 'copper', 'people'];
 

@@ -1,0 +1,87 @@
+import type { CallOptions, TermWeights, WordSearch } from '../../../ports.js';
+import { addressOf, compareAddresses } from '../../../search/candidates.js';
+import { leastOwnShare } from '../../../search/section-score.js';
+import type { FoundChunk } from '../chunk-reply.js';
+import type { ChunkSearch } from '../chunk-search.js';
+import type { WordPass } from './plan-word-passes.js';
+import { ownShare, type OwnScore } from './section-scores.js';
+
+export interface PassParts {
+  readonly search: Pick<ChunkSearch, 'byTerms'>;
+  /** Asks the engine in the caller's turn. */
+  readonly inTurn: <Answer>(
+    query: () => Promise<Answer>,
+    options: CallOptions & { readonly callerId: string },
+  ) => Promise<Answer>;
+}
+
+/** A chunk that the engine proposes, with what it scores by itself. */
+export interface ProposedChunk extends OwnScore {
+  readonly documentId: string;
+}
+
+/** What passes propose, those that score highest by themselves first. */
+export interface Proposals {
+  readonly shown: readonly ProposedChunk[];
+  /** Of hidden generations. */
+  readonly hidden: readonly ProposedChunk[];
+  /** The highest score by itself of a chunk that was left out. */
+  readonly upperBound: number;
+  /** Whether there may be more chunks that hold the terms. */
+  readonly isCutOff: boolean;
+}
+
+/** Whether the wanted chunks that score highest by themselves are all among the proposals. */
+export function isCertain({ shown, upperBound, isCutOff }: Proposals, wanted: number): boolean {
+  const lowest = shown[wanted - 1]?.own ?? 0;
+  return lowest > 0 ? lowest >= upperBound : upperBound === 0 && !isCutOff;
+}
+
+/** Runs passes until the wanted candidates are certain. */
+export async function runWordPasses(
+  { search, inTurn }: PassParts,
+  request: WordSearch,
+  {
+    passes,
+    weights,
+    wanted,
+  }: { readonly passes: readonly WordPass[]; readonly weights: TermWeights; readonly wanted: number },
+): Promise<Proposals> {
+  const least = leastOwnShare(request.minScore);
+  const hidden = new Set<string>();
+  let all: ProposedChunk[] = [];
+  let proposals: Proposals = { shown: [], hidden: [], upperBound: 0, isCutOff: false };
+  for (const { terms, limit, upperBound } of passes) {
+    const found = await inTurn(() => search.byTerms({ ...request, terms, limit }), request);
+    for (const generation of found.hidden) hidden.add(generation);
+    all = merge(all, scoreThemselves(found.candidates, weights));
+    const holding = all.filter(({ own }) => own > 0 && own >= least);
+    proposals = {
+      shown: holding.filter(({ generation }) => !hidden.has(generation)),
+      hidden: holding.filter(({ generation }) => hidden.has(generation)),
+      upperBound,
+      isCutOff: found.candidates.length >= limit,
+    };
+    const lowest = proposals.shown[wanted - 1]?.own ?? 0;
+    if (lowest > 0 && lowest >= upperBound) break;
+  }
+  return proposals;
+}
+
+/** Scores chunks by themselves. */
+export function scoreThemselves(found: readonly FoundChunk[], weights: TermWeights): ProposedChunk[] {
+  const counts = new Uint8Array(weights.terms.length);
+  return found.map(({ documentId, generation, number, terms }) => ({
+    documentId,
+    generation,
+    number,
+    terms,
+    own: ownShare(terms, weights, counts),
+  }));
+}
+
+/** Both lists without repetitions, best first, ties by document id and then chunk number. */
+function merge(first: readonly ProposedChunk[], second: readonly ProposedChunk[]): ProposedChunk[] {
+  const all = new Map([...first, ...second].map((each) => [addressOf(each), each]));
+  return [...all.values()].sort((a, b) => b.own - a.own || compareAddresses(a, b));
+}
