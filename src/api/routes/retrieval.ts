@@ -42,7 +42,8 @@ const search = {
   filters: bodyFilters,
   k: optionalNullOr(jsonInteger({ ge: 1, le: 1000 }), 4).describe('How many results are returned at most.'),
   min_score: optionalNullOr(jsonFloat({ ge: 0, le: 1 }), 0).describe(
-    'Results with a lower `score` are left out, whatever the `ranking`.',
+    'Results with a lower `score` are left out, whatever the `ranking`. In scores by words, ' +
+      'the chunks around a chunk count as much as the chunk itself: where they say little of what is asked, it scores lower.',
   ),
   ranking: optionalNull(z.enum(RANKINGS)).describe(RANKING_DESCRIPTION),
 };

@@ -6,7 +6,7 @@ import type { MeasuredText } from './embedding-calls.js';
 export interface EmbeddingOptions {
   /** How long texts wait for others while requests are under way; about as long as a request to the provider takes. */
   readonly maxWaitMilliseconds: number;
-  /** Requests to the provider at the same time. */
+  /** Requests to the provider at the same time with texts of documents; four times as many may be with queries. */
   readonly maxInFlight?: number;
 }
 
@@ -27,9 +27,11 @@ export interface Embedding {
 }
 
 const QUERY_WAIT_MILLISECONDS = 2;
+/** Few, since each holds as many texts as wait, and providers limit the number of requests. */
+const REQUESTS_AT_ONCE = 4;
 
 export function createEmbedding(embedder: Embedder, options: EmbeddingOptions): Embedding {
-  const { maxWaitMilliseconds, maxInFlight = 4 } = options;
+  const { maxWaitMilliseconds, maxInFlight = REQUESTS_AT_ONCE } = options;
   const { limits } = embedder;
   const documents = createEmbeddingBatcher({
     send: (texts, call) => embedder.embedDocuments(texts, call),
@@ -39,6 +41,7 @@ export function createEmbedding(embedder: Embedder, options: EmbeddingOptions): 
   });
   const queries = gatherQueries(embedder, {
     maxWaitMilliseconds: Math.min(maxWaitMilliseconds, QUERY_WAIT_MILLISECONDS),
+    // They are short, and somebody waits for each.
     maxInFlight: 4 * maxInFlight,
   });
   return {
