@@ -74,7 +74,7 @@ export const makeMirror: MakeEngine<Float32Array> = () => {
       const readMask = await mirror.prepare({ callerId: CALLER, filter: null }, always);
       const mask = readMask?.();
       if (!mask) throw new Error('the mirror made no mask');
-      return hits(mirror.search({ callerId: CALLER, vector, limit: K, mask }));
+      return hits(mirror.searchVectors({ callerId: CALLER, vector, limit: K, mask }));
     },
   };
 };

@@ -75,9 +75,9 @@ function createVectorIndex(ask: Ask): VectorIndex {
   return {
     search: async ({ vector, callerId, filter, limit, signal }) => {
       // The copy is needed, since sending a view would send the whole buffer behind it.
-      const question = { type: 'search', vector: vector.slice(), callerId, filter, limit } as const;
+      const question = { type: 'vectors', vector: vector.slice(), callerId, filter, limit } as const;
       const answer = await ask(question, signal);
-      return answer.type === 'search' ? answer.candidates : mismatch();
+      return answer.type === 'candidates' ? answer.candidates : mismatch();
     },
     similarities: async ({ vector, callerId, chunks, signal }) => {
       const question = { type: 'similarities', vector: vector.slice(), callerId, chunks } as const;
@@ -95,7 +95,7 @@ function createWordIndex(ask: Ask): WordIndex {
         { type: 'words', ...asked, mayBeUnconfirmed: onUnconfirmed !== undefined },
         signal,
       );
-      if (answer.type !== 'search') return mismatch();
+      if (answer.type !== 'candidates') return mismatch();
       if (answer.state) onUnconfirmed?.(answer.state);
       return answer.candidates;
     },

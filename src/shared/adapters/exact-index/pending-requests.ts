@@ -4,8 +4,8 @@ import type { Answer } from './protocol.js';
 
 /** An answer as the asking thread's callers get it. */
 export type Reply =
-  | { readonly type: 'search'; readonly candidates: Candidate[]; readonly state: DataState | null }
-  | Exclude<Answer, { type: 'search' }>;
+  | { readonly type: 'candidates'; readonly candidates: Candidate[]; readonly state: DataState | null }
+  | Exclude<Answer, { type: 'candidates' }>;
 
 /** The end of a request: calling it returns the answer or throws. */
 export type Outcome = () => Reply;

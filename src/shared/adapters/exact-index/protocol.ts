@@ -5,7 +5,7 @@ import type { PackedCandidates } from './packed-candidates.js';
 /** What the asking thread asks for. */
 export type Question =
   | {
-      readonly type: 'search';
+      readonly type: 'vectors';
       readonly callerId: string;
       readonly filter: Filter | null;
       readonly vector: Float32Array;
@@ -55,7 +55,7 @@ export type Request =
 
 export type Answer =
   | {
-      readonly type: 'search';
+      readonly type: 'candidates';
       readonly found: PackedCandidates;
       /** What it was computed from; null when Redis was asked meanwhile whether that is all. */
       readonly state: DataState | null;

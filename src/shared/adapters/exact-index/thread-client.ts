@@ -119,10 +119,10 @@ function receive(message: Message, asking: Asking, onProblem: OnProblem): void {
 }
 
 function unpack(answer: Answer): Outcome {
-  if (answer.type !== 'search') return () => answer;
+  if (answer.type !== 'candidates') return () => answer;
   try {
     const candidates = unpackCandidates(answer.found);
-    return () => ({ type: 'search', candidates, state: answer.state });
+    return () => ({ type: 'candidates', candidates, state: answer.state });
   } catch (error) {
     return () => {
       throw error;

@@ -1,24 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { z } from 'zod';
-import { canRead } from '../../access/access.js';
 import { vectorSetSchema } from '../../data-set/stored-vectors.js';
-import type { DataState } from '../../ports.js';
-import { PAGE_SIZE } from './mirror/chunk-loading/chunk-load.js';
+import { createAnswerQuestion } from './answer-question.js';
 import { createFollower } from './mirror/follower.js';
 import { coalesceRuns } from './mirror/coalesce-runs.js';
-import { createMirror, HELD_VECTORS, type Mirror } from './mirror/mirror.js';
+import { createMirror, HELD_VECTORS } from './mirror/mirror.js';
 import { createMirrorClient } from './mirror/client.js';
-import type { MissingChunks } from './mirror/chunk-loading/missing-chunks.js';
 import { createPresence } from './mirror/presence.js';
-import type { Answer, Message, Question, Request } from './protocol.js';
+import type { Answer, Message, Request } from './protocol.js';
 import { createQuietTimes } from './quiet-times.js';
 import { loadKernels } from './kernels.js';
 import { createSlices } from './scan/slices.js';
-import type { Mask } from './scan/working-mask.js';
-import { messageOf, NotServing, withinDeadline } from './within-deadline.js';
+import { messageOf, NotServing } from './within-deadline.js';
 
-/** The thread that mirrors the data, follows its changes and scans. The asking thread's event loop does none of that. */
+/* The thread that mirrors the data, follows its changes and answers. The asking thread's event loop does none of that. */
+
 const SYNC_INTERVAL_MS = 1_000;
 const RETRY_INTERVAL_MS = 100;
 const CHUNKS_TO_WARN_AT = 100_000;
@@ -88,8 +85,17 @@ const follower = createFollower({
   },
 });
 const freshness = coalesceRuns(() => follower.sync());
-/** While changes come, an unconfirmed answer would often have to be computed again. */
-const isQuiet = createQuietTimes(() => mirror.changes);
+const answerQuestion = createAnswerQuestion({
+  mirror,
+  follower,
+  slices,
+  catchUp: () => freshness.wait(),
+  isQuiet: createQuietTimes(() => mirror.changes),
+  runId: () => runId,
+  requireLoaded: () => {
+    if (state === 'loading') throw new NotServing('the index is loading');
+  },
+});
 
 function show(next: 'loading' | 'ready'): void {
   if (next !== state) send({ type: 'state', state: next });
@@ -127,7 +133,10 @@ async function serve(request: Exclude<Request, { cancelled: number }>): Promise<
   const { id } = request;
   waiting.add(id);
   try {
-    const answer = 'question' in request ? await answerTo(request) : await untilLoaded(request.missing);
+    const answer =
+      'question' in request
+        ? await answerQuestion({ ...request, isWanted: () => waiting.has(id) })
+        : await untilLoaded(request.missing);
     if (answer) send({ type: 'answer', id, answer }, transferred(answer));
   } catch (error) {
     if (!waiting.has(id)) return;
@@ -138,118 +147,15 @@ async function serve(request: Exclude<Request, { cancelled: number }>): Promise<
   }
 }
 
-/** @returns null when nobody waits for the answer any more */
-async function answerTo({
-  id,
-  question,
-  hasWaited,
-}: Extract<Request, { question: Question }>): Promise<Answer | null> {
-  requireLoaded();
-  if (question.type === 'words' && question.mayBeUnconfirmed && isQuiet()) {
-    const readMask = await prepareMask(id, question);
-    if (!readMask) return null;
-    requireLoaded();
-    const seen = presentState();
-    if (seen) return answerFrom(mirror, question, { mask: readMask(), seen });
-  }
-  await withinDeadline(freshness.wait());
-  // What is published from now on need not be found.
-  const missing = readsChunks(question) && !hasWaited ? [...follower.missing.values()] : [];
-  for (;;) {
-    const readMask = await prepareMask(id, question);
-    await prepareVectors(id, question);
-    if (!readMask) return null;
-    // The mirror may have started over while the mask was computed.
-    requireLoaded();
-    const mask = readMask();
-    const isWanted = ({ documentId }: MissingChunks) => mayBeFound(documentId, question, mask);
-    const lacking = missing.filter((each) => !each.isOver && isWanted(each));
-    if (lacking.length === 0) return answerFrom(mirror, question, { mask, seen: null });
-    if (sumOf(lacking) > PAGE_SIZE) return { type: 'missing', missing: lacking.map(({ number }) => number) };
-    // This takes a few milliseconds, less than asking again.
-    await withinDeadline(Promise.all(lacking.map(({ over }) => over)));
-  }
-}
-
-/** What the mirror has seen; null while it is not certain, or lacks chunks of it. */
-function presentState(): DataState | null {
-  const { head, missing } = follower;
-  // Without a run id, nobody can tell whether the server was replaced by one with other data.
-  if (!head?.epoch || !runId || missing.size > 0) return null;
-  return { server: runId, epoch: head.epoch, sequence: head.sequence };
-}
-
-const readsChunks = ({ type }: Question): boolean => type === 'search' || type === 'words';
-
-async function prepareVectors(id: number, { type, callerId }: Question): Promise<void> {
-  if (type !== 'search' && type !== 'similarities') return;
-  const prepare = (isTimeLeft: () => boolean) => !waiting.has(id) || mirror.prepareVectors(isTimeLeft);
-  if (!prepare(() => false)) await slices.run(callerId, prepare);
-}
-
-/** The mask is null for a question that needs none. @returns null when nobody waits for the answer any more */
-async function prepareMask(id: number, question: Question): Promise<(() => Mask | null) | null> {
-  const { type } = question;
-  if (type === 'similarities' || type === 'word-scores') return () => null;
-  if (needsNoMask(question)) return () => null;
-  return mirror.prepare(question, () => waiting.has(id));
-}
-
-/** Whether a search by words may find whatever the partitions hold in which the caller reads. */
-const needsNoMask = (question: Question): boolean =>
-  question.type === 'words' && question.filter === null && mirror.readsWholePartitions(question.callerId);
-
 async function untilLoaded(missing: readonly number[]): Promise<Answer> {
   await Promise.all(missing.map(async (number) => follower.missing.get(number)?.over));
   return { type: 'loaded' };
 }
 
-function mayBeFound(documentId: string, { callerId }: Question, mask: Mask | null): boolean {
-  const document = mirror.get(documentId);
-  if (!document) return false;
-  return mask ? mask.documents[document.slot] === 1 : canRead(callerId, document.access.lists);
-}
-
-function sumOf(missing: readonly MissingChunks[]): number {
-  return missing.reduce((sum, each) => sum + each.left(), 0);
-}
-
-function requireLoaded(): void {
-  if (state === 'loading') throw new NotServing('the index is loading');
-}
-
-interface Basis {
-  readonly mask: Mask | null;
-  /** What the mirror has seen, if Redis was not asked whether that is all; else null. */
-  readonly seen: DataState | null;
-}
-
-function answerFrom(from: Mirror, question: Question, { mask, seen }: Basis): Answer {
-  switch (question.type) {
-    case 'words':
-      return { type: 'search', found: from.searchWords({ ...question, mask }), state: seen };
-    case 'similarities':
-      return { type: 'scores', scores: from.similarities(question.vector, question.chunks) };
-    case 'word-scores':
-      return { type: 'scores', scores: from.wordScores(question, question.chunks) };
-    case 'search':
-      return { type: 'search', found: from.search({ ...question, mask: present(mask) }), state: null };
-    case 'list':
-      return { type: 'list', documentIds: from.list({ ...question, mask: present(mask) }) };
-    case 'count':
-      return { type: 'count', count: from.count({ mask: present(mask) }) };
-  }
-}
-
-function present(mask: Mask | null): Mask {
-  if (!mask) throw new Error('a question that needs a mask was answered without one');
-  return mask;
-}
-
 /** The memory of an answer that is handed over instead of copied. */
 function transferred(answer: Answer): ArrayBuffer[] {
   switch (answer.type) {
-    case 'search':
+    case 'candidates':
       return [answer.found.numbers.buffer, answer.found.scores.buffer];
     case 'scores':
       return [answer.scores.buffer];

@@ -73,7 +73,7 @@ export interface Mirror {
   readsWholePartitions(callerId: string): boolean;
   /** Computes the mask of an answer in slices, between which others are answered. */
   readonly prepare: Masks['prepare'];
-  search(request: NearestRequest): PackedCandidates;
+  searchVectors(request: NearestRequest): PackedCandidates;
   searchWords(request: WordsRequest): PackedCandidates;
   /** Similarities of chunks to a vector; NaN for those that the mirror does not serve. */
   similarities(vector: Float32Array, chunks: readonly ChunkOfDocument[]): Float64Array<ArrayBuffer>;
@@ -141,7 +141,7 @@ export function createMirror(options: MirrorOptions): Mirror {
     prepareVectors: (isTimeLeft) => vectors.prepare(isTimeLeft),
     readsWholePartitions: (callerId) => partitions.readableBy(callerId).every(({ isWhole }) => isWhole),
     prepare: (selector, isWanted) => masks.prepare(selector, isWanted),
-    search: (request) => packCandidates(nearest(request), tables),
+    searchVectors: (request) => packCandidates(nearest(request), tables),
     searchWords: (request) => packCandidates(searchWords(tables, request), tables),
     similarities: (vector, addresses) => ofEach(tables, addresses, vectors.similarityTo(vector)),
     wordScores: (request, addresses) => ofEach(tables, addresses, scoreWords(tables, request)),

@@ -117,7 +117,7 @@ async function expectNearest({ mirror, rows }: World, asked: Asked & { limit: nu
   });
   const similarities = mirror.similarities(vector, all);
   for (const [i, { score }] of all.entries()) expect(similarities[i]).toBeCloseTo(score, 5);
-  const found = unpacked(mirror.search({ ...asked, vector, mask: await maskOf(mirror, asked) }));
+  const found = unpacked(mirror.searchVectors({ ...asked, vector, mask: await maskOf(mirror, asked) }));
   const best = all.map(({ score }) => score).sort((a, b) => b - a);
   expect(found.length).toBe(Math.min(asked.limit, all.length));
   const byAddress = new Map(all.map((each) => [`${each.generation}:${String(each.number)}`, each.score]));

@@ -34,7 +34,7 @@ async function open() {
   const searchAs = async (callerId: string) => {
     const read = await mirror.prepare({ callerId, filter: null }, () => true);
     if (!read) throw new Error('nobody waits');
-    return () => unpackCandidates(mirror.search({ callerId, vector, limit: 5, mask: read() }));
+    return () => unpackCandidates(mirror.searchVectors({ callerId, vector, limit: 5, mask: read() }));
   };
   return { owner: await searchAs('owner'), reader: await searchAs('reader'), other: await searchAs('other') };
 }

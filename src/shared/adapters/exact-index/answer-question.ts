@@ -1,0 +1,154 @@
+import { canRead } from '../../access/access.js';
+import type { DataState } from '../../ports.js';
+import { PAGE_SIZE } from './mirror/chunk-loading/chunk-load.js';
+import type { MissingChunks } from './mirror/chunk-loading/missing-chunks.js';
+import type { Follower } from './mirror/follower.js';
+import type { Mirror } from './mirror/mirror.js';
+import type { Answer, Question } from './protocol.js';
+import type { Slices } from './scan/slices.js';
+import type { Mask } from './scan/working-mask.js';
+import { withinDeadline } from './within-deadline.js';
+
+interface AnswerParts {
+  readonly mirror: Mirror;
+  readonly follower: Pick<Follower, 'missing' | 'head'>;
+  readonly slices: Slices;
+  /** Resolves once the mirror has all changes up to this call. */
+  readonly catchUp: () => Promise<void>;
+  /** Whether no change is expected. While changes come, an unconfirmed answer would often have to be computed again. */
+  readonly isQuiet: () => boolean;
+  /** The server process that the mirror follows; null or empty where it is not known. */
+  readonly runId: () => string | null;
+  /** @throws NotServing while the mirror is loading */
+  readonly requireLoaded: () => void;
+}
+
+interface Asked {
+  readonly question: Question;
+  /** Whether the caller has waited for the chunks that were missing when the question was first asked. */
+  readonly hasWaited: boolean;
+  /** Whether somebody waits for the answer still. */
+  readonly isWanted: () => boolean;
+}
+
+/**
+ * Answers a question from the mirror, once that has all that was published before. Resolves with null when nobody waits for the
+ * answer any more.
+ * @throws NotServing
+ */
+export type AnswerQuestion = (asked: Asked) => Promise<Answer | null>;
+
+export function createAnswerQuestion(parts: AnswerParts): AnswerQuestion {
+  const { isQuiet, catchUp, follower } = parts;
+  return async (asked) => {
+    const { question, hasWaited } = asked;
+    parts.requireLoaded();
+    if (question.type === 'words' && question.mayBeUnconfirmed && isQuiet()) {
+      const readMask = await prepareMask(parts, asked);
+      if (!readMask) return null;
+      parts.requireLoaded();
+      const seen = presentState(parts);
+      if (seen) return answerFrom(parts.mirror, question, { mask: readMask(), seen });
+    }
+    await withinDeadline(catchUp());
+    // What is published from now on need not be found.
+    const missing = readsChunks(question) && !hasWaited ? [...follower.missing.values()] : [];
+    return answerWith(parts, asked, missing);
+  };
+}
+
+/** Answers once the missing chunks that the question may find are there, or says which are, if there are many. */
+async function answerWith(
+  parts: AnswerParts,
+  asked: Asked,
+  missing: readonly MissingChunks[],
+): Promise<Answer | null> {
+  const { mirror } = parts;
+  const { question } = asked;
+  for (;;) {
+    const readMask = await prepareMask(parts, asked);
+    await prepareVectors(parts, asked);
+    if (!readMask) return null;
+    // The mirror may have started over while the mask was computed.
+    parts.requireLoaded();
+    const mask = readMask();
+    const lacking = missing.filter((each) => !each.isOver && mayBeFound(mirror, each, { question, mask }));
+    if (lacking.length === 0) return answerFrom(mirror, question, { mask, seen: null });
+    if (sumOf(lacking) > PAGE_SIZE) return { type: 'missing', missing: lacking.map(({ number }) => number) };
+    // This takes a few milliseconds, less than asking again.
+    await withinDeadline(Promise.all(lacking.map(({ over }) => over)));
+  }
+}
+
+/** What the mirror has seen; null while it is not certain, or lacks chunks of it. */
+function presentState({ follower: { head, missing }, runId }: AnswerParts): DataState | null {
+  const server = runId();
+  // Without a run id, nobody can tell whether the server was replaced by one with other data.
+  if (!head?.epoch || !server || missing.size > 0) return null;
+  return { server, epoch: head.epoch, sequence: head.sequence };
+}
+
+const readsChunks = ({ type }: Question): boolean => type === 'vectors' || type === 'words';
+
+async function prepareVectors({ mirror, slices }: AnswerParts, { question, isWanted }: Asked): Promise<void> {
+  const { type, callerId } = question;
+  if (type !== 'vectors' && type !== 'similarities') return;
+  const prepare = (isTimeLeft: () => boolean) => !isWanted() || mirror.prepareVectors(isTimeLeft);
+  if (!prepare(() => false)) await slices.run(callerId, prepare);
+}
+
+/** The mask is null for a question that needs none. @returns null when nobody waits for the answer any more */
+async function prepareMask(
+  { mirror }: AnswerParts,
+  { question, isWanted }: Asked,
+): Promise<(() => Mask | null) | null> {
+  const { type } = question;
+  if (type === 'similarities' || type === 'word-scores') return () => null;
+  if (needsNoMask(mirror, question)) return () => null;
+  return mirror.prepare(question, isWanted);
+}
+
+/** Whether a search by words may find whatever the partitions hold in which the caller reads. */
+const needsNoMask = (mirror: Mirror, question: Question): boolean =>
+  question.type === 'words' && question.filter === null && mirror.readsWholePartitions(question.callerId);
+
+function mayBeFound(
+  mirror: Mirror,
+  { documentId }: MissingChunks,
+  { question, mask }: { readonly question: Question; readonly mask: Mask | null },
+): boolean {
+  const document = mirror.get(documentId);
+  if (!document) return false;
+  return mask ? mask.documents[document.slot] === 1 : canRead(question.callerId, document.access.lists);
+}
+
+const sumOf = (missing: readonly MissingChunks[]): number =>
+  missing.reduce((sum, each) => sum + each.left(), 0);
+
+interface Basis {
+  readonly mask: Mask | null;
+  /** What the mirror has seen, if Redis was not asked whether that is all; else null. */
+  readonly seen: DataState | null;
+}
+
+function answerFrom(mirror: Mirror, question: Question, { mask, seen }: Basis): Answer {
+  switch (question.type) {
+    case 'words':
+      return { type: 'candidates', found: mirror.searchWords({ ...question, mask }), state: seen };
+    case 'similarities':
+      return { type: 'scores', scores: mirror.similarities(question.vector, question.chunks) };
+    case 'word-scores':
+      return { type: 'scores', scores: mirror.wordScores(question, question.chunks) };
+    case 'vectors':
+      return { type: 'candidates', found: mirror.searchVectors({ ...question, mask: present(mask) }), state: null };
+    case 'list':
+      return { type: 'list', documentIds: mirror.list({ ...question, mask: present(mask) }) };
+    case 'count':
+      return { type: 'count', count: mirror.count({ mask: present(mask) }) };
+  }
+}
+
+function present(mask: Mask | null): Mask {
+  if (!mask) throw new Error('a question that needs a mask was answered without one');
+  return mask;
+}
