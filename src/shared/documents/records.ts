@@ -3,10 +3,10 @@ import { FIRST_VECTORS, type VectorSet } from '../data-set/stored-vectors.js';
 import { laterRevision, type DocumentRecord, type DocumentState } from '../document.js';
 import type { Redis } from '../redis/client.js';
 import type { Change, Effects, NewRecord, Transition } from './change.js';
-import { commitChange } from './commit.js';
-import { commitNew } from './commit-new.js';
+import { commitChange } from './commit/commit.js';
+import { commitNew } from './commit/commit-new.js';
 import { keys } from '../redis/keys.js';
-import { publishGroup, type PublishedGroup } from './publish-group.js';
+import { publishGroup, type PublishedGroup } from './commit/publish-group.js';
 import { readRecords } from './read-records.js';
 import { findFinished, readStates } from './read-states.js';
 import {

@@ -1,7 +1,7 @@
 import { INDEXED_AT_ONCE, slicesOf } from '../../../shared/batches.js';
 import type { ChunkText, WholeChunk } from '../../../shared/chunks/fields.js';
 import { callerOf, generationId, type DocumentRecord } from '../../../shared/document.js';
-import type { PublishedText } from '../../../shared/documents/publish-group.js';
+import type { PublishedText } from '../../../shared/documents/commit/publish-group.js';
 import { publish, statisticsOwner } from '../../../shared/documents/transitions.js';
 import { UnavailableError } from '../../../shared/errors.js';
 import type { Logger } from '../../../shared/observability/logger.js';

@@ -1,4 +1,4 @@
-import type { GroupTerms } from '../../../shared/documents/publish-group.js';
+import type { GroupTerms } from '../../../shared/documents/commit/publish-group.js';
 import { packedLength } from '../../../shared/text/packed-terms.js';
 import type { PreparedText } from './prepare-texts.js';
 

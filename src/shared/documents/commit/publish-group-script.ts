@@ -1,6 +1,6 @@
-import { defineFrequentScript } from '../redis/client.js';
-import { CHANGE_FUNCTION } from '../term-statistics/scripts.js';
-import { GROUP_FIELD } from './record-fields.js';
+import { defineFrequentScript } from '../../redis/client.js';
+import { CHANGE_FUNCTION } from '../../term-statistics/scripts.js';
+import { GROUP_FIELD } from '../record-fields.js';
 
 /** The script's answer when searches use other vectors than the process makes, in place of the documents that it refuses. */
 export const GROUP_REINDEXED = -1;

@@ -1,18 +1,22 @@
-import { TOO_MANY_ACCESS_GROUPS, UNKNOWN_ACCESS_GROUP } from '../access/access-group-scripts.js';
-import { accessGroupOf } from '../access/access-group.js';
-import type { AccessGroups } from '../access/access-groups.js';
-import type { VectorSet } from '../data-set/stored-vectors.js';
-import { callerOf, isFinal, type DocumentRecord } from '../document.js';
-import { NotFoundError, TooManyError, UnavailableError } from '../errors.js';
-import { LOST_RESERVATION, reservationFields, reservationKey } from '../idempotency/reservation-scripts.js';
-import { UnderWayError } from '../idempotency/reservation.js';
-import type { Redis } from '../redis/client.js';
-import { keys, toMember } from '../redis/keys.js';
-import { isShortSource } from '../storage/short-sources.js';
-import type { Change } from './change.js';
+import { TOO_MANY_ACCESS_GROUPS, UNKNOWN_ACCESS_GROUP } from '../../access/access-group-scripts.js';
+import { accessGroupOf } from '../../access/access-group.js';
+import type { AccessGroups } from '../../access/access-groups.js';
+import type { VectorSet } from '../../data-set/stored-vectors.js';
+import { callerOf, isFinal, type DocumentRecord } from '../../document.js';
+import { NotFoundError, TooManyError, UnavailableError } from '../../errors.js';
+import {
+  LOST_RESERVATION,
+  reservationFields,
+  reservationKey,
+} from '../../idempotency/reservation-scripts.js';
+import { UnderWayError } from '../../idempotency/reservation.js';
+import type { Redis } from '../../redis/client.js';
+import { keys, toMember } from '../../redis/keys.js';
+import { isShortSource } from '../../storage/short-sources.js';
+import type { Change } from '../change.js';
 import { commitScript, commitWholeScript, DELETED, NOT_WHOLE, REINDEXED } from './commit-script.js';
-import { contentFields, SAME_CONTENT, SameContentError } from './content-hashes.js';
-import { changedFields, GROUP_FIELD, LINE_DIGEST } from './record-fields.js';
+import { contentFields, SAME_CONTENT, SameContentError } from '../content-hashes.js';
+import { changedFields, GROUP_FIELD, LINE_DIGEST } from '../record-fields.js';
 
 /** What is needed to write a change. */
 export interface CommitParts {

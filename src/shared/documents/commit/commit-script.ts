@@ -1,9 +1,9 @@
-import { CHECK_RESERVATION, MARK_RESERVATION } from '../idempotency/reservation-scripts.js';
-import { REFER_TO_ACCESS_GROUPS, REQUIRE_ACCESS_GROUPS } from '../access/access-group-scripts.js';
-import { WHOLE_FUNCTION } from '../chunks/scripts.js';
-import { defineFrequentScript, defineScript, EVEN_WHEN_FULL } from '../redis/client.js';
-import { SERVER_TIME } from '../redis/server-time.js';
-import { CHECK_CONTENT_IS_NEW, INDEX_CONTENT } from './content-hashes.js';
+import { CHECK_RESERVATION, MARK_RESERVATION } from '../../idempotency/reservation-scripts.js';
+import { REFER_TO_ACCESS_GROUPS, REQUIRE_ACCESS_GROUPS } from '../../access/access-group-scripts.js';
+import { WHOLE_FUNCTION } from '../../chunks/scripts.js';
+import { defineFrequentScript, defineScript, EVEN_WHEN_FULL } from '../../redis/client.js';
+import { SERVER_TIME } from '../../redis/server-time.js';
+import { CHECK_CONTENT_IS_NEW, INDEX_CONTENT } from '../content-hashes.js';
 
 /** The script's answer when searches use other vectors than the process makes, which it has not noticed yet. */
 export const REINDEXED = -1;

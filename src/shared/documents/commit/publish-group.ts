@@ -1,14 +1,14 @@
-import { wholeFields, type WholeTexts } from '../chunks/write-whole.js';
-import { withLengths } from '../chunks/fields.js';
-import type { VectorSet } from '../data-set/stored-vectors.js';
-import { laterRevision, type DocumentRecord } from '../document.js';
-import { UnavailableError } from '../errors.js';
-import type { Redis } from '../redis/client.js';
-import { keys, toMember } from '../redis/keys.js';
-import { groupTerms, settledField } from '../term-statistics/scripts.js';
-import type { UsageEvent } from '../usage/usage.js';
+import { wholeFields, type WholeTexts } from '../../chunks/write-whole.js';
+import { withLengths } from '../../chunks/fields.js';
+import type { VectorSet } from '../../data-set/stored-vectors.js';
+import { laterRevision, type DocumentRecord } from '../../document.js';
+import { UnavailableError } from '../../errors.js';
+import type { Redis } from '../../redis/client.js';
+import { keys, toMember } from '../../redis/keys.js';
+import { groupTerms, settledField } from '../../term-statistics/scripts.js';
+import type { UsageEvent } from '../../usage/usage.js';
 import { GROUP_REINDEXED, publishGroupScript } from './publish-group-script.js';
-import { changedJsonFields } from './record-fields.js';
+import { changedJsonFields } from '../record-fields.js';
 
 /** A new document as it was read, and as it is to be published. */
 export interface PublishedText {

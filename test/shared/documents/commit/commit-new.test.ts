@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import { createAccessGroups } from '../../../src/shared/access/access-groups.js';
-import { FIRST_VECTORS } from '../../../src/shared/data-set/stored-vectors.js';
-import { commitNew } from '../../../src/shared/documents/commit-new.js';
-import { makeDocument } from '../../support/documents.js';
-import { useTestRedis } from '../../support/use-test-redis.js';
+import { createAccessGroups } from '../../../../src/shared/access/access-groups.js';
+import { FIRST_VECTORS } from '../../../../src/shared/data-set/stored-vectors.js';
+import { commitNew } from '../../../../src/shared/documents/commit/commit-new.js';
+import { makeDocument } from '../../../support/documents.js';
+import { useTestRedis } from '../../../support/use-test-redis.js';
 
 const { redis } = useTestRedis({ failFast: false });
 

@@ -1,11 +1,11 @@
-import { at } from '../at.js';
-import { accessGroupOf } from '../access/access-group.js';
-import { callerOf } from '../document.js';
-import { defineFrequentScript, type Redis } from '../redis/client.js';
-import { keys, toMember } from '../redis/keys.js';
-import type { NewRecord } from './change.js';
-import { contentMember } from './content-hashes.js';
-import { changedFields, GROUP_FIELD } from './record-fields.js';
+import { at } from '../../at.js';
+import { accessGroupOf } from '../../access/access-group.js';
+import { callerOf } from '../../document.js';
+import { defineFrequentScript, type Redis } from '../../redis/client.js';
+import { keys, toMember } from '../../redis/keys.js';
+import type { NewRecord } from '../change.js';
+import { contentMember } from '../content-hashes.js';
+import { changedFields, GROUP_FIELD } from '../record-fields.js';
 
 /** What is written of one of several new short texts. */
 export interface ShortWrite {

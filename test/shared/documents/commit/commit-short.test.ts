@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test } from '@jest/globals';
-import type { NewRecord } from '../../../src/shared/documents/change.js';
-import { createRecords } from '../../../src/shared/documents/records.js';
-import { keys } from '../../../src/shared/redis/keys.js';
-import { shortSourceKey } from '../../../src/shared/storage/short-sources.js';
-import { makeContent, makeDocument, makeOperation } from '../../support/documents.js';
-import { useTestRedis } from '../../support/use-test-redis.js';
+import type { NewRecord } from '../../../../src/shared/documents/change.js';
+import { createRecords } from '../../../../src/shared/documents/records.js';
+import { keys } from '../../../../src/shared/redis/keys.js';
+import { shortSourceKey } from '../../../../src/shared/storage/short-sources.js';
+import { makeContent, makeDocument, makeOperation } from '../../../support/documents.js';
+import { useTestRedis } from '../../../support/use-test-redis.js';
 
 const { redis } = useTestRedis({ failFast: false });
 const records = createRecords(redis);

@@ -1,7 +1,7 @@
-import { at } from '../at.js';
-import { toError } from '../errors.js';
-import { nextOwnTurn } from '../tools/time-slices.js';
-import type { NewRecord } from './change.js';
+import { at } from '../../at.js';
+import { toError } from '../../errors.js';
+import { nextOwnTurn } from '../../tools/time-slices.js';
+import type { NewRecord } from '../change.js';
 import { commitChange, commitRequest, refusalOf, type CommitParts } from './commit.js';
 import { commitNewScript } from './commit-script.js';
 import { areShort, commitShort, shortWrite, type ShortWrite } from './commit-short.js';
