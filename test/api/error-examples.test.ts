@@ -6,7 +6,7 @@ import { queryInteger } from '../../src/api/http/validation/field-schemas.js';
 import { responsesOf } from '../../src/api/http/response/declared-responses.js';
 import { defineRoute, type Route } from '../../src/api/http/route.js';
 import { errorExample } from '../../src/api/pages/error-examples.js';
-import { missingFile, receiveFile } from '../../src/api/routes/upload-fields.js';
+import { missingFile, receiveFile } from '../../src/api/routes/ingest/upload-fields.js';
 import { UnavailableError } from '../../src/shared/errors.js';
 import { jsonBody, makeToken, startApi, type ApiClient } from '../support/api.js';
 import { openRaw } from '../support/raw-http.js';

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import type { BodyBudget } from '../../src/api/http/request/body-budget.js';
 import { createDocumentsRoutes } from '../../src/api/routes.js';
 import { createDownloadLinks } from '../../src/api/services/documents/downloads.js';
-import type { AdmissionLimits } from '../../src/api/services/ingest/admission.js';
+import type { AdmissionLimits } from '../../src/api/services/ingest/admission/admission.js';
 import { createIdempotency } from '../../src/api/services/idempotency/idempotency.js';
 import { createChangeWaiter } from '../../src/api/services/ingest/change-waiter.js';
 import { createAnswerMemory } from '../../src/api/services/answer-memory/answer-memory.js';

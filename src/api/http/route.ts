@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Caller, Permission } from '../auth/authentication.js';
 import type { Reservation } from '../../shared/idempotency/reservation.js';
-import type { Arrival } from '../services/ingest/arriving.js';
+import type { Arrival } from '../services/ingest/admission/arriving.js';
 import type { ApiReply, DeclaredReply, PendingReply, Replies, reply, Responses } from './response/reply.js';
 import type { ReceiveItems } from './request/items/receive-items.js';
 import type { ReceiveUpload } from './request/upload.js';

@@ -2,16 +2,16 @@ import { z } from 'zod';
 import { isFinal } from '../../shared/document.js';
 import { nonBlankString, optionalNull } from '../http/validation/field-schemas.js';
 import { defineRoute, type Route } from '../http/route.js';
-import type { Admit } from '../services/ingest/admission.js';
+import type { Admit } from '../services/ingest/admission/admission.js';
 import type { ContentUpdates } from '../services/ingest/content-updates.js';
 import { displayFilename } from '../services/ingest/filenames.js';
 import { replyDocument, replyIngest } from './document-replies.js';
 import { documentPath } from './documents.js';
 import { putContentExamples } from './examples/documents.js';
 import { MAX_FILENAME_CHARACTERS } from '../services/ingest/filenames.js';
-import { ingestResponses } from './ingest.js';
+import { ingestResponses } from './ingest/ingest.js';
 import { contextOf } from './context-of.js';
-import { receiveFile } from './upload-fields.js';
+import { receiveFile } from './ingest/upload-fields.js';
 
 const contentBody = z
   .object({

@@ -25,7 +25,7 @@ import {
 } from './examples/documents.js';
 import { MAX_FILENAME_CHARACTERS } from '../services/ingest/filenames.js';
 import { contextOf } from './context-of.js';
-import { compact, LIMITS } from './upload-fields.js';
+import { compact, LIMITS } from './ingest/upload-fields.js';
 
 export const documentPath = z.object({
   document_id: z.string().describe('The `external_id` of the document.'),

@@ -1,5 +1,5 @@
 import type { Reservation } from '../../shared/idempotency/reservation.js';
-import type { Arrival } from './ingest/arriving.js';
+import type { Arrival } from './ingest/admission/arriving.js';
 
 /** Who requests a change, since when, and how long they wait for it. It references nothing of the request's body. */
 export interface RequestContext {

@@ -5,7 +5,7 @@ import { errorBody } from '../../http/response/declared-responses.js';
 import { defineRoute, type ApiRequest, type Route } from '../../http/route.js';
 import type { CacheService } from '../../services/caches/caches.js';
 import type { BuildResult } from '../../services/caches/cache-builds.js';
-import type { RequireRoom } from '../../services/ingest/require-room.js';
+import type { RequireRoom } from '../../services/ingest/admission/require-room.js';
 import { answer, changed, configuration, created, existence, viewAnswer, viewCache } from './cache-view.js';
 import { preferenceApplied } from '../document-replies.js';
 import {

@@ -2,9 +2,9 @@ import type { AccessLists } from '../../../shared/access/access.js';
 import { isFinal, type DocumentRecord, type Metadata } from '../../../shared/document.js';
 import type { Change } from '../../../shared/documents/change.js';
 import { cancel, patch, remove, retry, type Patch } from '../../../shared/documents/transitions.js';
-import type { Admit } from '../ingest/admission.js';
-import type { RequireRoom } from '../ingest/require-room.js';
-import { grows, requireRoomFor } from '../ingest/memory-growth.js';
+import type { Admit } from '../ingest/admission/admission.js';
+import type { RequireRoom } from '../ingest/admission/require-room.js';
+import { grows, requireRoomFor } from '../ingest/admission/memory-growth.js';
 import { newOperation } from '../ingest/ingest.js';
 import type { JobRequests } from '../ingest/job-requests.js';
 import {

@@ -1,8 +1,8 @@
 import { itemIdOf } from '../../../../shared/idempotency/reservation.js';
 import { nextSlice } from '../../../../shared/tools/time-slices.js';
 import type { RequestContext } from '../../request-context.js';
-import type { AdmitSome } from '../admission.js';
-import type { Arrival } from '../arriving.js';
+import type { AdmitSome } from '../admission/admission.js';
+import type { Arrival } from '../admission/arriving.js';
 import { sha256Of } from '../duplicates.js';
 import type { IncomingItem } from '../incoming-items.js';
 import { begunOperation, newRecord, type IngestParts, type TextIngest } from '../ingest.js';

@@ -2,10 +2,10 @@ import {
   countOtherUnfinishedIngests,
   countUnfinishedIngests,
   countUnfinishedIngestsOf,
-} from '../../../shared/documents/unfinished-ingests.js';
-import { TooManyError, TryLaterError } from '../../../shared/errors.js';
-import type { Redis } from '../../../shared/redis/client.js';
-import type { MemoryWatch } from '../../../shared/redis/memory.js';
+} from '../../../../shared/documents/unfinished-ingests.js';
+import { TooManyError, TryLaterError } from '../../../../shared/errors.js';
+import type { Redis } from '../../../../shared/redis/client.js';
+import type { MemoryWatch } from '../../../../shared/redis/memory.js';
 import { createArrivals, type Arrival } from './arriving.js';
 
 /** Admits an ingest of a caller. @throws TooManyError, TryLaterError */

@@ -1,5 +1,5 @@
-import { TryLaterError } from '../../../shared/errors.js';
-import type { MemoryWatch } from '../../../shared/redis/memory.js';
+import { TryLaterError } from '../../../../shared/errors.js';
+import type { MemoryWatch } from '../../../../shared/redis/memory.js';
 import { RETRY_LATER } from './admission.js';
 
 /** The part of the memory above the share that revocations may use. They need some for the new, shorter lists. */

@@ -1,8 +1,8 @@
-import { accessGroupOf } from '../../../shared/access/access-group.js';
-import { maxTagBytes } from '../../../shared/chunks/tag-budget.js';
-import type { Content, DocumentRecord } from '../../../shared/document.js';
-import { documentTags } from '../../../shared/documents/document-tags.js';
-import { InvalidFieldError } from '../../../shared/errors.js';
+import { accessGroupOf } from '../../../../shared/access/access-group.js';
+import { maxTagBytes } from '../../../../shared/chunks/tag-budget.js';
+import type { Content, DocumentRecord } from '../../../../shared/document.js';
+import { documentTags } from '../../../../shared/documents/document-tags.js';
+import { InvalidFieldError } from '../../../../shared/errors.js';
 import type { RequireRoom } from './require-room.js';
 
 const LISTS = ['readers', 'writers', 'admins'] as const;

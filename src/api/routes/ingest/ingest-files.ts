@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { isPlainObject } from '../../shared/is-plain-object.js';
-import { nextSlice } from '../../shared/tools/time-slices.js';
-import { HttpError } from '../http/http-error.js';
-import type { ReceiveFiles } from '../http/request/upload-files.js';
-import { defineRoute, type Route } from '../http/route.js';
-import type { Admit } from '../services/ingest/admission.js';
-import type { FileDetails, IngestFiles } from '../services/ingest/batch/ingest-files.js';
-import { contextOf } from './context-of.js';
-import { ingestFilesExamples } from './examples/ingest-batch.js';
+import { isPlainObject } from '../../../shared/is-plain-object.js';
+import { nextSlice } from '../../../shared/tools/time-slices.js';
+import { HttpError } from '../../http/http-error.js';
+import type { ReceiveFiles } from '../../http/request/upload-files.js';
+import { defineRoute, type Route } from '../../http/route.js';
+import type { Admit } from '../../services/ingest/admission/admission.js';
+import type { FileDetails, IngestFiles } from '../../services/ingest/batch/ingest-files.js';
+import { contextOf } from '../context-of.js';
+import { ingestFilesExamples } from '../examples/ingest-batch.js';
 import { admitFirst, batchResponses, replyBatch } from './ingest-batch.js';
 import { parseDetails } from './upload-fields.js';
 

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { createAdmission } from '../../../../src/api/services/ingest/admission.js';
-import { createMemoryWatch } from '../../../../src/shared/redis/memory.js';
-import { keys } from '../../../../src/shared/redis/keys.js';
-import { useTestRedis } from '../../../support/use-test-redis.js';
+import { createAdmission } from '../../../../../src/api/services/ingest/admission/admission.js';
+import { createMemoryWatch } from '../../../../../src/shared/redis/memory.js';
+import { keys } from '../../../../../src/shared/redis/keys.js';
+import { useTestRedis } from '../../../../support/use-test-redis.js';
 
 const { redis } = useTestRedis();
 const admission = (maxWaiting = 100) =>

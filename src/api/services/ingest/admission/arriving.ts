@@ -1,4 +1,4 @@
-import { createTally } from '../../../shared/tools/tally.js';
+import { createTally } from '../../../../shared/tools/tally.js';
 
 /** An admitted request, until it leaves. It stands for one document, or for several of a batch. */
 export interface Arrival {

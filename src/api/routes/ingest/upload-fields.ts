@@ -1,21 +1,21 @@
 import { z } from 'zod';
-import type { AccessLists } from '../../shared/access/access.js';
-import { optionalNull, optionalNullOr } from '../http/validation/field-schemas.js';
-import { metadata } from '../http/validation/metadata.js';
-import { accessControl } from '../http/validation/access-lists.js';
-import { parseRequest } from '../http/validation/parse-request.js';
-import { HttpError } from '../http/http-error.js';
-import { parseJson } from '../http/json/json.js';
-import type { ReceiveUpload } from '../http/request/upload.js';
-import type { UploadTarget } from '../http/request/multipart-parts.js';
-import { ON_DUPLICATE } from '../services/ingest/duplicates.js';
+import type { AccessLists } from '../../../shared/access/access.js';
+import { optionalNull, optionalNullOr } from '../../http/validation/field-schemas.js';
+import { metadata } from '../../http/validation/metadata.js';
+import { accessControl } from '../../http/validation/access-lists.js';
+import { parseRequest } from '../../http/validation/parse-request.js';
+import { HttpError } from '../../http/http-error.js';
+import { parseJson } from '../../http/json/json.js';
+import type { ReceiveUpload } from '../../http/request/upload.js';
+import type { UploadTarget } from '../../http/request/multipart-parts.js';
+import { ON_DUPLICATE } from '../../services/ingest/duplicates.js';
 import {
   fileTooLarge,
   type FileTarget,
   type IncomingFile,
   type ReceiveFile,
-} from '../services/ingest/incoming-file.js';
-import type { DocumentDetails } from '../services/ingest/ingest.js';
+} from '../../services/ingest/incoming-file.js';
+import type { DocumentDetails } from '../../services/ingest/ingest.js';
 
 /** The most bytes of JSON in each field, white space and escapes included. The schemas bound what the JSON holds. */
 export const LIMITS = { metadata: 128 * 1024, access_control: 4 * 1024 * 1024 } as const;

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { defineRoute, type Prefer, type Route } from '../http/route.js';
-import { parseRequest } from '../http/validation/parse-request.js';
-import type { Admit } from '../services/ingest/admission.js';
-import type { IngestTexts } from '../services/ingest/batch/ingest-texts.js';
-import { isDone, type ItemOutcome } from '../services/ingest/batch/items.js';
-import { UnderWayError } from '../../shared/idempotency/reservation.js';
-import { optionalNull, optionalNullOr } from '../http/validation/field-schemas.js';
+import { defineRoute, type Prefer, type Route } from '../../http/route.js';
+import { parseRequest } from '../../http/validation/parse-request.js';
+import type { Admit } from '../../services/ingest/admission/admission.js';
+import type { IngestTexts } from '../../services/ingest/batch/ingest-texts.js';
+import { isDone, type ItemOutcome } from '../../services/ingest/batch/items.js';
+import { UnderWayError } from '../../../shared/idempotency/reservation.js';
+import { optionalNull, optionalNullOr } from '../../http/validation/field-schemas.js';
 import { itemOutcome, mayEndOtherwise, viewOutcome } from './batch-view.js';
-import { contextOf } from './context-of.js';
-import { preferenceApplied } from './document-replies.js';
-import { ingestBatchExamples } from './examples/ingest-batch.js';
+import { contextOf } from '../context-of.js';
+import { preferenceApplied } from '../document-replies.js';
+import { ingestBatchExamples } from '../examples/ingest-batch.js';
 import { textBody, toText } from './ingest.js';
 import { onDuplicate } from './upload-fields.js';
 

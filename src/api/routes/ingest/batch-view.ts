@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { DOCUMENT_STATUSES } from '../../shared/document.js';
-import { DuplicateError, type ValidationItem } from '../../shared/errors.js';
-import { UnderWayError } from '../../shared/idempotency/reservation.js';
-import { describeError } from '../http/error-handler.js';
-import type { ItemOutcome } from '../services/ingest/batch/items.js';
+import { DOCUMENT_STATUSES } from '../../../shared/document.js';
+import { DuplicateError, type ValidationItem } from '../../../shared/errors.js';
+import { UnderWayError } from '../../../shared/idempotency/reservation.js';
+import { describeError } from '../../http/error-handler.js';
+import type { ItemOutcome } from '../../services/ingest/batch/items.js';
 
 const itemError = z
   .object({
