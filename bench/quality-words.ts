@@ -11,8 +11,8 @@ import type * as source from '../src/workers/chunking/chunk.js';
 import { rankCandidates } from '../test/support/rank-candidates.js';
 import { round } from './support/client.js';
 import { collectionsToMeasure, ndcgAt10, recallAt, type Collection } from './support/collections.js';
-import { withSections } from './support/sections.js';
-import { createDocumentBm25 } from './support/document-bm25.js';
+import { withSections } from './quality/sections.js';
+import { createDocumentBm25 } from './quality/document-bm25.js';
 import { importCompiled } from './support/import-compiled.js';
 
 // @NOTE under its source's type: the tokens of the tokenizer are only beside the compiled file

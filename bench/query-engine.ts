@@ -16,7 +16,7 @@ import { createBenchClient, round } from './support/client.js';
 import { loadCollection } from './support/collections.js';
 import { describeMachine } from './support/machine.js';
 import { createRawSearch } from './support/raw-search.js';
-import { measureRecall, readChunks } from './support/recall.js';
+import { measureRecall, readChunks } from './quality/recall.js';
 import { createSeed } from './support/seed.js';
 import { createTexts } from './support/texts.js';
 

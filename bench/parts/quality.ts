@@ -2,8 +2,8 @@ import { startBenchService, type BenchService } from '../load/bench-service.js';
 import { ingestBatches } from '../load/ingest-batches.js';
 import { createBenchClient, eachAtOnce, round } from '../support/client.js';
 import { findCollections, loadCollection, type Collection } from '../support/collections.js';
-import { createDocumentBm25 } from '../support/document-bm25.js';
-import { createQualitySums, isEnglish, type Scored } from '../support/quality-sums.js';
+import { createDocumentBm25 } from '../quality/document-bm25.js';
+import { createQualitySums, isEnglish, type Scored } from '../quality/quality-sums.js';
 import type { Measured } from './goals.js';
 
 const DEPTH = 100;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createQualitySums, isEnglish } from '../../bench/support/quality-sums.js';
+import { createQualitySums, isEnglish } from '../../bench/quality/quality-sums.js';
 
 const second = 1 / Math.log2(3);
 

@@ -1,5 +1,5 @@
-import { round } from './client.js';
-import { ndcgAt10, recallAt, type Collection } from './collections.js';
+import { round } from '../support/client.js';
+import { ndcgAt10, recallAt, type Collection } from '../support/collections.js';
 
 export interface Scored {
   /** Of the document. */
