@@ -7,11 +7,10 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient as createRedisClient } from 'redis';
 import { createClient } from '../test/support/client.js';
-import { processorSeconds } from '../test/support/processes.js';
 import { startTestRedis } from '../test/support/redis.js';
 import { startService } from '../test/support/service.js';
+import { costOfEach, openCostMeter } from './load/cost-meter.js';
 import { startProvider } from './load/provider.js';
 import { percentile, round } from './support/client.js';
 import { loadCollection } from './support/collections.js';
@@ -43,28 +42,16 @@ const service = await startService({
   },
   execArgv: folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`],
 });
-const pids = {
-  api: service.api.child.pid ?? 0,
-  ingestion: service.workers[0]?.child.pid ?? 0,
-  others: service.workers[1]?.child.pid ?? 0,
-  redis: redis.pid,
-};
+const meter = await openCostMeter({
+  redisUrl: redis.url,
+  pids: {
+    api: service.api.child.pid,
+    ingestion: service.workers[0]?.child.pid,
+    others: service.workers[1]?.child.pid,
+    redis: redis.pid,
+  },
+});
 const client = createClient(service.url, 'load');
-const counting = createRedisClient({ url: redis.url });
-await counting.connect();
-
-async function times(): Promise<Record<string, number>> {
-  const all = Object.entries(pids).map(async ([name, pid]) => [name, await processorSeconds(pid)] as const);
-  return Object.fromEntries(await Promise.all(all));
-}
-
-/** Microseconds of Redis for each command. */
-async function commands(): Promise<Map<string, { calls: number; usec: number }>> {
-  const found = (await counting.info('commandstats')).matchAll(/^cmdstat_(\S+?):calls=(\d+),usec=(\d+)/gm);
-  return new Map(
-    [...found].map(([, name = '', calls, usec]) => [name, { calls: Number(calls), usec: Number(usec) }]),
-  );
-}
 
 async function load(some: typeof texts): Promise<void> {
   const batches = Array.from({ length: Math.ceil(some.length / BATCH) }, (_, i) =>
@@ -103,41 +90,23 @@ try {
       `a single text while nothing else is going in: p50 ${String(round(percentile(alone, 0.5)))} ms`,
     );
   }
-  const [before, asked, start] = [await times(), await commands(), performance.now()];
+  const [before, start] = [await meter.read(), performance.now()];
   let isOver = false;
   const watching = provider ? watchOther(() => isOver) : null;
   await load(texts.slice(WARM));
   isOver = true;
   const seconds = (performance.now() - start) / 1_000;
-  const [after, askedAfter] = [await times(), await commands()];
-  const each = Object.keys(pids).map((name) => {
-    const milliseconds = (1_000 * ((after[name] ?? 0) - (before[name] ?? 0))) / documents;
-    return [name, round(milliseconds, 3)] as const;
-  });
-  const sum = each.reduce((total, [, value]) => total + value, 0);
-  console.table([
-    { ...Object.fromEntries(each), sum: round(sum, 3), documentsPerSecond: round(documents / seconds) },
-  ]);
+  const { milliseconds, commands } = costOfEach(before, await meter.read(), documents);
+  console.table([{ ...milliseconds, documentsPerSecond: round(documents / seconds) }]);
   if (watching) {
     const beside = await watching;
     console.log(
       `single texts of another caller: p50 ${String(round(percentile(beside, 0.5)))} ms, most ${String(round(percentile(beside, 1)))} ms of ${String(beside.length)}`,
     );
   }
-  const counted = [...askedAfter].map(([name, { calls, usec }]) => {
-    const { calls: earlier = 0, usec: used = 0 } = asked.get(name) ?? {};
-    return {
-      name,
-      calls: round((calls - earlier) / documents, 2),
-      usec: round((usec - used) / documents, 2),
-    };
-  });
-  const shown = counted.filter(({ calls }) => calls >= 0.02).sort((a, b) => b.usec - a.usec);
-  console.log(
-    shown.map(({ name, calls, usec }) => `${name} ${String(calls)} (${String(usec)} µs)`).join(', '),
-  );
+  console.log(commands);
 } finally {
-  counting.destroy();
+  meter.close();
   await service.stop();
   await redis.stop();
   provider?.stop();
