@@ -14,7 +14,11 @@
  * - word: a run of letters or digits as a text writes it
  * - term: what a word is normalised to (or a pair of characters), known by a 32-bit hash; search and ranking know only terms
  * - term weight: a term's share of what a query says, by its inverse document frequency
+ * - share: the part of the weight of a query's terms that a chunk or a section covers, from 0 to 1; scores by words are made of it
  * - postings: the chunks that hold a term, which an index reads to find chunks by terms
+ * - mirror: what an API process holds in memory of all records, terms and, where they are not made of terms, vectors
+ * - partition: the documents of one owner in a mirror, with postings of their own
+ * - slot: the number of a chunk or a document within a mirror; it is used again once that is gone
  * - candidate: a chunk that an index names because it may be a hit
  * - pass: one way of asking an index for candidates; a search plans several and runs as few as it can
  * - upper bound: the highest score that a chunk which the passes so far left out can have
@@ -26,7 +30,9 @@
  * - access group: all readers of a document, stored once and known by one tag because there are many of them
  * - filter: parsed condition on a document's metadata
  * - job, queue, worker: a unit of background work, where it waits, and the process that runs it
- * - lane: a BullMQ queue; the queue `ingestion` has two of them, for quick and for slow files, and the others have one
+ * - lane: a BullMQ queue; the queue `ingestion` has three of them (quick files, slow files, groups), `cache` has two (small and
+ *   large caches), and the others have one
+ * - group: new short texts of one caller that one job ingests
  * - turn: the right of a caller to go next, in a lane or at an index; waiting callers take turns
  * - sweep: one search for things that no job looks after any more
  * - lease: something that is held for a limited time: room in memory, or the right to sweep
@@ -102,7 +108,7 @@ export interface WordSearch extends ChunkSearch {
   readonly query: string;
   /** Chunks of a lower score are left out. */
   readonly minScore: number;
-  /** With fewer chunks of this score, more are looked at (see `section-score.ts`); as many as `limit` by default. */
+  /** Where fewer chunks reach `minScore`, more are looked at (see `section-score.ts`); as many as `limit` by default. */
   readonly enough?: number;
   /**
    * With it, an index may answer from what it has seen of the data, without asking Redis whether there is more. It then tells

@@ -15,7 +15,7 @@ export type Search = (request: SearchRequest) => Promise<Hit[]>;
 const MAX_RESTARTS = 3;
 
 /**
- * Finds candidates, ranks them and checks every hit against its record, in the same way for all engines. While candidates
+ * Finds candidates, orders them and checks every hit against its record, in the same way for all engines. While candidates
  * that are no hits take the places of others, it looks for twice as many.
  * @throws UnavailableError when the provider or the index cannot answer
  */

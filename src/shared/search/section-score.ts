@@ -20,8 +20,8 @@ export const SECTION_CHUNKS = 8;
  * score of 0.4 leaves 1,420 hits of the first 26, 1,439 of 104, and 1,440 of 256.
  */
 export const FURTHER_LOOK = 4;
-/** Scores that were added up in another order differ in their last digits. */
-const SPARE = 1e-9;
+/** Scores that were added up in another order differ by less, in their last digits. */
+const ROUNDING = 1e-9;
 
 /** The number of the first chunk of the section that holds a chunk. */
 export function sectionOf(number: number): number {
@@ -30,7 +30,7 @@ export function sectionOf(number: number): number {
 
 /** What a chunk scores at least by itself that scores this much when its section counts. */
 export function leastOwnShare(score: number): number {
-  return Math.max(0, 2 * score - 1 - SPARE);
+  return Math.max(0, 2 * score - 1 - ROUNDING);
 }
 
 /** The score of a chunk. One that holds none of the words scores 0, whatever is around it. */

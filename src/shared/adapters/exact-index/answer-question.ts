@@ -140,7 +140,11 @@ function answerFrom(mirror: Mirror, question: Question, { mask, seen }: Basis): 
     case 'word-scores':
       return { type: 'scores', scores: mirror.wordScores(question, question.chunks) };
     case 'vectors':
-      return { type: 'candidates', found: mirror.searchVectors({ ...question, mask: present(mask) }), state: null };
+      return {
+        type: 'candidates',
+        found: mirror.searchVectors({ ...question, mask: present(mask) }),
+        state: null,
+      };
     case 'list':
       return { type: 'list', documentIds: mirror.list({ ...question, mask: present(mask) }) };
     case 'count':

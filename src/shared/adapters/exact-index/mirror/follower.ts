@@ -88,7 +88,7 @@ export function createFollower(options: FollowerOptions): Follower {
   };
 }
 
-/** Whether nothing has changed since the last sync. This is one cheap command, sent before every answer. */
+/** Whether nothing has changed since the last sync. This is one cheap command, sent before answers that nobody confirms. */
 async function isCurrent(following: Following): Promise<boolean> {
   const { client, position } = following;
   if (position?.counted == null) return false;

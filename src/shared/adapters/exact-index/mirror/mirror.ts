@@ -7,7 +7,7 @@ import { createScratch } from '../postings/score-segment.js';
 import { createShard } from '../postings/shard.js';
 import { searchWords, scoreWords } from '../postings/search/search-words.js';
 import { createMasks, type Masks } from '../scan/masks.js';
-import { createSelection } from '../scan/selection.js';
+import { createSelection, type CompareSlots } from '../scan/selection.js';
 import { createStoredVectors } from '../scan/stored-vectors.js';
 import { createTermVectors } from '../scan/term-vectors.js';
 import type { Mask } from '../scan/working-mask.js';
@@ -93,7 +93,7 @@ interface Tables {
   readonly partitions: Partitions;
   readonly positions: SlotPositions;
   readonly masks: Masks;
-  readonly compare: (a: number, b: number) => number;
+  readonly compare: CompareSlots;
   readonly changes: { count: number };
 }
 
@@ -171,7 +171,7 @@ function createTables({ kernels, held, onUntidy }: MirrorOptions): Tables {
     documents,
     readableBy: (callerId) => documentsOf(partitions.readableBy(callerId)),
   }));
-  const compare = (a: number, b: number) => compareChunks({ chunks, documents }, a, b);
+  const compare: CompareSlots = (a, b) => compareChunks({ chunks, documents }, a, b);
   return { chunks, documents, store, partitions, positions, masks, compare, changes };
 }
 

@@ -13,16 +13,16 @@ export interface MirroredDocument extends MatchableDocument {
   readonly partition: Partition;
   /** The part of the published generation's id after the document's id; null when nothing is published. */
   readonly attempt: string | null;
-  /** The vector slot of its first chunk, from which the chunk table leads to the others; -1 when it has none. */
+  /** The slot of its first chunk, from which the chunk table leads to the others; -1 when it has none. */
   readonly firstChunk: number;
 }
 
 /** Chunks of a generation that were loaded and belong to no document of the mirror yet. */
 export interface LoadedChunks {
   readonly attempt: string;
-  /** Orders the chunks among others with the same similarity, see `tieKey`. */
+  /** Orders the chunks among others of the same score, see `tieKey`. */
   readonly tie: number;
-  /** Slots of their vectors, in the order of the chunks. */
+  /** Their slots, in the order of the chunks. */
   readonly slots: number[];
 }
 

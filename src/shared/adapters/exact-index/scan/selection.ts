@@ -1,6 +1,6 @@
 import { nthHighest } from './quickselect.js';
 
-/** Orders slots with equal scores and equal tie keys: negative when `a` goes before `b`. */
+/** Orders slots of equal scores: negative when `a` goes before `b`. */
 export type CompareSlots = (a: number, b: number) => number;
 
 /** Slots and their scores, best first. They are views that are valid until the next selection begins. */

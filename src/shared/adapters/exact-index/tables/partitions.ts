@@ -33,7 +33,7 @@ export interface Partitions {
   leave(partition: Partition, access: AccessClass, documentSlot: number | null): void;
   /** Goes on with what is left to be done in the shards. @returns whether nothing is left */
   tidy(isTimeLeft: () => boolean): boolean;
-  /** The same, only with what fills whole segments. What is done of it while more comes has not to be done again. */
+  /** The same, only with what fills whole segments. What is done of it while more comes need not be done again. */
   fill(isTimeLeft: () => boolean): boolean;
   /** Notes that there is something to be done in a shard. */
   touch(partition: Partition): void;

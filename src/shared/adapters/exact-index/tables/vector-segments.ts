@@ -9,7 +9,7 @@ export const STEP_BLOCKS = 4;
 export const STAGED = 16;
 
 /** A fixed number of slots for vectors, as views of one block of WebAssembly memory. */
-export interface Segment {
+export interface VectorSegment {
   readonly kernel: Kernel;
   readonly bytes: Uint8Array;
   readonly ties: Float64Array;
@@ -72,7 +72,7 @@ export function makeSegment(
   makeKernel: MakeKernel,
   { blocks, offsets, bytes }: Layout,
   dimensions: number,
-): Segment {
+): VectorSegment {
   const { kernel, buffer } = makeKernel(bytes);
   return {
     kernel,

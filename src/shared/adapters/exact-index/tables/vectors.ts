@@ -8,7 +8,7 @@ import {
   STEP_BLOCKS,
   vectorAt,
   type Layout,
-  type Segment,
+  type VectorSegment,
 } from './vector-segments.js';
 
 /** Whether the scan may look at a slot. */
@@ -31,7 +31,7 @@ interface Store {
   readonly dimensions: number;
   readonly layout: Layout;
   readonly segmentSize: number;
-  readonly segments: Segment[];
+  readonly segments: VectorSegment[];
   /** Vectors of neighbouring slots that wait to be written into their block. */
   readonly staged: { first: number; count: number };
 }
@@ -66,7 +66,7 @@ function createStore(makeKernel: MakeKernel, dimensions: number): Store {
   };
 }
 
-function segmentOf({ segments, segmentSize }: Store, slot: number): Segment {
+function segmentOf({ segments, segmentSize }: Store, slot: number): VectorSegment {
   return at(segments, Math.floor(slot / segmentSize));
 }
 
@@ -102,7 +102,7 @@ function flush(store: Store): void {
 /** Here and in `scanSegment`, `?? 0` reads numbers that are known to be there, because a check would slow the loop down. */
 function innerProduct(
   query: Float32Array,
-  { bytes }: Segment,
+  { bytes }: VectorSegment,
   { first, dimensions }: { readonly first: number; readonly dimensions: number },
 ): number {
   const numbers = new Float32Array(bytes.buffer);
@@ -129,7 +129,7 @@ function scanSegments(
 }
 
 /** Writes a byte for each slot, 1 where the scan may look. @returns whether it may look anywhere */
-function fillMask({ mask, blocks }: Segment, base: number, isAllowed: IsAllowed): boolean {
+function fillMask({ mask, blocks }: VectorSegment, base: number, isAllowed: IsAllowed): boolean {
   let allowed = 0;
   for (let place = 0; place < blocks * LANES; place += 1) {
     const byte = Number(isAllowed(base + place));
@@ -140,7 +140,7 @@ function fillMask({ mask, blocks }: Segment, base: number, isAllowed: IsAllowed)
 }
 
 function scanSegment(
-  { kernel, ties, hits, scores, blocks, weights, rows }: Segment,
+  { kernel, ties, hits, scores, blocks, weights, rows }: VectorSegment,
   { offsets, stride }: Layout,
   { components, base, selection }: { components: Components; base: number; selection: Selection },
 ): void {

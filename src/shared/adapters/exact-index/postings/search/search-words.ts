@@ -4,6 +4,7 @@ import { noStatistics, weighQuery, type TermStatistics } from '../../../../searc
 import { analyzeText } from '../../../../text/analyze-text.js';
 import type { MirroredDocument } from '../../mirror/mirrored.js';
 import { fewSlots } from '../../scan/few-slots.js';
+import type { CompareSlots } from '../../scan/selection.js';
 import type { Mask } from '../../scan/working-mask.js';
 import type { ChunkTable } from '../../tables/chunk-table.js';
 import type { Partition, Partitions } from '../../tables/partitions.js';
@@ -12,7 +13,7 @@ import { createLikelyChunks } from './likely-chunks.js';
 import { spareOf } from '../offers.js';
 import type { SlotPositions } from '../slot-positions.js';
 import { createSectionScores, type SectionScores } from './section-scores.js';
-import { createTopChunks, type CompareSlots, type TopChunks } from './top-chunks.js';
+import { createTopChunks, type TopChunks } from './top-chunks.js';
 
 interface Tables {
   readonly chunks: Pick<ChunkTable, 'links' | 'terms' | 'tieOf'>;

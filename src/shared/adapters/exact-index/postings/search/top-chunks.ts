@@ -1,5 +1,4 @@
-/** Compares chunks of equal score by their slots: below 0 when the first comes first. */
-export type CompareSlots = (a: number, b: number) => number;
+import type { CompareSlots } from '../../scan/selection.js';
 
 /** The best chunks so far: at most `limit` of them, the lowest on top of a binary heap. */
 export interface TopChunks {
