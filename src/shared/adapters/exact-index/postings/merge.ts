@@ -2,6 +2,7 @@ import { buildSegment } from './build-segment.js';
 import type { MakePostingsKernel } from './kernel.js';
 import type { Segment } from './segment.js';
 import type { Steps } from './steps.js';
+import type { ReadTerms } from './waiting-chunks.js';
 
 /** A segment that is being made of others and of chunks that waited. */
 export interface Merge {
@@ -19,10 +20,9 @@ export interface Origins {
 
 interface Parts {
   readonly sources: readonly Segment[];
-  /** Slots of the chunks that waited; -1 for those that have gone. */
-  readonly sealing: readonly number[];
-  /** Returns the packed terms of a slot; null where the slot holds none. */
-  readonly read: (slot: number) => Uint8Array | null;
+  /** Slots of the chunks that waited until now; -1 for those that have gone. */
+  readonly sealed: readonly number[];
+  readonly read: ReadTerms;
   readonly makeKernel: MakePostingsKernel;
 }
 
@@ -37,17 +37,17 @@ export function createMerge(parts: Parts, finish: (origins: Origins, segment: Se
 }
 
 function* merge(
-  { sources, sealing, read, makeKernel }: Parts,
+  { sources, sealed, read, makeKernel }: Parts,
   finish: (origins: Origins, segment: Segment) => void,
 ): Steps<void> {
-  const size = sources.reduce((sum, { live }) => sum + live, sealing.length);
+  const size = sources.reduce((sum, { live }) => sum + live, sealed.length);
   const gathered: Gathered = {
     sources: new Uint16Array(size),
     positions: new Uint16Array(size),
     slots: new Int32Array(size),
     packed: [],
   };
-  for (const [number, from] of [...sources.map(({ slots }) => slots), sealing].entries()) {
+  for (const [number, from] of [...sources.map(({ slots }) => slots), sealed].entries()) {
     for (let first = 0; first < from.length; first += GATHERED_AT_ONCE) {
       gather(gathered, { number, from, first, read });
       yield;

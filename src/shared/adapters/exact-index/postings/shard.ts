@@ -5,14 +5,12 @@ import type { MakePostingsKernel } from './kernel.js';
 import { createMerge, type Merge, type Origins } from './merge.js';
 import { planMerge } from './merge-plan.js';
 import type { SlotPositions } from './slot-positions.js';
+import { createWaitingChunks, type ReadTerms, type WaitingChunks } from './waiting-chunks.js';
 import { addUpSegment, type TermProducts } from './add-up-segment.js';
 import type { Offers } from './offers.js';
 import { scoreCompiled } from './score-compiled.js';
 import { scoreSegment, type Scratch } from './score-segment.js';
 import { crossOut, frequencyOf, MAX_SEGMENT_CHUNKS, type Segment } from './segment.js';
-
-/** Returns the packed terms of a slot; null where the slot holds none. */
-export type ReadTerms = (slot: number) => Uint8Array | null;
 
 /** What all shards share. */
 export interface ShardParts {
@@ -48,10 +46,7 @@ export interface Shard {
 
 interface State extends ShardParts {
   readonly segments: Set<Segment>;
-  /** Slots that are in no segment; they are scored one by one. */
-  waiting: number[];
-  /** Slots that waited when the merge began, and are being put into a segment; -1 for those that have gone. */
-  sealing: number[];
+  readonly waiting: WaitingChunks;
   merge: Merge | null;
   chunks: number;
   totalLength: number;
@@ -74,17 +69,17 @@ export function createShard(parts: ShardParts): Shard {
     },
     frequenciesOf: (terms) => countHolding(state, terms),
     score: (query, offers) => {
-      offerWaiting(state, query, offers);
+      offerWaiting(state.waiting, query, offers);
       for (const segment of state.segments)
         if (!scoreCompiled(segment, query, offers)) scoreSegment(segment, query, state.scratch, offers);
     },
     addUp: (products, tell) => {
-      addUpWaiting(state, products, tell);
+      addUpWaiting(state.waiting, products, tell);
       for (const segment of state.segments) addUpSegment(segment, products, tell);
     },
     tidy: (isTimeLeft) => tidy(state, isTimeLeft),
     get isFull() {
-      return state.waiting.length >= MAX_SEGMENT_CHUNKS;
+      return state.waiting.size >= MAX_SEGMENT_CHUNKS;
     },
     fill: (isTimeLeft) => tidy(state, isTimeLeft, MAX_SEGMENT_CHUNKS),
     close: () => {
@@ -98,15 +93,14 @@ export function createShard(parts: ShardParts): Shard {
 const createState = (parts: ShardParts): State => ({
   ...parts,
   segments: new Set(),
-  waiting: [],
-  sealing: [],
+  waiting: createWaitingChunks(parts),
   merge: null,
   chunks: 0,
   totalLength: 0,
 });
 
 function add(state: State, slot: number): void {
-  state.positions.set(slot, null, state.waiting.push(slot) - 1);
+  state.waiting.add(slot);
   count(state, slot, 1);
 }
 
@@ -116,28 +110,15 @@ function count(state: State, slot: number, sign: 1 | -1): void {
   state.totalLength += sign * (packed ? packedLength(packed) : 0);
 }
 
-/** Tells a position among the slots that are being sealed from one among those that wait: it is negative. Its own inverse. */
-const sealedAt = (position: number): number => -position - 1;
-
 function remove(state: State, slot: number): void {
-  const { positions, waiting, sealing } = state;
+  const { positions, waiting } = state;
   const segment = positions.segmentOf(slot);
-  const position = positions.positionOf(slot);
   count(state, slot, -1);
-  if (segment) crossOut(segment, position);
-  else if (position < 0) sealing[sealedAt(position)] = -1;
-  else {
-    const last = waiting.pop();
-    if (last === undefined || position === waiting.length) return;
-    waiting[position] = last;
-    positions.set(last, null, position);
-  }
+  if (segment) crossOut(segment, positions.positionOf(slot));
+  else waiting.remove(slot);
 }
 
-function countHolding(
-  { segments, waiting, sealing, read }: State,
-  terms: readonly number[],
-): ReadonlyMap<number, number> {
+function countHolding({ segments, waiting }: State, terms: readonly number[]): ReadonlyMap<number, number> {
   const holding = new Map(terms.map((term) => [term, 0]));
   const add = (term: number, more: number) => {
     const before = holding.get(term);
@@ -145,44 +126,34 @@ function countHolding(
   };
   for (const segment of segments) for (const term of terms) add(term, frequencyOf(segment, term));
   // Each chunk is read once, however long the query is.
-  for (const slots of [waiting, sealing]) {
-    for (const slot of slots) {
-      const packed = slot < 0 ? null : read(slot);
-      if (packed) readTerms(packed, (term) => add(term, 1));
-    }
-  }
+  waiting.each((_slot, packed) => {
+    readTerms(packed, (term) => add(term, 1));
+  });
   return holding;
 }
 
-function offerWaiting({ waiting, sealing, read }: State, query: TermWeights, offers: Offers): void {
+function offerWaiting(waiting: WaitingChunks, query: TermWeights, offers: Offers): void {
   const counts = new Uint8Array(query.terms.length);
-  for (const slots of [waiting, sealing]) {
-    for (const slot of slots) {
-      const packed = slot < 0 ? null : read(slot);
-      const score = packed ? coveredShare(packed, query, counts) : 0;
-      if (score > 0) offers.offer(slot, score);
-    }
-  }
+  waiting.each((slot, packed) => {
+    const score = coveredShare(packed, query, counts);
+    if (score > 0) offers.offer(slot, score);
+  });
 }
 
 function addUpWaiting(
-  { waiting, sealing, read }: State,
+  waiting: WaitingChunks,
   { of, weigh }: TermProducts,
   tell: (slot: number, sum: number) => void,
 ): void {
-  for (const slots of [waiting, sealing]) {
-    for (const slot of slots) {
-      const packed = slot < 0 ? null : read(slot);
-      if (!packed) continue;
-      const length = packedLength(packed);
-      let sum = 0;
-      readTerms(packed, (term, count) => {
-        const product = of(term);
-        if (product !== 0) sum += product * weigh(count, length);
-      });
-      if (sum !== 0) tell(slot, sum);
-    }
-  }
+  waiting.each((slot, packed) => {
+    const length = packedLength(packed);
+    let sum = 0;
+    readTerms(packed, (term, count) => {
+      const product = of(term);
+      if (product !== 0) sum += product * weigh(count, length);
+    });
+    if (sum !== 0) tell(slot, sum);
+  });
 }
 
 function tidy(state: State, isTimeLeft: () => boolean, enough?: number): boolean {
@@ -195,36 +166,33 @@ function tidy(state: State, isTimeLeft: () => boolean, enough?: number): boolean
 }
 
 function beginMerge(state: State, enough?: number): Merge | null {
-  const sources = planMerge(state.segments, Math.min(state.waiting.length, MAX_SEGMENT_CHUNKS), enough);
+  const { segments, waiting, read, makeKernel } = state;
+  const sources = planMerge(segments, Math.min(waiting.size, MAX_SEGMENT_CHUNKS), enough);
   if (!sources) return null;
-  const room = MAX_SEGMENT_CHUNKS - sources.reduce((sum, { live }) => sum + live, 0);
-  // Those that are left keep their positions.
-  state.sealing = state.waiting.splice(Math.max(0, state.waiting.length - room));
-  for (const [at, slot] of state.sealing.entries()) state.positions.set(slot, null, sealedAt(at));
-  const { sealing, read, makeKernel } = state;
-  return createMerge({ sources, sealing, read, makeKernel }, (origins, segment) => {
-    finishMerge(state, { origins, sources, segment });
+  const sealed = waiting.seal(MAX_SEGMENT_CHUNKS - sources.reduce((sum, { live }) => sum + live, 0));
+  return createMerge({ sources, sealed, read, makeKernel }, (origins, segment) => {
+    finishMerge(state, { origins, sources, sealed, segment });
   });
 }
 
+interface Merged {
+  readonly origins: Origins;
+  readonly sources: readonly Segment[];
+  readonly sealed: readonly number[];
+  readonly segment: Segment;
+}
+
 /** Puts the new segment in the place of what it was made of. Chunks that have gone meanwhile are crossed out in it. */
-function finishMerge(
-  state: State,
-  {
-    origins,
-    sources,
-    segment,
-  }: { readonly origins: Origins; readonly sources: readonly Segment[]; readonly segment: Segment },
-): void {
-  const { positions, segments, sealing } = state;
+function finishMerge(state: State, { origins, sources, sealed, segment }: Merged): void {
+  const { positions, segments, waiting } = state;
   positions.enter(segment);
   for (let ordinal = 0; ordinal < segment.slots.length; ordinal += 1) {
     const slot = segment.slots[ordinal] ?? -1;
-    const from = sources[origins.sources[ordinal] ?? 0]?.slots ?? sealing;
+    const from = sources[origins.sources[ordinal] ?? 0]?.slots ?? sealed;
     if (from[origins.positions[ordinal] ?? 0] === slot) positions.set(slot, segment, ordinal);
     else crossOut(segment, ordinal);
   }
-  state.sealing = [];
+  waiting.forgetSealed();
   for (const source of sources) {
     segments.delete(source);
     positions.leave(source);
