@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { beforeEach, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { createJobRequests } from '../../src/api/services/ingest/job-requests.js';
@@ -17,21 +18,21 @@ beforeEach(async () => {
   await redis.flushAll();
 });
 
-function arrival(ownerId: string, { waitSeconds = 20, id = randomUUID() } = {}) {
+function shortText(ownerId: string, { waitSeconds = 20, id = randomUUID() } = {}) {
   const source = { storageKey: shortSourceKey({ documentId: id, version: 1 }), bytes: Buffer.from('text') };
   const pending = makeContent({ storageKey: source.storageKey });
   const record = makeDocument({ id, ownerId, pending, operation: null });
   const context = { callerId: ownerId, requestId: 'request', waitSeconds };
   return { id, created: { record, source }, context };
 }
-type Arrival = ReturnType<typeof arrival>;
+type ShortText = ReturnType<typeof shortText>;
 
-/** Lets all of these arrive at the same time. Resolves with the ids in the order in which their waits began. */
-async function arrive(arrivals: readonly Arrival[], records: Records = createRecords(redis)) {
+/** Stores all of these at the same time. Resolves with the ids in the order in which their waits began. */
+async function storeAtOnce(texts: readonly ShortText[], records: Records = createRecords(redis)) {
   const store = createStoreTogether({ records, jobs: createJobRequests(jobs, logger) });
   const begun: string[] = [];
   const ended = await Promise.allSettled(
-    arrivals.map(({ id, created, context }) => {
+    texts.map(({ id, created, context }) => {
       const onWritten = () => void begun.push(id);
       return store({ created, context, onWritten });
     }),
@@ -50,19 +51,31 @@ async function queued() {
 }
 
 test('a text that comes alone is stored at once and gets a job of its own', async () => {
-  const only = arrival('alice');
-  expect(await arrive([only])).toEqual({ begun: [only.id], ended: ['fulfilled'] });
+  const only = shortText('alice');
+  expect(await storeAtOnce([only])).toEqual({ begun: [only.id], ended: ['fulfilled'] });
   expect(await queued()).toEqual({ groups: [], alone: [only.id] });
   expect(await createRecords(redis).readGroup(only.id)).toBeNull();
 });
 
+test('one that comes when no step is under way any more is stored, too', async () => {
+  const store = createStoreTogether({
+    records: createRecords(redis),
+    jobs: createJobRequests(jobs, logger),
+  });
+  const [first, second] = [shortText('alice'), shortText('alice')];
+  await store({ ...first, onWritten: () => undefined });
+  await setImmediate();
+  await store({ ...second, onWritten: () => undefined });
+  expect((await queued()).alone.sort()).toEqual([first.id, second.id].sort());
+});
+
 test('those of one caller that come meanwhile are stored in one step and share a job', async () => {
-  const arrivals = Array.from({ length: 40 }, () => arrival('alice'));
-  const ids = arrivals.map(({ id }) => id);
+  const texts = Array.from({ length: 40 }, () => shortText('alice'));
+  const ids = texts.map(({ id }) => id);
   const records = createRecords(redis);
   let steps = 0;
   const counting: Records = { ...records, createMany: (all) => ((steps += 1), records.createMany(all)) };
-  expect(await arrive(arrivals, counting)).toEqual({ begun: ids, ended: ids.map(() => 'fulfilled') });
+  expect(await storeAtOnce(texts, counting)).toEqual({ begun: ids, ended: ids.map(() => 'fulfilled') });
   // The first comes alone, and the others gather meanwhile.
   expect(steps).toBe(3);
   expect(await queued()).toEqual({ groups: [ids.slice(1, 33), ids.slice(33)], alone: [ids[0]] });
@@ -70,13 +83,13 @@ test('those of one caller that come meanwhile are stored in one step and share a
 });
 
 test('callers share nothing, nor do those who wait and those who do not', async () => {
-  const arrivals = [
-    ...[1, 2, 3].map(() => arrival('alice')),
-    ...[1, 2, 3].map(() => arrival('bob')),
-    ...[1, 2, 3].map(() => arrival('bob', { waitSeconds: 0 })),
+  const texts = [
+    ...[1, 2, 3].map(() => shortText('alice')),
+    ...[1, 2, 3].map(() => shortText('bob')),
+    ...[1, 2, 3].map(() => shortText('bob', { waitSeconds: 0 })),
   ];
-  await arrive(arrivals);
-  const ids = arrivals.map(({ id }) => id);
+  await storeAtOnce(texts);
+  const ids = texts.map(({ id }) => id);
   const { groups, alone } = await queued();
   const [a, b, c] = [ids.slice(1, 3), ids.slice(4, 6), ids.slice(7, 9)];
   expect(groups.sort()).toEqual([a, b, c].sort());
@@ -86,10 +99,10 @@ test('callers share nothing, nor do those who wait and those who do not', async 
 test('one that cannot be written fails alone', async () => {
   const id = randomUUID();
   await createRecords(redis).create(makeDocument({ id }));
-  const arrivals = [arrival('alice'), arrival('alice'), arrival('alice', { id }), arrival('alice')];
-  const { begun, ended } = await arrive(arrivals);
+  const texts = [shortText('alice'), shortText('alice'), shortText('alice', { id }), shortText('alice')];
+  const { begun, ended } = await storeAtOnce(texts);
   expect(ended).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
-  const written = [arrivals[0], arrivals[1], arrivals[3]].map((each) => each?.id);
+  const written = [texts[0], texts[1], texts[3]].map((each) => each?.id);
   expect(begun).toEqual(written);
   expect(await queued()).toEqual({ groups: [written.slice(1)], alone: [written[0]] });
 });
@@ -103,10 +116,10 @@ test('what was written although the reply was lost is acknowledged', async () =>
       return all.map(() => new Error('the connection is gone'));
     },
   };
-  const arrivals = [arrival('alice'), arrival('alice'), arrival('alice')];
-  const { ended } = await arrive(arrivals, losing);
+  const texts = [shortText('alice'), shortText('alice'), shortText('alice')];
+  const { ended } = await storeAtOnce(texts, losing);
   expect(ended).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
-  expect((await queued()).groups).toEqual([arrivals.slice(1).map(({ id }) => id)]);
+  expect((await queued()).groups).toEqual([texts.slice(1).map(({ id }) => id)]);
 });
 
 test('a step that breaks down ends the waits for it, and those that follow are stored', async () => {
@@ -119,8 +132,8 @@ test('a step that breaks down ends the waits for it, and those that follow are s
       return steps === 2 ? Promise.reject(new Error('cannot be prepared')) : records.createMany(all);
     },
   };
-  const { ended } = await arrive(
-    Array.from({ length: 40 }, () => arrival('alice')),
+  const { ended } = await storeAtOnce(
+    Array.from({ length: 40 }, () => shortText('alice')),
     broken,
   );
   const [rejected, stored] = [1, 33].map((from) => new Set(ended.slice(from, from === 1 ? 33 : 40)));

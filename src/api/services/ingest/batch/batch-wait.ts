@@ -23,7 +23,7 @@ const ITEM_BYTES = 500;
 /** Begins to wait for documents of a request, from now on. */
 export function openWait(
   { records, waiter, logger, waitSeconds: usualSeconds }: BatchWaitParts,
-  { waitSeconds, signal }: RequestContext,
+  { waitSeconds, signal }: Pick<RequestContext, 'waitSeconds' | 'signal'>,
 ): DocumentsWait {
   const milliseconds = 1_000 * (waitSeconds ?? usualSeconds);
   return createDocumentsWait({ records, waiter, logger, milliseconds, signal });

@@ -76,7 +76,7 @@ interface WordsAsked extends Asked {
   minScore: number;
 }
 
-/** What a search answers with: the best by themselves, ranked by the folded score, and then those that score 0. */
+/** What a search answers with: the best by themselves, in the order of the score with their sections, and then those that score 0. */
 function answerOf(rows: World['rows'], asked: WordsAsked) {
   return indexByScan(scored(rows, asked), asked).map(({ documentId, generation, number, score }) => ({
     documentId,
