@@ -1,8 +1,8 @@
 import { loadPostingsKernel } from '../../src/shared/adapters/exact-index/postings/kernel.js';
-import { createSlotPositions } from '../../src/shared/adapters/exact-index/postings/slot-positions.js';
+import { createSlotPositions } from '../../src/shared/adapters/exact-index/postings/shard/slot-positions.js';
 import { createScratch } from '../../src/shared/adapters/exact-index/postings/score-segment.js';
-import type { ShardParts } from '../../src/shared/adapters/exact-index/postings/shard.js';
-import type { ReadTerms } from '../../src/shared/adapters/exact-index/postings/waiting-chunks.js';
+import type { ShardParts } from '../../src/shared/adapters/exact-index/postings/shard/shard.js';
+import type { ReadTerms } from '../../src/shared/adapters/exact-index/postings/shard/waiting-chunks.js';
 
 const makeKernel = await loadPostingsKernel();
 

@@ -1,4 +1,4 @@
-import type { Shard } from '../postings/shard.js';
+import type { Shard } from '../postings/shard/shard.js';
 import type { AccessClass } from './access-classes.js';
 
 /**

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import type { MirroredDocument } from '../../../../../src/shared/adapters/exact-index/mirror/mirrored.js';
-import { createShard } from '../../../../../src/shared/adapters/exact-index/postings/shard.js';
+import { createShard } from '../../../../../src/shared/adapters/exact-index/postings/shard/shard.js';
 import { createMasks, MASK_BYTES } from '../../../../../src/shared/adapters/exact-index/scan/masks.js';
 import type { DocumentRecord } from '../../../../../src/shared/document.js';
 import { compileFilter } from '../../../../../src/shared/filters/match.js';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { MAX_SEGMENT_CHUNKS } from '../../../../../src/shared/adapters/exact-index/postings/segment.js';
-import { createShard } from '../../../../../src/shared/adapters/exact-index/postings/shard.js';
+import { createShard } from '../../../../../src/shared/adapters/exact-index/postings/shard/shard.js';
 import { createAccessClasses } from '../../../../../src/shared/adapters/exact-index/tables/access-classes.js';
 import { createPartitions } from '../../../../../src/shared/adapters/exact-index/tables/partitions.js';
 import { packTerms } from '../../../../../src/shared/text/packed-terms.js';

@@ -1,6 +1,6 @@
 import type { TermWeights } from '../../../../ports.js';
 import { sectionShare } from '../../../../search/section-score.js';
-import type { SlotPositions } from '../slot-positions.js';
+import type { SlotPositions } from '../shard/slot-positions.js';
 import { placeOf, WINDOW, type Segment } from '../segment.js';
 
 interface Shares {

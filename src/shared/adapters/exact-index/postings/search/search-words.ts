@@ -11,7 +11,7 @@ import type { Partition, Partitions } from '../../tables/partitions.js';
 import type { ScoredSlots } from '../../packed-candidates.js';
 import { createLikelyChunks } from './likely-chunks.js';
 import { spareOf } from '../offers.js';
-import type { SlotPositions } from '../slot-positions.js';
+import type { SlotPositions } from '../shard/slot-positions.js';
 import { createSectionScores, type SectionScores } from './section-scores.js';
 import { createTopChunks, type TopChunks } from './top-chunks.js';
 

@@ -2,7 +2,7 @@ import type { TermWeights } from '../../../../ports.js';
 import { coveredShare } from '../../../../search/bm25.js';
 import { createSectionShare, scoreWithSection } from '../../../../search/section-score.js';
 import type { ChunkTable } from '../../tables/chunk-table.js';
-import type { SlotPositions } from '../slot-positions.js';
+import type { SlotPositions } from '../shard/slot-positions.js';
 import { createPostedSections } from './posted-sections.js';
 
 interface Tables {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { createSlotPositions } from '../../../../../../src/shared/adapters/exact-index/postings/slot-positions.js';
+import { createSlotPositions } from '../../../../../../src/shared/adapters/exact-index/postings/shard/slot-positions.js';
 import { createPostedSections } from '../../../../../../src/shared/adapters/exact-index/postings/search/posted-sections.js';
 import { WINDOW } from '../../../../../../src/shared/adapters/exact-index/postings/segment.js';
-import { createShard } from '../../../../../../src/shared/adapters/exact-index/postings/shard.js';
+import { createShard } from '../../../../../../src/shared/adapters/exact-index/postings/shard/shard.js';
 import { packTerms } from '../../../../../../src/shared/text/packed-terms.js';
 import { scoresOfDocument } from '../../../../../support/section-scores.js';
 import { makeShardParts } from '../../../../../support/shard-parts.js';

@@ -1,18 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createLikelyChunks } from '../../../../../src/shared/adapters/exact-index/postings/search/likely-chunks.js';
-import { MAX_LISTS } from '../../../../../src/shared/adapters/exact-index/postings/segment-columns.js';
-import { spareOf } from '../../../../../src/shared/adapters/exact-index/postings/offers.js';
+import { createLikelyChunks } from '../../../../../../src/shared/adapters/exact-index/postings/search/likely-chunks.js';
+import { MAX_LISTS } from '../../../../../../src/shared/adapters/exact-index/postings/segment-columns.js';
+import { spareOf } from '../../../../../../src/shared/adapters/exact-index/postings/offers.js';
 import {
   createShard,
   type ShardParts,
-} from '../../../../../src/shared/adapters/exact-index/postings/shard.js';
-import { WINDOW } from '../../../../../src/shared/adapters/exact-index/postings/segment.js';
-import { createTopChunks } from '../../../../../src/shared/adapters/exact-index/postings/search/top-chunks.js';
-import type { TermWeights } from '../../../../../src/shared/ports.js';
-import { coveredShare } from '../../../../../src/shared/search/bm25.js';
-import { packTerms, unpackTerms } from '../../../../../src/shared/text/packed-terms.js';
-import { makeShardParts, noKernel } from '../../../../support/shard-parts.js';
+} from '../../../../../../src/shared/adapters/exact-index/postings/shard/shard.js';
+import { WINDOW } from '../../../../../../src/shared/adapters/exact-index/postings/segment.js';
+import { createTopChunks } from '../../../../../../src/shared/adapters/exact-index/postings/search/top-chunks.js';
+import type { TermWeights } from '../../../../../../src/shared/ports.js';
+import { coveredShare } from '../../../../../../src/shared/search/bm25.js';
+import { packTerms, unpackTerms } from '../../../../../../src/shared/text/packed-terms.js';
+import { makeShardParts, noKernel } from '../../../../../support/shard-parts.js';
 
 const TERMS = [0, 1, 255, 256, 65_536, 2 ** 31, 2 ** 32 - 2, 2 ** 32 - 1];
 

@@ -1,4 +1,4 @@
-import { MAX_SEGMENT_CHUNKS, type Segment } from './segment.js';
+import { MAX_SEGMENT_CHUNKS, type Segment } from '../segment.js';
 
 /** So many chunks wait before they are made a segment: scoring them one by one takes some tens of microseconds. */
 const MAX_WAITING = 64;

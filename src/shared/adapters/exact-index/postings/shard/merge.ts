@@ -1,7 +1,7 @@
-import { buildSegment } from './build-segment.js';
-import type { MakePostingsKernel } from './kernel.js';
-import type { Segment } from './segment.js';
-import type { Steps } from './steps.js';
+import { buildSegment } from '../build-segment.js';
+import type { MakePostingsKernel } from '../kernel.js';
+import type { Segment } from '../segment.js';
+import type { Steps } from '../steps.js';
 import type { ReadTerms } from './waiting-chunks.js';
 
 /** A segment that is being made of others and of chunks that waited. */

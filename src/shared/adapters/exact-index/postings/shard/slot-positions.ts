@@ -1,5 +1,5 @@
-import { growColumn } from '../tables/grow-column.js';
-import type { Segment } from './segment.js';
+import { growColumn } from '../../tables/grow-column.js';
+import type { Segment } from '../segment.js';
 
 /** Where the postings of each slot are: in a segment, or in the list of those that wait to be in one. */
 export interface SlotPositions {

@@ -1,16 +1,16 @@
-import { coveredShare } from '../../../search/bm25.js';
-import { packedLength, readTerms } from '../../../text/packed-terms.js';
-import type { TermWeights } from '../../../ports.js';
-import type { MakePostingsKernel } from './kernel.js';
+import { coveredShare } from '../../../../search/bm25.js';
+import { packedLength, readTerms } from '../../../../text/packed-terms.js';
+import type { TermWeights } from '../../../../ports.js';
+import type { MakePostingsKernel } from '../kernel.js';
 import { createMerge, type Merge, type Origins } from './merge.js';
 import { planMerge } from './merge-plan.js';
 import type { SlotPositions } from './slot-positions.js';
 import { createWaitingChunks, type ReadTerms, type WaitingChunks } from './waiting-chunks.js';
-import { addUpSegment, type TermProducts } from './add-up-segment.js';
-import type { Offers } from './offers.js';
-import { scoreCompiled } from './score-compiled.js';
-import { scoreSegment, type Scratch } from './score-segment.js';
-import { crossOut, frequencyOf, MAX_SEGMENT_CHUNKS, type Segment } from './segment.js';
+import { addUpSegment, type TermProducts } from '../add-up-segment.js';
+import type { Offers } from '../offers.js';
+import { scoreCompiled } from '../score-compiled.js';
+import { scoreSegment, type Scratch } from '../score-segment.js';
+import { crossOut, frequencyOf, MAX_SEGMENT_CHUNKS, type Segment } from '../segment.js';
 
 /** What all shards share. */
 export interface ShardParts {
