@@ -16,7 +16,7 @@ import {
 } from '../../src/shared/documents/transitions.js';
 import { parseFilter, type Filter } from '../../src/shared/filters/parse.js';
 import { createRedis } from '../../src/shared/redis/client.js';
-import { hashTerm } from '../../src/shared/text/analyze-text.js';
+import { hashTerm } from '../../src/shared/text/hash-term.js';
 import { packTerms } from '../../src/shared/text/packed-terms.js';
 import { makeContent, makeDocument, makeOperation } from '../support/documents.js';
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { encodeVector, FIRST_VECTORS, type VectorSet } from '../data-set/stored-vectors.js';
 import { termTokens } from '../text/term-tokens.js';
 
@@ -86,7 +86,7 @@ export const taggedValue = (tags: string, count: number): string => `${tagsName(
 
 /** The digest of a text, by which a later attempt finds its vector. */
 export function textHash(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+  return hash('sha256', text, 'base64url').slice(0, 22);
 }
 
 /** The fields that embedding adds. */

@@ -1,5 +1,6 @@
-import { at, valueOf } from '../at.js';
+import { at } from '../at.js';
 import type { TermCounts } from './analyze-text.js';
+import type { TermList } from './term-tally.js';
 
 /*
  * The packed layout, which chunks keep for ever: byte 0 is the version (1); bytes 1–4 are
@@ -11,16 +12,39 @@ const HEADER_BYTES = 5;
 const BYTES_A_TERM = 5;
 
 export function packTerms({ length, counts }: TermCounts): Uint8Array {
-  const terms = Uint32Array.from(counts.keys()).sort();
-  const packed = new Uint8Array(HEADER_BYTES + BYTES_A_TERM * terms.length);
-  const view = new DataView(packed.buffer);
-  view.setUint8(0, PACKED_VERSION);
-  view.setUint32(1, length, true);
-  terms.forEach((term, index) => {
-    view.setUint32(HEADER_BYTES + 4 * index, term, true);
-    packed[HEADER_BYTES + 4 * terms.length + index] = Math.min(255, valueOf(counts, term));
+  return packList({
+    length,
+    terms: Uint32Array.from(counts.keys()),
+    counts: Uint32Array.from(counts.values()),
   });
+}
+
+/** More than any count that is packed. */
+const COUNTS = 256;
+
+export function packList({ length, terms, counts }: TermList): Uint8Array {
+  const size = terms.length;
+  // Each term together with its count, which a double holds exactly, so that both are sorted at once.
+  const both = new Float64Array(size);
+  for (let i = 0; i < size; i += 1) both[i] = (terms[i] ?? 0) * COUNTS + Math.min(COUNTS - 1, counts[i] ?? 0);
+  both.sort();
+  const packed = new Uint8Array(HEADER_BYTES + BYTES_A_TERM * size);
+  packed[0] = PACKED_VERSION;
+  writeUint32(packed, 1, length);
+  for (let i = 0; i < size; i += 1) {
+    const each = both[i] ?? 0;
+    const term = Math.floor(each / COUNTS);
+    writeUint32(packed, HEADER_BYTES + 4 * i, term);
+    packed[HEADER_BYTES + 4 * size + i] = each - COUNTS * term;
+  }
   return packed;
+}
+
+function writeUint32(bytes: Uint8Array, start: number, value: number): void {
+  bytes[start] = value;
+  bytes[start + 1] = value >>> 8;
+  bytes[start + 2] = value >>> 16;
+  bytes[start + 3] = value >>> 24;
 }
 
 export function unpackTerms(packed: Uint8Array): TermCounts {
@@ -35,9 +59,10 @@ export function unpackTerms(packed: Uint8Array): TermCounts {
 
 /** Returns every term once, ascending. */
 export function packedTerms(packed: Uint8Array): number[] {
-  return Array.from({ length: packedSize(packed) }, (_, index) =>
-    readUint32(packed, HEADER_BYTES + 4 * index),
-  );
+  const terms: number[] = [];
+  const size = packedSize(packed);
+  for (let index = 0; index < size; index += 1) terms.push(packedTerm(packed, index));
+  return terms;
 }
 
 /** Calls `tell` for each term, ascending, with its count. Does nothing when nothing was packed. */

@@ -3,6 +3,7 @@
  * `pat_str`). It does so without a regular expression, because that is what makes tiktoken
  * slow. No token crosses the border between two pieces.
  */
+import { createKinds, kindOf, widthAt } from './code-points.js';
 
 /** The longest piece in UTF-16 units. Longer runs are cut, since the time of counting grows with the square of a run's length. */
 export const MAX_PIECE_LENGTH = 128;
@@ -13,8 +14,13 @@ const NUMBER = 3;
 const SPACE = 4;
 const NEWLINE = 5;
 
-/** The kind of each code point, which is found out when it is first seen. */
-const kinds = new Uint8Array(0x110000);
+const kinds = createKinds((character) => {
+  if (/[\r\n]/u.test(character)) return NEWLINE;
+  if (/\p{White_Space}/u.test(character)) return SPACE;
+  if (/\p{L}/u.test(character)) return LETTER;
+  if (/\p{N}/u.test(character)) return NUMBER;
+  return OTHER;
+});
 
 /**
  * The end of the piece that starts at `start`, of at most `longest` units or two more. Its cases are in the order of the
@@ -40,30 +46,7 @@ export function pieceEnd(text: string, start: number, longest = MAX_PIECE_LENGTH
   return whitespaceEnd(text, start, limit);
 }
 
-function kindAt(text: string, position: number): number {
-  const unit = text.charCodeAt(position);
-  const codePoint = unit >= 0xd800 && unit < 0xdc00 ? (text.codePointAt(position) ?? unit) : unit;
-  const known = kinds[codePoint];
-  if (known !== undefined && known !== 0) return known;
-  const found = classify(String.fromCodePoint(codePoint));
-  kinds[codePoint] = found;
-  return found;
-}
-
-function classify(character: string): number {
-  if (/[\r\n]/u.test(character)) return NEWLINE;
-  if (/\p{White_Space}/u.test(character)) return SPACE;
-  if (/\p{L}/u.test(character)) return LETTER;
-  if (/\p{N}/u.test(character)) return NUMBER;
-  return OTHER;
-}
-
-function widthAt(text: string, position: number): number {
-  const unit = text.charCodeAt(position);
-  if (unit < 0xd800 || unit >= 0xdc00) return 1;
-  const next = text.charCodeAt(position + 1);
-  return next >= 0xdc00 && next < 0xe000 ? 2 : 1;
-}
+const kindAt = (text: string, position: number): number => kindOf(kinds, text, position);
 
 function runEnd(text: string, from: number, limit: number, kind: number): number {
   let position = from;

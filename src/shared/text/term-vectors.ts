@@ -1,6 +1,8 @@
-import { mixBits, type TermCounts } from './analyze-text.js';
+import type { TermCounts } from './analyze-text.js';
+import { mixBits } from './hash-term.js';
 import { backgroundRate } from './background-terms.js';
 import { packedLength, readTerms } from './packed-terms.js';
+import type { TermList } from './term-tally.js';
 
 /*
  * Vectors of hashed terms: each term adds its weight to four signed dimensions (feature hashing, Weinberger et al. 2009). A
@@ -21,9 +23,9 @@ const PIVOT = 18;
 const RAREST = 1 / 1500;
 
 /** The vector of a document's text. Its norm is below 1, and smaller the shorter the text is. */
-export function documentVector({ length, counts }: TermCounts): Float32Array {
-  const sums = new Float64Array(TERM_VECTOR_DIMENSIONS);
-  for (const [term, count] of counts) addTerm(sums, term, saturated(count, length));
+export function documentVector({ length, terms, counts }: TermList): Float32Array {
+  const sums = scratch.fill(0);
+  for (let i = 0; i < terms.length; i += 1) addTerm(sums, terms[i] ?? 0, saturated(counts[i] ?? 0, length));
   return divide(sums, Math.hypot(norm(sums), PIVOT));
 }
 
@@ -88,7 +90,8 @@ function informativeness(term: number): number {
 
 function norm(sums: Float64Array): number {
   let squares = 0;
-  for (const value of sums) squares += value * value;
+  // By index, which takes half as long as an iterator.
+  for (let i = 0; i < TERM_VECTOR_DIMENSIONS; i += 1) squares += (sums[i] ?? 0) ** 2;
   return Math.sqrt(squares);
 }
 

@@ -1,13 +1,11 @@
 import { countPieceTokens } from './byte-pairs.js';
 import { MAX_PIECE_LENGTH, pieceEnd } from './pre-tokenizer.js';
+import { addSpan, createSpanTable, findSpan, forgetSpans, hasRoom, UNKNOWN } from './span-table.js';
 import { readTokenRanks, type TokenRanks } from './token-ranks.js';
 
 /** Counts of pieces up to this length, in UTF-16 units, are remembered. */
 const MAX_WORD_LENGTH = 32;
-const MAX_REMEMBERED_PIECES = 65_536;
-const PIECES_AT_ONCE = 256;
-
-const remembered = new Map<string, number>();
+const remembered = createSpanTable({ pieces: 65_536, units: 8 * 65_536 });
 /** Read when it is first needed, which takes a millisecond. */
 let ranks: TokenRanks | undefined;
 
@@ -32,9 +30,9 @@ export interface CountedPieces {
 export function countTokens(text: string): number {
   let total = 0;
   for (let position = 0; position < text.length;) {
-    const { ends, counts } = countPieces(text, position, PIECES_AT_ONCE);
-    for (const count of counts) total += count;
-    position = ends.at(-1) ?? text.length;
+    const end = pieceEnd(text, position);
+    total += countPiece(text, position, end);
+    position = end;
   }
   return total;
 }
@@ -55,17 +53,31 @@ export function countPieces(text: string, start: number, limit: number): Counted
   return { ends, counts };
 }
 
+/**
+ * Counts a text of at most `most` tokens of which every run is one piece, as nearly all short texts are; null for any other
+ * text, which is not looked at to its end.
+ */
+export function countFittingText(text: string, start: number, most: number): number | null {
+  let total = 0;
+  for (let position = start; position < text.length;) {
+    const end = pieceEnd(text, position);
+    total += countPiece(text, position, end);
+    if (total > most || mayBePart(position, end)) return null;
+    position = end;
+  }
+  return total;
+}
+
 function countPiece(text: string, start: number, end: number): number {
-  const piece = text.slice(start, end);
   // Words come again, and so do the parts of a line of dashes or of one letter.
-  const mayComeAgain = piece.length <= MAX_WORD_LENGTH || mayBePart(start, end);
-  if (!mayComeAgain) return countPieceTokens(cl100kBase(), piece);
-  const known = remembered.get(piece);
-  if (known !== undefined) return known;
-  const count = countPieceTokens(cl100kBase(), piece);
-  if (remembered.size >= MAX_REMEMBERED_PIECES) remembered.clear();
-  // A copy is remembered, since V8 keeps a document alive through slices of 13 characters or more.
-  remembered.set(piece.length < 13 ? piece : ` ${piece}`.slice(1), count);
+  const mayComeAgain = end - start <= MAX_WORD_LENGTH || mayBePart(start, end);
+  if (!mayComeAgain) return countPieceTokens(cl100kBase(), text.slice(start, end));
+  const known = findSpan(remembered, text, start, end);
+  if (known !== UNKNOWN) return known;
+  const count = countPieceTokens(cl100kBase(), text.slice(start, end));
+  const span = { text, start, end };
+  if (!hasRoom(remembered, span)) forgetSpans(remembered);
+  addSpan(remembered, span, count);
   return count;
 }
 

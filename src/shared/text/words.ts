@@ -2,18 +2,9 @@ import { stemmer } from 'stemmer';
 import { at } from '../at.js';
 import { stopWords } from './stop-words.js';
 
-const WORDS = /[\p{L}\p{N}\p{M}]+(?:['’]\p{L}+)?/gu;
 const ASCII = /^[\0-\x7f]*$/u;
-/** Normalising is quadratic in runs of combining marks, so these are cut where UAX #15 cuts them (stream-safe text). */
-const MARK_RUNS = /(\p{M}{30})\p{M}+/gu;
 /** Anything longer is not a word of a language. It is one term as it stands. */
 export const MAX_WORD_LENGTH = 40;
-
-/** Finds the words of a text: runs of letters, digits and marks, with what follows an apostrophe. */
-export function findWords(text: string): readonly string[] {
-  const normal = ASCII.test(text) ? text : text.replace(MARK_RUNS, '$1').normalize('NFKC');
-  return normal.match(WORDS) ?? [];
-}
 
 /** Scripts without spaces between words, and Korean, whose particles are attached to the words. */
 const UNSPACED_CLASS =
@@ -25,8 +16,12 @@ export function isUnspaced(word: string): boolean {
   return UNSPACED.test(word);
 }
 
-/** Splits one of `findWords` into terms: none for a stop word, several for a compound identifier or an unspaced script. */
+/** Most words: letters and digits of ASCII, with no capital but the first letter. There is nothing to split. */
+const PLAIN = /^[A-Za-z]?[a-z0-9]*$/u;
+
+/** Splits a word into terms: none for a stop word, several for a compound identifier or an unspaced script. */
 export function splitWord(word: string): string[] {
+  if (PLAIN.test(word)) return foldWord(word);
   if (!isUnspaced(word)) return splitApostrophe(word);
   return (word.match(RUNS) ?? []).flatMap((run) => (isUnspaced(run) ? pairs(run) : splitApostrophe(run)));
 }

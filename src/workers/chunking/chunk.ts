@@ -1,4 +1,5 @@
 import { IngestError } from '../../shared/errors.js';
+import { countFittingText } from '../../shared/text/token-count.js';
 import { findFittingCut } from './choose-cut.js';
 import { overlapStart } from './overlap.js';
 import { windowFrom, type Window } from './token-window.js';
@@ -27,8 +28,11 @@ export interface ChunkOptions {
 export function chunkText(text: string, options: ChunkOptions): Chunk[] {
   const whole = text.trimEnd();
   const end = whole.length;
-  const chunks: Chunk[] = [];
+  if (end === 0) return [];
   let start = text.length - text.trimStart().length;
+  const tokenCount = countFittingText(whole, start, options.size);
+  if (tokenCount !== null) return [{ text: whole.slice(start), tokenCount, overlap: 0 }];
+  const chunks: Chunk[] = [];
   let freshFrom = start;
   let window: Window = { borders: [start], counts: [] };
   while (freshFrom < end) {

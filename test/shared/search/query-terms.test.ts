@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { noStatistics, weighQuery, type TermStatistics } from '../../../src/shared/search/query-terms.js';
-import { analyzeText, hashTerm } from '../../../src/shared/text/analyze-text.js';
+import { analyzeText } from '../../../src/shared/text/analyze-text.js';
+import { hashTerm } from '../../../src/shared/text/hash-term.js';
 
 const statistics: TermStatistics = {
   chunks: 100_000,

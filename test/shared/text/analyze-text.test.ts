@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { analyzeText, hashTerm } from '../../../src/shared/text/analyze-text.js';
+import { analyzeText } from '../../../src/shared/text/analyze-text.js';
+import { hashTerm } from '../../../src/shared/text/hash-term.js';
 import { processorTimeOf } from '../../support/processor-time.js';
 
 function termsOf(text: string): number[] {

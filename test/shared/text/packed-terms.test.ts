@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { analyzeText, hashTerm } from '../../../src/shared/text/analyze-text.js';
+import { analyzeText } from '../../../src/shared/text/analyze-text.js';
+import { hashTerm } from '../../../src/shared/text/hash-term.js';
 import { packedLength, packTerms, readCounts, unpackTerms } from '../../../src/shared/text/packed-terms.js';
 
 /** Occurrences of `terms`, which ascend. */

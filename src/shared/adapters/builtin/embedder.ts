@@ -1,5 +1,6 @@
 import type { Embedder } from '../../ports.js';
 import { analyzeText } from '../../text/analyze-text.js';
+import { listTerms } from '../../text/list-terms.js';
 import { documentVector, queryVector, TERM_VECTOR_DIMENSIONS } from '../../text/term-vectors.js';
 
 /** Makes vectors of hashed terms, offline and without a model; see `term-vectors.ts`. */
@@ -9,7 +10,7 @@ export function createBuiltinEmbedder(): Embedder {
     limits: { inputs: 256, tokens: 300_000 },
     dimensions: () => Promise.resolve(TERM_VECTOR_DIMENSIONS),
     embedDocuments: (texts) =>
-      Promise.resolve({ vectors: texts.map((text) => documentVector(analyzeText(text))), tokens: null }),
+      Promise.resolve({ vectors: texts.map((text) => documentVector(listTerms(text))), tokens: null }),
     embedQuery: (text) => Promise.resolve({ vectors: [queryVector(analyzeText(text))], tokens: null }),
   };
 }

@@ -10,6 +10,7 @@ import { innerProduct } from '../../../../../src/shared/data-set/stored-vectors.
 import type { Filter } from '../../../../../src/shared/filters/parse.js';
 import { weighQuery } from '../../../../../src/shared/search/query-terms.js';
 import { analyzeText } from '../../../../../src/shared/text/analyze-text.js';
+import { listTerms } from '../../../../../src/shared/text/list-terms.js';
 import { documentVector, queryVector } from '../../../../../src/shared/text/term-vectors.js';
 import {
   openMirror,
@@ -113,7 +114,7 @@ async function expectNearest({ mirror, rows }: World, asked: Asked & { limit: nu
   const vector = queryVector(analyzeText(asked.query));
   const all = scored(rows, asked).map((each) => {
     const of = rows.get(each.documentId)?.texts[each.number] ?? '';
-    return { ...each, score: innerProduct(vector, documentVector(analyzeText(of))) };
+    return { ...each, score: innerProduct(vector, documentVector(listTerms(of))) };
   });
   const similarities = mirror.similarities(vector, all);
   for (const [i, { score }] of all.entries()) expect(similarities[i]).toBeCloseTo(score, 5);

@@ -6,7 +6,8 @@ import {
 } from '../../../../../src/shared/adapters/query-engine-index/words/plan-word-passes.js';
 import { noStatistics, type TermStatistics } from '../../../../../src/shared/search/query-terms.js';
 import { createLexicalRanker } from '../../../../../src/shared/search/ranking.js';
-import { analyzeText, hashTerm } from '../../../../../src/shared/text/analyze-text.js';
+import { analyzeText } from '../../../../../src/shared/text/analyze-text.js';
+import { hashTerm } from '../../../../../src/shared/text/hash-term.js';
 import { packTerms } from '../../../../../src/shared/text/packed-terms.js';
 import { rankCandidates } from '../../../../support/rank-candidates.js';
 

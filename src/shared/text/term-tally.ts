@@ -1,0 +1,88 @@
+import { randomInt } from 'node:crypto';
+
+/** Every term of a text once, known by its 32-bit hash, with its number of occurrences. `length` is the sum of these. */
+export interface TermList {
+  readonly length: number;
+  readonly terms: Uint32Array;
+  readonly counts: Uint32Array;
+}
+
+/** Counts of terms that are added one by one, without an object for each text or term. */
+export interface TermTally {
+  /** The terms in the order in which they first came, and how often each came. The lists have room for more. */
+  terms: Uint32Array;
+  counts: Uint32Array;
+  /** A hash table with linear probing: the place of each term, from 1 on. Half of the slots or more are empty. */
+  slots: Int32Array;
+  size: number;
+  length: number;
+}
+
+const FIRST_ROOM = 1_024;
+/** Chooses the slots, so that nobody can write words that all belong into the same. */
+const SECRET_FACTOR = 2 * randomInt(2 ** 31) + 1;
+
+export const createTally = (): TermTally => ({
+  terms: new Uint32Array(FIRST_ROOM),
+  counts: new Uint32Array(FIRST_ROOM),
+  slots: new Int32Array(2 * FIRST_ROOM),
+  size: 0,
+  length: 0,
+});
+
+/** Forgets all terms, and the room that a long text has taken. */
+export function clearTally(tally: TermTally): void {
+  if (tally.terms.length > FIRST_ROOM) Object.assign(tally, createTally());
+  tally.slots.fill(0);
+  tally.size = 0;
+  tally.length = 0;
+}
+
+export function addTerm(tally: TermTally, term: number): void {
+  const { terms, counts, slots } = tally;
+  const slot = slotOf(tally, term);
+  const place = slots[slot] ?? 0;
+  tally.length += 1;
+  if (place !== 0) {
+    counts[place - 1] = (counts[place - 1] ?? 0) + 1;
+    return;
+  }
+  terms[tally.size] = term;
+  counts[tally.size] = 1;
+  tally.size += 1;
+  slots[slot] = tally.size;
+  if (tally.size === terms.length) grow(tally);
+}
+
+/** What was added, as lists of its own. */
+export const listTally = ({ terms, counts, size, length }: TermTally): TermList => ({
+  length,
+  terms: terms.slice(0, size),
+  counts: counts.slice(0, size),
+});
+
+/** The slot of a term, or the empty one that is to be its own. */
+function slotOf({ slots, terms }: TermTally, term: number): number {
+  const mask = slots.length - 1;
+  // The upper bits of the product depend on all bits of the term.
+  let slot = Math.imul(term, SECRET_FACTOR) >>> Math.clz32(mask);
+  for (let place = slots[slot] ?? 0; place !== 0; place = slots[slot] ?? 0) {
+    if (terms[place - 1] === term) return slot;
+    slot = (slot + 1) & mask;
+  }
+  return slot;
+}
+
+function grow(tally: TermTally): void {
+  const { terms, counts, slots, size } = tally;
+  tally.terms = lengthened(terms);
+  tally.counts = lengthened(counts);
+  tally.slots = new Int32Array(2 * slots.length);
+  for (let place = 0; place < size; place += 1) tally.slots[slotOf(tally, terms[place] ?? 0)] = place + 1;
+}
+
+function lengthened(list: Uint32Array): Uint32Array {
+  const longer = new Uint32Array(2 * list.length);
+  longer.set(list);
+  return longer;
+}
