@@ -38,14 +38,20 @@ function joinParts(ranks: TokenRanks, count: number): number {
   for (;;) {
     const joined = firstLowest(parts - 1);
     if (joined < 0) return parts;
-    starts.copyWithin(joined + 1, joined + 2, parts + 1);
-    pairs.copyWithin(joined, joined + 1, parts - 1);
+    // In place: of the few parts that most pieces have, a loop moves the rest sooner than a call does.
+    for (let part = joined + 1; part < parts; part += 1) {
+      starts[part] = starts[part + 1] ?? 0;
+      pairs[part - 1] = pairs[part] ?? NO_RANK;
+    }
     parts -= 1;
-    for (const part of [joined - 1, joined])
-      if (part >= 0 && part < parts - 1)
-        pairs[part] = rankOf(ranks, bytes, starts[part] ?? 0, starts[part + 2] ?? 0);
+    if (joined > 0) pairs[joined - 1] = rankFrom(ranks, joined - 1);
+    if (joined < parts - 1) pairs[joined] = rankFrom(ranks, joined);
   }
 }
+
+/** The rank of the token that a part forms together with the next. */
+const rankFrom = (ranks: TokenRanks, part: number): number =>
+  rankOf(ranks, bytes, starts[part] ?? 0, starts[part + 2] ?? 0);
 
 /** The first of `count` pairs with the lowest rank; -1 when none forms a token. */
 function firstLowest(count: number): number {
