@@ -1,4 +1,4 @@
-import { NO_RANK, rankOf, type TokenRanks } from './token-ranks.js';
+import { NO_RANK, rankOf, rankOfTwo, type TokenRanks } from './token-ranks.js';
 
 const encoder = new TextEncoder();
 /** The most bytes that a UTF-16 unit takes in UTF-8. */
@@ -28,7 +28,7 @@ export function countPieceTokens(ranks: TokenRanks, piece: string): number {
   const length = encoder.encodeInto(piece, bytes).written;
   if (length < 2 || rankOf(ranks, bytes, 0, length) !== NO_RANK) return Math.min(length, 1);
   for (let part = 0; part <= length; part += 1) starts[part] = part;
-  for (let part = 0; part < length - 1; part += 1) pairs[part] = rankOf(ranks, bytes, part, part + 2);
+  for (let part = 0; part < length - 1; part += 1) pairs[part] = rankOfTwo(ranks, bytes, part);
   return joinParts(ranks, length);
 }
 

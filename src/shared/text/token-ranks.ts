@@ -12,6 +12,8 @@ export interface TokenRanks {
   readonly bytes: Uint8Array;
   /** The length of the longest token. */
   readonly longest: number;
+  /** What was found for two bytes; 0 where nothing was looked for yet. */
+  readonly ofTwo: Int32Array;
 }
 
 /** No token consists of these bytes. Higher than any rank. */
@@ -54,6 +56,7 @@ export function readTokenRanks(file: URL): TokenRanks {
     starts: new Uint32Array(buffer, startsAt, tokenCount + 1),
     bytes: new Uint8Array(buffer, bytesAt, byteOffset + byteLength - bytesAt),
     longest,
+    ofTwo: new Int32Array(2 ** 16),
   };
 }
 
@@ -66,6 +69,16 @@ export function rankOf(ranks: TokenRanks, bytes: Uint8Array, from: number, to: n
     if (rank < 0) return NO_RANK;
     if (isToken(ranks, rank, { bytes, from, to })) return rank;
   }
+}
+
+/** The same for the two bytes from `from` on. Every piece begins as single bytes, and most are those of a few letters. */
+export function rankOfTwo(ranks: TokenRanks, bytes: Uint8Array, from: number): number {
+  const both = ((bytes[from] ?? 0) << 8) | (bytes[from + 1] ?? 0);
+  const known = ranks.ofTwo[both] ?? 0;
+  if (known !== 0) return known;
+  const rank = rankOf(ranks, bytes, from, from + 2);
+  ranks.ofTwo[both] = rank;
+  return rank;
 }
 
 function isToken(
