@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { z } from 'zod';
 import { FAILURE_CODES } from './errors.js';
 import { isPlainObject } from './is-plain-object.js';
@@ -127,7 +127,7 @@ interface Attempt extends Pick<DocumentRecord, 'id' | 'version' | 'attempt'> {
 export function generationId({ id, version, attempt, pending, published }: Attempt): string {
   const content = pending ?? published;
   if (!content) throw new Error('document record without content');
-  const digest = createHash('sha256').update(content.storageKey).digest('hex').slice(0, 8);
+  const digest = hash('sha256', content.storageKey, 'hex').slice(0, 8);
   return `${id}.${String(version)}.${String(attempt)}.${digest}`;
 }
 

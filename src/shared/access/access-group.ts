@@ -24,6 +24,9 @@ type Readable = AccessLists & Pick<DocumentRecord, 'ownerId'>;
 
 /** The access group of a document's readers; null when there are few enough to name each of them. */
 export function accessGroupOf(document: Readable): AccessGroup | null {
+  const { readers, writers, admins } = document;
+  // However often some of them are named.
+  if (readers.length + writers.length + admins.length <= MAX_DIRECT) return null;
   const ids = readersOf(document);
   if (ids.size <= MAX_DIRECT) return null;
   const callers = Array.from(ids, readerTag).sort();

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import {
   documentSchema,
   matchableSchema,
@@ -74,8 +74,11 @@ const parseJson = (text: string): unknown => JSON.parse(text);
 /** Parses a JSON list of the values of `RECORD_FIELDS`. @throws MalformedRecordError */
 export function parseRecordList(text: string): DocumentRecord {
   try {
-    const values = z.array(z.unknown()).parse(parseJson(text));
-    return documentSchema.parse(Object.fromEntries(RECORD_FIELDS.map((name, i) => [name, values[i]])));
+    const values = parseJson(text);
+    if (!Array.isArray(values)) throw new TypeError('not a list');
+    const record: Record<string, unknown> = {};
+    for (const [i, name] of RECORD_FIELDS.entries()) record[name] = values[i];
+    return documentSchema.parse(record);
   } catch (error) {
     throw new MalformedRecordError('the record of a document cannot be read', { cause: error });
   }
@@ -112,15 +115,10 @@ export const refuseMalformed: OnMalformed = (_documentId, error) => {
 
 /** The hash of a record: every field as JSON, and `tags`, by which an index over records filters. */
 function documentFields(record: DocumentRecord): Record<string, string> {
-  return { ...jsonFields(record), tags: documentTags(record) };
-}
-
-function jsonFields(record: DocumentRecord): Record<string, string> {
-  const fields = Object.entries(record).map(([name, value]): [string, string] => [
-    name,
-    JSON.stringify(value),
-  ]);
-  return Object.fromEntries(fields);
+  const fields: Record<string, string> = {};
+  for (const [name, value] of Object.entries(record)) fields[name] = JSON.stringify(value);
+  fields['tags'] = documentTags(record);
+  return fields;
 }
 
 /** The fields that tags are made of. */
@@ -146,9 +144,12 @@ export function changedJsonFields(before: DocumentRecord, after: DocumentRecord)
   const old: Readonly<Record<string, unknown>> = before;
   const changed: Record<string, string> = {};
   for (const [name, value] of Object.entries(after)) {
-    if (value === old[name]) continue;
+    const former = old[name];
+    if (value === former) continue;
     const json = JSON.stringify(value);
-    if (json !== JSON.stringify(old[name])) changed[name] = json;
+    // Only lists and objects may differ and be the same as JSON.
+    const mayBeSame = typeof value === 'object' && typeof former === 'object';
+    if (!mayBeSame || json !== JSON.stringify(former)) changed[name] = json;
   }
   return changed;
 }

@@ -2,7 +2,7 @@ import type { Json, MatchableDocument } from '../document.js';
 import { isPlainObject } from '../is-plain-object.js';
 import { parseInstant } from './instants.js';
 import type { Comparison, Operand, Scalar } from './parse.js';
-import { createPathReader, documentFieldNames, MAX_METADATA_DEPTH } from './paths.js';
+import { createPathReader, documentFieldNames, MAX_METADATA_DEPTH, type PathReader } from './paths.js';
 import { tag } from './tag.js';
 
 /** Range tags distinguish this many hex digits of a double: sign, exponent and eight bits of the mantissa. */
@@ -19,13 +19,17 @@ export function filterTags(document: MatchableDocument): string[] {
   collectPaths(document.metadata, [], paths);
   const tags = new Set<string>();
   for (const path of paths) {
-    const value = createPathReader(path)(document);
+    const value = readerOf(path)(document);
     if (value === undefined) continue;
     tags.add(existsTag(path));
     for (const element of Array.isArray(value) ? value : [value]) addElementTags(tags, path, element);
   }
   return [...tags];
 }
+
+/** What every document has is read by readers that are made once. */
+const fieldReaders = new Map(documentFieldNames.map((name) => [name, createPathReader(name)]));
+const readerOf = (path: string): PathReader => fieldReaders.get(path) ?? createPathReader(path);
 
 export function existsTag(path: string): string {
   return tag('?', path, '', '');
@@ -52,15 +56,15 @@ function rangeTag(path: string, type: Operand['type'], prefix: string): string {
   return tag('~', path, type, prefix);
 }
 
-/** The bits of a double as 16 hex digits that are ordered as the numbers are. */
+const double = new DataView(new ArrayBuffer(8));
+const SIGN = 0x80000000;
+
+/** The upper half of a double's bits as 8 hex digits that are ordered as the numbers are. */
 function orderedHex(value: number): string {
-  const view = new DataView(new ArrayBuffer(8));
-  view.setFloat64(0, value === 0 ? 0 : value);
-  const bits = view.getBigUint64(0);
-  const sign = 1n << 63n;
-  return BigInt.asUintN(64, bits & sign ? ~bits : bits | sign)
-    .toString(16)
-    .padStart(16, '0');
+  double.setFloat64(0, value === 0 ? 0 : value);
+  const bits = double.getUint32(0);
+  const ordered = bits >= SIGN ? ~bits : bits | SIGN;
+  return (ordered >>> 0).toString(16).padStart(8, '0');
 }
 
 function addElementTags(tags: Set<string>, path: string, value: Json): void {

@@ -1,5 +1,4 @@
 import { at } from '../at.js';
-import { slicesOf } from '../batches.js';
 import { defineScript } from '../redis/client.js';
 import { fromMember, toMember } from '../redis/keys.js';
 import type { CountState, CountStep } from './parts.js';
@@ -67,14 +66,33 @@ export function groupTerms(frequencies: Iterable<readonly [term: number, frequen
   const groups = new Map<number, string[]>();
   for (const [term, frequency] of frequencies) {
     const group = groups.get(frequency);
-    if (group) group.push(String(term));
-    else groups.set(frequency, [String(term)]);
+    if (group) group.push(nameOf(term));
+    else groups.set(frequency, [nameOf(term)]);
   }
-  return [...groups].flatMap(([frequency, members]) => inGroups(frequency, members));
+  const grouped: string[] = [];
+  for (const [frequency, members] of groups)
+    for (let first = 0; first < members.length; first += MAX_GROUP_SIZE) {
+      const end = Math.min(members.length, first + MAX_GROUP_SIZE);
+      grouped.push(String(frequency), String(end - first));
+      for (let place = first; place < end; place += 1) grouped.push(at(members, place));
+    }
+  return grouped;
 }
 
-function inGroups(frequency: number, terms: readonly string[]): string[] {
-  return slicesOf(terms, MAX_GROUP_SIZE).flatMap((part) => [String(frequency), String(part.length), ...part]);
+/** The names of recent terms, by the last bits of the term: a number of ten digits takes long to write. */
+const RECENT_NAMES = 2 ** 14;
+const recentTerms = new Uint32Array(RECENT_NAMES);
+const recentNames = new Array<string>(RECENT_NAMES).fill('');
+
+/** The field that counts a term. */
+function nameOf(term: number): string {
+  const place = term & (RECENT_NAMES - 1);
+  const known = recentTerms[place] === term ? at(recentNames, place) : '';
+  if (known !== '') return known;
+  const name = String(term);
+  recentTerms[place] = term;
+  recentNames[place] = name;
+  return name;
 }
 
 /**

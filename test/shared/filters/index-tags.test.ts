@@ -61,6 +61,27 @@ describe('the tags of a document', () => {
     );
   });
 
+  test('are those of their own path and value, however alike others are written', () => {
+    const pairs = [
+      ['a', '1:b'],
+      ['a1', ':b'],
+      ['a1:', 'b'],
+      ['a', 'b'],
+      ['a:b', ''],
+      ['', 'a:b'],
+      ['1', 'null'],
+      ['1', null],
+      ['1', 1],
+      ['1', '1'],
+      ['1', true],
+      ['1', 'true'],
+    ] as const;
+    for (const [key, value] of [...pairs, ...pairs]) {
+      const wanted = tag('=', key, typeName(value), value);
+      expect(filterTags(matchable({ [key]: value }))).toContain(wanted);
+    }
+  });
+
   test('are distinct and 24 hex digits', () => {
     fc.assert(
       fc.property(anyMetadata, (metadata) => {

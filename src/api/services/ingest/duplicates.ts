@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { at } from '../../../shared/at.js';
 import type { DocumentRecord } from '../../../shared/document.js';
 import {
@@ -49,7 +49,7 @@ export function createDuplicates(redis: Redis, records: Pick<Records, 'readMany'
 }
 
 /** What a text is found by. */
-export const sha256Of = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
+export const sha256Of = (text: string): string => hash('sha256', text, 'hex');
 
 /** @throws DuplicateError when a document of this content is to be refused */
 export function refuseOrReturn({ id }: DocumentRecord, onDuplicate: OnDuplicate): void {

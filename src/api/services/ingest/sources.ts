@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { Content } from '../../../shared/document.js';
 import {
   DETECTION_BYTES,
@@ -88,7 +88,7 @@ async function storeText(
     filename: null,
     storageKey,
     sizeBytes: bytes.length,
-    sha256: createHash('sha256').update(bytes).digest('hex'),
+    sha256: hash('sha256', bytes, 'hex'),
   });
   if (isShort) return { content, source: { storageKey, bytes } };
   await drafts.announce(storageKey);
