@@ -15,6 +15,8 @@ import { isUnspaced, MAX_WORD_LENGTH, splitWord } from './words.js';
 /** Recent texts are remembered, since a text is analysed for its vector, its terms and its ranking in a short time. */
 const MAX_RECENT_UNITS = 2 ** 20;
 const MAX_RECENT_LENGTH = 16_384;
+/** What a list takes beside its text, as a number of units. */
+const LIST_UNITS = 1_024;
 const recent = new Map<string, TermList>();
 let recentUnits = 0;
 
@@ -28,7 +30,7 @@ export function listTerms(text: string): TermList {
   const list = countTerms(text);
   if (text.length <= MAX_RECENT_LENGTH) {
     recent.set(text, list);
-    recentUnits += text.length;
+    recentUnits += text.length + LIST_UNITS;
     forgetOldest();
   }
   return list;
@@ -38,7 +40,7 @@ function forgetOldest(): void {
   for (const text of recent.keys()) {
     if (recentUnits <= MAX_RECENT_UNITS) return;
     recent.delete(text);
-    recentUnits -= text.length;
+    recentUnits -= text.length + LIST_UNITS;
   }
 }
 
