@@ -81,7 +81,7 @@ export function widenBounds({ counts, lengths }: Bounds, place: number, count: n
   if (length < (lengths[place] ?? 0)) lengths[place] = length;
 }
 
-/** The place of a term, from `low` on; -1 when no chunk of the segment ever held it. */
+/** The place of a term; -1 when no chunk of the segment ever held it. */
 export function placeOf({ terms }: Pick<Segment, 'terms'>, term: number): number {
   let [from, to] = [0, terms.length];
   while (from < to) {
