@@ -77,11 +77,7 @@ export function createIngest(parts: IngestParts): Ingest {
 }
 
 /** A request with an `Idempotency-Key` has the id of its document before it begins. */
-function documentIdOf({ reservation, arrival }: RequestContext): string {
-  const id = reservation?.id ?? randomUUID();
-  arrival?.becomes(id);
-  return id;
-}
+const documentIdOf = ({ reservation }: RequestContext): string => reservation?.id ?? randomUUID();
 
 interface Accepting {
   readonly onDuplicate: OnDuplicate;
@@ -94,9 +90,10 @@ async function acceptTogether(
   created: NewRecord,
   { context }: Accepting,
 ): Promise<AwaitedDocument> {
-  const { waitSeconds, signal } = context;
+  const { waitSeconds, signal, arrival } = context;
   const options = { waitSeconds, signal, isDone: isFinal, isNew: true };
   const begun: AwaitedDocument[] = [];
+  arrival?.becomes(created.record.id);
   const onWritten = () => void begun.push(beginToWait(waitForDocument, created.record, options));
   await storeTogether({ created, context, onWritten });
   return at(begun, 0);
@@ -134,8 +131,9 @@ function answerDuplicate(
 async function create(
   { records, sources, duplicates }: IngestParts,
   { record, source }: NewRecord,
-  { onDuplicate, context: { reservation } }: Accepting,
+  { onDuplicate, context: { reservation, arrival } }: Accepting,
 ): Promise<DocumentRecord | null> {
+  arrival?.becomes(record.id);
   try {
     const effects = { source, onlyNewContent: onDuplicate !== 'new', reservation };
     const known = await duplicates.writeUnlessKnown(record, () => records.create(record, effects));
