@@ -44,7 +44,7 @@ export function answerKnown(
 ): StoredItem {
   if (onDuplicate === 'reject') return { index, error: new DuplicateError(id) };
   wait.addKnown([id]);
-  return { index, documentId: id, status };
+  return { index, documentId: id, status, wasThere: true };
 }
 
 /** Answers the items whose contents are there already. Where that cannot be found out, the error is the item's. */
