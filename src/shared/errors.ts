@@ -71,6 +71,18 @@ export class DuplicateError extends DomainError {
   }
 }
 
+/** The document that had the content, and was to be answered, was deleted before the answer. The content is new again. */
+export class DuplicateDeletedError extends DomainError {
+  override readonly name = 'DuplicateDeletedError';
+  override readonly kind = 'conflict';
+
+  constructor() {
+    super('The document of this content was deleted meanwhile: send the content again', {
+      retryAfterSeconds: 1,
+    });
+  }
+}
+
 /** What was sent has more bytes than are accepted. */
 export class TooLargeError extends DomainError {
   override readonly name = 'TooLargeError';

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { documentView } from '../../src/api/routes/document-view.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import { makeToken, type ApiAnswer } from '../support/api.js';
+import { outcomesOf } from '../support/batches.js';
 import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
 import { playFailure, playIngest } from '../support/play-worker.js';
 import { openRaw } from '../support/raw-http.js';
@@ -103,6 +104,22 @@ test('what arrives at the same moment, and uploads that are still under way, do 
   await api.redis.del([keys.ingests, keys.ingestsByCaller]);
   // Their places are free again.
   await until(async () => (await ingest(alice)).status === 202);
+  await api.redis.del([keys.ingests, keys.ingestsByCaller]);
+});
+
+test('equal contents for which there is no room are not looked up again for each other', async () => {
+  const lookups = async () =>
+    Number(/cmdstat_zrange:calls=(\d+)/.exec(await api.redis.info('commandstats'))?.[1] ?? 0);
+  const before = await lookups();
+  const documents = [
+    ...['one', 'two', 'three'].map((content) => ({ content })),
+    ...Array.from({ length: 100 }, () => ({ content: 'same', on_duplicate: 'return' })),
+  ];
+  const answer = await send('POST', '/ingest/batch', alice, { documents });
+  const outcomes = outcomesOf(answer.body);
+  expect(outcomes.map(({ status }) => status).slice(0, 4)).toEqual(['queued', 'queued', 'queued', undefined]);
+  for (const { error } of outcomes.slice(3)) expect(error?.type).toBe('try_later.too_many');
+  expect((await lookups()) - before).toBeLessThan(3 * documents.length);
   await api.redis.del([keys.ingests, keys.ingestsByCaller]);
 });
 

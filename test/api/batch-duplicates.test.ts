@@ -7,6 +7,7 @@ import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
 import { documentsOf, newKey } from '../support/keyed-requests.js';
 import { playFailure, playIngest } from '../support/play-worker.js';
 import { until } from '../support/until.js';
+import { waitsForKnown } from '../support/waits-for-known.js';
 
 let api: DocumentApi;
 
@@ -96,6 +97,25 @@ describe.each(waysOfSending(() => api))('contents that are there already, %s', (
       ['completed', id],
       ['completed', id],
     ]);
+  });
+
+  test('one that is deleted while it is waited for is an error that may end otherwise, and is not remembered', async () => {
+    const asked = { as: as('deleted'), key: newKey() };
+    const [id = ''] = idsIn(await send([['same']], { as: asked.as }));
+    const items: BatchItem[] = [['same', 'return'], ['other']];
+    const { answering } = await waitsForKnown(api.redis, () => send(items, { ...asked, prefer: 'wait=2' }));
+    await api.records.update(id, remove);
+    const first = await answering;
+    expect(outcomesIn(first).map(inShort)).toEqual([
+      [0, 'try_later.deleted'],
+      [1, 'queued'],
+    ]);
+    const again = await send(items, asked);
+    expect(outcomesIn(again).map(inShort)).toEqual([
+      [0, 'queued'],
+      [1, 'queued'],
+    ]);
+    expect(await documentsOf(api, asked.as)).toHaveLength(2);
   });
 
   test('of others do not count, nor documents that failed or were deleted', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { createBodyBudget, type BodyBudget } from '../../src/api/http/request/body-budget.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import { makeToken } from '../support/api.js';
@@ -16,7 +16,7 @@ let api: DocumentApi;
 let connections: RawConnection[] = [];
 beforeAll(async () => {
   bodies = createBodyBudget({ maxBytes: 4 * SHARE, shareBytes: SHARE });
-  api = await startDocumentApi({ bodies });
+  api = await startDocumentApi({ bodies, maxFileBytes: 50_000_000 });
 });
 afterAll(() => api.close());
 afterEach(async () => {
@@ -88,4 +88,38 @@ test('so do new contents of documents', async () => {
     await until(() => bodies.heldBytes() < MEBIBYTE);
   }
   expect((await api.records.read(id))?.version).toBe(6);
+});
+
+/** Begins a form with a field of so many bytes that is sent like a file, as browsers do with a Blob. */
+async function beginField(path: string, bytes: number): Promise<RawConnection> {
+  const connection = await openRaw(api.port);
+  connections.push(connection);
+  const lines = [
+    `POST ${path} HTTP/1.1`,
+    'Host: localhost',
+    `Authorization: Bearer ${makeToken()}`,
+    'Content-Type: multipart/form-data; boundary=b',
+    'Content-Length: 45000000',
+    '',
+    '--b',
+    'Content-Disposition: form-data; name="metadata"; filename="blob"',
+  ];
+  connection.socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  connection.socket.write(Buffer.alloc(bytes, 'x'));
+  return connection;
+}
+
+describe.each(['/ingest/file', '/ingest/files'])('a field of %s that is sent like a file', (path) => {
+  test('counts as long as it is held', async () => {
+    await beginField(path, MEBIBYTE / 10);
+    await until(() => bodies.heldBytes() > MEBIBYTE / 12, 10);
+  });
+
+  test('that is too long is not held, however long it is', async () => {
+    const { socket, received, until: hear } = await beginField(path, 40 * MEBIBYTE);
+    socket.write('\r\n--b--\r\n');
+    await hear(/^HTTP\/1.1 4/);
+    expect(received()).toMatch(/^HTTP\/1.1 422 /);
+    expect(received()).toContain('this field is too long');
+  });
 });

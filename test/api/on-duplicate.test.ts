@@ -4,7 +4,9 @@ import { cancel, patch, remove } from '../../src/shared/documents/transitions.js
 import { keys } from '../../src/shared/redis/keys.js';
 import { makeToken, type ApiAnswer } from '../support/api.js';
 import { startDocumentApi, type DocumentApi } from '../support/document-api.js';
+import { newKey } from '../support/keyed-requests.js';
 import { playFailure, playIngest } from '../support/play-worker.js';
+import { waitsForKnown } from '../support/waits-for-known.js';
 
 let api: DocumentApi;
 
@@ -19,22 +21,31 @@ interface Asked {
   readonly as: string;
   readonly onDuplicate?: string | undefined;
   readonly prefer?: string;
+  readonly key?: string;
 }
 
-const postText = (content: string, { as, onDuplicate, prefer = 'wait=0' }: Asked): Promise<ApiAnswer> =>
-  api.request('/ingest/text', {
+const headersOf = ({ prefer = 'wait=0', key }: Asked) => ({
+  Prefer: prefer,
+  ...(key !== undefined && { 'Idempotency-Key': key }),
+});
+
+function postText(content: string, asked: Asked): Promise<ApiAnswer> {
+  const { as, onDuplicate } = asked;
+  return api.request('/ingest/text', {
     method: 'POST',
     body: JSON.stringify({ content, ...(onDuplicate !== undefined && { on_duplicate: onDuplicate }) }),
-    headers: { 'Content-Type': 'application/json', Prefer: prefer },
+    headers: { 'Content-Type': 'application/json', ...headersOf(asked) },
     token: makeToken({ entity_id: as }),
   });
+}
 
-function postFile(bytes: string, { as, onDuplicate, prefer = 'wait=0' }: Asked): Promise<ApiAnswer> {
+function postFile(bytes: string, asked: Asked): Promise<ApiAnswer> {
+  const { as, onDuplicate } = asked;
   const form = new FormData();
   form.append('file', new Blob([bytes], { type: 'text/plain' }), 'a.txt');
   if (onDuplicate !== undefined) form.append('on_duplicate', onDuplicate);
   const token = makeToken({ entity_id: as });
-  return api.request('/ingest/file', { method: 'POST', body: form, headers: { Prefer: prefer }, token });
+  return api.request('/ingest/file', { method: 'POST', body: form, headers: headersOf(asked), token });
 }
 
 const idOf = (answer: ApiAnswer) => documentView.parse(answer.body).external_id;
@@ -86,6 +97,23 @@ describe.each([
     expect(again.status).toBe(202);
     expect(again.headers.get('location')).toBe(`/documents/${idOf(first)}/status`);
     expect(idOf(again)).toBe(idOf(first));
+  });
+
+  test('one that is deleted while it is waited for is no answer, and can be sent again', async () => {
+    const as = `${kind}-deleted`;
+    const first = await post('same', { as });
+    const asked = { as, onDuplicate: 'return', key: newKey() };
+    const send = () => post('same', { ...asked, prefer: 'wait=60' });
+    const { answering } = await waitsForKnown(api.redis, send);
+    await api.records.update(idOf(first), remove);
+    const answer = await answering;
+    expect(answer.status).toBe(409);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(answer.body).toEqual({ detail: expect.stringContaining('deleted') });
+    const again = await post('same', asked);
+    expect(again.status).toBe(202);
+    expect(idOf(again)).not.toBe(idOf(first));
+    expect(await countOf(as)).toBe(1);
   });
 
   test('twenty at once end in one document', async () => {

@@ -14,21 +14,25 @@ export async function countUnfinishedIngestsOf(redis: Redis, callerId: string): 
   return (await redis.zScore(keys.ingestsByCaller, toMember(callerId))) ?? 0;
 }
 
-/** Returns the numbers of unfinished ingests of all callers and of one, both without some documents, at one moment. */
-export async function countOtherUnfinishedIngests(
+/** Unfinished ingests, all counted at one moment. */
+export interface UnfinishedIngests {
+  readonly all: number;
+  /** In the order of the callers that were asked for. */
+  readonly own: readonly number[];
+  /** Of whom each document that was asked for is counted, as a member (`toMember`); null for one that is not counted. */
+  readonly countedOf: readonly (string | null)[];
+}
+
+/** Counts the unfinished ingests of all callers and of some of them, one at least, and looks some documents up there. */
+export async function readUnfinishedIngests(
   redis: Redis,
-  callerId: string,
-  without: readonly string[],
-): Promise<{ all: number; own: number }> {
-  const caller = toMember(callerId);
-  const counts = redis.multi().hLen(keys.ingests).zScore(keys.ingestsByCaller, caller);
+  callerIds: readonly string[],
+  documentIds: readonly string[],
+): Promise<UnfinishedIngests> {
+  const counts = redis.multi().hLen(keys.ingests).zmScore(keys.ingestsByCaller, callerIds.map(toMember));
   // HMGET takes at least one field.
-  const [all, own, callers] = await counts.hmGet(keys.ingests, ['', ...without]).execTyped();
-  const counted = callers.filter((each) => each !== null);
-  return {
-    all: all - counted.length,
-    own: (own ?? 0) - counted.filter((each) => each === caller).length,
-  };
+  const [all, own, [, ...countedOf]] = await counts.hmGet(keys.ingests, ['', ...documentIds]).execTyped();
+  return { all, own: own.map((score) => score ?? 0), countedOf };
 }
 
 /** Returns the number of callers who have unfinished ingests, and how many the caller has who has the most. */

@@ -20,7 +20,7 @@ export interface UploadState {
   readonly fields: Promise<void>[];
   failure: { readonly error: unknown } | null;
   readonly stop: (error: unknown) => void;
-  /** Bytes of files that are no longer in memory: they were passed on to storage, or dropped. */
+  /** Bytes of parts that are no longer in memory: they were passed on to storage, or dropped. */
   passedBytes: number;
 }
 
@@ -84,7 +84,7 @@ export function takeFiles<Stored>(
       reading.stored = target.storeFile(file);
       reading.stored.catch(reading.stop);
     } else if (name !== undefined && maxBytes !== null) {
-      const taken = collectField(bytes, maxBytes).then((value) => {
+      const taken = collectField(bytes, maxBytes, reading).then((value) => {
         takeField(name, value, target, reading);
       });
       taken.catch(reading.stop);
@@ -108,16 +108,24 @@ async function* countPassed(
 const fieldLimit = (target: FieldTarget, name: string | undefined): number | null =>
   name !== undefined && Object.hasOwn(target.fields, name) ? (target.fields[name] ?? null) : null;
 
-/** Reads a form field that was sent like a file, as browsers do with a Blob; null when it exceeds `maxBytes`. */
+/**
+ * Reads a form field that was sent like a file, as browsers do with a Blob; null when it exceeds `maxBytes`. Nothing of it
+ * is held then.
+ */
 export async function collectField(
   bytes: AsyncIterable<Uint8Array>,
   maxBytes: number,
+  reading: Pick<UploadState, 'passedBytes'>,
 ): Promise<string | null> {
   const gathered = new GatheredBytes();
   let size = 0;
   for await (const part of bytes) {
     size += part.length;
     if (size <= maxBytes) gathered.add(part);
+    else {
+      reading.passedBytes += gathered.size + part.length;
+      gathered.clear();
+    }
   }
   return size <= maxBytes ? gathered.bytes.toString('utf8') : null;
 }

@@ -150,14 +150,18 @@ function takeFiles<Stored>(
   parser.on('file', (name: string | undefined, bytes, { filename = '', mimeType }) => {
     // Without a listener the error of a part that breaks off would end the process. Its reader gets the error as well.
     bytes.on('error', () => undefined);
-    bytes.on('data', (part: Buffer) => {
-      reading.passedBytes += part.length;
-    });
+    const countPassed = () => {
+      bytes.on('data', (part: Buffer) => {
+        reading.passedBytes += part.length;
+      });
+    };
     // The parser finishes the current chunk even after it was stopped.
-    if (reading.failure) return;
-    if (name === target.name && stored.length === target.maxFiles) {
+    if (reading.failure) countPassed();
+    else if (name === target.name && stored.length === target.maxFiles) {
+      countPassed();
       reading.stop(tooMany(target.name, target.maxFiles));
     } else if (name === target.name) {
+      countPassed();
       bytes.pause();
       const file = {
         filename: filename === '' ? null : filename,
@@ -168,12 +172,12 @@ function takeFiles<Stored>(
       storing.catch(reading.stop);
       stored.push(storing);
     } else if (name !== undefined && Object.hasOwn(target.fields, name)) {
-      const taken = collectField(bytes, target.fields[name] ?? 0).then((value) => {
+      const taken = collectField(bytes, target.fields[name] ?? 0, reading).then((value) => {
         if (!reading.failure) onField(name, value);
       });
       taken.catch(reading.stop);
       reading.fields.push(taken);
-    }
+    } else countPassed();
   });
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DOCUMENT_STATUSES } from '../../../shared/document.js';
-import { DuplicateError, type ValidationItem } from '../../../shared/errors.js';
+import { DuplicateDeletedError, DuplicateError, type ValidationItem } from '../../../shared/errors.js';
 import { UnderWayError } from '../../../shared/idempotency/reservation.js';
 import { describeError } from '../../http/error-handler.js';
 import type { ItemOutcome } from '../../services/ingest/batch/items.js';
@@ -51,6 +51,7 @@ export function viewOutcome(outcome: ItemOutcome): ItemOutcomeView {
 export function mayEndOtherwise(outcome: ItemOutcome): boolean {
   if (outcome.type === 'document')
     return outcome.failure?.code === 'provider' || outcome.failure?.code === 'internal';
+  if (outcome.error instanceof DuplicateDeletedError) return true;
   const { status } = describeError(outcome.error);
   return status === 429 || status >= 500;
 }
@@ -82,6 +83,7 @@ function viewError(thrown: unknown): z.infer<typeof itemError> {
 /** The kind of a 409, of which there are several. */
 function conflictOf(thrown: unknown): string | null {
   if (thrown instanceof DuplicateError) return 'value_error.duplicate';
+  if (thrown instanceof DuplicateDeletedError) return 'try_later.deleted';
   return thrown instanceof UnderWayError ? 'try_later.under_way' : null;
 }
 

@@ -61,9 +61,8 @@ export function createContentUpdates(parts: Dependencies): ContentUpdates {
 async function openVersion(
   records: Records,
   documentId: string,
-  { callerId, arrival }: RequestContext,
+  { callerId }: RequestContext,
 ): Promise<SourceOwner> {
-  arrival?.becomes(documentId);
   const record = await readDocument(records, { documentId, callerId }, 'write');
   return { documentId, version: record.version + 1 };
 }
@@ -84,6 +83,7 @@ async function put(
   context: RequestContext,
 ): Promise<ContentUpdate> {
   const { sources, jobs, waitForDocument } = parts;
+  context.arrival?.becomes(replacement.documentId);
   let { record, changed } = await replace(parts, replacement, context);
   const lost = changed || !record ? null : await findLost(sources, record);
   // The document already has this content, but the storage has lost it, so it is stored as new content.

@@ -10,6 +10,7 @@ import {
 } from '../../../shared/document.js';
 import type { NewRecord } from '../../../shared/documents/change.js';
 import type { Records } from '../../../shared/documents/records.js';
+import { DuplicateDeletedError } from '../../../shared/errors.js';
 import type { AccountedRequest, Accounting } from '../usage-accounting.js';
 import type { RequestContext } from '../request-context.js';
 import { refuseOrReturn, type Duplicates, type OnDuplicate } from './duplicates.js';
@@ -33,7 +34,10 @@ export interface TextIngest extends DocumentDetails {
 }
 
 export interface Ingest {
-  /** The wait ends when the document is final. Its result is null when the document was deleted. */
+  /**
+   * The wait ends when the document is final. Its result is null when the document was deleted, and it rejects with
+   * DuplicateDeletedError when that was there before.
+   */
   ingestText(text: TextIngest, context: RequestContext): Promise<AwaitedDocument>;
   ingestFile(receive: ReceiveFile<DocumentDetails>, context: RequestContext): Promise<AwaitedDocument>;
 }
@@ -77,11 +81,7 @@ export function createIngest(parts: IngestParts): Ingest {
 }
 
 /** A request with an `Idempotency-Key` has the id of its document before it begins. */
-function documentIdOf({ reservation, arrival }: RequestContext): string {
-  const id = reservation?.id ?? randomUUID();
-  arrival?.becomes(id);
-  return id;
-}
+const documentIdOf = ({ reservation }: RequestContext): string => reservation?.id ?? randomUUID();
 
 interface Accepting {
   readonly onDuplicate: OnDuplicate;
@@ -94,9 +94,10 @@ async function acceptTogether(
   created: NewRecord,
   { context }: Accepting,
 ): Promise<AwaitedDocument> {
-  const { waitSeconds, signal } = context;
+  const { waitSeconds, signal, arrival } = context;
   const options = { waitSeconds, signal, isDone: isFinal, isNew: true };
   const begun: AwaitedDocument[] = [];
+  arrival?.becomes(created.record.id);
   const onWritten = () => void begun.push(beginToWait(waitForDocument, created.record, options));
   await storeTogether({ created, context, onWritten });
   return at(begun, 0);
@@ -119,7 +120,11 @@ async function accept(
   return awaited;
 }
 
-/** Answers with a document that has the content already. @throws DuplicateError */
+/**
+ * Answers with a document that has the content already. The wait rejects when that is deleted meanwhile, since nothing was
+ * made of the content.
+ * @throws DuplicateError
+ */
 function answerDuplicate(
   { waitForDocument }: IngestParts,
   known: DocumentRecord,
@@ -127,15 +132,22 @@ function answerDuplicate(
 ): AwaitedDocument {
   refuseOrReturn(known, onDuplicate);
   const { waitSeconds, signal } = context;
-  return beginToWait(waitForDocument, known, { waitSeconds, signal, isDone: isFinal });
+  const awaited = beginToWait(waitForDocument, known, { waitSeconds, signal, isDone: isFinal });
+  return { ...awaited, settled: awaited.settled.then(requireKnown) };
+}
+
+function requireKnown(record: DocumentRecord | null): DocumentRecord {
+  if (!record) throw new DuplicateDeletedError();
+  return record;
 }
 
 /** Writes a new record. Resolves with the owner's document of the same content if that is not to be made again. */
 async function create(
   { records, sources, duplicates }: IngestParts,
   { record, source }: NewRecord,
-  { onDuplicate, context: { reservation } }: Accepting,
+  { onDuplicate, context: { reservation, arrival } }: Accepting,
 ): Promise<DocumentRecord | null> {
+  arrival?.becomes(record.id);
   try {
     const effects = { source, onlyNewContent: onDuplicate !== 'new', reservation };
     const known = await duplicates.writeUnlessKnown(record, () => records.create(record, effects));

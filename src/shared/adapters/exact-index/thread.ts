@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { vectorSetSchema } from '../../data-set/stored-vectors.js';
 import { createAnswerQuestion } from './answer-question.js';
 import { createFollower } from './mirror/follower.js';
-import { coalesceRuns } from './mirror/coalesce-runs.js';
+import { coalesceRuns } from '../../tools/coalesce-runs.js';
 import { createMirror, HELD_VECTORS } from './mirror/mirror.js';
 import { createMirrorClient } from './mirror/client.js';
 import { createPresence } from './mirror/presence.js';

@@ -24,8 +24,8 @@ export function createEngineVectors({ client, search, vectors, inTurn }: Parts):
         return { documentId, generation, number, score: similarity };
       });
     },
-    similarities: ({ vector, chunks }) =>
-      measureField(client, { chunks, field: vectors.field }, (bytes) =>
+    similarities: ({ vector, chunks, signal }) =>
+      measureField(client, { chunks, field: vectors.field, signal }, (bytes) =>
         innerProduct(vector, decodeVector(bytes, vectors.type)),
       ),
   };

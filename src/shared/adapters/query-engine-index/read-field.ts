@@ -1,5 +1,5 @@
 import { binaryClient } from '../../chunks/read-chunks.js';
-import type { ChunkOfDocument } from '../../ports.js';
+import type { CallOptions, ChunkOfDocument } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
 import { keys } from '../../redis/keys.js';
 
@@ -8,14 +8,17 @@ const CHUNKS_AT_ONCE = 100;
 
 type Address = Pick<ChunkOfDocument, 'generation' | 'number'>;
 
-/** Reads a field of chunks, in their order; null for a chunk that is not there any more. */
-export async function readField(
-  redis: Redis,
-  { chunks, field }: { readonly chunks: readonly Address[]; readonly field: string },
-): Promise<(Buffer | null)[]> {
+interface Asked extends CallOptions {
+  readonly chunks: readonly Address[];
+  readonly field: string;
+}
+
+/** Reads a field of chunks, in their order; null for a chunk that is not there any more. Stops when the asker has gone. */
+export async function readField(redis: Redis, { chunks, field, signal }: Asked): Promise<(Buffer | null)[]> {
   const binary = binaryClient(redis);
   const values: (Buffer | null)[] = [];
   for (let first = 0; first < chunks.length; first += CHUNKS_AT_ONCE) {
+    signal?.throwIfAborted();
     const some = chunks.slice(first, first + CHUNKS_AT_ONCE);
     const found = await Promise.all(
       some.map(({ generation, number }) => binary.hGet(keys.chunk(generation, number), field)),
@@ -31,7 +34,7 @@ export async function readField(
  */
 export async function measureField(
   redis: Redis,
-  asked: { readonly chunks: readonly Address[]; readonly field: string },
+  asked: Asked,
   measure: (bytes: Buffer) => number,
 ): Promise<Float64Array> {
   const values = await readField(redis, asked);

@@ -1,5 +1,4 @@
 import {
-  countOtherUnfinishedIngests,
   countUnfinishedIngests,
   countUnfinishedIngestsOf,
 } from '../../../../shared/documents/unfinished-ingests.js';
@@ -7,6 +6,7 @@ import { TooManyError, TryLaterError } from '../../../../shared/errors.js';
 import type { Redis } from '../../../../shared/redis/client.js';
 import type { MemoryWatch } from '../../../../shared/redis/memory.js';
 import { createArrivals, type Arrival } from './arriving.js';
+import { createCountOnce } from './count-once.js';
 
 /** Admits an ingest of a caller. @throws TooManyError, TryLaterError */
 export type Admit = (callerId: string) => Promise<Arrival>;
@@ -46,6 +46,7 @@ export const RETRY_LATER = { retryAfterSeconds: 30 };
  */
 export function createAdmission(redis: Redis, limits: AdmissionLimits, memory: MemoryWatch): Admission {
   const arrivals = createArrivals();
+  const countOnce = createCountOnce(redis, arrivals);
   const admitSome: AdmitSome = async (callerId, wanted) => {
     // This is taken before the counts are read, so that each earlier ingest is in one of them, or for a moment in both.
     const before = arrivals.figures(callerId);
@@ -57,12 +58,9 @@ export function createAdmission(redis: Redis, limits: AdmissionLimits, memory: M
         memory.isShort(),
       ]);
       let found = roomFor({ all: all + before.all, own: own + before.own, isFull }, limits);
-      if (found.room < wanted && before.all > 0) {
-        // Near a limit it matters that each counts once.
-        const { named, ...earlier } = arrival.before();
-        const others = await countOtherUnfinishedIngests(redis, callerId, named);
-        found = roomFor({ all: others.all + earlier.all, own: others.own + earlier.own, isFull }, limits);
-      }
+      // Near a limit it matters that each counts once. What is in Redis takes its room in any case.
+      const most = Math.min(wanted, roomFor({ all, own, isFull }, limits).room);
+      if (found.room < most) found = roomFor({ ...(await countOnce(arrival)), isFull }, limits);
       const admitted = Math.min(wanted, found.room);
       arrival.reduceTo(admitted);
       return { admitted, refusal: admitted < wanted ? found.refusal : null, arrival };

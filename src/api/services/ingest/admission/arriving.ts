@@ -2,17 +2,25 @@ import { createTally } from '../../../../shared/tools/tally.js';
 
 /** An admitted request, until it leaves. It stands for one document, or for several of a batch. */
 export interface Arrival {
-  /** Names a document before this request writes it: from then on it is known when its record counts it, too. */
+  /**
+   * Names a document just before this request writes it: from then on it is known when its record counts it, too. Near a
+   * limit, each document that is named is looked up, so that an upload is not named while it is received.
+   */
   becomes(documentId: string): void;
   /** Ends the admission. From then on what the request has written counts by its records. */
   leave(): void;
 }
 
-interface Entered extends Arrival {
+export interface Entered extends Arrival, Readonly<Present> {
   /** Lets it stand for fewer documents from now on. */
   reduceTo(count: number): void;
-  /** The figures of those that came before, and the documents that these have named. */
-  before(): Arriving & { readonly named: readonly string[] };
+}
+
+interface Present {
+  readonly callerId: string;
+  count: number;
+  /** The documents that it has named. */
+  readonly named: readonly string[];
 }
 
 /** How many documents arrive, of all callers and of one. */
@@ -21,11 +29,17 @@ export interface Arriving {
   readonly own: number;
 }
 
+export interface Arrivals {
+  figures(callerId: string): Arriving;
+  enter(callerId: string, count: number): Entered;
+  /** Those that have not left, in the order in which they came. */
+  present(): Iterable<Readonly<Present>>;
+}
+
 /** Counts requests that were admitted and whose records are not written yet, or were just now; an upload may take minutes. */
-export function createArrivals() {
+export function createArrivals(): Arrivals {
   const byCaller = createTally();
   let all = 0;
-  /** In the order in which they came. */
   const present = new Set<Present>();
   const setCount = (each: Present, count: number) => {
     all += count - each.count;
@@ -33,40 +47,26 @@ export function createArrivals() {
     each.count = count;
   };
   return {
-    figures: (callerId: string): Arriving => ({ all, own: byCaller.of(callerId) }),
-    enter: (callerId: string, count: number): Entered => {
-      const entered: Present = { callerId, count: 0, named: [] };
-      present.add(entered);
-      setCount(entered, count);
-      return {
-        becomes: (documentId) => void entered.named.push(documentId),
-        reduceTo: (left) => {
+    figures: (callerId) => ({ all, own: byCaller.of(callerId) }),
+    present: () => present,
+    enter: (callerId, count) => {
+      const named: string[] = [];
+      const entered = {
+        callerId,
+        count: 0,
+        named,
+        becomes: (documentId: string) => void named.push(documentId),
+        reduceTo: (left: number) => {
           setCount(entered, left);
         },
         leave: () => {
           setCount(entered, 0);
           present.delete(entered);
         },
-        before: () => sumBefore(present, entered),
       };
+      present.add(entered);
+      setCount(entered, count);
+      return entered;
     },
   };
-}
-
-interface Present {
-  readonly callerId: string;
-  count: number;
-  readonly named: string[];
-}
-
-function sumBefore(present: ReadonlySet<Present>, last: Present) {
-  let [all, own] = [0, 0];
-  const named: string[] = [];
-  for (const each of present) {
-    if (each === last) break;
-    all += each.count;
-    if (each.callerId === last.callerId) own += each.count;
-    for (const documentId of each.named) named.push(documentId);
-  }
-  return { all, own, named };
 }

@@ -35,9 +35,9 @@ export type ReceiveForm = (
   intake: FilesIntake,
 ) => Promise<{ readonly files: readonly StoredFile[]; readonly details: readonly FileDetails[] }>;
 
-type StoreFormParts = StoreRecordsParts & WrittenParts;
+type StoreFormParts = StoreRecordsParts & WrittenParts & { readonly arrivals: Arrivals };
 
-export type IngestFilesParts = Omit<StoreFormParts, 'wait'> &
+export type IngestFilesParts = Omit<StoreFormParts, 'wait' | 'arrivals'> &
   BatchWaitParts &
   Pick<IngestParts, 'accounting'> & {
     readonly admit: Admit;
@@ -51,7 +51,7 @@ export function createIngestFiles(parts: IngestFilesParts): IngestFiles {
   const { sources, maxFileBytes } = parts;
   return async (receive, context) => {
     const begun: StoredFile[] = [];
-    const arrivals: Arrival[] = [];
+    const arrivals: Arrivals = new Map();
     const wait = openWait(parts, context);
     let next = 0;
     try {
@@ -65,23 +65,26 @@ export function createIngestFiles(parts: IngestFilesParts): IngestFiles {
           return stored;
         },
       });
-      const stored = await storeForm({ ...parts, wait }, form, context);
+      const stored = await storeForm({ ...parts, wait, arrivals }, form, context);
       return settleAll(parts, wait, stored);
     } catch (error) {
       wait.close();
       for (const { content } of begun) if (content) await sources.discard(content.storageKey);
       throw error;
     } finally {
-      for (const arrival of arrivals) arrival.leave();
+      for (const arrival of arrivals.values()) arrival.leave();
     }
   };
 }
+
+/** The arrivals of the files of a form, by the documents that they will be. */
+type Arrivals = Map<string, Arrival>;
 
 interface Storing {
   readonly documentId: string;
   readonly context: RequestContext;
   /** Gets the arrival of the file. */
-  readonly arrivals: Arrival[];
+  readonly arrivals: Arrivals;
 }
 
 async function storeFile(
@@ -99,8 +102,7 @@ async function storeFile(
     // It is answered from its document once the form is read, and takes no room. By then that may be gone.
     if (isWritten) return { error: documentNotFound() };
     const arrival = await admit(context.callerId);
-    arrivals.push(arrival);
-    arrival.becomes(documentId);
+    arrivals.set(documentId, arrival);
     const store = () => sources.storeFile({ documentId, version: 1 }, receiveOne);
     const { content } = await accounting.begin(begunOperation('ingest_file', context), store);
     return { documentId, content };
@@ -116,7 +118,7 @@ async function storeForm(
   { files, details }: Awaited<ReturnType<ReceiveForm>>,
   context: RequestContext,
 ): Promise<StoredItem[]> {
-  const { sources, duplicates, wait } = parts;
+  const { sources, duplicates, wait, arrivals } = parts;
   const earlier = await answerWritten(
     parts,
     files.map((_, index) => ({ index })),
@@ -138,7 +140,11 @@ async function storeForm(
       duplicates,
       wait,
       ownerId: context.callerId,
-      store: async (some) => storeRecords(parts, await toDocuments(some, context), context),
+      store: async (some) => {
+        const documents = await toDocuments(some, context);
+        for (const { record } of documents) arrivals.get(record.id)?.becomes(record.id);
+        return storeRecords(parts, documents, context);
+      },
       drop: ({ content }) => sources.discard(content.storageKey),
     },
     ready,

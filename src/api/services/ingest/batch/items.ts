@@ -31,7 +31,13 @@ export const recordRules = (onDuplicate: OnDuplicate, { reservation }: RequestCo
 
 /** An item that was stored, or was not. It references nothing of the request. */
 export type StoredItem = { readonly index: number } & (
-  | { readonly documentId: string; readonly status: DocumentState['status']; readonly error?: never }
+  | {
+      readonly documentId: string;
+      readonly status: DocumentState['status'];
+      /** Whether it was there before, so that nothing was made of the item. */
+      readonly wasThere?: boolean;
+      readonly error?: never;
+    }
   | { readonly error: unknown; readonly documentId?: never; readonly status?: never }
 );
 

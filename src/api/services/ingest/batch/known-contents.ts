@@ -1,5 +1,6 @@
 import type { DocumentRecord } from '../../../../shared/document.js';
-import { DuplicateError } from '../../../../shared/errors.js';
+import { DuplicateError, TooManyError, TryLaterError, UnavailableError } from '../../../../shared/errors.js';
+import { toUnavailable } from '../../../../shared/redis/client.js';
 import type { Duplicates } from '../duplicates.js';
 import type { DocumentsWait } from './documents-wait.js';
 import type { OpenItem, StoredItem } from './items.js';
@@ -30,10 +31,38 @@ export async function storeUnlessKnown<Item extends OpenItem>(
   for (let left = items; left.length > 0;) {
     const { answered, open } = await answerAllKnown(storing, left);
     const { now, later } = splitByContent(open);
-    stored.push(...answered, ...(await storing.store(now)));
-    left = later;
+    const ends = await storing.store(now);
+    const refusals = findRefusals(now, ends);
+    const refused = later.filter((item) => refusals.has(item.sha256()));
+    await dropAll(storing, refused);
+    stored.push(...answered, ...ends);
+    stored.push(...refused.map((item) => ({ index: item.index, error: refusals.get(item.sha256()) })));
+    left = later.filter((item) => !refusals.has(item.sha256()));
   }
   return stored;
+}
+
+/**
+ * The contents for which there was no room, or nothing could be found out, with the errors. The items that have waited for one
+ * of them are refused as well: trying them one after the other would look each of them up as often as there are others.
+ */
+function findRefusals(items: readonly OpenItem[], ends: readonly StoredItem[]): ReadonlyMap<string, unknown> {
+  const errors = new Map(ends.flatMap(({ index, error }) => (isPassing(error) ? [[index, error]] : [])));
+  return new Map(
+    items.flatMap((item) => (errors.has(item.index) ? [[item.sha256(), errors.get(item.index)]] : [])),
+  );
+}
+
+function isPassing(thrown: unknown): boolean {
+  const error = toUnavailable(thrown);
+  return [TooManyError, TryLaterError, UnavailableError].some((kind) => error instanceof kind);
+}
+
+async function dropAll<Item extends OpenItem>(
+  { drop }: Pick<Storing<Item>, 'drop'>,
+  items: readonly Item[],
+): Promise<void> {
+  if (drop) await Promise.all(items.map(drop));
 }
 
 /** What is answered for an item whose content a document has already. */
@@ -44,14 +73,15 @@ export function answerKnown(
 ): StoredItem {
   if (onDuplicate === 'reject') return { index, error: new DuplicateError(id) };
   wait.addKnown([id]);
-  return { index, documentId: id, status };
+  return { index, documentId: id, status, wasThere: true };
 }
 
 /** Answers the items whose contents are there already. Where that cannot be found out, the error is the item's. */
 async function answerAllKnown<Item extends OpenItem>(
-  { duplicates, wait, ownerId, drop }: Storing<Item>,
+  storing: Storing<Item>,
   items: readonly Item[],
 ): Promise<{ answered: StoredItem[]; open: Item[] }> {
+  const { duplicates, wait, ownerId } = storing;
   const look = async (item: Item): Promise<StoredItem | null> => {
     if (item.onDuplicate === 'new') return null;
     try {
@@ -65,7 +95,7 @@ async function answerAllKnown<Item extends OpenItem>(
   for (let first = 0; first < items.length; first += LOOKS_AT_ONCE)
     answers.push(...(await Promise.all(items.slice(first, first + LOOKS_AT_ONCE).map(look))));
   const dropped = items.filter((_, i) => answers[i] !== null);
-  if (drop) await Promise.all(dropped.map(drop));
+  await dropAll(storing, dropped);
   return {
     answered: answers.filter((answer) => answer !== null),
     open: items.filter((_, i) => answers[i] === null),

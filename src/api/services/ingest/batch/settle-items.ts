@@ -1,6 +1,11 @@
 import type { DocumentRecord, Failure } from '../../../../shared/document.js';
 import type { Records } from '../../../../shared/documents/records.js';
-import { AppError, TryLaterError, UnavailableError } from '../../../../shared/errors.js';
+import {
+  AppError,
+  DuplicateDeletedError,
+  TryLaterError,
+  UnavailableError,
+} from '../../../../shared/errors.js';
 import type { Logger } from '../../../../shared/observability/logger.js';
 import { toUnavailable } from '../../../../shared/redis/client.js';
 import { documentNotFound } from '../../documents/document-access.js';
@@ -26,7 +31,10 @@ async function settle(parts: SettleParts, wait: DocumentsWait, item: StoredItem)
   const { index, documentId } = item;
   if (documentId === undefined) return { index, type: 'refused', error: item.error };
   const state = await wait.stateOf(documentId);
-  if (state === null) return { index, type: 'refused', error: documentNotFound() };
+  if (state === null) {
+    const error = item.wasThere === true ? new DuplicateDeletedError() : documentNotFound();
+    return { index, type: 'refused', error };
+  }
   const status = state?.status ?? item.status;
   const failure = status === 'failed' ? await readFailure(parts, documentId) : null;
   return { index, type: 'document', documentId, status, failure };

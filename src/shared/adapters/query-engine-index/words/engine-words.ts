@@ -15,7 +15,7 @@ import {
   type Proposals,
   type ProposedChunk,
 } from './run-word-passes.js';
-import { ownShare, scoreWithSections } from './section-scores.js';
+import { ownShare, scoreWithSections, type SectionOptions } from './section-scores.js';
 
 /** Reads how often terms occur in the documents that a caller owns. */
 export type ReadStatistics = (callerId: string, terms: readonly number[]) => Promise<TermStatistics>;
@@ -42,20 +42,20 @@ export function createEngineWords(parts: Parts): WordIndex {
       // Those that hold words may be among them again.
       const limit = request.limit + best.length;
       const others = await inTurn(() => search.any({ ...request, limit }), request);
-      const silent = scoreThemselves(others, weights).filter(({ own }) => own === 0);
+      const silent = (await scoreThemselves(others, weights)).filter(({ own }) => own === 0);
       silent.sort(compareAddresses);
       return [...best, ...stale, ...silent.slice(0, room).map((each) => candidateOf(each, 0))];
     },
-    scores: async ({ callerId, query, chunks }) => {
+    scores: async ({ callerId, query, chunks, signal }) => {
       const weights = weighQuery(query, await readStatistics(callerId, termsOf(query)));
       const counts = new Uint8Array(weights.terms.length);
-      const read = await readField(client, { chunks, field: 'terms' });
+      const read = await readField(client, { chunks, field: 'terms', signal });
       const named = chunks.map(({ generation, number }, i) => {
         const terms = read[i] ?? null;
         const own = terms ? ownShare(terms, weights, counts) : Number.NaN;
         return { generation, number, own, terms: terms ?? NO_TERMS };
       });
-      return scoreWithSections(client, named, weights);
+      return scoreWithSections(client, named, { query: weights, signal });
     },
   };
 }
@@ -84,7 +84,7 @@ async function findBest(
       weights,
       wanted,
     });
-  const scoreAll = createScoring(parts.client, weights);
+  const scoreAll = createScoring(parts.client, { query: weights, signal: request.signal });
   const reach = async (some: readonly ProposedChunk[]) =>
     (await scoreAll(some)).filter(({ score }) => score >= minScore).sort(compareCandidates);
   const bestOf = async ({ shown, hidden }: Proposals, looked: number): Promise<Best> => {
@@ -103,12 +103,12 @@ async function findBest(
 /** Returns a function that gives chunks the scores that count their sections, too, and makes each of them once. */
 function createScoring(
   client: Redis,
-  weights: TermWeights,
+  options: SectionOptions,
 ): (chunks: readonly ProposedChunk[]) => Promise<Candidate[]> {
   const known = new Map<string, number>();
   return async (chunks) => {
     const missing = chunks.filter((each) => !known.has(addressOf(each)));
-    const scores = missing.length > 0 ? await scoreWithSections(client, missing, weights) : [];
+    const scores = missing.length > 0 ? await scoreWithSections(client, missing, options) : [];
     for (const [i, each] of missing.entries()) known.set(addressOf(each), scores[i] ?? Number.NaN);
     return chunks.map((each) => candidateOf(each, known.get(addressOf(each)) ?? Number.NaN));
   };

@@ -1,6 +1,8 @@
+import { slicesOf } from '../../../batches.js';
 import type { CallOptions, TermWeights, WordSearch } from '../../../ports.js';
 import { addressOf, compareAddresses } from '../../../search/candidates.js';
 import { leastOwnShare } from '../../../search/section-score.js';
+import { nextSlice } from '../../../tools/time-slices.js';
 import type { FoundChunk } from '../chunk-reply.js';
 import type { ChunkSearch } from '../chunk-search.js';
 import type { WordPass } from './plan-word-passes.js';
@@ -54,7 +56,7 @@ export async function runWordPasses(
   for (const { terms, limit, upperBound } of passes) {
     const found = await inTurn(() => search.byTerms({ ...request, terms, limit }), request);
     for (const generation of found.hidden) hidden.add(generation);
-    all = merge(all, scoreThemselves(found.candidates, weights));
+    all = await merge(all, await scoreThemselves(found.candidates, weights));
     const holding = all.filter(({ own }) => own > 0 && own >= least);
     proposals = {
       shown: holding.filter(({ generation }) => !hidden.has(generation)),
@@ -68,20 +70,34 @@ export async function runWordPasses(
   return proposals;
 }
 
+/** Chunks that are handled in one go. Small searches wait for no slice, and there may be tens of thousands of chunks. */
+const CHUNKS_AT_ONCE = 256;
+
 /** Scores chunks by themselves. */
-export function scoreThemselves(found: readonly FoundChunk[], weights: TermWeights): ProposedChunk[] {
+export async function scoreThemselves(
+  found: readonly FoundChunk[],
+  weights: TermWeights,
+): Promise<ProposedChunk[]> {
   const counts = new Uint8Array(weights.terms.length);
-  return found.map(({ documentId, generation, number, terms }) => ({
-    documentId,
-    generation,
-    number,
-    terms,
-    own: ownShare(terms, weights, counts),
-  }));
+  const scored: ProposedChunk[] = [];
+  for (const some of slicesOf(found, CHUNKS_AT_ONCE)) {
+    if (scored.length > 0) await nextSlice();
+    for (const { documentId, generation, number, terms } of some)
+      scored.push({ documentId, generation, number, terms, own: ownShare(terms, weights, counts) });
+  }
+  return scored;
 }
 
 /** Both lists without repetitions, best first, ties by document id and then chunk number. */
-function merge(first: readonly ProposedChunk[], second: readonly ProposedChunk[]): ProposedChunk[] {
-  const all = new Map([...first, ...second].map((each) => [addressOf(each), each]));
+async function merge(
+  first: readonly ProposedChunk[],
+  second: readonly ProposedChunk[],
+): Promise<ProposedChunk[]> {
+  const all = new Map<string, ProposedChunk>();
+  for (const some of slicesOf([...first, ...second], CHUNKS_AT_ONCE)) {
+    if (all.size > 0) await nextSlice();
+    for (const each of some) all.set(addressOf(each), each);
+  }
+  if (all.size > CHUNKS_AT_ONCE) await nextSlice();
   return [...all.values()].sort((a, b) => b.own - a.own || compareAddresses(a, b));
 }

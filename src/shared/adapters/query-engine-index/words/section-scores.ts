@@ -1,14 +1,15 @@
-import type { TermWeights } from '../../../ports.js';
+import { slicesOf } from '../../../batches.js';
+import type { CallOptions, TermWeights } from '../../../ports.js';
 import { defineScript, type Redis } from '../../../redis/client.js';
 import { keys } from '../../../redis/keys.js';
 import { coveredShare } from '../../../search/bm25.js';
-import { addressOf } from '../../../search/candidates.js';
 import {
   createSectionShare,
   scoreWithSection,
   SECTION_CHUNKS,
   sectionOf,
 } from '../../../search/section-score.js';
+import { nextSlice } from '../../../tools/time-slices.js';
 import { readField } from '../read-field.js';
 
 /** A chunk with what it scores by itself. */
@@ -26,59 +27,91 @@ export function ownShare(terms: Uint8Array, weights: TermWeights, counts: Uint8A
   return terms.length > 0 ? coveredShare(terms, weights, counts) : 0;
 }
 
-/** Chunks of one section, by number. */
+/** The chunks of one section that has more than one, by number, with the terms that are known. */
 interface Section {
   readonly generation: string;
-  readonly numbers: readonly number[];
+  readonly first: number;
+  readonly terms: (Uint8Array | null)[];
+  /** The share that all of them cover together. */
+  share: number;
 }
+
+export interface SectionOptions extends CallOptions {
+  readonly query: TermWeights;
+}
+
+/** Chunks that are put into their sections in one go. */
+const CHUNKS_AT_ONCE = 1_000;
+/** Sections whose other chunks are read and that are scored in one go. */
+const SECTIONS_AT_ONCE = 64;
+/** Generations whose numbers of chunks are asked for in one script. */
+const GENERATIONS_AT_ONCE = 1_000;
 
 /**
  * Makes the scores of chunks, in their order, of what they score by themselves. It asks once how many chunks the generations
- * have, and reads the other chunks of their sections: at most 7 for each chunk, and none for a document of one chunk.
+ * have, and reads the other chunks of their sections: at most 7 for each chunk, and none for a document of one chunk. Works
+ * in slices, since there may be tens of thousands of them.
  */
 export async function scoreWithSections(
   client: Redis,
   chunks: readonly OwnScore[],
-  query: TermWeights,
+  { query, signal }: SectionOptions,
 ): Promise<Float64Array> {
-  const sections = await sectionsOf(client, chunks);
-  const terms = new Map(chunks.map((each) => [addressOf(each), each.terms]));
-  const missing = [...sections.values()]
-    .flatMap(({ generation, numbers }) => numbers.map((number) => ({ generation, number })))
-    .filter((each) => !terms.has(addressOf(each)));
-  const read = await readField(client, { chunks: missing, field: 'terms' });
-  for (const [i, bytes] of read.entries()) {
-    const address = missing[i];
-    if (bytes && address) terms.set(addressOf(address), bytes);
-  }
+  const { sections, of } = await sectionsOf(client, chunks, signal);
   const shareOf = createSectionShare(query);
-  const shares = new Map<string, number>();
-  for (const [name, { generation, numbers }] of sections) {
-    const packed = numbers.flatMap((number) => terms.get(addressOf({ generation, number })) ?? []);
-    shares.set(name, shareOf(packed.filter(({ length }) => length > 0)));
+  for (const [i, some] of slicesOf(sections, SECTIONS_AT_ONCE).entries()) {
+    await readMissing(client, some, signal);
+    if (i > 0) await nextSlice();
+    for (const section of some)
+      section.share = shareOf(
+        section.terms.filter((terms): terms is Uint8Array => terms !== null && terms.length > 0),
+      );
   }
-  return Float64Array.from(chunks, (each) => {
-    const share = shares.get(nameOf(each));
-    return share === undefined ? each.own : scoreWithSection(each.own, share);
+  return Float64Array.from(chunks, ({ own }, i) => {
+    const section = of[i];
+    return section && own > 0 ? scoreWithSection(own, section.share) : own;
   });
 }
 
-/** The sections of more than one chunk that chunks with a score are in. */
-async function sectionsOf(client: Redis, chunks: readonly OwnScore[]): Promise<ReadonlyMap<string, Section>> {
+/** Reads the terms of the chunks that nobody has proposed. One that is gone has none. */
+async function readMissing(
+  client: Redis,
+  sections: readonly Section[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const missing = sections.flatMap(({ generation, first, terms }) =>
+    terms.flatMap((known, i) => (known ? [] : [{ generation, number: first + i, terms, i }])),
+  );
+  const read = await readField(client, { chunks: missing, field: 'terms', signal });
+  for (const [at, { terms, i }] of missing.entries()) terms[i] = read[at] ?? null;
+}
+
+/** The sections of more than one chunk that chunks with a score are in, and that of each chunk. */
+async function sectionsOf(client: Redis, chunks: readonly OwnScore[], signal: AbortSignal | undefined) {
   const scoring = chunks.filter(({ own }) => own > 0);
-  const generations = [...new Set(scoring.map(({ generation }) => generation))];
-  const counts = await readCounts(client, generations);
-  const sections = new Map<string, Section>();
-  for (const chunk of scoring) {
-    const { generation } = chunk;
-    const first = sectionOf(chunk.number);
+  const counts = await readCounts(client, [...new Set(scoring.map(({ generation }) => generation))], signal);
+  const sections: Section[] = [];
+  const byGeneration = new Map<string, Map<number, Section>>();
+  for (const [i, { generation, number }] of scoring.entries()) {
+    if (i % CHUNKS_AT_ONCE === CHUNKS_AT_ONCE - 1) await nextSlice();
+    const first = sectionOf(number);
     const size = Math.min(SECTION_CHUNKS, (counts.get(generation) ?? 0) - first);
-    if (size > 1) {
-      const numbers = Array.from({ length: size }, (_, i) => first + i);
-      sections.set(nameOf(chunk), { generation, numbers });
-    }
+    const ofGeneration = byGeneration.get(generation) ?? new Map<number, Section>();
+    byGeneration.set(generation, ofGeneration);
+    if (size <= 1 || ofGeneration.has(first)) continue;
+    const section = { generation, first, terms: Array.from({ length: size }, () => null), share: 0 };
+    ofGeneration.set(first, section);
+    sections.push(section);
   }
-  return sections;
+  const of: (Section | null)[] = [];
+  for (const { generation, number, terms } of chunks) {
+    if (of.length % CHUNKS_AT_ONCE === CHUNKS_AT_ONCE - 1) await nextSlice();
+    const section = byGeneration.get(generation)?.get(sectionOf(number)) ?? null;
+    if (section && number - section.first < section.terms.length)
+      section.terms[number - section.first] = terms;
+    of.push(section);
+  }
+  return { sections, of };
 }
 
 const countsScript = defineScript<string[]>(`
@@ -90,12 +123,13 @@ return counts`);
 async function readCounts(
   client: Redis,
   generations: readonly string[],
+  signal: AbortSignal | undefined,
 ): Promise<ReadonlyMap<string, number>> {
-  if (generations.length === 0) return new Map();
-  const counts = await countsScript.run(client, { keys: generations.map(keys.generation), arguments: [] });
-  return new Map(generations.map((generation, i) => [generation, Number(counts[i])]));
+  const counts = new Map<string, number>();
+  for (const some of slicesOf(generations, GENERATIONS_AT_ONCE)) {
+    signal?.throwIfAborted();
+    const read = await countsScript.run(client, { keys: some.map(keys.generation), arguments: [] });
+    for (const [i, generation] of some.entries()) counts.set(generation, Number(read[i]));
+  }
+  return counts;
 }
-
-/** The address of the first chunk of its section. */
-const nameOf = ({ generation, number }: OwnScore): string =>
-  addressOf({ generation, number: sectionOf(number) });
