@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** No failure of the service, and no answer that its page does not declare. */
 const CHECKS = [
@@ -12,6 +13,13 @@ const CHECKS = [
   'response_schema_conformance',
   'unsupported_method',
 ];
+
+/** Where it finds how lines of JSON are sent, which it does not know by itself. */
+const HOOKS = {
+  SCHEMATHESIS_HOOKS: 'lines_of_json',
+  PYTHONPATH: fileURLToPath(new URL('.', import.meta.url)),
+  PYTHONDONTWRITEBYTECODE: '1',
+};
 
 /** The executable of schemathesis, a Python package; null where none is named. */
 export const findSchemathesis = (): string | null => process.env['QUIRE_TEST_SCHEMATHESIS'] ?? null;
@@ -66,7 +74,8 @@ export async function runSchemathesis(
   ];
   try {
     return await new Promise((resolve) => {
-      execFile(executable, options, { cwd: folder, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
+      const running = { cwd: folder, maxBuffer: 64 * 1024 * 1024, env: { ...process.env, ...HOOKS } };
+      execFile(executable, options, running, (error, stdout, stderr) => {
         const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
         resolve({ code, output: stdout + stderr });
       });
