@@ -17,7 +17,6 @@ const DONE: u32 = 0xffff_ffff;
 /** Where the columns of a segment begin, and the memory that is used again for each window. */
 @unmanaged
 class Segment {
-  chunks: u32;
   windows: u32;
   ordinals: usize;
   counts: usize;
@@ -102,6 +101,16 @@ function enterWindow(segment: Segment, window: u32, count: u32, fixed: f32, perT
     if (list.table >= 0) enterTable(segment, list, <usize>(<u32>list.table + window), fixed, perTerm);
     else enterRange(segment, list, (window + 1) * WINDOW);
     sum += list.windowBound;
+    // What the first window begins with; the others begin with the order of the window before, which is nearly theirs.
+    if (window == 0) store<usize>(segment.order + ((<usize>i) << 2), changetype<usize>(list));
+  }
+  orderLists(segment, count);
+  return sum;
+}
+
+function orderLists(segment: Segment, count: u32): void {
+  for (let i: u32 = 1; i < count; i++) {
+    const list = ordered(segment, i);
     let place = segment.order + ((<usize>i) << 2);
     for (; place > segment.order; place -= 4) {
       const before = load<usize>(place - 4);
@@ -110,7 +119,6 @@ function enterWindow(segment: Segment, window: u32, count: u32, fixed: f32, perT
     }
     store<usize>(place, changetype<usize>(list));
   }
-  return sum;
 }
 
 function enterTable(segment: Segment, list: List, entry: usize, fixed: f32, perTerm: f32): void {

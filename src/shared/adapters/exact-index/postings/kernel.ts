@@ -15,7 +15,7 @@ export type MakePostingsKernel = MakeCompiled<PostingsKernel>;
 
 /** The fields of a segment, four bytes each, in the order of kernel.as.ts. */
 export const SEGMENT_FIELDS = [
-  ...(['chunks', 'windows', 'ordinals', 'counts', 'lengths'] as const),
+  ...(['windows', 'ordinals', 'counts', 'lengths'] as const),
   ...(['windowEnds', 'boundCounts', 'boundLengths'] as const),
   ...(['lists', 'order', 'sums', 'places', 'found'] as const),
 ];

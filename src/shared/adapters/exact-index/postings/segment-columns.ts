@@ -47,7 +47,7 @@ export const MAX_LISTS = 1_024;
 /** Where the kernel finds the fields of the segment. */
 const SEGMENT_AT = 64;
 
-type Region = Exclude<(typeof SEGMENT_FIELDS)[number], 'chunks' | 'windows'>;
+type Region = Exclude<(typeof SEGMENT_FIELDS)[number], 'windows'>;
 type Offsets = Readonly<Record<Region, number>>;
 
 /** Where each region begins, and how many bytes all of them take. */
@@ -79,7 +79,7 @@ function viewsOf(
   { chunks, windows, postings, entries }: Sizes,
   offsets: Offsets,
 ): Columns {
-  const fields = { chunks, windows, ...offsets };
+  const fields = { windows, ...offsets };
   new Uint32Array(buffer, SEGMENT_AT).set(SEGMENT_FIELDS.map((field) => fields[field]));
   return {
     lengths: new Uint32Array(buffer, offsets.lengths, chunks),
