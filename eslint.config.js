@@ -10,27 +10,32 @@ const adapterNames = [...new Set(readdirSync(adapters).map((name) => name.replac
 const zones = [
   {
     target: './src/shared',
-    from: ['./src/api', './src/workers', './src/cli', './src/reindex'],
+    from: ['./src/api', './src/workers', './src/cli', './src/reindex', './src/models'],
     message: 'shared/ serves all processes and knows none of them.',
   },
   {
     target: './src/api',
-    from: ['./src/workers', './src/cli'],
+    from: ['./src/workers', './src/cli', './src/models'],
     message: 'api and workers meet only in shared/queues/ and in Redis.',
   },
   {
     target: './src/workers',
-    from: ['./src/api', './src/cli'],
+    from: ['./src/api', './src/cli', './src/models'],
     message: 'workers and api meet only in shared/queues/ and in Redis.',
   },
   {
     target: './src/reindex',
-    from: ['./src/api', './src/workers', './src/cli'],
+    from: ['./src/api', './src/workers', './src/cli', './src/models'],
     message: 'reindex meets the other processes only in Redis.',
   },
   {
+    target: './src/models',
+    from: ['./src/api', './src/workers', './src/cli', './src/reindex', './src/shared/adapters'],
+    message: 'The process with local models is asked over HTTP alone.',
+  },
+  {
     target: './src/cli',
-    from: ['./src/api', './src/workers', './src/reindex', './src/shared/adapters'],
+    from: ['./src/api', './src/workers', './src/reindex', './src/models', './src/shared/adapters'],
     message: 'cli/ starts the other processes; it does not import them.',
   },
   {

@@ -60,8 +60,9 @@ interface ContextOptions {
 export async function createApiContext(options: ContextOptions) {
   const { settings, logger } = options;
   const onError = (error: Error) => logger.warn({ err: error }, 'redis connection');
-  const embedder = await createEmbedder(settings);
-  const completer = limitCompletions(await createCompleter(settings));
+  const finding = { signal: options.signal, onWaiting: warnOfWaiting(logger) };
+  const embedder = await createEmbedder(settings, finding);
+  const completer = limitCompletions(await createCompleter(settings, finding));
   const ownStorage = await createObjectStorage(settings, logger);
   const { redis, dataSet, stopReconnecting } = await connectRedis(options, embedder, onError);
   const records = createRecords(redis, dataSet.vectors, logMalformed(logger));
@@ -96,6 +97,11 @@ export async function createApiContext(options: ContextOptions) {
       redis.destroy();
     },
   };
+}
+
+/** Logs that the process with local models is waited for. */
+function warnOfWaiting(logger: Logger) {
+  return (error: Error) => logger.warn({ err: error }, 'waiting for local models');
 }
 
 /** Connects to a Redis whose data fits the settings. */
@@ -148,7 +154,7 @@ interface SearchParts {
 }
 
 function openSearch({ settings, logger, redis, index, embedder }: SearchParts): Search {
-  const isRemote = settings.embedder === 'openai';
+  const isRemote = settings.embedder !== 'builtin';
   const embedding = createEmbedding(embedder, { maxWaitMilliseconds: isRemote ? 20 : 0 });
   const { hybridWeight } = settings.search;
   const parts = {

@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from './executables.js';
@@ -19,12 +20,21 @@ import {
 /** Queues that do nothing most of the time: one process for them takes a hundred megabytes less than two. */
 const OTHER_QUEUES = 'embedding,cache,usage,maintenance';
 
+interface ServiceProcess {
+  readonly name: string;
+  readonly script: string;
+  readonly args: readonly string[];
+}
+
 /** The processes of the service. When this process dies, their IPC channel closes, and they stop. */
 const processes = [
   { name: 'api', script: '../api/main.js', args: [] },
   { name: 'worker-ingestion', script: '../workers/main.js', args: ['--queues', 'ingestion'] },
   { name: 'worker-others', script: '../workers/main.js', args: ['--queues', OTHER_QUEUES] },
-] as const;
+] as const satisfies readonly ServiceProcess[];
+
+/** Is started where a setting names a local model. */
+const modelsProcess: ServiceProcess = { name: 'models', script: '../models/main.js', args: [] };
 
 /**
  * V8 lets the space for new objects grow to three times 16 MB in each process while its code is loaded, and hardly ever makes
@@ -70,15 +80,19 @@ function listenForStop(onSecond: () => void): Stop {
   return { signal: controller.signal, trouble: () => trouble, ask };
 }
 
-function startProcesses(env: Environment, onHopeless: (reason: string) => void): Child[] {
-  return processes.map(({ name, script, args }) => {
+function startProcesses(
+  started: readonly ServiceProcess[],
+  env: Environment,
+  onHopeless: (reason: string) => void,
+): Child[] {
+  return started.map(({ name, script, args }) => {
     const path = fileURLToPath(new URL(script, import.meta.url));
     return superviseChild({
       name,
       onHopeless,
       // The child gets its own process group, so that Ctrl-C in a terminal reaches it only through us.
       start: () =>
-        fork(path, args, {
+        fork(path, [...args], {
           detached: true,
           env: { ...env },
           stdio: ['ignore', 1, 2, 'ipc'],
@@ -120,6 +134,12 @@ async function stopAll({ services, redis }: Running, drainSeconds: number): Prom
   await Promise.all(redis.map((child) => child.stop(redisPatienceMs)));
 }
 
+/** Others on this host must not use the local models, whose saved states hold texts of documents. */
+function modelsVariables({ models }: SupervisorSettings): Environment {
+  if (!models) return {};
+  return { QUIRE_MODELS_TOKEN: models.token === '' ? randomBytes(24).toString('hex') : models.token };
+}
+
 /**
  * Runs the whole service until it is stopped: the API, the workers and, if none is configured, a Redis.
  * @throws UserError when it cannot start or has to stop
@@ -138,7 +158,9 @@ export async function up(env: Environment): Promise<void> {
   try {
     const redisUrl = await startRedis(settings, env, stop, running);
     const { QUIRE_REDIS_URL: _, ...others } = env;
-    running.services.push(...startProcesses({ ...others, REDIS_URL: redisUrl }, stop.ask));
+    const own = { ...others, ...modelsVariables(settings), REDIS_URL: redisUrl };
+    const started = settings.models ? [modelsProcess, ...processes] : processes;
+    running.services.push(...startProcesses(started, own, stop.ask));
     const address = addressOf(settings);
     await untilReady(address, stop.signal);
     process.stdout.write(`${welcome(address, settings.devMode)}\n`);

@@ -39,7 +39,9 @@ export async function createReindexContext(settings: Settings, { say, onLost }: 
   const { problems } = await inspectServer(redis);
   if (problems.length > 0) throw new IncompatibleDataError(problems.join('; '));
   const leftOut = createLeftOut(say);
-  const embedder = await createEmbedder(settings);
+  const embedder = await createEmbedder(settings, {
+    onWaiting: ({ message }) => say(message, { often: true }),
+  });
   const engine = await chooseIndex(redis, settings.index);
   const builder = createIndexBuilder(redis);
   const algorithm = algorithmOf(settings.queryEngine);
@@ -48,7 +50,7 @@ export async function createReindexContext(settings: Settings, { say, onLost }: 
     say,
     records: createRecords(redis, FIRST_VECTORS, leftOut.add),
     leftOut,
-    embedding: createEmbedding(embedder, { maxWaitMilliseconds: settings.embedder === 'openai' ? 20 : 0 }),
+    embedding: createEmbedding(embedder, { maxWaitMilliseconds: settings.embedder !== 'builtin' ? 20 : 0 }),
     target: { model: embedder.model, vectorType: settings.embedding.vectorType },
     /** Creates the index that the settings name, if it is missing. Resolves with its name; null when none is used. */
     createIndex: (of: { model: string; dimensions: number; vectors: VectorSet }): Promise<string | null> =>

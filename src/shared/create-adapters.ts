@@ -3,6 +3,11 @@ import { createBuiltinCompleter } from './adapters/builtin/completer.js';
 import { createBuiltinEmbedder } from './adapters/builtin/embedder.js';
 import { createDiskStorage, type DiskStorageOptions } from './adapters/disk-storage/disk-storage.js';
 import type { VectorAlgorithm } from './adapters/query-engine-index/query-engine-index.js';
+import type { ModelKind } from './local-models/description.js';
+import { prefixesOf, type Prefixes } from './local-models/families.js';
+import { findLocalModel, WrongModelError, type FindOptions } from './local-models/find-model.js';
+import { modelsAddressOf } from './local-models/models-address.js';
+import { recommendedEmbedding } from './local-models/recommended.js';
 import type { Logger } from './observability/logger.js';
 import type { Completer, Embedder, ObjectStorage } from './ports.js';
 import { SettingsError } from './settings/settings-error.js';
@@ -13,7 +18,8 @@ import type { Settings } from './settings/schema.js';
  * The adapters that the settings name, for the contexts of all processes. Clients of providers and of S3 are
  * imported where they are used, because loading them takes time and memory.
  */
-export async function createEmbedder({ embedder, embedding, openaiApiKey }: Settings): Promise<Embedder> {
+export async function createEmbedder(settings: Settings, options: FindOptions): Promise<Embedder> {
+  const { embedder, embedding, openaiApiKey } = settings;
   switch (embedder) {
     case 'builtin':
       return createBuiltinEmbedder();
@@ -22,17 +28,74 @@ export async function createEmbedder({ embedder, embedding, openaiApiKey }: Sett
       return createOpenAIEmbedder({
         apiKey: openaiApiKey,
         baseUrl: embedding.baseUrl,
-        model: embedding.model,
+        model: embedding.model === '' ? 'text-embedding-3-small' : embedding.model,
+        prefixes: prefixesFor(settings, ''),
         ...(embedding.dimensions > 0 ? { dimensions: embedding.dimensions } : {}),
         timeoutMilliseconds: embedding.timeoutSeconds * 1_000,
         maxInputs: embedding.maxInputs,
         maxTokens: embedding.maxTokens,
       });
     }
+    case 'local':
+      return createLocalEmbedder(settings, options);
   }
 }
 
-export async function createCompleter({ completer, completion, openaiApiKey }: Settings): Promise<Completer> {
+/** The model in the process with local models, which speaks the same protocol. */
+async function createLocalEmbedder(settings: Settings, options: FindOptions): Promise<Embedder> {
+  const { createOpenAIEmbedder } = await import('./adapters/openai/embedder.js');
+  const { embedding } = settings;
+  const name = embedding.model === '' ? recommendedEmbedding[settings.models.language].file : embedding.model;
+  const model = await findModel(settings, { setting: 'embedding.model', name, kind: 'embedding' }, options);
+  return createOpenAIEmbedder({
+    ...localConnection(settings),
+    model: `${model.id}@${model.fingerprint}`,
+    name: `local:${model.id}:${model.fingerprint}`,
+    prefixes: prefixesFor(settings, `${model.name} ${model.id}`),
+    timeoutMilliseconds: embedding.timeoutSeconds * 1_000,
+    tellsQueries: true,
+    maxInputs: Math.min(embedding.maxInputs, LOCAL_BATCH.inputs),
+    maxTokens: LOCAL_BATCH.tokens,
+  });
+}
+
+/** A processor takes some seconds for so many tokens. What is in a request is embedded again when its answer is lost. */
+const LOCAL_BATCH = { inputs: 32, tokens: 8_192 };
+
+function localConnection(settings: Settings) {
+  const { url, token } = modelsAddressOf(settings);
+  return { apiKey: token, baseUrl: `${url}/v1` };
+}
+
+interface WantedModel {
+  readonly setting: string;
+  readonly name: string;
+  readonly kind: ModelKind;
+}
+
+/** @throws SettingsError that names the setting and what to do */
+async function findModel(settings: Settings, { setting, name, kind }: WantedModel, options: FindOptions) {
+  try {
+    return await findLocalModel(modelsAddressOf(settings), { name, kind }, options);
+  } catch (error) {
+    if (!(error instanceof WrongModelError)) throw error;
+    const allowed = `must be a ${kind} model in the models folder, as \`npx quire models pull\` puts it there: ${error.message}`;
+    throw new SettingsError([{ setting, value: JSON.stringify(name), allowed }]);
+  }
+}
+
+/** What the settings say is put before texts, or what the family of the model wants. */
+function prefixesFor({ embedding }: Settings, modelName: string): Prefixes {
+  const known = prefixesOf(modelName);
+  const { queryPrefix, documentPrefix } = embedding;
+  return {
+    query: queryPrefix === 'auto' ? known.query : queryPrefix,
+    document: documentPrefix === 'auto' ? known.document : documentPrefix,
+  };
+}
+
+export async function createCompleter(settings: Settings, options: FindOptions): Promise<Completer> {
+  const { completer, completion, openaiApiKey } = settings;
   const { contextWindow } = completion;
   switch (completer) {
     case 'builtin':
@@ -42,8 +105,20 @@ export async function createCompleter({ completer, completion, openaiApiKey }: S
       return createOpenAICompleter({
         apiKey: openaiApiKey,
         baseUrl: completion.baseUrl,
-        model: completion.model,
+        model: completion.model === '' ? 'gpt-4o-mini' : completion.model,
         contextWindow,
+        timeoutMilliseconds: completion.timeoutSeconds * 1_000,
+      });
+    }
+    case 'local': {
+      const { createOpenAICompleter } = await import('./adapters/openai/completer.js');
+      const wanted = { setting: 'completion.model', name: completion.model, kind: 'chat' } as const;
+      const model = await findModel(settings, wanted, options);
+      return createOpenAICompleter({
+        ...localConnection(settings),
+        model: `${model.id}@${model.fingerprint}`,
+        name: `local:${model.id}`,
+        contextWindow: Math.min(contextWindow, model.window),
         timeoutMilliseconds: completion.timeoutSeconds * 1_000,
       });
     }

@@ -44,11 +44,10 @@ export type WorkerContext = Awaited<ReturnType<typeof createWorkerContext>>;
  */
 export async function createWorkerContext(settings: Settings, logger: Logger) {
   const ownStorage = await createObjectStorage(settings, logger, { blockingReadBytes: MAX_SHORT_BYTES });
-  const embedder = await createEmbedder(settings);
-  const completer = await createCompleter(settings);
+  const { embedder, completer } = await openModels(settings, logger);
   const wanted = { model: embedder.model, vectorType: settings.embedding.vectorType };
   const { redis, dataSet, connection, jobs } = await connect(settings.redis.url, wanted, logger);
-  const isEmbeddingRemote = settings.embedder === 'openai';
+  const isEmbeddingRemote = settings.embedder !== 'builtin';
   const records = createRecords(redis, dataSet.vectors, logMalformed(logger));
   const metrics = openMetrics(redis, logger);
   const workOffSet = createWorkOffSet({ logger, metrics });
@@ -82,6 +81,12 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
       await redis.close();
     },
   };
+}
+
+async function openModels(settings: Settings, logger: Logger) {
+  const onWaiting = (error: Error) => logger.warn({ err: error }, 'waiting for local models');
+  const embedder = await createEmbedder(settings, { onWaiting });
+  return { embedder, completer: await createCompleter(settings, { onWaiting }) };
 }
 
 /** The storage, in which a missing object is told apart from a storage that is not the API's. */

@@ -1,14 +1,17 @@
 import { loadSettings } from '../../shared/settings/load.js';
+import { needsModelsProcess } from '../../shared/local-models/needs-models-process.js';
 import { SettingsError } from '../../shared/settings/settings-error.js';
 import type { SettingsAnswer } from './supervisor-settings.js';
 
 /** Tells the process that started this one what it has to know of the settings, and ends. */
 function answer(): SettingsAnswer {
   try {
-    const { redis, dataDirectory, api, workers, devMode } = loadSettings(process.env, ['secret']);
+    const settings = loadSettings(process.env, ['secret']);
+    const { redis, dataDirectory, api, workers, devMode } = settings;
+    const models = needsModelsProcess(settings) ? { token: settings.models.token } : null;
     const { host, port } = api;
     const { drainSeconds } = workers;
-    return { settings: { redisUrl: redis.url, dataDirectory, host, port, drainSeconds, devMode } };
+    return { settings: { redisUrl: redis.url, dataDirectory, host, port, drainSeconds, devMode, models } };
   } catch (error) {
     if (error instanceof SettingsError) return { wrong: error.message };
     throw error;

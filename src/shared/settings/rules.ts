@@ -1,6 +1,6 @@
 import { isLoopbackHost } from './loopback.js';
 import type { Settings } from './schema.js';
-import { openaiUrl } from './sections.js';
+import { openaiUrl } from './providers.js';
 
 /** What a process needs: `redis` is the address of one, `secret` is a JWT secret, which dev mode makes itself. */
 export type Need = 'redis' | 'secret';
@@ -83,6 +83,25 @@ export const settingsRules: readonly Rule[] = [
       }),
     };
   }),
+  {
+    names: ['completer', 'completion.model'],
+    broken: ({ completer, completion }) => completer === 'local' && completion.model === '',
+    problem: () => ({
+      setting: 'completion.model',
+      value: '""',
+      allowed:
+        'needed with completer = "local": the name of a file that `quire models pull` has put into models.dir',
+    }),
+  },
+  {
+    names: ['models.host', 'models.token'],
+    broken: ({ models }) => !isLoopbackHost(models.host) && models.token === '',
+    problem: ({ models }) => ({
+      setting: 'models.token',
+      value: '""',
+      allowed: `needed where models.host is no loopback address: it is ${JSON.stringify(models.host)}`,
+    }),
+  },
   {
     names: ['object_storage', 's3.bucket'],
     broken: ({ objectStorage, s3 }) => objectStorage === 's3' && s3.bucket === '',

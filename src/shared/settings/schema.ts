@@ -1,21 +1,10 @@
 import { z } from 'zod';
 import { choice, flag, settingNotes, type SettingNote } from './setting-kinds.js';
 import { queryEngine } from './query-engine.js';
+import { models } from './models.js';
+import { completion, embedding } from './providers.js';
 import { s3 } from './s3.js';
-import {
-  admin,
-  api,
-  chunk,
-  completion,
-  embedding,
-  ingest,
-  log,
-  metrics,
-  redis,
-  search,
-  usage,
-  workers,
-} from './sections.js';
+import { admin, api, chunk, ingest, log, metrics, redis, search, usage, workers } from './sections.js';
 
 /** Everything that `quire.toml` may contain, with defaults. Its keys are in snake_case there. */
 export const fileSettingsSchema = z.strictObject({
@@ -26,8 +15,16 @@ export const fileSettingsSchema = z.strictObject({
     'auto',
     'What searches: `exact` scans in each API process, `query-engine` uses the one of Redis 8, `auto` takes that if Redis has it.',
   ),
-  embedder: choice(['builtin', 'openai'], 'builtin', 'What makes vectors of texts.'),
-  completer: choice(['builtin', 'openai'], 'builtin', 'What answers questions.'),
+  embedder: choice(
+    ['builtin', 'openai', 'local'],
+    'builtin',
+    'What makes vectors of texts: `local` is a model file, in a process of its own.',
+  ),
+  completer: choice(
+    ['builtin', 'openai', 'local'],
+    'builtin',
+    'What answers questions: `local` is a model file, in a process of its own.',
+  ),
   objectStorage: choice(
     ['disk', 's3'],
     'disk',
@@ -43,6 +40,7 @@ export const fileSettingsSchema = z.strictObject({
   completion: completion.prefault({}),
   search: search.prefault({}),
   queryEngine: queryEngine.prefault({}),
+  models: models.prefault({}),
   workers: workers.prefault({}),
   usage: usage.prefault({}),
   admin: admin.prefault({}),

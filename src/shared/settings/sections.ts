@@ -5,7 +5,6 @@ import {
   host,
   httpUrl,
   isRedisUrl,
-  modelName,
   orEmpty,
   origins,
   share,
@@ -139,43 +138,6 @@ export const chunk = z.strictObject({
     { min: 0, max: 8191 },
     'Tokens of the chunk before that a chunk repeats; less than chunk.size.',
   ),
-});
-
-export const openaiUrl = 'https://api.openai.com/v1';
-
-export const embedding = z.strictObject({
-  model: text('text-embedding-3-small', modelName, 'Model of the openai embedder.'),
-  baseUrl: text(openaiUrl, httpUrl, 'Address of the embeddings provider, any compatible one.'),
-  dimensions: whole(0, { min: 0, max: 16_384 }, "Length of the vectors to ask for; 0: the model's own."),
-  vectorType: choice(
-    ['float32', 'float16'],
-    'float32',
-    'How vectors are kept: float16 takes half the memory and is a little less exact.',
-  ),
-  timeoutSeconds: whole(60, { min: 1, max: hour }, 'Longest time for an answer of the provider.'),
-  maxInputs: whole(2048, { min: 1, max: 2048 }, 'Maximum number of texts in a request to the provider.'),
-  maxTokens: whole(
-    300_000,
-    { min: 8192, max: 10_000_000 },
-    'Maximum number of tokens in a request to the provider.',
-  ),
-  rememberQueriesSeconds: whole(
-    600,
-    { min: 0, max: day },
-    'How long the vectors of queries are kept for the caller who asked them (100 a caller, 4,096 and 16 MiB in all); 0: not at all.',
-  ),
-});
-
-export const completion = z.strictObject({
-  model: text('gpt-4o-mini', modelName, 'Model of the openai completer.'),
-  baseUrl: text(openaiUrl, httpUrl, 'Address of the completions provider, any compatible one.'),
-  contextWindow: whole(32_768, { min: 1024, max: 10_000_000 }, 'Tokens of prompt and completion together.'),
-  maxTokens: whole(
-    1024,
-    { min: 1, max: 32_768 },
-    'Maximum number of tokens of a completion, unless its request says otherwise.',
-  ),
-  timeoutSeconds: whole(120, { min: 1, max: hour }, 'Longest silence of the provider within an answer.'),
 });
 
 export const search = z.strictObject({

@@ -12,6 +12,8 @@ import { BadReplyError, RefusedError } from './provider-errors.js';
 
 interface OpenAICompleterOptions extends OpenAIConnection {
   readonly model: string;
+  /** What the model is called in answers and logs; its name at the provider by default. */
+  readonly name?: string;
   /** Tokens of prompt and completion together. */
   readonly contextWindow: number;
 }
@@ -89,7 +91,7 @@ export function createOpenAICompleter(options: OpenAICompleterOptions): Complete
     });
   }
 
-  return { model: `openai:${model}`, contextWindow, complete };
+  return { model: options.name ?? `openai:${model}`, contextWindow, complete };
 }
 
 interface Reading {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { at } from '../../at.js';
 import { IngestError, UnavailableError } from '../../errors.js';
@@ -13,12 +14,21 @@ export interface OpenAIEmbedderOptions extends OpenAIConnection {
   readonly dimensions?: number | undefined;
   readonly maxInputs?: number;
   readonly maxTokens?: number;
+  /** What the model is called in the data; its name at the provider by default. */
+  readonly name?: string;
+  /** What the model wants before each text. */
+  readonly prefixes?: { readonly query: string; readonly document: string };
+  /** Whether the server is told which texts are queries, so that it can take them first. */
+  readonly tellsQueries?: boolean;
   /** Texts of more tokens are cut, because the model would refuse them. */
   readonly maxInputTokens?: number;
 }
 
 const COMPONENT = 'embedding provider';
 const BAD_REPLY_RETRY_SECONDS = 30;
+
+type InputType = 'query' | 'document';
+const NO_PREFIXES = { query: '', document: '' };
 
 const replySchema = z.object({
   data: z.array(
@@ -33,15 +43,26 @@ type Reply = z.infer<typeof replySchema>;
 
 /** Embeddings from any server that speaks OpenAI's protocol. Replies are checked, and vectors brought to unit length. */
 export function createOpenAIEmbedder(options: OpenAIEmbedderOptions): Embedder {
-  const { model, maxInputs = 2048, maxTokens = 300_000, maxInputTokens = 8192 } = options;
+  const {
+    model,
+    maxInputs = 2048,
+    maxTokens = 300_000,
+    maxInputTokens = 8192,
+    prefixes = NO_PREFIXES,
+  } = options;
+  const name = options.name ?? `openai:${model}${options.dimensions ? `:${String(options.dimensions)}` : ''}`;
   const request = createRequest(options);
   let knownDimensions = options.dimensions;
 
-  const embed = async (texts: readonly string[], { signal }: CallOptions = {}): Promise<Embeddings> => {
+  const embed = async (
+    texts: readonly string[],
+    type: InputType,
+    { signal }: CallOptions = {},
+  ): Promise<Embeddings> => {
     if (texts.length === 0) return { vectors: [], tokens: 0 };
     checkTexts(texts, maxInputs);
-    const input = texts.map((text) => cutToTokens(text, maxInputTokens, countTokens));
-    const reply = parseReply(await request(input, signal));
+    const input = texts.map((text) => prefixes[type] + cutToTokens(text, maxInputTokens, countTokens));
+    const reply = parseReply(await request(input, type, signal));
     const decoded = orderedVectors(reply, texts.length);
     const dimensions = checkDimensions(decoded, knownDimensions);
     const vectors = decoded.map(normalize);
@@ -49,33 +70,54 @@ export function createOpenAIEmbedder(options: OpenAIEmbedderOptions): Embedder {
     return { vectors, tokens: reply.usage?.prompt_tokens ?? null };
   };
 
-  let probe: Promise<Embeddings> | null = null;
+  const probe = shareProbe(() => embed(['dimensions'], 'query'));
   return {
-    model: `openai:${model}${options.dimensions ? `:${String(options.dimensions)}` : ''}`,
+    model: name + prefixMark(prefixes),
     limits: { inputs: maxInputs, tokens: maxTokens },
     dimensions: async ({ signal } = {}) => {
       signal?.throwIfAborted();
-      if (knownDimensions !== undefined) return knownDimensions;
-      probe ??= embed(['dimensions']).finally(() => {
-        probe = null;
-      });
-      const { vectors } = await probe.catch(blameProvider);
-      return at(vectors, 0).length;
+      return knownDimensions ?? probe();
     },
-    embedDocuments: embed,
-    embedQuery: (text, call) => embed([text], call),
-    embedQueries: embed,
+    embedDocuments: (texts, call) => embed(texts, 'document', call),
+    embedQuery: (text, call) => embed([text], 'query', call),
+    embedQueries: (texts, call) => embed(texts, 'query', call),
   };
+}
+
+/** Whoever wants to know the length of vectors meanwhile waits for the same answer. */
+function shareProbe(embed: () => Promise<Embeddings>): () => Promise<number> {
+  let running: Promise<Embeddings> | null = null;
+  return async () => {
+    running ??= embed().finally(() => {
+      running = null;
+    });
+    const { vectors } = await running.catch(blameProvider);
+    return at(vectors, 0).length;
+  };
+}
+
+/** Vectors of other prefixes are vectors of another model. */
+function prefixMark(prefixes: Readonly<Record<InputType, string>>): string {
+  if (prefixes.query === '' && prefixes.document === '') return '';
+  const digest = createHash('sha256')
+    .update(JSON.stringify([prefixes.query, prefixes.document]))
+    .digest('hex');
+  return `:prefix-${digest.slice(0, 8)}`;
 }
 
 /** Asks for vectors in base64, or as lists of numbers once the provider has refused base64. */
 function createRequest(options: OpenAIEmbedderOptions) {
-  const { model, dimensions } = options;
+  const { model, dimensions, tellsQueries = false } = options;
   const client = createOpenAIClient(COMPONENT, options, 'whole');
   let encoding: 'base64' | 'float' = 'base64';
 
-  const send = async (input: string[], signal?: AbortSignal): Promise<unknown> => {
-    const body = { model, input, ...(dimensions ? { dimensions } : {}) };
+  const send = async (input: string[], type: InputType, signal?: AbortSignal): Promise<unknown> => {
+    const body = {
+      model,
+      input,
+      ...(dimensions ? { dimensions } : {}),
+      ...(tellsQueries ? { input_type: type } : {}),
+    };
     const { reply, deadline } = await client.request(
       // Without a named format the client decodes the reply itself, and garbles lists of floats from servers without base64.
       (openai, call) => openai.embeddings.create({ ...body, encoding_format: encoding }, call),
@@ -84,16 +126,16 @@ function createRequest(options: OpenAIEmbedderOptions) {
     deadline.clear();
     return reply;
   };
-  return async (input: string[], signal?: AbortSignal): Promise<unknown> => {
+  return async (input: string[], type: InputType, signal?: AbortSignal): Promise<unknown> => {
     try {
-      return await send(input, signal);
+      return await send(input, type, signal);
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
       const isEncoding = encoding === 'base64' && error.parameters.includes('encoding_format');
       if (!isEncoding) throw translateRefusal(error);
     }
     encoding = 'float';
-    return send(input, signal).catch((error: unknown) => {
+    return send(input, type, signal).catch((error: unknown) => {
       throw error instanceof RefusedError ? translateRefusal(error) : error;
     });
   };

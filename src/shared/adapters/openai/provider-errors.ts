@@ -50,6 +50,9 @@ export function describeFailure(error: unknown, now: number = Date.now()): Provi
 /** Error codes that are about the setup, whatever the status. */
 const SETUP_CODES = [
   'model_not_found',
+  // What our own server of local models says of a file that was replaced, or is of another kind.
+  'model_changed',
+  'wrong_kind',
   'invalid_api_key',
   'insufficient_quota',
   'billing_hard_limit_reached',

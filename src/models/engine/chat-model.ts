@@ -1,0 +1,154 @@
+import type { Llama, LlamaModel, Token } from 'node-llama-cpp';
+import type { ChatPrompt, ChatTemplate, ChatTurn } from './chat-prompt.js';
+import { ModelError } from './model-error.js';
+import { prefill } from './prefill.js';
+import type { SavedState, StateFiles, StateOwner } from './saved-states.js';
+import { createThoughtFilter } from './thought-filter.js';
+import type { Slot, Slots } from './slots.js';
+import type { TurnRequest } from './turns.js';
+
+export interface ChatRequest {
+  readonly turns: readonly ChatTurn[];
+  /** Without it, the answer may fill the window. */
+  readonly maxTokens?: number | undefined;
+  /** 0 by default, so that an answer can be repeated. */
+  readonly temperature?: number | undefined;
+  readonly topP?: number | undefined;
+  readonly seed?: number | undefined;
+  readonly stop?: readonly string[] | undefined;
+  /** The name of a saved state that may hold the beginning of the prompt. */
+  readonly state?: string | undefined;
+}
+
+export interface ChatEnd {
+  readonly finishReason: 'stop' | 'length';
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** Tokens of the prompt that the model had read before. */
+  readonly reusedTokens: number;
+}
+
+export interface PreparedState {
+  readonly tokens: number;
+  readonly reusedTokens: number;
+  readonly bytes: number;
+}
+
+export interface ChatModel {
+  /** Tokens of prompt and answer together. */
+  readonly window: number;
+  /** @throws ModelError `context_length_exceeded`; the signal's reason when it aborts */
+  complete(
+    request: ChatRequest,
+    call: TurnRequest & { readonly onText: (text: string) => void },
+  ): Promise<ChatEnd>;
+  /** Reads the beginning of a conversation, up to the end of its last turn so far, and saves what the model then knows. */
+  prepare(
+    request: { readonly turns: readonly ChatTurn[]; readonly id: string; readonly from?: string | undefined },
+    call: TurnRequest & { readonly onProgress: (read: number, of: number) => void },
+  ): Promise<PreparedState>;
+  /** The tokens that `prepare` would read. */
+  countBeginning(turns: readonly ChatTurn[]): number;
+}
+
+interface Parts {
+  readonly llama: Llama;
+  readonly model: LlamaModel;
+  readonly template: ChatTemplate;
+  readonly slots: Slots;
+  readonly states: StateFiles;
+  /** The model file that states belong to. */
+  readonly fingerprint: string;
+}
+
+export function createChatModel(parts: Parts): ChatModel {
+  const { model, template, slots } = parts;
+  const beginning = (turns: readonly ChatTurn[]) => withBegin(model, template.renderBeginning(turns));
+  return {
+    window: slots.window,
+    countBeginning: (turns) => beginning(turns).length,
+    complete: async (request, call) => {
+      const prompt = template.render(request.turns);
+      const tokens = withBegin(model, prompt.tokens);
+      checkLength(tokens.length, slots.window);
+      const saved = await findState(parts, request.state);
+      return slots.use(tokens, saved, call, async (slot) => {
+        const reusedTokens = await prefill(slot.sequence, tokens.slice(0, -1), call);
+        const end = await generate(parts, { slot, prompt, request, used: tokens.length }, call);
+        return { ...end, promptTokens: tokens.length, reusedTokens };
+      });
+    },
+    prepare: async ({ turns, id, from }, call) => {
+      const tokens = beginning(turns);
+      checkLength(tokens.length, slots.window);
+      const saved = await findState(parts, from);
+      return slots.use(tokens, saved, call, async (slot) => {
+        const reusedTokens = await prefill(slot.sequence, tokens, call);
+        const { bytes } = await parts.states.save(id, { ...ownerOf(parts), tokens, sequence: slot.sequence });
+        return { tokens: tokens.length, reusedTokens, bytes };
+      });
+    },
+  };
+}
+
+/** The engine puts the token that begins every text before a prompt, where the model has one. */
+function withBegin(model: LlamaModel, tokens: Token[]): Token[] {
+  const { bos, shouldPrependBosToken } = model.tokens;
+  return shouldPrependBosToken && bos !== null ? [bos, ...tokens] : tokens;
+}
+
+function checkLength(tokens: number, window: number): void {
+  // One token must be left for the answer, and the engine keeps one free.
+  if (tokens + 2 <= window) return;
+  throw new ModelError(
+    'context_length_exceeded',
+    `the prompt takes ${String(tokens)} tokens, the model reads ${String(window - 2)}`,
+    { field: 'messages' },
+  );
+}
+
+function ownerOf({ llama, template, slots, fingerprint }: Parts): StateOwner {
+  const { release } = llama.llamaCppRelease;
+  return { fingerprint, template: template.name, window: slots.window, engine: release };
+}
+
+function findState(parts: Parts, id: string | undefined): Promise<SavedState | null> {
+  return id === undefined ? Promise.resolve(null) : parts.states.find(id, ownerOf(parts));
+}
+
+interface Generation {
+  readonly slot: Slot;
+  readonly prompt: ChatPrompt;
+  readonly request: ChatRequest;
+  /** Tokens of the window that the prompt takes. */
+  readonly used: number;
+}
+
+async function generate(
+  { model, template, slots }: Parts,
+  { slot, prompt, request, used }: Generation,
+  { signal, onText }: TurnRequest & { readonly onText: (text: string) => void },
+): Promise<Pick<ChatEnd, 'finishReason' | 'completionTokens'>> {
+  const visible = createThoughtFilter(template.thoughts, model.detokenize(prompt.tokens.slice(-16), true));
+  const show = (text: string) => {
+    if (text !== '') onText(text);
+  };
+  let completionTokens = 0;
+  const { metadata } = await slot.completion.generateCompletionWithMeta(prompt.tokens, {
+    signal,
+    maxTokens: Math.min(request.maxTokens ?? Infinity, slots.window - used - 1),
+    temperature: request.temperature ?? 0,
+    ...(request.topP === undefined ? {} : { topP: request.topP }),
+    ...(request.seed === undefined ? {} : { seed: request.seed }),
+    repeatPenalty: false,
+    disableContextShift: true,
+    contextShiftSize: 1,
+    customStopTriggers: [...prompt.stops, ...(request.stop ?? [])],
+    onToken: (tokens) => {
+      completionTokens += tokens.length;
+    },
+    onTextChunk: (text) => show(visible.push(text)),
+  });
+  show(visible.end());
+  return { finishReason: metadata.stopReason === 'maxTokens' ? 'length' : 'stop', completionTokens };
+}

@@ -1,0 +1,69 @@
+import type { LlamaEmbeddingContext, LlamaModel, Token } from 'node-llama-cpp';
+import { createPool } from './pool.js';
+import type { Turns, TurnRequest } from './turns.js';
+
+export interface EmbeddedText {
+  /** Of unit length, or all zeros where the model makes nothing of the text. */
+  readonly vector: Float32Array;
+  readonly tokens: number;
+}
+
+/** A model that makes vectors of texts. */
+export interface EmbeddingModel {
+  /** A text beyond the window is read in parts of equal length; its vector is the mean of theirs, by their tokens. */
+  embed(text: string, turn: TurnRequest): Promise<EmbeddedText>;
+}
+
+interface Parts {
+  readonly model: LlamaModel;
+  readonly contexts: readonly LlamaEmbeddingContext[];
+  /** Tokens that the model reads at once, with those that mark beginning and end. */
+  readonly window: number;
+  readonly turns: Turns;
+}
+
+/** Tokens for beginning and end, and one that the context keeps free. */
+const FRAME_TOKENS = 3;
+
+export function createEmbeddingModel({ model, contexts, window, turns }: Parts): EmbeddingModel {
+  const pool = createPool(contexts);
+  const embedTokens = async (tokens: Token[], turn: TurnRequest) =>
+    normalize((await turns.take(turn, () => pool.lend((context) => context.getEmbeddingFor(tokens)))).vector);
+  return {
+    embed: async (text, turn) => {
+      const tokens = model.tokenize(text);
+      const parts = splitEvenly(tokens, window - FRAME_TOKENS);
+      const vectors: Float32Array[] = [];
+      // One turn for each part: what is urgent does not wait for the end of a long text.
+      for (const part of parts) vectors.push(await embedTokens(part, turn));
+      const vector = vectors.length === 1 && vectors[0] ? vectors[0] : weightedMean(vectors, parts);
+      return { vector, tokens: tokens.length };
+    },
+  };
+}
+
+/** Cuts a list into as few parts as fit, of lengths that differ by one at most. */
+export function splitEvenly<Item>(items: Item[], max: number): Item[][] {
+  const count = Math.max(1, Math.ceil(items.length / max));
+  return Array.from({ length: count }, (_, part) =>
+    items.slice(Math.floor((part * items.length) / count), Math.floor(((part + 1) * items.length) / count)),
+  );
+}
+
+function weightedMean(vectors: readonly Float32Array[], parts: readonly Token[][]): Float32Array {
+  const sum = new Float32Array(vectors[0]?.length ?? 0);
+  vectors.forEach((vector, part) => {
+    const weight = parts[part]?.length ?? 0;
+    vector.forEach((value, i) => {
+      sum[i] = (sum[i] ?? 0) + weight * value;
+    });
+  });
+  return normalize(sum);
+}
+
+function normalize(vector: readonly number[] | Float32Array): Float32Array {
+  let squares = 0;
+  for (const value of vector) squares += value * value;
+  const norm = Math.sqrt(squares);
+  return Float32Array.from(vector, (value) => (norm > 0 ? value / norm : 0));
+}

@@ -1,0 +1,27 @@
+import type { LlamaRankingContext } from 'node-llama-cpp';
+import { createPool } from './pool.js';
+import type { Turns, TurnRequest } from './turns.js';
+
+/** A model that says how well a text answers a query. */
+export interface RankingModel {
+  /** From 0 to 1. A text beyond the window is read in parts, half of each in the next as well; the best part counts. */
+  rank(query: string, text: string, turn: TurnRequest): Promise<{ score: number; tokens: number }>;
+}
+
+interface Parts {
+  readonly contexts: readonly LlamaRankingContext[];
+  readonly turns: Turns;
+}
+
+export function createRankingModel({ contexts, turns }: Parts): RankingModel {
+  const pool = createPool(contexts);
+  return {
+    rank: (query, text, turn) =>
+      turns.take(turn, () =>
+        pool.lend(async (context) => ({
+          score: await context.rank(query, text, { onOverflow: 'maxChunk' }),
+          tokens: context.calculateInputLength(query, text),
+        })),
+      ),
+  };
+}

@@ -1,0 +1,76 @@
+import { ModelError } from './model-error.js';
+
+export interface TurnRequest {
+  /** Whether somebody waits for the answer, so that it comes before work of the background. */
+  readonly isUrgent: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Lets a limited number of tasks run at once, the urgent ones first, else in order. */
+export interface Turns {
+  readonly waiting: number;
+  /**
+   * Runs a task when it is its turn.
+   * @throws ModelError `overloaded` when too many wait; the signal's reason when it aborts before the turn
+   */
+  take<Result>(request: TurnRequest, task: () => Promise<Result>): Promise<Result>;
+}
+
+interface Waiting {
+  readonly isUrgent: boolean;
+  readonly start: () => void;
+}
+
+export function createTurns({ atOnce, maxWaiting }: { atOnce: number; maxWaiting: number }): Turns {
+  const queue: Waiting[] = [];
+  let running = 0;
+
+  const startNext = () => {
+    if (running >= atOnce) return;
+    const urgent = queue.findIndex(({ isUrgent }) => isUrgent);
+    const [next] = queue.splice(Math.max(0, urgent), 1);
+    if (!next) return;
+    running += 1;
+    next.start();
+  };
+
+  return {
+    get waiting() {
+      return queue.length;
+    },
+    take: async (request, task) => {
+      request.signal.throwIfAborted();
+      if (queue.length >= maxWaiting)
+        throw new ModelError('overloaded', 'too many requests wait for the model');
+      const started = waitIn(queue, request);
+      startNext();
+      await started;
+      try {
+        return await task();
+      } finally {
+        running -= 1;
+        startNext();
+      }
+    },
+  };
+}
+
+/** Resolves when the request is started, and leaves the queue when its signal aborts before that. */
+function waitIn(queue: Waiting[], { isUrgent, signal }: TurnRequest): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      queue.splice(queue.indexOf(waiting), 1);
+      // @NOTE the reason of a signal is whatever was given to abort(), and passed on as it is
+      reject(signal.reason as Error);
+    };
+    const waiting: Waiting = {
+      isUrgent,
+      start: () => {
+        signal.removeEventListener('abort', abort);
+        resolve();
+      },
+    };
+    queue.push(waiting);
+    signal.addEventListener('abort', abort, { once: true });
+  });
+}

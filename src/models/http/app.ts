@@ -1,0 +1,79 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from 'express';
+import type { Logger } from '../../shared/observability/logger.js';
+import { chatCompletions } from '../routes/chat-completions.js';
+import { embeddings } from '../routes/embeddings.js';
+import { describeModel, listModels } from '../routes/models.js';
+import { rerank } from '../routes/rerank.js';
+import { listStates, removeState, writeState } from '../routes/states.js';
+import type { RouteParts } from '../routes/route.js';
+import { replyError } from './errors.js';
+
+/** 2,048 texts of the largest chunks, or a prompt of a million tokens. */
+const MAX_BODY = '64mb';
+
+interface AppOptions extends RouteParts {
+  /** What every client must send as a bearer token; null for no such check. */
+  readonly token: string | null;
+  readonly logger: Logger;
+}
+
+type Handler = (request: Request, response: Response) => Promise<void>;
+
+export function createModelsApp({ token, logger, ...parts }: AppOptions): Express {
+  const app = express().disable('x-powered-by').disable('etag');
+  const handle = (handler: (parts: RouteParts) => Handler) => {
+    const run = handler(parts);
+    return (request: Request, response: Response) => {
+      run(request, response).catch((error: unknown) => {
+        if (!response.destroyed) replyError(response, error, logger);
+      });
+    };
+  };
+  app.get('/health', (_request, response) => {
+    response.json({ status: 'ok' });
+  });
+  if (token !== null) app.use(requireToken(token));
+  app.get('/metrics', (_request, response, next) => {
+    parts.metrics.render().then(({ type, text }) => response.type(type).send(text), next);
+  });
+  app.use(express.json({ limit: MAX_BODY, strict: true, type: () => true }));
+  app.get('/v1/models', handle(listModels));
+  app.get('/v1/models/:model', handle(describeModel));
+  app.post('/v1/embeddings', handle(embeddings));
+  app.post('/v1/chat/completions', handle(chatCompletions));
+  app.post(['/v1/rerank', '/rerank'], handle(rerank));
+  app.get('/v1/states', handle(listStates));
+  app.put('/v1/states/:state', handle(writeState));
+  app.delete('/v1/states/:state', handle(removeState));
+  app.use((_request, response) => {
+    response.status(404).json(errorOf('no such address', 'not_found'));
+  });
+  const onError: ErrorRequestHandler = (error, _request, response, _next) => {
+    replyError(response, error, logger);
+  };
+  return app.use(onError);
+}
+
+function requireToken(token: string): RequestHandler {
+  return (request, response, next) => {
+    if (isToken(request.get('authorization'), token)) next();
+    else response.status(401).json(errorOf('wrong token', 'invalid_api_key'));
+  };
+}
+
+const errorOf = (message: string, code: string) => ({
+  error: { message, type: 'invalid_request_error', code },
+});
+
+/** Compares digests, which takes as long for every token. */
+function isToken(header: string | undefined, token: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(header ?? ''), digest(`Bearer ${token}`));
+}

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import type { Response } from 'express';
+import { z } from 'zod';
+import type { ChatEnd, ChatRequest } from '../engine/chat-model.js';
+import { turnsSchema } from './chat-turns.js';
+import { whileConnected, type Handler, type RouteParts } from './route.js';
+
+const bodySchema = z.object({
+  model: z.string(),
+  messages: turnsSchema,
+  max_tokens: z.int().min(1).nullish(),
+  max_completion_tokens: z.int().min(1).nullish(),
+  temperature: z.number().min(0).max(2).nullish(),
+  top_p: z.number().gt(0).max(1).nullish(),
+  seed: z.int().min(0).max(0xffff_ffff).nullish(),
+  stop: z.union([z.string().transform((one) => [one]), z.array(z.string().min(1)).max(4)]).nullish(),
+  stream: z.boolean().nullish(),
+  stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
+  n: z.literal(1).nullish(),
+  /** The name of a saved state (`PUT /v1/states/{state}`) that holds the beginning of the conversation. */
+  state: z.string().nullish(),
+});
+type Body = z.infer<typeof bodySchema>;
+
+/** `POST /v1/chat/completions` in the shape of OpenAI's API. */
+export const chatCompletions =
+  ({ models, metrics }: RouteParts): Handler =>
+  async (request, response) => {
+    const body = bodySchema.parse(request.body);
+    const signal = whileConnected(response);
+    const reply =
+      body.stream === true ? createStreamedReply(response, body) : createWholeReply(response, body);
+    const end = await metrics.during('chat', () =>
+      models.use(body.model, 'chat', (use) =>
+        use.complete(requestOf(body), { isUrgent: true, signal, onText: reply.text }),
+      ),
+    );
+    metrics.addTokens('chat', 'read', end.promptTokens - end.reusedTokens);
+    metrics.addTokens('chat', 'reused', end.reusedTokens);
+    metrics.addTokens('chat', 'written', end.completionTokens);
+    reply.end(end);
+  };
+
+function requestOf(body: Body): ChatRequest {
+  return {
+    turns: body.messages,
+    maxTokens: body.max_completion_tokens ?? body.max_tokens ?? undefined,
+    temperature: body.temperature ?? undefined,
+    topP: body.top_p ?? undefined,
+    seed: body.seed ?? undefined,
+    stop: body.stop ?? undefined,
+    state: body.state ?? undefined,
+  };
+}
+
+interface Reply {
+  readonly text: (text: string) => void;
+  readonly end: (end: ChatEnd) => void;
+}
+
+const usageOf = ({ promptTokens, completionTokens, reusedTokens }: ChatEnd) => ({
+  prompt_tokens: promptTokens,
+  completion_tokens: completionTokens,
+  total_tokens: promptTokens + completionTokens,
+  prompt_tokens_details: { cached_tokens: reusedTokens },
+});
+
+function headOf(object: string, { model }: Body) {
+  return { id: `chatcmpl-${randomUUID()}`, object, created: Math.floor(Date.now() / 1_000), model };
+}
+
+function createWholeReply(response: Response, body: Body): Reply {
+  let content = '';
+  return {
+    text: (text) => {
+      content += text;
+    },
+    end: (end) => {
+      const message = { role: 'assistant', content };
+      response.json({
+        ...headOf('chat.completion', body),
+        choices: [{ index: 0, message, finish_reason: end.finishReason }],
+        usage: usageOf(end),
+      });
+    },
+  };
+}
+
+/** Sends each piece as it is written. An answer is at most a window long, so that what a slow client leaves unread is bounded. */
+function createStreamedReply(response: Response, body: Body): Reply {
+  const head = headOf('chat.completion.chunk', body);
+  const send = (data: object) => {
+    if (!response.headersSent)
+      response.set({ 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store' });
+    response.write(`data: ${JSON.stringify({ ...head, ...data })}\n\n`);
+  };
+  const choice = (delta: object, finish_reason: string | null) => ({
+    choices: [{ index: 0, delta, finish_reason }],
+  });
+  return {
+    text: (text) => send(choice({ role: 'assistant', content: text }, null)),
+    end: (end) => {
+      send(choice({}, end.finishReason));
+      if (body.stream_options?.include_usage === true) send({ choices: [], usage: usageOf(end) });
+      response.end('data: [DONE]\n\n');
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { whileConnected, type Handler, type RouteParts } from './route.js';
+
+/** A text of more characters is no chunk of a document and no question. */
+const MAX_CHARACTERS = 1024 ** 2;
+const text = z.string().min(1).max(MAX_CHARACTERS);
+const bodySchema = z.object({
+  model: z.string(),
+  input: z.union([text.transform((one) => [one]), z.array(text).min(1).max(2_048)]),
+  encoding_format: z.enum(['float', 'base64']).default('float'),
+  /** What somebody waits for is embedded before the texts of documents. */
+  input_type: z.enum(['query', 'document']).default('document'),
+});
+
+/** `POST /v1/embeddings` in the shape of OpenAI's API. */
+export const embeddings =
+  ({ models, metrics }: RouteParts): Handler =>
+  async (request, response) => {
+    const { model, input, encoding_format, input_type } = bodySchema.parse(request.body);
+    const signal = whileConnected(response);
+    const turn = { isUrgent: input_type === 'query', signal };
+    const embedded = await metrics.during('embedding', () =>
+      models.use(model, 'embedding', (use) => embedAll(input, (each) => use.embed(each, turn))),
+    );
+    const tokens = embedded.reduce((sum, each) => sum + each.tokens, 0);
+    metrics.addTokens('embedding', 'read', tokens);
+    response.json({
+      object: 'list',
+      model,
+      data: embedded.map(({ vector }, index) => ({
+        object: 'embedding',
+        index,
+        embedding: encoding_format === 'base64' ? toBase64(vector) : [...vector],
+      })),
+      usage: { prompt_tokens: tokens, total_tokens: tokens },
+    });
+  };
+
+/** Texts of one request that wait for the model at once. More would only make its queue longer. */
+const AT_ONCE = 16;
+
+async function embedAll<Result>(
+  texts: readonly string[],
+  embed: (text: string) => Promise<Result>,
+): Promise<Result[]> {
+  const results = new Map<number, Result>();
+  const entries = texts.entries();
+  const work = async () => {
+    for (const [index, each] of entries) results.set(index, await embed(each));
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, texts.length) }, work));
+  return [...results].sort(([one], [other]) => one - other).map(([, result]) => result);
+}
+
+/** 32-bit floats, little-endian as on all platforms that the engine runs on. */
+function toBase64(vector: Float32Array): string {
+  return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString('base64');
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { turnsSchema } from './chat-turns.js';
+import { whileConnected, type Handler, type RouteParts } from './route.js';
+
+const writeSchema = z.object({
+  model: z.string(),
+  messages: turnsSchema,
+  /** Another state that holds a beginning of the same conversation. */
+  from: z.string().nullish(),
+});
+
+/**
+ * `PUT /v1/states/{state}`: reads the beginning of a conversation and saves what the model then knows. Answers lines of JSON:
+ * `{read, of}` now and then, and at the end `{tokens, tokens_reused, bytes}` or `{error}`.
+ */
+export const writeState =
+  ({ models, metrics }: RouteParts): Handler =>
+  async (request, response) => {
+    const { model, messages, from } = writeSchema.parse(request.body);
+    const id = String(request.params['state']);
+    const signal = whileConnected(response);
+    const send = (line: object) => {
+      if (!response.headersSent) response.type('application/x-ndjson');
+      response.write(`${JSON.stringify(line)}\n`);
+    };
+    const prepared = await metrics.during('chat', () =>
+      models.use(model, 'chat', (use) =>
+        use.prepare(
+          { turns: messages, id, from: from ?? undefined },
+          { isUrgent: false, signal, onProgress: (read, of) => send({ read, of }) },
+        ),
+      ),
+    );
+    const { tokens, reusedTokens, bytes } = prepared;
+    metrics.addTokens('chat', 'read', tokens - reusedTokens);
+    metrics.addTokens('chat', 'reused', reusedTokens);
+    send({ tokens, tokens_reused: reusedTokens, bytes });
+    response.end();
+  };
+
+export const removeState =
+  ({ states }: RouteParts): Handler =>
+  async (request, response) => {
+    await states.remove(String(request.params['state']));
+    response.status(204).end();
+  };
+
+export const listStates =
+  ({ states }: RouteParts): Handler =>
+  async (_request, response) => {
+    const data = (await states.list()).map(({ id, tokens, bytes, usedAt }) => ({
+      id,
+      object: 'state',
+      tokens,
+      bytes,
+      used_at: new Date(usedAt).toISOString(),
+    }));
+    response.json({ object: 'list', data });
+  };
