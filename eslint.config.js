@@ -39,9 +39,10 @@ const zones = [
     message: 'cli/ starts the other processes; it does not import them.',
   },
   {
-    target: ['./src/shared/!(create-adapters).ts', './src/shared/!(adapters)/**/*'],
+    target: ['./src/shared/!(create-*).ts', './src/shared/!(adapters)/**/*'],
     from: './src/shared/adapters',
-    message: 'Only create-adapters.ts and context.ts files name adapters; everything else knows the port.',
+    message:
+      'Only create-adapters.ts, create-cache-engines.ts and context.ts files name adapters; everything else knows the port.',
   },
   {
     target: [
@@ -56,7 +57,11 @@ const zones = [
   },
   {
     target: './src/shared/adapters',
-    from: ['./src/shared/create-adapters.ts', './src/shared/settings'],
+    from: [
+      './src/shared/create-adapters.ts',
+      './src/shared/create-cache-engines.ts',
+      './src/shared/settings',
+    ],
     message: 'An adapter takes the values it needs, not the settings.',
   },
   ...adapterNames.map((name) => ({

@@ -1,7 +1,7 @@
-import { createPromptCacheEngine } from '../shared/adapters/prompt-cache/cache-engine.js';
 import { logMalformedCache } from '../shared/caches/cache-record.js';
 import { createCacheStore } from '../shared/caches/cache-store.js';
 import { createChunks } from '../shared/chunks/chunks.js';
+import { openCacheEngines } from '../shared/create-cache-engines.js';
 import {
   createCompleter,
   createEmbedder,
@@ -19,7 +19,6 @@ import { logMalformed } from '../shared/documents/record-fields.js';
 import { createRecords } from '../shared/documents/records.js';
 import { createEmbedding } from '../shared/models/embedding.js';
 import { rememberQueries } from '../shared/models/query-vectors.js';
-import { renderPrefix } from '../shared/models/prompt.js';
 import type { Logger } from '../shared/observability/logger.js';
 import type { Embedder, Index, ObjectStorage } from '../shared/ports.js';
 import { bullConnection, type Redis } from '../shared/redis/client.js';
@@ -35,7 +34,7 @@ import { withShortSources } from '../shared/storage/short-sources.js';
 import { countTokens } from '../shared/text/token-count.js';
 import { createUsage } from '../shared/usage/usage.js';
 import { announceStorage } from './context/announce-storage.js';
-import { limitCompletions } from './context/limit-completions.js';
+import { createCompletionLimit } from './context/limit-completions.js';
 import { openIndex } from './context/open-index.js';
 import { reconnectSilentRedis } from './context/reconnect-silent-redis.js';
 import { createChangeWaiter } from './services/ingest/change-waiter.js';
@@ -60,9 +59,7 @@ interface ContextOptions {
 export async function createApiContext(options: ContextOptions) {
   const { settings, logger } = options;
   const onError = (error: Error) => logger.warn({ err: error }, 'redis connection');
-  const finding = { signal: options.signal, onWaiting: warnOfWaiting(logger) };
-  const embedder = await createEmbedder(settings, finding);
-  const completer = limitCompletions(await createCompleter(settings, finding));
+  const { embedder, completer, cacheEngines } = await openModels(options);
   const ownStorage = await createObjectStorage(settings, logger);
   const { redis, dataSet, stopReconnecting } = await connectRedis(options, embedder, onError);
   const records = createRecords(redis, dataSet.vectors, logMalformed(logger));
@@ -85,7 +82,7 @@ export async function createApiContext(options: ContextOptions) {
     usage: createUsage(redis),
     caches: createCacheStore(redis, logMalformedCache(logger)),
     drafts,
-    cacheEngine: createPromptCacheEngine({ completer, countTokens, renderPrefix }),
+    cacheEngines,
     storage,
     search: openSearch({ settings, logger, redis, index, embedder }),
     close: async () => {
@@ -99,9 +96,13 @@ export async function createApiContext(options: ContextOptions) {
   };
 }
 
-/** Logs that the process with local models is waited for. */
-function warnOfWaiting(logger: Logger) {
-  return (error: Error) => logger.warn({ err: error }, 'waiting for local models');
+/** Opens what models are needed for. Callers take turns at completions, and waits for a local model. */
+async function openModels({ settings, logger, signal }: ContextOptions) {
+  const onWaiting = (error: Error) => logger.warn({ err: error }, 'waiting for local models');
+  const embedder = await createEmbedder(settings, { signal, onWaiting });
+  const limit = createCompletionLimit();
+  const completer = limit(await createCompleter(settings, { signal, onWaiting }));
+  return { embedder, completer, cacheEngines: openCacheEngines(settings, completer, limit) };
 }
 
 /** Connects to a Redis whose data fits the settings. */

@@ -155,12 +155,11 @@ function batchRoutes({ settings, waiter }: DocumentRouteContext, parts: BatchRou
 
 function searchRoutes(context: RouteContext, links: DownloadLinks): Route[] {
   const { settings, logger, search, records, chunks, index, storage, completer, countTokens } = context;
-  const { caches, cacheEngine: engine, jobs, waiter } = context;
+  const { caches, cacheEngines: engines, jobs, waiter } = context;
   const { answerMemory: memory } = context;
   const accounting = createUsageAccounting(context.usage);
   const defaultMaxTokens = settings.completion.maxTokens;
-  const { contextWindow, name } = engine;
-  const selection = createCacheSelection({ index, records, contextWindow, overlap: settings.chunk.overlap });
+  const selection = createCacheSelection({ index, records, overlap: settings.chunk.overlap });
   return [
     ...createRetrievalRoutes({
       retrieval: createRetrieval({
@@ -182,14 +181,13 @@ function searchRoutes(context: RouteContext, links: DownloadLinks): Route[] {
         chunks,
         jobs,
         waiter,
-        engine,
+        engines,
         accounting,
         defaultMaxTokens,
         waitSeconds: settings.ingest.waitSeconds,
         logger,
       }),
       room: createRequireRoom(context.memory),
-      engine: name,
     }),
   ];
 }

@@ -23,7 +23,10 @@ export async function createModelsContext(settings: Settings, logger: Logger) {
   let opened: Llama | null = null;
   const llama = loadOnce(async () => (opened = await openLlama({ threads, logger })));
   const metrics = createModelsMetrics();
-  const states = await openStateFiles(join(settings.dataDirectory, 'states'));
+  const states = await openStateFiles(
+    join(settings.dataDirectory, 'states'),
+    settings.caches.stateMegabytes * 1024 ** 2,
+  );
   const models = createLoadedModels({
     llama,
     directory,

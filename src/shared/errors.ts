@@ -42,6 +42,13 @@ export class ImpossibleError extends DomainError {
   override readonly kind = 'impossible';
 }
 
+/** A prompt has more tokens than the model reads, by the model's own count. */
+export class PromptTooLongError extends ImpossibleError {
+  constructor(options: { readonly cause?: unknown } = {}) {
+    super('The query with its documents takes more tokens than the model reads', options);
+  }
+}
+
 /** The caller may not do this. */
 export class ForbiddenError extends DomainError {
   override readonly name = 'ForbiddenError';

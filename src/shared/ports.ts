@@ -193,6 +193,8 @@ export interface Passage {
 export interface Prompt {
   readonly question: string;
   readonly passages: readonly Passage[];
+  /** The word that fences the passages, which none of them contains; made of them where it is absent. */
+  readonly fence?: string | undefined;
 }
 
 export interface CompletionOptions extends CallOptions {
@@ -241,18 +243,40 @@ export class MissingObjectError extends Error {
   }
 }
 
+/** One build of a named cache. */
+export interface CacheBuildId {
+  readonly ownerId: string;
+  readonly name: string;
+  readonly build: string;
+}
+
+/** The texts of a named cache, in an order that does not change. */
+export interface CacheTexts {
+  readonly passages: readonly Passage[];
+  /** As in the prompts to come. */
+  readonly fence?: string | undefined;
+  /** An earlier build of the same cache, of which an engine may reuse what it holds. */
+  readonly from: string | null;
+}
+
+export interface PreparedCache {
+  /** The tokens that the texts take of the context window. What takes more than the window is not prepared. */
+  readonly tokenCount: number;
+  /** What the engine keeps for the cache. */
+  readonly bytes: number;
+}
+
 /** Prepares the texts of a named cache, and answers from them. */
 export interface CacheEngine {
-  readonly name: string;
+  readonly name: 'prompt' | 'llama';
   readonly contextWindow: number;
-  /** Prepares a cache. @returns the tokens that `passages` take of the context window */
   prepare(
-    cacheId: string,
-    passages: readonly Passage[],
-    options?: CallOptions,
-  ): Promise<{ tokenCount: number }>;
-  query(cacheId: string, prompt: Prompt, options?: CompletionOptions): AsyncIterable<CacheEvent>;
-  remove(cacheId: string): Promise<void>;
+    id: CacheBuildId,
+    texts: CacheTexts,
+    options?: CallOptions & { readonly onProgress?: (share: number) => void },
+  ): Promise<PreparedCache>;
+  query(id: CacheBuildId, prompt: Prompt, options?: CompletionOptions): AsyncIterable<CacheEvent>;
+  remove(id: CacheBuildId): Promise<void>;
 }
 
 export type CacheEvent =

@@ -1,11 +1,21 @@
-import type { CacheBuild, CacheFailure, CacheMember } from '../shared/caches/cache-record.js';
+import { fenceOfCache, type CacheEngines } from '../shared/caches/cache-engines.js';
+import type {
+  BuiltCache,
+  CacheConfig,
+  CacheEngineChoice,
+  CacheFailure,
+  CacheMember,
+  CacheRecord,
+} from '../shared/caches/cache-record.js';
 import type { CacheStore } from '../shared/caches/cache-store.js';
 import { currentMembers, readCachePassages, TextsTooLongError } from '../shared/caches/passages.js';
 import { failBuild, finishBuild } from '../shared/caches/transitions.js';
 import type { Chunks } from '../shared/chunks/chunks.js';
 import type { Records } from '../shared/documents/records.js';
-import type { CacheEngine, Passage } from '../shared/ports.js';
+import { ImpossibleError } from '../shared/errors.js';
+import type { CacheEngine, Passage, PreparedCache } from '../shared/ports.js';
 import type { Outcome } from './lane-worker.js';
+import { whileWanted } from './while-wanted.js';
 
 interface BuildRequest {
   readonly ownerId: string;
@@ -17,7 +27,7 @@ interface BuildParts {
   readonly caches: CacheStore;
   readonly records: Records;
   readonly chunks: Chunks;
-  readonly engine: CacheEngine;
+  readonly engines: CacheEngines;
 }
 
 /** Builds a named cache and replaces its previous build, if the texts fit the context window of the model. */
@@ -31,24 +41,80 @@ export function createBuildCache(parts: BuildParts) {
 }
 
 async function buildCache(parts: BuildParts, request: BuildRequest, signal: AbortSignal): Promise<Outcome> {
-  const { caches, engine } = parts;
+  const { caches, engines } = parts;
   const { ownerId, name, build } = request;
   const before = await caches.read(ownerId, name);
-  const wanted = before?.building;
-  if (wanted?.build !== build) return 'stale';
-  const read = await readWanted(parts, { ownerId, signal }, wanted);
+  if (before?.building?.build !== build) return 'stale';
+  const { config } = before.building;
+  const choice = await chooseAgain(engines, config, signal);
+  if ('refusal' in choice) return fail(caches, request, 'too_large', choice.refusal);
+  const engine = engines.of(choice);
+  const read = await readWanted({ ...parts, engine }, { ownerId, signal }, before);
   if ('tooLarge' in read) return fail(caches, request, 'too_large', read.tooLarge);
   const { members, passages } = read;
-  if (passages.length === 0) return fail(caches, request, 'empty', 'No documents to add to cache');
-  const { tokenCount } = await engine.prepare(build, passages, { signal });
+  if (passages.length === 0 && before.building.operation !== null)
+    return fail(caches, request, 'empty', 'No documents to add to cache');
+  const prepared = await prepare(parts, { request, before, choice, passages }, signal);
+  if (prepared === null) return 'stale';
+  const { tokenCount, bytes } = prepared;
   if (tokenCount > engine.contextWindow)
     return fail(caches, request, 'too_large', tooLarge(tokenCount, engine.contextWindow));
-  const ready = { build, tokenCount, config: wanted.config, members };
+  const leftOut = idsWithout(members, passages);
+  const ready = { build, tokenCount, bytes, members, leftOut, config: { ...config, engine: choice } };
   const { changed, cache } = await caches.update(ownerId, name, (each) => finishBuild(each, ready));
   // Another run of this job may have finished the build, and what it prepared is then in use.
-  if (changed && before?.ready) await engine.remove(before.ready.build);
-  if (!changed && cache?.ready?.build !== build) await engine.remove(build);
+  if (changed && before.ready) await removeBuild(engines, request, before.ready);
+  if (!changed && cache?.ready?.build !== build) await engine.remove(request);
   return changed ? 'done' : 'stale';
+}
+
+interface Preparation {
+  readonly request: BuildRequest;
+  readonly before: CacheRecord;
+  readonly choice: CacheEngineChoice;
+  readonly passages: readonly Passage[];
+}
+
+/** Null when the cache is not wanted like this any more. */
+function prepare(
+  { caches, engines }: BuildParts,
+  { request, before, choice, passages }: Preparation,
+  signal: AbortSignal,
+): Promise<PreparedCache | null> {
+  // All texts of a cache may be gone when it is built anew.
+  if (passages.length === 0) return Promise.resolve({ tokenCount: 0, bytes: 0 });
+  const fence = fenceOfCache(choice, passages);
+  const from = before.ready?.build ?? null;
+  const onProgress = caches.noteProgress(request.build);
+  // Every change of a cache is one of what is to be built.
+  const isWanted = async () => (await caches.readRevision(request.ownerId, request.name)) === before.revision;
+  return whileWanted({ isWanted, signal }, (whileItIs) =>
+    engines.of(choice).prepare(request, { passages, fence, from }, { signal: whileItIs, onProgress }),
+  );
+}
+
+const idsWithout = (members: readonly CacheMember[], passages: readonly Passage[]): string[] => {
+  const there = new Set(passages.map(({ documentId }) => documentId));
+  return members.map(({ documentId }) => documentId).filter((id) => !there.has(id));
+};
+
+function removeBuild(engines: CacheEngines, { ownerId, name }: BuildRequest, { build, config }: BuiltCache) {
+  return engines.of(config.engine).remove({ ownerId, name, build });
+}
+
+/** The model file may have changed since, or have come or gone. A cache keeps its fence, so that its texts stay as they were read. */
+async function chooseAgain(
+  engines: CacheEngines,
+  { engine, ggufFile }: CacheConfig,
+  signal: AbortSignal,
+): Promise<CacheEngineChoice | { readonly refusal: string }> {
+  try {
+    const choice = await engines.choose(ggufFile, { signal });
+    return choice.name === 'llama' && engine.name === 'llama' ? { ...choice, fence: engine.fence } : choice;
+  } catch (error) {
+    if (error instanceof ImpossibleError) return { refusal: error.message };
+    throw error;
+  }
 }
 
 async function fail(
@@ -77,12 +143,19 @@ type Wanted =
 
 /** Reads the texts of the wanted documents, and reads them again if new versions are published in the meantime. */
 async function readWanted(
-  { records, chunks, engine }: BuildParts,
+  { records, chunks, engine }: BuildParts & { readonly engine: CacheEngine },
   { ownerId, signal }: { readonly ownerId: string; readonly signal: AbortSignal },
-  { documentIds }: CacheBuild,
+  { building, ready }: CacheRecord,
 ): Promise<Wanted> {
   const { contextWindow } = engine;
   const maxCharacters = CHARACTERS_PER_TOKEN * contextWindow;
+  if (ready && building?.operation === null) {
+    const { members } = ready;
+    // A changed text comes back with the next update, as for every cache.
+    const texts = { ownerId, members, maxCharacters: Infinity };
+    return { members, passages: await readCachePassages({ records, chunks }, texts) };
+  }
+  const documentIds = building?.documentIds ?? [];
   for (;;) {
     signal.throwIfAborted();
     const { members, tokenCount } = await currentMembers(records, { ownerId, documentIds });

@@ -1,7 +1,7 @@
-import { createPromptCacheEngine } from '../shared/adapters/prompt-cache/cache-engine.js';
 import { logMalformedCache } from '../shared/caches/cache-record.js';
 import { createCacheStore } from '../shared/caches/cache-store.js';
 import { createChunks } from '../shared/chunks/chunks.js';
+import { openCacheEngines } from '../shared/create-cache-engines.js';
 import { createCompleter, createEmbedder, createObjectStorage } from '../shared/create-adapters.js';
 import {
   checkDimensions,
@@ -14,7 +14,6 @@ import { logMalformed } from '../shared/documents/record-fields.js';
 import { createRecords, type Records } from '../shared/documents/records.js';
 import { createMirrorPreparation } from '../shared/mirror-preparation/mirror-preparation.js';
 import { createEmbedding } from '../shared/models/embedding.js';
-import { renderPrefix } from '../shared/models/prompt.js';
 import type { Logger } from '../shared/observability/logger.js';
 import { createMetricsBuffer } from '../shared/observability/metrics-buffer.js';
 import type { ObjectStorage } from '../shared/ports.js';
@@ -28,7 +27,6 @@ import { createDraftObjects } from '../shared/storage/draft-objects.js';
 import { createStorageMarker } from '../shared/storage/marker.js';
 import { MAX_SHORT_BYTES, withShortSources } from '../shared/storage/short-sources.js';
 import { createTermStatistics } from '../shared/term-statistics/term-statistics.js';
-import { countTokens } from '../shared/text/token-count.js';
 import { createAggregateUsage } from './aggregate-usage.js';
 import { distinguishMissing } from './wait-for-storage.js';
 import { createFailDocument } from './ingestion/fail-document.js';
@@ -71,7 +69,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     poisonJobs: createPoisonJobs({ redis, logger }),
     ...openMemory(redis, records, settings.ingest.maxMemoryShare),
     caches: createCacheStore(redis, logMalformedCache(logger)),
-    cacheEngine: createPromptCacheEngine({ completer, countTokens, renderPrefix }),
+    cacheEngines: openCacheEngines(settings, completer),
     failDocument: createFailDocument({ records, jobs, metrics }),
     publish: createPublish({ records, jobs, metrics, vectors: dataSet.vectors }),
     checkDimensions: rememberSuccess((dimensions: number) => checkDimensions(redis, dimensions)),

@@ -3,6 +3,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { createCache } from '../../src/api/services/caches/cache-builds.js';
 import { createChangeWaiter } from '../../src/api/services/ingest/change-waiter.js';
+import { createBuiltinCompleter } from '../../src/shared/adapters/builtin/completer.js';
+import { createPromptCacheEngine } from '../../src/shared/adapters/prompt-cache/cache-engine.js';
+import { createCacheEngines } from '../../src/shared/caches/cache-engines.js';
 import { createCacheStore } from '../../src/shared/caches/cache-store.js';
 import { keys } from '../../src/shared/redis/keys.js';
 import { makeToken } from '../support/api.js';
@@ -55,10 +58,17 @@ test('a wait for a document reads of its record what tells the end, and all of i
   expect(await answer).toMatchObject({ name: 'AbortError' });
 }, 60_000);
 
+function promptCaches() {
+  const completer = createBuiltinCompleter();
+  const prompt = createPromptCacheEngine({ completer, countTokens: () => 0, renderPrefix: () => '' });
+  return createCacheEngines({ wanted: 'prompt', prompt, local: null });
+}
+
 test('so does a wait for a cache', async () => {
   const waiter = await createChangeWaiter(api.redis, () => undefined);
   const parts = {
     caches: createCacheStore(api.redis),
+    engines: promptCaches(),
     selection: {
       select: () =>
         Promise.resolve(Array.from({ length: 20_000 }, (_, n) => `document-${String(n)}`.padEnd(36))),

@@ -88,6 +88,7 @@ function many(start: () => Promise<{ server: TestRedis; open: () => Promise<Inde
       records: createRecords(redis),
       chunks: createChunks(redis),
       caches: createCacheStore(redis),
+      cacheEngines: { kept: () => Promise.resolve([]), forget: () => Promise.resolve() },
       removeObjects: () => Promise.resolve({ removed: 0, kept: 0, failed: 0 }),
       memory: createMemoryWatch(redis, 0.85),
       clean: () => Promise.resolve(),

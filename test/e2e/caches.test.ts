@@ -38,6 +38,7 @@ describe('a named cache', () => {
       filters: { topic: 'harbour' },
       doc_count: 1,
       engine: 'prompt',
+      state_bytes: 0,
       token_count: expect.any(Number),
       status: 'ready',
     };

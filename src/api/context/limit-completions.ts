@@ -15,14 +15,12 @@ const MAX_WAITING = 1_000;
 const WAIT_MILLISECONDS = 8_000;
 const RETRY_AFTER_SECONDS = 10;
 
-/**
- * Wraps a completer so that callers take turns at it.
- * @throws TryLaterError, while the completion is read, when no turn comes in time
- */
-export function limitCompletions(
-  completer: Completer,
-  { waitMilliseconds = WAIT_MILLISECONDS }: { readonly waitMilliseconds?: number } = {},
-): Completer {
+interface LimitOptions {
+  readonly waitMilliseconds?: number;
+}
+
+/** Makes a function that wraps completers so that callers take turns at all of them together. */
+export function createCompletionLimit({ waitMilliseconds = WAIT_MILLISECONDS }: LimitOptions = {}) {
   const turns = createTurns(MAX_AT_ONCE, {
     maxPerCaller: MAX_PER_CALLER,
     maxAlone: MAX_ALONE,
@@ -41,7 +39,7 @@ export function limitCompletions(
       deadline.clear();
     }
   };
-  return {
+  return (completer: Completer): Completer => ({
     model: completer.model,
     contextWindow: completer.contextWindow,
     complete: async function* (prompt, options = {}) {
@@ -52,5 +50,12 @@ export function limitCompletions(
         leave();
       }
     },
-  };
+  });
 }
+
+/**
+ * Wraps a completer so that callers take turns at it.
+ * @throws TryLaterError, while the completion is read, when no turn comes in time
+ */
+export const limitCompletions = (completer: Completer, options: LimitOptions = {}): Completer =>
+  createCompletionLimit(options)(completer);

@@ -1,5 +1,5 @@
 import { loadSettings } from '../../shared/settings/load.js';
-import { needsModelsProcess } from '../../shared/local-models/needs-models-process.js';
+import { needsModelsProcess } from '../../shared/local-models/uses-local-models.js';
 import { SettingsError } from '../../shared/settings/settings-error.js';
 import type { SettingsAnswer } from './supervisor-settings.js';
 

@@ -103,7 +103,7 @@ function checkLength(tokens: number, window: number): void {
   throw new ModelError(
     'context_length_exceeded',
     `the prompt takes ${String(tokens)} tokens, the model reads ${String(window - 2)}`,
-    { field: 'messages' },
+    { field: 'messages', tokens },
   );
 }
 

@@ -13,6 +13,8 @@ export type ModelErrorCode =
 export interface ModelErrorOptions {
   /** The field of the request that is at fault. */
   readonly field?: string;
+  /** How many tokens the prompt has, where that is too many. */
+  readonly tokens?: number;
   readonly cause?: unknown;
 }
 
@@ -21,10 +23,12 @@ export class ModelError extends Error {
   override readonly name = 'ModelError';
   readonly code: ModelErrorCode;
   readonly field: string | null;
+  readonly tokens: number | null;
 
-  constructor(code: ModelErrorCode, message: string, { field, cause }: ModelErrorOptions = {}) {
+  constructor(code: ModelErrorCode, message: string, { field, tokens, cause }: ModelErrorOptions = {}) {
     super(message, { cause });
     this.code = code;
     this.field = field ?? null;
+    this.tokens = tokens ?? null;
   }
 }

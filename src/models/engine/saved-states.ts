@@ -59,7 +59,8 @@ const STATE = '.state';
 const MANIFEST = '.json';
 const DRAFT = '.draft';
 
-export async function openStateFiles(directory: string): Promise<StateFiles> {
+/** @param maxBytes of all states together; the least recently used ones go when there are more */
+export async function openStateFiles(directory: string, maxBytes: number): Promise<StateFiles> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await removeDrafts(directory);
   const pathsOf = (id: string): StatePaths => {
@@ -74,13 +75,34 @@ export async function openStateFiles(directory: string): Promise<StateFiles> {
       if (!manifest || !fits(manifest, owner) || (await sizeOf(paths.state)) !== manifest.bytes) return null;
       return { tokens: decodeTokens(manifest.tokens), load: (sequence) => loadState(paths, sequence) };
     },
-    save: (id, state) => saveState(id, pathsOf(id), state),
-    list: async () => {
-      const names = (await readdir(directory)).filter((name) => name.endsWith(MANIFEST));
-      const summaries = await Promise.all(names.map((name) => summarize(join(directory, name))));
-      return summaries.filter((summary) => summary !== null);
+    save: async (id, state) => {
+      const saved = await saveState(id, pathsOf(id), state);
+      const spare = chooseSpare(await listStates(directory), { kept: id, maxBytes });
+      for (const each of spare) await removeState(pathsOf(each.id));
+      return saved;
     },
+    list: () => listStates(directory),
   };
+}
+
+async function listStates(directory: string): Promise<StateSummary[]> {
+  const names = (await readdir(directory)).filter((name) => name.endsWith(MANIFEST));
+  const summaries = await Promise.all(names.map((name) => summarize(join(directory, name))));
+  return summaries.filter((summary) => summary !== null);
+}
+
+/** The least recently used states that are too many, without the one that was just saved. */
+function chooseSpare(
+  states: readonly StateSummary[],
+  { kept, maxBytes }: { readonly kept: string; readonly maxBytes: number },
+): StateSummary[] {
+  let bytes = states.reduce((sum, state) => sum + state.bytes, 0);
+  const oldest = states.filter(({ id }) => id !== kept).sort((one, other) => one.usedAt - other.usedAt);
+  return oldest.filter((state) => {
+    const isSpare = bytes > maxBytes;
+    if (isSpare) bytes -= state.bytes;
+    return isSpare;
+  });
 }
 
 interface StatePaths {

@@ -11,6 +11,7 @@ interface ErrorReply {
   readonly param: string | null;
   /** Seconds; null where asking again changes nothing. */
   readonly retryAfter: number | null;
+  readonly tokens?: number | null;
 }
 
 const STATUSES: Readonly<Record<ModelErrorCode, number>> = {
@@ -29,9 +30,9 @@ const RETRY_AFTER_SECONDS = 2;
 
 function replyFor(error: unknown): ErrorReply | null {
   if (error instanceof ModelError) {
-    const { code, message, field } = error;
+    const { code, message, field, tokens } = error;
     const retryAfter = code === 'overloaded' ? RETRY_AFTER_SECONDS : null;
-    return { status: STATUSES[code], code, message, param: field, retryAfter };
+    return { status: STATUSES[code], code, message, param: field, retryAfter, tokens };
   }
   if (error instanceof z.ZodError) {
     const [issue] = error.issues;
@@ -61,7 +62,14 @@ export function replyError(response: Response, error: unknown, logger: Logger): 
     response.destroy();
     return;
   }
-  const { status, code, message, param, retryAfter } = reply ?? {
+  const {
+    status,
+    code,
+    message,
+    param,
+    retryAfter,
+    tokens = null,
+  } = reply ?? {
     status: 500,
     code: 'internal',
     message: 'internal error',
@@ -71,5 +79,7 @@ export function replyError(response: Response, error: unknown, logger: Logger): 
   if (retryAfter !== null) response.set('Retry-After', String(retryAfter));
   response.set('x-should-retry', String(retryAfter !== null || reply === null));
   const type = status < 500 ? 'invalid_request_error' : 'server_error';
-  response.status(status).json({ error: { message, type, param, code } });
+  response
+    .status(status)
+    .json({ error: { message, type, param, code, ...(tokens === null ? {} : { tokens }) } });
 }

@@ -4,9 +4,25 @@ import { MalformedRecordError } from '../errors.js';
 import type { Logger } from '../observability/logger.js';
 import type { Redis } from '../redis/client.js';
 
+/** What holds a cache, chosen when the cache is made. Caches of earlier versions have none, and are sent as prompts. */
+const engineSchema = z.discriminatedUnion('name', [
+  z.object({ name: z.literal('prompt') }),
+  z.object({
+    name: z.literal('llama'),
+    /** File name and fingerprint. */
+    model: z.string(),
+    /** Tokens of the texts, the question and the answer. */
+    window: z.number(),
+    /** The word that fences the texts in prompts. It stays when texts are added, so that the model need not read all again. */
+    fence: z.string(),
+  }),
+]);
+export type CacheEngineChoice = z.infer<typeof engineSchema>;
+
 const configSchema = z.object({
   model: z.string(),
   ggufFile: z.string(),
+  engine: engineSchema.default({ name: 'prompt' }),
   /** The filters as the client sent them; null when the cache was made of listed documents alone. */
   filters: z.custom<z.infer<ReturnType<typeof z.json>>>((value) => value !== undefined),
 });
@@ -19,7 +35,11 @@ const builtSchema = z.object({
   build: z.string(),
   config: configSchema,
   members: z.array(memberSchema),
+  /** Members whose texts are not in the state, since they were gone or changed when it was built anew. */
+  leftOut: z.array(z.string()).default([]),
   tokenCount: z.number(),
+  /** What the engine keeps on the disk. */
+  bytes: z.number().default(0),
 });
 export type BuiltCache = z.infer<typeof builtSchema>;
 
@@ -28,11 +48,14 @@ const buildSchema = z.object({
   config: configSchema,
   documentIds: z.array(z.string()),
   requestId: z.string(),
-  operation: z.object({
-    type: z.enum(['create_cache', 'update_cache', 'add_docs_to_cache']),
-    startedAtMs: z.number(),
-    metadata: metadataSchema,
-  }),
+  /** Null for a build that nobody has asked for: what the cache holds is made anew without texts that are gone. */
+  operation: z
+    .object({
+      type: z.enum(['create_cache', 'update_cache', 'add_docs_to_cache']),
+      startedAtMs: z.number(),
+      metadata: metadataSchema,
+    })
+    .nullable(),
 });
 export type CacheBuild = z.infer<typeof buildSchema>;
 

@@ -44,6 +44,15 @@ export function createCacheStore(redis: Redis, onMalformed: OnMalformedCache = r
       return revision === null ? null : Number(revision);
     },
 
+    /** Makes a function that notes how much of a build is done, at most once a second. It is shown while the build goes on. */
+    noteProgress: (build: string) => createNoteProgress(redis, build),
+
+    /** The share of a build that is done; null where none was noted. */
+    readProgress: async (build: string): Promise<number | null> => {
+      const share = await redis.get(keys.cacheProgress(build));
+      return share === null ? null : Number(share);
+    },
+
     /** The caches of an owner by name, read one after the other, since each may name 100,000 documents. */
     list: (ownerId: string): AsyncGenerator<CacheRecord> => listCaches(redis, ownerId, onMalformed),
 
@@ -78,6 +87,21 @@ export function createCacheStore(redis: Redis, onMalformed: OnMalformedCache = r
 const refuse: OnMalformedCache = (_key, error) => {
   throw error;
 };
+
+const PROGRESS_MILLISECONDS = 1_000;
+const PROGRESS_EXPIRY_SECONDS = 600;
+
+function createNoteProgress(redis: Redis, build: string): (share: number) => void {
+  let nextAt = 0;
+  return (share) => {
+    if (Date.now() < nextAt) return;
+    nextAt = Date.now() + PROGRESS_MILLISECONDS;
+    // It only informs: one that is lost is followed by another.
+    redis
+      .set(keys.cacheProgress(build), share.toFixed(3), { EX: PROGRESS_EXPIRY_SECONDS })
+      .catch(() => undefined);
+  };
+}
 
 async function readCache(redis: Redis, ownerId: string, name: string): Promise<CacheRecord | null> {
   // Any name of a request comes here. One that no cache can have is unknown.

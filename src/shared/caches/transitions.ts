@@ -32,7 +32,7 @@ export function removeCache(cache: CacheRecord | null): CacheChange | null {
 }
 
 function endOfBuild(cache: CacheRecord | null, code: string | null, tokens: number): UsageEvent[] {
-  if (!cache?.building) return [];
+  if (!cache?.building?.operation) return [];
   const { type: operation, startedAtMs, metadata } = cache.building.operation;
   return [
     usageEvent({

@@ -35,7 +35,7 @@ export async function findLocalModel(
 ): Promise<ModelDescription> {
   let warnAt = Date.now() + FIRST_WARN_MILLISECONDS;
   for (;;) {
-    const answer = await ask(address, name, signal);
+    const answer = await askForModel(address, name, signal);
     if ('description' in answer) {
       checkKind(answer.description, kind);
       return answer.description;
@@ -48,13 +48,17 @@ export async function findLocalModel(
   }
 }
 
-type Answer = { readonly description: ModelDescription } | { readonly error: Error };
+export type ModelAnswer = { readonly description: ModelDescription } | { readonly error: Error };
 
-async function ask(
+/**
+ * Asks once. An error is one that may pass.
+ * @throws WrongModelError; the signal's reason when it aborts
+ */
+export async function askForModel(
   { url, token }: ModelsAddress,
   name: string,
-  signal: AbortSignal | undefined,
-): Promise<Answer> {
+  signal?: AbortSignal,
+): Promise<ModelAnswer> {
   try {
     const request = fetch(`${url}/v1/models/${encodeURIComponent(name)}`, {
       redirect: 'manual',
@@ -74,8 +78,8 @@ async function ask(
   }
 }
 
-/** A model for chats makes vectors, too. */
-function checkKind({ kind, id }: ModelDescription, wanted: ModelKind): void {
+/** A model for chats makes vectors, too. @throws WrongModelError */
+export function checkKind({ kind, id }: ModelDescription, wanted: ModelKind): void {
   if (kind === wanted || (kind === 'chat' && wanted === 'embedding')) return;
   throw new WrongModelError(`${id} is made for ${kind}, not for ${wanted}`);
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ImpossibleError } from '../errors.js';
 import type { Passage, Prompt } from '../ports.js';
@@ -17,11 +17,32 @@ export const NOTHING_FOUND = 'Nothing was found in the documents that answers th
  * passages therefore begin alike, and providers need not read the beginning again.
  */
 export function renderMessages(prompt: Prompt): ChatMessage[] {
-  const fence = fenceOf(prompt.passages);
+  const fence = prompt.fence ?? fenceOf(prompt.passages);
   return [
     { role: 'system', content: renderInstructions(fence) },
     { role: 'user', content: renderPassages(prompt.passages, fence) + renderQuestion(prompt.question) },
   ];
+}
+
+/** A fence as it is where no passage contains it, and else the next one that none contains. */
+export function fitFence(fence: string, passages: readonly Passage[]): string {
+  let fitting = fence;
+  while (passages.some(({ text }) => text.includes(fitting))) fitting = shortDigest(fitting);
+  return fitting;
+}
+
+/** The messages of every question over `passages`, up to where the questions begin. */
+export function renderBeginning({ passages, fence }: Omit<Prompt, 'question'>): ChatMessage[] {
+  const word = fence ?? fenceOf(passages);
+  return [
+    { role: 'system', content: renderInstructions(word) },
+    { role: 'user', content: renderPassages(passages, word) },
+  ];
+}
+
+/** Makes a fence that is no digest: it can stay when passages are added, as long as none of them contains it. */
+export function randomFence(): string {
+  return String(BigInt(`0x${randomBytes(16).toString('hex')}`) % 10n ** 24n).padStart(24, '0');
 }
 
 /** The part of a prompt that is the same for every question over `passages`. */
@@ -36,9 +57,7 @@ export function renderPrefix(passages: readonly Passage[]): string {
  */
 export function fenceOf(passages: readonly Passage[]): string {
   const identity = passages.map(({ documentId, chunkNumber, text }) => [documentId, chunkNumber, text]);
-  let fence = shortDigest(JSON.stringify(identity));
-  while (passages.some(({ text }) => text.includes(fence))) fence = shortDigest(fence);
-  return fence;
+  return fitFence(shortDigest(JSON.stringify(identity)), passages);
 }
 
 /** Makes 24 digits. Tokenizers cut digits by threes, so that every fence takes the same number of tokens. */

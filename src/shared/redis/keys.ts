@@ -135,6 +135,8 @@ export const keys = {
   caches: (ownerId: string) => keyOf('caches', ownerId),
   /** Sorted set: cache key → time in ms when its build was asked for. The sweeper looks after these caches. */
   cachesBuilding: `${prefix}caches-building`,
+  /** The share of a cache's build that is done, from 0 to 1. */
+  cacheProgress: (build: string) => `${prefix}cache-progress:${build}`,
   /** Pub/sub channel: ids of documents and keys of caches that have changed. */
   changed: `${prefix}changed`,
 } as const;

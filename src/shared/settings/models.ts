@@ -55,3 +55,16 @@ export const models = z.strictObject({
     'Texts and conversations that may wait for a local model; more are answered 503.',
   ),
 });
+
+export const caches = z.strictObject({
+  engine: choice(
+    ['auto', 'llama', 'prompt'],
+    'auto',
+    'What holds named caches: `llama`, the local model that their `gguf_file` names and that has read their documents; `prompt`, which sends the documents with each question; `auto`: `llama` where the file is there.',
+  ),
+  stateMegabytes: whole(
+    20_480,
+    { min: 1, max: 1_000_000_000 },
+    'Disk space for what local models have read of named caches; beyond it the least recently used is removed, and read again when it is asked for.',
+  ),
+});

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { choice, flag, settingNotes, type SettingNote } from './setting-kinds.js';
 import { queryEngine } from './query-engine.js';
-import { models } from './models.js';
+import { caches, models } from './models.js';
 import { completion, embedding } from './providers.js';
 import { s3 } from './s3.js';
 import { admin, api, chunk, ingest, log, metrics, redis, search, usage, workers } from './sections.js';
@@ -30,7 +30,6 @@ export const fileSettingsSchema = z.strictObject({
     'disk',
     'Where source files are kept: in the data folder, or in the bucket that [s3] names.',
   ),
-  cacheEngine: choice(['prompt'], 'prompt', 'What prepares named caches and answers from them.'),
   api: api.prefault({}),
   redis: redis.prefault({}),
   s3: s3.prefault({}),
@@ -41,6 +40,7 @@ export const fileSettingsSchema = z.strictObject({
   search: search.prefault({}),
   queryEngine: queryEngine.prefault({}),
   models: models.prefault({}),
+  caches: caches.prefault({}),
   workers: workers.prefault({}),
   usage: usage.prefault({}),
   admin: admin.prefault({}),

@@ -5,7 +5,7 @@ import { REASONS } from './fail-job.js';
 import type { LaneService, QueueService } from './queue-service.js';
 
 export function serveCache(context: WorkerContext): QueueService {
-  const build = createBuildCache({ ...context, engine: context.cacheEngine });
+  const build = createBuildCache({ ...context, engines: context.cacheEngines });
   const handlers: LaneService['handlers'] = {
     build: {
       isNews: true,

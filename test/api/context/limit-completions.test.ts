@@ -82,6 +82,7 @@ test('one caller has a bounded number of completions under way, and leaves room 
 test('a completion that finds no place in time is to be tried later, and so is that of a cache', async () => {
   const provider = slowProvider();
   const completer = limitCompletions(provider.completer, { waitMilliseconds: 50 });
+  const cache = { ownerId: 'owner', name: 'cache', build: 'build' };
   const engine = createPromptCacheEngine({
     completer,
     countTokens: (text) => text.length,
@@ -91,14 +92,14 @@ test('a completion that finds no place in time is to be tried later, and so is t
   await until(() => provider.all() === 32);
   const refused = [
     completer.complete(prompt, { callerId: 'greedy' }),
-    engine.query('cache', prompt, { callerId: 'greedy' }),
+    engine.query(cache, prompt, { callerId: 'greedy' }),
   ];
   for (const events of refused) {
     const error = await rejection(drain(events));
     expect(error).toBeInstanceOf(TryLaterError);
     expect(error).toMatchObject({ retryAfterSeconds: expect.any(Number) });
   }
-  const other = drain(engine.query('cache', prompt, { callerId: 'modest' }));
+  const other = drain(engine.query(cache, prompt, { callerId: 'modest' }));
   await until(() => provider.of('modest') === 1);
   provider.end('modest', 1);
   provider.end('greedy', 32);

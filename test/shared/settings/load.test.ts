@@ -93,7 +93,6 @@ describe('reading settings', () => {
   test.each([
     ['index', 'fastest', '"auto" or "exact" or "query-engine"'],
     ['object_storage', 'tape', '"disk" or "s3"'],
-    ['cache_engine', 'llama', '"prompt"'],
     ['embedder', 'cohere', '"builtin" or "openai" or "local"'],
   ])('%s = %s is refused with the values allowed now', (setting, value, allowed) => {
     const [problem] = problemsOf({ toml: `${setting} = "${value}"` });

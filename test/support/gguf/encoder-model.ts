@@ -53,7 +53,10 @@ function createBuilder(noise: Noise) {
     type: 'float32',
     values: () => noise(shape[0] * shape[1], deviation),
   });
-  const matrix = (...tensor: Parameters<typeof rows>): GgufTensor => ({ ...rows(...tensor), type: 'float16' });
+  const matrix = (...tensor: Parameters<typeof rows>): GgufTensor => ({
+    ...rows(...tensor),
+    type: 'float16',
+  });
   const vector = (name: string, size: number, values: () => Float32Array): GgufTensor => ({
     name,
     shape: [size],

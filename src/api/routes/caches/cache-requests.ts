@@ -27,11 +27,12 @@ export const DOCS_BODY_BYTES = 40 * MAX_DOCS + 6 * MAX_FILTER_BYTES + 64 * 1024;
 /** The JSON of a cache's filters is bounded because it is stored and shown in every list. */
 const MAX_FILTER_CHARACTERS = 16_384;
 
-const UNUSED = 'Any name. It is stored and returned, and not used by this version.';
 export const createBody = z.object({
   name,
-  model: modelName.describe(UNUSED),
-  gguf_file: modelName.describe(UNUSED),
+  model: modelName.describe('Any name: a label that is returned.'),
+  gguf_file: modelName.describe(
+    'The name of a file in the models folder. With the engine `auto`, a cache whose file is not there is sent as a prompt.',
+  ),
   filters: bodyFilters,
   docs: optionalNull(docs).describe('Ids of documents.'),
 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { CacheRecord } from '../../../shared/caches/cache-record.js';
+import { heldTexts } from '../../../shared/caches/renewal.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
 import { shownConfig } from '../../services/caches/find-cache.js';
 import type { CacheAnswer } from '../../services/caches/cache-queries.js';
@@ -7,15 +8,26 @@ import { usageCounts, viewUsage } from '../retrieval-view.js';
 
 const config = {
   name: z.string(),
-  model: z.string().describe('As it was given. This version does not use it.'),
-  gguf_file: z.string().describe('As it was given. This version does not use it.'),
+  model: z.string().describe('As it was given: a label.'),
+  gguf_file: z
+    .string()
+    .describe('As it was given: the file of the local model that holds the cache with the engine `llama`.'),
   filters: z.record(z.string(), z.unknown()).optional().describe('What an update chooses documents by.'),
   doc_count: z.int().describe('How many documents the cache holds.'),
-  engine: z.string().describe('What holds the cache and answers from it.'),
+  engine: z
+    .enum(['prompt', 'llama'])
+    .describe(
+      'What holds the cache: `llama`, a local model that has read its documents; `prompt`, which sends them with each question.',
+    ),
   token_count: z
     .int()
     .describe('How many tokens its documents take; 0 while it is built for the first time.'),
+  state_bytes: z.int().describe('What is kept on the disk of what the model has read.'),
   status: z.enum(['building', 'ready', 'failed']),
+  progress: z
+    .number()
+    .optional()
+    .describe('The share of the build that is done, from 0 to 1, while it is built.'),
   error: z.string().optional().describe('Why the latest build failed.'),
 };
 export const configuration = z.object(config).meta({
@@ -34,18 +46,21 @@ export const existence = z.object(config).partial().extend({ exists: z.boolean()
   description: 'Whether there is a cache of this name, and the cache if there is.',
 });
 
-export function viewCache(cache: CacheRecord, engine: string): z.infer<typeof configuration> {
+/** @param progress the share of the build that is done; null where it is not known */
+export function viewCache(cache: CacheRecord, progress: number | null = null): z.infer<typeof configuration> {
   const { ready, building, failure } = cache;
-  const { model, ggufFile, filters } = shownConfig(cache);
+  const { model, ggufFile, filters, engine } = shownConfig(cache);
   return {
     name: cache.name,
     model,
     gguf_file: ggufFile,
-    engine,
+    engine: engine.name,
     ...(isPlainObject(filters) ? { filters } : {}),
-    doc_count: building ? building.documentIds.length : (ready?.members.length ?? 0),
+    doc_count: building ? building.documentIds.length : ready ? heldTexts(ready) : 0,
     token_count: ready?.tokenCount ?? 0,
+    state_bytes: ready?.bytes ?? 0,
     status: building ? 'building' : ready ? 'ready' : 'failed',
+    ...(building && progress !== null ? { progress } : {}),
     ...(failure ? { error: failure.message } : {}),
   };
 }

@@ -36,19 +36,17 @@ const changeResponses = { 200: changed, 202: changed, 400: errorBody, 404: error
 export interface CacheRouteDependencies {
   readonly caches: CacheService;
   readonly room: RequireRoom;
-  /** The name of the engine that holds the caches. */
-  readonly engine: string;
 }
 
-export function createCacheRoutes({ caches, room, engine }: CacheRouteDependencies): Route[] {
+export function createCacheRoutes({ caches, room }: CacheRouteDependencies): Route[] {
   const admit = async () => {
     await room.forGrowth('caches');
     return undefined;
   };
-  const view = (cache: CacheRecord) => viewCache(cache, engine);
+  const view = (cache: CacheRecord) => viewCache(cache);
   return [
     createRoute(caches, { admit, view }),
-    findRoute(caches, view),
+    findRoute(caches),
     listRoute(caches, view),
     updateRoute(caches, admit),
     addDocumentsRoute(caches, admit),
@@ -96,7 +94,7 @@ function createRoute(caches: CacheService, { admit, view }: { admit: RequireRoom
   });
 }
 
-const findRoute = (caches: CacheService, view: View) =>
+const findRoute = (caches: CacheService) =>
   defineRoute({
     method: 'get',
     path: '/cache/{name}',
@@ -109,7 +107,9 @@ const findRoute = (caches: CacheService, view: View) =>
     examples: findCacheExamples,
     handle: async ({ caller, path }, reply) => {
       const cache = await caches.find(caller.id, path.name);
-      return reply.json(200, cache ? { exists: true, ...view(cache) } : { exists: false });
+      if (!cache) return reply.json(200, { exists: false });
+      const progress = await caches.progressOf(cache);
+      return reply.json(200, { exists: true, ...viewCache(cache, progress) });
     },
   });
 

@@ -10,10 +10,11 @@ const cache = {
   name: 'mill-lane',
   model: 'none',
   gguf_file: 'none',
-  engine: 'prompt',
+  engine: 'prompt' as const,
   filters: { kind: 'lease' },
   doc_count: 1,
   token_count: 141,
+  state_bytes: 0,
   status: 'ready' as const,
 };
 const building = { ...cache, token_count: 0, status: 'building' as const };

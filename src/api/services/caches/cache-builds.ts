@@ -3,9 +3,11 @@ import { z } from 'zod';
 import type {
   CacheBuild,
   CacheConfig,
+  CacheEngineChoice,
   CacheFailure,
   CacheRecord,
 } from '../../../shared/caches/cache-record.js';
+import type { CacheEngines } from '../../../shared/caches/cache-engines.js';
 import type { CacheStore } from '../../../shared/caches/cache-store.js';
 import { startBuild } from '../../../shared/caches/transitions.js';
 import { ImpossibleError, TryLaterError } from '../../../shared/errors.js';
@@ -23,7 +25,7 @@ export interface CacheRequest extends Omit<RequestContext, 'callerId'> {
   readonly name: string;
 }
 
-export interface CacheSpecification extends Omit<CacheConfig, 'filters'> {
+export interface CacheSpecification extends Omit<CacheConfig, 'filters' | 'engine'> {
   readonly docs: readonly string[] | undefined;
   /** The filter that selects documents, and its JSON, which is stored for later updates. Both are null without a filter. */
   readonly filters: { readonly filter: Filter | null; readonly json: unknown };
@@ -37,6 +39,7 @@ export interface BuildResult {
 
 export interface CacheBuildParts {
   readonly caches: CacheStore;
+  readonly engines: CacheEngines;
   readonly selection: CacheSelection;
   readonly jobs: Jobs;
   readonly waiter: ChangeWaiter;
@@ -54,16 +57,20 @@ export async function createCache(
   { docs, filters, model, ggufFile }: CacheSpecification,
 ): Promise<BuildResult> {
   const filter = filters.json === null ? undefined : filters.filter;
-  const documentIds = await parts.selection.select(request.ownerId, { docs, filter });
+  const engine = await parts.engines.choose(ggufFile, request);
+  const maxTokens = selectableTokens(parts, engine);
+  const documentIds = await parts.selection.select(request.ownerId, { docs, filter, maxTokens });
   if (documentIds.length === 0) throw new ImpossibleError('No documents to add to cache');
-  const config = { model, ggufFile, filters: jsonSchema.parse(filters.json) };
+  const config = { model, ggufFile, engine, filters: jsonSchema.parse(filters.json) };
   return startAndWait(parts, request, { type: 'create_cache', next: () => ({ config, documentIds }) });
 }
 
 /** Adds the documents that match the cache's filters now. */
 export async function updateCache(parts: CacheBuildParts, request: CacheRequest): Promise<BuildResult> {
   const cache = await findCache(parts.caches, request);
-  const added = await parts.selection.matching(request.ownerId, shownConfig(cache).filters);
+  const { filters, engine } = shownConfig(cache);
+  const maxTokens = selectableTokens(parts, engine);
+  const added = await parts.selection.matching(request.ownerId, filters, maxTokens);
   return startAndWait(parts, request, { type: 'update_cache', next: (current) => extend(current, added) });
 }
 
@@ -72,12 +79,20 @@ export async function addCacheDocuments(
   request: CacheRequest,
   docs: readonly string[],
 ): Promise<BuildResult> {
-  await findCache(parts.caches, request);
-  const added = await parts.selection.select(request.ownerId, { docs });
+  const { engine } = shownConfig(await findCache(parts.caches, request));
+  const maxTokens = selectableTokens(parts, engine);
+  const added = await parts.selection.select(request.ownerId, { docs, maxTokens });
   return startAndWait(parts, request, {
     type: 'add_docs_to_cache',
     next: (current) => extend(current, added),
   });
+}
+
+/** A selection of more tokens, by our count, is not read to its end: it cannot fit. */
+function selectableTokens({ engines }: CacheBuildParts, choice: CacheEngineChoice): number {
+  const { name, contextWindow } = engines.of(choice);
+  // A model with a tokenizer of its own counts other tokens, and says itself whether the texts fit.
+  return name === 'llama' ? 2 * contextWindow : contextWindow;
 }
 
 /**
@@ -99,7 +114,7 @@ export async function awaitBuild(
 }
 
 interface Wanted {
-  readonly type: CacheBuild['operation']['type'];
+  readonly type: NonNullable<CacheBuild['operation']>['type'];
   /** Returns what to build, given the cache at the moment when the build is recorded; null when there is nothing to build. */
   readonly next: (cache: CacheRecord | null) => Pick<CacheBuild, 'config' | 'documentIds'> | null;
 }

@@ -1,10 +1,15 @@
+import { fenceOfCache, type CacheEngines } from '../../../shared/caches/cache-engines.js';
+import type { BuiltCache } from '../../../shared/caches/cache-record.js';
 import { readCachePassages } from '../../../shared/caches/passages.js';
+import { heldTexts, startRenewal } from '../../../shared/caches/renewal.js';
 import type { CacheStore } from '../../../shared/caches/cache-store.js';
 import type { Chunks } from '../../../shared/chunks/chunks.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError } from '../../../shared/errors.js';
-import type { CacheEngine } from '../../../shared/ports.js';
+import type { CacheEngine, Passage } from '../../../shared/ports.js';
+import { keys } from '../../../shared/redis/keys.js';
 import type { Accounting } from '../usage-accounting.js';
+import type { CacheBuildParts } from './cache-builds.js';
 import { findCache } from './find-cache.js';
 
 export interface CacheQueryRequest {
@@ -29,13 +34,16 @@ export interface CacheQueryParts {
   readonly caches: CacheStore;
   readonly records: Records;
   readonly chunks: Chunks;
-  readonly engine: CacheEngine;
+  readonly engines: CacheEngines;
   readonly accounting: Accounting;
   readonly defaultMaxTokens: number;
 }
 
 /** Completes a question over the documents of a cache that is ready. @throws NotFoundError, ConflictError */
-export function queryCache(parts: CacheQueryParts, request: CacheQueryRequest): Promise<CacheAnswer> {
+export function queryCache(
+  parts: CacheQueryParts & CacheBuildParts,
+  request: CacheQueryRequest,
+): Promise<CacheAnswer> {
   const { ownerId, name, startedAtMs, signal } = request;
   const metadata = { query: request.query, cache: name };
   return parts.accounting.run(
@@ -47,27 +55,84 @@ export function queryCache(parts: CacheQueryParts, request: CacheQueryRequest): 
   );
 }
 
-async function answer(parts: CacheQueryParts, request: CacheQueryRequest): Promise<CacheAnswer> {
-  const { ownerId, name, query: question, temperature, signal } = request;
-  const { ready, building } = await findCache(parts.caches, request);
-  if (!ready) throw notReady(name, building !== null);
-  const passages = await readCachePassages(parts, {
-    ownerId,
-    members: ready.members,
-    // The limit was checked when the cache was built, and its texts do not change.
-    maxCharacters: Infinity,
-  });
+async function answer(
+  parts: CacheQueryParts & CacheBuildParts,
+  request: CacheQueryRequest,
+): Promise<CacheAnswer> {
+  const { ownerId, name } = request;
+  const { ready, passages } = await readCurrent(parts, request);
+  const engine = parts.engines.of(ready.config.engine);
+  const prompt = { question: request.query, passages, fence: fenceOfCache(ready.config.engine, passages) };
+  const { temperature, signal } = request;
   const maxTokens = request.maxTokens ?? parts.defaultMaxTokens;
   const options = { callerId: ownerId, maxTokens, temperature, signal };
   let completion = '';
-  for await (const event of parts.engine.query(ready.build, { question, passages }, options)) {
+  for await (const event of engine.query({ ownerId, name, build: ready.build }, prompt, options)) {
     if (event.type === 'text') completion += event.text;
     else {
       const { promptTokens, completionTokens, finishReason, tokensReused } = event;
+      if (hasLostState(engine, ready, tokensReused)) await renew(parts, request);
       return { completion, promptTokens, completionTokens, finishReason, tokensReused };
     }
   }
   throw new Error('the stream of the cache engine ended without its last event');
+}
+
+/** What a model has read may have been removed for room, or be of a model file that is another one now. */
+function hasLostState({ name }: CacheEngine, { tokenCount }: BuiltCache, tokensReused: number): boolean {
+  return name === 'llama' && tokensReused < tokenCount / 2;
+}
+
+/** This often at most, texts go while what the cache holds is built without those before. */
+const MAX_RENEWALS = 3;
+
+/**
+ * Reads a cache with the texts that its owner may read now. Where the cache holds what a model made of others, too, that is built
+ * anew first.
+ * @throws NotFoundError; ConflictError when the cache is not ready in time
+ */
+async function readCurrent(
+  parts: CacheQueryParts & CacheBuildParts,
+  request: CacheQueryRequest,
+): Promise<{ readonly ready: BuiltCache; readonly passages: readonly Passage[] }> {
+  const { ownerId, name } = request;
+  for (let renewals = 0; ; renewals += 1) {
+    const { ready, building } = await findCache(parts.caches, request);
+    if (!ready) throw notReady(name, building !== null);
+    // The limit was checked when the cache was built, and its texts do not change.
+    const texts = { ownerId, members: ready.members, maxCharacters: Infinity };
+    const passages = await readCachePassages(parts, texts);
+    const isCurrent =
+      ready.config.engine.name === 'prompt' || passages.length === 0 || passages.length === heldTexts(ready);
+    if (isCurrent) return { ready, passages };
+    if (renewals === MAX_RENEWALS) throw notReady(name, true);
+    await renewAndWait(parts, request);
+  }
+}
+
+const renew = ({ caches, jobs, logger }: CacheBuildParts, { ownerId, name }: CacheQueryRequest) =>
+  startRenewal({ caches, jobs }, { ownerId, name, requestId: 'query' }).catch((error: unknown) => {
+    // The answer is there; the sweep finds the cache, too.
+    logger.warn({ err: error }, 'renewal of a cache not queued');
+  });
+
+async function renewAndWait(
+  parts: CacheBuildParts,
+  { ownerId, name, signal }: CacheQueryRequest,
+): Promise<void> {
+  const { caches, jobs, waiter, waitSeconds } = parts;
+  const started = await startRenewal({ caches, jobs }, { ownerId, name, requestId: 'query' });
+  if (!started?.building) return;
+  await waiter.waitFor({
+    id: keys.cache(ownerId, name),
+    read: () => caches.readRevision(ownerId, name),
+    isDone: (revision) => revision !== started.revision,
+    milliseconds: waitSeconds * 1_000,
+    signal,
+  });
+  const cache = await caches.read(ownerId, name);
+  if (cache?.building) throw notReady(name, true);
+  if (cache?.failure) throw notReady(name, false);
 }
 
 function notReady(name: string, isBuilding: boolean): ConflictError {

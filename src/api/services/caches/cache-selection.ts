@@ -11,13 +11,15 @@ export interface Selected {
   readonly docs?: readonly string[] | undefined;
   /** Selects readable documents that match. Null selects all readable documents, undefined none. */
   readonly filter?: Filter | null | undefined;
+  /** Tokens that a cache can hold. A selection that cannot fit is not read to its end. */
+  readonly maxTokens: number;
 }
 
 export interface CacheSelection {
   /** @throws NotFoundError for an unknown or unreadable id, ConflictError for a listed document that is not completed */
   select(callerId: string, selected: Selected): Promise<string[]>;
   /** Selects the documents that match a cache's stored filters; none when there are no filters. */
-  matching(callerId: string, filters: unknown): Promise<string[]>;
+  matching(callerId: string, filters: unknown, maxTokens: number): Promise<string[]>;
 }
 
 const PAGE = 200;
@@ -25,8 +27,6 @@ const PAGE = 200;
 interface Dependencies {
   readonly index: Index;
   readonly records: Records;
-  /** Tokens that a cache can hold. A selection that cannot fit is not read to its end. */
-  readonly contextWindow: number;
   /** The maximum number of tokens that a chunk repeats from the one before. */
   readonly overlap: number;
 }
@@ -34,18 +34,18 @@ interface Dependencies {
 /** Selects the documents of a named cache. */
 export function createCacheSelection(parts: Dependencies): CacheSelection {
   return {
-    select: async (callerId, { docs, filter }) => {
+    select: async (callerId, { docs, filter, maxTokens }) => {
       const named = docs ? await checkListed(parts.records, callerId, docs) : [];
-      const found = filter === undefined ? [] : await matching(parts, callerId, filter);
+      const found = filter === undefined ? [] : await matching(parts, callerId, { filter, maxTokens });
       return [...new Set([...named, ...found])];
     },
-    matching: async (callerId, filters) => {
+    matching: async (callerId, filters, maxTokens) => {
       if (filters === null) return [];
       const parsed = parseFilter(filters);
       // The limits for filters may have been higher when these were stored.
       if ('errors' in parsed)
         throw new ImpossibleError(`The filters of this cache are refused today: ${reasonOf(parsed.errors)}`);
-      return matching(parts, callerId, parsed.filter);
+      return matching(parts, callerId, { filter: parsed.filter, maxTokens });
     },
   };
 }
@@ -72,9 +72,9 @@ async function checkListed(records: Records, callerId: string, docs: readonly st
 const reasonOf = (errors: readonly { readonly msg: string }[]) => errors.map(({ msg }) => msg).join('; ');
 
 async function matching(
-  { index, records, contextWindow, overlap }: Dependencies,
+  { index, records, overlap }: Dependencies,
   callerId: string,
-  filter: Filter | null,
+  { filter, maxTokens }: { readonly filter: Filter | null; readonly maxTokens: number },
 ): Promise<string[]> {
   const selected: string[] = [];
   let leastTokens = 0;
@@ -86,9 +86,9 @@ async function matching(
       const { tokenCount, chunkCount } = shownContent(record);
       leastTokens += tokenCount - overlap * Math.max(0, chunkCount - 1);
     }
-    if (leastTokens > contextWindow) {
+    if (leastTokens > maxTokens) {
       throw new ImpossibleError(
-        `The selected documents take at least ${String(leastTokens)} tokens, the model reads ${String(contextWindow)}`,
+        `The selected documents take at least ${String(leastTokens)} tokens, the model reads ${String(maxTokens)}`,
       );
     }
     if (ids.length < PAGE) return selected;

@@ -26,6 +26,8 @@ export interface CacheService {
   /** Waits for a build that was started before; null when it has to be started again. */
   awaitBuild(request: CacheRequest, build: string): Promise<BuildResult | null>;
   find(ownerId: string, name: string): Promise<CacheRecord | null>;
+  /** The share of the build under way that is done, from 0 to 1; null where nothing is known of it. */
+  progressOf(cache: CacheRecord): Promise<number | null>;
   list(ownerId: string): AsyncIterable<CacheRecord>;
   remove(ownerId: string, name: string): Promise<void>;
   query(request: CacheQueryRequest): Promise<CacheAnswer>;
@@ -40,17 +42,18 @@ export function createCacheService(parts: CacheBuildParts & CacheQueryParts): Ca
     addDocuments: (request, docs) => addCacheDocuments(parts, request, docs),
     awaitBuild: (request, build) => awaitBuild(parts, request, build),
     find: (ownerId, name) => caches.read(ownerId, name),
+    progressOf: ({ building }) => (building ? caches.readProgress(building.build) : Promise.resolve(null)),
     list: (ownerId) => caches.list(ownerId),
     remove: (ownerId, name) => remove(parts, ownerId, name),
     query: (request) => queryCache(parts, request),
   };
 }
 
-async function remove({ caches, engine }: CacheQueryParts, ownerId: string, name: string): Promise<void> {
+async function remove({ caches, engines }: CacheQueryParts, ownerId: string, name: string): Promise<void> {
   try {
     const { ready } = await findCache(caches, { ownerId, name });
     await caches.update(ownerId, name, removeCache);
-    if (ready) await engine.remove(ready.build);
+    if (ready) await engines.of(ready.config.engine).remove({ ownerId, name, build: ready.build });
   } catch (error) {
     if (!(error instanceof MalformedRecordError)) throw error;
     await caches.removeMalformed(ownerId, name);

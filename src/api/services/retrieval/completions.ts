@@ -1,5 +1,6 @@
+import { PromptTooLongError } from '../../../shared/errors.js';
 import { fitPrompt } from '../../../shared/models/prompt.js';
-import type { Completer, Passage } from '../../../shared/ports.js';
+import type { Completer, CompletionEvent, Passage } from '../../../shared/ports.js';
 import type { Hit } from '../../../shared/search/hit.js';
 import type { Search } from '../../../shared/search/search.js';
 import type { AccountedRequest, Accounting } from '../usage-accounting.js';
@@ -80,46 +81,62 @@ function accounted(request: QueryRequest): AccountedRequest {
 const tokensOf = ({ promptTokens, completionTokens }: QueryEnd) => promptTokens + completionTokens;
 
 async function* answer(parts: Dependencies, request: QueryRequest): AsyncGenerator<QueryEvent> {
-  const { completer, memory } = parts;
-  const lease = await memory.reserve(hitsWanted(request));
+  const lease = await parts.memory.reserve(hitsWanted(request));
   try {
-    const { prompt, maxTokens, sources } = await findPrompt(parts, request, lease);
+    const found = await findPassages(parts.search, request, lease);
     // The result does not matter: there was room for the hits, and the prompt is at most slightly larger than they are.
-    lease.resize(heldSize(prompt) + heldSize(sources));
-    const { callerId, temperature, signal } = request;
-    const options = { callerId, maxTokens, temperature, signal };
-    for await (const event of completer.complete(prompt, options)) {
-      if (event.type === 'text') yield { type: 'token', text: event.text };
-      else {
-        const { promptTokens, completionTokens, finishReason } = event;
-        yield { type: 'end', finishReason, promptTokens, completionTokens, sources };
-      }
-    }
+    lease.resize(heldSize(found.passages) + heldSize(found.sources));
+    yield* completeFitting(parts, request, found);
   } finally {
     lease.release();
   }
 }
 
-/** Searches, and makes a prompt of the passages that fit. The others are not held during the completion. */
-async function findPrompt(
-  { search, completer, countTokens, defaultMaxTokens }: Dependencies,
+interface FoundPassages {
+  readonly passages: readonly Passage[];
+  readonly sources: readonly Source[];
+}
+
+/** A model whose tokenizer makes more tokens than ours refuses a prompt that should fit: it gets a shorter one. */
+const MAX_ATTEMPTS = 5;
+const SHORTER = 0.75;
+
+/** Completes over the passages that fit the window by the model's own count. */
+async function* completeFitting(
+  { completer, countTokens, defaultMaxTokens }: Dependencies,
   request: QueryRequest,
-  lease: Lease,
-) {
-  const { passages, sources } = await findPassages(search, request, lease);
-  const { prompt, maxTokens } = await fitPrompt(
-    { question: request.query, passages },
-    {
-      contextWindow: completer.contextWindow,
-      maxTokens: request.maxTokens ?? defaultMaxTokens,
+  { passages, sources }: FoundPassages,
+): AsyncGenerator<QueryEvent> {
+  const { callerId, temperature, signal } = request;
+  const maxWanted = request.maxTokens ?? defaultMaxTokens;
+  for (let [attempt, contextWindow] = [1, completer.contextWindow]; ; attempt += 1) {
+    const whole = { question: request.query, passages };
+    const { prompt, maxTokens } = await fitPrompt(whole, {
+      contextWindow,
+      maxTokens: maxWanted,
       countTokens,
-    },
-  );
-  return { prompt, maxTokens, sources: sources.slice(0, prompt.passages.length) };
+    });
+    const used = sources.slice(0, prompt.passages.length);
+    try {
+      for await (const event of completer.complete(prompt, { callerId, maxTokens, temperature, signal }))
+        yield toQueryEvent(event, used);
+      return;
+    } catch (error) {
+      // It is thrown before the first event.
+      if (!(error instanceof PromptTooLongError) || attempt === MAX_ATTEMPTS) throw error;
+      contextWindow = Math.floor(contextWindow * SHORTER);
+    }
+  }
+}
+
+function toQueryEvent(event: CompletionEvent, sources: readonly Source[]): QueryEvent {
+  if (event.type === 'text') return { type: 'token', text: event.text };
+  const { promptTokens, completionTokens, finishReason } = event;
+  return { type: 'end', finishReason, promptTokens, completionTokens, sources };
 }
 
 /** Searches for passages. Chunks with a score of zero share nothing with the question and are left out. */
-async function findPassages(search: Search, request: QueryRequest, lease: Lease) {
+async function findPassages(search: Search, request: QueryRequest, lease: Lease): Promise<FoundPassages> {
   const found = await searchWithinMemory(search, { ...request, per: 'chunk' }, lease);
   const hits = found.filter(({ score }) => score > 0);
   return { passages: hits.map(toPassage), sources: hits.map(toSource) };

@@ -3,7 +3,13 @@ import OpenAI from 'openai';
 import { createDeadline, type Deadline } from '../../tools/deadline.js';
 import { toError, UnavailableError } from '../../errors.js';
 import { createBoundedFetch, MAX_LINE_BYTES, MAX_REPLY_BYTES } from './bounded-fetch.js';
-import { describeFailure, refusedParameters, RefusedError, type ProviderFailure } from './provider-errors.js';
+import {
+  describeFailure,
+  isTooLong,
+  refusedParameters,
+  RefusedError,
+  type ProviderFailure,
+} from './provider-errors.js';
 
 export interface OpenAIConnection {
   /** Null for servers that need no key. */
@@ -48,7 +54,10 @@ export function createOpenAIClient(
     if (deadline.isOver) return unavailable(component, new Error('the provider took too long'), null);
     const failure = describeFailure(error);
     return failure.kind === 'refused'
-      ? new RefusedError(statusOf(error), refusedParameters(error), failure.cause)
+      ? new RefusedError(statusOf(error), refusedParameters(error), {
+          cause: failure.cause,
+          isTooLong: isTooLong(error),
+        })
       : unavailable(component, failure.cause, failure);
   };
   return {

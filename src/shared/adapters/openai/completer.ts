@@ -1,7 +1,7 @@
 import type OpenAI from 'openai';
 import { z } from 'zod';
 import type { Deadline } from '../../tools/deadline.js';
-import { UnavailableError } from '../../errors.js';
+import { PromptTooLongError, UnavailableError } from '../../errors.js';
 import { NOTHING_FOUND, renderMessages, type ChatMessage } from '../../models/prompt.js';
 import type { Completer, CompletionEvent, CompletionOptions, Prompt } from '../../ports.js';
 import { countLongText } from '../../text/token-budget.js';
@@ -16,6 +16,8 @@ interface OpenAICompleterOptions extends OpenAIConnection {
   readonly name?: string;
   /** Tokens of prompt and completion together. */
   readonly contextWindow: number;
+  /** Fields that a server wants beyond those of OpenAI's API. */
+  readonly more?: Readonly<Record<string, string>>;
 }
 
 const COMPONENT = 'completion provider';
@@ -61,7 +63,7 @@ export function createOpenAICompleter(options: OpenAICompleterOptions): Complete
       const opened = await client.request(
         (openai, request) =>
           openai.chat.completions.create(
-            { model, messages, stream: true, ...parametersOf(tried, call) },
+            { model, messages, stream: true, ...parametersOf(tried, call), ...options.more },
             request,
           ),
         call.signal,
@@ -70,6 +72,7 @@ export function createOpenAICompleter(options: OpenAICompleterOptions): Complete
       return opened;
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
+      if (error.isTooLong) throw new PromptTooLongError({ cause: error });
       const next = nextDialect(tried, error.parameters);
       if (next) return open(messages, call, next);
       throw new UnavailableError(COMPONENT, { cause: error });

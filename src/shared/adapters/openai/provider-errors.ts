@@ -5,12 +5,19 @@ export class RefusedError extends Error {
   readonly status: number;
   /** The request parameters that the provider named as the reason. */
   readonly parameters: readonly string[];
+  /** Whether the reason is that the prompt is longer than the model reads. */
+  readonly isTooLong: boolean;
 
-  constructor(status: number, parameters: readonly string[], cause: Error) {
+  constructor(
+    status: number,
+    parameters: readonly string[],
+    { cause, isTooLong }: { cause: Error; isTooLong: boolean },
+  ) {
     super(`refused with status ${String(status)}`, { cause });
     this.name = 'RefusedError';
     this.status = status;
     this.parameters = parameters;
+    this.isTooLong = isTooLong;
   }
 }
 
@@ -93,6 +100,11 @@ export function refusedParameters(error: unknown): string[] {
   const { param } = error;
   if (typeof param === 'string' && param !== '') return [param];
   return DISPUTED_PARAMETERS.filter((name) => error.message.includes(name));
+}
+
+/** The code that OpenAI's API and most servers of its shape give a prompt beyond the window. */
+export function isTooLong(error: unknown): boolean {
+  return error instanceof APIError && error.code === 'context_length_exceeded';
 }
 
 function isPlainWord(value: unknown): value is string {

@@ -16,11 +16,11 @@ export function createPromptCacheEngine(options: PromptCacheEngineOptions): Cach
   return {
     name: 'prompt',
     contextWindow,
-    prepare: async (_cacheId, passages, { signal } = {}) => {
+    prepare: async (_id, { passages }, { signal } = {}) => {
       signal?.throwIfAborted();
-      return { tokenCount: await countLongText(renderPrefix(passages), countTokens) };
+      return { tokenCount: await countLongText(renderPrefix(passages), countTokens), bytes: 0 };
     },
-    query: (_cacheId, prompt, call) => answer(prompt, call),
+    query: (_id, prompt, call) => answer(prompt, call),
     remove: () => Promise.resolve(),
   };
 

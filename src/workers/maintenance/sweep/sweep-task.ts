@@ -1,3 +1,4 @@
+import type { CacheEngines } from '../../../shared/caches/cache-engines.js';
 import type { CacheStore } from '../../../shared/caches/cache-store.js';
 import type { Chunks } from '../../../shared/chunks/chunks.js';
 import type { Records } from '../../../shared/documents/records.js';
@@ -14,6 +15,7 @@ export interface SweepParts {
   readonly chunks: Chunks;
   readonly jobs: Jobs;
   readonly caches: CacheStore;
+  readonly cacheEngines: Pick<CacheEngines, 'kept' | 'forget'>;
   readonly removeObjects: RemoveObjects;
   readonly memory: MemoryWatch;
   /** Does what a `clean` job does, for when queues stand still. */

@@ -3,6 +3,7 @@ import { abandonedCacheBuildsTask } from './abandoned-cache-builds.js';
 import { abandonedDocumentsTask } from './abandoned-documents.js';
 import { contentHashesTask } from './content-hashes.js';
 import { deletionsInChangeLogTask } from './deletions-in-change-log.js';
+import { keptCacheStatesTask } from './kept-cache-states.js';
 import { garbageGenerationsTask } from './garbage-generations.js';
 import { strayGenerationsTask } from './stray-generations.js';
 import { unreferencedObjectsTask } from './unreferenced-objects.js';
@@ -14,6 +15,7 @@ export function tasksOf(parts: SweepParts, onRequeued: (documents: number) => vo
   return [
     abandonedDocumentsTask(parts, onRequeued),
     abandonedCacheBuildsTask(parts),
+    keptCacheStatesTask(parts),
     strayGenerationsTask(parts),
     garbageGenerationsTask(parts),
     deletionsInChangeLogTask(parts),

@@ -23,15 +23,16 @@ function engine(contextWindow = 4096) {
   return createPromptCacheEngine({ completer, countTokens, renderPrefix });
 }
 
+const cache = { ownerId: 'owner', name: 'cache', build: 'build' };
 const passages = [
   { documentId: 'a', chunkNumber: 0, text: 'The lighthouse is 60 metres tall.' },
   { documentId: 'b', chunkNumber: 0, text: 'Ferries leave from Emden.' },
 ];
 
 test('says how many tokens of the window the passages take', async () => {
-  const { tokenCount } = await engine().prepare('cache', passages);
+  const { tokenCount } = await engine().prepare(cache, { passages, from: null });
   expect(tokenCount).toBe(countTokens(renderPrefix(passages)));
-  const more = await engine().prepare('cache', [...passages, ...passages]);
+  const more = await engine().prepare(cache, { passages: [...passages, ...passages], from: null });
   expect(more.tokenCount).toBeGreaterThan(tokenCount);
   expect(engine().contextWindow).toBe(4096);
 });
@@ -39,7 +40,7 @@ test('says how many tokens of the window the passages take', async () => {
 test('sends every question after the same beginning', async () => {
   const tested = engine();
   for (const question of ['How tall?', 'From where?'])
-    await collect(tested.query('cache', { question, passages }));
+    await collect(tested.query(cache, { question, passages }));
   const sent = provider.requests.map(({ body }) => JSON.stringify(body['messages']));
   const [first = '', second = ''] = sent;
   let shared = 0;
@@ -48,19 +49,19 @@ test('sends every question after the same beginning', async () => {
 });
 
 test('reports the tokens that the provider took from its own cache', async () => {
-  expect((await collect(engine().query('cache', { question: 'How?', passages }))).end.tokensReused).toBe(0);
+  expect((await collect(engine().query(cache, { question: 'How?', passages }))).end.tokensReused).toBe(0);
   provider.configure({ cachedTokens: 128 });
-  expect((await collect(engine().query('cache', { question: 'How?', passages }))).end.tokensReused).toBe(128);
+  expect((await collect(engine().query(cache, { question: 'How?', passages }))).end.tokensReused).toBe(128);
 });
 
 test('never asks for more than the window has left', async () => {
-  const { tokenCount } = await engine().prepare('cache', passages);
-  await collect(engine(tokenCount + 200).query('cache', { question: 'How?', passages }, { maxTokens: 1000 }));
+  const { tokenCount } = await engine().prepare(cache, { passages, from: null });
+  await collect(engine(tokenCount + 200).query(cache, { question: 'How?', passages }, { maxTokens: 1000 }));
   const asked = Number(provider.requests[0]?.body['max_tokens']);
   expect(asked).toBeGreaterThan(100);
   expect(asked).toBeLessThanOrEqual(200);
   const error = await rejection(
-    collect(engine(tokenCount).query('cache', { question: 'How?', passages }, { maxTokens: 10 })),
+    collect(engine(tokenCount).query(cache, { question: 'How?', passages }, { maxTokens: 10 })),
   );
   expect(error).toMatchObject({ kind: 'impossible' });
 });
@@ -68,9 +69,9 @@ test('never asks for more than the window has left', async () => {
 test('answers over the built-in completer too, and holds nothing to remove', async () => {
   const tested = createPromptCacheEngine({ completer: createBuiltinCompleter(), countTokens, renderPrefix });
   const { text, end } = await collect(
-    tested.query('cache', { question: 'How tall is the lighthouse?', passages }),
+    tested.query(cache, { question: 'How tall is the lighthouse?', passages }),
   );
   expect(text).toContain('60 metres');
   expect(end).toMatchObject({ finishReason: 'stop', tokensReused: 0 });
-  await tested.remove('cache');
+  await tested.remove(cache);
 });

@@ -32,6 +32,7 @@ async function sweepWith(records: Records): Promise<void> {
     clean: () => Promise.resolve(),
     memory: createMemoryWatch(redis, 0.85),
     caches: createCacheStore(redis),
+    cacheEngines: { kept: () => Promise.resolve([]), forget: () => Promise.resolve() },
     workOffSet: createWorkOffSet({ logger, metrics }),
     graceMs: 60_000,
   });

@@ -1,0 +1,41 @@
+import type { CacheBuildId } from '../../../shared/ports.js';
+import { isUpToDate, startRenewal } from '../../../shared/caches/renewal.js';
+import { UnavailableError } from '../../../shared/errors.js';
+import { allAtOnce, type SweepParts, type SweepTask } from './sweep-task.js';
+
+const PAGE = 20;
+
+/**
+ * Looks at what local models have read of named caches: removes what no cache uses, and has made anew what holds texts that
+ * their owners may no longer read, or that were changed or deleted.
+ */
+export const keptCacheStatesTask = (parts: SweepParts): SweepTask => ({
+  name: 'cache states',
+  begin: () => {
+    let left: CacheBuildId[] | null = null;
+    return async () => {
+      left ??= await keptBuilds(parts);
+      await allAtOnce(parts.workOffSet, 'caches', left.splice(0, PAGE), (id) => check(parts, id));
+      return left.length > 0;
+    };
+  },
+});
+
+/** None while the process with local models is away. */
+async function keptBuilds({ cacheEngines }: SweepParts): Promise<CacheBuildId[]> {
+  try {
+    return await cacheEngines.kept();
+  } catch (error) {
+    if (error instanceof UnavailableError) return [];
+    throw error;
+  }
+}
+
+async function check({ caches, jobs, records, cacheEngines }: SweepParts, id: CacheBuildId): Promise<void> {
+  const { ownerId, name, build } = id;
+  const cache = await caches.read(ownerId, name);
+  if (cache?.building?.build === build) return;
+  if (cache?.ready?.build !== build) return cacheEngines.forget(id);
+  if (cache.building || (await isUpToDate(records, ownerId, cache.ready))) return;
+  await startRenewal({ caches, jobs }, { ownerId, name, requestId: 'sweep' });
+}
