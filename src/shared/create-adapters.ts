@@ -9,7 +9,7 @@ import { findLocalModel, WrongModelError, type FindOptions } from './local-model
 import { modelsAddressOf } from './local-models/models-address.js';
 import { recommendedEmbedding } from './local-models/recommended.js';
 import type { Logger } from './observability/logger.js';
-import type { Completer, Embedder, ObjectStorage } from './ports.js';
+import type { Completer, Embedder, ObjectStorage, Reranker } from './ports.js';
 import { SettingsError } from './settings/settings-error.js';
 import type { Problem } from './settings/rules.js';
 import type { Settings } from './settings/schema.js';
@@ -121,6 +121,22 @@ export async function createCompleter(settings: Settings, options: FindOptions):
         contextWindow: Math.min(contextWindow, model.window),
         timeoutMilliseconds: completion.timeoutSeconds * 1_000,
       });
+    }
+  }
+}
+
+/** Null without one. */
+export async function createReranker({
+  reranker,
+  reranking,
+  rerankerApiKey,
+}: Settings): Promise<Reranker | null> {
+  switch (reranker) {
+    case 'none':
+      return null;
+    case 'http': {
+      const { createHttpReranker } = await import('./adapters/http-reranker/http-reranker.js');
+      return createHttpReranker({ ...reranking, apiKey: rerankerApiKey });
     }
   }
 }

@@ -1,4 +1,5 @@
 import { isLoopbackHost } from './loopback.js';
+import { cohereUrl } from './reranking.js';
 import type { Settings } from './schema.js';
 import { openaiUrl } from './providers.js';
 
@@ -100,6 +101,16 @@ export const settingsRules: readonly Rule[] = [
       setting: 'models.token',
       value: '""',
       allowed: `needed where models.host is no loopback address: it is ${JSON.stringify(models.host)}`,
+    }),
+  },
+  {
+    names: ['reranker', 'reranking.base_url'],
+    broken: ({ reranker, reranking, rerankerApiKey }) =>
+      reranker === 'http' && reranking.baseUrl === cohereUrl && rerankerApiKey === null,
+    problem: () => ({
+      setting: 'reranker',
+      value: '"http"',
+      allowed: 'needs RERANKER_API_KEY, or reranking.base_url of a provider that asks for no key',
     }),
   },
   {
