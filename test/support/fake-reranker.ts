@@ -2,28 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-
-/** What a reply may be instead of right. */
-export type RerankerFault =
-  | 'repeated_index'
-  | 'index_out_of_range'
-  | 'negative_index'
-  | 'no_index'
-  | 'too_few'
-  | 'too_many'
-  | 'not_a_number'
-  | 'infinite'
-  | 'score_as_text'
-  | 'above_one'
-  | 'below_zero'
-  | 'no_results'
-  | 'not_json'
-  | 'empty'
-  | 'huge'
-  | 'slow_drip'
-  | 'silence'
-  | 'disconnect'
-  | 'redirect';
+import { wrongResults, type RerankerFault, type RerankResult } from './reranker-faults.js';
 
 export interface FakeRerankerOptions {
   /** Null: no key is asked for. */
@@ -177,19 +156,14 @@ async function answer(exchange: Exchange): Promise<void> {
   else sendJson(response, 200, rightReply(exchange));
 }
 
-interface Result {
-  readonly index: unknown;
-  readonly score: unknown;
-}
-
 /** Best first, as providers send them. */
-function resultsOf({ configuration, body, documents }: Exchange): Result[] {
+function resultsOf({ configuration, body, documents }: Exchange): RerankResult[] {
   return documents
     .map((document, index) => ({ index, score: configuration.scoreOf(document, body.query) }))
     .sort((a, b) => b.score - a.score);
 }
 
-function replyOf({ configuration, documents }: Exchange, results: readonly Result[]): unknown {
+function replyOf({ configuration, documents }: Exchange, results: readonly RerankResult[]): unknown {
   const { protocol, tokens, tokensIn } = configuration;
   if (protocol === 'texts') return results;
   const named = results.map(({ index, score }) => ({ index, relevance_score: score }));
@@ -237,39 +211,6 @@ function sendFault(exchange: Exchange, fault: RerankerFault): void {
     default:
       // Silence.
       return;
-  }
-}
-
-/** Null for a fault that is not one of the results. */
-function wrongResults(results: readonly Result[], fault: RerankerFault): readonly Result[] | null {
-  const [first, ...others] = results;
-  if (!first) return null;
-  const withFirst = (change: Partial<Result>) => [...others, { ...first, ...change }];
-  switch (fault) {
-    case 'repeated_index':
-      return withFirst({ index: results.at(-1)?.index });
-    case 'index_out_of_range':
-      return withFirst({ index: results.length });
-    case 'negative_index':
-      return withFirst({ index: -1 });
-    case 'no_index':
-      return withFirst({ index: undefined });
-    case 'too_few':
-      return others;
-    case 'too_many':
-      return [...results, first];
-    case 'not_a_number':
-      return withFirst({ score: Number.NaN });
-    case 'infinite':
-      return withFirst({ score: 'infinite' });
-    case 'score_as_text':
-      return withFirst({ score: '0.5' });
-    case 'above_one':
-      return withFirst({ score: 1.5 });
-    case 'below_zero':
-      return withFirst({ score: -0.5 });
-    default:
-      return null;
   }
 }
 

@@ -4,8 +4,9 @@ import {
   type HttpRerankerOptions,
 } from '../../../../src/shared/adapters/http-reranker/http-reranker.js';
 import { RerankError, UnavailableError } from '../../../../src/shared/errors.js';
-import { startFakeReranker, type FakeReranker, type RerankerFault } from '../../../support/fake-reranker.js';
+import { startFakeReranker, type FakeReranker } from '../../../support/fake-reranker.js';
 import { rejection } from '../../../support/rejection.js';
+import type { RerankerFault } from '../../../support/reranker-faults.js';
 import { until } from '../../../support/until.js';
 
 let provider: FakeReranker;
