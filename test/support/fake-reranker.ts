@@ -146,7 +146,7 @@ async function answer(exchange: Exchange): Promise<void> {
   const { apiKey, status, headers, fault, latencyMilliseconds, protocol, maxDocuments } = configuration;
   if (latencyMilliseconds > 0) await sleep(latencyMilliseconds);
   const expected = protocol === 'documents' ? body.documents : body.texts;
-  if (path !== '/rerank' && path !== '/elsewhere') sendJson(response, 404, { message: 'no such path' });
+  if (!path.endsWith('/rerank') && path !== '/elsewhere') sendJson(response, 404, { message: 'no such path' });
   else if (apiKey !== null && authorization !== `Bearer ${apiKey}`)
     sendJson(response, 401, { message: `invalid key ${authorization ?? ''}` });
   else if (status !== null) sendJson(response, status, { message: documents.join(' ') }, headers);

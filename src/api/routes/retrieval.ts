@@ -9,6 +9,7 @@ import {
   optionalNull,
   optionalNullOr,
 } from '../http/validation/field-schemas.js';
+import { rerankWish } from '../http/validation/rerank.js';
 import { defineRoute, type ApiRequest, type Route } from '../http/route.js';
 import type { CompletionService } from '../services/retrieval/completions.js';
 import type { Retrieval, RetrievalRequest } from '../services/retrieval/retrieval.js';
@@ -21,6 +22,7 @@ import {
   viewChunk,
   viewCompletion,
   viewEvent,
+  rerankHeaders,
   viewFoundDocument,
 } from './retrieval-view.js';
 
@@ -46,6 +48,7 @@ const search = {
       'the chunks around a chunk count as much as the chunk itself: where they say little of what is asked, it scores lower.',
   ),
   ranking: optionalNull(z.enum(RANKINGS)).describe(RANKING_DESCRIPTION),
+  rerank: rerankWish,
 };
 const searchBody = z.object(search);
 
@@ -61,8 +64,8 @@ const queryBody = z.object({
 
 function toRequest(request: ApiRequest<unknown, unknown, z.infer<typeof searchBody>>): RetrievalRequest {
   const { body, caller, baseUrl, startedAtMs, signal } = request;
-  const { query, filters, k, min_score: minScore, ranking } = body;
-  const asked = { query, filter: filters.filter, k, minScore, ranking };
+  const { query, filters, k, min_score: minScore, ranking, rerank } = body;
+  const asked = { query, filter: filters.filter, k, minScore, ranking, rerank };
   return { callerId: caller.id, baseUrl, startedAtMs, signal, ...asked };
 }
 
@@ -93,8 +96,9 @@ const chunksRoute = (retrieval: Retrieval) =>
     examples: retrieveChunksExamples,
     handle: async (request, reply) => {
       const found = await retrieval.chunks(toRequest(request));
-      if (found.type === 'stream') return reply.items(found.items, viewChunk);
-      return reply.json(200, found.items.map(viewChunk));
+      const headers = rerankHeaders(found.rerank);
+      if (found.type === 'stream') return reply.items(found.items, viewChunk, headers);
+      return reply.json(200, found.items.map(viewChunk), headers);
     },
   });
 
@@ -107,8 +111,10 @@ const documentsRoute = (retrieval: Retrieval) =>
     request: { body: searchBody },
     responses: { 200: z.array(documentResult) },
     examples: retrieveDocumentsExamples,
-    handle: async (request, reply) =>
-      reply.items(await retrieval.documents(toRequest(request)), viewFoundDocument),
+    handle: async (request, reply) => {
+      const found = await retrieval.documents(toRequest(request));
+      return reply.items(found.items, viewFoundDocument, rerankHeaders(found.rerank));
+    },
   });
 
 const queryRoute = (query: CompletionService) =>
@@ -126,7 +132,11 @@ const queryRoute = (query: CompletionService) =>
     handle: async (request, reply) => {
       const { max_tokens: maxTokens, temperature, stream } = request.body;
       const asked = { ...toRequest(request), maxTokens, temperature };
-      if (stream) return reply.events(query.stream(asked), viewEvent);
-      return reply.json(200, viewCompletion(await query.complete(asked)));
+      if (stream) {
+        const { events, rerank } = await query.stream(asked);
+        return reply.events(events, viewEvent, rerankHeaders(rerank));
+      }
+      const answer = await query.complete(asked);
+      return reply.json(200, viewCompletion(answer), rerankHeaders(answer.rerank));
     },
   });
