@@ -10,6 +10,7 @@ import {
   optionalNullOr,
 } from '../http/validation/field-schemas.js';
 import { rerankWish } from '../http/validation/rerank.js';
+import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type ApiRequest, type Route } from '../http/route.js';
 import type { CompletionService } from '../services/retrieval/completions.js';
 import type { Retrieval, RetrievalRequest } from '../services/retrieval/retrieval.js';
@@ -92,7 +93,7 @@ const chunksRoute = (retrieval: Retrieval) =>
     summary: 'Find the chunks that fit a query best',
     description: 'Returns at most `k` chunks, best first, of documents that the caller may read.',
     request: { body: searchBody },
-    responses: { 200: z.array(chunkResult) },
+    responses: { 200: z.array(chunkResult), 400: errorBody },
     examples: retrieveChunksExamples,
     handle: async (request, reply) => {
       const found = await retrieval.chunks(toRequest(request));
@@ -109,7 +110,7 @@ const documentsRoute = (retrieval: Retrieval) =>
     summary: 'Find the documents that fit a query best',
     description: 'Returns at most `k` documents, best first, each with the score of its best chunk.',
     request: { body: searchBody },
-    responses: { 200: z.array(documentResult) },
+    responses: { 200: z.array(documentResult), 400: errorBody },
     examples: retrieveDocumentsExamples,
     handle: async (request, reply) => {
       const found = await retrieval.documents(toRequest(request));
@@ -126,7 +127,7 @@ const queryRoute = (query: CompletionService) =>
       'Completes over the chunks that fit the query best, and names them as its sources. With `stream`, the answer ' +
       'comes as server-sent events: one for each piece of text, then one with the usage and the sources.',
     request: { body: queryBody },
-    responses: { 200: completion },
+    responses: { 200: completion, 400: errorBody },
     examples: queryExamples,
     events: completionEvent,
     handle: async (request, reply) => {

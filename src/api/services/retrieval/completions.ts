@@ -72,11 +72,12 @@ export function createCompletions(parts: Dependencies): CompletionService {
       const prepared = await accounting.begin(asked, () => prepare(parts, request));
       const { rerank } = prepared;
       const counted = withRerank(asked, 0, rerank);
-      const events = accounting.stream(counted.request, generate(parts, request, prepared), (event) => {
+      const events = accounting.stream(counted.request, completePrompt(parts, request, prepared), (event) => {
         const tokens = tokensOfLast(event);
         return tokens === null ? null : tokens + counted.tokens;
       });
-      return { rerank, events };
+      // A stream that nobody begins to read gives its memory back, too.
+      return { rerank, events: held(events, prepared.lease) };
     },
   };
 }
@@ -126,7 +127,7 @@ async function prepare(parts: Dependencies, request: QueryRequest): Promise<Prep
   }
 }
 
-/** Completes, and gives the memory back at the end, whether anything was read of it or not. */
+/** Completes, and gives the memory back at the end. */
 function generate(parts: Dependencies, request: QueryRequest, prepared: Prepared): AsyncIterable<QueryEvent> {
   return held(completePrompt(parts, request, prepared), prepared.lease);
 }
