@@ -93,7 +93,10 @@ async function findScored(
     return { candidates: [], report: { outcome: 'applied', tokens: 0 }, millisecondsLeft: milliseconds };
   const startedAt = performance.now();
   const documents = hits.map(({ content }) => content);
-  const reranked = await reranking.rerank({ callerId, query, documents, milliseconds, signal });
+  const reranked =
+    milliseconds > 0
+      ? await reranking.rerank({ callerId, query, documents, milliseconds, signal })
+      : ({ type: 'skipped', reason: 'timeout' } as const);
   const millisecondsLeft = Math.max(0, milliseconds - (performance.now() - startedAt));
   if (reranked.type === 'skipped') {
     const report = { outcome: reranked.reason, tokens: 0 };
