@@ -136,7 +136,8 @@ export async function createReranker({
       return null;
     case 'http': {
       const { createHttpReranker } = await import('./adapters/http-reranker/http-reranker.js');
-      return createHttpReranker({ ...reranking, apiKey: rerankerApiKey });
+      const model = reranking.model === '' ? 'rerank-v3.5' : reranking.model;
+      return createHttpReranker({ ...reranking, model, apiKey: rerankerApiKey });
     }
   }
 }

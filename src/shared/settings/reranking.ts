@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { choice, httpUrl, modelName, text, whole } from './setting-kinds.js';
+import { choice, httpUrl, modelName, orEmpty, text, whole } from './setting-kinds.js';
 
 export const cohereUrl = 'https://api.cohere.com/v2';
 
-/** Settings that apply with a `reranker`; where the model is and what it is called, to the one over HTTP alone. */
+/** Settings that apply with a `reranker`. */
 export const reranking = z.strictObject({
-  model: text('rerank-v3.5', modelName, 'Model of the http reranker.'),
+  model: text('', orEmpty(modelName), 'Model of the reranker; empty: rerank-v3.5 of Cohere.'),
   baseUrl: text(
     cohereUrl,
     httpUrl,
