@@ -25,7 +25,8 @@ import { bullConnection, type Redis } from '../shared/redis/client.js';
 import { createMemoryWatch } from '../shared/redis/memory.js';
 import { openRedis } from '../shared/redis/open.js';
 import { createRankers, type Ranking } from '../shared/search/ranking.js';
-import { createReadHits } from '../shared/search/read-hits.js';
+import { createReadHits, type ReadHits } from '../shared/search/read-hits.js';
+import { createRerankedSearch } from '../shared/search/reranking/reranked-search.js';
 import { createSearch, type Search } from '../shared/search/search.js';
 import type { Settings } from '../shared/settings/schema.js';
 import { createDraftObjects } from '../shared/storage/draft-objects.js';
@@ -36,6 +37,7 @@ import { createUsage } from '../shared/usage/usage.js';
 import { announceStorage } from './context/announce-storage.js';
 import { createCompletionLimit } from './context/limit-completions.js';
 import { openIndex } from './context/open-index.js';
+import { openReranking, type OnReranked } from './context/open-reranking.js';
 import { reconnectSilentRedis } from './context/reconnect-silent-redis.js';
 import { createChangeWaiter } from './services/ingest/change-waiter.js';
 
@@ -50,6 +52,7 @@ interface ContextOptions {
   readonly onRedisAway: () => void;
   /** Called when the data was reindexed, so that the settings of this process are out of date. */
   readonly onDataChange: () => void;
+  readonly onReranked: OnReranked;
 }
 
 /**
@@ -84,7 +87,7 @@ export async function createApiContext(options: ContextOptions) {
     drafts,
     cacheEngines,
     storage,
-    search: openSearch({ settings, logger, redis, index, embedder }),
+    ...(await openSearches({ ...options, redis, index, embedder })),
     close: async () => {
       stopReconnecting();
       unwatch();
@@ -146,22 +149,29 @@ async function openStorage(
   return { storage: withShortSources(announced.storage, redis), drafts, stopAnnouncing: announced.close };
 }
 
-interface SearchParts {
-  readonly settings: Settings;
-  readonly logger: Logger;
+interface SearchParts extends Pick<ContextOptions, 'settings' | 'logger' | 'signal' | 'onReranked'> {
   readonly redis: Redis;
   readonly index: Index;
   readonly embedder: Embedder;
 }
 
-function openSearch({ settings, logger, redis, index, embedder }: SearchParts): Search {
+/** The search, and the one that reranks, which is null without a reranker. */
+async function openSearches(parts: SearchParts) {
+  const { settings, logger, signal, redis, onReranked } = parts;
+  const readHits = createReadHits(redis, logMalformed(logger));
+  const search = openSearch(parts, readHits);
+  const reranking = await openReranking(settings, { logger, signal, onReranked });
+  return { search, rerankedSearch: reranking && createRerankedSearch({ search, reranking, readHits }) };
+}
+
+function openSearch({ settings, index, embedder }: SearchParts, readHits: ReadHits): Search {
   const isRemote = settings.embedder !== 'builtin';
   const embedding = createEmbedding(embedder, { maxWaitMilliseconds: isRemote ? 20 : 0 });
   const { hybridWeight } = settings.search;
   const parts = {
     index,
     chooseRanker: createRankers({ standard: standardRanking(settings), hybridWeight }),
-    readHits: createReadHits(redis, logMalformed(logger)),
+    readHits,
   };
   const seconds = settings.embedding.rememberQueriesSeconds;
   if (!isRemote || seconds === 0) return createSearch({ ...parts, embedding });

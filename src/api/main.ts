@@ -9,6 +9,7 @@ import { appOptionsOf } from './app-options.js';
 import { createStartingApp } from './starting-app.js';
 import { untilIndexIsRead, untilWorthListening } from './when-to-listen.js';
 import { createApiContext } from './context.js';
+import type { OnReranked } from './context/open-reranking.js';
 import { createApiServer } from './http/connections/server.js';
 import { createMessages, type Messages } from './http/connections/messages.js';
 import { listen, ListenError } from './http/connections/listen.js';
@@ -45,7 +46,8 @@ async function main(): Promise<void> {
   const lifecycle = createLifecycle(server);
   // While the process waits for Redis, this application reports that.
   listener = createStartingApp(options, lifecycle.phase);
-  const { starting, redisAway } = startContext(settings, logger, lifecycle);
+  const { countRerank: onReranked } = processMetrics;
+  const { starting, redisAway } = startContext(settings, logger, { lifecycle, onReranked });
   const serve = async () => {
     const context = await starting;
     // It is loaded while the thread of the index reads the data.
@@ -115,7 +117,11 @@ async function run(server: Server, { serving, redisAway, settings, logger, lifec
 }
 
 /** Creates the context. A signal, or a change of the data, ends it and the process. */
-function startContext(settings: Settings, logger: Logger, lifecycle: Lifecycle) {
+function startContext(
+  settings: Settings,
+  logger: Logger,
+  { lifecycle, onReranked }: { readonly lifecycle: Lifecycle; readonly onReranked: OnReranked },
+) {
   const { drainSeconds } = settings.workers;
   const { stop } = stopOnSignals({
     logger,
@@ -137,6 +143,7 @@ function startContext(settings: Settings, logger: Logger, lifecycle: Lifecycle) 
     logger,
     signal: lifecycle.ending,
     onRedisAway,
+    onReranked,
     onDataChange: () => stop('the data was reindexed', EXIT_DATA_CHANGED),
   });
   return { starting, redisAway };

@@ -69,6 +69,7 @@ export function createRoutes(context: RouteContext, { secrets, guesses, phase }:
     }),
     ...createDocumentsRoutes(context, links),
     ...searchRoutes(context, links),
+    ...cacheRoutes(context),
     ...createUsageRoutes({ usage }),
   ];
 }
@@ -154,40 +155,35 @@ function batchRoutes({ settings, waiter }: DocumentRouteContext, parts: BatchRou
 }
 
 function searchRoutes(context: RouteContext, links: DownloadLinks): Route[] {
-  const { settings, logger, search, records, chunks, index, storage, completer, countTokens } = context;
-  const { caches, cacheEngines: engines, jobs, waiter } = context;
-  const { answerMemory: memory } = context;
+  const { settings, logger, records, chunks, storage, completer, countTokens } = context;
+  const { search, rerankedSearch, answerMemory: memory } = context;
   const accounting = createUsageAccounting(context.usage);
+  const searching = { search, rerankedSearch, accounting, memory, countTokens };
+  const texts = createSourceTexts({ storage, chunks, logger });
   const defaultMaxTokens = settings.completion.maxTokens;
-  const selection = createCacheSelection({ index, records, overlap: settings.chunk.overlap });
-  return [
-    ...createRetrievalRoutes({
-      retrieval: createRetrieval({
-        search,
-        accounting,
-        memory,
-        records,
-        texts: createSourceTexts({ storage, chunks, logger }),
-        countTokens,
-        downloadUrl: links.urlFor,
-      }),
-      query: createCompletions({ search, completer, accounting, memory, countTokens, defaultMaxTokens }),
+  return createRetrievalRoutes({
+    retrieval: createRetrieval({ ...searching, records, texts, downloadUrl: links.urlFor }),
+    query: createCompletions({ ...searching, completer, defaultMaxTokens }),
+  });
+}
+
+function cacheRoutes(context: RouteContext): Route[] {
+  const { settings, logger, records, chunks, index } = context;
+  const { caches, cacheEngines: engines, jobs, waiter } = context;
+  return createCacheRoutes({
+    caches: createCacheService({
+      caches,
+      selection: createCacheSelection({ index, records, overlap: settings.chunk.overlap }),
+      records,
+      chunks,
+      jobs,
+      waiter,
+      engines,
+      accounting: createUsageAccounting(context.usage),
+      defaultMaxTokens: settings.completion.maxTokens,
+      waitSeconds: settings.ingest.waitSeconds,
+      logger,
     }),
-    ...createCacheRoutes({
-      caches: createCacheService({
-        caches,
-        selection,
-        records,
-        chunks,
-        jobs,
-        waiter,
-        engines,
-        accounting,
-        defaultMaxTokens,
-        waitSeconds: settings.ingest.waitSeconds,
-        logger,
-      }),
-      room: createRequireRoom(context.memory),
-    }),
-  ];
+    room: createRequireRoom(context.memory),
+  });
 }

@@ -9,7 +9,7 @@ import { findLocalModel, WrongModelError, type FindOptions } from './local-model
 import { modelsAddressOf } from './local-models/models-address.js';
 import { recommendedEmbedding } from './local-models/recommended.js';
 import type { Logger } from './observability/logger.js';
-import type { Completer, Embedder, ObjectStorage } from './ports.js';
+import type { Completer, Embedder, ObjectStorage, Reranker } from './ports.js';
 import { SettingsError } from './settings/settings-error.js';
 import type { Problem } from './settings/rules.js';
 import type { Settings } from './settings/schema.js';
@@ -120,6 +120,32 @@ export async function createCompleter(settings: Settings, options: FindOptions):
         name: `local:${model.id}`,
         contextWindow: Math.min(contextWindow, model.window),
         timeoutMilliseconds: completion.timeoutSeconds * 1_000,
+      });
+    }
+  }
+}
+
+/** Null without one. */
+export async function createReranker(settings: Settings, options: FindOptions): Promise<Reranker | null> {
+  const { reranker, reranking, rerankerApiKey } = settings;
+  switch (reranker) {
+    case 'none':
+      return null;
+    case 'http': {
+      const { createHttpReranker } = await import('./adapters/http-reranker/http-reranker.js');
+      const model = reranking.model === '' ? 'rerank-v3.5' : reranking.model;
+      return createHttpReranker({ ...reranking, model, apiKey: rerankerApiKey });
+    }
+    case 'local': {
+      const { createHttpReranker } = await import('./adapters/http-reranker/http-reranker.js');
+      const wanted = { setting: 'reranking.model', name: reranking.model, kind: 'ranking' } as const;
+      const model = await findModel(settings, wanted, options);
+      return createHttpReranker({
+        ...reranking,
+        ...localConnection(settings),
+        model: `${model.id}@${model.fingerprint}`,
+        protocol: 'documents',
+        scores: 'probability',
       });
     }
   }

@@ -163,6 +163,24 @@ export class UnavailableError extends Error {
   }
 }
 
+/** Why a provider gave no scores: it is away, it refused what was sent, or it answered something else. */
+export type RerankFailure = 'unavailable' | 'refused' | 'bad_reply';
+
+/** A reranker gave no scores. */
+export class RerankError extends UnavailableError {
+  readonly failure: RerankFailure;
+  /** The wait that the provider has asked for; null when it asked for none. */
+  readonly pauseSeconds: number | null;
+
+  constructor(failure: RerankFailure, options: { pauseSeconds?: number | null; cause?: unknown } = {}) {
+    const { pauseSeconds = null, cause } = options;
+    super('reranker', { cause, ...(pauseSeconds === null ? {} : { retryAfterSeconds: pauseSeconds }) });
+    this.name = 'RerankError';
+    this.failure = failure;
+    this.pauseSeconds = pauseSeconds;
+  }
+}
+
 /** No version of this service wrote such a record: it was damaged, or changed by hand. */
 export class MalformedRecordError extends Error {
   override readonly name = 'MalformedRecordError';

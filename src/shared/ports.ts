@@ -36,6 +36,8 @@
  * - turn: the right of a caller to go next, in a lane or at an index; waiting callers take turns
  * - sweep: one search for things that no job looks after any more
  * - lease: something that is held for a limited time: room in memory, or the right to sweep
+ * - to rerank: to score the best hits of a search anew, by a model that reads query and text together; their first order is that
+ *   of the search
  * - named cache: a caller's chosen set of documents, prepared so that questions can be completed over it
  */
 import type { Filter } from './filters/parse.js';
@@ -222,6 +224,30 @@ export interface Completer {
   readonly contextWindow: number;
   /** @throws UnavailableError when the provider is down or refuses the request */
   complete(prompt: Prompt, options?: CompletionOptions): AsyncIterable<CompletionEvent>;
+}
+
+export interface RerankOptions extends CallOptions {
+  /** Who asks: callers take turns. */
+  readonly callerId?: string;
+}
+
+/** Scores how well documents (here: any texts) answer a query, with a model that reads both together. */
+export interface Reranker {
+  readonly model: string;
+  /** How many documents a request may have. */
+  readonly limits: { readonly documents: number };
+  /**
+   * Returns one score for each document, in order. It takes as long as the provider does: callers bound that by the signal.
+   * @throws RerankError when the provider is down, refuses what was sent, or answers otherwise than with such scores
+   */
+  rerank(query: string, documents: readonly string[], options?: RerankOptions): Promise<RerankScores>;
+}
+
+export interface RerankScores {
+  /** From 0 to 1. */
+  readonly scores: readonly number[];
+  /** Tokens that the provider billed; null when it tells of none. */
+  readonly tokens: number | null;
 }
 
 /** Stores source bytes. Keys are names of `[A-Za-z0-9._-]`, separated by `/`. */

@@ -101,6 +101,7 @@ test('searches whose hits turn out large are searched again when there is room',
   let peak = 0;
   const retrieval = createRetrieval({
     memory,
+    rerankedSearch: null,
     search: async ({ k, onHits }) => {
       searches += 1;
       const hits = [];
@@ -134,6 +135,7 @@ test('searches whose hits turn out large are searched again when there is room',
     k: 100,
     minScore: 0,
     ranking: undefined,
+    rerank: null,
   };
   const counts = Array.from({ length: 20 }, async () => {
     let count = 0;

@@ -5,7 +5,7 @@ import { HttpError } from './http-error.js';
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, Prefer, X-Request-Id';
 const RESPONSE_HEADERS =
-  'X-Request-Id, Location, Retry-After, Preference-Applied, Idempotent-Replayed, Content-Disposition';
+  'X-Request-Id, Location, Retry-After, Preference-Applied, Idempotent-Replayed, Content-Disposition, Quire-Rerank';
 
 export interface CorsOptions {
   readonly origins: readonly string[];

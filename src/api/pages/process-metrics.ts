@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { DURATION_BUCKETS } from '../../shared/observability/duration-buckets.js';
+import type { RerankOutcome } from '../../shared/models/reranking.js';
 import { requestFacts } from '../http/logging/request-facts.js';
 import type { AnswerMemory } from '../services/answer-memory/answer-memory.js';
 
@@ -11,6 +12,8 @@ export interface ProcessMetrics {
   readonly measure: RequestHandler;
   /** Counts a client that was cut off because it read its answer too slowly. */
   readonly countCutOff: () => void;
+  /** Counts what became of reranking, and how long it took, which is null where it was not tried. */
+  readonly countRerank: (outcome: RerankOutcome, seconds: number | null) => void;
   readonly showAnswerMemory: (memory: Pick<AnswerMemory, 'figures'>) => void;
   /** The metrics in the text format of Prometheus. */
   render(): Promise<string>;
@@ -31,6 +34,7 @@ export function createProcessMetrics(): ProcessMetrics {
     showAnswerMemory: (memory) => {
       showAnswerMemory(registry, memory);
     },
+    countRerank: createCountRerank(registry),
     countCutOff: () => {
       cutOff.inc();
     },
@@ -58,6 +62,25 @@ function createMeasure(registry: Registry): RequestHandler {
       });
     });
     next();
+  };
+}
+
+function createCountRerank(registry: Registry): ProcessMetrics['countRerank'] {
+  const outcomes = new Counter({
+    name: 'quire_reranks_total',
+    help: 'Searches that were to be reranked, by what became of it.',
+    labelNames: ['outcome'] as const,
+    registers: [registry],
+  });
+  const durations = new Histogram({
+    name: 'quire_rerank_duration_seconds',
+    help: 'Time that reranking took, waits for a turn included, whatever became of it.',
+    buckets: [...DURATION_BUCKETS],
+    registers: [registry],
+  });
+  return (outcome, seconds) => {
+    outcomes.inc({ outcome });
+    if (seconds !== null) durations.observe(seconds);
   };
 }
 

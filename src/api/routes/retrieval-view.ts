@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Streamed } from '../http/response/reply.js';
 import type { FoundChunk } from '../services/retrieval/found-chunks.js';
+import type { RerankReport } from '../../shared/search/reranking/reranked-search.js';
 import type { FoundDocument } from '../services/retrieval/found-documents.js';
 import type { Completion, QueryEnd, QueryEvent } from '../services/retrieval/completions.js';
 
@@ -59,6 +60,13 @@ export function viewFoundDocument({
   content,
 }: FoundDocument): Streamed<z.infer<typeof documentResult>> {
   return { score, document_id: documentId, metadata, content, additional_metadata: {} };
+}
+
+/** The header that says what became of reranking, where it was asked for. */
+export function rerankHeaders(report: RerankReport | null): Readonly<Record<string, string>> {
+  if (report === null) return {};
+  const { outcome } = report;
+  return { 'Quire-Rerank': outcome === 'applied' ? outcome : `skipped; reason=${outcome}` };
 }
 
 export const usageCounts = z

@@ -9,6 +9,8 @@ import {
   optionalNull,
   optionalNullOr,
 } from '../http/validation/field-schemas.js';
+import { rerankWish } from '../http/validation/rerank.js';
+import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type ApiRequest, type Route } from '../http/route.js';
 import type { CompletionService } from '../services/retrieval/completions.js';
 import type { Retrieval, RetrievalRequest } from '../services/retrieval/retrieval.js';
@@ -21,6 +23,7 @@ import {
   viewChunk,
   viewCompletion,
   viewEvent,
+  rerankHeaders,
   viewFoundDocument,
 } from './retrieval-view.js';
 
@@ -46,6 +49,7 @@ const search = {
       'the chunks around a chunk count as much as the chunk itself: where they say little of what is asked, it scores lower.',
   ),
   ranking: optionalNull(z.enum(RANKINGS)).describe(RANKING_DESCRIPTION),
+  rerank: rerankWish,
 };
 const searchBody = z.object(search);
 
@@ -61,8 +65,8 @@ const queryBody = z.object({
 
 function toRequest(request: ApiRequest<unknown, unknown, z.infer<typeof searchBody>>): RetrievalRequest {
   const { body, caller, baseUrl, startedAtMs, signal } = request;
-  const { query, filters, k, min_score: minScore, ranking } = body;
-  const asked = { query, filter: filters.filter, k, minScore, ranking };
+  const { query, filters, k, min_score: minScore, ranking, rerank } = body;
+  const asked = { query, filter: filters.filter, k, minScore, ranking, rerank };
   return { callerId: caller.id, baseUrl, startedAtMs, signal, ...asked };
 }
 
@@ -89,12 +93,13 @@ const chunksRoute = (retrieval: Retrieval) =>
     summary: 'Find the chunks that fit a query best',
     description: 'Returns at most `k` chunks, best first, of documents that the caller may read.',
     request: { body: searchBody },
-    responses: { 200: z.array(chunkResult) },
+    responses: { 200: z.array(chunkResult), 400: errorBody },
     examples: retrieveChunksExamples,
     handle: async (request, reply) => {
       const found = await retrieval.chunks(toRequest(request));
-      if (found.type === 'stream') return reply.items(found.items, viewChunk);
-      return reply.json(200, found.items.map(viewChunk));
+      const headers = rerankHeaders(found.rerank);
+      if (found.type === 'stream') return reply.items(found.items, viewChunk, headers);
+      return reply.json(200, found.items.map(viewChunk), headers);
     },
   });
 
@@ -105,10 +110,12 @@ const documentsRoute = (retrieval: Retrieval) =>
     summary: 'Find the documents that fit a query best',
     description: 'Returns at most `k` documents, best first, each with the score of its best chunk.',
     request: { body: searchBody },
-    responses: { 200: z.array(documentResult) },
+    responses: { 200: z.array(documentResult), 400: errorBody },
     examples: retrieveDocumentsExamples,
-    handle: async (request, reply) =>
-      reply.items(await retrieval.documents(toRequest(request)), viewFoundDocument),
+    handle: async (request, reply) => {
+      const found = await retrieval.documents(toRequest(request));
+      return reply.items(found.items, viewFoundDocument, rerankHeaders(found.rerank));
+    },
   });
 
 const queryRoute = (query: CompletionService) =>
@@ -120,13 +127,17 @@ const queryRoute = (query: CompletionService) =>
       'Completes over the chunks that fit the query best, and names them as its sources. With `stream`, the answer ' +
       'comes as server-sent events: one for each piece of text, then one with the usage and the sources.',
     request: { body: queryBody },
-    responses: { 200: completion },
+    responses: { 200: completion, 400: errorBody },
     examples: queryExamples,
     events: completionEvent,
     handle: async (request, reply) => {
       const { max_tokens: maxTokens, temperature, stream } = request.body;
       const asked = { ...toRequest(request), maxTokens, temperature };
-      if (stream) return reply.events(query.stream(asked), viewEvent);
-      return reply.json(200, viewCompletion(await query.complete(asked)));
+      if (stream) {
+        const { events, rerank } = await query.stream(asked);
+        return reply.events(events, viewEvent, rerankHeaders(rerank));
+      }
+      const answer = await query.complete(asked);
+      return reply.json(200, viewCompletion(answer), rerankHeaders(answer.rerank));
     },
   });

@@ -13,9 +13,9 @@ export const usesLocalModels = (settings: Settings): boolean =>
  * may name.
  */
 export function needsModelsProcess(settings: Settings): boolean {
-  const { embedder, completer, caches, models } = settings;
+  const { embedder, completer, reranker, caches, models } = settings;
   if (models.url !== '') return false;
-  if (embedder === 'local' || completer === 'local' || caches.engine === 'llama') return true;
+  if ([embedder, completer, reranker].includes('local') || caches.engine === 'llama') return true;
   return caches.engine === 'auto' && hasModelFiles(modelsDirectoryOf(settings));
 }
 

@@ -84,7 +84,7 @@ async function replacedOf(gone: readonly Candidate[], check: CheckCandidates): P
 }
 
 /** Whether a document serves a generation of which there is no candidate, so that neither its old nor its new hits are there. */
-function wasOvertaken(candidates: readonly Candidate[], dropped: readonly Dropped[]): boolean {
+export function wasOvertaken(candidates: readonly Candidate[], dropped: readonly Dropped[]): boolean {
   if (dropped.length === 0) return false;
   const found = new Set(candidates.map(({ generation }) => generation));
   return dropped.some(({ servedBy }) => servedBy !== null && !found.has(servedBy));

@@ -191,6 +191,7 @@ export function readSettings({
     jwtSecretKeyPrevious: variable(env, 'JWT_SECRET_KEY_PREVIOUS'),
     localUriPassword: variable(env, 'LOCAL_URI_PASSWORD'),
     openaiApiKey: variable(env, 'OPENAI_API_KEY'),
+    rerankerApiKey: variable(env, 'RERANKER_API_KEY'),
   };
   const broken = settingsRules
     // Nothing is known about what an unreadable file meant to set.

@@ -1,4 +1,5 @@
 import { isLoopbackHost } from './loopback.js';
+import { cohereUrl } from './reranking.js';
 import type { Settings } from './schema.js';
 import { openaiUrl } from './providers.js';
 
@@ -94,12 +95,32 @@ export const settingsRules: readonly Rule[] = [
     }),
   },
   {
+    names: ['reranker', 'reranking.model'],
+    broken: ({ reranker, reranking }) => reranker === 'local' && reranking.model === '',
+    problem: () => ({
+      setting: 'reranking.model',
+      value: '""',
+      allowed:
+        'needed with reranker = "local": the name of a file that `quire models pull` has put into models.dir',
+    }),
+  },
+  {
     names: ['models.host', 'models.token'],
     broken: ({ models }) => !isLoopbackHost(models.host) && models.token === '',
     problem: ({ models }) => ({
       setting: 'models.token',
       value: '""',
       allowed: `needed where models.host is no loopback address: it is ${JSON.stringify(models.host)}`,
+    }),
+  },
+  {
+    names: ['reranker', 'reranking.base_url'],
+    broken: ({ reranker, reranking, rerankerApiKey }) =>
+      reranker === 'http' && reranking.baseUrl === cohereUrl && rerankerApiKey === null,
+    problem: () => ({
+      setting: 'reranker',
+      value: '"http"',
+      allowed: 'needs RERANKER_API_KEY, or reranking.base_url of a provider that asks for no key',
     }),
   },
   {

@@ -3,6 +3,7 @@ import { choice, flag, settingNotes, type SettingNote } from './setting-kinds.js
 import { queryEngine } from './query-engine.js';
 import { caches, models } from './models.js';
 import { completion, embedding } from './providers.js';
+import { reranking } from './reranking.js';
 import { s3 } from './s3.js';
 import { admin, api, chunk, ingest, log, metrics, redis, search, usage, workers } from './sections.js';
 
@@ -25,6 +26,11 @@ export const fileSettingsSchema = z.strictObject({
     'builtin',
     'What answers questions: `local` is a model file, in a process of its own.',
   ),
+  reranker: choice(
+    ['none', 'http', 'local'],
+    'none',
+    'What reranks hits for requests with `rerank`: `local` is a model file, in a process of its own.',
+  ),
   objectStorage: choice(
     ['disk', 's3'],
     'disk',
@@ -38,6 +44,7 @@ export const fileSettingsSchema = z.strictObject({
   embedding: embedding.prefault({}),
   completion: completion.prefault({}),
   search: search.prefault({}),
+  reranking: reranking.prefault({}),
   queryEngine: queryEngine.prefault({}),
   models: models.prefault({}),
   caches: caches.prefault({}),
@@ -58,6 +65,7 @@ export interface EnvironmentSettings {
   readonly jwtSecretKeyPrevious: string | null;
   readonly localUriPassword: string | null;
   readonly openaiApiKey: string | null;
+  readonly rerankerApiKey: string | null;
 }
 
 export type Settings = FileSettings & EnvironmentSettings;

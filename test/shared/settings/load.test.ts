@@ -158,6 +158,23 @@ describe('reading settings', () => {
     expect(namesOf({ toml: `${toml}[${section}]\nbase_url = "http://127.0.0.1:1/v1"` })).toEqual([]);
   });
 
+  test('a reranker over http needs a key or another address', () => {
+    const toml = 'reranker = "http"\n';
+    expect(problemsOf({ toml })).toEqual([
+      { setting: 'reranker', value: '"http"', allowed: expect.stringContaining('RERANKER_API_KEY') },
+    ]);
+    expect(accepted({ toml, env: { RERANKER_API_KEY: 'key' } })).toMatchObject({
+      reranker: 'http',
+      rerankerApiKey: 'key',
+      reranking: { candidates: 50, deadlineMilliseconds: 2_000, scores: 'probability' },
+    });
+    const elsewhere = `${toml}[reranking]\nbase_url = "http://127.0.0.1:1"`;
+    expect(accepted({ toml: elsewhere })).toMatchObject({ rerankerApiKey: null });
+    expect(
+      namesOf({ toml: `${elsewhere}\ncandidates = 1001\nscores = "raw"\ndeadline_milliseconds = 0` }),
+    ).toEqual(['reranking.scores', 'reranking.candidates', 'reranking.deadline_milliseconds']);
+  });
+
   test('s3 needs a bucket, and both halves of a key or none', () => {
     const toml = 'object_storage = "s3"\n';
     expect(namesOf({ toml })).toEqual(['s3.bucket']);

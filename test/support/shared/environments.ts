@@ -52,3 +52,15 @@ export const EMBEDDING = {
   },
   providedBy: 'QUIRE_EMBEDDING_BASE_URL',
 } as const;
+
+/** With a provider of scores for reranking. */
+export const RERANKING = {
+  env: {
+    QUIRE_RERANKER: 'http',
+    RERANKER_API_KEY: 'key of the reranker',
+    QUIRE_RERANKING_CANDIDATES: '8',
+    QUIRE_RERANKING_MAX_DOCUMENTS: '5',
+    QUIRE_RERANKING_DEADLINE_MILLISECONDS: '1500',
+  },
+  providedBy: 'QUIRE_RERANKING_BASE_URL',
+} as const;

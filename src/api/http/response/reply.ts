@@ -115,6 +115,7 @@ export interface Replies<Declared extends Responses, Events extends z.ZodType = 
   items<Item>(
     items: AsyncIterable<Item>,
     view: (item: Item) => ItemOf<Declared>,
+    headers?: Readonly<Record<string, string>>,
   ): ItemsReply<ItemOf<Declared>>;
   /** Lines of JSON, each an item of the declared list. */
   lines(
@@ -125,6 +126,7 @@ export interface Replies<Declared extends Responses, Events extends z.ZodType = 
   events<Event>(
     events: AsyncIterable<Event>,
     view: (event: Event) => z.output<Events>,
+    headers?: Readonly<Record<string, string>>,
   ): EventsReply<z.output<Events>>;
   /** `view` must not reference any part of the request's body. */
   pending<Value>(
@@ -140,19 +142,21 @@ export const reply = {
     body: unknown,
     headers: Readonly<Record<string, string>> = {},
   ): JsonReply<number, unknown> => ({ type: 'json', status, body, headers }),
-  items: <Item>(items: AsyncIterable<Item>, view: (item: Item) => unknown): ItemsReply<unknown> => ({
-    type: 'items',
-    items: mapIterable(items, view),
-  }),
+  items: <Item>(
+    items: AsyncIterable<Item>,
+    view: (item: Item) => unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): ItemsReply<unknown> => ({ type: 'items', items: mapIterable(items, view), headers }),
   lines: (
     status: number,
     lines: AsyncIterable<readonly unknown[]>,
     headers: Readonly<Record<string, string>> = {},
   ): LinesReply<unknown> => ({ type: 'lines', status, lines, headers }),
-  events: <Event>(events: AsyncIterable<Event>, view: (event: Event) => unknown): EventsReply<unknown> => ({
-    type: 'events',
-    events: mapIterable(events, view),
-  }),
+  events: <Event>(
+    events: AsyncIterable<Event>,
+    view: (event: Event) => unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): EventsReply<unknown> => ({ type: 'events', events: mapIterable(events, view), headers }),
   pending: <Value>(
     { heldBytes, settled }: Waiting<Value>,
     view: (value: Value) => ApiReply,

@@ -9,6 +9,7 @@ export const MESSAGES = {
   none: 'none is not an allowed value',
   integer: 'value is not a valid integer',
   float: 'value is not a valid float',
+  bool: 'value could not be parsed to a boolean',
   dict: 'value is not a valid dict',
   json: 'Invalid JSON',
   surrogate: 'string holds half of a surrogate pair',
@@ -21,6 +22,7 @@ export const SURROGATE = 'value_error.str.surrogate';
 const TYPES: ReadonlyMap<string, string> = new Map([
   [MESSAGES.integer, 'type_error.integer'],
   [MESSAGES.float, 'type_error.float'],
+  [MESSAGES.bool, 'type_error.bool'],
   [MESSAGES.dict, 'type_error.dict'],
   [MESSAGES.json, 'value_error.jsondecode'],
   [MESSAGES.surrogate, SURROGATE],
@@ -82,7 +84,7 @@ function describeType(expected: string, message: string): Failure {
     case 'number':
       return { msg: MESSAGES.float, type: 'type_error.float' };
     case 'boolean':
-      return { msg: 'value could not be parsed to a boolean', type: 'type_error.bool' };
+      return { msg: MESSAGES.bool, type: 'type_error.bool' };
     case 'array':
       return { msg: 'value is not a valid list', type: 'type_error.list' };
     case 'object':

@@ -1,10 +1,15 @@
 import { handover, HANDOVER_ID, lease, LEASE_ID, leaseText } from './story.js';
 
 const search = { query: 'How much is the rent?', filters: { kind: 'lease' }, k: 2, min_score: 0.2 };
+/** Of a request with `rerank: true`. */
+const noReranker = {
+  detail: 'There is no reranker: `rerank` needs the setting `reranker` of the service, which is "none"',
+};
 
 export const retrieveChunksExamples = {
-  body: { ...search, ranking: 'lexical' as const },
+  body: { ...search, ranking: 'lexical' as const, rerank: false },
   responses: {
+    400: noReranker,
     200: [
       {
         content: leaseText,
@@ -23,6 +28,7 @@ export const retrieveChunksExamples = {
 export const retrieveDocumentsExamples = {
   body: { query: 'Which window does not close?', k: 2, min_score: 0.2 },
   responses: {
+    400: noReranker,
     200: [
       {
         score: 0.75,
@@ -50,6 +56,7 @@ const outcome = {
 export const queryExamples = {
   body: { ...search, max_tokens: 200, temperature: 0, stream: false },
   responses: {
+    400: noReranker,
     200: {
       completion:
         'Extracted from the documents (no language model is configured):\n\n' +

@@ -1,13 +1,13 @@
 import { PromptTooLongError } from '../../../shared/errors.js';
 import { fitPrompt } from '../../../shared/models/prompt.js';
-import type { Completer, CompletionEvent, Passage } from '../../../shared/ports.js';
+import type { Completer, CompletionEvent, Passage, Prompt } from '../../../shared/ports.js';
 import type { Hit } from '../../../shared/search/hit.js';
-import type { Search } from '../../../shared/search/search.js';
 import type { AccountedRequest, Accounting } from '../usage-accounting.js';
 import type { AnswerMemory, Lease } from '../answer-memory/answer-memory.js';
 import { heldSize } from '../answer-memory/memory-estimate.js';
-import { searchMetadata, type RetrievalRequest } from './retrieval.js';
-import { hitsWanted, searchWithinMemory } from './search-within-memory.js';
+import { findHits, hitsWanted, type FindHitsParts } from './find-hits.js';
+import { withRerank } from './rerank-usage.js';
+import { held, searchMetadata, type RetrievalRequest, type WithRerank } from './retrieval.js';
 
 export interface QueryRequest extends RetrievalRequest {
   readonly maxTokens?: number | undefined;
@@ -31,17 +31,21 @@ export interface QueryEnd {
 export type QueryEvent =
   { readonly type: 'token'; readonly text: string } | ({ readonly type: 'end' } & QueryEnd);
 
-export interface Completion extends QueryEnd {
+export interface Completion extends QueryEnd, WithRerank {
   readonly completion: string;
+}
+
+export interface CompletionStream extends WithRerank {
+  readonly events: AsyncIterable<QueryEvent>;
 }
 
 export interface CompletionService {
   complete(request: QueryRequest): Promise<Completion>;
-  stream(request: QueryRequest): AsyncIterable<QueryEvent>;
+  /** Where reranking is asked for, it is over when the stream is there, so that what became of it can be told first. */
+  stream(request: QueryRequest): Promise<CompletionStream>;
 }
 
-interface Dependencies {
-  readonly search: Search;
+interface Dependencies extends FindHitsParts {
   readonly completer: Completer;
   readonly accounting: Accounting;
   readonly memory: AnswerMemory;
@@ -53,24 +57,43 @@ interface Dependencies {
 export function createCompletions(parts: Dependencies): CompletionService {
   const { accounting } = parts;
   return {
-    complete: (request) =>
-      accounting.run(accounted(request), async () => {
-        let completion = '';
-        for await (const event of answer(parts, request)) {
-          if (event.type === 'token') completion += event.text;
-          else {
-            const { type: _, ...end } = event;
-            return { result: { completion, ...end }, tokens: tokensOf(end) };
-          }
-        }
-        throw new Error('the stream of the completer ended without its last event');
-      }),
+    complete: async (request) => {
+      const asked = accounted(request);
+      const completion = await accounting.begin(asked, () => completeWhole(parts, request));
+      const counted = withRerank(asked, tokensOf(completion), completion.rerank);
+      await accounting.succeed(counted.request, counted.tokens);
+      return completion;
+    },
 
-    stream: (request) =>
-      accounting.stream(accounted(request), answer(parts, request), (event) =>
-        event.type === 'end' ? tokensOf(event) : null,
-      ),
+    stream: async (request) => {
+      const asked = accounted(request);
+      const tokensOfLast = (event: QueryEvent) => (event.type === 'end' ? tokensOf(event) : null);
+      if (request.rerank === null)
+        return { rerank: null, events: accounting.stream(asked, answer(parts, request), tokensOfLast) };
+      const prepared = await accounting.begin(asked, () => prepare(parts, request));
+      const { rerank } = prepared;
+      const counted = withRerank(asked, 0, rerank);
+      const events = accounting.stream(counted.request, completePrompt(parts, request, prepared), (event) => {
+        const tokens = tokensOfLast(event);
+        return tokens === null ? null : tokens + counted.tokens;
+      });
+      // A stream that nobody begins to read gives its memory back, too.
+      return { rerank, events: held(events, prepared.lease) };
+    },
   };
+}
+
+async function completeWhole(parts: Dependencies, request: QueryRequest): Promise<Completion> {
+  const prepared = await prepare(parts, request);
+  let completion = '';
+  for await (const event of generate(parts, request, prepared)) {
+    if (event.type === 'token') completion += event.text;
+    else {
+      const { type: _, ...end } = event;
+      return { completion, rerank: prepared.rerank, ...end };
+    }
+  }
+  throw new Error('the stream of the completer ended without its last event');
 }
 
 function accounted(request: QueryRequest): AccountedRequest {
@@ -81,50 +104,56 @@ function accounted(request: QueryRequest): AccountedRequest {
 const tokensOf = ({ promptTokens, completionTokens }: QueryEnd) => promptTokens + completionTokens;
 
 async function* answer(parts: Dependencies, request: QueryRequest): AsyncGenerator<QueryEvent> {
-  const lease = await parts.memory.reserve(hitsWanted(request));
+  yield* generate(parts, request, await prepare(parts, request));
+}
+
+interface Prepared extends WithRerank {
+  readonly prompt: Prompt;
+  readonly maxTokens: number;
+  readonly sources: readonly Source[];
+  /** For the memory that these take. */
+  readonly lease: Lease;
+}
+
+async function prepare(parts: Dependencies, request: QueryRequest): Promise<Prepared> {
+  const lease = await parts.memory.reserve(hitsWanted(parts, { ...request, per: 'chunk' }));
   try {
-    const found = await findPassages(parts.search, request, lease);
+    const found = await findPrompt(parts, request, lease);
     // The result does not matter: there was room for the hits, and the prompt is at most slightly larger than they are.
-    lease.resize(heldSize(found.passages) + heldSize(found.sources));
-    yield* completeFitting(parts, request, found);
-  } finally {
+    lease.resize(heldSize(found.prompt) + heldSize(found.sources));
+    return { ...found, lease };
+  } catch (error) {
     lease.release();
+    throw error;
   }
 }
 
-interface FoundPassages {
-  readonly passages: readonly Passage[];
-  readonly sources: readonly Source[];
+/** Completes, and gives the memory back at the end. */
+function generate(parts: Dependencies, request: QueryRequest, prepared: Prepared): AsyncIterable<QueryEvent> {
+  return held(completePrompt(parts, request, prepared), prepared.lease);
 }
 
 /** A model whose tokenizer makes more tokens than ours refuses a prompt that should fit: it gets a shorter one. */
 const MAX_ATTEMPTS = 5;
 const SHORTER = 0.75;
 
-/** Completes over the passages that fit the window by the model's own count. */
-async function* completeFitting(
-  { completer, countTokens, defaultMaxTokens }: Dependencies,
-  request: QueryRequest,
-  { passages, sources }: FoundPassages,
+async function* completePrompt(
+  { completer, countTokens }: Dependencies,
+  { callerId, temperature, signal }: QueryRequest,
+  { prompt: first, maxTokens: firstMaxTokens, sources }: Prepared,
 ): AsyncGenerator<QueryEvent> {
-  const { callerId, temperature, signal } = request;
-  const maxWanted = request.maxTokens ?? defaultMaxTokens;
+  let fitted = { prompt: first, maxTokens: firstMaxTokens };
   for (let [attempt, contextWindow] = [1, completer.contextWindow]; ; attempt += 1) {
-    const whole = { question: request.query, passages };
-    const { prompt, maxTokens } = await fitPrompt(whole, {
-      contextWindow,
-      maxTokens: maxWanted,
-      countTokens,
-    });
-    const used = sources.slice(0, prompt.passages.length);
+    const { prompt, maxTokens } = fitted;
     try {
       for await (const event of completer.complete(prompt, { callerId, maxTokens, temperature, signal }))
-        yield toQueryEvent(event, used);
+        yield toQueryEvent(event, sources.slice(0, prompt.passages.length));
       return;
     } catch (error) {
       // It is thrown before the first event.
       if (!(error instanceof PromptTooLongError) || attempt === MAX_ATTEMPTS) throw error;
       contextWindow = Math.floor(contextWindow * SHORTER);
+      fitted = await fitPrompt(prompt, { contextWindow, maxTokens, countTokens });
     }
   }
 }
@@ -135,11 +164,26 @@ function toQueryEvent(event: CompletionEvent, sources: readonly Source[]): Query
   return { type: 'end', finishReason, promptTokens, completionTokens, sources };
 }
 
+/** Searches, and makes a prompt of the passages that fit. The others are not held during the completion. */
+async function findPrompt(parts: Dependencies, request: QueryRequest, lease: Lease) {
+  const { completer, countTokens, defaultMaxTokens } = parts;
+  const { passages, sources, rerank } = await findPassages(parts, request, lease);
+  const { prompt, maxTokens } = await fitPrompt(
+    { question: request.query, passages },
+    {
+      contextWindow: completer.contextWindow,
+      maxTokens: request.maxTokens ?? defaultMaxTokens,
+      countTokens,
+    },
+  );
+  return { prompt, maxTokens, rerank, sources: sources.slice(0, prompt.passages.length) };
+}
+
 /** Searches for passages. Chunks with a score of zero share nothing with the question and are left out. */
-async function findPassages(search: Search, request: QueryRequest, lease: Lease): Promise<FoundPassages> {
-  const found = await searchWithinMemory(search, { ...request, per: 'chunk' }, lease);
-  const hits = found.filter(({ score }) => score > 0);
-  return { passages: hits.map(toPassage), sources: hits.map(toSource) };
+async function findPassages(parts: Dependencies, request: QueryRequest, lease: Lease) {
+  const found = await findHits(parts, { ...request, per: 'chunk' }, lease);
+  const hits = found.hits.filter(({ score }) => score > 0);
+  return { passages: hits.map(toPassage), sources: hits.map(toSource), rerank: found.rerank };
 }
 
 function toPassage({ record, number, content }: Hit): Passage {

@@ -4,14 +4,16 @@ import type { Filter } from '../../../shared/filters/parse.js';
 import type { Ranking } from '../../../shared/search/ranking.js';
 import type { Hit } from '../../../shared/search/hit.js';
 import type { SearchRequest } from '../../../shared/search/request.js';
-import type { Search } from '../../../shared/search/search.js';
+import type { RerankReport, RerankWish } from '../../../shared/search/reranking/reranked-search.js';
 import type { AccountedRequest, Accounting } from '../usage-accounting.js';
 import type { DownloadUrl } from '../documents/downloads.js';
 import { MAX_HELD_BYTES, type SourceTexts } from '../documents/source-text.js';
 import type { AnswerMemory, Lease } from '../answer-memory/answer-memory.js';
 import { areSmall, giveOut, MAX_BYTES_AT_ONCE, toFoundChunk, type FoundChunk } from './found-chunks.js';
 import { readFoundDocuments, type DocumentHit, type FoundDocument } from './found-documents.js';
-import { hitsWanted, searchWithinMemory } from './search-within-memory.js';
+import { findHits, hitsWanted, type FindHitsParts, type FoundHits } from './find-hits.js';
+import { withRerank } from './rerank-usage.js';
+import { bytesOf } from './search-within-memory.js';
 import { onStreamEnd } from '../stream-end.js';
 
 /** A validated search and its caller. */
@@ -26,22 +28,32 @@ export interface RetrievalRequest {
   readonly minScore: number;
   /** Undefined when the ranking of the settings applies. */
   readonly ranking: Ranking | undefined;
+  /** Null when hits are to stay in their first order. */
+  readonly rerank: RerankWish | null;
 }
 
 /** What a search found: all of it where it is small, and else one by one. */
-export type Found<Item> =
-  | { readonly type: 'whole'; readonly items: readonly Item[] }
-  | { readonly type: 'stream'; readonly items: AsyncIterable<Item> };
+export type Found<Item> = WithRerank &
+  (
+    | { readonly type: 'whole'; readonly items: readonly Item[] }
+    | { readonly type: 'stream'; readonly items: AsyncIterable<Item> }
+  );
+
+export interface WithRerank {
+  /** What became of reranking; null where it was not asked for. */
+  readonly rerank: RerankReport | null;
+}
+
+type FoundDocuments = WithRerank & { readonly items: AsyncIterable<FoundDocument> };
 
 export interface Retrieval {
   /** Finds chunks, with their records as of the end of the search. */
   chunks(request: RetrievalRequest): Promise<Found<FoundChunk>>;
   /** Finds documents. They are read with their whole text and yielded one by one. */
-  documents(request: RetrievalRequest): Promise<AsyncIterable<FoundDocument>>;
+  documents(request: RetrievalRequest): Promise<FoundDocuments>;
 }
 
-interface Dependencies {
-  readonly search: Search;
+interface Dependencies extends FindHitsParts {
   readonly accounting: Accounting;
   readonly memory: AnswerMemory;
   readonly records: Records;
@@ -56,21 +68,26 @@ export function createRetrieval(parts: Dependencies): Retrieval {
     chunks: async (request) => {
       const accounted = accountedSearch('retrieve_chunks', request);
       const tokens = parts.countTokens(request.query);
-      const along = accounting.along(accounted, { tokens, maxBytes: bytesAtOnce(request) });
+      // What reranking takes is not known when the hits are read.
+      const along =
+        request.rerank === null
+          ? accounting.along(accounted, { tokens, maxBytes: bytesAtOnce(request) })
+          : undefined;
       const find = () => findChunks(parts, { ...request, event: along });
       const found = await accounting.begin(accounted, find, along);
-      if (along.isAppended) return found;
-      if (found.type === 'stream') {
-        return { type: 'stream', items: accounting.list(accounted, found.items, tokens) };
-      }
-      await accounting.succeed(accounted, tokens);
+      if (along?.isAppended === true) return found;
+      const counted = withRerank(accounted, tokens, found.rerank);
+      if (found.type === 'stream')
+        return { ...found, items: accounting.list(counted.request, found.items, counted.tokens) };
+      await accounting.succeed(counted.request, counted.tokens);
       return found;
     },
     documents: async (request) => {
       const accounted = accountedSearch('retrieve_docs', request);
       const tokens = parts.countTokens(request.query);
       const found = await accounting.begin(accounted, () => findDocuments(parts, request));
-      return accounting.list(accounted, found, tokens);
+      const counted = withRerank(accounted, tokens, found.rerank);
+      return { ...found, items: accounting.list(counted.request, found.items, counted.tokens) };
     },
   };
 }
@@ -84,46 +101,43 @@ function accountedSearch(
 }
 
 /** Chunks up to this size need no more memory than is reserved, and are sent at once. Nothing can keep them from that. */
-const bytesAtOnce = (request: RetrievalRequest): number =>
-  Math.min(hitsWanted(request).bytes, MAX_BYTES_AT_ONCE);
+const bytesAtOnce = ({ k }: RetrievalRequest): number =>
+  Math.min(bytesOf({ hits: k, copies: 1 }), MAX_BYTES_AT_ONCE);
 
 /** Few chunks hold no memory any more: less of them is sent at once than a connection may hold unsent. */
 function findChunks(
   parts: Dependencies,
   request: RetrievalRequest & Pick<SearchRequest, 'event'>,
 ): Promise<Found<FoundChunk>> {
-  return searchFor<Found<FoundChunk>>(parts, { ...request, per: 'chunk' }, (hits, lease) => {
+  return searchFor<Found<FoundChunk>>(parts, { ...request, per: 'chunk' }, ({ hits, rerank }, lease) => {
     const items = hits.map((hit) => toFoundChunk(hit, parts.downloadUrl(hit.record, request)));
     if (!areSmall(items))
-      return Promise.resolve({ type: 'stream', items: held(giveOut(items, lease), lease) });
+      return Promise.resolve({ type: 'stream', rerank, items: held(giveOut(items, lease), lease) });
     lease.release();
     // A client that has left by now gets nothing, which makes the operation an error.
     request.signal.throwIfAborted();
-    return Promise.resolve({ type: 'whole', items });
+    return Promise.resolve({ type: 'whole', rerank, items });
   });
 }
 
-function findDocuments(
-  parts: Dependencies,
-  request: RetrievalRequest,
-): Promise<AsyncIterable<FoundDocument>> {
-  return searchFor(parts, { ...request, per: 'document' }, async (hits, lease) => {
+function findDocuments(parts: Dependencies, request: RetrievalRequest): Promise<FoundDocuments> {
+  return searchFor(parts, { ...request, per: 'document' }, async ({ hits, rerank }, lease) => {
     const found = hits.flatMap(toDocumentHit);
     const bytes = found.length * FOUND_BYTES + longestText(found);
     await lease.exchange({ bytes, signal: request.signal, isSent: false });
-    return held(readFoundDocuments(parts, found, request), lease);
+    return { rerank, items: held(readFoundDocuments(parts, found, request), lease) };
   });
 }
 
 /** Searches within memory that `give` passes on with what it makes of the hits. It is released here if that fails. */
 async function searchFor<Given>(
-  { search, memory }: Dependencies,
-  request: SearchRequest & { readonly signal: AbortSignal },
-  give: (hits: readonly Hit[], lease: Lease) => Promise<Given>,
+  parts: Dependencies,
+  request: RetrievalRequest & SearchRequest,
+  give: (found: FoundHits, lease: Lease) => Promise<Given>,
 ): Promise<Given> {
-  const lease = await memory.reserve(hitsWanted(request));
+  const lease = await parts.memory.reserve(hitsWanted(parts, request));
   try {
-    return await give(await searchWithinMemory(search, request, lease), lease);
+    return await give(await findHits(parts, request, lease), lease);
   } catch (error) {
     lease.release();
     throw error;
@@ -131,7 +145,7 @@ async function searchFor<Given>(
 }
 
 /** Holds memory until the last item was taken or the reader has left. */
-function held<Item>(items: AsyncIterable<Item>, lease: Lease): AsyncIterable<Item> {
+export function held<Item>(items: AsyncIterable<Item>, lease: Lease): AsyncIterable<Item> {
   return onStreamEnd(items, () => {
     lease.release();
     return Promise.resolve();

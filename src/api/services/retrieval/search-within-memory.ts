@@ -1,7 +1,6 @@
 import type { Hit } from '../../../shared/search/hit.js';
 import type { SearchRequest } from '../../../shared/search/request.js';
-import type { Search } from '../../../shared/search/search.js';
-import type { Lease, Wanted } from '../answer-memory/answer-memory.js';
+import type { Lease } from '../answer-memory/answer-memory.js';
 import { heldSize } from '../answer-memory/memory-estimate.js';
 
 /** Memory that is reserved for a hit before its size is known. Few hits are larger. */
@@ -9,33 +8,35 @@ const HIT_BYTES = 16 * 1024;
 /** What a hit takes besides its text and metadata. */
 const OWN_BYTES = 1_000;
 
-export const hitsWanted = ({
-  callerId,
-  k,
-  signal,
-}: Pick<SearchRequest, 'callerId' | 'k' | 'signal'>): Wanted => ({
-  callerId,
-  signal,
-  bytes: k * HIT_BYTES,
-});
+/** What a search holds at once. */
+export interface Expected {
+  /** The most hits. */
+  readonly hits: number;
+  /** How many times each of them. */
+  readonly copies: number;
+}
+
+/** The memory that is reserved for it. */
+export const bytesOf = ({ hits, copies }: Expected): number => hits * copies * HIT_BYTES;
 
 /**
- * Searches within a lease, which must be of the size that `hitsWanted` returns. Hits that turn out larger than the room
+ * Searches within a lease, which must be of the size of what is expected. Hits that turn out larger than the room
  * that is left are dropped, and the search is repeated when there is enough room.
  * @throws UnavailableError when no room becomes free in time
  */
-export async function searchWithinMemory(
-  search: Search,
+export async function searchWithinMemory<Found>(
+  search: (request: SearchRequest) => Promise<Found>,
   request: SearchRequest,
-  lease: Lease,
-): Promise<Hit[]> {
-  const { k, signal } = request;
-  for (let wanted = k * HIT_BYTES; ;) {
+  { lease, expected }: { readonly lease: Lease; readonly expected: Expected },
+): Promise<Found> {
+  const { signal } = request;
+  for (let wanted = bytesOf(expected); ;) {
     const measure = createMeasure();
     const onHits = (hits: readonly Hit[]) => {
-      const bytes = measure(hits);
+      const bytes = expected.copies * measure(hits);
       // The remaining hits are expected to be as large, so that a search is repeated once or twice, not after each batch.
-      if (!lease.resize(Math.max(wanted, bytes))) throw new OutOfRoomError((bytes * k) / hits.length);
+      if (!lease.resize(Math.max(wanted, bytes)))
+        throw new OutOfRoomError((bytes * expected.hits) / hits.length);
     };
     try {
       return await search({ ...request, onHits });

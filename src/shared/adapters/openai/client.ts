@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI from 'openai';
 import { createDeadline, type Deadline } from '../../tools/deadline.js';
 import { toError, UnavailableError } from '../../errors.js';
-import { createBoundedFetch, MAX_LINE_BYTES, MAX_REPLY_BYTES } from './bounded-fetch.js';
+import { createBoundedFetch } from '../../provider-http/bounded-fetch.js';
 import {
   describeFailure,
   isTooLong,
@@ -36,6 +36,10 @@ interface OpenAIClient {
   translate(error: unknown, deadline: Deadline, signal?: AbortSignal): Error;
 }
 
+/** The largest usual reply has 2,048 vectors of 3,072 dimensions as decimal numbers: about 140 MB. */
+const MAX_REPLY_BYTES = 256 * 1024 * 1024;
+/** The maximum length of a line of an event stream. The client joins the pieces of a line again with each piece that arrives. */
+const MAX_LINE_BYTES = 1024 * 1024;
 const RETRIES = 2;
 const FIRST_WAIT_MILLISECONDS = 300;
 /** Longer waits are left to the queue or to the caller. */

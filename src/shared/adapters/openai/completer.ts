@@ -7,8 +7,9 @@ import type { Completer, CompletionEvent, CompletionOptions, Prompt } from '../.
 import { countLongText } from '../../text/token-budget.js';
 import { countTokens } from '../../text/token-count.js';
 import { toWellFormed } from '../../well-formed.js';
+import { BadReplyError } from '../../provider-http/bad-reply-error.js';
 import { createOpenAIClient, type OpenAIConnection } from './client.js';
-import { BadReplyError, RefusedError } from './provider-errors.js';
+import { RefusedError } from './provider-errors.js';
 
 interface OpenAICompleterOptions extends OpenAIConnection {
   readonly model: string;

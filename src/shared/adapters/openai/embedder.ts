@@ -5,8 +5,9 @@ import { IngestError, UnavailableError } from '../../errors.js';
 import type { CallOptions, Embedder, Embeddings } from '../../ports.js';
 import { cutToTokens } from '../../text/token-budget.js';
 import { countTokens } from '../../text/token-count.js';
+import { BadReplyError } from '../../provider-http/bad-reply-error.js';
 import { createOpenAIClient, type OpenAIConnection } from './client.js';
-import { BadReplyError, RefusedError } from './provider-errors.js';
+import { RefusedError } from './provider-errors.js';
 
 export interface OpenAIEmbedderOptions extends OpenAIConnection {
   readonly model: string;

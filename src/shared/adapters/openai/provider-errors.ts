@@ -1,4 +1,7 @@
 import { APIConnectionError, APIError } from 'openai';
+import { BadReplyError } from '../../provider-http/bad-reply-error.js';
+import { networkCause } from '../../provider-http/network-cause.js';
+import { parseRetryAfter } from '../../provider-http/retry-after.js';
 
 /** The provider understood the request and refused it (400, 413, 422). Sending it again would change nothing. */
 export class RefusedError extends Error {
@@ -18,14 +21,6 @@ export class RefusedError extends Error {
     this.status = status;
     this.parameters = parameters;
     this.isTooLong = isTooLong;
-  }
-}
-
-/** The provider's reply is not what it should be. The message quotes nothing of it. */
-export class BadReplyError extends Error {
-  constructor(problem: string) {
-    super(`the provider's reply ${problem}`);
-    this.name = 'BadReplyError';
   }
 }
 
@@ -76,16 +71,6 @@ function kindOf(
   return isTransient && shouldRetry !== 'false' ? 'transient' : 'misconfigured';
 }
 
-/** Reads `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC 9110, 10.2.3). In milliseconds. */
-function parseRetryAfter(headers: Headers, now: number): number | null {
-  const milliseconds = Number.parseFloat(headers.get('retry-after-ms') ?? '');
-  if (Number.isFinite(milliseconds)) return Math.max(0, milliseconds);
-  const value = headers.get('retry-after')?.trim() ?? '';
-  if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? null : Math.max(0, date - now);
-}
-
 /** Parameters that not all providers accept. Some servers name them only in the message. */
 const DISPUTED_PARAMETERS = [
   'encoding_format',
@@ -120,10 +105,4 @@ function describeNetworkError(error: unknown): Error {
   return new Error(
     `no usable answer from the provider (${error instanceof Error ? error.name : typeof error})`,
   );
-}
-
-function networkCause(error: unknown): Error | undefined {
-  const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  if (!(inner instanceof Error)) return undefined;
-  return 'code' in inner && typeof inner.code === 'string' ? new Error(inner.code) : new Error(inner.name);
 }

@@ -27,6 +27,7 @@ function setUp() {
   const usage = createUsage(world.redis);
   const retrieval = createRetrieval({
     memory: createAnswerMemory({ limitBytes: 64 * 1024 ** 2 }),
+    rerankedSearch: null,
     search: world.createSearch(index, createLexicalRanker()),
     accounting: createUsageAccounting(usage),
     // @NOTE searches of chunks read no documents
@@ -46,6 +47,7 @@ function setUp() {
       k: 10,
       minScore: 0.01,
       ranking: undefined,
+      rerank: null,
       ...more,
     });
   return { usage, find };

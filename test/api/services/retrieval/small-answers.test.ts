@@ -26,6 +26,7 @@ function setUp({ texts, metadata = {}, onFound, refuses = false }: World) {
   };
   const retrieval = createRetrieval({
     memory,
+    rerankedSearch: null,
     search: ({ onHits }) => {
       const hits = texts.map((content, number) => ({ record, number, content, score: 1 }));
       onHits?.(hits);
@@ -50,6 +51,7 @@ function setUp({ texts, metadata = {}, onFound, refuses = false }: World) {
     k: 10,
     minScore: 0,
     ranking: undefined,
+    rerank: null,
   };
   return { memory, events, controller, find: () => retrieval.chunks(request) };
 }

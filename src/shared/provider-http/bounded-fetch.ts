@@ -1,9 +1,4 @@
-import { BadReplyError } from './provider-errors.js';
-
-/** The largest usual reply has 2,048 vectors of 3,072 dimensions as decimal numbers: about 140 MB. */
-export const MAX_REPLY_BYTES = 256 * 1024 * 1024;
-/** The maximum length of a line of an event stream. The client joins the pieces of a line again with each piece that arrives. */
-export const MAX_LINE_BYTES = 1024 * 1024;
+import { BadReplyError } from './bad-reply-error.js';
 
 export interface ReplyLimits {
   readonly bytes: number;

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { jsonInteger, optionalNull } from './field-schemas.js';
+import { MESSAGES } from './validation-errors.js';
+
+const MAX_TOP_N = 1_000;
+
+const options = z.object(
+  { top_n: optionalNull(jsonInteger({ ge: 1, le: MAX_TOP_N })) },
+  { error: MESSAGES.bool },
+);
+
+const DESCRIPTION =
+  'Whether the best hits are scored anew by a model that reads query and text together (the setting `reranker`; 400 without ' +
+  'one). `score` is then that score, and `min_score` is held against it. `{"top_n": n}` does so too, and returns `n` ' +
+  'results at most. Where there are no such scores in time, the answer comes as without `rerank`; the header ' +
+  '`Quire-Rerank` says `applied`, or `skipped; reason=…`.';
+
+/** The field `rerank` of a JSON body; null where it is not wanted. */
+export const rerankWish = z
+  .preprocess((value) => (value === true ? {} : value === false ? null : value), options.nullish())
+  .transform((value) => (value ? { topN: value.top_n ?? null } : null))
+  .optional()
+  .transform((value) => value ?? null)
+  .meta({
+    override: {
+      description: DESCRIPTION,
+      default: false,
+      anyOf: [
+        { type: ['boolean', 'null'] },
+        {
+          type: 'object',
+          properties: { top_n: { type: ['integer', 'null'], minimum: 1, maximum: MAX_TOP_N } },
+        },
+      ],
+    },
+  });

@@ -1,0 +1,124 @@
+import { RerankError, toError } from '../../errors.js';
+import type { Reranker } from '../../ports.js';
+import { BadReplyError } from '../../provider-http/bad-reply-error.js';
+import { createBoundedFetch } from '../../provider-http/bounded-fetch.js';
+import { networkCause } from '../../provider-http/network-cause.js';
+import { parseRetryAfter } from '../../provider-http/retry-after.js';
+import { cutToTokens } from '../../text/token-budget.js';
+import { countTokens } from '../../text/token-count.js';
+import { toWellFormed } from '../../well-formed.js';
+import { readReply, type ScoreKind } from './read-reply.js';
+
+export interface HttpRerankerOptions {
+  /** Null for servers that need no key. */
+  readonly apiKey: string | null;
+  /** `/rerank` is added to it, such as `https://api.cohere.com/v2`. */
+  readonly baseUrl: string;
+  readonly model: string;
+  /**
+   * `documents`: `{model, query, documents, top_n}` (Cohere, Jina, vLLM, llama-server); `texts`: `{query, texts, truncate}`
+   * (text-embeddings-inference).
+   */
+  readonly protocol: 'documents' | 'texts';
+  readonly scores: ScoreKind;
+  readonly maxDocuments: number;
+  /** Longer texts are cut, for servers that would refuse them; 0: none is. */
+  readonly maxTextTokens: number;
+}
+
+/** A reply has some fields for each document. */
+const BYTES_A_RESULT = 1_024;
+/** Some servers send the documents back. JSON may write a character of two bytes with six. */
+const BYTES_A_BYTE_SENT = 4;
+const NOT_UNDERSTOOD = [400, 413, 422];
+
+/** Scores from any server of the common protocol. It asks for all of them, and follows no redirect. */
+export function createHttpReranker(options: HttpRerankerOptions): Reranker {
+  const { model, maxDocuments, maxTextTokens, scores: kind } = options;
+  const send = createSend(options);
+  const cut = (text: string) =>
+    toWellFormed(maxTextTokens > 0 ? cutToTokens(text, maxTextTokens, countTokens) : text);
+  return {
+    model,
+    limits: { documents: maxDocuments },
+    rerank: async (query, documents, { signal } = {}) => {
+      signal?.throwIfAborted();
+      if (documents.length === 0) return { scores: [], tokens: 0 };
+      if (documents.length > maxDocuments)
+        throw new RangeError(`more than ${String(maxDocuments)} documents in a request`);
+      const body = JSON.stringify(bodyOf(options, cut(query), documents.map(cut)));
+      try {
+        const response = await sendTwiceIfBroken(() => send(body, documents.length, signal), signal);
+        if (!response.ok) throw await refusal(response);
+        return readReply(await response.text(), { count: documents.length, kind });
+      } catch (error) {
+        throw signal?.aborted === true ? toError(signal.reason) : translate(error);
+      }
+    },
+  };
+}
+
+function bodyOf(
+  { protocol, model }: HttpRerankerOptions,
+  query: string,
+  documents: readonly string[],
+): Readonly<Record<string, unknown>> {
+  switch (protocol) {
+    case 'documents':
+      return { model, query, documents, top_n: documents.length };
+    case 'texts':
+      return { query, texts: documents, truncate: true };
+  }
+}
+
+function createSend({ apiKey, baseUrl }: HttpRerankerOptions) {
+  const url = `${baseUrl.replace(/\/$/, '')}/rerank`;
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json',
+    ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+  };
+  return (body: string, documents: number, signal: AbortSignal | undefined): Promise<Response> => {
+    const bytes = BYTES_A_RESULT * (documents + 1) + BYTES_A_BYTE_SENT * Buffer.byteLength(body);
+    const fetchBounded = createBoundedFetch({ bytes, lineBytes: Infinity });
+    return fetchBounded(url, { method: 'POST', headers, body, ...(signal ? { signal } : {}) });
+  };
+}
+
+/** A connection that was kept may have been closed just when the request went out, so that a new one is tried once. */
+async function sendTwiceIfBroken(
+  send: () => Promise<Response>,
+  signal: AbortSignal | undefined,
+): Promise<Response> {
+  try {
+    return await send();
+  } catch (error) {
+    if (signal?.aborted === true) throw error;
+    return send();
+  }
+}
+
+/** The error for an answer that is none. Its text is not read, because providers quote keys and documents. */
+async function refusal(response: Response): Promise<RerankError> {
+  const { status, headers } = response;
+  await response.body?.cancel();
+  const wait = parseRetryAfter(headers, Date.now());
+  return new RerankError(NOT_UNDERSTOOD.includes(status) ? 'refused' : 'unavailable', {
+    pauseSeconds: wait === null ? null : wait / 1_000,
+    cause: new Error(`the provider answered ${String(status)}`),
+  });
+}
+
+function translate(error: unknown): Error {
+  if (error instanceof RerankError) return error;
+  const cause = badReplyIn(error);
+  if (cause) return new RerankError('bad_reply', { cause });
+  // Messages may quote a header, and with it the key.
+  const failed = new Error('no usable answer from the provider', { cause: networkCause(error) });
+  return new RerankError('unavailable', { cause: failed });
+}
+
+function badReplyIn(error: unknown): BadReplyError | null {
+  if (error instanceof BadReplyError) return error;
+  return error instanceof Error && error.cause instanceof BadReplyError ? error.cause : null;
+}

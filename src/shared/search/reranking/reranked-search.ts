@@ -1,0 +1,131 @@
+import { at } from '../../at.js';
+import type { Reranking, RerankOutcome } from '../../models/reranking.js';
+import type { Candidate } from '../../ports.js';
+import { bestFirst } from '../best-first.js';
+import { addressOf, candidateOf } from '../candidates.js';
+import { createCheckCandidates, takeHits } from '../check-candidates.js';
+import type { Hit } from '../hit.js';
+import type { ReadHits } from '../read-hits.js';
+import type { SearchRequest } from '../request.js';
+import { wasOvertaken, type Search } from '../search.js';
+
+/** What a request says about reranking. */
+export interface RerankWish {
+  /** How many hits to return at most; null: no other bound than `k`. */
+  readonly topN: number | null;
+}
+
+/** What became of that. */
+export interface RerankReport {
+  readonly outcome: RerankOutcome;
+  /** Those that the provider counted. */
+  readonly tokens: number;
+}
+
+type RerankedRequest = Omit<SearchRequest, 'event'> & { readonly rerank: RerankWish };
+
+export interface RerankedSearch {
+  /** How many hits a search holds at once at most. */
+  hitsHeld(request: Pick<SearchRequest, 'k' | 'per'>): number;
+  /**
+   * Finds hits, has them scored anew, and returns the best by that score, which `minScore` is held against; or, where there are
+   * no such scores, the best in their first order.
+   * @throws UnavailableError when the provider of embeddings or the index cannot answer
+   */
+  search(request: RerankedRequest): Promise<{ readonly hits: Hit[]; readonly report: RerankReport }>;
+}
+
+interface Parts {
+  readonly search: Search;
+  readonly reranking: Reranking;
+  readonly readHits: ReadHits;
+}
+
+/** A search whose hits are replaced by others meanwhile begins again this often. */
+const MAX_RESTARTS = 1;
+
+/**
+ * Only hits go to the provider: their caller may read them by records that were read then. They are checked once more when
+ * the scores are there, since records may have changed in the meantime; the next best take the places of those that are gone.
+ */
+export function createRerankedSearch(parts: Parts): RerankedSearch {
+  const { search, reranking, readHits } = parts;
+  const width = ({ k }: Pick<SearchRequest, 'k'>) => Math.max(k, reranking.candidates);
+  return {
+    hitsHeld: (request) => width(request) + (request.per === 'document' ? request.k : 0),
+    search: async ({ rerank, ...asked }) => {
+      const request = { ...asked, k: Math.min(asked.k, rerank.topN ?? asked.k) };
+      if (!reranking.mayBegin(request.callerId))
+        return { hits: await search(request), report: { outcome: 'paused', tokens: 0 } };
+      const check = createCheckCandidates(readHits, request);
+      let milliseconds = reranking.deadlineMilliseconds;
+      for (let restarts = 0; ; restarts += 1) {
+        const scored = await findScored(parts, request, { width: width(asked), milliseconds });
+        const { candidates, report } = scored;
+        const { hits, dropped } = await takeHits(bestFirst(candidates, request), check, request);
+        if (restarts === MAX_RESTARTS || !wasOvertaken(candidates, dropped)) return { hits, report };
+        milliseconds = scored.millisecondsLeft;
+      }
+    },
+  };
+}
+
+interface Limits {
+  readonly width: number;
+  readonly milliseconds: number;
+}
+
+interface Scored {
+  readonly candidates: readonly Candidate[];
+  readonly report: RerankReport;
+  readonly millisecondsLeft: number;
+}
+
+/** Finds candidates and their last scores. The texts are not held when it is done. */
+async function findScored(
+  { search, reranking }: Parts,
+  request: SearchRequest,
+  { width, milliseconds }: Limits,
+): Promise<Scored> {
+  const { callerId, query, signal } = request;
+  const hits = await findWidely(search, request, width);
+  if (hits.length === 0)
+    return { candidates: [], report: { outcome: 'applied', tokens: 0 }, millisecondsLeft: milliseconds };
+  const startedAt = performance.now();
+  const documents = hits.map(({ content }) => content);
+  const reranked =
+    milliseconds > 0
+      ? await reranking.rerank({ callerId, query, documents, milliseconds, signal })
+      : ({ type: 'skipped', reason: 'timeout' } as const);
+  const millisecondsLeft = Math.max(0, milliseconds - (performance.now() - startedAt));
+  if (reranked.type === 'skipped') {
+    const report = { outcome: reranked.reason, tokens: 0 };
+    return { candidates: hits.map((hit) => toCandidate(hit, hit.score)), report, millisecondsLeft };
+  }
+  const { scores, tokens } = reranked;
+  const candidates = hits.map((hit, i) => toCandidate(hit, at(scores, i)));
+  return { candidates, report: { outcome: 'applied', tokens }, millisecondsLeft };
+}
+
+/**
+ * Finds the best hits in their first order, whatever they score there. Where those are of fewer documents than are wanted, the
+ * best chunks of further documents are added.
+ */
+async function findWidely(search: Search, request: SearchRequest, width: number): Promise<Hit[]> {
+  const wide = { ...request, minScore: 0, per: 'chunk', k: width } as const;
+  const hits = await search(wide);
+  const documents = new Set(hits.map(({ record }) => record.id));
+  if (request.per === 'chunk' || documents.size >= request.k || hits.length < width) return hits;
+  const known = new Set(hits.map((hit) => addressOf(toCandidate(hit, 0))));
+  const others = (found: readonly Hit[]) => found.filter((hit) => !known.has(addressOf(toCandidate(hit, 0))));
+  const onHits = (found: readonly Hit[]) => request.onHits?.([...hits, ...others(found)]);
+  const further = await search({ ...request, minScore: 0, per: 'document', onHits });
+  return [...hits, ...others(further)];
+}
+
+function toCandidate({ record, number }: Hit, score: number): Candidate {
+  const generation = record.published?.generation;
+  if (generation === undefined || generation === null)
+    throw new Error('a hit of a document that serves nothing');
+  return candidateOf({ documentId: record.id, generation, number }, score);
+}
