@@ -32,7 +32,7 @@ export function createEmbeddingModel({ model, contexts, window, turns }: Parts):
   return {
     embed: async (text, turn) => {
       const tokens = model.tokenize(text);
-      const parts = splitEvenly(tokens, window - FRAME_TOKENS);
+      const parts = splitEvenly(tokens, window - FRAME_TOKENS).map((part) => withBegin(model, part));
       const vectors: Float32Array[] = [];
       // One turn for each part: what is urgent does not wait for the end of a long text.
       for (const part of parts) vectors.push(await embedTokens(part, turn));
@@ -42,8 +42,13 @@ export function createEmbeddingModel({ model, contexts, window, turns }: Parts):
   };
 }
 
+/** The engine puts this token before texts of some vocabularies and forgets it for others, such as that of multilingual-e5. */
+function withBegin({ tokens: { bos, shouldPrependBosToken } }: LlamaModel, tokens: Token[]): Token[] {
+  return shouldPrependBosToken && bos !== null && tokens[0] !== bos ? [bos, ...tokens] : tokens;
+}
+
 /** Cuts a list into as few parts as fit, of lengths that differ by one at most. */
-export function splitEvenly<Item>(items: Item[], max: number): Item[][] {
+function splitEvenly<Item>(items: Item[], max: number): Item[][] {
   const count = Math.max(1, Math.ceil(items.length / max));
   return Array.from({ length: count }, (_, part) =>
     items.slice(Math.floor((part * items.length) / count), Math.floor(((part + 1) * items.length) / count)),
