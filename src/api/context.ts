@@ -27,6 +27,7 @@ import { openRedis } from '../shared/redis/open.js';
 import { createRankers, type Ranking } from '../shared/search/ranking.js';
 import { createReadHits } from '../shared/search/read-hits.js';
 import { createSearch, type Search } from '../shared/search/search.js';
+import { isRemoteEmbedder } from '../shared/settings/is-remote.js';
 import type { Settings } from '../shared/settings/schema.js';
 import { createDraftObjects } from '../shared/storage/draft-objects.js';
 import { createStorageMarker } from '../shared/storage/marker.js';
@@ -155,7 +156,7 @@ interface SearchParts {
 }
 
 function openSearch({ settings, logger, redis, index, embedder }: SearchParts): Search {
-  const isRemote = settings.embedder !== 'builtin';
+  const isRemote = isRemoteEmbedder(settings.embedder);
   const embedding = createEmbedding(embedder, { maxWaitMilliseconds: isRemote ? 20 : 0 });
   const { hybridWeight } = settings.search;
   const parts = {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { createBuiltinCompleter } from './adapters/builtin/completer.js';
 import { createBuiltinEmbedder } from './adapters/builtin/embedder.js';
+import { UnusableClassError } from './adapters/langchain/load-class.js';
 import { createDiskStorage, type DiskStorageOptions } from './adapters/disk-storage/disk-storage.js';
 import type { VectorAlgorithm } from './adapters/query-engine-index/query-engine-index.js';
 import type { ModelKind } from './local-models/description.js';
@@ -10,6 +11,9 @@ import { modelsAddressOf } from './local-models/models-address.js';
 import { recommendedEmbedding } from './local-models/recommended.js';
 import type { Logger } from './observability/logger.js';
 import type { Completer, Embedder, ObjectStorage } from './ports.js';
+import { parseProviderClass, type ProviderClass } from './models/provider-class.js';
+import { parseOptions } from './settings/constructor-options.js';
+import { providerClass } from './settings/setting-kinds.js';
 import { SettingsError } from './settings/settings-error.js';
 import type { Problem } from './settings/rules.js';
 import type { Settings } from './settings/schema.js';
@@ -36,6 +40,8 @@ export async function createEmbedder(settings: Settings, options: FindOptions): 
         maxTokens: embedding.maxTokens,
       });
     }
+    case 'langchain':
+      return createLangChainEmbedder(settings);
     case 'local':
       return createLocalEmbedder(settings, options);
   }
@@ -110,6 +116,8 @@ export async function createCompleter(settings: Settings, options: FindOptions):
         timeoutMilliseconds: completion.timeoutSeconds * 1_000,
       });
     }
+    case 'langchain':
+      return createLangChainCompleter(settings);
     case 'local': {
       const { createOpenAICompleter } = await import('./adapters/openai/completer.js');
       const wanted = { setting: 'completion.model', name: completion.model, kind: 'chat' } as const;
@@ -123,6 +131,57 @@ export async function createCompleter(settings: Settings, options: FindOptions):
       });
     }
   }
+}
+
+/** @throws SettingsError when the class that the settings name cannot be used */
+async function createLangChainEmbedder(settings: Settings): Promise<Embedder> {
+  const { embedding, constructorOptions } = settings;
+  const { createLangChainEmbedder: create } = await import('./adapters/langchain/embedder.js');
+  return create({
+    provider: providerOf('embedding', embedding.provider),
+    model: embedding.model,
+    prefixes: prefixesFor(settings, ''),
+    ...(embedding.dimensions > 0 ? { dimensions: embedding.dimensions } : {}),
+    options: constructorOptions.embedding,
+    writtenOptions: parseOptions(embedding.options) ?? {},
+    timeoutMilliseconds: embedding.timeoutSeconds * 1_000,
+    maxInputs: embedding.maxInputs,
+    maxTokens: embedding.maxTokens,
+  }).catch(blame('embedding', embedding.provider));
+}
+
+/** @throws SettingsError when the class that the settings name cannot be used */
+async function createLangChainCompleter(settings: Settings): Promise<Completer> {
+  const { completion, constructorOptions } = settings;
+  const { createLangChainCompleter: create } = await import('./adapters/langchain/completer.js');
+  return create({
+    provider: providerOf('completion', completion.provider),
+    model: completion.model,
+    options: constructorOptions.completion,
+    contextWindow: completion.contextWindow,
+    timeoutMilliseconds: completion.timeoutSeconds * 1_000,
+  }).catch(blame('completion', completion.provider));
+}
+
+function providerOf(section: string, text: string): ProviderClass {
+  const parsed = parseProviderClass(text);
+  if (parsed) return parsed;
+  throw new SettingsError([
+    {
+      setting: `${section}.provider`,
+      value: JSON.stringify(text),
+      allowed: `allowed: ${providerClass.allowed}`,
+    },
+  ]);
+}
+
+function blame(section: string, provider: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof UnusableClassError)) throw error;
+    throw new SettingsError([
+      { setting: `${section}.provider`, value: JSON.stringify(provider), allowed: error.message },
+    ]);
+  };
 }
 
 /** How the Query Engine is to index vectors, by the settings. */
