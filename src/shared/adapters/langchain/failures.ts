@@ -120,7 +120,9 @@ function statusOf(layer: Layer): number | null {
 }
 
 function codeOf({ code, type }: Layer): string | null {
-  return [code, type].find(isPlainWord) ?? null;
+  if (isPlainWord(code)) return code;
+  // The type of an error such as `rate_limit_error`; that of a response, such as `basic`, says nothing.
+  return isPlainWord(type) && type.includes('_') ? type : null;
 }
 
 function isPlainWord(value: unknown): value is string {
