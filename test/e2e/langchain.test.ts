@@ -10,12 +10,14 @@ const OPTIONS = JSON.stringify({ apiKey: 'env:SOME_KEY', configuration: { baseUR
 const SETTINGS = {
   QUIRE_EMBEDDER: 'langchain',
   QUIRE_EMBEDDING_PROVIDER: '@langchain/openai:OpenAIEmbeddings',
+  QUIRE_EMBEDDING_MODEL: 'some-embedding-model',
   QUIRE_EMBEDDING_OPTIONS: OPTIONS,
   QUIRE_EMBEDDING_TIMEOUT_SECONDS: '2',
   // Each search is to ask the provider.
   QUIRE_EMBEDDING_REMEMBER_QUERIES_SECONDS: '0',
   QUIRE_COMPLETER: 'langchain',
   QUIRE_COMPLETION_PROVIDER: '@langchain/openai:ChatOpenAI',
+  QUIRE_COMPLETION_MODEL: 'some-chat-model',
   QUIRE_COMPLETION_OPTIONS: OPTIONS,
   QUIRE_COMPLETION_TIMEOUT_SECONDS: '2',
   SOME_KEY: KEY,

@@ -6,7 +6,7 @@ const provider = useFakeOpenAI();
 const create = (changes: EmbedderChanges) => embedderOfOpenAI(provider.url, 'none', changes);
 
 describe('the name of the model', () => {
-  const nameOf = async (changes: Changes) => (await create(changes)).model;
+  const nameOf = async (changes: EmbedderChanges) => (await create(changes)).model;
   const plain = 'langchain:@langchain/openai:OpenAIEmbeddings:fake-embedding';
 
   test('says package, class, model and the length that is asked for', async () => {
