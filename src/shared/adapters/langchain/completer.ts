@@ -50,11 +50,15 @@ export function createCompleterOver(models: ChatModels, options: OverOptions): C
   const open = async (messages: readonly ChatMessage[], call: CompletionOptions): Promise<OpenStream> => {
     const { maxTokens, temperature, signal } = call;
     const isSent = temperature !== undefined && takesTemperature;
-    const model = models(isSent ? { maxTokens, temperature } : { maxTokens });
-    const opened = await tryOpening(calls, model, { messages, signal, mayRefuse: isSent });
+    const opened = await tryOpening(calls, models(isSent ? { maxTokens, temperature } : { maxTokens }), {
+      messages,
+      signal,
+      mayRefuse: isSent,
+    });
     if (opened !== 'refuses-temperature') return opened;
+    const without = await startStream(calls, models({ maxTokens }), { messages, signal });
     takesTemperature = false;
-    return open(messages, call);
+    return without;
   };
 
   async function* complete(
@@ -81,24 +85,26 @@ export function createCompleterOver(models: ChatModels, options: OverOptions): C
 interface Opening {
   readonly messages: readonly ChatMessage[];
   readonly signal: AbortSignal | undefined;
-  /** Whether a temperature is sent, which the model may refuse. */
-  readonly mayRefuse: boolean;
+  /** Is given what the class threw, as it is. */
+  readonly onFailure?: (error: unknown) => void;
 }
 
+function startStream(calls: Calls, model: ChatModel, { messages, signal, onFailure }: Opening) {
+  return openStream(calls, { start: (call) => model.stream([...messages], call), signal, onFailure });
+}
+
+/** @param mayRefuse whether a temperature is sent, which the model may refuse */
 async function tryOpening(
   calls: Calls,
   model: ChatModel,
-  { messages, signal, mayRefuse }: Opening,
+  { mayRefuse, ...opening }: Opening & { readonly mayRefuse: boolean },
 ): Promise<OpenStream | 'refuses-temperature'> {
   let refusal: unknown = null;
+  const onFailure = (error: unknown) => {
+    refusal = error;
+  };
   try {
-    return await openStream(calls, {
-      start: (call) => model.stream([...messages], call),
-      signal,
-      onFailure: (error) => {
-        refusal = error;
-      },
-    });
+    return await startStream(calls, model, { ...opening, onFailure });
   } catch (error) {
     const isRefused = describeFailure(refusal).kind === 'refused';
     if (mayRefuse && isRefused && namesParameter(refusal, 'temperature')) return 'refuses-temperature';

@@ -14,7 +14,7 @@ interface StreamOptions {
   readonly start: (options: { readonly signal: AbortSignal }) => Promise<AsyncIterable<unknown>>;
   readonly signal: AbortSignal | undefined;
   /** Is given what the class threw, as it is. */
-  readonly onFailure?: (error: unknown) => void;
+  readonly onFailure?: ((error: unknown) => void) | undefined;
 }
 
 /**

@@ -23,7 +23,7 @@ const PROBES: readonly [string, string] = ['The moon orbits the earth.', 'Bread 
 /** Providers compute a text of a batch and the same text alone with small differences. */
 const SAME = 0.99;
 const RETRY_SECONDS = 60;
-const AGAIN_MILLISECONDS = 30_000;
+const AGAIN_MILLISECONDS = 5_000;
 
 /** Lets a class show that it keeps the order of its texts, before anything else is asked of it. */
 export function createProof(component: string, probes: Probes): Proof {

@@ -229,6 +229,16 @@ test('a model that refuses a temperature is asked without one, from then on at o
   expect(provider.requests.map(({ body }) => body['temperature'])).toEqual([1.5, undefined, undefined]);
 });
 
+test('a refusal that only quotes the word is no reason to leave temperatures out', async () => {
+  const quoting = { status: 400, message: 'What is the temperature of a fox? is against our rules' };
+  provider.configure({ failures: [quoting, quoting] });
+  const completer = await create();
+  const ask = () => collect(completer.complete(prompt, { temperature: 0.5 }));
+  expect(await rejection(ask())).toBeInstanceOf(UnavailableError);
+  await ask();
+  expect(provider.requests.map(({ body }) => body['temperature'])).toEqual([0.5, undefined, 0.5]);
+});
+
 test('asks no model when there are no passages', async () => {
   const completer = await create();
   const { text } = await collect(completer.complete({ question: 'Who?', passages: [] }));
