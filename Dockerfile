@@ -9,9 +9,13 @@ RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts scripts
 COPY src src
+# Packages of providers that LangChain has classes for (docs/models.md), such as "@langchain/anthropic@1.5.11".
+ARG LANGCHAIN_PACKAGES=""
 # Optional packages are native: a canvas that no parser needs, and a faster codec. valibot, a production package, names
 # TypeScript as an optional peer, which keeps it from being pruned.
-RUN npm run build && npm prune --omit=dev --omit=optional && rm -rf node_modules/typescript node_modules/.bin
+RUN npm run build && npm prune --omit=dev --omit=optional \
+    && if [ -n "$LANGCHAIN_PACKAGES" ]; then npm install --no-save --omit=dev --omit=optional $LANGCHAIN_PACKAGES; fi \
+    && rm -rf node_modules/typescript node_modules/.bin
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production \

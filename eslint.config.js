@@ -42,7 +42,7 @@ const zones = [
     target: ['./src/shared/!(create-*).ts', './src/shared/!(adapters)/**/*'],
     from: './src/shared/adapters',
     message:
-      'Only create-adapters.ts, create-cache-engines.ts and context.ts files name adapters; everything else knows the port.',
+      'Only the create-….ts of shared/ and context.ts files name adapters; everything else knows the port.',
   },
   {
     target: [

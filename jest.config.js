@@ -10,7 +10,7 @@ const common = {
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022' }, module: { type: 'es6' } }] },
   moduleNameMapper: {
-    '^(?:\\.{1,2}/)+src/(.*)\\.js$': '<rootDir>/dist/$1.js',
+    '^(?:\\.\\./)+src/(.*)\\.js$': '<rootDir>/dist/$1.js',
     '^(\\.{1,2}/(?!.*dist/).*)\\.js$': '$1',
   },
   modulePathIgnorePatterns: ['<rootDir>/.quire/'],

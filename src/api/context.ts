@@ -2,12 +2,8 @@ import { logMalformedCache } from '../shared/caches/cache-record.js';
 import { createCacheStore } from '../shared/caches/cache-store.js';
 import { createChunks } from '../shared/chunks/chunks.js';
 import { openCacheEngines } from '../shared/create-cache-engines.js';
-import {
-  createCompleter,
-  createEmbedder,
-  createObjectStorage,
-  storageAdvice,
-} from '../shared/create-adapters.js';
+import { createCompleter, createEmbedder } from '../shared/create-adapters.js';
+import { createObjectStorage, storageAdvice } from '../shared/create-storage.js';
 import {
   IncompatibleDataError,
   inspectServer,
@@ -28,6 +24,7 @@ import { createRankers, type Ranking } from '../shared/search/ranking.js';
 import { createReadHits, type ReadHits } from '../shared/search/read-hits.js';
 import { createRerankedSearch } from '../shared/search/reranking/reranked-search.js';
 import { createSearch, type Search } from '../shared/search/search.js';
+import { isRemoteEmbedder } from '../shared/settings/is-remote.js';
 import type { Settings } from '../shared/settings/schema.js';
 import { createDraftObjects } from '../shared/storage/draft-objects.js';
 import { createStorageMarker } from '../shared/storage/marker.js';
@@ -165,7 +162,7 @@ async function openSearches(parts: SearchParts) {
 }
 
 function openSearch({ settings, index, embedder }: SearchParts, readHits: ReadHits): Search {
-  const isRemote = settings.embedder !== 'builtin';
+  const isRemote = isRemoteEmbedder(settings.embedder);
   const embedding = createEmbedding(embedder, { maxWaitMilliseconds: isRemote ? 20 : 0 });
   const { hybridWeight } = settings.search;
   const parts = {

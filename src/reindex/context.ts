@@ -6,6 +6,7 @@ import { FIRST_VECTORS, type VectorSet } from '../shared/data-set/stored-vectors
 import { createRecords } from '../shared/documents/records.js';
 import { createEmbedding } from '../shared/models/embedding.js';
 import { createRedis } from '../shared/redis/client.js';
+import { isRemoteEmbedder } from '../shared/settings/is-remote.js';
 import type { Settings } from '../shared/settings/schema.js';
 import { createLeftOut } from './left-out.js';
 import type { Say } from './report.js';
@@ -50,7 +51,9 @@ export async function createReindexContext(settings: Settings, { say, onLost }: 
     say,
     records: createRecords(redis, FIRST_VECTORS, leftOut.add),
     leftOut,
-    embedding: createEmbedding(embedder, { maxWaitMilliseconds: settings.embedder !== 'builtin' ? 20 : 0 }),
+    embedding: createEmbedding(embedder, {
+      maxWaitMilliseconds: isRemoteEmbedder(settings.embedder) ? 20 : 0,
+    }),
     target: { model: embedder.model, vectorType: settings.embedding.vectorType },
     /** Creates the index that the settings name, if it is missing. Resolves with its name; null when none is used. */
     createIndex: (of: { model: string; dimensions: number; vectors: VectorSet }): Promise<string | null> =>

@@ -2,7 +2,8 @@ import { logMalformedCache } from '../shared/caches/cache-record.js';
 import { createCacheStore } from '../shared/caches/cache-store.js';
 import { createChunks } from '../shared/chunks/chunks.js';
 import { openCacheEngines } from '../shared/create-cache-engines.js';
-import { createCompleter, createEmbedder, createObjectStorage } from '../shared/create-adapters.js';
+import { createCompleter, createEmbedder } from '../shared/create-adapters.js';
+import { createObjectStorage } from '../shared/create-storage.js';
 import {
   checkDimensions,
   IncompatibleDataError,
@@ -22,6 +23,7 @@ import { bullConnection, type Redis } from '../shared/redis/client.js';
 import { createWorkOffSet } from './work-off-set.js';
 import { createMemoryWatch } from '../shared/redis/memory.js';
 import { openRedis } from '../shared/redis/open.js';
+import { isRemoteEmbedder } from '../shared/settings/is-remote.js';
 import type { Settings } from '../shared/settings/schema.js';
 import { createDraftObjects } from '../shared/storage/draft-objects.js';
 import { createStorageMarker } from '../shared/storage/marker.js';
@@ -45,7 +47,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
   const { embedder, completer } = await openModels(settings, logger);
   const wanted = { model: embedder.model, vectorType: settings.embedding.vectorType };
   const { redis, dataSet, connection, jobs } = await connect(settings.redis.url, wanted, logger);
-  const isEmbeddingRemote = settings.embedder !== 'builtin';
+  const isEmbeddingRemote = isRemoteEmbedder(settings.embedder);
   const records = createRecords(redis, dataSet.vectors, logMalformed(logger));
   const metrics = openMetrics(redis, logger);
   const workOffSet = createWorkOffSet({ logger, metrics });

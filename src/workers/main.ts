@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { storageAdvice } from '../shared/create-adapters.js';
+import { storageAdvice } from '../shared/create-storage.js';
 import { watchDataSet } from '../shared/data-set/watch-data-set.js';
 import { EXIT_DATA_CHANGED, EXIT_WRONG_SETTINGS } from '../shared/exit-codes.js';
 import { createLogger } from '../shared/observability/logger.js';

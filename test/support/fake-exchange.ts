@@ -31,6 +31,8 @@ const failureSchema = z.object({
 export const configurationSchema = z.object({
   /** null: no key is asked for. */
   apiKey: z.string().nullable().default(null),
+  /** The key that requests bring as Azure wants it; null: it plays OpenAI. */
+  azureKey: z.string().nullable().default(null),
   latencyMilliseconds: z.number().default(0),
   /** Requests over this many at once get 429; 0: no limit. */
   maxInFlight: z.number().default(0),
@@ -81,6 +83,7 @@ export interface FakeOpenAIStats {
 export interface FakeRequest {
   readonly path: string;
   readonly authorization: string | undefined;
+  readonly azureKey: string | undefined;
   readonly body: Readonly<Record<string, unknown>>;
 }
 

@@ -74,6 +74,7 @@ export async function startFakeOpenAI(options: FakeOpenAIOptions = {}): Promise<
     const request = {
       path: incoming.url ?? '',
       authorization: incoming.headers.authorization,
+      azureKey: incoming.headers['api-key']?.toString(),
       body: z.record(z.string(), z.unknown()).parse(await readJson(incoming)),
     };
     requests.push(request);
@@ -107,12 +108,19 @@ export async function startFakeOpenAI(options: FakeOpenAIOptions = {}): Promise<
 
 async function answer(exchange: Exchange): Promise<void> {
   const { request, response, configuration, stats, signal } = exchange;
-  const { apiKey, latencyMilliseconds, maxInFlight, retryAfterSeconds, refusedParameters } = configuration;
+  const { apiKey, azureKey, latencyMilliseconds, maxInFlight, retryAfterSeconds, refusedParameters } =
+    configuration;
   const failure = configuration.failures.shift();
   if (latencyMilliseconds > 0) await sleep(latencyMilliseconds, undefined, { signal });
   if (apiKey !== null && request.authorization !== `Bearer ${apiKey}`) {
     const message = `Incorrect API key provided: ${request.authorization ?? ''}.`;
     sendError(response, { status: 401, message, code: 'invalid_api_key' });
+  } else if (azureKey !== null && request.azureKey !== azureKey) {
+    sendError(response, {
+      status: 401,
+      message: 'Access denied due to invalid subscription key',
+      code: '401',
+    });
   } else if (failure) {
     stats.failed += 1;
     if (failure.status === 429) stats.rateLimited += 1;
@@ -127,10 +135,16 @@ async function answer(exchange: Exchange): Promise<void> {
     if (refused !== undefined) {
       const message = `Unsupported parameter: '${refused}' is not supported with this model.`;
       sendError(response, { status: 400, message, code: 'unsupported_parameter', param: refused });
-    } else if (request.path === '/v1/embeddings') answerEmbeddings(exchange);
-    else if (request.path === '/v1/chat/completions') await answerChat(exchange);
+    } else if (serves(request.path, 'embeddings')) answerEmbeddings(exchange);
+    else if (serves(request.path, 'chat/completions')) await answerChat(exchange);
     else sendError(response, { status: 404, message: `Invalid URL (${request.path})` });
   }
+}
+
+/** At OpenAI's address, and at that of a deployment in Azure. */
+function serves(path: string, what: string): boolean {
+  const [place = ''] = path.split('?');
+  return place === `/v1/${what}` || /^\/openai\/deployments\/[\w-]+\/(.*)$/.exec(place)?.[1] === what;
 }
 
 async function readJson(incoming: IncomingMessage): Promise<unknown> {

@@ -76,7 +76,7 @@ export async function openDataSet(redis: Redis, { model, vectorType }: WantedDat
   if (found.model !== model) {
     throw new IncompatibleDataError(
       `the data was embedded with ${found.model}, but the settings name ${model} ` +
-        '(embedder, embedding.model, embedding.dimensions). Vectors of two models cannot be compared: ' +
+        '(embedder, embedding.model, .dimensions, .provider, .options). Vectors of two models cannot be compared: ' +
         'set the first again, or embed the data anew with `npx quire reindex`.',
     );
   }

@@ -4,6 +4,8 @@ import { parse, TomlError } from 'smol-toml';
 import { z } from 'zod';
 import { at } from '../at.js';
 import { systemErrorCode } from '../system-error-code.js';
+import { readOptions } from './read-options.js';
+import { reportingVariables } from './reporting-variables.js';
 import { settingsRules, type Need, type Problem } from './rules.js';
 import { SettingsError } from './settings-error.js';
 import { fileSettingsSchema, leaves, type FileSettings, type Leaf, type Settings } from './schema.js';
@@ -184,6 +186,8 @@ export function readSettings({
 }: SettingsSource): { settings: Settings } | { problems: readonly Problem[] } {
   const { file, problems: unreadable } = parseToml(toml ?? '');
   const { values, problems: wrong, bad } = parseLeaves(env, file);
+  const embedding = readOptions('embedding.options', values.embedding.options, env);
+  const completion = readOptions('completion.options', values.completion.options, env);
   const settings: Settings = {
     ...values,
     dataDirectory: resolve(variable(env, 'QUIRE_DATA_DIR') ?? '.quire'),
@@ -192,6 +196,8 @@ export function readSettings({
     localUriPassword: variable(env, 'LOCAL_URI_PASSWORD'),
     openaiApiKey: variable(env, 'OPENAI_API_KEY'),
     rerankerApiKey: variable(env, 'RERANKER_API_KEY'),
+    constructorOptions: { embedding: embedding.options, completion: completion.options },
+    reportingVariables: reportingVariables(env),
   };
   const broken = settingsRules
     // Nothing is known about what an unreadable file meant to set.
@@ -204,6 +210,8 @@ export function readSettings({
     ...unknownVariables(env),
     ...wrong,
     ...shortSecrets(env),
+    ...(values.embedder === 'langchain' ? embedding.problems : []),
+    ...(values.completer === 'langchain' ? completion.problems : []),
     ...broken,
   ];
   return problems.length > 0 ? { problems } : { settings };

@@ -1,5 +1,15 @@
 import { z } from 'zod';
-import { choice, httpUrl, modelName, orEmpty, text, whole } from './setting-kinds.js';
+import {
+  choice,
+  constructorOptions,
+  flag,
+  httpUrl,
+  modelName,
+  orEmpty,
+  providerClass,
+  text,
+  whole,
+} from './setting-kinds.js';
 
 const hour = 3600;
 const day = 24 * hour;
@@ -17,6 +27,8 @@ export const embedding = z.strictObject({
     orEmpty(modelName),
     'Model of the embedder, for `local` the name of its file; empty: text-embedding-3-small of openai, or the file that `quire models pull` takes by itself.',
   ),
+  provider: text('', orEmpty(providerClass), 'Package and class of the langchain embedder.'),
+  options: text('{}', constructorOptions, 'Options for the constructor of that class.', { secret: true }),
   queryPrefix: text(
     'auto',
     prefix,
@@ -27,7 +39,7 @@ export const embedding = z.strictObject({
     prefix,
     'What is put before the texts of documents for the model; `auto`: as for queries.',
   ),
-  baseUrl: text(openaiUrl, httpUrl, 'Address of the embeddings provider, any compatible one.'),
+  baseUrl: text(openaiUrl, httpUrl, 'Address of the openai embedder: any compatible provider.'),
   dimensions: whole(0, { min: 0, max: 16_384 }, "Length of the vectors to ask for; 0: the model's own."),
   vectorType: choice(
     ['float32', 'float16'],
@@ -54,7 +66,13 @@ export const completion = z.strictObject({
     orEmpty(modelName),
     'Model of the completer, for `local` the name of its file; empty: gpt-4o-mini of openai.',
   ),
-  baseUrl: text(openaiUrl, httpUrl, 'Address of the completions provider, any compatible one.'),
+  provider: text('', orEmpty(providerClass), 'Package and class of the langchain completer.'),
+  options: text('{}', constructorOptions, 'Options for the constructor of that class.', { secret: true }),
+  tracing: flag(
+    false,
+    'Whether the environment may let LangChain pass prompts and answers on to LangSmith or to its own log.',
+  ),
+  baseUrl: text(openaiUrl, httpUrl, 'Address of the openai completer: any compatible provider.'),
   contextWindow: whole(32_768, { min: 1024, max: 10_000_000 }, 'Tokens of prompt and completion together.'),
   maxTokens: whole(
     1024,

@@ -2,6 +2,7 @@ import { isLoopbackHost } from './loopback.js';
 import { cohereUrl } from './reranking.js';
 import type { Settings } from './schema.js';
 import { openaiUrl } from './providers.js';
+import { providerClass } from './setting-kinds.js';
 
 /** What a process needs: `redis` is the address of one, `secret` is a JWT secret, which dev mode makes itself. */
 export type Need = 'redis' | 'secret';
@@ -84,6 +85,30 @@ export const settingsRules: readonly Rule[] = [
       }),
     };
   }),
+  ...(['embedder', 'completer'] as const).flatMap((port): Rule[] => {
+    const section = port === 'embedder' ? 'embedding' : 'completion';
+    const needed = { provider: providerClass.allowed, model: 'the name of the model at the provider' };
+    return (['provider', 'model'] as const).map((name) => ({
+      names: [port, `${section}.${name}`],
+      broken: (settings) => settings[port] === 'langchain' && settings[section][name] === '',
+      problem: () => ({
+        setting: `${section}.${name}`,
+        value: '""',
+        allowed: `needed with ${port} = "langchain": ${needed[name]}`,
+      }),
+    }));
+  }),
+  {
+    names: ['completer', 'completion.tracing'],
+    broken: ({ completer, completion, reportingVariables }) =>
+      completer === 'langchain' && !completion.tracing && reportingVariables.length > 0,
+    problem: ({ reportingVariables }) => ({
+      setting: reportingVariables.join(', '),
+      value: null,
+      allowed:
+        "with it LangChain passes on prompts, which hold the owners' texts: unset it, or set completion.tracing = true",
+    }),
+  },
   {
     names: ['completer', 'completion.model'],
     broken: ({ completer, completion }) => completer === 'local' && completion.model === '',

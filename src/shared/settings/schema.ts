@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ConstructorOptions } from './constructor-options.js';
 import { choice, flag, settingNotes, type SettingNote } from './setting-kinds.js';
 import { queryEngine } from './query-engine.js';
 import { caches, models } from './models.js';
@@ -17,12 +18,12 @@ export const fileSettingsSchema = z.strictObject({
     'What searches: `exact` scans in each API process, `query-engine` uses the one of Redis 8, `auto` takes that if Redis has it.',
   ),
   embedder: choice(
-    ['builtin', 'openai', 'local'],
+    ['builtin', 'openai', 'langchain', 'local'],
     'builtin',
     'What makes vectors of texts: `local` is a model file, in a process of its own.',
   ),
   completer: choice(
-    ['builtin', 'openai', 'local'],
+    ['builtin', 'openai', 'langchain', 'local'],
     'builtin',
     'What answers questions: `local` is a model file, in a process of its own.',
   ),
@@ -66,6 +67,13 @@ export interface EnvironmentSettings {
   readonly localUriPassword: string | null;
   readonly openaiApiKey: string | null;
   readonly rerankerApiKey: string | null;
+  /** `embedding.options` and `completion.options`, with what they name of the environment. Never to be shown. */
+  readonly constructorOptions: {
+    readonly embedding: ConstructorOptions;
+    readonly completion: ConstructorOptions;
+  };
+  /** Variables of the environment that let LangChain pass on what it is asked. */
+  readonly reportingVariables: readonly string[];
 }
 
 export type Settings = FileSettings & EnvironmentSettings;

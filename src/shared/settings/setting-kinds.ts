@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { parseProviderClass } from '../models/provider-class.js';
+import { parseOptions } from './constructor-options.js';
 
 /** How a setting is written in the environment, and how it is described. */
 export interface SettingNote {
@@ -74,6 +76,14 @@ export const httpUrl = { accepts: isHttpUrl, allowed: 'an http:// or https:// ad
 export const modelName = {
   accepts: (value: string) => /^\S{1,200}$/.test(value),
   allowed: 'the name of a model, 1 to 200 characters without spaces',
+};
+export const providerClass = {
+  accepts: (value: string) => parseProviderClass(value) !== null,
+  allowed: 'an installed package and a class of it, such as "@langchain/openai:AzureOpenAIEmbeddings"',
+};
+export const constructorOptions = {
+  accepts: (value: string) => parseOptions(value) !== null,
+  allowed: 'a JSON object, in which "env:NAME" is the value of the environment variable NAME',
 };
 export function orEmpty({ accepts, allowed }: Pattern): Pattern {
   return { accepts: (value) => value === '' || accepts(value), allowed: `${allowed}, or empty` };

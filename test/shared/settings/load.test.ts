@@ -93,7 +93,7 @@ describe('reading settings', () => {
   test.each([
     ['index', 'fastest', '"auto" or "exact" or "query-engine"'],
     ['object_storage', 'tape', '"disk" or "s3"'],
-    ['embedder', 'cohere', '"builtin" or "openai" or "local"'],
+    ['embedder', 'cohere', '"builtin" or "openai" or "langchain" or "local"'],
   ])('%s = %s is refused with the values allowed now', (setting, value, allowed) => {
     const [problem] = problemsOf({ toml: `${setting} = "${value}"` });
     expect(problem).toEqual({ setting, value: `"${value}"`, allowed: `allowed: ${allowed}` });

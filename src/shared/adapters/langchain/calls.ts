@@ -1,0 +1,102 @@
+import { toError, UnavailableError } from '../../errors.js';
+import { createTurns } from '../../fair-scheduling/turns.js';
+import { createDeadline, type Deadline } from '../../tools/deadline.js';
+import { untilAborted } from '../../tools/until-aborted.js';
+import { describeFailure, isTranslated, unavailable } from './failures.js';
+
+/** Takes back a place, once what was begun in it has ended. */
+type Leave = (begun: Promise<unknown>) => void;
+
+export interface Calls {
+  readonly timeoutMilliseconds: number;
+  /** Waits shortly for a place. @throws UnavailableError when there is none; the signal's reason when it aborts */
+  enter(signal?: AbortSignal): Promise<Leave>;
+  /**
+   * Makes a call that cannot be ended. It is abandoned when it takes too long or the signal aborts: its outcome is dropped.
+   * @throws the signal's reason when it aborts, else what `translate` makes of the error
+   */
+  run<Reply>(start: () => Promise<Reply>, signal?: AbortSignal): Promise<Reply>;
+  /** Makes the error to throw for one of the package. */
+  translate(error: unknown, deadline: Deadline, signal?: AbortSignal): Error;
+}
+
+interface CallsOptions {
+  readonly component: string;
+  /** How many calls may be under way, abandoned ones included. */
+  readonly atOnce: number;
+  readonly timeoutMilliseconds: number;
+  /** Makes the error for a request that the provider refuses; without it, the provider is unavailable. */
+  readonly refuse?: (cause: Error) => Error;
+  /** For tests: how long an abandoned call holds its place. */
+  readonly forgetMilliseconds?: number;
+}
+
+/** What callers are told is unavailable. */
+export const COMPLETION_PROVIDER = 'completion provider';
+export const EMBEDDING_PROVIDER = 'embedding provider';
+
+const PATIENCE_MILLISECONDS = 5_000;
+const MAX_WAITING = 10_000;
+/**
+ * An abandoned call holds its place until it ends, so that a silent provider does not gather more and more of them. One that
+ * has not ended by then never will, and must not keep a place for ever.
+ */
+const FORGET_MILLISECONDS = 900_000;
+
+export function createCalls(options: CallsOptions): Calls {
+  const { timeoutMilliseconds } = options;
+  const enter = createEntrance(options);
+  const translate = createTranslation(options);
+  const run = async <Reply>(start: () => Promise<Reply>, signal?: AbortSignal): Promise<Reply> => {
+    const leave = await enter(signal);
+    const deadline = createDeadline(timeoutMilliseconds, signal);
+    let begun: Promise<unknown> = Promise.resolve();
+    try {
+      const reply = start();
+      begun = reply;
+      return await untilAborted(reply, deadline.signal);
+    } catch (error) {
+      throw translate(error, deadline, signal);
+    } finally {
+      deadline.clear();
+      leave(begun);
+    }
+  };
+  return { timeoutMilliseconds, enter, run, translate };
+}
+
+function createEntrance({ component, atOnce, timeoutMilliseconds, forgetMilliseconds }: CallsOptions) {
+  const turns = createTurns(atOnce, { maxWaiting: MAX_WAITING, name: component });
+  return async (signal?: AbortSignal): Promise<Leave> => {
+    const deadline = createDeadline(Math.min(PATIENCE_MILLISECONDS, timeoutMilliseconds), signal);
+    try {
+      const leave = await turns.enter({ signal: deadline.signal });
+      return (begun) => {
+        const forgetting = setTimeout(leave, forgetMilliseconds ?? FORGET_MILLISECONDS).unref();
+        void Promise.allSettled([begun]).then(() => {
+          clearTimeout(forgetting);
+          leave();
+        });
+      };
+    } catch (error) {
+      if (!deadline.isOver) throw error;
+      const cause = new Error('too many calls of the provider have not ended');
+      throw new UnavailableError(component, { cause });
+    } finally {
+      deadline.clear();
+    }
+  };
+}
+
+function createTranslation({ component, refuse }: CallsOptions): Calls['translate'] {
+  return (error, deadline, signal) => {
+    if (signal?.aborted === true) return toError(signal.reason);
+    if (deadline.isOver) {
+      return new UnavailableError(component, { cause: new Error('the provider took too long') });
+    }
+    if (isTranslated(error)) return error;
+    const failure = describeFailure(error);
+    if (failure.kind === 'refused' && refuse) return refuse(failure.cause);
+    return unavailable(component, failure);
+  };
+}

@@ -1,0 +1,119 @@
+import { NOTHING_FOUND, renderMessages, type ChatMessage } from '../../models/prompt.js';
+import type { ProviderClass } from '../../models/provider-class.js';
+import type { Completer, CompletionEvent, CompletionOptions } from '../../ports.js';
+import { countTokens } from '../../text/token-count.js';
+import { COMPLETION_PROVIDER, createCalls, type Calls } from './calls.js';
+import { createChatModels, type ChatModel, type ChatModels } from './chat-models.js';
+import { describeFailure, namesParameter } from './failures.js';
+import { openStream, type OpenStream } from './open-stream.js';
+import { readStream } from './read-stream.js';
+
+export interface LangChainCompleterOptions {
+  readonly provider: ProviderClass;
+  readonly model: string;
+  /** Options for the constructor. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Tokens of prompt and completion together. */
+  readonly contextWindow: number;
+  /** The provider may be silent for this long. */
+  readonly timeoutMilliseconds: number;
+}
+
+/** More than a process has under way, so that answers which were left and have not ended yet keep no other from beginning. */
+const STREAMS_AT_ONCE = 128;
+/** Packages whose classes tell the reason for the end of every answer, so that one without it broke off. */
+const TELLING = ['@langchain/openai'];
+
+/** Completions of any chat model of LangChain. @throws UnusableClassError when there is no such class */
+export async function createLangChainCompleter(options: LangChainCompleterOptions): Promise<Completer> {
+  const { provider, model } = options;
+  return createCompleterOver(await createChatModels(options), {
+    ...options,
+    name: `langchain:${provider.specifier}:${provider.className}:${model}`,
+    tellsReason: TELLING.includes(provider.packageName),
+  });
+}
+
+interface OverOptions extends Pick<LangChainCompleterOptions, 'contextWindow' | 'timeoutMilliseconds'> {
+  readonly name: string;
+  readonly tellsReason: boolean;
+}
+
+/** A completer over the instances of a class. */
+export function createCompleterOver(models: ChatModels, options: OverOptions): Completer {
+  const { name, contextWindow, timeoutMilliseconds } = options;
+  const calls = createCalls({ component: COMPLETION_PROVIDER, atOnce: STREAMS_AT_ONCE, timeoutMilliseconds });
+  let { tellsReason } = options;
+  /** Some models refuse a temperature. They are asked without from then on. */
+  let takesTemperature = true;
+
+  const open = async (messages: readonly ChatMessage[], call: CompletionOptions): Promise<OpenStream> => {
+    const { maxTokens, temperature, signal } = call;
+    const isSent = temperature !== undefined && takesTemperature;
+    const opened = await tryOpening(calls, models(isSent ? { maxTokens, temperature } : { maxTokens }), {
+      messages,
+      signal,
+      mayRefuse: isSent,
+    });
+    if (opened !== 'refuses-temperature') return opened;
+    const without = await startStream(calls, models({ maxTokens }), { messages, signal });
+    takesTemperature = false;
+    return without;
+  };
+
+  async function* complete(
+    ...[prompt, call = {}]: Parameters<Completer['complete']>
+  ): AsyncIterable<CompletionEvent> {
+    if (prompt.passages.length === 0) {
+      yield* sayNothingFound();
+      return;
+    }
+    const messages = renderMessages(prompt);
+    yield* readStream(await open(messages, call), {
+      messages,
+      maxTokens: call.maxTokens ?? contextWindow,
+      contextWindow,
+      tellsReason: () => tellsReason,
+      onReason: () => {
+        tellsReason = true;
+      },
+    });
+  }
+  return { model: name, contextWindow, complete };
+}
+
+interface Opening {
+  readonly messages: readonly ChatMessage[];
+  readonly signal: AbortSignal | undefined;
+  /** Is given what the class threw, as it is. */
+  readonly onFailure?: (error: unknown) => void;
+}
+
+function startStream(calls: Calls, model: ChatModel, { messages, signal, onFailure }: Opening) {
+  return openStream(calls, { start: (call) => model.stream([...messages], call), signal, onFailure });
+}
+
+/** @param mayRefuse whether a temperature is sent, which the model may refuse */
+async function tryOpening(
+  calls: Calls,
+  model: ChatModel,
+  { mayRefuse, ...opening }: Opening & { readonly mayRefuse: boolean },
+): Promise<OpenStream | 'refuses-temperature'> {
+  let refusal: unknown = null;
+  const onFailure = (error: unknown) => {
+    refusal = error;
+  };
+  try {
+    return await startStream(calls, model, { ...opening, onFailure });
+  } catch (error) {
+    const isRefused = describeFailure(refusal).kind === 'refused';
+    if (mayRefuse && isRefused && namesParameter(refusal, 'temperature')) return 'refuses-temperature';
+    throw error;
+  }
+}
+
+/** Answers without the model, which would otherwise answer from elsewhere. */
+function* sayNothingFound(): Iterable<CompletionEvent> {
+  yield { type: 'text', text: NOTHING_FOUND };
+  yield { type: 'end', finishReason: 'stop', promptTokens: 0, completionTokens: countTokens(NOTHING_FOUND) };
+}

@@ -1,0 +1,159 @@
+import type { EmbeddingsInterface } from '@langchain/core/embeddings';
+import { at } from '../../at.js';
+import { IngestError, UnavailableError } from '../../errors.js';
+import type { ProviderClass } from '../../models/provider-class.js';
+import type { Embedder } from '../../ports.js';
+import { cutToTokens } from '../../text/token-budget.js';
+import { countTokens } from '../../text/token-count.js';
+import { untilAborted } from '../../tools/until-aborted.js';
+import { createCalls, EMBEDDING_PROVIDER } from './calls.js';
+import { digestOf, withDefaults } from './constructor-options.js';
+import { BadReplyError } from './failures.js';
+import { construct, loadClass, methodOf, UnusableClassError } from './load-class.js';
+import { createProof } from './proof.js';
+import { readVectors } from './vectors.js';
+
+type Options = Readonly<Record<string, unknown>>;
+
+interface Prefixes {
+  readonly query: string;
+  readonly document: string;
+}
+
+const NO_PREFIXES: Prefixes = { query: '', document: '' };
+
+export interface LangChainEmbedderOptions {
+  readonly provider: ProviderClass;
+  readonly model: string;
+  /** What the model wants before each text. */
+  readonly prefixes?: Prefixes;
+  /** Length of the vectors to ask for; the model decides when it is absent. */
+  readonly dimensions?: number;
+  /** Options for the constructor. */
+  readonly options: Options;
+  /** The same as the settings write them, where values of the environment are names. */
+  readonly writtenOptions: Options;
+  readonly timeoutMilliseconds: number;
+  readonly maxInputs?: number;
+  readonly maxTokens?: number;
+}
+
+const CALLS_AT_ONCE = 32;
+/** Texts of more tokens are cut, because models refuse them. */
+const MAX_INPUT_TOKENS = 8192;
+/** How long a start waits for a provider to show what its vectors are like. */
+const START_MILLISECONDS = 5_000;
+
+/**
+ * Embeddings of any class of LangChain. A provider that is away is asked again when its vectors are needed.
+ * @throws UnusableClassError when there is no such class, or when it gives vectors that nothing can be found with
+ */
+export async function createLangChainEmbedder(options: LangChainEmbedderOptions): Promise<Embedder> {
+  const { provider, model, dimensions, timeoutMilliseconds, maxInputs = 2048 } = options;
+  const type = await loadClass(provider);
+  if (!methodOf(type, 'embedDocuments') || !methodOf(type, 'embedQuery')) {
+    throw new UnusableClassError(`${provider.className} is no Embeddings of LangChain`);
+  }
+  const given = withDefaults(provider.packageName, options.options, { timeoutMilliseconds, maxInputs });
+  const made = construct(type, { ...given, model, ...(dimensions === undefined ? {} : { dimensions }) });
+  // @NOTE its class has both methods, and what they return is checked.
+  const embedder = createEmbedderOver(made as EmbeddingsInterface, { ...options, name: nameOf(options) });
+  const start = { signal: AbortSignal.timeout(START_MILLISECONDS) };
+  await embedder.dimensions(start).catch((error: unknown) => {
+    const cause = error instanceof UnavailableError ? error.cause : null;
+    if (cause instanceof BadReplyError) throw new UnusableClassError(cause.message, { cause });
+    // Whatever else is wrong may be mended while the process runs, and is told to whoever needs vectors until then.
+  });
+  return embedder;
+}
+
+function nameOf(options: LangChainEmbedderOptions): string {
+  const { provider, model, dimensions, writtenOptions, prefixes = NO_PREFIXES } = options;
+  const { query, document } = prefixes;
+  // Vectors of other prefixes are vectors of another model.
+  const digest = digestOf(query + document === '' ? writtenOptions : { ...writtenOptions, prefixes });
+  const length = dimensions === undefined ? '' : `:${String(dimensions)}`;
+  const mark = digest === '' ? '' : `:options-${digest}`;
+  return `langchain:${provider.specifier}:${provider.className}:${model}${length}${mark}`;
+}
+
+interface OverOptions extends Pick<
+  LangChainEmbedderOptions,
+  'dimensions' | 'prefixes' | 'timeoutMilliseconds' | 'maxInputs' | 'maxTokens'
+> {
+  readonly name: string;
+}
+
+/** An embedder over an instance. Its vectors are used once it has shown that it keeps the order of its texts. */
+export function createEmbedderOver(embeddings: EmbeddingsInterface, options: OverOptions): Embedder {
+  const { name, maxInputs = 2048, maxTokens = 300_000 } = options;
+  const { ask, askQuery } = createAsking(embeddings, options);
+  const proof = createProof(EMBEDDING_PROVIDER, {
+    embedDocuments: (texts) => ask(texts),
+    embedQuery: (text) => askQuery(text),
+  });
+  const proven = async (signal?: AbortSignal): Promise<number> => {
+    signal?.throwIfAborted();
+    return untilAborted(proof.ready(), signal);
+  };
+  /** A refusal is the fault of a text only while the provider takes other texts. */
+  const blame = async (error: unknown): Promise<never> => {
+    if (error instanceof IngestError) await proof.again();
+    throw error;
+  };
+  return {
+    model: name,
+    limits: { inputs: maxInputs, tokens: maxTokens },
+    dimensions: ({ signal } = {}) => proven(signal),
+    embedDocuments: async (texts, { signal } = {}) => {
+      if (texts.length === 0) return { vectors: [], tokens: 0 };
+      checkTexts(texts, maxInputs);
+      const dimensions = await proven(signal);
+      return { vectors: await ask(texts, { dimensions, signal }).catch(blame), tokens: null };
+    },
+    embedQuery: async (text, { signal } = {}) => {
+      checkTexts([text], maxInputs);
+      const dimensions = await proven(signal);
+      return { vectors: [await askQuery(text, { dimensions, signal }).catch(blame)], tokens: null };
+    },
+  };
+}
+
+interface AskOptions {
+  /** The length that the vectors must have; what the settings ask for, or any, when it is absent. */
+  readonly dimensions?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Asks an instance for vectors of texts, which it may have to be cut for, and checks them. */
+function createAsking(
+  embeddings: EmbeddingsInterface,
+  { timeoutMilliseconds, dimensions: wanted, prefixes = NO_PREFIXES }: OverOptions,
+) {
+  const calls = createCalls({
+    component: EMBEDDING_PROVIDER,
+    atOnce: CALLS_AT_ONCE,
+    timeoutMilliseconds,
+    refuse: (cause) => new IngestError('provider', 'the embedding provider refused a text', { cause }),
+  });
+  const cut = (text: string) => cutToTokens(text, MAX_INPUT_TOKENS, countTokens);
+  return {
+    ask: (texts: readonly string[], { dimensions = wanted, signal }: AskOptions = {}) =>
+      calls.run(async () => {
+        const reply: unknown = await embeddings.embedDocuments(
+          texts.map((text) => prefixes.document + cut(text)),
+        );
+        return readVectors(reply, { count: texts.length, dimensions });
+      }, signal),
+    askQuery: (text: string, { dimensions = wanted, signal }: AskOptions = {}) =>
+      calls.run(async () => {
+        const reply: unknown = await embeddings.embedQuery(prefixes.query + cut(text));
+        return at(readVectors([reply], { count: 1, dimensions }), 0);
+      }, signal),
+  };
+}
+
+function checkTexts(texts: readonly string[], maxInputs: number): void {
+  if (texts.length > maxInputs) throw new RangeError(`more than ${String(maxInputs)} texts in a request`);
+  if (texts.includes('')) throw new IngestError('provider', 'an empty text cannot be embedded');
+}
