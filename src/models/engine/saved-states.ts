@@ -62,7 +62,7 @@ const DRAFT = '.draft';
 /** @param maxBytes of all states together; the least recently used ones go when there are more */
 export async function openStateFiles(directory: string, maxBytes: number): Promise<StateFiles> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  await removeDrafts(directory);
+  await removeUnused(directory);
   const pathsOf = (id: string): StatePaths => {
     const base = join(directory, createHash('sha256').update(id).digest('hex').slice(0, 40));
     return { state: `${base}${STATE}`, manifest: `${base}${MANIFEST}` };
@@ -154,12 +154,16 @@ function fits(manifest: Manifest, owner: StateOwner): boolean {
   );
 }
 
-async function removeDrafts(directory: string): Promise<void> {
+/** Removes what an ended process was writing, and what no manifest tells the use of. */
+async function removeUnused(directory: string): Promise<void> {
   const names = await readdir(directory);
-  const states = new Set(names.filter((name) => name.endsWith(MANIFEST)).map((name) => name.split('.')[0]));
-  const unused = names.filter(
-    (name) => name.endsWith(DRAFT) || (name.endsWith(STATE) && !states.has(name.split('.')[0])),
-  );
+  const used = new Set<string>();
+  for (const name of names.filter((each) => each.endsWith(MANIFEST))) {
+    if (!(await readManifest(join(directory, name)))) continue;
+    used.add(name);
+    used.add(name.slice(0, -MANIFEST.length) + STATE);
+  }
+  const unused = names.filter((name) => !used.has(name));
   await Promise.all(unused.map((name) => rm(join(directory, name), { force: true })));
 }
 

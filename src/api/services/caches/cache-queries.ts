@@ -5,7 +5,7 @@ import { heldTexts, startRenewal } from '../../../shared/caches/renewal.js';
 import type { CacheStore } from '../../../shared/caches/cache-store.js';
 import type { Chunks } from '../../../shared/chunks/chunks.js';
 import type { Records } from '../../../shared/documents/records.js';
-import { ConflictError } from '../../../shared/errors.js';
+import { ConflictError, UnavailableError } from '../../../shared/errors.js';
 import type { CacheEngine, Passage } from '../../../shared/ports.js';
 import { keys } from '../../../shared/redis/keys.js';
 import type { Accounting } from '../usage-accounting.js';
@@ -59,11 +59,37 @@ async function answer(
   parts: CacheQueryParts & CacheBuildParts,
   request: CacheQueryRequest,
 ): Promise<CacheAnswer> {
-  const { ownerId, name } = request;
-  const { ready, passages } = await readCurrent(parts, request);
+  const current = await readCurrent(parts, request);
+  try {
+    return await answerFrom(parts, request, current);
+  } catch (error) {
+    if (!(error instanceof UnavailableError) || !(await isOtherModel(parts, current.ready, request)))
+      throw error;
+    await renewAndWait(parts, request);
+    return answerFrom(parts, request, await readCurrent(parts, request));
+  }
+}
+
+/** Whether the file of the model that holds a cache was replaced, or is gone. */
+async function isOtherModel(
+  { engines }: CacheQueryParts,
+  { config }: BuiltCache,
+  { signal }: CacheQueryRequest,
+): Promise<boolean> {
+  const { engine, ggufFile } = config;
+  if (engine.name === 'prompt') return false;
+  const now = await engines.choose(ggufFile, { signal });
+  return now.name === 'prompt' || now.model !== engine.model;
+}
+
+async function answerFrom(
+  parts: CacheQueryParts & CacheBuildParts,
+  request: CacheQueryRequest,
+  { ready, passages }: CurrentCache,
+): Promise<CacheAnswer> {
+  const { ownerId, name, temperature, signal } = request;
   const engine = parts.engines.of(ready.config.engine);
   const prompt = { question: request.query, passages, fence: fenceOfCache(ready.config.engine, passages) };
-  const { temperature, signal } = request;
   const maxTokens = request.maxTokens ?? parts.defaultMaxTokens;
   const options = { callerId: ownerId, maxTokens, temperature, signal };
   let completion = '';
@@ -83,6 +109,11 @@ function hasLostState({ name }: CacheEngine, { tokenCount }: BuiltCache, tokensR
   return name === 'llama' && tokensReused < tokenCount / 2;
 }
 
+interface CurrentCache {
+  readonly ready: BuiltCache;
+  readonly passages: readonly Passage[];
+}
+
 /** This often at most, texts go while what the cache holds is built without those before. */
 const MAX_RENEWALS = 3;
 
@@ -94,7 +125,7 @@ const MAX_RENEWALS = 3;
 async function readCurrent(
   parts: CacheQueryParts & CacheBuildParts,
   request: CacheQueryRequest,
-): Promise<{ readonly ready: BuiltCache; readonly passages: readonly Passage[] }> {
+): Promise<CurrentCache> {
   const { ownerId, name } = request;
   for (let renewals = 0; ; renewals += 1) {
     const { ready, building } = await findCache(parts.caches, request);
