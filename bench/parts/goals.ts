@@ -31,6 +31,13 @@ const GOALS = {
   gain: atLeast(1, '× BM25', 'nDCG@10 of /retrieve/chunks beside BM25: the lowest ratio of a collection'),
   recall: atLeast(1, '× BM25', 'recall@100 of /retrieve/docs beside BM25: the lowest ratio of a collection'),
   'mean gain': atLeast(0.6, '', 'nDCG@10 of /retrieve/chunks: mean of eleven English collections'),
+  'semantic on SciFact': atLeast(0.635, '', 'nDCG@10 of `semantic` on SciFact, with all-MiniLM-L6-v2'),
+  'hybrid gain': atLeast(
+    0.02,
+    '',
+    'nDCG@10 of `hybrid` beside the better of its parts: mean of all collections',
+  ),
+  'least hybrid gain': atLeast(-0.005, '', 'the same: the lowest of a collection'),
   'single ingest': atLeast(600, '/s', 'ingest to searchable, 16 clients, one text a request'),
   'batch ingest': atLeast(2_000, '/s', 'ingest to searchable, batches'),
   'provider ingest': atLeast(1_000, '/s', 'ingest in batches, with a provider that takes 100 ms'),

@@ -1,0 +1,98 @@
+import { RANKINGS, type Ranking } from '../../src/shared/search/ranking.js';
+import { findQueryEngine, startQueryEngine } from '../../test/support/query-engine-server.js';
+import { startTestRedis, type TestRedis } from '../../test/support/redis.js';
+import { startBenchService, type BenchService } from '../load/bench-service.js';
+import { ingestCollection } from '../load/ingest-collection.js';
+import { createQualitySums } from '../quality/quality-sums.js';
+import { createDocumentSearch } from '../quality/search-documents.js';
+import { findLocalModel, settingsFor, type LocalModel } from '../quality/local-model.js';
+import { eachAtOnce, round } from '../support/client.js';
+import { findCollections, loadCollection, type Collection } from '../support/collections.js';
+import type { Measured } from './goals.js';
+
+/** A local model makes the vectors of one text after the other: more would wait for it. */
+const CLIENTS = 4;
+
+type Row = Awaited<ReturnType<typeof measureCollection>>;
+
+/**
+ * Retrieval quality of each ranking with a real embedding model, which runs in the service, through the API, on all
+ * collections and engines that are found. Without a model it is skipped.
+ */
+export async function measureSemantic() {
+  const model = findLocalModel();
+  if (typeof model === 'string') {
+    console.log(`skipped: ${model}`);
+    return null;
+  }
+  const collections = findCollections().flatMap((name) => loadCollection(name) ?? []);
+  const rows: Row[] = [];
+  for (const { engine, start } of enginesFound())
+    for (const collection of collections) rows.push(await measureAlone(model, { engine, start, collection }));
+  console.log(
+    `nDCG@10 of /retrieve/chunks with ${model.name}, documents by their best chunk; gain: hybrid beside the better of the other two`,
+  );
+  console.table(rows);
+  return { figures: { model: model.name, rows }, measured: goalsOf(rows) };
+}
+
+interface Engine {
+  readonly engine: string;
+  readonly start: () => Promise<TestRedis>;
+}
+
+function enginesFound(): Engine[] {
+  const engines: Engine[] = [{ engine: 'exact', start: () => startTestRedis() }];
+  const queryEngine = findQueryEngine();
+  if (queryEngine) engines.push({ engine: 'query-engine', start: () => startQueryEngine(queryEngine) });
+  else console.log('skipped: the Query Engine, which is not found');
+  return engines;
+}
+
+async function measureAlone(
+  model: LocalModel,
+  { engine, start, collection }: Engine & { readonly collection: Collection },
+): Promise<Row & { readonly engine: string }> {
+  const service = await startBenchService({ QUIRE_INDEX: engine, ...settingsFor(model) }, start);
+  try {
+    return { engine, ...(await measureCollection(service, collection)) };
+  } finally {
+    await service.stop();
+  }
+}
+
+async function measureCollection({ target }: BenchService, collection: Collection) {
+  const { name, queries, relevant } = collection;
+  const user = `semantic-${name}`;
+  const { ids, figures } = await ingestCollection(target, collection, { user, clients: CLIENTS });
+  const { search, close } = createDocumentSearch(target, { user, ids });
+  const ndcgOf = async (ranking: Ranking) => {
+    const sums = createQualitySums();
+    await eachAtOnce(queries, CLIENTS, async ({ id, text }) => {
+      const found = await search({ path: '/retrieve/chunks', query: text, ranking });
+      sums.add(found, relevant.get(id) ?? new Set());
+    });
+    return sums.means().ndcg10;
+  };
+  const ndcg10 = { semantic: 0, lexical: 0, hybrid: 0 } satisfies Record<Ranking, number>;
+  for (const ranking of RANKINGS) ndcg10[ranking] = await ndcgOf(ranking);
+  close();
+  const gain = round(ndcg10.hybrid - Math.max(ndcg10.semantic, ndcg10.lexical), 4);
+  return {
+    collection: name,
+    queries: queries.length,
+    ...ndcg10,
+    gain,
+    documentsPerSecond: figures.documentsPerSecond,
+  };
+}
+
+function goalsOf(rows: readonly Row[]): Measured {
+  const gains = rows.map(({ gain }) => gain);
+  const scifact = rows.filter(({ collection }) => collection === 'scifact').map(({ semantic }) => semantic);
+  return {
+    ...(scifact.length > 0 && { 'semantic on SciFact': { value: Math.min(...scifact) } }),
+    'hybrid gain': { value: round(gains.reduce((sum, gain) => sum + gain, 0) / gains.length, 4) },
+    'least hybrid gain': { value: Math.min(...gains) },
+  };
+}
