@@ -5,7 +5,7 @@ import { startBenchService, type BenchService } from '../load/bench-service.js';
 import { ingestCollection } from '../load/ingest-collection.js';
 import { createQualitySums } from '../quality/quality-sums.js';
 import { createDocumentSearch } from '../quality/search-documents.js';
-import { findLocalModel, settingsFor, type LocalModel } from '../quality/local-model.js';
+import { findLocalModel, startLocalModel } from '../quality/local-model.js';
 import { eachAtOnce, round } from '../support/client.js';
 import { findCollections, loadCollection, type Collection } from '../support/collections.js';
 import type { Measured } from './goals.js';
@@ -13,7 +13,7 @@ import type { Measured } from './goals.js';
 /** A local model makes the vectors of one text after the other: more would wait for it. */
 const CLIENTS = 4;
 
-type Row = Awaited<ReturnType<typeof measureCollection>>;
+type Row = Awaited<ReturnType<typeof measureAlone>>;
 
 /**
  * Retrieval quality of each ranking with a real embedding model, which runs in the service, through the API, on all
@@ -27,8 +27,13 @@ export async function measureSemantic() {
   }
   const collections = findCollections().flatMap((name) => loadCollection(name) ?? []);
   const rows: Row[] = [];
-  for (const { engine, start } of enginesFound())
-    for (const collection of collections) rows.push(await measureAlone(model, { engine, start, collection }));
+  const { settings, stop } = await startLocalModel(model);
+  try {
+    for (const engine of enginesFound())
+      for (const collection of collections) rows.push(await measureAlone(settings, engine, collection));
+  } finally {
+    await stop();
+  }
   console.log(
     `nDCG@10 of /retrieve/chunks with ${model.name}, documents by their best chunk; gain: hybrid beside the better of the other two`,
   );
@@ -49,11 +54,13 @@ function enginesFound(): Engine[] {
   return engines;
 }
 
+/** On a Redis with nothing else in it. */
 async function measureAlone(
-  model: LocalModel,
-  { engine, start, collection }: Engine & { readonly collection: Collection },
-): Promise<Row & { readonly engine: string }> {
-  const service = await startBenchService({ QUIRE_INDEX: engine, ...settingsFor(model) }, start);
+  settings: Readonly<Record<string, string>>,
+  { engine, start }: Engine,
+  collection: Collection,
+) {
+  const service = await startBenchService({ ...settings, QUIRE_INDEX: engine }, start);
   try {
     return { engine, ...(await measureCollection(service, collection)) };
   } finally {

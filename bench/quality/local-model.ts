@@ -1,5 +1,8 @@
 import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { basename, dirname, resolve } from 'node:path';
+import { freePort } from '../../test/support/redis.js';
+import { inheritedEnvironment, startProcess } from '../../test/support/service.js';
 
 /** A file in GGUF that makes vectors. */
 export interface LocalModel {
@@ -16,7 +19,16 @@ export function findLocalModel(): LocalModel | string {
   return { name: basename(path), folder: resolve(dirname(path)) };
 }
 
-/** Settings of a service that embeds with it. */
-export function settingsFor({ name, folder }: LocalModel): Record<string, string> {
-  return { QUIRE_EMBEDDER: 'local', QUIRE_EMBEDDING_MODEL: name, QUIRE_MODELS_DIR: folder };
+/** Starts the process with local models for it, and says with which settings a service embeds by it. */
+export async function startLocalModel({ name, folder }: LocalModel) {
+  const settings = {
+    QUIRE_EMBEDDER: 'local',
+    QUIRE_EMBEDDING_MODEL: name,
+    QUIRE_MODELS_DIR: folder,
+    QUIRE_MODELS_PORT: String(await freePort()),
+    QUIRE_MODELS_THREADS: String(availableParallelism()),
+  };
+  const env = { ...inheritedEnvironment(), ...settings, QUIRE_LOG_LEVEL: 'warn' };
+  const process = startProcess('models/main.js', [], { env, execArgv: [] });
+  return { settings, stop: () => process.kill('SIGTERM') };
 }
