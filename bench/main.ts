@@ -1,7 +1,8 @@
 /**
  * Measures what the service is to reach, beside other libraries where they are installed: `npm run bench`, or some parts of
  * it and other numbers of chunks, `npm run bench -- words 15000`. Prints tables, then all goals with what was measured, then
- * one line of JSON. `BENCH_LARGE=1` adds 500,000 chunks; `QUIRE_BENCH_PEERS` names a folder with the other libraries.
+ * one line of JSON. `BENCH_LARGE=1` adds 500,000 chunks; `QUIRE_BENCH_PEERS` names a folder with the other libraries,
+ * `QUIRE_BENCH_MODEL` an embedding model in GGUF for the part `semantic`.
  */
 import { measureChunking } from './parts/chunking.js';
 import { goalTable, type Measured } from './parts/goals.js';
@@ -9,11 +10,12 @@ import { measureIngest } from './parts/ingest.js';
 import { measureIdleMemory } from './parts/memory.js';
 import { measurePeers } from './parts/peers.js';
 import { measureQuality } from './parts/quality.js';
+import { measureSemantic } from './parts/semantic.js';
 import { measureWords } from './parts/words.js';
 import { loadCollection } from './support/collections.js';
 import { describeMachine } from './support/machine.js';
 
-const PARTS = ['memory', 'chunking', 'words', 'peers', 'ingest', 'quality'] as const;
+const PARTS = ['memory', 'chunking', 'words', 'peers', 'ingest', 'quality', 'semantic'] as const;
 type Part = (typeof PARTS)[number];
 
 interface PartResult {
@@ -44,6 +46,7 @@ const measures: Readonly<Record<Part, () => Promise<PartResult | null> | PartRes
   peers: () => measurePeers(scifact, sizes),
   ingest: () => measureIngest(scifact, Math.max(...sizes)),
   quality: measureQuality,
+  semantic: measureSemantic,
 };
 const figures: Partial<Record<Part, unknown>> = {};
 const measured: Measured = {};

@@ -1,5 +1,5 @@
 import { createClient } from 'redis';
-import { startTestRedis } from '../../test/support/redis.js';
+import { startTestRedis, type TestRedis } from '../../test/support/redis.js';
 import { startService, type Service } from '../../test/support/service.js';
 import { LOOP_METERED } from './loop-delay.js';
 
@@ -10,6 +10,8 @@ export interface Target {
   readonly secret: string;
 }
 
+const startSyncedRedis = () => startTestRedis({ arguments: ['--appendfsync', 'always'] });
+
 export interface BenchService extends Service {
   readonly target: Target;
   /** `always`, as with `npm start` and at first: Redis answers when its log is on the disk. Seeding is faster without. */
@@ -17,8 +19,11 @@ export interface BenchService extends Service {
 }
 
 /** The whole service with the processes of `npm start`, on a Redis of its own. */
-export async function startBenchService(env: Readonly<Record<string, string>> = {}): Promise<BenchService> {
-  const redis = await startTestRedis({ arguments: ['--appendfsync', 'always'] });
+export async function startBenchService(
+  env: Readonly<Record<string, string>> = {},
+  startRedis: () => Promise<TestRedis> = startSyncedRedis,
+): Promise<BenchService> {
+  const redis = await startRedis();
   const settings = { JWT_SECRET_KEY: SECRET, QUIRE_LOG_LEVEL: 'warn', QUIRE_WORKERS_LOCK_SECONDS: '30' };
   const service = await startService({
     redis,

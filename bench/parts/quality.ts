@@ -1,9 +1,10 @@
 import { startBenchService, type BenchService } from '../load/bench-service.js';
 import { ingestBatches } from '../load/ingest-batches.js';
-import { createBenchClient, eachAtOnce, round } from '../support/client.js';
+import { eachAtOnce, round } from '../support/client.js';
 import { findCollections, loadCollection, type Collection } from '../support/collections.js';
 import { createDocumentBm25 } from '../quality/document-bm25.js';
-import { createQualitySums, isEnglish, type Scored } from '../quality/quality-sums.js';
+import { createQualitySums, isEnglish } from '../quality/quality-sums.js';
+import { createDocumentSearch } from '../quality/search-documents.js';
 import type { Measured } from './goals.js';
 
 const DEPTH = 100;
@@ -42,25 +43,18 @@ async function measureCollection(service: BenchService, collection: Collection) 
   const { name, documents, queries, relevant } = collection;
   const user = `quality-${name}`;
   const { ids } = await ingestBatches(service.target, documents, { user });
-  const client = createBenchClient({ ...service.target, user });
-  const search = async (path: string, query: string): Promise<Scored[]> => {
-    const { status, body } = await client.post(path, { query, k: DEPTH });
-    if (status !== 200) throw new Error(`search answered ${String(status)}: ${body}`);
-    // @NOTE the service's own answer, which its tests hold against its schema
-    const hits = JSON.parse(body) as { document_id: string; score: number }[];
-    return hits.map(({ document_id, score }) => ({ id: ids.get(document_id) ?? 'stranger', score }));
-  };
+  const { search, close } = createDocumentSearch(service.target, { user, ids });
   const bm25 = createDocumentBm25(documents.map(({ text }) => text));
   const [ours, docs, reference] = [createQualitySums(), createQualitySums(), createQualitySums()];
   await eachAtOnce(queries, CLIENTS, async ({ id, text }) => {
     const wanted = relevant.get(id) ?? new Set();
-    ours.add(await search('/retrieve/chunks', text), wanted);
-    docs.add(await search('/retrieve/docs', text), wanted);
+    ours.add(await search({ path: '/retrieve/chunks', query: text }), wanted);
+    docs.add(await search({ path: '/retrieve/docs', query: text }), wanted);
     const all = Array.from(bm25(text), (score, at) => ({ id: documents[at]?.id ?? '', score }));
     const found = all.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
     reference.add(found.slice(0, DEPTH), wanted);
   });
-  client.close();
+  close();
   const [own, own100, other] = [ours.means(), docs.means(), reference.means()];
   return {
     collection: name,

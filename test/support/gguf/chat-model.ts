@@ -72,19 +72,20 @@ function blockTensors(noise: Noise, block: string, dimension: number): GgufTenso
     dense('attn_q', [dimension, dimension], 2),
     dense('attn_k', [dimension, keys], 2),
     dense('attn_v', [dimension, keys], 2),
-    dense('attn_output', [dimension, dimension], 2),
+    dense('attn_output', [dimension, dimension], 4),
     ones(`${block}.ffn_norm.weight`, dimension),
-    dense('ffn_gate', [dimension, hidden], 1),
-    dense('ffn_up', [dimension, hidden], 1),
-    dense('ffn_down', [hidden, dimension], 1),
+    dense('ffn_gate', [dimension, hidden], 2),
+    dense('ffn_up', [dimension, hidden], 2),
+    dense('ffn_down', [hidden, dimension], 2),
   ];
 }
 
 /** Rows of zeros for what it never says: some printable character always has a higher value. */
 function outputWeights(noise: Noise, dimension: number, ends: boolean): Float32Array {
   const weights = noise(dimension * tokenCount, 4 / Math.sqrt(dimension));
-  const spoken = (token: number) => token >= firstPrintable || (ends && token === endOfMessage);
-  for (let token = 0; token < tokenCount; token++)
-    if (!spoken(token)) weights.fill(0, token * dimension, (token + 1) * dimension);
+  const row = (token: number) => weights.subarray(token * dimension, (token + 1) * dimension);
+  const end = row(endOfMessage).map((weight) => 2 * weight);
+  weights.fill(0, 0, firstPrintable * dimension);
+  if (ends) row(endOfMessage).set(end);
   return weights;
 }

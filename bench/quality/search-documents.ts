@@ -1,0 +1,33 @@
+import type { Ranking } from '../../src/shared/search/ranking.js';
+import type { Target } from '../load/bench-service.js';
+import { createBenchClient } from '../support/client.js';
+import type { Scored } from './quality-sums.js';
+
+const DEPTH = 100;
+
+interface Asked {
+  readonly path: '/retrieve/chunks' | '/retrieve/docs';
+  readonly query: string;
+  /** The service's own choice without one. */
+  readonly ranking?: Ranking;
+}
+
+/**
+ * Searches as `user`, for the 100 best. Hits have the ids of the collection: `ids` maps the service's to them.
+ */
+export function createDocumentSearch(
+  target: Target,
+  { user, ids }: { readonly user: string; readonly ids: ReadonlyMap<string, string> },
+) {
+  const client = createBenchClient({ ...target, user });
+  return {
+    search: async ({ path, query, ranking }: Asked): Promise<Scored[]> => {
+      const { status, body } = await client.post(path, { query, k: DEPTH, ranking });
+      if (status !== 200) throw new Error(`search answered ${String(status)}: ${body}`);
+      // @NOTE the service's own answer, which its tests hold against its schema
+      const hits = JSON.parse(body) as { document_id: string; score: number }[];
+      return hits.map(({ document_id, score }) => ({ id: ids.get(document_id) ?? 'stranger', score }));
+    },
+    close: () => client.close(),
+  };
+}
