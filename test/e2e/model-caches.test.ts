@@ -96,7 +96,7 @@ describe('a cache that a local model has read', () => {
     const without = await ask(cleo, 'all');
     expect(without.usage.prompt_tokens).toBeLessThan(whole.token_count);
     expect(await find(cleo, 'all')).toMatchObject({ doc_count: 2 });
-    await cleo.put(`/documents/${changing}`, { content: text('something new') });
+    await cleo.put(`/documents/${changing}/content`, { content: text('something new') });
     const less = await ask(cleo, 'all');
     expect(less.usage.prompt_tokens).toBeLessThan(without.usage.prompt_tokens);
     expect(await find(cleo, 'all')).toMatchObject({ doc_count: 1 });
@@ -111,11 +111,11 @@ describe('a cache that a local model has read', () => {
   test("a text that its owner closes to the cache's owner goes from the disk without any question", async () => {
     const [owner, reader] = [user('dora'), user('emil')];
     const own = await ingestText(reader, text('my own things'));
-    const shared = await ingestText(owner, text('things of others'), { readers: ['emil'] });
+    const shared = await ingestText(owner, text('things of others'), { access_control: { readers: ['emil'] } });
     const made = (await create(reader, 'mixed', { docs: [own, shared] })).body;
     expect(made).toMatchObject({ doc_count: 2, engine: 'llama' });
     const [before] = (await statesKept()).filter((id) => id.includes('"emil"'));
-    expect((await owner.patch(`/documents/${shared}`, { readers: [] })).status).toBe(200);
+    expect((await owner.patch(`/documents/${shared}`, { access_control: { readers: [] } })).status).toBe(200);
     await until(async () => {
       const { doc_count: documents, status } = await find(reader, 'mixed');
       return documents === 1 && status === 'ready';
