@@ -14,6 +14,7 @@ import {
 import { logMalformed } from '../shared/documents/record-fields.js';
 import { createRecords } from '../shared/documents/records.js';
 import { createEmbedding } from '../shared/models/embedding.js';
+import { measureFloor } from '../shared/models/similarity-floor.js';
 import { rememberQueries } from '../shared/models/query-vectors.js';
 import type { Logger } from '../shared/observability/logger.js';
 import type { Embedder, Index, ObjectStorage } from '../shared/ports.js';
@@ -30,6 +31,7 @@ import { createDraftObjects } from '../shared/storage/draft-objects.js';
 import { createStorageMarker } from '../shared/storage/marker.js';
 import { withShortSources } from '../shared/storage/short-sources.js';
 import { countTokens } from '../shared/text/token-count.js';
+import { loadOnce } from '../shared/tools/load-once.js';
 import { createUsage } from '../shared/usage/usage.js';
 import { announceStorage } from './context/announce-storage.js';
 import { createCompletionLimit } from './context/limit-completions.js';
@@ -167,7 +169,11 @@ function openSearch({ settings, index, embedder }: SearchParts, readHits: ReadHi
   const { hybridWeight } = settings.search;
   const parts = {
     index,
-    chooseRanker: createRankers({ standard: standardRanking(settings), hybridWeight }),
+    chooseRanker: createRankers({
+      standard: standardRanking(settings),
+      hybridWeight,
+      floor: loadOnce(() => measureFloor(embedding)),
+    }),
     readHits,
   };
   const seconds = settings.embedding.rememberQueriesSeconds;

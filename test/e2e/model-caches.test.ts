@@ -111,7 +111,9 @@ describe('a cache that a local model has read', () => {
   test("a text that its owner closes to the cache's owner goes from the disk without any question", async () => {
     const [owner, reader] = [user('dora'), user('emil')];
     const own = await ingestText(reader, text('my own things'));
-    const shared = await ingestText(owner, text('things of others'), { access_control: { readers: ['emil'] } });
+    const shared = await ingestText(owner, text('things of others'), {
+      access_control: { readers: ['emil'] },
+    });
     const made = (await create(reader, 'mixed', { docs: [own, shared] })).body;
     expect(made).toMatchObject({ doc_count: 2, engine: 'llama' });
     const [before] = (await statesKept()).filter((id) => id.includes('"emil"'));

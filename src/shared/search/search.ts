@@ -28,7 +28,7 @@ export function createSearch(parts: {
   const { index, embedding, chooseRanker, readHits } = parts;
   return async (request) => {
     const { query, k, minScore, per, signal } = request;
-    const ranker = chooseRanker(request.ranking);
+    const ranker = await chooseRanker(request);
     const embed = once(async () => (await embedding.embedQuery(query, { signal })).vector);
     const confirmation = createConfirmation();
     const find = createFindCandidates({ index, ranker, request, embed, confirmation });

@@ -8,6 +8,7 @@ import {
   orEmpty,
   origins,
   share,
+  shareOrAuto,
   text,
   whole,
 } from './setting-kinds.js';
@@ -152,7 +153,9 @@ export const search = z.strictObject({
     'auto',
     'What finds words beside the Query Engine: `postings` in each API process, or the full-text index of the `engine`; `auto`: `postings`, as always without it.',
   ),
-  hybridWeight: share(0.6, 'Share of the vectors in a `hybrid` score; the rest is the share of the words.'),
+  hybridWeight: shareOrAuto(
+    'Share of the vectors in a `hybrid` score; the rest is the share of the words; `auto`: the fewer different terms a query has, the more (half at ten).',
+  ),
 });
 
 const concurrency = { min: 1, max: 256 };

@@ -41,6 +41,13 @@ export function share(value: number, description: string, { min, max }: Bounds =
   return schema.register(settingNotes, { kind: 'number', description, allowed });
 }
 
+/** A share, or `auto`, which is the default. */
+export function shareOrAuto(description: string) {
+  const schema = z.union([z.literal('auto'), z.number().min(0).max(1)]).default('auto');
+  const allowed = '"auto" or a number from 0 to 1';
+  return schema.register(settingNotes, { kind: 'number', description, allowed });
+}
+
 export function choice<const Values extends readonly [string, ...string[]]>(
   values: Values,
   value: NoInfer<Values[number]>,

@@ -175,10 +175,46 @@ describe('the hybrid ranker', () => {
 });
 
 describe('choosing a ranker', () => {
-  test('follows the request, and where it says nothing the standard', () => {
-    const choose = createRankers({ standard: 'hybrid', hybridWeight: 0.5 });
-    const score = (ranking: Parameters<typeof choose>[0]) => choose(ranking).combine(0.5, 0);
-    expect([score('semantic'), score('lexical'), score('hybrid')]).toEqual([0.5, 0, 0.25]);
-    expect(score(undefined)).toBe(0.25);
+  const query = 'wolf sheep';
+  const floor = () => Promise.resolve(0.5);
+
+  test('follows the request, and where it says nothing the standard', async () => {
+    const choose = createRankers({ standard: 'hybrid', hybridWeight: 0.5, floor });
+    const score = async (ranking?: 'semantic' | 'lexical' | 'hybrid') =>
+      (await choose({ ranking, query })).combine(0.5, 0);
+    expect([await score('semantic'), await score('lexical'), await score('hybrid')]).toEqual([0.5, 0, 0.25]);
+    expect(await score()).toBe(0.25);
+  });
+
+  test('a hybrid score begins where unrelated texts are, and leans on the words of long queries', async () => {
+    const choose = createRankers({ standard: 'hybrid', hybridWeight: 'auto', floor });
+    const short = await choose({ query });
+    // Two terms: ten of twelve parts are the similarity's.
+    expect(short.combine(0.75, 0)).toBeCloseTo((10 / 12) * 0.5, 12);
+    expect(short.combine(0.5, 0)).toBe(0);
+    expect(short.combine(0.2, 0.6)).toBeCloseTo((2 / 12) * 0.6, 12);
+    expect(short.combine(1, 1)).toBe(1);
+    const words = [
+      'wolf',
+      'sheep',
+      'orchard',
+      'river',
+      'bridge',
+      'window',
+      'garden',
+      'letter',
+      'candle',
+      'mirror',
+    ];
+    const long = await choose({ query: words.join(' ') });
+    expect(long.combine(0.75, 0)).toBeCloseTo(0.25, 12);
+    expect(long.combine(0.75, 0.8)).toBeCloseTo(0.25 + 0.4, 12);
+  });
+
+  test('without the provider no hybrid score is guessed', async () => {
+    const away = () => Promise.reject(new Error('away'));
+    const choose = createRankers({ standard: 'lexical', hybridWeight: 'auto', floor: away });
+    await expect(choose({ ranking: 'hybrid', query })).rejects.toThrow('away');
+    expect((await choose({ query })).ranking).toBe('lexical');
   });
 });
