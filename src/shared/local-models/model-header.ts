@@ -5,6 +5,7 @@ import type { ModelKind } from './description.js';
 import { tensorBytes } from './ggml-types.js';
 import { importEngine } from './import-engine.js';
 import type { ModelFile } from './model-files.js';
+import { walkHeader } from './walk-header.js';
 
 /** What the first part of a model file says about it. The weights are not read. */
 export interface ModelHeader {
@@ -34,7 +35,7 @@ const severalPartsSchema = z.object({ split: z.object({ count: z.number().min(2)
 export async function readModelHeader(
   file: Pick<ModelFile, 'name' | 'path'> & { readonly status: { readonly size: number } },
 ): Promise<ModelHeader> {
-  const info = await readInfo(file.path);
+  const info = await readInfo(file.path, file.status.size);
   const { architectureMetadata: metadata } = info;
   const { general } = info.metadata;
   if (severalPartsSchema.safeParse(info.metadata).success)
@@ -53,7 +54,13 @@ export async function readModelHeader(
   };
 }
 
-async function readInfo(path: string): Promise<GgufFileInfo> {
+async function readInfo(path: string, size: number): Promise<GgufFileInfo> {
+  try {
+    walkHeader(path, size);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new DamagedModelError('is no GGUF file, or is damaged', { cause: toError(error) });
+  }
   const { readGgufFileInfo } = await importEngine();
   const options = { sourceType: 'filesystem', logWarnings: false, spliceSplitFiles: false } as const;
   return readGgufFileInfo(path, options).catch((error: unknown) => {

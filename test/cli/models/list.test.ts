@@ -50,6 +50,29 @@ describe('npx quire models list', () => {
     ]);
   });
 
+  test('a header that states more than the file has is damaged, however much it states', async () => {
+    const uint32 = (value: number) => Buffer.from(Uint32Array.of(value).buffer);
+    const uint64 = (value: bigint) => Buffer.from(BigUint64Array.of(value).buffer);
+    const write = (name: string, ...parts: Buffer[]) =>
+      writeFile(
+        join(world.models, name),
+        Buffer.concat([Buffer.from('GGUF'), uint32(3), ...parts, Buffer.alloc(4_096)]),
+      );
+    const key = Buffer.concat([uint64(3n), Buffer.from('a.b')]);
+    await write('entries.gguf', uint64(1n), uint64(2n ** 40n));
+    await write('tensors.gguf', uint64(2n ** 40n), uint64(0n));
+    await write('string.gguf', uint64(1n), uint64(1n), uint64(2n ** 40n));
+    await write('strings.gguf', uint64(1n), uint64(1n), key, uint32(9), uint32(8), uint64(2n ** 50n));
+    await write('numbers.gguf', uint64(1n), uint64(1n), key, uint32(9), uint32(4), uint64(2n ** 63n));
+    await write('nested.gguf', uint64(1n), uint64(1n), key, uint32(9), uint32(9), uint64(2n ** 50n));
+    const { code, stdout } = await quire(['list']);
+    expect(code).toBe(0);
+    const [, ...rows] = rowsOf(stdout);
+    expect(rows).toHaveLength(6);
+    for (const row of rows)
+      expect(row).toEqual([expect.any(String), 'damaged', '0.0', 'is no GGUF file, or is damaged']);
+  }, 60_000);
+
   test('says how to get one where there are none', async () => {
     const { code, stdout } = await quire(['list']);
     expect({ code, stdout }).toEqual({
