@@ -36,7 +36,9 @@ for (const { name } of processes) start(name);
 compileOnChange(root, restart);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => void end());
 if (await isReady()) {
-  process.stdout.write(`${welcome(address, settings.devMode)}\n`);
+  process.stdout.write(
+    `${welcome(address, { devMode: settings.devMode, usesModel: settings.embedder !== 'builtin' })}\n`,
+  );
   say('watching src/');
 }
 

@@ -41,6 +41,64 @@ program
     process.stdout.write(toml ? settingsFile() : `${settingsTable()}\n`);
   });
 
+const models = program
+  .command('models')
+  .description('model files on this machine, for embedder = "local" and others');
+
+models
+  .command('pull')
+  .description('bring a model file (GGUF) into the models folder; the same command goes on after a stop')
+  .argument(
+    '[source]',
+    'hf:user/repo:file.gguf, an https address, or a path; without it, a small embedding model for models.language',
+  )
+  .option('--sha256 <hex>', 'what the file must have, where the source does not tell it')
+  .option('--as <name>', 'another name for the file')
+  .action(async (source: string | undefined, options: { sha256?: string; as?: string }) => {
+    const { pull } = await import('./models/pull.js');
+    const stop = new AbortController();
+    for (const signal of ['SIGINT', 'SIGTERM'] as const)
+      // A listener that is gone after the first signal would let a library of the engine end the process at once.
+      process.on(signal, () => {
+        if (stop.signal.aborted) process.exit(130);
+        stop.abort();
+      });
+    const told = await pull(
+      { source, ...options },
+      { env: process.env, signal: stop.signal, output: process.stderr },
+    );
+    process.stdout.write(`${told}\n`);
+  });
+
+models
+  .command('list')
+  .description('list the models folder: kind, size, dimensions, window, fingerprint, and what uses each')
+  .action(async () => {
+    const { list } = await import('./models/list.js');
+    process.stdout.write(`${await list(process.env)}\n`);
+  });
+
+models
+  .command('remove')
+  .description('remove a model file, and what a pull of it has left')
+  .argument('<name>', 'the file name, as the list shows it')
+  .option('--force', 'also where a setting names it')
+  .action(async (name: string, options: { force?: true }) => {
+    const { remove } = await import('./models/remove.js');
+    process.stdout.write(`${await remove(name, options, process.env)}\n`);
+  });
+
+models
+  .command('test')
+  .description('try a model: how fast it is, and whether what it makes has a sense')
+  .argument('<name>', 'the file name, as the list shows it')
+  .action(async (name: string) => {
+    const { test } = await import('./models/test.js');
+    const { isSane, text } = await test(name, process.env);
+    process.stdout.write(`${text}\n`);
+    if (!isSane) process.exitCode = 1;
+  });
+
 try {
   await program.parseAsync();
 } catch (error) {

@@ -46,8 +46,14 @@ export async function untilReady(address: string, signal: AbortSignal): Promise<
   }
 }
 
+interface WelcomeOptions {
+  readonly devMode: boolean;
+  /** Whether a model makes the vectors. */
+  readonly usesModel: boolean;
+}
+
 /** Returns what is printed when the service is ready. Exactly one line starts with `ready`. */
-export function welcome(address: string, devMode: boolean): string {
+export function welcome(address: string, { devMode, usesModel }: WelcomeOptions): string {
   const bearer = devMode ? '' : ` -H "Authorization: Bearer $(npx quire token --name me)"`;
   const post = (path: string, body: object) =>
     `curl -s ${address}${path}${bearer} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
@@ -57,6 +63,9 @@ export function welcome(address: string, devMode: boolean): string {
     `  queues     ${address}/admin/queues`,
     `  try        ${post('/ingest/text', { content: 'A quire is a gathering of folded leaves.' })}`,
     `             ${post('/retrieve/chunks', { query: 'What is a quire?' })}`,
+    ...(usesModel
+      ? []
+      : ['  models     npx quire models pull, then embedder = "local": semantic search without a key']),
     '  stop       Ctrl-C',
   ].join('\n');
 }

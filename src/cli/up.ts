@@ -163,7 +163,7 @@ export async function up(env: Environment): Promise<void> {
     running.services.push(...startProcesses(started, own, stop.ask));
     const address = addressOf(settings);
     await untilReady(address, stop.signal);
-    process.stdout.write(`${welcome(address, settings.devMode)}\n`);
+    process.stdout.write(`${welcome(address, settings)}\n`);
     if (!stop.signal.aborted) await once(stop.signal, 'abort');
   } catch (error) {
     if (!stop.signal.aborted) throw error;

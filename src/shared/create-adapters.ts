@@ -6,7 +6,7 @@ import type { ModelKind } from './local-models/description.js';
 import { prefixesOf, type Prefixes } from './local-models/families.js';
 import { findLocalModel, WrongModelError, type FindOptions } from './local-models/find-model.js';
 import { modelsAddressOf } from './local-models/models-address.js';
-import { recommendedEmbedding } from './local-models/recommended.js';
+import { embeddingFileOf } from './local-models/named-models.js';
 import type { Completer, Embedder, Reranker } from './ports.js';
 import { parseProviderClass, type ProviderClass } from './models/provider-class.js';
 import { parseOptions } from './settings/constructor-options.js';
@@ -47,8 +47,8 @@ export async function createEmbedder(settings: Settings, options: FindOptions): 
 async function createLocalEmbedder(settings: Settings, options: FindOptions): Promise<Embedder> {
   const { createOpenAIEmbedder } = await import('./adapters/openai/embedder.js');
   const { embedding } = settings;
-  const name = embedding.model === '' ? recommendedEmbedding[settings.models.language].file : embedding.model;
-  const model = await findModel(settings, { setting: 'embedding.model', name, kind: 'embedding' }, options);
+  const wanted = { setting: 'embedding.model', name: embeddingFileOf(settings), kind: 'embedding' } as const;
+  const model = await findModel(settings, wanted, options);
   return createOpenAIEmbedder({
     ...localConnection(settings),
     model: `${model.id}@${model.fingerprint}`,

@@ -1,23 +1,14 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemErrorCode } from '../../shared/system-error-code.js';
+import { freePort } from '../free-port.js';
 import { urlOf, withClient } from './reach-redis.js';
 import { superviseChild, type Child } from '../supervise-child.js';
 import { say } from '../user-messages.js';
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
-}
 
 /** Ends a Redis that was left running on our data when its supervisor was killed. Two servers would corrupt the files. */
 async function endLeftover(portFile: string, directory: string): Promise<void> {

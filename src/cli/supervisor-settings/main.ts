@@ -11,7 +11,10 @@ function answer(): SettingsAnswer {
     const models = needsModelsProcess(settings) ? { token: settings.models.token } : null;
     const { host, port } = api;
     const { drainSeconds } = workers;
-    return { settings: { redisUrl: redis.url, dataDirectory, host, port, drainSeconds, devMode, models } };
+    const usesModel = settings.embedder !== 'builtin';
+    return {
+      settings: { redisUrl: redis.url, dataDirectory, host, port, drainSeconds, devMode, usesModel, models },
+    };
   } catch (error) {
     if (error instanceof SettingsError) return { wrong: error.message };
     throw error;

@@ -12,6 +12,8 @@ export interface SupervisorSettings {
   readonly port: number;
   readonly drainSeconds: number;
   readonly devMode: boolean;
+  /** Whether a model makes the vectors. */
+  readonly usesModel: boolean;
   /** Null where no setting names a local model. */
   readonly models: { readonly token: string } | null;
 }

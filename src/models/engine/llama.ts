@@ -1,11 +1,7 @@
 import type { Llama } from 'node-llama-cpp';
 import type { Logger } from '../../shared/observability/logger.js';
 import { toError } from '../../shared/errors.js';
-
-/** The engine is not there: not installed, or not built for this platform. */
-export class NoEngineError extends Error {
-  override readonly name = 'NoEngineError';
-}
+import { importEngine, NoEngineError } from '../../shared/local-models/import-engine.js';
 
 export interface LlamaOptions {
   /** Threads for all models together; 0 for one a core. */
@@ -34,16 +30,6 @@ export async function openLlama({ threads, logger }: LlamaOptions): Promise<Llam
   }).catch((error: unknown) => {
     throw new NoEngineError(
       'the package node-llama-cpp has no program for this platform: it runs on Linux (glibc), macOS and Windows, on x64 and arm64',
-      { cause: toError(error) },
-    );
-  });
-}
-
-/** @throws NoEngineError */
-export function importEngine() {
-  return import('node-llama-cpp').catch((error: unknown) => {
-    throw new NoEngineError(
-      'the package node-llama-cpp is not installed, which runs local models; install it with: npm ci',
       { cause: toError(error) },
     );
   });

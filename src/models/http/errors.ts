@@ -1,8 +1,8 @@
 import type { Response } from 'express';
 import { z } from 'zod';
+import { NoEngineError } from '../../shared/local-models/import-engine.js';
 import type { Logger } from '../../shared/observability/logger.js';
 import { ModelError, type ModelErrorCode } from '../engine/model-error.js';
-import { NoEngineError } from '../engine/llama.js';
 
 interface ErrorReply {
   readonly status: number;

@@ -1,0 +1,77 @@
+import { createFingerprints, type Fingerprints } from '../../shared/local-models/fingerprints.js';
+import { DamagedModelError, readModelHeader } from '../../shared/local-models/model-header.js';
+import { listModelFiles, type ModelFile } from '../../shared/local-models/model-files.js';
+import { modelsDirectoryOf } from '../../shared/local-models/models-directory.js';
+import { namedModels, type NamedModel } from '../../shared/local-models/named-models.js';
+import { loadSettings, type Environment, type Settings } from '../../shared/settings/load.js';
+import { listDrafts } from './pulling/drafts.js';
+import { inMegabytes } from './megabytes.js';
+import { asUserError } from './pull-errors.js';
+
+const HEAD = ['NAME', 'KIND', 'MB', 'DIMENSIONS', 'WINDOW', 'FINGERPRINT', 'USED BY'];
+
+/**
+ * Returns what is in the models folder, as lines for a terminal. Reads the files themselves: no service has to run.
+ * @throws UserError
+ */
+export async function list(env: Environment): Promise<string> {
+  const settings = loadSettings(env, []);
+  const directory = modelsDirectoryOf(settings);
+  const named = namedModels(settings);
+  try {
+    const files = await listModelFiles(directory);
+    const fingerprints = createFingerprints(directory);
+    const rows: string[][] = [];
+    // One after the other: a file whose fingerprint is not kept is read as a whole.
+    for (const file of files) rows.push(await rowOf(file, settings, { named, fingerprints }));
+    const missing = named.filter(({ name }) => files.every((file) => file.name !== name));
+    const drafts = await listDrafts(directory);
+    return [
+      rows.length > 0 ? table([HEAD, ...rows]) : `There are no models in ${directory}: npx quire models pull`,
+      ...drafts.map(
+        ({ name, size, announced }) =>
+          `${name}: ${inMegabytes(size)} of ${announced ? inMegabytes(announced.size) : '?'} MB are pulled; pull it again to go on`,
+      ),
+      ...(settings.models.url === '' ? missing.map(sayMissing) : []),
+    ].join('\n');
+  } catch (error) {
+    throw asUserError(error, { directory, env, signal: new AbortController().signal });
+  }
+}
+
+const sayMissing = ({ name, usedBy }: NamedModel) => `${name}: is not here, and ${usedBy} = "local" needs it`;
+
+interface Known {
+  readonly named: readonly NamedModel[];
+  readonly fingerprints: Fingerprints;
+}
+
+async function rowOf(
+  file: ModelFile,
+  { models }: Settings,
+  { named, fingerprints }: Known,
+): Promise<string[]> {
+  const users = named.filter(({ name }) => name === file.name).map(({ usedBy }) => usedBy);
+  const size = inMegabytes(file.status.size);
+  try {
+    const { kind, dimensions, window } = await readModelHeader(file);
+    const usable = Math.min(window, models.contextTokens);
+    const fingerprint = await fingerprints.of(file);
+    return [file.name, kind, size, String(dimensions), String(usable), fingerprint, users.join(', ')];
+  } catch (error) {
+    if (!(error instanceof DamagedModelError)) throw error;
+    return [file.name, 'damaged', size, '', '', '', [...users, error.message].join(', ')];
+  }
+}
+
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}

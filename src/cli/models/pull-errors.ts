@@ -1,0 +1,37 @@
+import { NoEngineError } from '../../shared/local-models/import-engine.js';
+import { systemErrorCode } from '../../shared/system-error-code.js';
+import type { Environment } from '../executables.js';
+import { UserError } from '../user-messages.js';
+import { TransferError } from './pulling/transfer-error.js';
+
+interface Circumstances {
+  readonly directory: string;
+  readonly env: Environment;
+  readonly signal: AbortSignal;
+}
+
+/** Says what the user can do about an error; others stay what they are. */
+export function asUserError(error: unknown, { directory, env, signal }: Circumstances): unknown {
+  const cause = error;
+  if (signal.aborted) return new UserError('Stopped. The same command goes on from here.', { cause });
+  if (error instanceof NoEngineError) return new UserError(`${error.message}.`, { cause });
+  if (error instanceof TransferError)
+    return new UserError(`${error.message}. The same command goes on from here.${proxyAdvice(env)}`, {
+      cause,
+    });
+  const code = systemErrorCode(error) ?? '';
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new UserError(`${directory} has no room left.`, { cause });
+  if (['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ELOOP'].includes(code))
+    return new UserError(`${directory} cannot be written to, or the file not be read (${code}).`, { cause });
+  return error;
+}
+
+const PROXIES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'];
+
+/** Node.js itself knows proxies from 24 and 22.21 on, when it is told to. */
+function proxyAdvice(env: Environment): string {
+  const { NODE_USE_ENV_PROXY: uses = '' } = env;
+  if (uses !== '' || PROXIES.every((name) => (env[name] ?? '') === '')) return '';
+  return ' The proxy of the environment is used with NODE_USE_ENV_PROXY=1, by Node.js 24 and 22.21 or newer. Or download the file otherwise, and pull its path.';
+}

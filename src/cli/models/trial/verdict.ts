@@ -1,0 +1,15 @@
+/** What a trial of a model has found out. */
+export interface Verdict {
+  readonly isSane: boolean;
+  /** Lines for the user, each with its subject in front. */
+  readonly lines: readonly string[];
+}
+
+export function sanityLine(isSane: boolean, shown: string): string {
+  return `  sanity  ${isSane ? 'pass' : 'FAIL'}: ${shown}`;
+}
+
+export const inSeconds = (milliseconds: number) => (milliseconds / 1_000).toFixed(2);
+/** Three digits, since no measurement here has more. */
+export const perSecond = (count: number, milliseconds: number) =>
+  Number(((count * 1_000) / milliseconds).toPrecision(3)).toLocaleString('en');

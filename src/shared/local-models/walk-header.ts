@@ -1,0 +1,98 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+
+/** Real headers, most of which is the vocabulary, have some megabytes. */
+const MAX_HEADER_BYTES = 256 * 1024 ** 2;
+const MAX_NESTING = 4;
+const MAX_DIMENSIONS = 8;
+const BUFFER_BYTES = 1024 ** 2;
+/** Bytes of values by the numbers of their types in the format; strings (8) and arrays (9) say their length themselves. */
+const SIZES = [1, 1, 2, 2, 4, 4, 4, 1, null, null, 8, 8, 8];
+const STRING = 8;
+const ARRAY = 9;
+
+/**
+ * Walks over the header of a file by the lengths and counts that it states itself, and throws where they lead beyond its end.
+ * The reader of the engine's package believes counts: it would go on for hours.
+ * https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
+ */
+export function walkHeader(path: string, size: number): void {
+  const file = openSync(path, 'r');
+  try {
+    walk(createCursor(file, Math.min(size, MAX_HEADER_BYTES)));
+  } finally {
+    closeSync(file);
+  }
+}
+
+type Cursor = ReturnType<typeof createCursor>;
+
+function createCursor(file: number, end: number) {
+  const buffer = Buffer.alloc(BUFFER_BYTES);
+  let start = 0;
+  let length = 0;
+  let at = 0;
+  const skip = (bytes: number) => {
+    at += bytes;
+    if (at > end) throw new RangeError('the header leads beyond the end');
+  };
+  /** The place of the next bytes in the buffer. */
+  const take = (bytes: number): number => {
+    const from = at;
+    skip(bytes);
+    if (from < start || at > start + length) {
+      start = from;
+      length = readSync(file, buffer, 0, BUFFER_BYTES, from);
+      if (length < bytes) throw new RangeError('the file is shorter than it was');
+    }
+    return from - start;
+  };
+  return {
+    skip,
+    uint32: () => buffer.readUInt32LE(take(4)),
+    /** What is no exact number any more is beyond every end. */
+    uint64: () => Number(buffer.readBigUInt64LE(take(8))),
+  };
+}
+
+function walk(cursor: Cursor): void {
+  cursor.skip(4);
+  const version = cursor.uint32();
+  if (version !== 2 && version !== 3) throw new RangeError('the format has another version');
+  const tensors = cursor.uint64();
+  const entries = cursor.uint64();
+  for (let entry = 0; entry < entries; entry += 1) {
+    cursor.skip(cursor.uint64());
+    skipValue(cursor, cursor.uint32(), 0);
+  }
+  for (let tensor = 0; tensor < tensors; tensor += 1) {
+    cursor.skip(cursor.uint64());
+    const dimensions = cursor.uint32();
+    if (dimensions > MAX_DIMENSIONS) throw new RangeError('a tensor has too many dimensions');
+    // Each dimension, the type, and where the tensor begins.
+    cursor.skip(8 * dimensions + 4 + 8);
+  }
+}
+
+function skipValue(cursor: Cursor, type: number, nesting: number): void {
+  if (type === STRING) cursor.skip(cursor.uint64());
+  else if (type === ARRAY) {
+    if (nesting === MAX_NESTING) throw new RangeError('arrays are nested too deep');
+    skipItems(cursor, cursor.uint32(), { count: cursor.uint64(), nesting: nesting + 1 });
+  } else cursor.skip(sizeOf(type));
+}
+
+function skipItems(
+  cursor: Cursor,
+  type: number,
+  { count, nesting }: { count: number; nesting: number },
+): void {
+  if (type === STRING || type === ARRAY)
+    for (let item = 0; item < count; item += 1) skipValue(cursor, type, nesting);
+  else cursor.skip(count * sizeOf(type));
+}
+
+function sizeOf(type: number): number {
+  const size = SIZES[type] ?? null;
+  if (size === null) throw new RangeError('a value has an unknown type');
+  return size;
+}
