@@ -9,6 +9,7 @@ prepare();
 const { compileOnChange } = await import('./dev/compile-on-change.mjs');
 const { touchedBy } = await import('./dev/imports.mjs');
 const { loadSettings } = await import('../dist/shared/settings/load.js');
+const { needsModelsProcess } = await import('../dist/shared/local-models/uses-local-models.js');
 const { findOrInstallRedisServer } = await import('../dist/cli/redis/find-redis.js');
 const { lockDataDirectory } = await import('../dist/cli/lock-data-directory.js');
 const { startOwnRedis } = await import('../dist/cli/redis/own-redis.js');
@@ -20,16 +21,17 @@ const { addressOf, untilReady, welcome } = await import('../dist/cli/readiness.j
 const PATIENCE_MS = 500;
 
 const say = (text) => process.stderr.write(`${text}\n`);
-const processes = [
-  { name: 'api', entry: join(root, 'dist/api/main.js') },
-  { name: 'workers', entry: join(root, 'dist/workers/main.js') },
-];
 const running = new Map();
 const stop = new AbortController();
 /** Aborts the wait for a restarted API when it is restarted again. */
 let waiting = new AbortController();
 
 const settings = loadSettings(process.env, ['secret']);
+const processes = [
+  { name: 'api', entry: join(root, 'dist/api/main.js') },
+  { name: 'workers', entry: join(root, 'dist/workers/main.js') },
+  ...(needsModelsProcess(settings) ? [{ name: 'models', entry: join(root, 'dist/models/main.js') }] : []),
+];
 const { redisUrl, redis } = await openRedis();
 const address = addressOf(settings.api);
 for (const { name } of processes) start(name);

@@ -64,7 +64,7 @@ export function createModelsApp({ token, logger, ...parts }: AppOptions): Expres
 function requireToken(token: string): RequestHandler {
   return (request, response, next) => {
     if (isToken(request.get('authorization'), token)) next();
-    else response.status(401).json(errorOf('wrong token', 'invalid_api_key'));
+    else response.status(401).set('x-should-retry', 'false').json(errorOf('wrong token', 'invalid_api_key'));
   };
 }
 

@@ -45,7 +45,7 @@ export function createHybridRanker(weight: number, floor = 0): Ranker {
  * The share of the similarity in a hybrid score. The more terms a query has, the more its words say, and the less a model tells
  * them apart: measured on 20 collections with two models, see docs/quality.md.
  */
-export function similarityWeight(query: string): number {
+function similarityWeight(query: string): number {
   return HALF_AT_TERMS / (HALF_AT_TERMS + analyzeText(query).counts.size);
 }
 

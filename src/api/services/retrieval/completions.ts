@@ -133,9 +133,12 @@ function generate(parts: Dependencies, request: QueryRequest, prepared: Prepared
   return held(completePrompt(parts, request, prepared), prepared.lease);
 }
 
+/** About what stands around passages and question. */
+const INSTRUCTION_TOKENS = 256;
+
 /** A model whose tokenizer makes more tokens than ours refuses a prompt that should fit: it gets a shorter one. */
 const MAX_ATTEMPTS = 5;
-const SHORTER = 0.75;
+const SHORTER = 0.6;
 
 async function* completePrompt(
   { completer, countTokens }: Dependencies,
@@ -143,7 +146,7 @@ async function* completePrompt(
   { prompt: first, maxTokens: firstMaxTokens, sources }: Prepared,
 ): AsyncGenerator<QueryEvent> {
   let fitted = { prompt: first, maxTokens: firstMaxTokens };
-  for (let [attempt, contextWindow] = [1, completer.contextWindow]; ; attempt += 1) {
+  for (let [attempt, contextWindow] = [1, Infinity]; ; attempt += 1) {
     const { prompt, maxTokens } = fitted;
     try {
       for await (const event of completer.complete(prompt, { callerId, maxTokens, temperature, signal }))
@@ -152,11 +155,20 @@ async function* completePrompt(
     } catch (error) {
       // It is thrown before the first event.
       if (!(error instanceof PromptTooLongError) || attempt === MAX_ATTEMPTS) throw error;
-      contextWindow = Math.floor(contextWindow * SHORTER);
+      // By our own count, the whole prompt may be far from filling the window.
+      const taken = Math.min(
+        contextWindow,
+        completer.contextWindow,
+        roughTokens(prompt, countTokens) + maxTokens,
+      );
+      contextWindow = Math.floor(taken * SHORTER);
       fitted = await fitPrompt(prompt, { contextWindow, maxTokens, countTokens });
     }
   }
 }
+
+const roughTokens = ({ question, passages }: Prompt, countTokens: (text: string) => number): number =>
+  passages.reduce((sum, { text }) => sum + countTokens(text), countTokens(question)) + INSTRUCTION_TOKENS;
 
 function toQueryEvent(event: CompletionEvent, sources: readonly Source[]): QueryEvent {
   if (event.type === 'text') return { type: 'token', text: event.text };
