@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient } from '../support/client.js';
 import { ingestText, type CacheAnswer, type CacheConfiguration } from '../support/cache-client.js';
+import { streamQuery } from '../support/event-stream.js';
 import { startModels, type ModelsProcess } from '../support/models-process.js';
 import { startService, type Service } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -126,6 +127,21 @@ describe('a cache that a local model has read', () => {
     expect(after).toHaveLength(1);
     expect(after).not.toEqual([before]);
     expect((await ask(reader, 'mixed')).usage.prompt_tokens).toBeLessThan(made.token_count);
+  });
+
+  test('answers in pieces, if asked to, with the same text and the same counts', async () => {
+    const lea = user('lea');
+    await create(lea, 'flow', { docs: [await ingestText(lea, text('flowing things'))] });
+    const whole = await ask(lea, 'flow');
+    const asked = { query: 'What is it about?', max_tokens: 12 };
+    const { status, events } = await streamQuery(service.url, lea, asked, '/cache/flow/query');
+    expect(status).toBe(200);
+    expect(events.map(({ data }) => data.text ?? '').join('')).toBe(whole.completion);
+    const end = events.at(-1)?.data;
+    expect(end).toMatchObject({ type: 'end', finish_reason: 'length', usage: whole.usage });
+    expect(end?.['tokens_reused']).toBeGreaterThan(0);
+    const unknown = await lea.post('/cache/nothing/query', { query: 'What?', stream: true });
+    expect(unknown.status).toBe(404);
   });
 
   test('questions at once are answered as one after the other', async () => {

@@ -223,7 +223,7 @@ test('with a token, nobody else is answered', async () => {
 
 test('models beyond the memory are unloaded, the least recently used first, or refused', async () => {
   const memory = { QUIRE_MODELS_MEMORY_MEGABYTES: '64' };
-  await models.restart('SIGTERM', { ...memory, QUIRE_MODELS_CONVERSATIONS: '30' });
+  await models.restart('SIGTERM', { ...memory, QUIRE_MODELS_CONVERSATIONS: '12' });
   for (const model of ['chat.gguf', 'ends.gguf', 'chat.gguf']) {
     const request = { model, messages: [question], max_tokens: 1 };
     expect((await models.post('/v1/chat/completions', request)).status).toBe(200);

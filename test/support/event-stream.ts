@@ -7,8 +7,13 @@ export interface StreamEvent {
 }
 
 /** A streamed query, read to its end; no events when it was answered otherwise. */
-export async function streamQuery(url: string, client: Client, body: Readonly<Record<string, unknown>>) {
-  const response = await fetch(`${url}/query`, {
+export async function streamQuery(
+  url: string,
+  client: Client,
+  body: Readonly<Record<string, unknown>>,
+  path = '/query',
+) {
+  const response = await fetch(`${url}${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: client.authorization },
     body: JSON.stringify({ ...body, stream: true }),

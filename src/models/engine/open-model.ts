@@ -1,4 +1,4 @@
-import type { Llama, LlamaModel } from 'node-llama-cpp';
+import type { Llama, LlamaContext, LlamaModel } from 'node-llama-cpp';
 import { toError } from '../../shared/errors.js';
 import type { ModelKind } from '../../shared/local-models/description.js';
 import type { Fingerprint } from '../../shared/local-models/fingerprints.js';
@@ -65,10 +65,10 @@ export async function estimateBytes(
   const context = await insights.estimateContextResourceRequirementsV2({
     contextSize: windowOf(header, limits),
     modelGpuLayers: 0,
-    sequences: kind === 'chat' ? limits.slots : 1,
+    sequences: 1,
     isEmbeddingContext: kind !== 'chat',
   });
-  const contexts = kind === 'chat' ? 1 : limits.threads;
+  const contexts = kind === 'chat' ? limits.slots : limits.threads;
   return weights.cpuRam + contexts * context.cpuRam;
 }
 
@@ -132,13 +132,12 @@ async function openChat(
   { header, fingerprint }: OpenRequest,
   model: LlamaModel,
 ) {
-  const context = await model.createContext({
-    contextSize: windowOf(header, limits),
-    sequences: limits.slots,
-    threads: limits.threads,
-  });
+  const contextSize = windowOf(header, limits);
+  const contexts: LlamaContext[] = [];
+  for (let slot = 0; slot < limits.slots; slot += 1)
+    contexts.push(await model.createContext({ contextSize, sequences: 1, threads: limits.threads }));
   const turns = createTurns({ atOnce: limits.slots, maxWaiting: limits.maxWaiting });
-  const slots = await openSlots({ context, turns, onRestored });
+  const slots = await openSlots({ contexts, turns, onRestored });
   const template = await openChatTemplate(model);
   return { use: createChatModel({ llama: model.llama, model, template, slots, states, fingerprint }), turns };
 }

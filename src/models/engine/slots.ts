@@ -27,19 +27,20 @@ interface Place extends Slot {
 }
 
 interface SlotOptions {
-  readonly context: LlamaContext;
+  /** One for each slot: conversations that are evaluated together are rounded otherwise than each alone. */
+  readonly contexts: readonly LlamaContext[];
   readonly turns: Turns;
   readonly onRestored: (milliseconds: number) => void;
 }
 
-export async function openSlots({ context, turns, onRestored }: SlotOptions): Promise<Slots> {
+export async function openSlots({ contexts, turns, onRestored }: SlotOptions): Promise<Slots> {
   const { LlamaCompletion: Completion } = await import('node-llama-cpp');
-  const places = Array.from({ length: context.totalSequences }, (): Place => {
+  const places = contexts.map((context): Place => {
     const sequence = context.getSequence();
     return { sequence, completion: new Completion({ contextSequence: sequence }), isFree: true, usedAt: 0 };
   });
   return {
-    window: context.contextSize,
+    window: Math.min(...contexts.map(({ contextSize }) => contextSize)),
     use: (prompt, saved, turn, task) =>
       turns.take(turn, async () => {
         const place = choose(places, prompt);

@@ -7,6 +7,7 @@ import {
   list,
   nonBlankString,
   optionalNull,
+  optionalNullOr,
   queryFloat,
   queryInteger,
 } from '../../http/validation/field-schemas.js';
@@ -46,6 +47,7 @@ export const createQuery = z.object({
 export const queryBody = z.object({
   query: nonBlankString({ max: MAX_QUERY_CHARACTERS }),
   ...completionOptions,
+  stream: optionalNullOr(z.boolean(), false).describe('Whether the answer comes as server-sent events.'),
 });
 export const queryQuery = z.object({
   query: z.string().optional().describe(inPlaceOf('query')),

@@ -3,7 +3,7 @@ import type { CacheRecord } from '../../../shared/caches/cache-record.js';
 import { heldTexts } from '../../../shared/caches/renewal.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
 import { shownConfig } from '../../services/caches/find-cache.js';
-import type { CacheAnswer } from '../../services/caches/cache-queries.js';
+import type { CacheAnswer, CacheAnswerEnd, CacheAnswerEvent } from '../../services/caches/cache-queries.js';
 import { usageCounts, viewUsage } from '../retrieval-view.js';
 
 const config = {
@@ -65,23 +65,35 @@ export function viewCache(cache: CacheRecord, progress: number | null = null): z
   };
 }
 
+const answerEnd = {
+  finish_reason: z.enum(['stop', 'length']),
+  usage: usageCounts,
+  tokens_reused: z.int().describe('Tokens of the documents that the model did not have to read again.'),
+};
+
 export const answer = z
-  .object({
-    completion: z.string(),
-    tokens_used: z.int(),
-    finish_reason: z.enum(['stop', 'length']),
-    usage: usageCounts,
-    tokens_reused: z.int().describe('Tokens of the documents that the model did not have to read again.'),
-  })
+  .object({ completion: z.string(), tokens_used: z.int(), ...answerEnd })
   .meta({ id: 'CacheAnswer', description: 'An answer from the documents of a cache.' });
 
+export const answerEvent = z
+  .discriminatedUnion('type', [
+    z.object({ type: z.literal('token'), text: z.string() }),
+    z.object({ type: z.literal('end'), ...answerEnd }),
+  ])
+  .meta({
+    id: 'CacheAnswerEvent',
+    description: 'A piece of the text of an answer, or, as the last event, how it ended.',
+  });
+
 export function viewAnswer(found: CacheAnswer): z.infer<typeof answer> {
-  const usage = viewUsage(found);
-  return {
-    completion: found.completion,
-    tokens_used: usage.total_tokens,
-    finish_reason: found.finishReason,
-    usage,
-    tokens_reused: found.tokensReused,
-  };
+  const end = viewEnd(found);
+  return { completion: found.completion, tokens_used: end.usage.total_tokens, ...end };
+}
+
+export function viewAnswerEvent(event: CacheAnswerEvent): z.infer<typeof answerEvent> {
+  return event.type === 'token' ? event : { type: 'end', ...viewEnd(event) };
+}
+
+function viewEnd(end: CacheAnswerEnd) {
+  return { finish_reason: end.finishReason, usage: viewUsage(end), tokens_reused: end.tokensReused };
 }

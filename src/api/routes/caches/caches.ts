@@ -6,7 +6,17 @@ import { defineRoute, type ApiRequest, type Route } from '../../http/route.js';
 import type { CacheService } from '../../services/caches/caches.js';
 import type { BuildResult } from '../../services/caches/cache-builds.js';
 import type { RequireRoom } from '../../services/ingest/admission/require-room.js';
-import { answer, changed, configuration, created, existence, viewAnswer, viewCache } from './cache-view.js';
+import {
+  answer,
+  answerEvent,
+  changed,
+  configuration,
+  created,
+  existence,
+  viewAnswer,
+  viewAnswerEvent,
+  viewCache,
+} from './cache-view.js';
 import { preferenceApplied } from '../document-replies.js';
 import {
   addDocumentsExamples,
@@ -188,14 +198,18 @@ const queryRoute = (caches: CacheService) =>
     maxBodyBytes: QUERY_BODY_BYTES,
     summary: 'Answer a question from the documents of a cache',
     description:
-      'The model reads all documents of the cache that the caller may still read, without a search.',
+      'The model reads all documents of the cache that the caller may still read, without a search. With `stream`, the ' +
+      'answer comes as server-sent events, as that of `/query` does.',
     request: { path: anyName, body: queryBody, fromQuery: queryQuery },
     responses: { 200: answer, 404: errorBody, 409: errorBody },
     examples: queryCacheExamples,
+    events: answerEvent,
     handle: async ({ caller, path, body, startedAtMs, signal }, reply) => {
-      const { query, max_tokens: maxTokens, temperature } = body;
-      const asked = { ownerId: caller.id, name: path.name, query, maxTokens, temperature };
-      return reply.json(200, viewAnswer(await caches.query({ ...asked, startedAtMs, signal })));
+      const { query, max_tokens: maxTokens, temperature, stream } = body;
+      const named = { ownerId: caller.id, name: path.name, startedAtMs, signal };
+      const asked = { ...named, query, maxTokens, temperature };
+      if (stream) return reply.events(caches.stream(asked), viewAnswerEvent);
+      return reply.json(200, viewAnswer(await caches.query(asked)));
     },
   });
 

@@ -68,6 +68,15 @@ export const queryCacheExamples = {
     404: cacheNotFound,
     409: { detail: "Cache 'mill-lane' is being built" },
   },
+  events: [
+    { type: 'token' as const, text: '\nFour keys were handed over. [2]' },
+    {
+      type: 'end' as const,
+      finish_reason: 'stop' as const,
+      usage: { completion_tokens: 48, prompt_tokens: 142, total_tokens: 190 },
+      tokens_reused: 0,
+    },
+  ],
 };
 
 export const deleteCacheExamples = { path, responses: { 200: { success: true } } };

@@ -8,7 +8,7 @@ import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError, UnavailableError } from '../../../shared/errors.js';
 import type { CacheEngine, Passage } from '../../../shared/ports.js';
 import { keys } from '../../../shared/redis/keys.js';
-import type { Accounting } from '../usage-accounting.js';
+import type { AccountedRequest, Accounting } from '../usage-accounting.js';
 import type { CacheBuildParts } from './cache-builds.js';
 import { findCache } from './find-cache.js';
 
@@ -22,13 +22,19 @@ export interface CacheQueryRequest {
   readonly temperature?: number | undefined;
 }
 
-export interface CacheAnswer {
-  readonly completion: string;
+export interface CacheAnswerEnd {
   readonly promptTokens: number;
   readonly completionTokens: number;
   readonly finishReason: 'stop' | 'length';
   readonly tokensReused: number;
 }
+
+export interface CacheAnswer extends CacheAnswerEnd {
+  readonly completion: string;
+}
+
+export type CacheAnswerEvent =
+  { readonly type: 'token'; readonly text: string } | ({ readonly type: 'end' } & CacheAnswerEnd);
 
 export interface CacheQueryParts {
   readonly caches: CacheStore;
@@ -44,30 +50,59 @@ export function queryCache(
   parts: CacheQueryParts & CacheBuildParts,
   request: CacheQueryRequest,
 ): Promise<CacheAnswer> {
-  const { ownerId, name, startedAtMs, signal } = request;
-  const metadata = { query: request.query, cache: name };
-  return parts.accounting.run(
-    { operation: 'query_cache', userId: ownerId, startedAtMs, signal, metadata },
-    async () => {
-      const result = await answer(parts, request);
-      return { result, tokens: result.promptTokens + result.completionTokens };
-    },
+  return parts.accounting.run(accounted(request), async () => {
+    let completion = '';
+    for await (const event of answer(parts, request)) {
+      if (event.type === 'token') completion += event.text;
+      else {
+        const { type: _, ...end } = event;
+        return { result: { completion, ...end }, tokens: tokensOf(end) };
+      }
+    }
+    throw new Error('the stream of the cache engine ended without its last event');
+  });
+}
+
+/** The same, piece by piece. */
+export function streamCacheAnswer(
+  parts: CacheQueryParts & CacheBuildParts,
+  request: CacheQueryRequest,
+): AsyncIterable<CacheAnswerEvent> {
+  return parts.accounting.stream(accounted(request), answer(parts, request), (event) =>
+    event.type === 'end' ? tokensOf(event) : null,
   );
 }
 
-async function answer(
+function accounted({
+  ownerId: userId,
+  name,
+  query,
+  startedAtMs,
+  signal,
+}: CacheQueryRequest): AccountedRequest {
+  return { operation: 'query_cache', userId, startedAtMs, signal, metadata: { query, cache: name } };
+}
+
+const tokensOf = ({ promptTokens, completionTokens }: CacheAnswerEnd) => promptTokens + completionTokens;
+
+async function* answer(
   parts: CacheQueryParts & CacheBuildParts,
   request: CacheQueryRequest,
-): Promise<CacheAnswer> {
+): AsyncGenerator<CacheAnswerEvent> {
   const current = await readCurrent(parts, request);
+  let hasBegun = false;
   try {
-    return await answerFrom(parts, request, current);
+    for await (const event of answerFrom(parts, request, current)) {
+      hasBegun = true;
+      yield event;
+    }
+    return;
   } catch (error) {
-    if (!(error instanceof UnavailableError) || !(await isOtherModel(parts, current.ready, request)))
-      throw error;
-    await renewAndWait(parts, request);
-    return answerFrom(parts, request, await readCurrent(parts, request));
+    const mayPass = !hasBegun && error instanceof UnavailableError;
+    if (!mayPass || !(await isOtherModel(parts, current.ready, request))) throw error;
   }
+  await renewAndWait(parts, request);
+  yield* answerFrom(parts, request, await readCurrent(parts, request));
 }
 
 /** Whether the file of the model that holds a cache was replaced, or is gone. */
@@ -82,26 +117,24 @@ async function isOtherModel(
   return now.name === 'prompt' || now.model !== engine.model;
 }
 
-async function answerFrom(
+async function* answerFrom(
   parts: CacheQueryParts & CacheBuildParts,
   request: CacheQueryRequest,
   { ready, passages }: CurrentCache,
-): Promise<CacheAnswer> {
+): AsyncGenerator<CacheAnswerEvent> {
   const { ownerId, name, temperature, signal } = request;
   const engine = parts.engines.of(ready.config.engine);
   const prompt = { question: request.query, passages, fence: fenceOfCache(ready.config.engine, passages) };
   const maxTokens = request.maxTokens ?? parts.defaultMaxTokens;
   const options = { callerId: ownerId, maxTokens, temperature, signal };
-  let completion = '';
   for await (const event of engine.query({ ownerId, name, build: ready.build }, prompt, options)) {
-    if (event.type === 'text') completion += event.text;
+    if (event.type === 'text') yield { type: 'token', text: event.text };
     else {
       const { promptTokens, completionTokens, finishReason, tokensReused } = event;
       if (hasLostState(engine, ready, tokensReused)) await renew(parts, request);
-      return { completion, promptTokens, completionTokens, finishReason, tokensReused };
+      yield { type: 'end', promptTokens, completionTokens, finishReason, tokensReused };
     }
   }
-  throw new Error('the stream of the cache engine ended without its last event');
 }
 
 /** What a model has read may have been removed for room, or be of a model file that is another one now. */

@@ -13,7 +13,9 @@ import {
 } from './cache-builds.js';
 import {
   queryCache,
+  streamCacheAnswer,
   type CacheAnswer,
+  type CacheAnswerEvent,
   type CacheQueryParts,
   type CacheQueryRequest,
 } from './cache-queries.js';
@@ -31,6 +33,7 @@ export interface CacheService {
   list(ownerId: string): AsyncIterable<CacheRecord>;
   remove(ownerId: string, name: string): Promise<void>;
   query(request: CacheQueryRequest): Promise<CacheAnswer>;
+  stream(request: CacheQueryRequest): AsyncIterable<CacheAnswerEvent>;
 }
 
 /** Named caches of an owner: their builds, which workers do, and the queries that they answer. */
@@ -46,6 +49,7 @@ export function createCacheService(parts: CacheBuildParts & CacheQueryParts): Ca
     list: (ownerId) => caches.list(ownerId),
     remove: (ownerId, name) => remove(parts, ownerId, name),
     query: (request) => queryCache(parts, request),
+    stream: (request) => streamCacheAnswer(parts, request),
   };
 }
 
