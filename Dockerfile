@@ -11,10 +11,14 @@ COPY scripts scripts
 COPY src src
 # Packages of providers that LangChain has classes for (docs/models.md), such as "@langchain/anthropic@1.5.11".
 ARG LANGCHAIN_PACKAGES=""
-# Optional packages are native: a canvas that no parser needs, and a faster codec. valibot, a production package, names
-# TypeScript as an optional peer, which keeps it from being pruned.
-RUN npm run build && npm prune --omit=dev --omit=optional \
-    && if [ -n "$LANGCHAIN_PACKAGES" ]; then npm install --no-save --omit=dev --omit=optional $LANGCHAIN_PACKAGES; fi \
+# 1: keeps the engine of local models (node-llama-cpp), for the process `models`. The image of API and workers needs none.
+# This argument was not tried with a build yet.
+ARG LOCAL_MODELS=""
+# Optional packages are native: the engine of local models, a canvas that no parser needs, and a faster codec. valibot, a
+# production package, names TypeScript as an optional peer, which keeps it from being pruned.
+RUN optional=$([ -n "$LOCAL_MODELS" ] || echo --omit=optional) \
+    && npm run build && npm prune --omit=dev $optional \
+    && if [ -n "$LANGCHAIN_PACKAGES" ]; then npm install --no-save --omit=dev $optional $LANGCHAIN_PACKAGES; fi \
     && rm -rf node_modules/typescript node_modules/.bin
 
 FROM ${NODE_IMAGE}

@@ -7,6 +7,7 @@ const environment = z.record(z.string(), z.union([z.string(), z.number(), z.bool
 
 const serviceSchema = z.object({
   image: z.string(),
+  profiles: list,
   command: list,
   environment,
   init: z.boolean().default(false),
@@ -35,10 +36,23 @@ const fileSchema = z.object({
 });
 export type ComposeFile = z.infer<typeof fileSchema>;
 
-/** Reads a compose file as Compose does, as far as ours goes: merges, then variables. @throws on what it does not know */
-export async function readComposeFile(path: string, variables: Record<string, string>): Promise<ComposeFile> {
+/**
+ * Reads a compose file as Compose does, as far as ours goes: merges, variables, services of other profiles left out.
+ * @throws on what it does not know
+ */
+export async function readComposeFile(
+  path: string,
+  variables: Record<string, string>,
+  profiles: readonly string[] = [],
+): Promise<ComposeFile> {
   const read: unknown = parse(await readFile(path, 'utf8'), { merge: true });
-  return fileSchema.parse(interpolate(read, variables));
+  const file = fileSchema.parse(interpolate(read, variables));
+  const isWanted = ({ profiles: its }: Service) =>
+    its.length === 0 || its.some((profile) => profiles.includes(profile));
+  return {
+    ...file,
+    services: Object.fromEntries(Object.entries(file.services).filter(([, service]) => isWanted(service))),
+  };
 }
 
 function interpolate(value: unknown, variables: Record<string, string>): unknown {
