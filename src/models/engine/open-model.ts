@@ -8,6 +8,7 @@ import { openChatTemplate } from './chat-prompt.js';
 import { createEmbeddingModel, type EmbeddingModel } from './embedding-model.js';
 import { ModelError } from './model-error.js';
 import type { ModelHeader } from './model-header.js';
+import { STEP } from './prefill.js';
 import { createRankingModel, type RankingModel } from './ranking-model.js';
 import type { StateFiles } from './saved-states.js';
 import { openSlots } from './slots.js';
@@ -67,10 +68,18 @@ export async function estimateBytes(
     modelGpuLayers: 0,
     sequences: kind === 'chat' ? limits.slots : 1,
     isEmbeddingContext: kind !== 'chat',
+    ...(kind === 'chat' ? chatContext(limits) : {}),
   });
   const contexts = kind === 'chat' ? 1 : limits.threads;
   return weights.cpuRam + contexts * context.cpuRam;
 }
+
+/**
+ * On the processor, flash attention is fast for 64 tokens at once and slow for fewer: after 4,000 tokens, the rest of a question
+ * took 16 times as long with it, and each token of the answer three times. It reads whole steps faster, which a cache is for
+ * doing once. Nothing reads more at once than a step for each conversation, so that no more memory is reserved for it.
+ */
+const chatContext = ({ slots }: EngineLimits) => ({ flashAttention: false, batchSize: STEP * slots });
 
 /** @throws ModelError `invalid_model` where the engine cannot load the file, `wrong_kind` where it is made for something else */
 export async function openModel<Kind extends ModelKind>(
@@ -136,6 +145,7 @@ async function openChat(
     contextSize: windowOf(header, limits),
     sequences: limits.slots,
     threads: limits.threads,
+    ...chatContext(limits),
   });
   const turns = createTurns({ atOnce: limits.slots, maxWaiting: limits.maxWaiting });
   const slots = await openSlots({ context, turns, onRestored });
