@@ -4,6 +4,7 @@
  * one line of JSON. `BENCH_LARGE=1` adds 500,000 chunks; `QUIRE_BENCH_PEERS` names a folder with the other libraries,
  * `QUIRE_BENCH_MODEL` an embedding model in GGUF for the part `semantic`.
  */
+import { measureCaches } from './parts/caches.js';
 import { measureChunking } from './parts/chunking.js';
 import { goalTable, type Measured } from './parts/goals.js';
 import { measureIngest } from './parts/ingest.js';
@@ -15,7 +16,7 @@ import { measureWords } from './parts/words.js';
 import { loadCollection } from './support/collections.js';
 import { describeMachine } from './support/machine.js';
 
-const PARTS = ['memory', 'chunking', 'words', 'peers', 'ingest', 'quality', 'semantic'] as const;
+const PARTS = ['memory', 'chunking', 'words', 'peers', 'ingest', 'quality', 'semantic', 'caches'] as const;
 type Part = (typeof PARTS)[number];
 
 interface PartResult {
@@ -47,6 +48,7 @@ const measures: Readonly<Record<Part, () => Promise<PartResult | null> | PartRes
   ingest: () => measureIngest(scifact, Math.max(...sizes)),
   quality: measureQuality,
   semantic: measureSemantic,
+  caches: () => measureCaches(scifact),
 };
 const figures: Partial<Record<Part, unknown>> = {};
 const measured: Measured = {};

@@ -38,6 +38,12 @@ const GOALS = {
   'batch ingest': atLeast(2_000, '/s', 'ingest to searchable, batches'),
   'provider ingest': atLeast(1_000, '/s', 'ingest in batches, with a provider that takes 100 ms'),
   growth: atLeast(0.9, '×', 'speed of ingest at 500,000 chunks beside the first 10,000'),
+  'first token of a cache': atMost(
+    0.05,
+    '×',
+    'first token from a cache of 4,096 tokens beside the same prompt without it, model of 60 MB',
+  ),
+  'state restore': atMost(200, 'ms', 'what a model has read of a cache, read from the disk: 16,384 tokens'),
   'idle memory': atMost(500, 'MB', 'the whole service idle, resident memory of all processes together'),
 } as const satisfies Record<string, Goal>;
 

@@ -8,6 +8,7 @@ import { openChatTemplate } from './chat-prompt.js';
 import { createEmbeddingModel, type EmbeddingModel } from './embedding-model.js';
 import { ModelError } from './model-error.js';
 import type { ModelHeader } from './model-header.js';
+import { STEP } from './prefill.js';
 import { createRankingModel, type RankingModel } from './ranking-model.js';
 import type { StateFiles } from './saved-states.js';
 import { openSlots } from './slots.js';
@@ -67,10 +68,18 @@ export async function estimateBytes(
     modelGpuLayers: 0,
     sequences: 1,
     isEmbeddingContext: kind !== 'chat',
+    ...(kind === 'chat' ? CHAT_CONTEXT : {}),
   });
   const contexts = kind === 'chat' ? limits.slots : limits.threads;
   return weights.cpuRam + contexts * context.cpuRam;
 }
+
+/**
+ * On the processor, flash attention is fast for 64 tokens at once and slow for fewer: after 4,000 tokens, the rest of a question
+ * took 16 times as long with it, and each token of the answer three times. It reads whole steps faster, which a cache is for
+ * doing once. Nothing reads more at once than a step, so that no more memory is reserved for it.
+ */
+const CHAT_CONTEXT = { flashAttention: false, batchSize: STEP };
 
 /** @throws ModelError `invalid_model` where the engine cannot load the file, `wrong_kind` where it is made for something else */
 export async function openModel<Kind extends ModelKind>(
@@ -135,7 +144,9 @@ async function openChat(
   const contextSize = windowOf(header, limits);
   const contexts: LlamaContext[] = [];
   for (let slot = 0; slot < limits.slots; slot += 1)
-    contexts.push(await model.createContext({ contextSize, sequences: 1, threads: limits.threads }));
+    contexts.push(
+      await model.createContext({ contextSize, sequences: 1, threads: limits.threads, ...CHAT_CONTEXT }),
+    );
   const turns = createTurns({ atOnce: limits.slots, maxWaiting: limits.maxWaiting });
   const slots = await openSlots({ contexts, turns, onRestored });
   const template = await openChatTemplate(model);

@@ -6,7 +6,7 @@ import { commonLength } from './chat-prompt.js';
  * Prompts are read in steps that begin at multiples of this, whatever of them was read before: the engine adds up in another
  * order when a step has another length, and an answer must not depend on what was reused.
  */
-const STEP = 64;
+export const STEP = 64;
 
 interface PrefillCall {
   readonly signal: AbortSignal;
