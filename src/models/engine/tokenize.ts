@@ -28,7 +28,9 @@ export function tokenizerOf(model: LlamaModel): Tokenizer {
     // What has special tokens is of a template, which no text gets into.
     apply: (tokenize, self, args: [string, (boolean | 'builtin')?, 'trimLeadingSpace'?]) => {
       const [text, special = false, options] = args;
-      return special !== false ? Reflect.apply(tokenize, self, args) : tokenizeText(model, text, options);
+      if (special === false) return tokenizeText(model, text, options);
+      // @NOTE Reflect.apply has no types
+      return Reflect.apply(tokenize, self, args) as Token[];
     },
   });
 }
