@@ -100,6 +100,15 @@ test('reranking answers each text once, best first, within 0 and 1', async () =>
   expect(best.body['results']).toEqual(results.slice(0, 1));
 });
 
+test('a list that is longer than the queue is ranked, and leaves room for others', async () => {
+  const documents = Array.from({ length: 200 }, (_, n) => `document ${String(n)}`);
+  const body = { model: 'rank.gguf', query: 'words?', documents };
+  const answers = await Promise.all([models.post('/v1/rerank', body), models.post('/v1/rerank', body)]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  const [{ body: first }] = answers;
+  expect(first['results']).toHaveLength(200);
+});
+
 const question = { role: 'user', content: 'Tell me more.' };
 
 describe('chat completions', () => {

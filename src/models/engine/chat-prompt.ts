@@ -1,4 +1,5 @@
 import type { ChatHistoryItem, ChatWrapper, LlamaModel, LlamaText, Token } from 'node-llama-cpp';
+import { tokenizerOf } from './tokenize.js';
 
 export interface ChatTurn {
   readonly role: 'system' | 'user' | 'assistant';
@@ -61,7 +62,7 @@ function renderTurns(model: LlamaModel, wrapper: ChatWrapper, turns: readonly Ch
   });
   history.push({ type: 'model', response: [] });
   const { contextText, stopGenerationTriggers } = wrapper.generateContextState({ chatHistory: history });
-  const tokens = contextText.tokenize(model.tokenizer);
+  const tokens = contextText.tokenize(tokenizerOf(model));
   const { bos } = model.tokens;
   return {
     tokens: bos !== null && tokens[0] === bos ? tokens.slice(1) : tokens,

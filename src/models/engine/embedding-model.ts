@@ -1,5 +1,6 @@
 import type { LlamaEmbeddingContext, LlamaModel, Token } from 'node-llama-cpp';
 import { createPool } from './pool.js';
+import { tokenizeText } from './tokenize.js';
 import type { Turns, TurnRequest } from './turns.js';
 
 export interface EmbeddedText {
@@ -31,7 +32,7 @@ export function createEmbeddingModel({ model, contexts, window, turns }: Parts):
     normalize((await turns.take(turn, () => pool.lend((context) => context.getEmbeddingFor(tokens)))).vector);
   return {
     embed: async (text, turn) => {
-      const tokens = model.tokenize(text);
+      const tokens = tokenizeText(model, text);
       const parts = splitEvenly(tokens, window - FRAME_TOKENS).map((part) => withBegin(model, part));
       const vectors: Float32Array[] = [];
       // One turn for each part: what is urgent does not wait for the end of a long text.

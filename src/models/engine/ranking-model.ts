@@ -1,5 +1,6 @@
 import type { LlamaRankingContext } from 'node-llama-cpp';
 import { createPool } from './pool.js';
+import { withoutLongRuns } from './tokenize.js';
 import type { Turns, TurnRequest } from './turns.js';
 
 /** A model that says how well a text answers a query. */
@@ -16,12 +17,14 @@ interface Parts {
 export function createRankingModel({ contexts, turns }: Parts): RankingModel {
   const pool = createPool(contexts);
   return {
-    rank: (query, text, turn) =>
-      turns.take(turn, () =>
+    rank: (query, text, turn) => {
+      const pair = [withoutLongRuns(query), withoutLongRuns(text)] as const;
+      return turns.take(turn, () =>
         pool.lend(async (context) => ({
-          score: await context.rank(query, text, { onOverflow: 'maxChunk' }),
-          tokens: context.calculateInputLength(query, text),
+          score: await context.rank(...pair, { onOverflow: 'maxChunk' }),
+          tokens: context.calculateInputLength(...pair),
         })),
-      ),
+      );
+    },
   };
 }

@@ -6,7 +6,10 @@ export interface TurnRequest {
   readonly signal: AbortSignal;
 }
 
-/** Lets a limited number of tasks run at once, the urgent ones first, else in order. */
+/** After this many urgent tasks that went before one of the background, that one goes. */
+const MOST_OVERTAKING = 8;
+
+/** Lets a limited number of tasks run at once, the urgent ones first, but not for ever, else in order. */
 export interface Turns {
   readonly waiting: number;
   /**
@@ -24,12 +27,16 @@ interface Waiting {
 export function createTurns({ atOnce, maxWaiting }: { atOnce: number; maxWaiting: number }): Turns {
   const queue: Waiting[] = [];
   let running = 0;
+  let overtaking = 0;
 
   const startNext = () => {
     if (running >= atOnce) return;
+    const background = queue.findIndex(({ isUrgent }) => !isUrgent);
     const urgent = queue.findIndex(({ isUrgent }) => isUrgent);
-    const [next] = queue.splice(Math.max(0, urgent), 1);
+    const isUrgentNext = urgent >= 0 && (background < 0 || overtaking < MOST_OVERTAKING);
+    const [next] = queue.splice(isUrgentNext ? urgent : background, 1);
     if (!next) return;
+    overtaking = isUrgentNext && background >= 0 ? overtaking + 1 : 0;
     running += 1;
     next.start();
   };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { whileConnected, type Handler, type RouteParts } from './route.js';
+import { allOrNone, whileConnected, type Handler, type RouteParts } from './route.js';
 
 /** A text of more characters is no chunk of a document and no question. */
 const MAX_CHARACTERS = 1024 ** 2;
@@ -18,9 +18,13 @@ export const embeddings =
   async (request, response) => {
     const { model, input, encoding_format, input_type } = bodySchema.parse(request.body);
     const signal = whileConnected(response);
-    const turn = { isUrgent: input_type === 'query', signal };
+    const isUrgent = input_type === 'query';
     const embedded = await metrics.during('embedding', () =>
-      models.use(model, 'embedding', (use) => embedAll(input, (each) => use.embed(each, turn))),
+      models.use(model, 'embedding', (use) =>
+        allOrNone(input, { atOnce: AT_ONCE, signal }, (each, turn) =>
+          use.embed(each, { isUrgent, signal: turn }),
+        ),
+      ),
     );
     const tokens = embedded.reduce((sum, each) => sum + each.tokens, 0);
     metrics.addTokens('embedding', 'read', tokens);
@@ -38,19 +42,6 @@ export const embeddings =
 
 /** Texts of one request that wait for the model at once. More would only make its queue longer. */
 const AT_ONCE = 16;
-
-async function embedAll<Result>(
-  texts: readonly string[],
-  embed: (text: string) => Promise<Result>,
-): Promise<Result[]> {
-  const results = new Map<number, Result>();
-  const entries = texts.entries();
-  const work = async () => {
-    for (const [index, each] of entries) results.set(index, await embed(each));
-  };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, texts.length) }, work));
-  return [...results].sort(([one], [other]) => one - other).map(([, result]) => result);
-}
 
 /** 32-bit floats, little-endian as on all platforms that the engine runs on. */
 function toBase64(vector: Float32Array): string {

@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { whileConnected, type Handler, type RouteParts } from './route.js';
+import { allOrNone, whileConnected, type Handler, type RouteParts } from './route.js';
 
+/** Texts of one request that wait for the model at once, so that a list of a thousand does not fill its queue. */
+const AT_ONCE = 16;
 const MAX_CHARACTERS = 1024 ** 2;
 const text = z.string().max(MAX_CHARACTERS);
 const bodySchema = z.object({
@@ -15,11 +17,11 @@ export const rerank =
   ({ models, metrics }: RouteParts): Handler =>
   async (request, response) => {
     const { model, query, documents, top_n } = bodySchema.parse(request.body);
-    const turn = { isUrgent: true, signal: whileConnected(response) };
+    const signal = whileConnected(response);
     const ranked = await metrics.during('ranking', () =>
       models.use(model, 'ranking', (use) =>
-        Promise.all(
-          documents.map(async (document, index) => ({ index, ...(await use.rank(query, document, turn)) })),
+        allOrNone(documents, { atOnce: AT_ONCE, signal }, (document, turn) =>
+          use.rank(query, document, { isUrgent: true, signal: turn }),
         ),
       ),
     );
@@ -28,6 +30,7 @@ export const rerank =
     response.json({
       model,
       results: ranked
+        .map((each, index) => ({ ...each, index }))
         .sort((one, other) => other.score - one.score || one.index - other.index)
         .slice(0, top_n ?? undefined)
         .map(({ index, score }) => ({ index, relevance_score: score })),

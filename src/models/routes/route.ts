@@ -23,3 +23,32 @@ export function whileConnected(response: Response): AbortSignal {
   });
   return controller.signal;
 }
+
+/**
+ * Runs a task for each item, some at once. When one fails, no other is begun or goes on waiting: nobody gets their results. It
+ * ends when all that were begun have ended, so that a model is not unloaded under them.
+ */
+export async function allOrNone<Item, Result>(
+  items: readonly Item[],
+  { atOnce, signal }: { readonly atOnce: number; readonly signal: AbortSignal },
+  task: (item: Item, signal: AbortSignal) => Promise<Result>,
+): Promise<Result[]> {
+  const failed = new AbortController();
+  const each = AbortSignal.any([signal, failed.signal]);
+  const results = new Map<number, Result>();
+  const entries = items.entries();
+  const work = async () => {
+    for (const [index, item] of entries) {
+      each.throwIfAborted();
+      results.set(index, await task(item, each));
+    }
+  };
+  const workers = Array.from({ length: Math.min(atOnce, items.length) }, work);
+  for (const worker of workers)
+    worker.catch((error: unknown) => {
+      failed.abort(error);
+    });
+  await Promise.allSettled(workers);
+  each.throwIfAborted();
+  return [...results].sort(([one], [other]) => one - other).map(([, result]) => result);
+}

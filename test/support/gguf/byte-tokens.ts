@@ -35,7 +35,7 @@ export const endOfMessage = idOf('<|im_end|>');
 /** What a model may say: the blank and the printable characters. */
 export const firstPrintable = idOf('\u2581');
 
-const CHAT_TEMPLATE = `{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}`;
+export const CHAT_TEMPLATE = `{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}`;
 
 const id = (text: string): GgufValue => ({ type: 'uint32', value: idOf(text) });
 

@@ -1,4 +1,4 @@
-import { byteTokenMetadata, endOfMessage, firstPrintable, tokenCount } from './byte-tokens.js';
+import { endOfMessage, firstPrintable, tokenCount } from './byte-tokens.js';
 import { createNoise, type Noise } from './noise.js';
 import { HEAD, type ModelShape } from './shape.js';
 import type { GgufContent, GgufTensor, GgufValue } from './write-gguf.js';
@@ -6,10 +6,12 @@ import type { GgufContent, GgufTensor, GgufValue } from './write-gguf.js';
 interface ChatOptions {
   readonly contextSize: number;
   readonly ends: boolean;
+  /** What tells how texts become tokens. */
+  readonly tokens: Readonly<Record<string, GgufValue>>;
 }
 
 /** A model of the architecture `llama` that speaks random printable characters; what it says depends on all it has read. */
-export function chatModel(shape: ModelShape, { contextSize, ends }: ChatOptions): GgufContent {
+export function chatModel(shape: ModelShape, { contextSize, ends, tokens }: ChatOptions): GgufContent {
   const { name, seed, dimension, layers } = shape;
   const noise = createNoise(seed);
   const heads = dimension / HEAD;
@@ -29,7 +31,7 @@ export function chatModel(shape: ModelShape, { contextSize, ends }: ChatOptions)
       'llama.rope.dimension_count': uint32(HEAD),
       'llama.rope.freq_base': { type: 'float32', value: 1e6 },
       'llama.vocab_size': uint32(tokenCount),
-      ...byteTokenMetadata,
+      ...tokens,
     },
     tensors: [
       matrix('token_embd.weight', [dimension, tokenCount], () => noise(dimension * tokenCount, 1)),

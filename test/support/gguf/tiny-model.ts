@@ -1,5 +1,7 @@
 import type { GgufContent } from './write-gguf.js';
 import { writeGguf } from './write-gguf.js';
+import { bytePairMetadata } from './byte-pairs.js';
+import { byteTokenMetadata } from './byte-tokens.js';
 import { encoderModel } from './encoder-model.js';
 import { chatModel } from './chat-model.js';
 
@@ -19,6 +21,8 @@ export interface TinyModelOptions {
   readonly pooling?: 'mean' | 'cls';
   /** Whether a chat model may end an answer; without it, it speaks until it is stopped. */
   readonly ends?: boolean;
+  /** The family whose expressions cut texts of a chat model into words; bytes without words by default. */
+  readonly words?: string;
 }
 
 /**
@@ -41,6 +45,10 @@ function contentOf(options: TinyModelOptions): GgufContent {
     case 'ranking':
       return encoderModel(shape, { contextSize: options.contextSize ?? 512, pooling: 'rank' });
     case 'chat':
-      return chatModel(shape, { contextSize: options.contextSize ?? 8192, ends: options.ends ?? false });
+      return chatModel(shape, {
+        contextSize: options.contextSize ?? 8192,
+        ends: options.ends ?? false,
+        tokens: options.words === undefined ? byteTokenMetadata : bytePairMetadata(options.words),
+      });
   }
 }

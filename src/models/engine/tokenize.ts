@@ -1,0 +1,64 @@
+import type { LlamaModel, Token, Tokenizer } from 'node-llama-cpp';
+
+/**
+ * UTF-16 units of text without a blank in between, or of blanks alone, that are made tokens at once. The engine cuts texts into
+ * words by regular expressions that call themselves for every character: a word of about 30,000 letters ends the process.
+ */
+const LONGEST_RUN = 8_192;
+
+/**
+ * Makes tokens of any text. Runs that are longer than any word are cut. Where depends on the text before the cut alone, so
+ * that a text begins with the same tokens whatever follows it.
+ */
+export function tokenizeText(
+  model: Pick<LlamaModel, 'tokenize'>,
+  text: string,
+  options?: 'trimLeadingSpace',
+): Token[] {
+  const [first = '', ...others] = cutRuns(text);
+  const tokens = model.tokenize(first, false, options);
+  // Some vocabularies put a blank before each text, and these are none of their own.
+  const more = others.map((piece) => model.tokenize(piece, false, 'trimLeadingSpace'));
+  return [tokens, ...more].flat();
+}
+
+/** The model's tokenizer for texts of any kind. */
+export function tokenizerOf(model: LlamaModel): Tokenizer {
+  return new Proxy(model.tokenizer, {
+    // What has special tokens is of a template, which no text gets into.
+    apply: (tokenize, self, args: [string, (boolean | 'builtin')?, 'trimLeadingSpace'?]) => {
+      const [text, special = false, options] = args;
+      if (special === false) return tokenizeText(model, text, options);
+      // @NOTE Reflect.apply has no types
+      return Reflect.apply(tokenize, self, args) as Token[];
+    },
+  });
+}
+
+/** The text with its overlong runs cut by blanks, for what makes the tokens itself. */
+export const withoutLongRuns = (text: string): string => {
+  const pieces = cutRuns(text);
+  return pieces.length === 1 ? text : pieces.map((piece) => piece.trim()).join(' ');
+};
+
+function cutRuns(text: string): string[] {
+  const pieces: string[] = [];
+  let pieceBegin = 0;
+  let runBegin = 0;
+  let isBlankRun = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    const isBlank = unit === 32 || (unit >= 9 && unit <= 13);
+    if (isBlank !== isBlankRun) {
+      isBlankRun = isBlank;
+      runBegin = at;
+    } else if (at - runBegin >= LONGEST_RUN && !isSecondOfPair(unit)) {
+      pieces.push(text.slice(pieceBegin, at));
+      pieceBegin = at;
+      runBegin = at;
+    }
+  }
+  return [...pieces, text.slice(pieceBegin)];
+}
+
+const isSecondOfPair = (unit: number) => unit >= 0xdc_00 && unit <= 0xdf_ff;

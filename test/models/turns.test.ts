@@ -1,0 +1,20 @@
+import { expect, test } from '@jest/globals';
+import { createTurns } from '../../src/models/engine/turns.js';
+
+const { signal } = new AbortController();
+
+test('urgent tasks go before those of the background, but not for ever', async () => {
+  const turns = createTurns({ atOnce: 1, maxWaiting: 100 });
+  const order: string[] = [];
+  const run = (name: string, isUrgent: boolean) =>
+    turns.take({ isUrgent, signal }, () => {
+      order.push(name);
+      return Promise.resolve();
+    });
+  const first = turns.take({ isUrgent: true, signal }, () => new Promise((done) => setTimeout(done, 20)));
+  const documents = ['d1', 'd2'].map((name) => run(name, false));
+  const queries = Array.from({ length: 20 }, (_, n) => run(`q${String(n)}`, true));
+  await Promise.all([first, ...documents, ...queries]);
+  expect(order.indexOf('d1')).toBe(8);
+  expect(order.indexOf('d2')).toBe(17);
+});
