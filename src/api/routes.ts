@@ -16,6 +16,7 @@ import { createRetrievalRoutes } from './routes/retrieval.js';
 import { createTokenRoutes } from './routes/tokens.js';
 import { createUsageRoutes } from './routes/usage.js';
 import { createUsageAccounting } from './services/usage-accounting.js';
+import { createRenewalPause } from './services/caches/renewal-pause.js';
 import { createCacheSelection } from './services/caches/cache-selection.js';
 import { createCacheService } from './services/caches/caches.js';
 import { createCommitChange } from './services/documents/commit-change.js';
@@ -181,6 +182,7 @@ function cacheRoutes(context: RouteContext): Route[] {
       engines,
       accounting: createUsageAccounting(context.usage),
       defaultMaxTokens: settings.completion.maxTokens,
+      renewals: createRenewalPause(),
       waitSeconds: settings.ingest.waitSeconds,
       logger,
     }),

@@ -67,7 +67,10 @@ test('hits are reranked by the local model', async () => {
   const documents = asked.body.map(({ content }) => content);
   const direct = await fetch(`${models.url}/v1/rerank`, {
     method: 'POST',
-    headers: { authorization: 'Bearer a-token-between-processes' },
+    headers: {
+      authorization: 'Bearer a-token-between-processes',
+      'content-type': 'application/json',
+    },
     body: JSON.stringify({ model: 'rank.gguf', query: request.query, documents }),
   });
   const { results } = (await direct.json()) as { results: { index: number; relevance_score: number }[] };

@@ -167,3 +167,17 @@ test('a text beyond the window is refused before it is read', async () => {
   expect(status).toBe(400);
   expect(answer['error']).toMatchObject({ code: 'context_length_exceeded', tokens: expect.any(Number) });
 });
+
+test('a state that is used from memory counts as used, and stays while older ones go', async () => {
+  for (const name of await filesOf('')) await writeFile(join(statesFolder(), name), '');
+  await models.restart('SIGTERM', { QUIRE_CACHES_STATE_MEGABYTES: '1' });
+  const { bytes } = await save('busy', LONG);
+  const fitting = Math.floor(1024 ** 2 / bytes);
+  for (let n = 0; n < fitting; n += 1) {
+    await ask(LONG, { state: 'busy' });
+    await save(`idle-${String(n)}`, LONG + String(n));
+  }
+  const { data } = (await (await fetch(`${models.url}/v1/states`)).json()) as { data: { id: string }[] };
+  expect(data.map(({ id }) => id)).toContain('busy');
+  expect(data.length).toBeLessThanOrEqual(fitting);
+});

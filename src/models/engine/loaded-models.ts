@@ -181,9 +181,13 @@ async function openEntry(
 ): Promise<Entry> {
   const { journal, memoryBytes } = options;
   if (journal.hasCrashed(fingerprint))
-    throw new ModelError('invalid_model', 'the model file has ended the process that loaded it, twice', {
-      field: 'model',
-    });
+    throw new ModelError(
+      'invalid_model',
+      'the process ended twice while it loaded this file: replace the file, or remove .crashes.json beside it to try again',
+      {
+        field: 'model',
+      },
+    );
   const header = await readModelHeader(file);
   const bytes = await estimateBytes(options, header, kind);
   if (bytes > memoryBytes)
@@ -196,7 +200,23 @@ async function openEntry(
   const opened = await journal.during(fingerprint, () =>
     openModel(options, { file, fingerprint, header }, kind),
   );
+  if (await wasReplaced(options, file.name, fingerprint)) {
+    await opened.close();
+    throw new ModelError('model_changed', 'the model file was replaced while it was loaded', {
+      field: 'model',
+    });
+  }
   return { name: file.name, kind, bytes, opened, users: 0, usedAt: performance.now() };
+}
+
+/** The weights of another file must not be known by this fingerprint, which saved states go by. */
+async function wasReplaced(
+  { directory, fingerprints }: StoreOptions,
+  name: string,
+  fingerprint: Fingerprint,
+) {
+  const now = await findModelFile(directory, name);
+  return now === null || (await fingerprints.of(now)) !== fingerprint;
 }
 
 const megabytes = (bytes: number) => String(Math.ceil(bytes / 1024 ** 2));

@@ -147,7 +147,9 @@ async function openChat(
     contexts.push(
       await model.createContext({ contextSize, sequences: 1, threads: limits.threads, ...CHAT_CONTEXT }),
     );
-  const turns = createTurns({ atOnce: limits.slots, maxWaiting: limits.maxWaiting });
+  // Building caches never takes the last place for answers, where there is more than one.
+  const background = Math.max(1, limits.slots - 1);
+  const turns = createTurns({ atOnce: limits.slots, background, maxWaiting: limits.maxWaiting });
   const slots = await openSlots({ contexts, turns, onRestored });
   const template = await openChatTemplate(model);
   return { use: createChatModel({ llama: model.llama, model, template, slots, states, fingerprint }), turns };

@@ -73,16 +73,36 @@ export async function openStateFiles(directory: string, maxBytes: number): Promi
       const paths = pathsOf(id);
       const manifest = await readManifest(paths.manifest);
       if (!manifest || !fits(manifest, owner) || (await sizeOf(paths.state)) !== manifest.bytes) return null;
+      await noteUse(paths);
       return { tokens: decodeTokens(manifest.tokens), load: (sequence) => loadState(paths, sequence) };
     },
-    save: async (id, state) => {
+    save: inTurn(async (id: string, state: NewState) => {
       const saved = await saveState(id, pathsOf(id), state);
       const spare = chooseSpare(await listStates(directory), { kept: id, maxBytes });
       for (const each of spare) await removeState(pathsOf(each.id));
       return saved;
-    },
+    }),
     list: () => listStates(directory),
   };
+}
+
+/** Runs one call after the other: two runs of one build must not mix their files. */
+function inTurn<Args extends unknown[], Result>(task: (...args: Args) => Promise<Result>) {
+  let last: Promise<unknown> = Promise.resolve();
+  return (...args: Args): Promise<Result> => {
+    const next = last.then(() => task(...args));
+    last = next.catch(() => undefined);
+    return next;
+  };
+}
+
+/** A state may be used from memory for long: what was used last is told by the time of its manifest. */
+async function noteUse({ manifest }: StatePaths): Promise<void> {
+  const now = new Date();
+  await utimes(manifest, now, now).catch((error: unknown) => {
+    // It was removed meanwhile.
+    if (systemErrorCode(error) !== 'ENOENT') throw error;
+  });
 }
 
 async function listStates(directory: string): Promise<StateSummary[]> {
@@ -123,8 +143,7 @@ async function saveState(
   { sequence, tokens, fingerprint, template, window, engine }: NewState,
 ): Promise<{ readonly bytes: number }> {
   await rm(paths.manifest, { force: true });
-  await sequence.saveStateToFile(`${paths.state}${DRAFT}`);
-  const bytes = await syncedSize(`${paths.state}${DRAFT}`);
+  const bytes = await writeDraft(`${paths.state}${DRAFT}`, sequence);
   await rename(`${paths.state}${DRAFT}`, paths.state);
   const owner = { fingerprint, template, window, engine };
   const manifest = { id, format: 1, ...owner, bytes, tokens: encodeTokens(tokens) };
@@ -133,11 +152,20 @@ async function saveState(
   return { bytes };
 }
 
+/** Writes a state to the disk. Nothing is left of one that cannot be written. */
+async function writeDraft(path: string, sequence: LlamaContextSequence): Promise<number> {
+  try {
+    await sequence.saveStateToFile(path);
+    return await syncedSize(path);
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+}
+
 async function loadState(paths: StatePaths, sequence: LlamaContextSequence): Promise<void> {
   try {
     await sequence.loadStateFromFile(paths.state, { acceptRisk: true });
-    const now = new Date();
-    await utimes(paths.manifest, now, now);
   } catch {
     // It is read anew. The engine gives one vague reason for a file that is cut off and one of another shape.
     await removeState(paths);

@@ -24,20 +24,31 @@ interface Waiting {
   readonly start: () => void;
 }
 
-export function createTurns({ atOnce, maxWaiting }: { atOnce: number; maxWaiting: number }): Turns {
+interface TurnOptions {
+  readonly atOnce: number;
+  readonly maxWaiting: number;
+  /** Tasks of the background that run at once; as many as there are places by default. */
+  readonly background?: number;
+}
+
+export function createTurns({ atOnce, maxWaiting, background: most = atOnce }: TurnOptions): Turns {
   const queue: Waiting[] = [];
   let running = 0;
+  let inBackground = 0;
   let overtaking = 0;
 
   const startNext = () => {
     if (running >= atOnce) return;
-    const background = queue.findIndex(({ isUrgent }) => !isUrgent);
+    const background = inBackground < most ? queue.findIndex(({ isUrgent }) => !isUrgent) : -1;
     const urgent = queue.findIndex(({ isUrgent }) => isUrgent);
     const isUrgentNext = urgent >= 0 && (background < 0 || overtaking < MOST_OVERTAKING);
-    const [next] = queue.splice(isUrgentNext ? urgent : background, 1);
+    const chosen = isUrgentNext ? urgent : background;
+    if (chosen < 0) return;
+    const [next] = queue.splice(chosen, 1);
     if (!next) return;
     overtaking = isUrgentNext && background >= 0 ? overtaking + 1 : 0;
     running += 1;
+    if (!next.isUrgent) inBackground += 1;
     next.start();
   };
 
@@ -56,6 +67,7 @@ export function createTurns({ atOnce, maxWaiting }: { atOnce: number; maxWaiting
         return await task();
       } finally {
         running -= 1;
+        if (!request.isUrgent) inBackground -= 1;
         startNext();
       }
     },

@@ -43,7 +43,8 @@ export function createModelsApp({ token, logger, ...parts }: AppOptions): Expres
   app.get('/metrics', (_request, response, next) => {
     parts.metrics.render().then(({ type, text }) => response.type(type).send(text), next);
   });
-  app.use(express.json({ limit: MAX_BODY, strict: true, type: () => true }));
+  // Of other types nothing is read: a web page may send those to a loopback port without asking.
+  app.use(express.json({ limit: MAX_BODY, strict: true }));
   app.get('/v1/models', handle(listModels));
   app.get('/v1/models/:model', handle(describeModel));
   app.post('/v1/embeddings', handle(embeddings));

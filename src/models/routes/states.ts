@@ -9,6 +9,9 @@ const writeSchema = z.object({
   from: z.string().nullish(),
 });
 
+/** Whoever waits for a turn hears this often that it is not forgotten. */
+const WAITING_MILLISECONDS = 20_000;
+
 /**
  * `PUT /v1/states/{state}`: reads the beginning of a conversation and saves what the model then knows. Answers lines of JSON:
  * `{read, of}` now and then, and at the end `{tokens, tokens_reused, bytes}` or `{error}`.
@@ -23,14 +26,17 @@ export const writeState =
       if (!response.headersSent) response.type('application/x-ndjson');
       response.write(`${JSON.stringify(line)}\n`);
     };
-    const prepared = await metrics.during('chat', () =>
-      models.use(model, 'chat', (use) =>
-        use.prepare(
-          { turns: messages, id, from: from ?? undefined },
-          { isUrgent: false, signal, onProgress: (read, of) => send({ read, of }) },
+    const waiting = setInterval(() => send({ read: 0, of: 1 }), WAITING_MILLISECONDS);
+    const prepared = await metrics
+      .during('chat', () =>
+        models.use(model, 'chat', (use) =>
+          use.prepare(
+            { turns: messages, id, from: from ?? undefined },
+            { isUrgent: false, signal, onProgress: (read, of) => send({ read, of }) },
+          ),
         ),
-      ),
-    );
+      )
+      .finally(() => clearInterval(waiting));
     const { tokens, reusedTokens, bytes } = prepared;
     metrics.addTokens('chat', 'read', tokens - reusedTokens);
     metrics.addTokens('chat', 'reused', reusedTokens);

@@ -11,6 +11,7 @@ import { keys } from '../../../shared/redis/keys.js';
 import type { AccountedRequest, Accounting } from '../usage-accounting.js';
 import type { CacheBuildParts } from './cache-builds.js';
 import { findCache } from './find-cache.js';
+import type { RenewalPause } from './renewal-pause.js';
 
 export interface CacheQueryRequest {
   readonly ownerId: string;
@@ -43,6 +44,7 @@ export interface CacheQueryParts {
   readonly engines: CacheEngines;
   readonly accounting: Accounting;
   readonly defaultMaxTokens: number;
+  readonly renewals: RenewalPause;
 }
 
 /** Completes a question over the documents of a cache that is ready. @throws NotFoundError, ConflictError */
@@ -131,7 +133,8 @@ async function* answerFrom(
     if (event.type === 'text') yield { type: 'token', text: event.text };
     else {
       const { promptTokens, completionTokens, finishReason, tokensReused } = event;
-      if (hasLostState(engine, ready, tokensReused)) await renew(parts, request);
+      if (hasLostState(engine, ready, tokensReused) && parts.renewals.mayBegin(`${ownerId}\n${name}`))
+        await renew(parts, request);
       yield { type: 'end', promptTokens, completionTokens, finishReason, tokensReused };
     }
   }

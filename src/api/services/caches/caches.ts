@@ -53,11 +53,18 @@ export function createCacheService(parts: CacheBuildParts & CacheQueryParts): Ca
   };
 }
 
-async function remove({ caches, engines }: CacheQueryParts, ownerId: string, name: string): Promise<void> {
+async function remove(
+  { caches, engines, logger }: CacheQueryParts & CacheBuildParts,
+  ownerId: string,
+  name: string,
+): Promise<void> {
   try {
     const { ready } = await findCache(caches, { ownerId, name });
     await caches.update(ownerId, name, removeCache);
-    if (ready) await engines.of(ready.config.engine).remove({ ownerId, name, build: ready.build });
+    if (ready?.config.engine.name !== 'llama') return;
+    await engines
+      .forget({ ownerId, name, build: ready.build })
+      .catch((error: unknown) => logger.warn({ err: error }, 'the sweep removes the state of a cache'));
   } catch (error) {
     if (!(error instanceof MalformedRecordError)) throw error;
     await caches.removeMalformed(ownerId, name);

@@ -19,6 +19,8 @@ export class TooManyTokensError extends Error {
 const COMPONENT = 'local models';
 /** Reading one step of a text takes far less on any processor; a model that is loaded first may take minutes. */
 const SILENCE_MILLISECONDS = 300_000;
+/** Removing a file takes no time. What is not removed is found by the sweep. */
+const REMOVAL_MILLISECONDS = 10_000;
 
 const progressSchema = z.object({ read: z.int(), of: z.int().positive() });
 const endSchema = z.object({ tokens: z.int(), tokens_reused: z.int(), bytes: z.int() });
@@ -48,7 +50,7 @@ export async function requestState(
   { method, id, body }: StateRequest,
   { signal, onProgress }: StateCall,
 ): Promise<StateEnd | null> {
-  const deadline = createDeadline(SILENCE_MILLISECONDS, signal);
+  const deadline = createDeadline(method === 'DELETE' ? REMOVAL_MILLISECONDS : SILENCE_MILLISECONDS, signal);
   try {
     const response = await fetch(`${url}/v1/states/${encodeURIComponent(id)}`, {
       method,
