@@ -18,3 +18,23 @@ test('urgent tasks go before those of the background, but not for ever', async (
   expect(order.indexOf('d1')).toBe(8);
   expect(order.indexOf('d2')).toBe(17);
 });
+
+test('where the background has fewer places, one stays for what is urgent', async () => {
+  const turns = createTurns({ atOnce: 2, background: 1, maxWaiting: 100 });
+  const ends: (() => void)[] = [];
+  const begun: string[] = [];
+  const run = (name: string, isUrgent: boolean) =>
+    turns.take({ isUrgent, signal }, () => {
+      begun.push(name);
+      return new Promise<void>((end) => ends.push(end));
+    });
+  const all = [run('build 1', false), run('build 2', false), run('question', true)];
+  await new Promise(setImmediate);
+  expect(begun).toEqual(['build 1', 'question']);
+  for (let n = 0; n < all.length; n += 1) {
+    ends[n]?.();
+    await new Promise(setImmediate);
+  }
+  await Promise.all(all);
+  expect(begun).toEqual(['build 1', 'question', 'build 2']);
+});
