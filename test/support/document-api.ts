@@ -102,7 +102,7 @@ export async function startDocumentApi(options: Options = {}): Promise<DocumentA
       waiter.close();
       await index.close();
       await data.close();
-      await rm(directory, { recursive: true, force: true });
+      await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
     },
   };
 }
