@@ -57,8 +57,10 @@ async function buildCache(parts: BuildParts, request: BuildRequest, signal: Abor
   const prepared = await prepare(parts, { request, before, choice, passages }, signal);
   if (prepared === null) return 'stale';
   const { tokenCount, bytes } = prepared;
-  if (tokenCount > engine.contextWindow)
+  if (tokenCount > engine.contextWindow - QUESTION_TOKENS) {
+    if (bytes > 0) await engine.remove(request);
     return fail(caches, request, 'too_large', tooLarge(tokenCount, engine.contextWindow));
+  }
   const leftOut = idsWithout(members, passages);
   const ready = { build, tokenCount, bytes, members, leftOut, config: { ...config, engine: choice } };
   const { changed, cache } = await caches.update(ownerId, name, (each) => finishBuild(each, ready));
@@ -128,8 +130,13 @@ async function fail(
   return changed ? 'failed' : 'stale';
 }
 
+/** Kept of the window for a question and its answer: a cache that fills all of it could answer nothing. */
+const QUESTION_TOKENS = 256;
+
 function tooLarge(tokens: number, window: number): string {
-  return `The selected documents take ${String(tokens)} tokens, the model reads ${String(window)}`;
+  const message = `The selected documents take ${String(tokens)} tokens, the model reads ${String(window)}`;
+  if (tokens > window) return message;
+  return `${message}, of which ${String(QUESTION_TOKENS)} are kept for a question and its answer`;
 }
 
 /**

