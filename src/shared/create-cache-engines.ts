@@ -2,7 +2,6 @@ import { createLlamaCacheEngine } from './adapters/llama-cache/cache-engine.js';
 import { forgetState, keptBuilds } from './adapters/llama-cache/states.js';
 import { createPromptCacheEngine } from './adapters/prompt-cache/cache-engine.js';
 import { createCacheEngines, type CacheEngines, type LocalCaches } from './caches/cache-engines.js';
-import { createOpenAICompleter } from './adapters/openai/completer.js';
 import { askForModel } from './local-models/find-model.js';
 import { modelsAddressOf } from './local-models/models-address.js';
 import { usesLocalModels } from './local-models/uses-local-models.js';
@@ -39,8 +38,9 @@ function localCaches(settings: Settings, limit: (completer: Completer) => Comple
         address,
         model,
         contextWindow,
-        completerFrom: (state) =>
-          limit(
+        completerFrom: async (state) => {
+          const { createOpenAICompleter } = await import('./adapters/openai/completer.js');
+          return limit(
             createOpenAICompleter({
               apiKey: address.token,
               baseUrl: `${address.url}/v1`,
@@ -50,7 +50,8 @@ function localCaches(settings: Settings, limit: (completer: Completer) => Comple
               timeoutMilliseconds,
               more: { state },
             }),
-          ),
+          );
+        },
       }),
   };
 }

@@ -302,7 +302,6 @@ export interface CacheEngine {
     options?: CallOptions & { readonly onProgress?: (share: number) => void },
   ): Promise<PreparedCache>;
   query(id: CacheBuildId, prompt: Prompt, options?: CompletionOptions): AsyncIterable<CacheEvent>;
-  remove(id: CacheBuildId): Promise<void>;
 }
 
 export type CacheEvent =

@@ -1,6 +1,5 @@
 import { fenceOfCache, type CacheEngines } from '../shared/caches/cache-engines.js';
 import type {
-  BuiltCache,
   CacheConfig,
   CacheEngineChoice,
   CacheFailure,
@@ -12,7 +11,7 @@ import { currentMembers, readCachePassages, TextsTooLongError } from '../shared/
 import { failBuild, finishBuild } from '../shared/caches/transitions.js';
 import type { Chunks } from '../shared/chunks/chunks.js';
 import type { Records } from '../shared/documents/records.js';
-import { ImpossibleError } from '../shared/errors.js';
+import { ImpossibleError, UnavailableError } from '../shared/errors.js';
 import type { CacheEngine, Passage, PreparedCache } from '../shared/ports.js';
 import type { Outcome } from './lane-worker.js';
 import { whileWanted } from './while-wanted.js';
@@ -58,15 +57,16 @@ async function buildCache(parts: BuildParts, request: BuildRequest, signal: Abor
   if (prepared === null) return 'stale';
   const { tokenCount, bytes } = prepared;
   if (tokenCount > engine.contextWindow - QUESTION_TOKENS) {
-    if (bytes > 0) await engine.remove(request);
+    await forget(parts, request, bytes);
     return fail(caches, request, 'too_large', tooLarge(tokenCount, engine.contextWindow));
   }
   const leftOut = idsWithout(members, passages);
   const ready = { build, tokenCount, bytes, members, leftOut, config: { ...config, engine: choice } };
   const { changed, cache } = await caches.update(ownerId, name, (each) => finishBuild(each, ready));
   // Another run of this job may have finished the build, and what it prepared is then in use.
-  if (changed && before.ready) await removeBuild(engines, request, before.ready);
-  if (!changed && cache?.ready?.build !== build) await engine.remove(request);
+  if (changed && before.ready)
+    await forget(parts, { ...request, build: before.ready.build }, before.ready.bytes);
+  if (!changed && cache?.ready?.build !== build) await forget(parts, request, bytes);
   return changed ? 'done' : 'stale';
 }
 
@@ -100,8 +100,16 @@ const idsWithout = (members: readonly CacheMember[], passages: readonly Passage[
   return members.map(({ documentId }) => documentId).filter((id) => !there.has(id));
 };
 
-function removeBuild(engines: CacheEngines, { ownerId, name }: BuildRequest, { build, config }: BuiltCache) {
-  return engines.of(config.engine).remove({ ownerId, name, build });
+/** Removes what is kept of a build, if anything is. The sweep removes what cannot be removed now. */
+async function forget(
+  { engines }: BuildParts,
+  { ownerId, name, build }: BuildRequest,
+  bytes: number,
+): Promise<void> {
+  if (bytes === 0) return;
+  await engines.forget({ ownerId, name, build }).catch((error: unknown) => {
+    if (!(error instanceof UnavailableError)) throw error;
+  });
 }
 
 /** The model file may have changed since, or have come or gone. A cache keeps its fence, so that its texts stay as they were read. */

@@ -1,8 +1,9 @@
-import type { Llama, LlamaModel, Token } from 'node-llama-cpp';
+import type { Llama, LlamaModel } from 'node-llama-cpp';
 import type { ChatPrompt, ChatTemplate, ChatTurn } from './chat-prompt.js';
 import { ModelError } from './model-error.js';
 import { prefill } from './prefill.js';
 import type { SavedState, StateFiles, StateOwner } from './saved-states.js';
+import { withBegin } from './tokenize.js';
 import { createThoughtFilter } from './thought-filter.js';
 import type { Slot, Slots } from './slots.js';
 import type { TurnRequest } from './turns.js';
@@ -35,8 +36,6 @@ export interface PreparedState {
 }
 
 export interface ChatModel {
-  /** Tokens of prompt and answer together. */
-  readonly window: number;
   /** @throws ModelError `context_length_exceeded`; the signal's reason when it aborts */
   complete(
     request: ChatRequest,
@@ -47,8 +46,6 @@ export interface ChatModel {
     request: { readonly turns: readonly ChatTurn[]; readonly id: string; readonly from?: string | undefined },
     call: TurnRequest & { readonly onProgress: (read: number, of: number) => void },
   ): Promise<PreparedState>;
-  /** The tokens that `prepare` would read. */
-  countBeginning(turns: readonly ChatTurn[]): number;
 }
 
 interface Parts {
@@ -63,10 +60,7 @@ interface Parts {
 
 export function createChatModel(parts: Parts): ChatModel {
   const { model, template, slots } = parts;
-  const beginning = (turns: readonly ChatTurn[]) => withBegin(model, template.renderBeginning(turns));
   return {
-    window: slots.window,
-    countBeginning: (turns) => beginning(turns).length,
     complete: async (request, call) => {
       const prompt = template.render(request.turns);
       const tokens = withBegin(model, prompt.tokens);
@@ -79,7 +73,7 @@ export function createChatModel(parts: Parts): ChatModel {
       });
     },
     prepare: async ({ turns, id, from }, call) => {
-      const tokens = beginning(turns);
+      const tokens = withBegin(model, template.renderBeginning(turns));
       checkLength(tokens.length, slots.window);
       const saved = await findState(parts, from);
       return slots.use(tokens, saved, call, async (slot) => {
@@ -89,12 +83,6 @@ export function createChatModel(parts: Parts): ChatModel {
       });
     },
   };
-}
-
-/** The engine puts the token that begins every text before a prompt, where the model has one. */
-function withBegin(model: LlamaModel, tokens: Token[]): Token[] {
-  const { bos, shouldPrependBosToken } = model.tokens;
-  return shouldPrependBosToken && bos !== null ? [bos, ...tokens] : tokens;
 }
 
 function checkLength(tokens: number, window: number): void {

@@ -1,6 +1,6 @@
 import type { LlamaEmbeddingContext, LlamaModel, Token } from 'node-llama-cpp';
 import { createPool } from './pool.js';
-import { tokenizeText } from './tokenize.js';
+import { tokenizeText, withBegin } from './tokenize.js';
 import type { Turns, TurnRequest } from './turns.js';
 
 export interface EmbeddedText {
@@ -41,11 +41,6 @@ export function createEmbeddingModel({ model, contexts, window, turns }: Parts):
       return { vector, tokens: tokens.length };
     },
   };
-}
-
-/** The engine puts this token before texts of some vocabularies and forgets it for others, such as that of multilingual-e5. */
-function withBegin({ tokens: { bos, shouldPrependBosToken } }: LlamaModel, tokens: Token[]): Token[] {
-  return shouldPrependBosToken && bos !== null && tokens[0] !== bos ? [bos, ...tokens] : tokens;
 }
 
 /** Cuts a list into as few parts as fit, of lengths that differ by one at most. */

@@ -22,6 +22,15 @@ export function tokenizeText(
   return [tokens, ...more].flat();
 }
 
+/**
+ * Puts the token that begins every text before others, where the model has one. The engine does it itself for some
+ * vocabularies and forgets it for others, such as that of multilingual-e5.
+ */
+export function withBegin(model: Pick<LlamaModel, 'tokens'>, tokens: Token[]): Token[] {
+  const { bos, shouldPrependBosToken } = model.tokens;
+  return shouldPrependBosToken && bos !== null && tokens[0] !== bos ? [bos, ...tokens] : tokens;
+}
+
 /** The model's tokenizer for texts of any kind. */
 export function tokenizerOf(model: LlamaModel): Tokenizer {
   return new Proxy(model.tokenizer, {

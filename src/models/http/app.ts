@@ -12,7 +12,7 @@ import { embeddings } from '../routes/embeddings.js';
 import { describeModel, listModels } from '../routes/models.js';
 import { rerank } from '../routes/rerank.js';
 import { listStates, removeState, writeState } from '../routes/states.js';
-import type { RouteParts } from '../routes/route.js';
+import type { Handler, RouteParts } from '../routes/route.js';
 import { replyError } from './errors.js';
 
 /** 2,048 texts of the largest chunks, or a prompt of a million tokens. */
@@ -23,8 +23,6 @@ interface AppOptions extends RouteParts {
   readonly token: string | null;
   readonly logger: Logger;
 }
-
-type Handler = (request: Request, response: Response) => Promise<void>;
 
 export function createModelsApp({ token, logger, ...parts }: AppOptions): Express {
   const app = express().disable('x-powered-by').disable('etag');

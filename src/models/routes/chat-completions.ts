@@ -5,6 +5,7 @@ import type { ChatEnd, ChatRequest } from '../engine/chat-model.js';
 import { turnsSchema } from './chat-turns.js';
 import { whileConnected, type Handler, type RouteParts } from './route.js';
 
+const stop = z.string().min(1).max(256);
 const bodySchema = z.object({
   model: z.string(),
   messages: turnsSchema,
@@ -13,7 +14,7 @@ const bodySchema = z.object({
   temperature: z.number().min(0).max(2).nullish(),
   top_p: z.number().gt(0).max(1).nullish(),
   seed: z.int().min(0).max(0xffff_ffff).nullish(),
-  stop: z.union([z.string().transform((one) => [one]), z.array(z.string().min(1)).max(4)]).nullish(),
+  stop: z.union([stop.transform((one) => [one]), z.array(stop).max(4)]).nullish(),
   stream: z.boolean().nullish(),
   stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
   n: z.literal(1).nullish(),

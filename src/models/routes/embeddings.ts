@@ -1,9 +1,14 @@
 import { z } from 'zod';
-import { allOrNone, whileConnected, type Handler, type RouteParts } from './route.js';
+import {
+  allOrNone,
+  MAX_TEXT_CHARACTERS,
+  TEXTS_AT_ONCE,
+  whileConnected,
+  type Handler,
+  type RouteParts,
+} from './route.js';
 
-/** A text of more characters is no chunk of a document and no question. */
-const MAX_CHARACTERS = 1024 ** 2;
-const text = z.string().min(1).max(MAX_CHARACTERS);
+const text = z.string().min(1).max(MAX_TEXT_CHARACTERS);
 const bodySchema = z.object({
   model: z.string(),
   input: z.union([text.transform((one) => [one]), z.array(text).min(1).max(2_048)]),
@@ -21,7 +26,7 @@ export const embeddings =
     const isUrgent = input_type === 'query';
     const embedded = await metrics.during('embedding', () =>
       models.use(model, 'embedding', (use) =>
-        allOrNone(input, { atOnce: AT_ONCE, signal }, (each, turn) =>
+        allOrNone(input, { atOnce: TEXTS_AT_ONCE, signal }, (each, turn) =>
           use.embed(each, { isUrgent, signal: turn }),
         ),
       ),
@@ -39,9 +44,6 @@ export const embeddings =
       usage: { prompt_tokens: tokens, total_tokens: tokens },
     });
   };
-
-/** Texts of one request that wait for the model at once. More would only make its queue longer. */
-const AT_ONCE = 16;
 
 /** 32-bit floats, little-endian as on all platforms that the engine runs on. */
 function toBase64(vector: Float32Array): string {

@@ -1,10 +1,14 @@
 import { z } from 'zod';
-import { allOrNone, whileConnected, type Handler, type RouteParts } from './route.js';
+import {
+  allOrNone,
+  MAX_TEXT_CHARACTERS,
+  TEXTS_AT_ONCE,
+  whileConnected,
+  type Handler,
+  type RouteParts,
+} from './route.js';
 
-/** Texts of one request that wait for the model at once, so that a list of a thousand does not fill its queue. */
-const AT_ONCE = 16;
-const MAX_CHARACTERS = 1024 ** 2;
-const text = z.string().max(MAX_CHARACTERS);
+const text = z.string().max(MAX_TEXT_CHARACTERS);
 const bodySchema = z.object({
   model: z.string(),
   query: text.min(1),
@@ -20,7 +24,7 @@ export const rerank =
     const signal = whileConnected(response);
     const ranked = await metrics.during('ranking', () =>
       models.use(model, 'ranking', (use) =>
-        allOrNone(documents, { atOnce: AT_ONCE, signal }, (document, turn) =>
+        allOrNone(documents, { atOnce: TEXTS_AT_ONCE, signal }, (document, turn) =>
           use.rank(query, document, { isUrgent: true, signal: turn }),
         ),
       ),

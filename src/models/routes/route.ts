@@ -11,6 +11,11 @@ export interface RouteParts {
   readonly metrics: ModelsMetrics;
 }
 
+/** A text of more characters is no chunk of a document and no question. */
+export const MAX_TEXT_CHARACTERS = 1024 ** 2;
+/** Texts of one request that wait for the model at once, so that a long list does not fill its queue. */
+export const TEXTS_AT_ONCE = 16;
+
 export type Handler = (request: Request, response: Response) => Promise<void>;
 
 /** Aborts when the client has left before its answer was sent, which stops the work for it. */

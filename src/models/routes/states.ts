@@ -14,7 +14,7 @@ const WAITING_MILLISECONDS = 20_000;
 
 /**
  * `PUT /v1/states/{state}`: reads the beginning of a conversation and saves what the model then knows. Answers lines of JSON:
- * `{read, of}` now and then, and at the end `{tokens, tokens_reused, bytes}` or `{error}`.
+ * `{read, of}` now and then, and at the end `{tokens, tokens_reused, bytes}`. An answer without that line has failed.
  */
 export const writeState =
   ({ models, metrics }: RouteParts): Handler =>

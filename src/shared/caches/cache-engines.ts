@@ -18,7 +18,7 @@ export interface CacheEngines {
   of(choice: CacheEngineChoice): CacheEngine;
   /** The builds of which something is kept, wanted or not. @throws UnavailableError */
   kept(options?: CallOptions): Promise<CacheBuildId[]>;
-  /** Removes what is kept of a build. */
+  /** Removes what is kept of a build. @throws UnavailableError */
   forget(id: CacheBuildId): Promise<void>;
 }
 
@@ -36,9 +36,9 @@ interface EngineOptions {
 
 export interface LocalCaches {
   askForModel(name: string, signal?: AbortSignal): Promise<ModelAnswer>;
-  /** @param model file name and fingerprint */
   kept(signal?: AbortSignal): Promise<CacheBuildId[]>;
   forget(id: CacheBuildId): Promise<void>;
+  /** @param choice `model`: file name and fingerprint */
   engine(choice: { readonly model: string; readonly window: number }): CacheEngine;
 }
 

@@ -11,7 +11,6 @@ import type {
 } from '../../ports.js';
 import { requestState, TooManyTokensError } from './request-state.js';
 import { stateIdOf } from './state-id.js';
-import { forgetState } from './states.js';
 
 interface LlamaCacheEngineOptions {
   readonly address: ModelsAddress;
@@ -20,7 +19,7 @@ interface LlamaCacheEngineOptions {
   /** Tokens of texts, question and answer. */
   readonly contextWindow: number;
   /** A completer over the same model that may begin from a saved state. */
-  readonly completerFrom: (state: string) => Completer;
+  readonly completerFrom: (state: string) => Promise<Completer>;
 }
 
 /** Keeps what a local model knows after it has read the texts, so that a question costs reading the question alone. */
@@ -39,8 +38,7 @@ export function createLlamaCacheEngine(options: LlamaCacheEngineOptions): CacheE
         throw error;
       }
     },
-    query: (id, prompt, call) => answer(completerFrom(stateIdOf(id)), prompt, call),
-    remove: (id) => forgetState(address, id),
+    query: (id, prompt, call) => answer(() => completerFrom(stateIdOf(id)), prompt, call),
   };
 }
 
@@ -56,10 +54,11 @@ async function writeState(
 }
 
 async function* answer(
-  completer: Completer,
+  open: () => Promise<Completer>,
   prompt: Prompt,
   call: CompletionOptions | undefined,
 ): AsyncIterable<CacheEvent> {
+  const completer = await open();
   for await (const event of completer.complete(prompt, call)) {
     yield event.type === 'text' ? event : { ...event, tokensReused: event.promptTokensReused ?? 0 };
   }

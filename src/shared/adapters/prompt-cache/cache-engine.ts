@@ -21,7 +21,6 @@ export function createPromptCacheEngine(options: PromptCacheEngineOptions): Cach
       return { tokenCount: await countLongText(renderPrefix(passages), countTokens), bytes: 0 };
     },
     query: (_id, prompt, call) => answer(prompt, call),
-    remove: () => Promise.resolve(),
   };
 
   async function* answer(prompt: Prompt, call: CompletionOptions = {}): AsyncIterable<CacheEvent> {
