@@ -2,7 +2,7 @@
  * Measures what the service is to reach, beside other libraries where they are installed: `npm run bench`, or some parts of
  * it and other numbers of chunks, `npm run bench -- words 15000`. Prints tables, then all goals with what was measured, then
  * one line of JSON. `BENCH_LARGE=1` adds 500,000 chunks; `QUIRE_BENCH_PEERS` names a folder with the other libraries,
- * `QUIRE_BENCH_MODEL` an embedding model in GGUF for the part `semantic`.
+ * `QUIRE_BENCH_MODEL` an embedding model in GGUF for the part `semantic`, `QUIRE_BENCH_RANKING_MODEL` a ranking model beside it.
  */
 import { measureCaches } from './parts/caches.js';
 import { measureChunking } from './parts/chunking.js';

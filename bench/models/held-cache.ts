@@ -3,6 +3,7 @@ import { createCacheStore } from '../../src/shared/caches/cache-store.js';
 import { stateIdOf } from '../../src/shared/adapters/llama-cache/state-id.js';
 import { renderMessages, type ChatMessage } from '../../src/shared/models/prompt.js';
 import { createRedis } from '../../src/shared/redis/client.js';
+import { readInstallation } from '../../src/shared/redis/installation.js';
 import { z } from 'zod';
 import type { BenchService } from '../load/bench-service.js';
 import { authorizationOf, createBenchClient } from '../support/client.js';
@@ -97,7 +98,10 @@ async function readEngine(service: BenchService, name: string) {
     const ready = (await createCacheStore(redis).read(USER, name))?.ready;
     if (ready?.config.engine.name !== 'llama') throw new Error('the cache is not held by a local model');
     const { fence } = ready.config.engine;
-    return { state: stateIdOf({ ownerId: USER, name, build: ready.build }), fence };
+    return {
+      state: stateIdOf(await readInstallation(redis), { ownerId: USER, name, build: ready.build }),
+      fence,
+    };
   } finally {
     redis.destroy();
   }

@@ -5,7 +5,13 @@ import { startBenchService, type BenchService } from '../load/bench-service.js';
 import { ingestCollection } from '../load/ingest-collection.js';
 import { createQualitySums } from '../quality/quality-sums.js';
 import { createDocumentSearch } from '../quality/search-documents.js';
-import { findLocalModel, startLocalModel, type LocalModel } from '../quality/local-model.js';
+import {
+  findLocalModel,
+  findRankingModel,
+  rerankingBy,
+  startLocalModel,
+  type LocalModel,
+} from '../quality/local-model.js';
 import { eachAtOnce, round } from '../support/client.js';
 import { findCollections, loadCollection, type Collection } from '../support/collections.js';
 import type { Measured } from './goals.js';
@@ -17,7 +23,8 @@ type Row = Awaited<ReturnType<typeof measureAlone>>;
 
 /**
  * Retrieval quality of each ranking with a real embedding model, which runs in the service, through the API, on all
- * collections and engines that are found. Without a model it is skipped.
+ * collections and engines that are found, and with a ranking model of the best of `hybrid` reranked. Without a model it is
+ * skipped.
  */
 export async function measureSemantic() {
   const model = findLocalModel();
@@ -25,20 +32,28 @@ export async function measureSemantic() {
     console.log(`skipped: ${model}`);
     return null;
   }
+  const rankingModel = findRankingModel(model);
+  if (typeof rankingModel === 'string') console.log(`skipped: reranking; ${rankingModel}`);
+  const reranker = typeof rankingModel === 'string' ? null : rankingModel;
   const collections = findCollections().flatMap((name) => loadCollection(name) ?? []);
   const rows: Row[] = [];
-  const { settings, stop } = await startLocalModel(model);
+  const { settings: embedding, stop } = await startLocalModel(model);
+  const settings = { ...embedding, ...(reranker && rerankingBy(reranker)) };
   try {
     for (const engine of enginesFound())
-      for (const collection of collections) rows.push(await measureAlone(settings, engine, collection));
+      for (const collection of collections)
+        rows.push(await measureAlone(engine, collection, { settings, isReranked: reranker !== null }));
   } finally {
     await stop();
   }
   console.log(
-    `nDCG@10 of /retrieve/chunks with ${model.name}, documents by their best chunk; gain: hybrid beside the better of the other two`,
+    `nDCG@10 of /retrieve/chunks with ${model.name}, documents by their best chunk; gain: hybrid beside the better of the other two; reranked: the best 50 of hybrid`,
   );
   console.table(rows);
-  return { figures: { model: model.name, rows }, measured: goalsOf(rows, model) };
+  return {
+    figures: { model: model.name, reranker: reranker?.name ?? null, rows },
+    measured: goalsOf(rows, model),
+  };
 }
 
 interface Engine {
@@ -56,33 +71,37 @@ function enginesFound(): Engine[] {
 
 /** On a Redis with nothing else in it. */
 async function measureAlone(
-  settings: Readonly<Record<string, string>>,
   { engine, start }: Engine,
   collection: Collection,
+  {
+    settings,
+    isReranked,
+  }: { readonly settings: Readonly<Record<string, string>>; readonly isReranked: boolean },
 ) {
   const service = await startBenchService({ ...settings, QUIRE_INDEX: engine }, start);
   try {
-    return { engine, ...(await measureCollection(service, collection)) };
+    return { engine, ...(await measureCollection(service, collection, isReranked)) };
   } finally {
     await service.stop();
   }
 }
 
-async function measureCollection({ target }: BenchService, collection: Collection) {
+async function measureCollection({ target }: BenchService, collection: Collection, isReranked: boolean) {
   const { name, queries, relevant } = collection;
   const user = `semantic-${name}`;
   const { ids, figures } = await ingestCollection(target, collection, { user, clients: CLIENTS });
   const { search, close } = createDocumentSearch(target, { user, ids });
-  const ndcgOf = async (ranking: Ranking) => {
+  const ndcgOf = async (ranking: Ranking, reranking = false) => {
     const sums = createQualitySums();
     await eachAtOnce(queries, CLIENTS, async ({ id, text }) => {
-      const found = await search({ path: '/retrieve/chunks', query: text, ranking });
+      const found = await search({ path: '/retrieve/chunks', query: text, ranking, isReranked: reranking });
       sums.add(found, relevant.get(id) ?? new Set());
     });
     return sums.means().ndcg10;
   };
   const ndcg10 = { semantic: 0, lexical: 0, hybrid: 0 } satisfies Record<Ranking, number>;
   for (const ranking of RANKINGS) ndcg10[ranking] = await ndcgOf(ranking);
+  const reranked = isReranked ? await ndcgOf('hybrid', true) : null;
   close();
   const gain = round(ndcg10.hybrid - Math.max(ndcg10.semantic, ndcg10.lexical), 4);
   return {
@@ -90,6 +109,7 @@ async function measureCollection({ target }: BenchService, collection: Collectio
     queries: queries.length,
     ...ndcg10,
     gain,
+    reranked,
     documentsPerSecond: figures.documentsPerSecond,
   };
 }

@@ -19,6 +19,23 @@ export function findLocalModel(): LocalModel | string {
   return { name: basename(path), folder: resolve(dirname(path)) };
 }
 
+/** The ranking model that `QUIRE_BENCH_RANKING_MODEL` names, or why there is none. One process serves one folder of models. */
+export function findRankingModel({ folder }: LocalModel): LocalModel | string {
+  const path = process.env['QUIRE_BENCH_RANKING_MODEL'] ?? '';
+  if (path === '') return 'QUIRE_BENCH_RANKING_MODEL names no model: /path/to/some-ranking-model.gguf';
+  if (!existsSync(path)) return `QUIRE_BENCH_RANKING_MODEL names a file that is not there: ${path}`;
+  if (resolve(dirname(path)) !== folder)
+    return `QUIRE_BENCH_RANKING_MODEL must be in the folder of the other: ${folder}`;
+  return { name: basename(path), folder };
+}
+
+/** With it, a service reranks by a model of that process, however long that takes. */
+export const rerankingBy = ({ name }: LocalModel) => ({
+  QUIRE_RERANKER: 'local',
+  QUIRE_RERANKING_MODEL: name,
+  QUIRE_RERANKING_DEADLINE_MILLISECONDS: '60000',
+});
+
 /** Starts the process with local models for it, and says with which settings a service embeds by it. */
 export async function startLocalModel({ name, folder }: LocalModel) {
   const settings = {
@@ -26,9 +43,9 @@ export async function startLocalModel({ name, folder }: LocalModel) {
     QUIRE_EMBEDDING_MODEL: name,
     QUIRE_MODELS_DIR: folder,
     QUIRE_MODELS_PORT: String(await freePort()),
-    QUIRE_MODELS_THREADS: String(availableParallelism()),
+    QUIRE_MODELS_THREADS: process.env['QUIRE_MODELS_THREADS'] ?? String(availableParallelism()),
   };
   const env = { ...inheritedEnvironment(), ...settings, QUIRE_LOG_LEVEL: 'warn' };
-  const process = startProcess('models/main.js', [], { env, execArgv: [] });
-  return { settings, stop: () => process.kill('SIGTERM') };
+  const models = startProcess('models/main.js', [], { env, execArgv: [] });
+  return { settings, stop: () => models.kill('SIGTERM') };
 }

@@ -4,6 +4,7 @@ import { Pool } from 'undici';
 export interface Answer {
   readonly status: number;
   readonly body: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
 export interface BenchClient {
@@ -25,13 +26,17 @@ export function createBenchClient({
   const authorization = authorizationOf(secret, user);
   return {
     post: async (path, content, headers = {}) => {
-      const { statusCode: status, body } = await pool.request({
+      const {
+        statusCode: status,
+        headers: received,
+        body,
+      } = await pool.request({
         path,
         method: 'POST',
         body: JSON.stringify(content),
         headers: { authorization, 'content-type': 'application/json', ...headers },
       });
-      return { status, body: await body.text() };
+      return { status, body: await body.text(), headers: received };
     },
     close: () => {
       void pool.destroy();

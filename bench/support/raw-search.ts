@@ -16,7 +16,6 @@ import { analyzeText } from '../../src/shared/text/analyze-text.js';
 
 /** What a search of the service asks an index for by default. */
 const PAGE = { limit: 26, minScore: 0 };
-const NEAREST = 12;
 
 /** FT.SEARCH as the service sends it for ten hits, without the service. */
 export async function createRawSearch(options: {
@@ -52,7 +51,7 @@ export async function createRawSearch(options: {
         within,
         {
           vector: vectors[0] ?? new Float32Array(),
-          limit: NEAREST,
+          limit: PAGE.limit,
         },
         { vectorType: options.vectorType, effort: { type: options.algorithm === 'hnsw' ? 'all' : 'flat' } },
       );

@@ -34,7 +34,7 @@ import { countTokens } from '../shared/text/token-count.js';
 import { loadOnce } from '../shared/tools/load-once.js';
 import { createUsage } from '../shared/usage/usage.js';
 import { announceStorage } from './context/announce-storage.js';
-import { createCompletionLimit } from './context/limit-completions.js';
+import { createCompletionLimit, createLocalCompletionLimit } from './context/limit-completions.js';
 import { openIndex } from './context/open-index.js';
 import { openReranking, type OnReranked } from './context/open-reranking.js';
 import { reconnectSilentRedis } from './context/reconnect-silent-redis.js';
@@ -61,7 +61,7 @@ interface ContextOptions {
 export async function createApiContext(options: ContextOptions) {
   const { settings, logger } = options;
   const onError = (error: Error) => logger.warn({ err: error }, 'redis connection');
-  const { embedder, completer, cacheEngines } = await openModels(options);
+  const { embedder, completer, limitLocal } = await openModels(options);
   const ownStorage = await createObjectStorage(settings, logger);
   const { redis, dataSet, stopReconnecting } = await connectRedis(options, embedder, onError);
   const records = createRecords(redis, dataSet.vectors, logMalformed(logger));
@@ -84,7 +84,7 @@ export async function createApiContext(options: ContextOptions) {
     usage: createUsage(redis),
     caches: createCacheStore(redis, logMalformedCache(logger)),
     drafts,
-    cacheEngines,
+    cacheEngines: openCacheEngines({ settings, completer, limit: limitLocal, redis }),
     storage,
     ...(await openSearches({ ...options, redis, index, embedder })),
     close: async () => {
@@ -102,9 +102,9 @@ export async function createApiContext(options: ContextOptions) {
 async function openModels({ settings, logger, signal }: ContextOptions) {
   const onWaiting = (error: Error) => logger.warn({ err: error }, 'waiting for local models');
   const embedder = await createEmbedder(settings, { signal, onWaiting });
-  const limit = createCompletionLimit();
-  const completer = limit(await createCompleter(settings, { signal, onWaiting }));
-  return { embedder, completer, cacheEngines: openCacheEngines(settings, completer, limit) };
+  const limitLocal = createLocalCompletionLimit(settings);
+  const limit = settings.completer === 'local' ? limitLocal : createCompletionLimit();
+  return { embedder, completer: limit(await createCompleter(settings, { signal, onWaiting })), limitLocal };
 }
 
 /** Connects to a Redis whose data fits the settings. */

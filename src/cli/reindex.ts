@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { modelsAddressOf } from '../shared/local-models/models-address.js';
+import { modelsAddressesOf } from '../shared/local-models/processes/models-address.js';
 import { modelsDirectoryOf } from '../shared/local-models/models-directory.js';
 import { embeddingFileOf } from '../shared/local-models/named-models.js';
 import { loadSettings, type Environment, type Settings } from '../shared/settings/load.js';
@@ -50,8 +50,9 @@ async function withLocalModels(
   env: Environment,
   task: (variables: Environment, signal: AbortSignal | null) => Promise<void>,
 ): Promise<void> {
-  if (settings.embedder !== 'local' || settings.models.url !== '') return task({}, null);
-  const running = await findDescription(modelsAddressOf(settings), embeddingFileOf(settings));
+  if (settings.embedder !== 'local' || settings.models.urls.length > 0) return task({}, null);
+  const [address] = modelsAddressesOf(settings);
+  const running = await findDescription(address, embeddingFileOf(settings));
   if (running) return task({}, null);
   say('Starting a process with local models for this.');
   await withModelsProcess(env, modelsDirectoryOf(settings), ({ variables, signal }) =>

@@ -3,14 +3,20 @@ import { join } from 'node:path';
 import type { Llama } from 'node-llama-cpp';
 import { availableParallelism } from 'node:os';
 import { createFingerprints } from '../shared/local-models/fingerprints.js';
+import { loadCrashesPath } from '../shared/local-models/load-crashes.js';
 import type { Logger } from '../shared/observability/logger.js';
 import { loadOnce } from '../shared/tools/load-once.js';
 import type { Settings } from '../shared/settings/schema.js';
+import { modelsAddressesOf } from '../shared/local-models/processes/models-address.js';
+import { namedModels } from '../shared/local-models/named-models.js';
 import { modelsDirectoryOf } from '../shared/local-models/models-directory.js';
 import { openCrashJournal } from './engine/crash-journal.js';
 import { openLlama } from './engine/llama.js';
 import { createLoadedModels } from './engine/loaded-models.js';
-import { openStateFiles } from './engine/saved-states.js';
+import { createModelCatalog } from './engine/model-catalog.js';
+import type { EngineLimits } from './engine/open-model.js';
+import { openStateFiles } from './engine/chat/saved-states.js';
+import { expireStates } from './expire-states.js';
 import { createModelsApp } from './http/app.js';
 import { createModelsMetrics } from './http/metrics.js';
 
@@ -19,38 +25,61 @@ export async function createModelsContext(settings: Settings, logger: Logger) {
   const { models: wanted } = settings;
   const directory = modelsDirectoryOf(settings);
   await mkdir(directory, { recursive: true });
-  const threads = wanted.threads > 0 ? wanted.threads : standardThreads();
-  let opened: Llama | null = null;
-  const llama = loadOnce(async () => (opened = await openLlama({ threads, logger })));
+  const limits = limitsOf(wanted);
+  const engine = createEngine(limits.threads, logger);
   const metrics = createModelsMetrics();
-  const states = await openStateFiles(
-    join(settings.dataDirectory, 'states'),
-    settings.caches.stateMegabytes * 1024 ** 2,
-  );
-  const models = createLoadedModels({
-    llama,
+  const maxBytes = settings.caches.stateMegabytes * 1024 ** 2;
+  const states = await openStateFiles(join(settings.dataDirectory, 'states'), { maxBytes, logger });
+  const catalog = createModelCatalog({
     directory,
+    fingerprints: createFingerprints(directory),
+    windowTokens: limits.windowTokens,
+  });
+  const models = createLoadedModels({
+    llama: engine.load,
+    catalog,
     states,
     logger,
     memoryBytes: wanted.memoryMegabytes * 1024 ** 2,
-    limits: {
-      threads,
-      windowTokens: wanted.contextTokens,
-      slots: wanted.conversations,
-      maxWaiting: wanted.maxWaiting,
-    },
+    named: new Set(namedModels(settings).map(({ name }) => name)),
+    limits,
     onRestored: (milliseconds) => metrics.observeRestore(milliseconds),
-    fingerprints: createFingerprints(directory),
-    journal: await openCrashJournal(directory),
+    journal: await openCrashJournal(loadCrashesPath(settings.dataDirectory)),
   });
-  metrics.watch(models);
-  const token = wanted.token === '' ? null : wanted.token;
+  metrics.watch(models, states);
+  const stopExpiry = expireStates(states, { idleDays: settings.caches.idleDays, logger });
   return {
-    app: createModelsApp({ models, states, metrics, token, logger }),
+    app: createModelsApp({ models, catalog, states, metrics, ...callersOf(settings), logger }),
     close: async () => {
+      stopExpiry();
       await models.close();
+      await engine.dispose();
+    },
+  };
+}
+
+function createEngine(threads: number, logger: Logger) {
+  let opened: Llama | null = null;
+  return {
+    load: loadOnce(async () => (opened = await openLlama({ threads, logger }))),
+    dispose: async () => {
       await opened?.dispose();
     },
+  };
+}
+
+/** Who may ask this process, and by which names it is found. */
+function callersOf(settings: Settings): { readonly token: string | null; readonly hosts: readonly string[] } {
+  const addresses = modelsAddressesOf(settings);
+  return { token: addresses[0].token, hosts: addresses.map(({ url }) => new URL(url).hostname) };
+}
+
+function limitsOf({ threads, contextTokens, conversations, maxWaiting }: Settings['models']): EngineLimits {
+  return {
+    threads: threads > 0 ? threads : standardThreads(),
+    windowTokens: contextTokens,
+    slots: conversations,
+    maxWaiting,
   };
 }
 

@@ -4,8 +4,9 @@ import { UnusableClassError } from './adapters/langchain/load-class.js';
 import type { VectorAlgorithm } from './adapters/query-engine-index/query-engine-index.js';
 import type { ModelKind } from './local-models/description.js';
 import { prefixesOf, type Prefixes } from './local-models/families.js';
-import { findLocalModel, WrongModelError, type FindOptions } from './local-models/find-model.js';
-import { modelsAddressOf } from './local-models/models-address.js';
+import { findLocalModel, WrongModelError, type FindOptions } from './local-models/processes/find-model.js';
+import { createBalancedFetch } from './local-models/processes/balanced-fetch.js';
+import { modelsAddressesOf } from './local-models/processes/models-address.js';
 import { embeddingFileOf } from './local-models/named-models.js';
 import type { Completer, Embedder, Reranker } from './ports.js';
 import { parseProviderClass, type ProviderClass } from './models/provider-class.js';
@@ -65,8 +66,9 @@ async function createLocalEmbedder(settings: Settings, options: FindOptions): Pr
 const LOCAL_BATCH = { inputs: 32, tokens: 8_192 };
 
 function localConnection(settings: Settings) {
-  const { url, token } = modelsAddressOf(settings);
-  return { apiKey: token, baseUrl: `${url}/v1` };
+  const addresses = modelsAddressesOf(settings);
+  const [{ url, token }] = addresses;
+  return { apiKey: token, baseUrl: `${url}/v1`, fetch: createBalancedFetch(addresses) };
 }
 
 interface WantedModel {
@@ -78,7 +80,7 @@ interface WantedModel {
 /** @throws SettingsError that names the setting and what to do */
 async function findModel(settings: Settings, { setting, name, kind }: WantedModel, options: FindOptions) {
   try {
-    return await findLocalModel(modelsAddressOf(settings), { name, kind }, options);
+    return await findLocalModel(modelsAddressesOf(settings), { name, kind }, options);
   } catch (error) {
     if (!(error instanceof WrongModelError)) throw error;
     const allowed = `must be a ${kind} model in the models folder, as \`npx quire models pull\` puts it there: ${error.message}`;

@@ -45,7 +45,7 @@ async function buildCache(parts: BuildParts, request: BuildRequest, signal: Abor
   const before = await caches.read(ownerId, name);
   if (before?.building?.build !== build) return 'stale';
   const { config } = before.building;
-  const choice = await chooseAgain(engines, config, signal);
+  const choice = await orRefusal(chooseAgain(engines, { ownerId, name, config }, signal));
   if ('refusal' in choice) return fail(caches, request, 'too_large', choice.refusal);
   const engine = engines.of(choice);
   const read = await readWanted({ ...parts, engine }, { ownerId, signal }, before);
@@ -53,8 +53,9 @@ async function buildCache(parts: BuildParts, request: BuildRequest, signal: Abor
   const { members, passages } = read;
   if (passages.length === 0 && before.building.operation !== null)
     return fail(caches, request, 'empty', 'No documents to add to cache');
-  const prepared = await prepare(parts, { request, before, choice, passages }, signal);
+  const prepared = await orRefusal(prepare(parts, { request, before, choice, passages }, signal));
   if (prepared === null) return 'stale';
+  if ('refusal' in prepared) return fail(caches, request, 'too_large', prepared.refusal);
   const { tokenCount, bytes } = prepared;
   if (tokenCount > engine.contextWindow - QUESTION_TOKENS) {
     await forget(parts, request, bytes);
@@ -115,12 +116,21 @@ async function forget(
 /** The model file may have changed since, or have come or gone. A cache keeps its fence, so that its texts stay as they were read. */
 async function chooseAgain(
   engines: CacheEngines,
-  { engine, ggufFile }: CacheConfig,
+  {
+    ownerId,
+    name,
+    config: { engine, ggufFile },
+  }: { readonly ownerId: string; readonly name: string; readonly config: CacheConfig },
   signal: AbortSignal,
-): Promise<CacheEngineChoice | { readonly refusal: string }> {
+): Promise<CacheEngineChoice> {
+  const choice = await engines.choose(ggufFile, { ownerId, name, engine }, { signal });
+  return choice.name === 'llama' && engine.name === 'llama' ? { ...choice, fence: engine.fence } : choice;
+}
+
+/** What would be refused again, however often it is tried, is a result. */
+async function orRefusal<Result>(work: Promise<Result>): Promise<Result | { readonly refusal: string }> {
   try {
-    const choice = await engines.choose(ggufFile, { signal });
-    return choice.name === 'llama' && engine.name === 'llama' ? { ...choice, fence: engine.fence } : choice;
+    return await work;
   } catch (error) {
     if (error instanceof ImpossibleError) return { refusal: error.message };
     throw error;

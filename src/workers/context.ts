@@ -71,7 +71,7 @@ export async function createWorkerContext(settings: Settings, logger: Logger) {
     poisonJobs: createPoisonJobs({ redis, logger }),
     ...openMemory(redis, records, settings.ingest.maxMemoryShare),
     caches: createCacheStore(redis, logMalformedCache(logger)),
-    cacheEngines: openCacheEngines(settings, completer),
+    cacheEngines: openCacheEngines({ settings, completer, redis }),
     failDocument: createFailDocument({ records, jobs, metrics }),
     publish: createPublish({ records, jobs, metrics, vectors: dataSet.vectors }),
     checkDimensions: rememberSuccess((dimensions: number) => checkDimensions(redis, dimensions)),

@@ -6,12 +6,12 @@ const families = ['gpt-4o', 'tekken', 'deepseek-llm'];
 
 let models: ModelsProcess;
 beforeAll(async () => {
-  models = await startModels({ QUIRE_MODELS_CONTEXT_TOKENS: '512' });
+  models = await startModels();
   for (const words of families) await models.write(`${words}.gguf`, { kind: 'chat', words });
 });
 afterAll(() => models.stop());
 
-const RUNS = ['a', ' ', '!', '\n', '\u0001!', '字', '😀'].map((unit) => unit.repeat(40_000));
+const RUNS = ['a', ' ', '!', '\n', '\u0001!', '字', '😀'].map((unit) => unit.repeat(40_000 / unit.length));
 
 test.each(families)(
   'one letter without end does not end the process, with words as of %s',
@@ -21,9 +21,31 @@ test.each(families)(
       const messages = [{ role: 'user', content }];
       const answer = await models.post('/v1/chat/completions', { model, messages });
       expect(answer.status).toBe(400);
-      expect(answer.body['error']).toMatchObject({ code: 'context_length_exceeded' });
+      const { code, message } = answer.body['error'] as { code: string; message: string };
+      // That it is too long must come from its tokens here, not from its characters.
+      expect({ code, message }).toEqual({
+        code: 'context_length_exceeded',
+        message: expect.stringMatching(/^the prompt takes \d+ tokens/),
+      });
     }
     const embedded = await models.post('/v1/embeddings', { model, input: 'a'.repeat(40_000) });
     expect(embedded.status).toBe(200);
   },
 );
+
+test('a prompt that cannot fit is refused by its characters, before tokens are made of it', async () => {
+  const messages = [{ role: 'user', content: 'word '.repeat(100_000) }];
+  const body = { model: 'gpt-4o.gguf', messages };
+  for (const [path, method] of [
+    ['/v1/chat/completions', 'POST'],
+    ['/v1/states/long', 'PUT'],
+  ] as const) {
+    const answer = await models.post(path, body, { method });
+    expect(answer.status).toBe(400);
+    expect(answer.body['error']).toMatchObject({
+      code: 'context_length_exceeded',
+      tokens: 31_250,
+      message: 'the prompt takes at least 31250 tokens, the model reads 4094',
+    });
+  }
+});

@@ -59,6 +59,11 @@ describe('embeddings', () => {
     expect(dot(whole, last)).toBeGreaterThan(apart);
   });
 
+  test('many texts that wait for the model at once give no warning', async () => {
+    await embed(Array.from({ length: 40 }, (_, n) => `text ${String(n)}`));
+    expect(models.process.output()).not.toContain('Warning');
+  });
+
   test('two models of one shape are two models', async () => {
     const [one = []] = await embed('the same text');
     const [other = []] = await embed('the same text', 'other.gguf');
@@ -122,6 +127,16 @@ describe('chat completions', () => {
     expect(cut.body['usage']).toMatchObject({ completion_tokens: 7 });
     const whole = await models.post('/v1/chat/completions', { model: 'ends.gguf', messages: [question] });
     expect(whole.body['choices']).toMatchObject([{ finish_reason: 'stop' }]);
+  });
+
+  test('count a last token that might have begun a stop text', async () => {
+    const request = { model: 'chat.gguf', messages: [question], max_tokens: 7 };
+    const whole = await models.post('/v1/chat/completions', request);
+    const [{ message }] = whole.body['choices'] as [{ message: { content: string } }];
+    const stop = [`${message.content.slice(-1)}never said`];
+    const held = await models.post('/v1/chat/completions', { ...request, stop });
+    expect(held.body['choices']).toMatchObject([{ finish_reason: 'length' }]);
+    expect(held.body['usage']).toMatchObject({ completion_tokens: 7 });
   });
 
   test('stream the same text that they answer as a whole', async () => {
@@ -219,15 +234,6 @@ test('what is wrong in a request is named', async () => {
     expect(answer.status).toBe(400);
     expect(answer.body['error']).toMatchObject({ code: 'invalid_request', param: expect.any(String) });
   }
-});
-
-test('with a token, nobody else is answered', async () => {
-  await models.restart('SIGTERM', { QUIRE_MODELS_TOKEN: 'a-token-of-some-length' });
-  const without = await fetch(`${models.url}/v1/models`);
-  expect(without.status).toBe(401);
-  const headers = { authorization: 'Bearer a-token-of-some-length' };
-  expect((await fetch(`${models.url}/v1/models`, { headers })).status).toBe(200);
-  await models.restart('SIGTERM');
 });
 
 test('models beyond the memory are unloaded, the least recently used first, or refused', async () => {

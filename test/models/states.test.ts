@@ -1,8 +1,9 @@
-import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { startModels, type ModelsProcess } from '../support/models-process.js';
+import { until } from '../support/until.js';
 
 let models: ModelsProcess;
 beforeAll(async () => {
@@ -157,8 +158,29 @@ test('a state is deleted with its file, and the least recently used ones make ro
   const fitting = Math.floor(1024 ** 2 / bytes);
   for (let n = 0; n < fitting + 2; n += 1) await save(`more-${String(n)}`, LONG + String(n));
   expect((await filesOf('.state')).length).toBeLessThanOrEqual(fitting);
+  const metrics = await (await fetch(`${models.url}/metrics`)).text();
+  expect(metrics).toMatch(
+    new RegExp(`^quire_models_states ${String((await filesOf('.state')).length)}$`, 'm'),
+  );
+  expect(Number(/^quire_models_state_bytes (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(bytes);
   await models.post(`/v1/states/more-${String(fitting + 1)}`, {}, { method: 'DELETE' });
   expect((await filesOf('.state')).length).toBeLessThanOrEqual(fitting - 1);
+});
+
+test('a state that nobody has used for the days of the settings is removed', async () => {
+  for (const name of await filesOf('')) await rm(join(statesFolder(), name));
+  await save('old', LONG);
+  await save('new', `${SHORT}${LONG}`);
+  const monthAgo = new Date(Date.now() - 31 * 86_400_000);
+  for (const name of await filesOf('.json')) {
+    const path = join(statesFolder(), name);
+    if ((await readFile(path, 'utf8')).includes('"id":"old"')) await utimes(path, monthAgo, monthAgo);
+  }
+  await models.restart('SIGTERM', { QUIRE_CACHES_IDLE_DAYS: '0' });
+  expect(await filesOf('.state')).toHaveLength(2);
+  await models.restart('SIGTERM');
+  await until(async () => (await filesOf('.state')).length === 1);
+  expect((await ask(`${SHORT}${LONG}`, { state: 'new' })).reused).toBeGreaterThan(0);
 });
 
 test('a text beyond the window is refused before it is read', async () => {

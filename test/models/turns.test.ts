@@ -38,3 +38,22 @@ test('where the background has fewer places, one stays for what is urgent', asyn
   await Promise.all(all);
   expect(begun).toEqual(['build 1', 'question', 'build 2']);
 });
+
+test('one who leaves gives up the place in the queue, which holds no more than its length', async () => {
+  const turns = createTurns({ atOnce: 1, maxWaiting: 1 });
+  const begun: string[] = [];
+  const run = (name: string, leaving: AbortSignal) =>
+    turns.take({ isUrgent: true, signal: leaving }, () => {
+      begun.push(name);
+      return new Promise((done) => setTimeout(done, 20));
+    });
+  const leaver = new AbortController();
+  const first = run('first', signal);
+  const left = expect(run('leaver', leaver.signal)).rejects.toThrow('the client has left');
+  await expect(run('too many', signal)).rejects.toMatchObject({ code: 'overloaded' });
+  leaver.abort(new Error('the client has left'));
+  await left;
+  expect(turns.waiting).toBe(0);
+  await Promise.all([first, run('next', signal)]);
+  expect(begun).toEqual(['first', 'next']);
+});

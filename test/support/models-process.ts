@@ -63,7 +63,7 @@ export async function startModels(env: Readonly<Record<string, string>> = {}): P
     url,
     directory,
     dataDirectory,
-    env: { QUIRE_MODELS_URL: url },
+    env: { QUIRE_MODELS_URLS: url },
     get process() {
       return running;
     },

@@ -2,6 +2,8 @@ import { createDeadline } from '../../shared/tools/deadline.js';
 import { TryLaterError } from '../../shared/errors.js';
 import type { Completer, CompletionOptions } from '../../shared/ports.js';
 import { createTurns } from '../../shared/fair-scheduling/turns.js';
+import { modelsAddressesOf } from '../../shared/local-models/processes/models-address.js';
+import type { Settings } from '../../shared/settings/schema.js';
 
 /** A process has at most this many completions under way. Providers refuse or queue what is more than they can take. */
 const MAX_AT_ONCE = 64;
@@ -17,13 +19,15 @@ const RETRY_AFTER_SECONDS = 10;
 
 interface LimitOptions {
   readonly waitMilliseconds?: number;
+  /** How many completions one caller has under way at most, alone or not. */
+  readonly ofCaller?: number;
 }
 
 /** Makes a function that wraps completers so that callers take turns at all of them together. */
-export function createCompletionLimit({ waitMilliseconds = WAIT_MILLISECONDS }: LimitOptions = {}) {
+export function createCompletionLimit({ waitMilliseconds = WAIT_MILLISECONDS, ofCaller }: LimitOptions = {}) {
   const turns = createTurns(MAX_AT_ONCE, {
-    maxPerCaller: MAX_PER_CALLER,
-    maxAlone: MAX_ALONE,
+    maxPerCaller: ofCaller ?? MAX_PER_CALLER,
+    maxAlone: ofCaller ?? MAX_ALONE,
     maxWaiting: MAX_WAITING,
     name: 'completer',
   });
@@ -52,6 +56,18 @@ export function createCompletionLimit({ waitMilliseconds = WAIT_MILLISECONDS }: 
     },
   });
 }
+
+/**
+ * The same for models on this host, which answer a few at once and in the order of arrival: what one caller has sent there must
+ * not be more than they answer at once, or others wait behind all of it. The wait is here instead, as long as it was there.
+ */
+export const createLocalCompletionLimit = (
+  settings: Pick<Settings, 'models' | 'completion'>,
+): ReturnType<typeof createCompletionLimit> =>
+  createCompletionLimit({
+    ofCaller: settings.models.conversations * modelsAddressesOf(settings).length,
+    waitMilliseconds: settings.completion.timeoutSeconds * 1_000,
+  });
 
 /**
  * Wraps a completer so that callers take turns at it.

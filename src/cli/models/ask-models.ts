@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { modelDescriptionSchema, type ModelDescription } from '../../shared/local-models/description.js';
-import type { ModelsAddress } from '../../shared/local-models/models-address.js';
+import type { ModelsAddress } from '../../shared/local-models/processes/models-address.js';
 import { UserError } from '../user-messages.js';
 
 /** A model is loaded at its first request, and reads and writes at the speed of a processor. */

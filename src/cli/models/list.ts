@@ -1,4 +1,11 @@
 import { createFingerprints, type Fingerprints } from '../../shared/local-models/fingerprints.js';
+import {
+  loadCrashesPath,
+  pausedUntil,
+  readLoadCrashes,
+  type LoadCrash,
+  type LoadCrashes,
+} from '../../shared/local-models/load-crashes.js';
 import { DamagedModelError, readModelHeader } from '../../shared/local-models/model-header.js';
 import { listModelFiles, type ModelFile } from '../../shared/local-models/model-files.js';
 import { modelsDirectoryOf } from '../../shared/local-models/models-directory.js';
@@ -21,9 +28,10 @@ export async function list(env: Environment): Promise<string> {
   try {
     const files = await listModelFiles(directory);
     const fingerprints = createFingerprints(directory);
+    const crashes = await readLoadCrashes(loadCrashesPath(settings.dataDirectory));
     const rows: string[][] = [];
     // One after the other: a file whose fingerprint is not kept is read as a whole.
-    for (const file of files) rows.push(await rowOf(file, settings, { named, fingerprints }));
+    for (const file of files) rows.push(await rowOf(file, settings, { named, fingerprints, crashes }));
     const missing = named.filter(({ name }) => files.every((file) => file.name !== name));
     const drafts = await listDrafts(directory);
     return [
@@ -32,7 +40,7 @@ export async function list(env: Environment): Promise<string> {
         ({ name, size, announced }) =>
           `${name}: ${inMegabytes(size)} of ${announced ? inMegabytes(announced.size) : '?'} MB are pulled; pull it again to go on`,
       ),
-      ...(settings.models.url === '' ? missing.map(sayMissing) : []),
+      ...(settings.models.urls.length === 0 ? missing.map(sayMissing) : []),
     ].join('\n');
   } catch (error) {
     throw asUserError(error, { directory, env, signal: new AbortController().signal });
@@ -44,12 +52,14 @@ const sayMissing = ({ name, usedBy }: NamedModel) => `${name}: is not here, and 
 interface Known {
   readonly named: readonly NamedModel[];
   readonly fingerprints: Fingerprints;
+  /** Of the process that runs here with these settings. */
+  readonly crashes: LoadCrashes;
 }
 
 async function rowOf(
   file: ModelFile,
   { models }: Settings,
-  { named, fingerprints }: Known,
+  { named, fingerprints, crashes }: Known,
 ): Promise<string[]> {
   const users = named.filter(({ name }) => name === file.name).map(({ usedBy }) => usedBy);
   const size = inMegabytes(file.status.size);
@@ -57,11 +67,20 @@ async function rowOf(
     const { kind, dimensions, window } = await readModelHeader(file);
     const usable = Math.min(window, models.contextTokens);
     const fingerprint = await fingerprints.of(file);
-    return [file.name, kind, size, String(dimensions), String(usable), fingerprint, users.join(', ')];
+    const notes = [...users, ...sayPause(crashes[fingerprint])].join(', ');
+    return [file.name, kind, size, String(dimensions), String(usable), fingerprint, notes];
   } catch (error) {
     if (!(error instanceof DamagedModelError)) throw error;
     return [file.name, 'damaged', size, '', '', '', [...users, error.message].join(', ')];
   }
+}
+
+function sayPause(crash: LoadCrash | undefined): string[] {
+  const until = crash && pausedUntil(crash);
+  if (!until) return [];
+  return [
+    `ended the process ${String(crash.crashes)} times while it was loaded, not tried again before ${until.toISOString()}`,
+  ];
 }
 
 function table(rows: readonly (readonly string[])[]): string {

@@ -6,7 +6,7 @@ import { modelsDirectoryOf } from '../../shared/local-models/models-directory.js
 import { embeddingFileOf } from '../../shared/local-models/named-models.js';
 import { recommendedEmbedding } from '../../shared/local-models/recommended.js';
 import { loadSettings, type Environment, type Settings } from '../../shared/settings/load.js';
-import { systemErrorCode } from '../../shared/system-error-code.js';
+import { onMissing } from '../../shared/tools/on-missing.js';
 import { say, UserError } from '../user-messages.js';
 import { bringModel, type BringOptions } from './pulling/bring-model.js';
 import { lockModel } from './lock-model.js';
@@ -42,8 +42,7 @@ export async function pull(request: PullRequest, options: PullOptions): Promise<
     const unlock = await lockModel(directory, source.name);
     try {
       const target = { directory: await realpath(directory), sha256 };
-      const isThere = await findTarget(join(directory, source.name));
-      if (isThere) await compareWithSource(source, target, options);
+      if (await isThere(join(directory, source.name))) await compareWithSource(source, target, options);
       else await bringModel(source, target, options);
     } finally {
       await unlock();
@@ -67,14 +66,10 @@ function parseSha256(text: string | undefined): string | null {
 }
 
 /** @throws UserError for anything but a file */
-async function findTarget(path: string): Promise<boolean> {
-  try {
-    const status = await lstat(path);
-    if (status.isFile()) return true;
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return false;
-    throw error;
-  }
+async function isThere(path: string): Promise<boolean> {
+  const status = await lstat(path).catch(onMissing(null));
+  if (!status) return false;
+  if (status.isFile()) return true;
   throw new UserError(`${path} is there already and is no file, but a link or a folder. Remove it first.`);
 }
 

@@ -4,7 +4,7 @@ import { isModelName, MODEL_NAME_RULE } from '../../shared/local-models/model-fi
 import { modelsDirectoryOf } from '../../shared/local-models/models-directory.js';
 import { namedModels } from '../../shared/local-models/named-models.js';
 import { loadSettings, type Environment, type Settings } from '../../shared/settings/load.js';
-import { systemErrorCode } from '../../shared/system-error-code.js';
+import { onMissing } from '../../shared/tools/on-missing.js';
 import { UserError } from '../user-messages.js';
 import { draftOf, listDrafts } from './pulling/drafts.js';
 import { lockModel } from './lock-model.js';
@@ -55,12 +55,8 @@ async function removeFrom(directory: string, name: string): Promise<string> {
 
 /** @throws UserError for a link or a folder, which no pull has made */
 async function isFile(path: string): Promise<boolean> {
-  try {
-    const status = await lstat(path);
-    if (status.isFile()) return true;
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return false;
-    throw error;
-  }
+  const status = await lstat(path).catch(onMissing(null));
+  if (!status) return false;
+  if (status.isFile()) return true;
   throw new UserError(`${path} is no file, but a link or a folder.`);
 }

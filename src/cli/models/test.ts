@@ -3,7 +3,7 @@ import type { ModelDescription } from '../../shared/local-models/description.js'
 import { NoEngineError } from '../../shared/local-models/import-engine.js';
 import { DamagedModelError, readModelHeader } from '../../shared/local-models/model-header.js';
 import { findModelFile, isModelName, MODEL_NAME_RULE } from '../../shared/local-models/model-files.js';
-import { modelsAddressOf, type ModelsAddress } from '../../shared/local-models/models-address.js';
+import { modelsAddressesOf, type ModelsAddress } from '../../shared/local-models/processes/models-address.js';
 import { modelsDirectoryOf } from '../../shared/local-models/models-directory.js';
 import { loadSettings, type Environment, type Settings } from '../../shared/settings/load.js';
 import { UserError } from '../user-messages.js';
@@ -31,12 +31,15 @@ export interface TestResult {
 export async function test(name: string, env: Environment): Promise<TestResult> {
   if (!isModelName(name)) throw new UserError(`${JSON.stringify(name)}: allowed: ${MODEL_NAME_RULE}`);
   const settings = loadSettings(env, []);
-  const configured = modelsAddressOf(settings);
-  if (settings.models.url !== '') {
-    const model = await findDescription(configured, name);
-    if (model) return tryModel(configured, model);
-    throw new UserError(`The process of models.url (${configured.url}) does not answer, or has no ${name}.`);
+  const addresses = modelsAddressesOf(settings);
+  if (settings.models.urls.length > 0) {
+    for (const address of addresses) {
+      const model = await findDescription(address, name);
+      if (model) return tryModel(address, model);
+    }
+    throw new UserError(`No process of models.urls answers and has ${name}.`);
   }
+  const [configured] = addresses;
   const id = await identify(name, settings);
   const running = await findDescription(configured, id);
   if (running) return tryModel(configured, running);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { ModelsAddress } from '../../shared/local-models/models-address.js';
+import type { ModelsAddress } from '../../shared/local-models/processes/models-address.js';
 import type { Environment } from '../executables.js';
 import { freePort } from '../free-port.js';
 import { superviseChild } from '../supervise-child.js';
@@ -55,7 +55,7 @@ export async function withModelsProcess<Result>(
   });
   try {
     await untilHealthy(address.url, hopeless.signal);
-    const variables = { QUIRE_MODELS_URL: address.url, QUIRE_MODELS_TOKEN: token };
+    const variables = { QUIRE_MODELS_URLS: address.url, QUIRE_MODELS_TOKEN: token };
     return await task({ address, variables, signal: hopeless.signal });
   } finally {
     await child.stop(STOP_PATIENCE_MS);

@@ -1,56 +1,57 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { z } from 'zod';
-import { systemErrorCode } from '../../shared/system-error-code.js';
+import { rm, writeFile } from 'node:fs/promises';
+import {
+  pausedUntil,
+  readLoadCrashes,
+  type LoadCrash,
+  type LoadCrashes,
+} from '../../shared/local-models/load-crashes.js';
 
 /**
  * Remembers which model file is being loaded, so that one that ends the whole process while it loads is known at the next
  * start. Without it, such a file would end the process again with every request.
  */
 export interface CrashJournal {
-  /** Whether loading the file has ended a process twice. It may be tried again once its content has changed. */
-  hasCrashed(fingerprint: string): boolean;
-  /** Notes that the file is loaded until the task has ended. */
+  /** How often loading the file has ended the process, and until when it is not tried again; null where it may be loaded. */
+  pauseOf(fingerprint: string): { readonly crashes: number; readonly until: Date } | null;
+  /** Notes that the file is being loaded, until the task has ended. */
   during<Result>(fingerprint: string, task: () => Promise<Result>): Promise<Result>;
 }
 
-/** The first end may have been a kill by the operator or for memory. */
-const MAX_CRASHES = 2;
-const NAME = '.crashes.json';
-const crashesSchema = z.record(z.string(), z.int().nonnegative());
-
-export async function openCrashJournal(directory: string): Promise<CrashJournal> {
-  const path = join(directory, NAME);
-  let crashes = await readCrashes(path);
-  const write = async (next: Record<string, number>) => {
-    crashes = next;
+export async function openCrashJournal(path: string): Promise<CrashJournal> {
+  let known: LoadCrashes = {};
+  const write = async (next: LoadCrashes) => {
+    known = next;
     if (Object.keys(next).length === 0) await rm(path, { force: true });
-    else {
-      await mkdir(directory, { recursive: true });
-      await writeFile(path, JSON.stringify(next), { mode: 0o600 });
-    }
+    else await writeFile(path, JSON.stringify(next), { mode: 0o600 });
   };
+  await write(withLastCrash(await readLoadCrashes(path)));
   return {
-    hasCrashed: (fingerprint) => (crashes[fingerprint] ?? 0) >= MAX_CRASHES,
+    pauseOf: (fingerprint) => {
+      const entry = known[fingerprint];
+      const until = entry && pausedUntil(entry);
+      return until ? { crashes: entry.crashes, until } : null;
+    },
     during: async (fingerprint, task) => {
-      await write({ ...crashes, [fingerprint]: (crashes[fingerprint] ?? 0) + 1 });
+      const { [fingerprint]: before, ...others } = known;
+      await write({
+        ...others,
+        [fingerprint]: { crashes: before?.crashes ?? 0, at: Date.now(), isLoading: true },
+      });
       try {
         return await task();
       } finally {
         // An error is no crash: the process lives.
-        const { [fingerprint]: _, ...others } = crashes;
         await write(others);
       }
     },
   };
 }
 
-async function readCrashes(path: string): Promise<Record<string, number>> {
-  try {
-    return crashesSchema.parse(JSON.parse(await readFile(path, 'utf8')));
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT' || error instanceof SyntaxError || error instanceof z.ZodError)
-      return {};
-    throw error;
-  }
+/** What was being loaded when the process before this one ended has ended it. */
+function withLastCrash(known: LoadCrashes): LoadCrashes {
+  const entries = Object.entries(known).map(([fingerprint, entry]): [string, LoadCrash] => [
+    fingerprint,
+    entry.isLoading ? { crashes: entry.crashes + 1, at: Date.now(), isLoading: false } : entry,
+  ]);
+  return Object.fromEntries(entries);
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LlamaEmbeddingContext, LlamaModel, Token } from 'node-llama-cpp';
 import { createPool } from './pool.js';
 import { tokenizeText, withBegin } from './tokenize.js';
@@ -32,6 +33,8 @@ export function createEmbeddingModel({ model, contexts, window, turns }: Parts):
     normalize((await turns.take(turn, () => pool.lend((context) => context.getEmbeddingFor(tokens)))).vector);
   return {
     embed: async (text, turn) => {
+      // Tokens of a long text take a while: the texts of a request must not stop everything else one after the other.
+      await nextTurn();
       const tokens = tokenizeText(model, text);
       const parts = splitEvenly(tokens, window - FRAME_TOKENS).map((part) => withBegin(model, part));
       const vectors: Float32Array[] = [];

@@ -1,24 +1,11 @@
+import type { ModelKind } from '../../shared/local-models/description.js';
+import type { Fingerprint } from '../../shared/local-models/fingerprints.js';
 import type { Logger } from '../../shared/observability/logger.js';
-import type { ModelDescription, ModelKind } from '../../shared/local-models/description.js';
-import type { Fingerprint, Fingerprints } from '../../shared/local-models/fingerprints.js';
-import {
-  findModelFile,
-  isModelName,
-  listModelFiles,
-  MODEL_NAME_RULE,
-  type ModelFile,
-} from '../../shared/local-models/model-files.js';
 import type { CrashJournal } from './crash-journal.js';
-import { ModelError } from './model-error.js';
+import type { KnownFile, ModelCatalog } from './model-catalog.js';
+import { ModelError, type ModelErrorCode } from './model-error.js';
 import { readModelHeader } from './model-header.js';
-import {
-  estimateBytes,
-  openModel,
-  windowOf,
-  type ModelUses,
-  type OpenModel,
-  type OpenParts,
-} from './open-model.js';
+import { estimateBytes, openModel, type ModelUses, type OpenModel, type OpenParts } from './open-model.js';
 
 export interface LoadedModel {
   readonly name: string;
@@ -27,12 +14,12 @@ export interface LoadedModel {
   readonly waiting: number;
 }
 
-/** The models that are in memory, and those that could be. */
+/** The models that are in memory. */
 export interface LoadedModels {
   /**
    * Runs a task with a model, which is loaded first where it is not, and stays until the memory is needed.
    *
-   * @param id a file name, or one with `@` and the file's fingerprint: then the file must be that very one
+   * @param id of the catalog
    * @throws ModelError
    */
   use<Kind extends ModelKind, Result>(
@@ -40,8 +27,6 @@ export interface LoadedModels {
     kind: Kind,
     task: (use: ModelUses[Kind]) => Promise<Result>,
   ): Promise<Result>;
-  describe(id: string): Promise<ModelDescription>;
-  list(): Promise<ModelDescription[]>;
   loaded(): LoadedModel[];
   close(): Promise<void>;
 }
@@ -56,16 +41,12 @@ interface Entry {
 }
 
 interface StoreOptions extends OpenParts {
-  readonly directory: string;
+  readonly catalog: ModelCatalog;
   readonly memoryBytes: number;
-  readonly fingerprints: Fingerprints;
+  /** Files that the settings name. They stay in memory while others come and go. */
+  readonly named: ReadonlySet<string>;
   readonly journal: CrashJournal;
   readonly logger: Logger;
-}
-
-interface KnownFile {
-  readonly file: ModelFile;
-  readonly fingerprint: Fingerprint;
 }
 
 export function createLoadedModels(options: StoreOptions): LoadedModels {
@@ -73,7 +54,7 @@ export function createLoadedModels(options: StoreOptions): LoadedModels {
   const take = createTakeEntry(options, entries);
   return {
     use: async (id, kind, task) => {
-      const entry = await take(await findKnown(options, id), kind);
+      const entry = await take(await options.catalog.find(id), kind);
       try {
         // @NOTE entries are kept by kind, so that this one has the use of its kind
         return await task(entry.opened.use as ModelUses[typeof kind]);
@@ -82,8 +63,6 @@ export function createLoadedModels(options: StoreOptions): LoadedModels {
         entry.usedAt = performance.now();
       }
     },
-    describe: async (id) => describe(options, await findKnown(options, id)),
-    list: () => describeAll(options),
     loaded: () =>
       [...entries.values()].map(({ name, kind, bytes, opened }) => ({
         name,
@@ -97,110 +76,66 @@ export function createLoadedModels(options: StoreOptions): LoadedModels {
   };
 }
 
+/** A file that cannot be loaded is not tried again for this long: it would keep other models from being loaded. */
+const REFUSED_MILLISECONDS = 30_000;
+
 /**
  * Makes the function that counts one more user of a loaded model. Models are loaded one after the other, so that two do not
- * take the same memory.
+ * take the same memory. Whoever wants one that is loaded does not wait for that.
  */
 function createTakeEntry(options: StoreOptions, entries: Map<string, Entry>) {
   let loading: Promise<unknown> = Promise.resolve();
-  const load = async (known: KnownFile, kind: ModelKind): Promise<Entry> => {
-    const key = `${known.fingerprint} ${kind}`;
-    let entry = entries.get(key);
-    if (!entry) {
-      entry = await openEntry(options, entries, { ...known, kind });
-      entries.set(key, entry);
-      options.logger.info({ model: entry.name, kind, bytes: entry.bytes }, 'model loaded');
-    }
-    // Counted before the next model is loaded, which could unload this one.
+  const refusals = new Map<string, { readonly error: ModelError; readonly until: number }>();
+  const takeLoaded = (key: string): Entry | null => {
+    const entry = entries.get(key);
+    // Counted before anything else happens, since another model that is loaded could unload this one.
+    if (entry) entry.users += 1;
+    return entry ?? null;
+  };
+  const load = async (key: string, known: KnownFile, kind: ModelKind): Promise<Entry> => {
+    const loaded = takeLoaded(key);
+    if (loaded) return loaded;
+    const refusal = refusals.get(key);
+    if (refusal && refusal.until > performance.now()) throw refusal.error;
+    refusals.delete(key);
+    const entry = await openEntry(options, entries, { ...known, kind }).catch((error: unknown) => {
+      if (error instanceof ModelError && LASTING.includes(error.code))
+        refusals.set(key, { error, until: performance.now() + REFUSED_MILLISECONDS });
+      throw error;
+    });
+    entries.set(key, entry);
+    options.logger.info({ model: entry.name, kind, bytes: entry.bytes }, 'model loaded');
     entry.users += 1;
     return entry;
   };
   return (known: KnownFile, kind: ModelKind): Promise<Entry> => {
-    const next = loading.then(() => load(known, kind));
+    const key = `${known.fingerprint} ${kind}`;
+    const loaded = takeLoaded(key);
+    if (loaded) return Promise.resolve(loaded);
+    const next = loading.then(() => load(key, known, kind));
     loading = next.catch(() => undefined);
     return next;
   };
 }
 
-async function findKnown({ directory, fingerprints }: StoreOptions, id: string): Promise<KnownFile> {
-  const [name = '', wanted] = id.split('@');
-  if (!isModelName(name)) throw notFound(`model must be ${MODEL_NAME_RULE}`);
-  const file = await findModelFile(directory, name);
-  if (!file) throw notFound('the models folder has no file of this name');
-  const fingerprint = await fingerprints.of(file);
-  if (wanted === undefined || wanted === fingerprint) return { file, fingerprint };
-  throw new ModelError('model_changed', 'the model file is another one than was asked for', {
-    field: 'model',
-  });
-}
-
-/** What cannot be read is left out. */
-async function describeAll(options: StoreOptions): Promise<ModelDescription[]> {
-  const files = await listModelFiles(options.directory);
-  const described = await Promise.all(
-    files.map(async (file) => {
-      const fingerprint = await options.fingerprints.of(file);
-      return describe(options, { file, fingerprint }).catch((error: unknown) => {
-        if (error instanceof ModelError) return null;
-        throw error;
-      });
-    }),
-  );
-  return described.filter((description) => description !== null);
-}
-
-function notFound(message: string): ModelError {
-  return new ModelError('model_not_found', message, { field: 'model' });
-}
-
-async function describe(
-  { limits }: StoreOptions,
-  { file, fingerprint }: KnownFile,
-): Promise<ModelDescription> {
-  const header = await readModelHeader(file);
-  return {
-    id: file.name,
-    object: 'model',
-    created: Math.floor(file.status.mtimeMs / 1000),
-    owned_by: 'local',
-    fingerprint,
-    name: header.name,
-    kind: header.kind,
-    architecture: header.architecture,
-    dimensions: header.dimensions,
-    window: windowOf(header, limits),
-    size_bytes: file.status.size,
-  };
-}
+/** What lies at the file or the settings. */
+const LASTING: readonly ModelErrorCode[] = ['invalid_model', 'too_large_for_memory', 'wrong_kind'];
 
 /** Makes room and loads the file. */
 async function openEntry(
   options: StoreOptions,
   entries: Map<string, Entry>,
-  { file, fingerprint, kind }: KnownFile & { readonly kind: ModelKind },
+  { kind, ...known }: KnownFile & { readonly kind: ModelKind },
 ): Promise<Entry> {
-  const { journal, memoryBytes } = options;
-  if (journal.hasCrashed(fingerprint))
-    throw new ModelError(
-      'invalid_model',
-      'the process ended twice while it loaded this file: replace the file, or remove .crashes.json beside it to try again',
-      {
-        field: 'model',
-      },
-    );
+  const { catalog, journal } = options;
+  const { file, fingerprint } = known;
+  checkPause(journal, fingerprint);
   const header = await readModelHeader(file);
   const bytes = await estimateBytes(options, header, kind);
-  if (bytes > memoryBytes)
-    throw new ModelError(
-      'too_large_for_memory',
-      `the model takes about ${megabytes(bytes)} MB, models.memory_megabytes is ${megabytes(memoryBytes)}`,
-      { field: 'model' },
-    );
-  await makeRoom(options, entries, bytes);
-  const opened = await journal.during(fingerprint, () =>
-    openModel(options, { file, fingerprint, header }, kind),
-  );
-  if (await wasReplaced(options, file.name, fingerprint)) {
+  await makeRoom(options, entries, { name: file.name, bytes });
+  const opened = await journal.during(fingerprint, () => openModel(options, { ...known, header }, kind));
+  // The weights of another file must not be known by this fingerprint, which saved states go by.
+  if (await catalog.wasReplaced(known)) {
     await opened.close();
     throw new ModelError('model_changed', 'the model file was replaced while it was loaded', {
       field: 'model',
@@ -209,28 +144,40 @@ async function openEntry(
   return { name: file.name, kind, bytes, opened, users: 0, usedAt: performance.now() };
 }
 
-/** The weights of another file must not be known by this fingerprint, which saved states go by. */
-async function wasReplaced(
-  { directory, fingerprints }: StoreOptions,
-  name: string,
-  fingerprint: Fingerprint,
-) {
-  const now = await findModelFile(directory, name);
-  return now === null || (await fingerprints.of(now)) !== fingerprint;
+function checkPause(journal: CrashJournal, fingerprint: Fingerprint): void {
+  const pause = journal.pauseOf(fingerprint);
+  if (!pause) return;
+  const { crashes, until } = pause;
+  throw new ModelError(
+    'invalid_model',
+    `the process ended ${String(crashes)} times while it loaded this file, which is not tried again before ${until.toISOString()}`,
+    { field: 'model' },
+  );
 }
 
 const megabytes = (bytes: number) => String(Math.ceil(bytes / 1024 ** 2));
 
-/** Unloads models that nobody uses, the least recently used first, until there is room. */
+/**
+ * Unloads models that nobody uses, the least recently used first, until there is room. For a model that only callers name, those
+ * that the settings name are not unloaded.
+ */
 async function makeRoom(
-  { memoryBytes, logger }: StoreOptions,
+  { memoryBytes, named, logger }: StoreOptions,
   entries: Map<string, Entry>,
-  wanted: number,
+  wanted: { readonly name: string; readonly bytes: number },
 ): Promise<void> {
-  const held = () => [...entries.values()].reduce((sum, { bytes }) => sum + bytes, 0);
-  while (held() + wanted > memoryBytes) {
+  const mayGo = ({ name }: Entry) => named.has(wanted.name) || !named.has(name);
+  const sumOf = (some: readonly Entry[]) => some.reduce((sum, { bytes }) => sum + bytes, 0);
+  const staying = sumOf([...entries.values()].filter((entry) => !mayGo(entry)));
+  if (staying + wanted.bytes > memoryBytes)
+    throw new ModelError(
+      'too_large_for_memory',
+      `the model takes about ${megabytes(wanted.bytes)} MB, models.memory_megabytes is ${megabytes(memoryBytes)}${staying > 0 ? `, of which models of the settings take ${megabytes(staying)}` : ''}`,
+      { field: 'model' },
+    );
+  while (sumOf([...entries.values()]) + wanted.bytes > memoryBytes) {
     const [oldest] = [...entries]
-      .filter(([, { users }]) => users === 0)
+      .filter(([, entry]) => entry.users === 0 && mayGo(entry))
       .sort(([, one], [, other]) => one.usedAt - other.usedAt);
     if (!oldest)
       throw new ModelError('overloaded', 'the models that are in use leave no memory for this one');

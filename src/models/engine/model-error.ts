@@ -13,7 +13,7 @@ export type ModelErrorCode =
 export interface ModelErrorOptions {
   /** The field of the request that is at fault. */
   readonly field?: string;
-  /** How many tokens the prompt has, where that is too many. */
+  /** How many tokens the prompt has, or has at least, where that is too many. */
   readonly tokens?: number;
   readonly cause?: unknown;
 }

@@ -18,3 +18,6 @@ export async function readModelHeader(file: ModelFile): Promise<ModelHeader> {
     });
   });
 }
+
+/** The window that is used of a model, in tokens. Its memory is reserved for each conversation, so that it has a limit. */
+export const windowOf = ({ window }: ModelHeader, most: number): number => Math.min(window, most);

@@ -1,17 +1,17 @@
 import type { Llama, LlamaContext, LlamaModel } from 'node-llama-cpp';
+import { z } from 'zod';
 import { toError } from '../../shared/errors.js';
 import type { ModelKind } from '../../shared/local-models/description.js';
-import type { Fingerprint } from '../../shared/local-models/fingerprints.js';
-import type { ModelFile } from '../../shared/local-models/model-files.js';
-import { createChatModel, type ChatModel } from './chat-model.js';
-import { openChatTemplate } from './chat-prompt.js';
+import { createChatModel, type ChatModel } from './chat/chat-model.js';
+import { openChatTemplate } from './chat/chat-template.js';
 import { createEmbeddingModel, type EmbeddingModel } from './embedding-model.js';
+import type { KnownFile } from './model-catalog.js';
 import { ModelError } from './model-error.js';
-import type { ModelHeader } from './model-header.js';
-import { STEP } from './prefill.js';
+import { windowOf, type ModelHeader } from './model-header.js';
+import { STEP } from './chat/prefill.js';
 import { createRankingModel, type RankingModel } from './ranking-model.js';
-import type { StateFiles } from './saved-states.js';
-import { openSlots } from './slots.js';
+import type { StateFiles } from './chat/saved-states.js';
+import { openSlots } from './chat/slots.js';
 import { createTurns, type Turns } from './turns.js';
 
 /** What a model file is used for, and what it then offers. */
@@ -45,16 +45,17 @@ export interface OpenParts {
   readonly onRestored: (milliseconds: number) => void;
 }
 
-export interface OpenRequest {
-  readonly file: ModelFile;
-  readonly fingerprint: Fingerprint;
+export interface OpenRequest extends KnownFile {
   readonly header: ModelHeader;
 }
 
-export const windowOf = ({ window }: ModelHeader, { windowTokens }: EngineLimits): number =>
-  Math.min(window, windowTokens);
+/**
+ * What the engine's own estimates leave out, measured with node-llama-cpp 3.22.1 and vocabularies of 30,000 to 250,000 tokens: its tables
+ * of the vocabulary, and what a context for embeddings or ranking takes for each token of it.
+ */
+const VOCABULARY_BYTES = { model: 1_536, context: 512 };
 
-/** What a model takes of the memory in this use, in bytes, as the engine estimates it. */
+/** What a model takes of the memory in this use, in bytes: the engine's estimate, and its vocabulary. */
 export async function estimateBytes(
   { llama, limits }: OpenParts,
   header: ModelHeader,
@@ -64,14 +65,26 @@ export async function estimateBytes(
   const insights = await GgufInsights.from(header.info, await llama());
   const weights = await insights.estimateModelResourceRequirementsV2({ gpuLayers: 0 });
   const context = await insights.estimateContextResourceRequirementsV2({
-    contextSize: windowOf(header, limits),
+    contextSize: windowOf(header, limits.windowTokens),
     modelGpuLayers: 0,
     sequences: 1,
     isEmbeddingContext: kind !== 'chat',
     ...(kind === 'chat' ? CHAT_CONTEXT : {}),
   });
-  const contexts = kind === 'chat' ? limits.slots : limits.threads;
-  return weights.cpuRam + contexts * context.cpuRam;
+  const tokens = vocabularySize(header);
+  const modelBytes = weights.cpuRam + VOCABULARY_BYTES.model * tokens;
+  if (kind === 'chat') return modelBytes + limits.slots * context.cpuRam;
+  return modelBytes + limits.threads * (context.cpuRam + VOCABULARY_BYTES.context * tokens);
+}
+
+/** Not every file says it, whatever the engine's types say. */
+const vocabularySchema = z.object({
+  tokenizer: z.object({ ggml: z.object({ tokens: z.custom<readonly unknown[]>(Array.isArray) }) }),
+});
+
+function vocabularySize({ info }: ModelHeader): number {
+  const { data } = vocabularySchema.safeParse(info.metadata);
+  return data ? data.tokenizer.ggml.tokens.length : 0;
 }
 
 /**
@@ -116,7 +129,7 @@ function checkKind({ kind: made }: ModelHeader, kind: ModelKind): void {
 
 /** As many contexts of one thread as there are threads: threads of one context wait for each other, and do so spinning. */
 async function openEmbedding({ limits }: OpenParts, { header }: OpenRequest, model: LlamaModel) {
-  const window = windowOf(header, limits);
+  const window = windowOf(header, limits.windowTokens);
   const contexts = await Promise.all(
     Array.from({ length: limits.threads }, () =>
       model.createEmbeddingContext({ contextSize: window, threads: 1 }),
@@ -129,7 +142,7 @@ async function openEmbedding({ limits }: OpenParts, { header }: OpenRequest, mod
 async function openRanking({ limits }: OpenParts, { header }: OpenRequest, model: LlamaModel) {
   const contexts = await Promise.all(
     Array.from({ length: limits.threads }, () =>
-      model.createRankingContext({ contextSize: windowOf(header, limits), threads: 1 }),
+      model.createRankingContext({ contextSize: windowOf(header, limits.windowTokens), threads: 1 }),
     ),
   );
   const turns = createTurns({ atOnce: contexts.length, maxWaiting: limits.maxWaiting });
@@ -141,7 +154,7 @@ async function openChat(
   { header, fingerprint }: OpenRequest,
   model: LlamaModel,
 ) {
-  const contextSize = windowOf(header, limits);
+  const contextSize = windowOf(header, limits.windowTokens);
   const contexts: LlamaContext[] = [];
   for (let slot = 0; slot < limits.slots; slot += 1)
     contexts.push(

@@ -14,6 +14,7 @@ import { rerank } from '../routes/rerank.js';
 import { listStates, removeState, writeState } from '../routes/states.js';
 import type { Handler, RouteParts } from '../routes/route.js';
 import { replyError } from './errors.js';
+import { refuseForeignHosts } from './refuse-foreign-hosts.js';
 
 /** 2,048 texts of the largest chunks, or a prompt of a million tokens. */
 const MAX_BODY = '64mb';
@@ -21,10 +22,12 @@ const MAX_BODY = '64mb';
 interface AppOptions extends RouteParts {
   /** What every client must send as a bearer token; null for no such check. */
   readonly token: string | null;
+  /** Names and addresses at which other processes find this one. */
+  readonly hosts: readonly string[];
   readonly logger: Logger;
 }
 
-export function createModelsApp({ token, logger, ...parts }: AppOptions): Express {
+export function createModelsApp({ token, hosts, logger, ...parts }: AppOptions): Express {
   const app = express().disable('x-powered-by').disable('etag');
   const handle = (handler: (parts: RouteParts) => Handler) => {
     const run = handler(parts);
@@ -37,7 +40,7 @@ export function createModelsApp({ token, logger, ...parts }: AppOptions): Expres
   app.get('/health', (_request, response) => {
     response.json({ status: 'ok' });
   });
-  if (token !== null) app.use(requireToken(token));
+  app.use(token === null ? refuseForeignHosts(hosts) : requireToken(token));
   app.get('/metrics', (_request, response, next) => {
     parts.metrics.render().then(({ type, text }) => response.type(type).send(text), next);
   });

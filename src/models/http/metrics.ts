@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ModelKind } from '../../shared/local-models/description.js';
+import type { StateFiles } from '../engine/chat/saved-states.js';
 import type { LoadedModels } from '../engine/loaded-models.js';
 
 export interface ModelsMetrics {
@@ -12,7 +13,12 @@ export interface ModelsMetrics {
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 
-export function createModelsMetrics(): ModelsMetrics & { watch: (models: LoadedModels) => void } {
+interface Watching {
+  /** Shows from then on what is loaded, and what is kept. */
+  watch(models: LoadedModels, states: StateFiles): void;
+}
+
+export function createModelsMetrics(): ModelsMetrics & Watching {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
@@ -32,7 +38,10 @@ export function createModelsMetrics(): ModelsMetrics & { watch: (models: LoadedM
     addTokens: (kind, what, count) => tokens.inc({ kind, what }, count),
     observeRestore: (milliseconds) => restores.observe(milliseconds / 1_000),
     render: async () => ({ type: registry.contentType, text: await registry.metrics() }),
-    watch: (models) => watchModels(models, registers),
+    watch: (models, states) => {
+      watchModels(models, registers);
+      watchStates(states, registers);
+    },
   };
 }
 
@@ -81,6 +90,25 @@ function watchModels(models: LoadedModels, registers: Registry[]): void {
     collect() {
       this.reset();
       for (const { name, kind, waiting } of models.loaded()) this.set({ model: name, kind }, waiting);
+    },
+  });
+}
+
+function watchStates(states: StateFiles, registers: Registry[]): void {
+  new Gauge({
+    name: 'quire_models_states',
+    help: 'Named caches that models have read and that are kept on the disk.',
+    registers,
+    async collect() {
+      this.set((await states.list()).length);
+    },
+  });
+  new Gauge({
+    name: 'quire_models_state_bytes',
+    help: 'Disk space that what models have read of named caches takes.',
+    registers,
+    async collect() {
+      this.set((await states.list()).reduce((sum, { bytes }) => sum + bytes, 0));
     },
   });
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Response } from 'express';
 import { z } from 'zod';
-import type { ChatEnd, ChatRequest } from '../engine/chat-model.js';
+import type { ChatEnd, ChatRequest } from '../engine/chat/chat-model.js';
 import { turnsSchema } from './chat-turns.js';
 import { whileConnected, type Handler, type RouteParts } from './route.js';
 

@@ -1,13 +1,13 @@
 import type { Handler, RouteParts } from './route.js';
 
 export const listModels =
-  ({ models }: RouteParts): Handler =>
+  ({ catalog }: RouteParts): Handler =>
   async (_request, response) => {
-    response.json({ object: 'list', data: await models.list() });
+    response.json({ object: 'list', data: await catalog.list() });
   };
 
 export const describeModel =
-  ({ models }: RouteParts): Handler =>
+  ({ catalog }: RouteParts): Handler =>
   async (request, response) => {
-    response.json(await models.describe(String(request.params['model'])));
+    response.json(await catalog.describe(String(request.params['model'])));
   };

@@ -1,12 +1,14 @@
 import { setMaxListeners } from 'node:events';
 import type { Request, Response } from 'express';
 import type { LoadedModels } from '../engine/loaded-models.js';
-import type { StateFiles } from '../engine/saved-states.js';
+import type { ModelCatalog } from '../engine/model-catalog.js';
+import type { StateFiles } from '../engine/chat/saved-states.js';
 import type { ModelsMetrics } from '../http/metrics.js';
 
 /** What routes are made of. */
 export interface RouteParts {
   readonly models: LoadedModels;
+  readonly catalog: ModelCatalog;
   readonly states: StateFiles;
   readonly metrics: ModelsMetrics;
 }
@@ -21,8 +23,6 @@ export type Handler = (request: Request, response: Response) => Promise<void>;
 /** Aborts when the client has left before its answer was sent, which stops the work for it. */
 export function whileConnected(response: Response): AbortSignal {
   const controller = new AbortController();
-  // Every text of the request that waits for the model listens.
-  setMaxListeners(0, controller.signal);
   response.once('close', () => {
     if (!response.writableFinished) controller.abort(new Error('the client has left'));
   });
@@ -40,6 +40,7 @@ export async function allOrNone<Item, Result>(
 ): Promise<Result[]> {
   const failed = new AbortController();
   const each = AbortSignal.any([signal, failed.signal]);
+  setMaxListeners(0, each);
   const results = new Map<number, Result>();
   const entries = items.entries();
   const work = async () => {

@@ -7,6 +7,8 @@ const writeSchema = z.object({
   messages: turnsSchema,
   /** Another state that holds a beginning of the same conversation. */
   from: z.string().nullish(),
+  /** Whose state it is. Where there is no room, the least recently used one of whoever has most goes. */
+  group: z.string().max(1_024).default(''),
 });
 
 /** Whoever waits for a turn hears this often that it is not forgotten. */
@@ -19,7 +21,7 @@ const WAITING_MILLISECONDS = 20_000;
 export const writeState =
   ({ models, metrics }: RouteParts): Handler =>
   async (request, response) => {
-    const { model, messages, from } = writeSchema.parse(request.body);
+    const { model, messages, from, group } = writeSchema.parse(request.body);
     const id = String(request.params['state']);
     const signal = whileConnected(response);
     const send = (line: object) => {
@@ -31,7 +33,7 @@ export const writeState =
       .during('chat', () =>
         models.use(model, 'chat', (use) =>
           use.prepare(
-            { turns: messages, id, from: from ?? undefined },
+            { turns: messages, id, group, from: from ?? undefined },
             { isUrgent: false, signal, onProgress: (read, of) => send({ read, of }) },
           ),
         ),

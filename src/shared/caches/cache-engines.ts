@@ -1,6 +1,5 @@
 import { ImpossibleError, UnavailableError } from '../errors.js';
-import type { ModelDescription } from '../local-models/description.js';
-import { checkKind, WrongModelError, type ModelAnswer } from '../local-models/find-model.js';
+import { checkKind, WrongModelError, type FoundModel } from '../local-models/processes/find-model.js';
 import { isModelName } from '../local-models/model-files.js';
 import { fitFence, randomFence } from '../models/prompt.js';
 import type { CacheBuildId, CacheEngine, CallOptions, Passage } from '../ports.js';
@@ -9,17 +8,24 @@ import type { CacheEngineChoice } from './cache-record.js';
 /** What can hold named caches. */
 export interface CacheEngines {
   /**
-   * Chooses for a new cache.
+   * Chooses for a new build of a cache: the process that holds the last one, if it answers.
    * @throws ImpossibleError where the settings ask for a model that has read the texts, and there is no such model;
    * UnavailableError when the process with local models does not answer
    */
-  choose(ggufFile: string, options?: CallOptions): Promise<CacheEngineChoice>;
+  choose(ggufFile: string, cache: CacheToHold, options?: CallOptions): Promise<CacheEngineChoice>;
   /** The engine of a cache. */
   of(choice: CacheEngineChoice): CacheEngine;
   /** The builds of which something is kept, wanted or not. @throws UnavailableError */
   kept(options?: CallOptions): Promise<CacheBuildId[]>;
   /** Removes what is kept of a build. @throws UnavailableError */
   forget(id: CacheBuildId): Promise<void>;
+}
+
+export interface CacheToHold {
+  readonly ownerId: string;
+  readonly name: string;
+  /** What holds it now, if anything does. */
+  readonly engine?: CacheEngineChoice | undefined;
 }
 
 /** The fence of a cache's prompts; undefined where it is made of the texts. */
@@ -35,26 +41,29 @@ interface EngineOptions {
 }
 
 export interface LocalCaches {
-  askForModel(name: string, signal?: AbortSignal): Promise<ModelAnswer>;
+  /** Asks the processes for a model, first the one that is to hold the cache. @throws WrongModelError */
+  findModel(name: string, cache: CacheToHold, signal?: AbortSignal): Promise<FoundModel>;
   kept(signal?: AbortSignal): Promise<CacheBuildId[]>;
   forget(id: CacheBuildId): Promise<void>;
-  /** @param choice `model`: file name and fingerprint */
-  engine(choice: { readonly model: string; readonly window: number }): CacheEngine;
+  engine(choice: LocalChoice): CacheEngine;
 }
+
+export type LocalChoice = Extract<CacheEngineChoice, { name: 'llama' }>;
 
 const COMPONENT = 'local models';
 
 export function createCacheEngines({ wanted, prompt, local }: EngineOptions): CacheEngines {
   return {
-    choose: async (ggufFile, { signal } = {}) => {
+    choose: async (ggufFile, cache, { signal } = {}) => {
       if (wanted === 'prompt') return { name: 'prompt' };
-      const model = local && (await findChatModel(local, ggufFile, signal));
-      if (model instanceof Error || model === null) {
+      const found = local && (await findChatModel(local, { ggufFile, cache, signal }));
+      if (found instanceof Error || found === null) {
         if (wanted === 'auto') return { name: 'prompt' };
-        throw new ImpossibleError(`gguf_file: ${model ? model.message : 'there are no local models here'}`);
+        throw new ImpossibleError(`gguf_file: ${found ? found.message : 'there are no local models here'}`);
       }
-      const { id, fingerprint, window } = model;
-      return { name: 'llama', model: `${id}@${fingerprint}`, window, fence: randomFence() };
+      const { id, fingerprint, window } = found.description;
+      const model = `${id}@${fingerprint}`;
+      return { name: 'llama', model, process: found.url, window, fence: randomFence() };
     },
     of: (choice) => {
       if (choice.name === 'prompt') return prompt;
@@ -68,18 +77,25 @@ export function createCacheEngines({ wanted, prompt, local }: EngineOptions): Ca
   };
 }
 
-/** The chat model of this name, or why there is none. */
+/** The chat model of this name and the process that has it, or why there is none. */
 async function findChatModel(
   local: LocalCaches,
-  name: string,
-  signal: AbortSignal | undefined,
-): Promise<ModelDescription | WrongModelError> {
-  if (!isModelName(name)) return new WrongModelError('not the bare name of a .gguf file');
+  {
+    ggufFile,
+    cache,
+    signal,
+  }: {
+    readonly ggufFile: string;
+    readonly cache: CacheToHold;
+    readonly signal: AbortSignal | undefined;
+  },
+): Promise<Exclude<FoundModel, { error: Error }> | WrongModelError> {
+  if (!isModelName(ggufFile)) return new WrongModelError('not the bare name of a .gguf file');
   try {
-    const answer = await local.askForModel(name, signal);
-    if ('error' in answer) throw new UnavailableError(COMPONENT, { cause: answer.error });
-    checkKind(answer.description, 'chat');
-    return answer.description;
+    const found = await local.findModel(ggufFile, cache, signal);
+    if ('error' in found) throw new UnavailableError(COMPONENT, { cause: found.error });
+    checkKind(found.description, 'chat');
+    return found;
   } catch (error) {
     if (error instanceof WrongModelError) return error;
     throw error;

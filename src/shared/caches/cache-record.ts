@@ -11,6 +11,8 @@ const engineSchema = z.discriminatedUnion('name', [
     name: z.literal('llama'),
     /** File name and fingerprint. */
     model: z.string(),
+    /** Address of the process that has read the texts. */
+    process: z.string().default(''),
     /** Tokens of the texts, the question and the answer. */
     window: z.number(),
     /** The word that fences the texts in prompts. It stays when texts are added, so that the model need not read all again. */

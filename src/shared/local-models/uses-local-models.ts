@@ -6,7 +6,7 @@ import { modelsDirectoryOf } from './models-directory.js';
 
 /** Whether there is a process with local models, here or elsewhere. */
 export const usesLocalModels = (settings: Settings): boolean =>
-  settings.models.url !== '' || needsModelsProcess(settings);
+  settings.models.urls.length > 0 || needsModelsProcess(settings);
 
 /**
  * Whether the process with local models must run on this host: a setting names a model, or there is a file that a named cache
@@ -14,7 +14,7 @@ export const usesLocalModels = (settings: Settings): boolean =>
  */
 export function needsModelsProcess(settings: Settings): boolean {
   const { embedder, completer, reranker, caches, models } = settings;
-  if (models.url !== '') return false;
+  if (models.urls.length > 0) return false;
   if ([embedder, completer, reranker].includes('local') || caches.engine === 'llama') return true;
   return caches.engine === 'auto' && hasModelFiles(modelsDirectoryOf(settings));
 }

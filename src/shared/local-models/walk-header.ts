@@ -2,6 +2,10 @@ import { closeSync, openSync, readSync } from 'node:fs';
 
 /** Real headers, most of which is the vocabulary, have some megabytes. */
 const MAX_HEADER_BYTES = 256 * 1024 ** 2;
+/** Items of all arrays together. Those of real headers are some for each token of the vocabulary. */
+const MAX_ITEMS = 8 * 1024 ** 2;
+/** Entries, and tensors. Real models have some thousands. */
+const MAX_ENTRIES = 200_000;
 const MAX_NESTING = 4;
 const MAX_DIMENSIONS = 8;
 const BUFFER_BYTES = 1024 ** 2;
@@ -11,8 +15,9 @@ const STRING = 8;
 const ARRAY = 9;
 
 /**
- * Walks over the header of a file by the lengths and counts that it states itself, and throws where they lead beyond its end.
- * The reader of the engine's package believes counts: it would go on for hours.
+ * Walks over the header of a file by the lengths and counts that it states itself, and throws where they lead beyond its end, or
+ * beyond all reason. The reader of the engine's package believes counts: it would go on for hours, or end the process with an
+ * array of what the file does have.
  * https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
  */
 export function walkHeader(path: string, size: number): void {
@@ -60,9 +65,11 @@ function walk(cursor: Cursor): void {
   if (version !== 2 && version !== 3) throw new RangeError('the format has another version');
   const tensors = cursor.uint64();
   const entries = cursor.uint64();
+  if (tensors > MAX_ENTRIES || entries > MAX_ENTRIES) throw new RangeError('the header has too many entries');
+  const budget = { items: MAX_ITEMS };
   for (let entry = 0; entry < entries; entry += 1) {
     cursor.skip(cursor.uint64());
-    skipValue(cursor, cursor.uint32(), 0);
+    skipValue(cursor, cursor.uint32(), { nesting: 0, budget });
   }
   for (let tensor = 0; tensor < tensors; tensor += 1) {
     cursor.skip(cursor.uint64());
@@ -73,21 +80,30 @@ function walk(cursor: Cursor): void {
   }
 }
 
-function skipValue(cursor: Cursor, type: number, nesting: number): void {
+interface Place {
+  readonly nesting: number;
+  /** Items that arrays may still have. */
+  readonly budget: { items: number };
+}
+
+function skipValue(cursor: Cursor, type: number, place: Place): void {
   if (type === STRING) cursor.skip(cursor.uint64());
   else if (type === ARRAY) {
-    if (nesting === MAX_NESTING) throw new RangeError('arrays are nested too deep');
-    skipItems(cursor, cursor.uint32(), { count: cursor.uint64(), nesting: nesting + 1 });
+    if (place.nesting === MAX_NESTING) throw new RangeError('arrays are nested too deep');
+    skipItems(cursor, { type: cursor.uint32(), count: cursor.uint64() }, place);
   } else cursor.skip(sizeOf(type));
 }
 
 function skipItems(
   cursor: Cursor,
-  type: number,
-  { count, nesting }: { count: number; nesting: number },
+  { type, count }: { readonly type: number; readonly count: number },
+  { nesting, budget }: Place,
 ): void {
+  budget.items -= count;
+  if (budget.items < 0) throw new RangeError('the arrays of the header have too many items');
+  const place = { nesting: nesting + 1, budget };
   if (type === STRING || type === ARRAY)
-    for (let item = 0; item < count; item += 1) skipValue(cursor, type, nesting);
+    for (let item = 0; item < count; item += 1) skipValue(cursor, type, place);
   else cursor.skip(count * sizeOf(type));
 }
 

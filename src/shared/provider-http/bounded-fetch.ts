@@ -1,9 +1,11 @@
 import { BadReplyError } from './bad-reply-error.js';
 
-export interface ReplyLimits {
+export interface BoundedFetchOptions {
   readonly bytes: number;
   /** The limit for one line. A client that reads lines must not rely on the type that the reply says it has. */
   readonly lineBytes: number;
+  /** What sends requests; `fetch` by default. */
+  readonly send?: typeof fetch | undefined;
 }
 
 const NEWLINE = 0x0a;
@@ -12,9 +14,9 @@ const NEWLINE = 0x0a;
  * Fetches like `fetch`, but ends replies that have no end, and follows no redirect: the provider's address is a setting, and
  * what comes from there must not choose another host inside our network.
  */
-export function createBoundedFetch(max: ReplyLimits): typeof fetch {
+export function createBoundedFetch({ send = fetch, ...max }: BoundedFetchOptions): typeof fetch {
   return async (input, init) => {
-    const response = await fetch(input, { ...init, redirect: 'manual' });
+    const response = await send(input, { ...init, redirect: 'manual' });
     const { body, status, statusText, headers } = response;
     if (!body) return response;
     return new Response(body.pipeThrough(limit(max)), { status, statusText, headers });
@@ -22,7 +24,7 @@ export function createBoundedFetch(max: ReplyLimits): typeof fetch {
 }
 
 /** Passes bytes on, and fails with a BadReplyError when there are too many, of which `lineBytes` in one line. */
-function limit(max: ReplyLimits) {
+function limit(max: Pick<BoundedFetchOptions, 'bytes' | 'lineBytes'>) {
   let bytes = 0;
   let lineBytes = 0;
   return new TransformStream<Uint8Array, Uint8Array>({

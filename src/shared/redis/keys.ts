@@ -22,6 +22,8 @@ export const keys = {
   reindexing: `${prefix}reindexing`,
   /** Set: fields of chunk hashes with vectors that nothing uses any more. */
   garbageVectors: `${prefix}garbage:vectors`,
+  /** String: the random id of this installation, which tells what it keeps elsewhere from what others keep there. */
+  installation: `${prefix}installation`,
   /** String: the random id of this data set. A mirror starts over when it changes. */
   epoch: `${prefix}epoch`,
   /** Counter: the sequence numbers of the change log. */

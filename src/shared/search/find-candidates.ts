@@ -35,8 +35,6 @@ interface FindContext {
  * chunks by what they score by themselves, before their sections count.
  */
 const SPARE = 16;
-/** With more, the Query Engine compares with every vector of up to 300,000 instead of walking its graph. */
-const MIN_NEAREST = 12;
 /** Pages of documents begin with this many candidates for each hit, because a document may have several chunks among them. */
 const CHUNKS_A_DOCUMENT = 4;
 /** With a hybrid ranking, so many of the nearest may turn out best, and so many of those that hold the words. */
@@ -68,7 +66,7 @@ async function findByWords({ index, request, confirmation }: FindContext, width:
 
 async function findNearest({ index, ranker, request, embed }: FindContext, width: number): Promise<Found> {
   const { callerId, filter, signal, k } = request;
-  const limit = width * (k + 2 <= MIN_NEAREST ? MIN_NEAREST : k + SPARE);
+  const limit = width * (k + SPARE);
   const nearest = await index.vectors.search({ vector: await embed(), callerId, filter, limit, signal });
   return {
     candidates: nearest.map((each) => candidateOf(each, ranker.combine(each.score, 0))),

@@ -4,6 +4,8 @@ import type { Problem } from './rules.js';
 /** A value that is read from the environment, so that no key has to be in a file. */
 const VARIABLE = /^env:(.*)$/s;
 const VARIABLE_NAME = /^[A-Za-z_]\w*$/;
+/** Secrets of our own are not for a provider. */
+const OWN_VARIABLE = /^(?:QUIRE_|JWT_SECRET_KEY|LOCAL_URI_PASSWORD$|REDIS_URL$)/;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -20,6 +22,10 @@ export function readOptions(setting: string, text: string, env: Environment) {
   const resolveText = (value: string): string => {
     const name = VARIABLE.exec(value)?.[1];
     if (name === undefined) return value;
+    if (OWN_VARIABLE.test(name)) {
+      problems.push({ setting, value: null, allowed: `env: names ${name}, which is not for providers` });
+      return '';
+    }
     const found = VARIABLE_NAME.test(name) ? env[name] : undefined;
     if (found !== undefined && found !== '') return found;
     // A malformed name may be a key that was written there by mistake.

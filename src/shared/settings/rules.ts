@@ -1,7 +1,7 @@
 import { isLoopbackHost } from './loopback.js';
-import { cohereUrl } from './reranking.js';
+import { cohereUrl } from './sections/reranking.js';
 import type { Settings } from './schema.js';
-import { openaiUrl } from './providers.js';
+import { openaiUrl } from './sections/providers.js';
 import { providerClass } from './setting-kinds.js';
 
 /** What a process needs: `redis` is the address of one, `secret` is a JWT secret, which dev mode makes itself. */

@@ -1,12 +1,16 @@
 import { z } from 'zod';
 import type { ConstructorOptions } from './constructor-options.js';
 import { choice, flag, settingNotes, type SettingNote } from './setting-kinds.js';
-import { queryEngine } from './query-engine.js';
-import { caches, models } from './models.js';
-import { completion, embedding } from './providers.js';
-import { reranking } from './reranking.js';
-import { s3 } from './s3.js';
-import { admin, api, chunk, ingest, log, metrics, redis, search, usage, workers } from './sections.js';
+import { api } from './sections/api.js';
+import { chunk, ingest } from './sections/ingest.js';
+import { caches, models } from './sections/models.js';
+import { admin, log, metrics, redis, usage } from './sections/operations.js';
+import { completion, embedding } from './sections/providers.js';
+import { queryEngine } from './sections/query-engine.js';
+import { reranking } from './sections/reranking.js';
+import { s3 } from './sections/s3.js';
+import { search } from './sections/search.js';
+import { workers } from './sections/workers.js';
 
 /** Everything that `quire.toml` may contain, with defaults. Its keys are in snake_case there. */
 export const fileSettingsSchema = z.strictObject({

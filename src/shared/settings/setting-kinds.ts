@@ -104,3 +104,20 @@ export const origins = z
     description: 'Origins of web pages that may call the API; in dev mode loopback origins always may.',
     allowed: 'a list of origins such as "https://app.example.com" (in the environment: separated by commas)',
   });
+
+/** Addresses of processes of ours, without credentials, queries or fragments. */
+export function addresses(description: string) {
+  const isPlain = (value: string) => {
+    const { username, password, search, hash } = new URL(value);
+    return [username, password, search, hash].every((part) => part === '');
+  };
+  return z
+    .array(z.string().refine((value) => isHttpUrl(value) && isPlain(value)))
+    .max(64)
+    .default([])
+    .register(settingNotes, {
+      kind: 'list',
+      description,
+      allowed: 'a list of http:// or https:// addresses (in the environment: separated by commas)',
+    });
+}

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { download, type DownloadOptions } from '../../../src/cli/models/pulling/download.js';
 import { draftOf, type Announced, type Draft } from '../../../src/cli/models/pulling/drafts.js';
 import type { RemoteSource } from '../../../src/cli/models/pulling/model-source.js';
+import { redirected } from '../../../src/cli/models/pulling/open-remote.js';
 import { TransferError } from '../../../src/cli/models/pulling/transfer-error.js';
 import { UserError } from '../../../src/cli/user-messages.js';
 import { startModelServer, type ModelServer, type ServedFile } from '../../support/model-server.js';
@@ -242,4 +243,17 @@ describe('a download', () => {
       elsewhere.close();
     }
   });
+});
+
+test('no other host sends to an address of this machine', () => {
+  const from = new URL('https://models.example/one.gguf');
+  for (const to of [
+    'http://127.0.0.1:6379/',
+    'https://localhost/x.gguf',
+    'http://[::1]:8000/',
+    '//127.1.2.3/x',
+  ])
+    expect(() => redirected(from, to)).toThrow('models.example sends to an address of this machine.');
+  expect(redirected(from, 'https://files.example/x').href).toBe('https://files.example/x');
+  expect(redirected(new URL('http://127.0.0.1:1/a'), 'http://127.0.0.1:2/b').port).toBe('2');
 });

@@ -73,6 +73,29 @@ describe('npx quire models list', () => {
       expect(row).toEqual([expect.any(String), 'damaged', '0.0', 'is no GGUF file, or is damaged']);
   }, 60_000);
 
+  test('a header with an array that no memory could hold is damaged, although the file has all of it', async () => {
+    const path = join(world.models, 'vast.gguf');
+    const items = 200 * 1024 ** 2;
+    const header = Buffer.alloc(51);
+    header.write('GGUF');
+    header.writeUInt32LE(3, 4);
+    header.writeBigUInt64LE(1n, 16);
+    header.writeBigUInt64LE(3n, 24);
+    header.write('a.b', 32);
+    header.writeUInt32LE(9, 35);
+    header.writeBigUInt64LE(BigInt(items), 43);
+    await writeFile(path, header);
+    await truncate(path, header.length + items);
+    const { code, stdout } = await quire(['list']);
+    expect(code).toBe(0);
+    expect(rowsOf(stdout)[1]).toEqual([
+      'vast.gguf',
+      'damaged',
+      expect.any(String),
+      'is no GGUF file, or is damaged',
+    ]);
+  }, 120_000);
+
   test('says how to get one where there are none', async () => {
     const { code, stdout } = await quire(['list']);
     expect({ code, stdout }).toEqual({

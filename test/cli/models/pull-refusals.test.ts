@@ -90,7 +90,7 @@ describe('npx quire models pull', () => {
 
   test('refuses a part of a model whose name does not say that it is one', async () => {
     const shape = { name: 'part', seed: 1, dimension: 64, layers: 1 };
-    const { metadata, tensors } = encoderModel(shape, { contextSize: 64, pooling: 'mean' });
+    const { metadata, tensors } = encoderModel(shape, { contextSize: 64, pooling: 'mean', unusedTokens: 0 });
     const split = {
       'split.no': { type: 'uint32', value: 0 },
       'split.count': { type: 'uint32', value: 3 },

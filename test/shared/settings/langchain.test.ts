@@ -94,6 +94,24 @@ describe('options for its constructor', () => {
     );
   });
 
+  test.each([
+    'JWT_SECRET_KEY',
+    'JWT_SECRET_KEY_PREVIOUS',
+    'QUIRE_MODELS_TOKEN',
+    'LOCAL_URI_PASSWORD',
+    'REDIS_URL',
+  ])('do not give a provider what is our own: %s', (name) => {
+    const own = { [name]: 'redis://hush-hush-hush-hush-hush-hush-hush' };
+    const env = { ...provided, ...own, QUIRE_COMPLETION_OPTIONS: `{"apiKey": "env:${name}"}` };
+    expect(problemsOf({ env })).toEqual([
+      {
+        setting: 'completion.options',
+        value: null,
+        allowed: `env: names ${name}, which is not for providers`,
+      },
+    ]);
+  });
+
   test('that hold a key where a name belongs do not show it', () => {
     const env = { ...provided, QUIRE_EMBEDDING_OPTIONS: '{"apiKey": "env:sk-hush-hush"}' };
     const problems = problemsOf({ env });

@@ -6,12 +6,18 @@ import type { GgufContent, GgufTensor, GgufValue } from './write-gguf.js';
 interface EncoderOptions {
   readonly contextSize: number;
   readonly pooling: 'mean' | 'cls' | 'rank';
+  /** Tokens of the vocabulary that are in no text. */
+  readonly unusedTokens: number;
 }
 
 const POOLING = { mean: 1, cls: 2, rank: 4 };
 
 /** A model of the architecture `bert`: it embeds texts or, with pooling `rank`, says how well a document fits a query. */
-export function encoderModel(shape: ModelShape, { contextSize, pooling }: EncoderOptions): GgufContent {
+export function encoderModel(
+  shape: ModelShape,
+  { contextSize, pooling, unusedTokens }: EncoderOptions,
+): GgufContent {
+  const pieces = wordPieces(unusedTokens);
   const { name, seed, dimension, layers } = shape;
   const build = createBuilder(createNoise(seed));
   const uint32 = (value: number): GgufValue => ({ type: 'uint32', value });
@@ -28,10 +34,10 @@ export function encoderModel(shape: ModelShape, { contextSize, pooling }: Encode
       'bert.attention.layer_norm_epsilon': { type: 'float32', value: 1e-12 },
       'bert.attention.causal': { type: 'boolean', value: false },
       'bert.pooling_type': uint32(POOLING[pooling]),
-      ...wordPieceMetadata,
+      ...wordPieceMetadata(pieces),
     },
     tensors: [
-      build.matrix('token_embd.weight', [dimension, wordPieces.length], 1),
+      build.matrix('token_embd.weight', [dimension, pieces.length], 1),
       // What all texts have in common is small, or else all vectors look alike.
       build.rows('token_types.weight', [dimension, 2], 0.1),
       build.rows('position_embd.weight', [dimension, contextSize], 0.2),

@@ -19,6 +19,8 @@ export interface TinyModelOptions {
   readonly contextSize?: number;
   /** What an embedding is made of: the mean of all tokens by default, or the first token. */
   readonly pooling?: 'mean' | 'cls';
+  /** Tokens of the vocabulary of an embedding or ranking model that are in no text; none by default. */
+  readonly unusedTokens?: number;
   /** Whether a chat model may end an answer; without it, it speaks until it is stopped. */
   readonly ends?: boolean;
   /** The family whose expressions cut texts of a chat model into words; bytes without words by default. */
@@ -36,14 +38,12 @@ export function writeTinyModel(path: string, options: TinyModelOptions): void {
 function contentOf(options: TinyModelOptions): GgufContent {
   const { kind, seed = 1, name = `tiny-${kind}-${String(seed)}`, dimension = 64, layers = 2 } = options;
   const shape = { name, seed, dimension, layers };
+  const encoder = { contextSize: options.contextSize ?? 512, unusedTokens: options.unusedTokens ?? 0 };
   switch (kind) {
     case 'embedding':
-      return encoderModel(shape, {
-        contextSize: options.contextSize ?? 512,
-        pooling: options.pooling ?? 'mean',
-      });
+      return encoderModel(shape, { ...encoder, pooling: options.pooling ?? 'mean' });
     case 'ranking':
-      return encoderModel(shape, { contextSize: options.contextSize ?? 512, pooling: 'rank' });
+      return encoderModel(shape, { ...encoder, pooling: 'rank' });
     case 'chat':
       return chatModel(shape, {
         contextSize: options.contextSize ?? 8192,

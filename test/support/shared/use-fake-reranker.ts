@@ -1,20 +1,9 @@
-import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { startFakeReranker, type FakeReranker, type FakeRerankerOptions } from '../fake-reranker.js';
+import { useFake } from './use-fake.js';
 
 /** A provider of scores for the tests of a file, as it was at its start before each of them. */
 export function useFakeReranker(options: FakeRerankerOptions = {}): Omit<FakeReranker, 'stop'> {
-  let provider: FakeReranker | undefined;
-  const get = () => {
-    if (!provider) throw new Error('the provider is there from `beforeAll` on');
-    return provider;
-  };
-  beforeAll(async () => {
-    provider = await startFakeReranker(options);
-  });
-  afterEach(() => {
-    get().reset();
-  });
-  afterAll(() => get().stop());
+  const get = useFake(() => startFakeReranker(options));
   return {
     get url() {
       return get().url;

@@ -57,7 +57,7 @@ export async function createCache(
   { docs, filters, model, ggufFile }: CacheSpecification,
 ): Promise<BuildResult> {
   const filter = filters.json === null ? undefined : filters.filter;
-  const engine = await parts.engines.choose(ggufFile, request);
+  const engine = await parts.engines.choose(ggufFile, request, request);
   const maxTokens = selectableTokens(parts, engine);
   const documentIds = await parts.selection.select(request.ownerId, { docs, filter, maxTokens });
   if (documentIds.length === 0) throw new ImpossibleError('No documents to add to cache');

@@ -111,11 +111,11 @@ async function* answer(
 async function isOtherModel(
   { engines }: CacheQueryParts,
   { config }: BuiltCache,
-  { signal }: CacheQueryRequest,
+  { ownerId, name, signal }: CacheQueryRequest,
 ): Promise<boolean> {
   const { engine, ggufFile } = config;
   if (engine.name === 'prompt') return false;
-  const now = await engines.choose(ggufFile, { signal });
+  const now = await engines.choose(ggufFile, { ownerId, name, engine }, { signal });
   return now.name === 'prompt' || now.model !== engine.model;
 }
 

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { isModelName } from '../../../shared/local-models/model-files.js';
-import { systemErrorCode } from '../../../shared/system-error-code.js';
+import { onMissing } from '../../../shared/tools/on-missing.js';
 
 const announcedSchema = z.object({
   /** Of the file's address. */
@@ -101,10 +101,3 @@ async function sync(path: string): Promise<void> {
     await handle.close();
   }
 }
-
-const onMissing =
-  <Value>(value: Value) =>
-  (error: unknown): Value => {
-    if (systemErrorCode(error) === 'ENOENT') return value;
-    throw error;
-  };

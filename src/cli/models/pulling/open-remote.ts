@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '../../../shared/settings/loopback.js';
 import { systemErrorCode } from '../../../shared/system-error-code.js';
 import { UserError } from '../../user-messages.js';
 import type { Announced } from './drafts.js';
@@ -40,11 +41,14 @@ export async function openRemote(
   throw new UserError(`${remote.url.host} sends from one address to the next without an end.`);
 }
 
-function redirected(from: URL, location: string): URL {
+/** Where a redirect leads. What answers on this machine is not for other hosts to ask. @throws UserError */
+export function redirected(from: URL, location: string): URL {
   if (!URL.canParse(location, from.href))
     throw new UserError(`${from.host} sends to an address that is none.`);
   const url = new URL(location, from.href);
   checkAddress(url);
+  if (isLoopbackHost(url.hostname) && !isLoopbackHost(from.hostname))
+    throw new UserError(`${from.host} sends to an address of this machine.`);
   return url;
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ModelDescription } from '../../../shared/local-models/description.js';
-import type { ModelsAddress } from '../../../shared/local-models/models-address.js';
+import type { ModelsAddress } from '../../../shared/local-models/processes/models-address.js';
 import { postToModels } from '../ask-models.js';
 import { perSecond, sanityLine, type Verdict } from './verdict.js';
 

@@ -24,6 +24,8 @@ export interface HttpRerankerOptions {
   readonly maxDocuments: number;
   /** Longer texts are cut, for servers that would refuse them; 0: none is. */
   readonly maxTextTokens: number;
+  /** What sends requests; `fetch` by default. */
+  readonly fetch?: typeof fetch | undefined;
 }
 
 /** A reply has some fields for each document. */
@@ -71,7 +73,7 @@ function bodyOf(
   }
 }
 
-function createSend({ apiKey, baseUrl }: HttpRerankerOptions) {
+function createSend({ apiKey, baseUrl, fetch: sendOne }: HttpRerankerOptions) {
   const url = `${baseUrl.replace(/\/$/, '')}/rerank`;
   const headers = {
     'content-type': 'application/json',
@@ -80,7 +82,7 @@ function createSend({ apiKey, baseUrl }: HttpRerankerOptions) {
   };
   return (body: string, documents: number, signal: AbortSignal | undefined): Promise<Response> => {
     const bytes = BYTES_A_RESULT * (documents + 1) + BYTES_A_BYTE_SENT * Buffer.byteLength(body);
-    const fetchBounded = createBoundedFetch({ bytes, lineBytes: Infinity });
+    const fetchBounded = createBoundedFetch({ send: sendOne, bytes, lineBytes: Infinity });
     return fetchBounded(url, { method: 'POST', headers, body, ...(signal ? { signal } : {}) });
   };
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { createBoundedFetch } from '../../provider-http/bounded-fetch.js';
 
 type Options = Readonly<Record<string, unknown>>;
 
@@ -26,10 +27,18 @@ export function withDefaults(packageName: string, options: Options, defaults: De
     // Without a named format, the client garbles the answers of servers that know no base64.
     ...(maxInputs === undefined ? {} : { encodingFormat: 'float' }),
     ...options,
-    // The client's log prints requests, and pieces of streams.
-    configuration: { logLevel: 'off', ...(isObject(configuration) ? configuration : {}) },
+    configuration: {
+      // The client's log prints requests, and pieces of streams.
+      logLevel: 'off',
+      fetch: createBoundedFetch(maxInputs === undefined ? COMPLETION_REPLY : EMBEDDING_REPLY),
+      ...(isObject(configuration) ? configuration : {}),
+    },
   };
 }
+
+/** As for the direct client: vectors as numbers are large, and pieces of a line are joined again with each that arrives. */
+const EMBEDDING_REPLY = { bytes: 256 * 1024 ** 2, lineBytes: Infinity };
+const COMPLETION_REPLY = { bytes: 256 * 1024 ** 2, lineBytes: 1024 ** 2 };
 
 /** The option that limits the tokens of a completion; most packages follow LangChain's own name for it. */
 export function lengthOption(packageName: string): string {

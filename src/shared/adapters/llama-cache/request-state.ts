@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { toError, UnavailableError } from '../../errors.js';
-import type { ModelsAddress } from '../../local-models/models-address.js';
+import { ImpossibleError, toError, UnavailableError } from '../../errors.js';
+import type { ModelsAddress } from '../../local-models/processes/models-address.js';
 import { createDeadline } from '../../tools/deadline.js';
 
 /** The texts do not fit the window of the model. */
@@ -27,7 +27,7 @@ const endSchema = z.object({ tokens: z.int(), tokens_reused: z.int(), bytes: z.i
 type StateEnd = z.infer<typeof endSchema>;
 const lineSchema = z.union([endSchema, progressSchema]);
 const errorSchema = z.object({
-  error: z.object({ code: z.string(), tokens: z.int().nonnegative().optional() }),
+  error: z.object({ code: z.string(), message: z.string(), tokens: z.int().nonnegative().optional() }),
 });
 
 interface StateRequest {
@@ -43,7 +43,7 @@ interface StateCall {
 
 /**
  * Sends a request about a state, and reads its answer to the end.
- * @throws TooManyTokensError; UnavailableError; the signal's reason when it aborts
+ * @throws TooManyTokensError; ImpossibleError when it would be refused again; UnavailableError; the signal's reason when it aborts
  */
 export async function requestState(
   { url, token }: ModelsAddress,
@@ -73,7 +73,7 @@ export async function requestState(
     return end;
   } catch (error) {
     signal?.throwIfAborted();
-    if (error instanceof TooManyTokensError) throw error;
+    if (error instanceof TooManyTokensError || error instanceof ImpossibleError) throw error;
     throw new UnavailableError(COMPONENT, { cause: toError(error) });
   } finally {
     deadline.clear();
@@ -84,9 +84,14 @@ async function* linesOf({ body }: Response): AsyncIterable<string> {
   if (body) yield* createInterface({ input: Readable.from(body), crlfDelay: Infinity });
 }
 
+/** What lies at the model file, the settings or the texts, and does not pass. */
+const LASTING = ['invalid_model', 'too_large_for_memory', 'no_engine', 'invalid_request'];
+const UNKNOWN = { code: 'unknown', message: '', tokens: undefined };
+
 async function refusalOf(response: Response): Promise<Error> {
   const parsed = errorSchema.safeParse(await response.json().catch(() => null));
-  const { code, tokens } = parsed.success ? parsed.data.error : { code: 'unknown', tokens: undefined };
+  const { code, message, tokens } = parsed.success ? parsed.data.error : UNKNOWN;
   if (code === 'context_length_exceeded' && tokens !== undefined) return new TooManyTokensError(tokens);
+  if (LASTING.includes(code)) return new ImpossibleError(`gguf_file: ${message}`);
   return new Error(`local models answered ${String(response.status)} (${code})`);
 }

@@ -1,19 +1,25 @@
 import { z } from 'zod';
 import { toError, UnavailableError } from '../../errors.js';
-import type { ModelsAddress } from '../../local-models/models-address.js';
-import type { CacheBuildId } from '../../ports.js';
+import type { ModelsAddress } from '../../local-models/processes/models-address.js';
 import { untilAborted } from '../../tools/until-aborted.js';
 import { requestState } from './request-state.js';
-import { parseStateId, stateIdOf } from './state-id.js';
 
 const TIMEOUT_MILLISECONDS = 10_000;
 const listSchema = z.object({ data: z.array(z.object({ id: z.string() })) });
 
-/** The builds of named caches whose state is kept. @throws UnavailableError */
-export async function keptBuilds(
-  { url, token }: ModelsAddress,
+/** The names of the states that processes keep, of those processes that answer. @throws UnavailableError when none does */
+export async function keptStates(
+  addresses: readonly ModelsAddress[],
   signal: AbortSignal | undefined,
-): Promise<CacheBuildId[]> {
+): Promise<string[]> {
+  const lists = await Promise.allSettled(addresses.map((address) => listStates(address, signal)));
+  const answered = lists.filter((list) => list.status === 'fulfilled');
+  const [failed] = lists.filter((list) => list.status === 'rejected');
+  if (answered.length === 0 && failed) throw failed.reason;
+  return [...new Set(answered.flatMap(({ value }) => value))];
+}
+
+async function listStates({ url, token }: ModelsAddress, signal: AbortSignal | undefined): Promise<string[]> {
   try {
     const request = fetch(`${url}/v1/states`, {
       redirect: 'manual',
@@ -22,15 +28,18 @@ export async function keptBuilds(
     });
     const response = await untilAborted(request, signal);
     if (!response.ok) throw new Error(`local models answered ${String(response.status)}`);
-    const { data } = listSchema.parse(await response.json());
-    return data.map(({ id }) => parseStateId(id)).filter((id) => id !== null);
+    return listSchema.parse(await response.json()).data.map(({ id }) => id);
   } catch (error) {
     signal?.throwIfAborted();
     throw new UnavailableError('local models', { cause: toError(error) });
   }
 }
 
-/** Removes the state of a build, if there is one. @throws UnavailableError */
-export async function forgetState(address: ModelsAddress, id: CacheBuildId): Promise<void> {
-  await requestState(address, { method: 'DELETE', id: stateIdOf(id) }, {});
+/** Removes a state wherever it is kept. @throws UnavailableError when a process does not answer, after all were asked */
+export async function forgetState(addresses: readonly ModelsAddress[], id: string): Promise<void> {
+  const removals = await Promise.allSettled(
+    addresses.map((address) => requestState(address, { method: 'DELETE', id }, {})),
+  );
+  const [failed] = removals.filter((removal) => removal.status === 'rejected');
+  if (failed) throw failed.reason;
 }

@@ -20,6 +20,8 @@ export interface OpenAIConnection {
   readonly timeoutMilliseconds: number;
   /** A longer reply is an error. */
   readonly maxReplyBytes?: number;
+  /** What sends requests; `fetch` by default. */
+  readonly fetch?: typeof fetch | undefined;
 }
 
 interface OpenAIClient {
@@ -90,11 +92,17 @@ export function createOpenAIClient(
  * off, too, because it prints pieces of streams, and so is its reading of the environment.
  */
 function connect(
-  { apiKey, baseUrl, timeoutMilliseconds, maxReplyBytes: bytes = MAX_REPLY_BYTES }: OpenAIConnection,
+  {
+    apiKey,
+    baseUrl,
+    timeoutMilliseconds,
+    maxReplyBytes: bytes = MAX_REPLY_BYTES,
+    fetch: send,
+  }: OpenAIConnection,
   reads: 'whole' | 'lines',
 ): OpenAI {
   return new OpenAI({
-    fetch: createBoundedFetch({ bytes, lineBytes: reads === 'lines' ? MAX_LINE_BYTES : Infinity }),
+    fetch: createBoundedFetch({ send, bytes, lineBytes: reads === 'lines' ? MAX_LINE_BYTES : Infinity }),
     apiKey: apiKey ?? 'none',
     ...(apiKey === null ? { defaultHeaders: { Authorization: null } } : {}),
     adminAPIKey: null,

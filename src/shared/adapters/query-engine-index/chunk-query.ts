@@ -1,19 +1,13 @@
 import { encodeVector, type VectorType } from '../../data-set/stored-vectors.js';
 import type { TermWeights, VectorSearch } from '../../ports.js';
 import { termToken } from '../../text/term-tokens.js';
+import type { SearchEffort } from './effort.js';
 
 /** Arguments of FT.SEARCH after the name of the index. */
 export type ChunkQuery = readonly (string | Buffer)[];
 
 /** A query may have this many tokens: the engine reads some 50,000 a second, on the thread that serves everybody. */
 const MAX_TOKENS = 4_000;
-
-/**
- * How thoroughly a search looks: `graph` keeps `efRuntime` candidates in view while it walks an HNSW graph, `all` compares with
- * every vector of an HNSW index. A FLAT index has no graph, and the engine chooses how to read all vectors.
- */
-export type SearchEffort =
-  { readonly type: 'flat' | 'all' } | { readonly type: 'graph'; readonly efRuntime: number };
 
 function attributesOf(effort: SearchEffort): string {
   switch (effort.type) {
@@ -22,7 +16,7 @@ function attributesOf(effort: SearchEffort): string {
     case 'all':
       return ' HYBRID_POLICY ADHOC_BF';
     case 'graph':
-      return ` EF_RUNTIME ${String(effort.efRuntime)}`;
+      return ` HYBRID_POLICY BATCHES EF_RUNTIME ${String(effort.inView)}`;
   }
 }
 
@@ -65,6 +59,14 @@ export function termsQuery(
     '0',
     String(limit),
   ];
+}
+
+/** Lets every chunk through. */
+export const ALL = '*';
+
+/** Asks for no chunks, only for their number. */
+export function countQuery(within: string): ChunkQuery {
+  return [within, 'LIMIT', '0', '0'];
 }
 
 /** Asks for any chunks. */

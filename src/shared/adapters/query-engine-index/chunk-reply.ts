@@ -6,6 +6,8 @@ export interface ChunkReply {
   readonly candidates: FoundChunk[];
   /** How many chunks were found. There are fewer candidates when a chunk was unlinked before it could be read. */
   readonly found: number;
+  /** How many there are, however many were asked for; of a search for the nearest it says nothing. */
+  readonly total: number;
 }
 
 /**
@@ -26,7 +28,7 @@ export function readChunkReply(reply: unknown): ChunkReply {
     if (!(id instanceof Buffer) || !(distance ?? terms)) continue;
     candidates.push(new FoundChunk(id, distance, terms));
   }
-  return { candidates, found: rows.length };
+  return { candidates, found: rows.length, total: Number(valueAt(reply, 'total_results')) };
 }
 
 /**
@@ -41,6 +43,7 @@ function refuseZero(score: unknown): void {
 
 const NAMES = {
   results: Buffer.from('results'),
+  total_results: Buffer.from('total_results'),
   warning: Buffer.from('warning'),
   id: Buffer.from('id'),
   score: Buffer.from('score'),

@@ -4,9 +4,11 @@ import type { VectorType } from '../../data-set/stored-vectors.js';
 import type { TermWeights, VectorSearch } from '../../ports.js';
 import type { Redis } from '../../redis/client.js';
 import { keys } from '../../redis/keys.js';
-import { anyQuery, nearestQuery, termsQuery, type ChunkQuery, type SearchEffort } from './chunk-query.js';
+import { createChunkCounts, type ChunkCounts } from './chunk-counts.js';
+import { ALL, anyQuery, countQuery, nearestQuery, termsQuery, type ChunkQuery } from './chunk-query.js';
 import { readChunkReply, type ChunkReply, type FoundChunk } from './chunk-reply.js';
 import { compileClause } from './clause.js';
+import { chooseEffort, type SearchEffort } from './effort.js';
 
 /**
  * A query excludes up to this many hidden generations. Beyond that it excludes none: it finds their chunks too, which the
@@ -26,10 +28,14 @@ export interface ChunkSearchOptions {
   /** The name by which queries address the index. */
   readonly alias: () => Promise<string>;
   readonly vectorType: VectorType;
-  readonly effort: SearchEffort;
+  readonly effort: EffortOptions;
   readonly timeoutMilliseconds: number;
   readonly withCallerTags: WithCallerTags;
 }
+
+/** What is known of the effort before a search: `graph` is as `chooseEffort` says. */
+export type EffortOptions =
+  { readonly type: 'flat' | 'all' } | { readonly type: 'graph'; readonly efRuntime: number };
 
 type Selection = Pick<VectorSearch, 'callerId' | 'filter' | 'limit'>;
 
@@ -40,6 +46,8 @@ export interface FoundChunks {
 }
 /** Makes the query from the condition on what may be found. */
 type Compose = (within: string, limit: number) => ChunkQuery;
+/** Finds out what the queries of a condition depend on. */
+type Prepare = (clause: string) => Promise<Compose>;
 
 /** Runs one search for the best `limit` chunks that are not of the hidden generations. */
 type AskFor = (limit: number, hidden?: readonly string[]) => Promise<ChunkReply>;
@@ -49,25 +57,54 @@ export function createChunkSearch(client: Redis, options: ChunkSearchOptions) {
   const ask = createAsk(client, options);
   const state: HiddenState = { client, sawHidden: false };
 
-  const search = (selection: Selection, maxHidden: number, compose: Compose) =>
+  const search = (selection: Selection, maxHidden: number, prepare: Prepare) =>
     options.withCallerTags(selection.callerId, async (caller) => {
       const { filter, limit } = selection;
       const clause = compileClause(caller, filter);
       if (!clause) return NOTHING;
       const alias = await options.alias();
+      const compose = await prepare(clause.text);
       const askFor: AskFor = (wanted, hidden = []) =>
         ask(alias, compose(`${clause.text}${without(hidden)}`, wanted));
       return searchShown(askFor, state, { limit, maxHidden });
     });
 
+  const counts = createChunkCounts(
+    async (within) => (await ask(await options.alias(), countQuery(within))).total,
+  );
   const nearest = (request: VectorSearch) =>
-    search(request, MAX_HIDDEN, (within, limit) => nearestQuery(within, { ...request, limit }, options));
+    search(request, MAX_HIDDEN, async (clause) => {
+      const effortFor = await prepareEffort(options.effort, counts, clause);
+      return (within, limit) =>
+        nearestQuery(within, { ...request, limit }, { ...options, effort: effortFor(limit) });
+    });
   return {
     nearest: async (request: VectorSearch) => (await nearest(request)).candidates,
     byTerms: (request: Selection & { readonly terms: TermWeights }) =>
-      search(request, MAX_HIDDEN_PER_TERM, (within, limit) => termsQuery(within, { ...request, limit })),
-    any: async (request: Selection) => (await search(request, MAX_HIDDEN, anyQuery)).candidates,
+      search(
+        request,
+        MAX_HIDDEN_PER_TERM,
+        ready((within, limit) => termsQuery(within, { ...request, limit })),
+      ),
+    any: async (request: Selection) => (await search(request, MAX_HIDDEN, ready(anyQuery))).candidates,
   };
+}
+
+const ready =
+  (compose: Compose): Prepare =>
+  () =>
+    Promise.resolve(compose);
+
+/** @returns the effort of a search for so many */
+async function prepareEffort(
+  effort: EffortOptions,
+  counts: ChunkCounts,
+  clause: string,
+): Promise<(limit: number) => SearchEffort> {
+  if (effort.type !== 'graph') return () => effort;
+  const { efRuntime } = effort;
+  const [readable, total] = await Promise.all([counts(clause), counts(ALL)]);
+  return (limit) => chooseEffort({ efRuntime, limit, readable, total });
 }
 
 const NONE: ReadonlySet<string> = new Set();

@@ -6,8 +6,7 @@ import type { CallOptions, Index, OnProblem } from '../../ports.js';
 import { createRedis, type Redis } from '../../redis/client.js';
 import { untilAborted } from '../../tools/until-aborted.js';
 import { createTurns } from '../../fair-scheduling/turns.js';
-import type { SearchEffort } from './chunk-query.js';
-import { createChunkSearch } from './chunk-search.js';
+import { createChunkSearch, type EffortOptions } from './chunk-search.js';
 import { chunkIndex, documentIndex, type VectorAlgorithm, type VectorSpace } from './definition.js';
 import { toIndexUnavailable } from './engine.js';
 import { createEngineVectors } from './engine-vectors.js';
@@ -137,7 +136,7 @@ async function open(client: Redis, claim: () => Promise<unknown>, onProblem: OnP
   }
 }
 
-function effortOf(algorithm: VectorAlgorithm, efRuntime: number | null): SearchEffort {
+function effortOf(algorithm: VectorAlgorithm, efRuntime: number | null): EffortOptions {
   if (algorithm.name === 'flat') return { type: 'flat' };
   return efRuntime === null ? { type: 'all' } : { type: 'graph', efRuntime };
 }

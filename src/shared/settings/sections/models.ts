@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { MODEL_LANGUAGES } from '../local-models/recommended.js';
-import { choice, host, httpUrl, orEmpty, text, whole } from './setting-kinds.js';
+import { MODEL_LANGUAGES } from '../../local-models/recommended.js';
+import { addresses, choice, host, orEmpty, text, whole } from '../setting-kinds.js';
 
 export const models = z.strictObject({
   dir: text(
@@ -15,10 +15,8 @@ export const models = z.strictObject({
   ),
   host: text('127.0.0.1', host, 'Address that the process with local models listens on.'),
   port: whole(8010, { min: 1, max: 65_535 }, 'Port that the process with local models listens on.'),
-  url: text(
-    '',
-    orEmpty(httpUrl),
-    'Address at which API and workers find the process with local models; empty: models.host and models.port.',
+  urls: addresses(
+    'Addresses at which API and workers find processes with local models, of the same files and token; empty: models.host and models.port.',
   ),
   token: text(
     '',
@@ -66,5 +64,10 @@ export const caches = z.strictObject({
     20_480,
     { min: 1, max: 1_000_000_000 },
     'Disk space for what local models have read of named caches; beyond it the least recently used is removed, and read again when it is asked for.',
+  ),
+  idleDays: whole(
+    30,
+    { min: 0, max: 36_500 },
+    'Days after which what a local model has read of a named cache is removed if nobody has asked for it; it is read again when somebody does. 0: never.',
   ),
 });

@@ -1,12 +1,13 @@
 import type { Llama, LlamaModel } from 'node-llama-cpp';
-import type { ChatPrompt, ChatTemplate, ChatTurn } from './chat-prompt.js';
-import { ModelError } from './model-error.js';
+import { ModelError } from '../model-error.js';
+import { withBegin } from '../tokenize.js';
+import type { TurnRequest } from '../turns.js';
+import type { ChatPrompt, ChatTemplate, ChatTurn } from './chat-template.js';
 import { prefill } from './prefill.js';
-import type { SavedState, StateFiles, StateOwner } from './saved-states.js';
-import { withBegin } from './tokenize.js';
-import { createThoughtFilter } from './thought-filter.js';
+import type { SavedState, StateFiles } from './saved-states.js';
 import type { Slot, Slots } from './slots.js';
-import type { TurnRequest } from './turns.js';
+import type { StateOwner } from './state-manifest.js';
+import { createThoughtFilter } from './thought-filter.js';
 
 export interface ChatRequest {
   readonly turns: readonly ChatTurn[];
@@ -35,6 +36,15 @@ export interface PreparedState {
   readonly bytes: number;
 }
 
+interface NewStateRequest {
+  readonly turns: readonly ChatTurn[];
+  readonly id: string;
+  /** Whose it is: states of one group give way to each other first. */
+  readonly group: string;
+  /** Another state that may hold a beginning of it. */
+  readonly from?: string | undefined;
+}
+
 export interface ChatModel {
   /** @throws ModelError `context_length_exceeded`; the signal's reason when it aborts */
   complete(
@@ -43,7 +53,7 @@ export interface ChatModel {
   ): Promise<ChatEnd>;
   /** Reads the beginning of a conversation, up to the end of its last turn so far, and saves what the model then knows. */
   prepare(
-    request: { readonly turns: readonly ChatTurn[]; readonly id: string; readonly from?: string | undefined },
+    request: NewStateRequest,
     call: TurnRequest & { readonly onProgress: (read: number, of: number) => void },
   ): Promise<PreparedState>;
 }
@@ -62,6 +72,7 @@ export function createChatModel(parts: Parts): ChatModel {
   const { model, template, slots } = parts;
   return {
     complete: async (request, call) => {
+      checkCharacters(request.turns, slots.window);
       const prompt = template.render(request.turns);
       const tokens = withBegin(model, prompt.tokens);
       checkLength(tokens.length, slots.window);
@@ -72,25 +83,42 @@ export function createChatModel(parts: Parts): ChatModel {
         return { ...end, promptTokens: tokens.length, reusedTokens };
       });
     },
-    prepare: async ({ turns, id, from }, call) => {
+    prepare: async ({ turns, id, group, from }, call) => {
+      checkCharacters(turns, slots.window);
       const tokens = withBegin(model, template.renderBeginning(turns));
       checkLength(tokens.length, slots.window);
       const saved = await findState(parts, from);
       return slots.use(tokens, saved, call, async (slot) => {
         const reusedTokens = await prefill(slot.sequence, tokens, call);
-        const { bytes } = await parts.states.save(id, { ...ownerOf(parts), tokens, sequence: slot.sequence });
+        const state = { ...ownerOf(parts), group, tokens, sequence: slot.sequence };
+        const { bytes } = await parts.states.save(id, state);
         return { tokens: tokens.length, reusedTokens, bytes };
       });
     },
   };
 }
 
+/** Texts have fewer characters a token. Tokens are made while everything else in the process waits. */
+const CHARACTERS_PER_TOKEN = 16;
+
+function checkCharacters(turns: readonly ChatTurn[], window: number): void {
+  const characters = turns.reduce((sum, { content }) => sum + content.length, 0);
+  if (characters <= CHARACTERS_PER_TOKEN * window) return;
+  const tokens = Math.ceil(characters / CHARACTERS_PER_TOKEN);
+  throw tooLong(`at least ${String(tokens)} tokens`, tokens, window);
+}
+
 function checkLength(tokens: number, window: number): void {
-  // One token must be left for the answer, and the engine keeps one free.
-  if (tokens + 2 <= window) return;
-  throw new ModelError(
+  if (tokens + FREE_TOKENS > window) throw tooLong(`${String(tokens)} tokens`, tokens, window);
+}
+
+/** One for the answer, and one that the engine keeps free. */
+const FREE_TOKENS = 2;
+
+function tooLong(length: string, tokens: number, window: number): ModelError {
+  return new ModelError(
     'context_length_exceeded',
-    `the prompt takes ${String(tokens)} tokens, the model reads ${String(window - 2)}`,
+    `the prompt takes ${length}, the model reads ${String(window - FREE_TOKENS)}`,
     { field: 'messages', tokens },
   );
 }
@@ -121,10 +149,11 @@ async function generate(
   const show = (text: string) => {
     if (text !== '') onText(text);
   };
-  let completionTokens = 0;
+  const maxTokens = Math.min(request.maxTokens ?? Infinity, slots.window - used - 1);
+  let shownTokens = 0;
   const { metadata } = await slot.completion.generateCompletionWithMeta(prompt.tokens, {
     signal,
-    maxTokens: Math.min(request.maxTokens ?? Infinity, slots.window - used - 1),
+    maxTokens,
     temperature: request.temperature ?? 0,
     ...(request.topP === undefined ? {} : { topP: request.topP }),
     ...(request.seed === undefined ? {} : { seed: request.seed }),
@@ -133,10 +162,12 @@ async function generate(
     contextShiftSize: 1,
     customStopTriggers: [...prompt.stops, ...(request.stop ?? [])],
     onToken: (tokens) => {
-      completionTokens += tokens.length;
+      shownTokens += tokens.length;
     },
     onTextChunk: (text) => show(visible.push(text)),
   });
   show(visible.end());
-  return { finishReason: metadata.stopReason === 'maxTokens' ? 'length' : 'stop', completionTokens };
+  // Tokens that may begin a stop text are held back, and never shown when the answer ends there.
+  if (metadata.stopReason === 'maxTokens') return { finishReason: 'length', completionTokens: maxTokens };
+  return { finishReason: 'stop', completionTokens: shownTokens };
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LlamaContextSequence, Token } from 'node-llama-cpp';
-import { commonLength } from './chat-prompt.js';
+import { commonLength } from './common-length.js';
 
 /**
  * Prompts are read in steps that begin at multiples of this, whatever of them was read before: the engine adds up in another

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { toError } from '../errors.js';
-import { untilAborted } from '../tools/until-aborted.js';
-import { modelDescriptionSchema, type ModelDescription, type ModelKind } from './description.js';
+import { toError } from '../../errors.js';
+import { untilAborted } from '../../tools/until-aborted.js';
+import { modelDescriptionSchema, type ModelDescription, type ModelKind } from '../description.js';
 import type { ModelsAddress } from './models-address.js';
 
 /** The model that the settings name is not there, not whole, or made for something else. The operator must mend it. */
@@ -17,7 +17,8 @@ export interface FindOptions {
 }
 
 const WAIT_MILLISECONDS = 500;
-const TIMEOUT_MILLISECONDS = 120_000;
+/** A file of some gigabytes that is asked for first takes longer, but is read on until somebody asks again. */
+const TIMEOUT_MILLISECONDS = 10_000;
 /** A process that starts along with this one needs some seconds. */
 const FIRST_WARN_MILLISECONDS = 5_000;
 const WARN_MILLISECONDS = 15_000;
@@ -25,36 +26,66 @@ const WARN_MILLISECONDS = 15_000;
 const errorSchema = z.object({ error: z.object({ message: z.string(), code: z.string().nullish() }) });
 
 /**
- * Asks the process with local models what it knows of a model, and waits for a process that does not answer yet.
+ * Asks the processes with local models what they know of a model, and waits while none answers yet.
  * @throws WrongModelError; the signal's reason when it aborts
  */
 export async function findLocalModel(
-  address: ModelsAddress,
+  addresses: readonly ModelsAddress[],
   { name, kind }: { readonly name: string; readonly kind: ModelKind },
   { onWaiting, signal }: FindOptions,
 ): Promise<ModelDescription> {
   let warnAt = Date.now() + FIRST_WARN_MILLISECONDS;
   for (;;) {
-    const answer = await askForModel(address, name, signal);
+    const answer = await askEachForModel(addresses, name, signal);
     if ('description' in answer) {
       checkKind(answer.description, kind);
       return answer.description;
     }
     if (Date.now() >= warnAt) {
-      onWaiting(new Error(`waiting for local models at ${address.url}`, { cause: answer.error }));
+      const urls = addresses.map(({ url }) => url).join(', ');
+      onWaiting(new Error(`waiting for local models at ${urls}`, { cause: answer.error }));
       warnAt = Date.now() + WARN_MILLISECONDS;
     }
     await sleep(WAIT_MILLISECONDS, undefined, signal ? { signal } : {});
   }
 }
 
-export type ModelAnswer = { readonly description: ModelDescription } | { readonly error: Error };
+type ModelAnswer = { readonly description: ModelDescription } | { readonly error: Error };
+
+/** `url`: the process that has the model. An error is one that may pass. */
+export type FoundModel =
+  { readonly description: ModelDescription; readonly url: string } | { readonly error: Error };
+
+/**
+ * Asks one process after the other until one has the model.
+ * @throws WrongModelError when all have answered and none has it; the signal's reason when it aborts
+ */
+export async function askEachForModel(
+  addresses: readonly ModelsAddress[],
+  name: string,
+  signal?: AbortSignal,
+): Promise<FoundModel> {
+  let wrong: WrongModelError | null = null;
+  let passing: Error | null = null;
+  for (const address of addresses) {
+    try {
+      const answer = await askForModel(address, name, signal);
+      if ('description' in answer) return { ...answer, url: address.url };
+      passing ??= answer.error;
+    } catch (error) {
+      if (!(error instanceof WrongModelError)) throw error;
+      wrong ??= error;
+    }
+  }
+  if (wrong && !passing) throw wrong;
+  return { error: passing ?? new Error('there is no process with local models') };
+}
 
 /**
  * Asks once. An error is one that may pass.
  * @throws WrongModelError; the signal's reason when it aborts
  */
-export async function askForModel(
+async function askForModel(
   { url, token }: ModelsAddress,
   name: string,
   signal?: AbortSignal,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { choice, whole } from './setting-kinds.js';
+import { choice, whole } from '../setting-kinds.js';
 
 /** Settings that apply with `index = "query-engine"`. */
 export const queryEngine = z.strictObject({
@@ -19,8 +19,8 @@ export const queryEngine = z.strictObject({
     'Vectors in view when one is put into the graph: more of them improve recall and slow down writing.',
   ),
   hnswEfRuntime: whole(
-    200,
+    400,
     { min: 1, max: 4096 },
-    'Vectors in view of a search: more of them improve recall and take longer. It is at least as many as a search asks for.',
+    'Vectors in view of a search: more of them improve recall and take longer. They are at least as many as it asks for, and more where access and filter let fewer through.',
   ),
 });

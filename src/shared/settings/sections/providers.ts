@@ -9,7 +9,7 @@ import {
   providerClass,
   text,
   whole,
-} from './setting-kinds.js';
+} from '../setting-kinds.js';
 
 const hour = 3600;
 const day = 24 * hour;

@@ -1,5 +1,6 @@
 import type { ChatHistoryItem, ChatWrapper, LlamaModel, LlamaText, Token } from 'node-llama-cpp';
-import { tokenizerOf } from './tokenize.js';
+import { tokenizerOf } from '../tokenize.js';
+import { commonLength } from './common-length.js';
 
 export interface ChatTurn {
   readonly role: 'system' | 'user' | 'assistant';
@@ -68,14 +69,6 @@ function renderTurns(model: LlamaModel, wrapper: ChatWrapper, turns: readonly Ch
     tokens: bos !== null && tokens[0] === bos ? tokens.slice(1) : tokens,
     stops: stopGenerationTriggers,
   };
-}
-
-/** How many items two lists have in common at their beginning. */
-export function commonLength<Item>(one: readonly Item[], other: readonly Item[]): number {
-  const end = Math.min(one.length, other.length);
-  let length = 0;
-  while (length < end && one[length] === other[length]) length += 1;
-  return length;
 }
 
 /** Whether a marker is written, rather than implied by the form of the prompt. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { choice, httpUrl, modelName, orEmpty, text, whole } from './setting-kinds.js';
+import { choice, httpUrl, modelName, orEmpty, text, whole } from '../setting-kinds.js';
 
 export const cohereUrl = 'https://api.cohere.com/v2';
 

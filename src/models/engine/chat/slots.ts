@@ -1,7 +1,7 @@
 import type { LlamaCompletion, LlamaContext, LlamaContextSequence, Token } from 'node-llama-cpp';
-import { commonLength } from './chat-prompt.js';
+import type { Turns, TurnRequest } from '../turns.js';
+import { commonLength } from './common-length.js';
 import type { SavedState } from './saved-states.js';
-import type { Turns, TurnRequest } from './turns.js';
 
 /** A place in a model's memory that holds one conversation. It keeps it until another takes the place. */
 export interface Slot {

@@ -1,0 +1,7 @@
+/** How many items two lists have in common at their beginning. */
+export function commonLength<Item>(one: readonly Item[], other: readonly Item[]): number {
+  const end = Math.min(one.length, other.length);
+  let length = 0;
+  while (length < end && one[length] === other[length]) length += 1;
+  return length;
+}

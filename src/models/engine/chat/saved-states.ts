@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto';
+import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { LlamaContextSequence, Token } from 'node-llama-cpp';
+import type { Logger } from '../../../shared/observability/logger.js';
+import { onMissing } from '../../../shared/tools/on-missing.js';
+import { chooseSpare, createStateIndex, type StateSummary } from './state-index.js';
+import { isOwnedBy, readManifest, writeManifest, type StateOwner } from './state-manifest.js';
+
+/** What a model knows after it has read a text, in a file. */
+export interface SavedState {
+  readonly tokens: readonly Token[];
+  /** Replaces what the sequence holds. When that fails, the sequence holds nothing, and the state is removed. */
+  load(sequence: LlamaContextSequence): Promise<void>;
+}
+
+interface NewState extends StateOwner {
+  /** Whose it is: states of one group give way to each other first. */
+  readonly group: string;
+  readonly tokens: readonly Token[];
+  readonly sequence: LlamaContextSequence;
+}
+
+export interface StateFiles {
+  /** Null for a state that is not there, not whole, or not of this owner. */
+  find(id: string, owner: StateOwner): Promise<SavedState | null>;
+  save(id: string, state: NewState): Promise<{ readonly bytes: number }>;
+  remove(id: string): Promise<void>;
+  list(): Promise<StateSummary[]>;
+}
+
+const STATE = '.state';
+const MANIFEST = '.json';
+
+interface StateFileOptions {
+  /** Of all states together; when there are more, the least recently used ones of whoever has most go. */
+  readonly maxBytes: number;
+  readonly logger: Logger;
+}
+
+/** The states of a folder that no other process writes to. */
+export async function openStateFiles(
+  directory: string,
+  { maxBytes, logger }: StateFileOptions,
+): Promise<StateFiles> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const index = createStateIndex(await readStates(directory));
+  const pathsOf = (id: string) => pathsIn(directory, id);
+  const remove = async (id: string) => {
+    index.remove(id);
+    await removeFiles(pathsOf(id));
+  };
+  const removeUnreadable = async (id: string, error: unknown) => {
+    logger.warn({ err: error }, 'saved state cannot be loaded');
+    await remove(id);
+  };
+  const inTurn = createQueue();
+  return {
+    remove: (id) => inTurn(() => remove(id)),
+    find: async (id, owner) => {
+      const paths = pathsOf(id);
+      const manifest = await readManifest(paths.manifest);
+      if (!manifest || !isOwnedBy(manifest, owner)) return null;
+      if ((await sizeOf(paths.state)) !== manifest.bytes) return null;
+      index.noteUse(id, await noteUse(paths));
+      return {
+        tokens: manifest.tokens,
+        load: (sequence) => loadState(paths.state, sequence, (error) => removeUnreadable(id, error)),
+      };
+    },
+    save: (id, state) =>
+      inTurn(async () => {
+        index.remove(id);
+        const { bytes } = await saveState(id, pathsOf(id), state);
+        index.set({ id, group: state.group, bytes, tokens: state.tokens.length, usedAt: Date.now() });
+        for (const spare of chooseSpare(index.list(), { kept: id, maxBytes })) await remove(spare.id);
+        return { bytes };
+      }),
+    list: () => Promise.resolve(index.list()),
+  };
+}
+
+/**
+ * Runs one task after the other: two runs of one build must not mix their files, and what is removed while it is saved must
+ * not come back.
+ */
+function createQueue() {
+  let last: Promise<unknown> = Promise.resolve();
+  return <Result>(task: () => Promise<Result>): Promise<Result> => {
+    const next = last.then(task);
+    last = next.catch(() => undefined);
+    return next;
+  };
+}
+
+/** A state may be used from memory for long: what was used last is told by the time of its manifest. */
+async function noteUse({ manifest }: StatePaths): Promise<number> {
+  const now = new Date();
+  // It may have been removed meanwhile.
+  await utimes(manifest, now, now).catch(onMissing(undefined));
+  return now.getTime();
+}
+
+interface StatePaths {
+  readonly state: string;
+  readonly manifest: string;
+}
+
+/** Ids come from requests and are hashed before they become file names. */
+function pathsIn(directory: string, id: string): StatePaths {
+  const base = join(directory, createHash('sha256').update(id).digest('hex').slice(0, 40));
+  return { state: `${base}${STATE}`, manifest: `${base}${MANIFEST}` };
+}
+
+/** The manifest goes first: without it, a state counts for nothing. */
+async function removeFiles({ state, manifest }: StatePaths): Promise<void> {
+  await rm(manifest, { force: true });
+  await rm(state, { force: true });
+}
+
+/** Writes the state, then what it is good for. Whatever ends the process meanwhile, no other state is taken for this one. */
+async function saveState(
+  id: string,
+  paths: StatePaths,
+  { sequence, ...manifest }: NewState,
+): Promise<{ readonly bytes: number }> {
+  await removeFiles(paths);
+  const draft = `${paths.state}.draft`;
+  const bytes = await writeDraft(draft, sequence);
+  await rename(draft, paths.state);
+  await writeManifest(paths.manifest, { ...manifest, id, bytes });
+  return { bytes };
+}
+
+/** Writes a state to the disk. Nothing is left of one that cannot be written. */
+async function writeDraft(path: string, sequence: LlamaContextSequence): Promise<number> {
+  try {
+    await sequence.saveStateToFile(path);
+    return await syncedSize(path);
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+}
+
+async function loadState(
+  path: string,
+  sequence: LlamaContextSequence,
+  remove: (error: unknown) => Promise<void>,
+): Promise<void> {
+  try {
+    await sequence.loadStateFromFile(path, { acceptRisk: true });
+  } catch (error) {
+    // The text is read anew. The engine gives one vague reason for a file that is cut off and one of another shape.
+    await remove(error);
+    await sequence.clearHistory();
+  }
+}
+
+/** The states of a folder. Removes what an ended process was writing, and what no manifest tells the use of. */
+async function readStates(directory: string): Promise<StateSummary[]> {
+  const names = await readdir(directory);
+  const used = new Set<string>();
+  const states: StateSummary[] = [];
+  // One after the other: together they may be larger than the memory.
+  for (const name of names.filter((each) => each.endsWith(MANIFEST))) {
+    const state = await summarize(join(directory, name));
+    if (!state) continue;
+    states.push(state);
+    used.add(name);
+    used.add(name.slice(0, -MANIFEST.length) + STATE);
+  }
+  const unused = names.filter((name) => !used.has(name));
+  await Promise.all(unused.map((name) => rm(join(directory, name), { force: true })));
+  return states;
+}
+
+async function summarize(path: string): Promise<StateSummary | null> {
+  const manifest = await readManifest(path);
+  if (!manifest) return null;
+  const { id, group, bytes, tokens } = manifest;
+  return { id, group, bytes, tokens: tokens.length, usedAt: (await stat(path)).mtimeMs };
+}
+
+const sizeOf = (path: string): Promise<number | null> => stat(path).then(({ size }) => size, onMissing(null));
+
+/** The size of a file whose content is on the disk. */
+async function syncedSize(path: string): Promise<number> {
+  const file = await open(path, 'r+');
+  try {
+    await file.chmod(0o600);
+    await file.sync();
+    return (await file.stat()).size;
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,81 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import type { Token } from 'node-llama-cpp';
+import { z } from 'zod';
+import { onMissing } from '../../../shared/tools/on-missing.js';
+
+/** What a state is good for. A state of anything else loads without an error, and answers nonsense. */
+export interface StateOwner {
+  readonly fingerprint: string;
+  /** The form in which conversations are written. */
+  readonly template: string;
+  readonly window: number;
+  /** The release of llama.cpp. */
+  readonly engine: string;
+}
+
+const manifestSchema = z.object({
+  id: z.string(),
+  /** Absent in manifests of earlier commits. */
+  group: z.string().default(''),
+  format: z.literal(1),
+  fingerprint: z.string(),
+  template: z.string(),
+  window: z.int().positive(),
+  engine: z.string(),
+  bytes: z.int().positive(),
+  /** 32-bit numbers in base64. */
+  tokens: z
+    .base64()
+    .refine((text) => Buffer.byteLength(text, 'base64') % 4 === 0, { abort: true })
+    .transform(decodeTokens),
+});
+
+/** What is known of a saved state: whose it is, how long its file is, and which tokens the model has read. */
+export interface StateManifest extends StateOwner {
+  readonly id: string;
+  /** Whose it is: states of one group give way to each other first. */
+  readonly group: string;
+  readonly bytes: number;
+  readonly tokens: readonly Token[];
+}
+
+/** Null for a manifest that is not there, or not whole. */
+export async function readManifest(path: string): Promise<StateManifest | null> {
+  const text = await readFile(path, 'utf8').catch(onMissing(null));
+  return text === null ? null : (manifestSchema.safeParse(parseJson(text)).data ?? null);
+}
+
+/** The manifest is there as a whole or not at all. */
+export async function writeManifest(path: string, { tokens, ...manifest }: StateManifest): Promise<void> {
+  const text = JSON.stringify({ ...manifest, format: 1, tokens: encodeTokens(tokens) });
+  const draft = `${path}.draft`;
+  await writeFile(draft, text, { mode: 0o600, flush: true });
+  await rename(draft, path);
+}
+
+export function isOwnedBy(manifest: StateOwner, owner: StateOwner): boolean {
+  return (
+    manifest.fingerprint === owner.fingerprint &&
+    manifest.template === owner.template &&
+    manifest.engine === owner.engine &&
+    manifest.window === owner.window
+  );
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function encodeTokens(tokens: readonly Token[]): string {
+  return Buffer.from(Uint32Array.from(tokens).buffer).toString('base64');
+}
+
+function decodeTokens(text: string): Token[] {
+  const bytes = new Uint8Array(Buffer.from(text, 'base64'));
+  // @NOTE Token is a number that the engine's types brand
+  return Array.from(new Uint32Array(bytes.buffer)) as Token[];
+}

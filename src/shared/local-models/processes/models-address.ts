@@ -1,0 +1,21 @@
+import type { Settings } from '../../settings/schema.js';
+
+/** Where a process with local models answers. */
+export interface ModelsAddress {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** Null where none is asked for. */
+  readonly token: string | null;
+}
+
+/** All processes with local models, in the order of the settings. Each has the same files. */
+export type ModelsAddresses = readonly [ModelsAddress, ...ModelsAddress[]];
+
+export function modelsAddressesOf({ models }: Pick<Settings, 'models'>): ModelsAddresses {
+  const token = models.token === '' ? null : models.token;
+  const host = models.host.includes(':') ? `[${models.host}]` : models.host;
+  const own = `http://${host}:${String(models.port)}`;
+  const urls = new Set(models.urls.map((url) => url.replace(/\/$/, '')));
+  const [first = { url: own, token }, ...others] = [...urls].map((url) => ({ url, token }));
+  return [first, ...others];
+}

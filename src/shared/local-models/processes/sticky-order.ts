@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto';
+import type { ModelsAddress, ModelsAddresses } from './models-address.js';
+
+/**
+ * The processes in the order in which they are asked for something that only one of them holds: the same at every place and time,
+ * and another one for each name, so that all processes hold about as much (rendezvous hashing). When a process comes or goes,
+ * only the names change their first one that had it or get it.
+ *
+ * @param holder address of the process that holds it already; it is the first then
+ */
+export function stickyOrder(
+  addresses: ModelsAddresses,
+  name: string,
+  holder: string | null = null,
+): ModelsAddress[] {
+  const weights = new Map(addresses.map(({ url }) => [url, url === holder ? '~' : weigh(url, name)]));
+  const weightOf = ({ url }: ModelsAddress) => weights.get(url) ?? '';
+  return [...addresses].sort((one, other) => (weightOf(one) < weightOf(other) ? 1 : -1));
+}
+
+/** Hexadecimal digits, all of them below `~`. */
+function weigh(url: string, name: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([url, name]))
+    .digest('hex');
+}

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { share, whole } from '../setting-kinds.js';
+
+const hour = 3600;
+const gigabyte = 1024 ** 3;
+
+/** The user and group without any rights on Debian, Alpine, Fedora and related systems. */
+const nobody = 65_534;
+const ids = { min: 1, max: 4_294_967_294 };
+export const ingest = z.strictObject({
+  waitSeconds: whole(20, { min: 0, max: 120 }, 'How long an ingest waits for its document to be searchable.'),
+  maxFileBytes: whole(104_857_600, { min: 1, max: 16 * gigabyte }, 'Largest uploaded file, in bytes.'),
+  maxBatchDocuments: whole(1_000, { min: 1, max: 100_000 }, 'Maximum number of texts in a JSON batch.'),
+  maxBatchFiles: whole(100, { min: 1, max: 10_000 }, 'Maximum number of files in a form with many files.'),
+  maxChunks: whole(
+    20_000,
+    { min: 1, max: 1_000_000 },
+    'Maximum number of chunks of a document; a document with more fails as `too_large`.',
+  ),
+  parseSeconds: whole(120, { min: 1, max: hour }, 'Longest time for parsing and chunking a document.'),
+  parseMemoryMegabytes: whole(2048, { min: 1536, max: 1_048_576 }, 'Address space of a parser process.'),
+  parserProcesses: whole(
+    2,
+    { min: 1, max: 64 },
+    'Maximum number of parser processes of an ingestion worker.',
+  ),
+  parserIdleSeconds: whole(
+    60,
+    { min: 1, max: hour },
+    'A parser process without a document for so long ends; the next document starts one.',
+  ),
+  parserUid: whole(nobody, ids, 'User that parser processes run as where the worker is root; 65534: nobody.'),
+  parserGid: whole(nobody, ids, 'Group that parser processes run as where the worker is root.'),
+  maxWaiting: whole(
+    100_000,
+    { min: 1, max: 10_000_000 },
+    'Maximum number of documents of all callers that wait or are being ingested; more are answered 503.',
+  ),
+  maxWaitingPerCaller: whole(
+    20_000,
+    { min: 1, max: 10_000_000 },
+    'Maximum number of documents of a caller that wait or are being ingested; more are answered 429.',
+  ),
+  maxMemoryShare: share(
+    0.85,
+    'Share of the `maxmemory` of Redis above which requests that make it grow are answered 503, and waiting ones are put off.',
+    { min: 0.1, max: 0.95 },
+  ),
+});
+
+export const chunk = z.strictObject({
+  size: whole(512, { min: 16, max: 8192 }, 'Maximum number of tokens of a chunk.'),
+  overlap: whole(
+    64,
+    { min: 0, max: 8191 },
+    'Tokens of the chunk before that a chunk repeats; less than chunk.size.',
+  ),
+});

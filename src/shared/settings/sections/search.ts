@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { choice, shareOrAuto, whole } from '../setting-kinds.js';
+
+export const search = z.strictObject({
+  timeoutSeconds: whole(10, { min: 1, max: 300 }, 'Longest time for the index to answer.'),
+  ranking: choice(
+    ['auto', 'semantic', 'lexical', 'hybrid'],
+    'auto',
+    'What scores chunks unless a request says: vectors, words or both; `auto`: `lexical` with the builtin embedder, else `semantic`.',
+  ),
+  words: choice(
+    ['auto', 'postings', 'engine'],
+    'auto',
+    'What finds words beside the Query Engine: `postings` in each API process, or the full-text index of the `engine`; `auto`: `postings`, as always without it.',
+  ),
+  hybridWeight: shareOrAuto(
+    'Share of the vectors in a `hybrid` score; the rest is the share of the words; `auto`: the fewer different terms a query has, the more (half at ten).',
+  ),
+});
