@@ -1,4 +1,4 @@
-import { formatOf, type FileFormat } from './file-types.js';
+import { formatOf, type FileFormat } from './file-types/formats.js';
 
 /** Formats whose time depends on their length alone. Up to `QUICK_BYTES` they are read within a second. */
 const LINEAR: ReadonlySet<FileFormat> = new Set<FileFormat>(['text', 'markdown', 'html', 'csv', 'json']);

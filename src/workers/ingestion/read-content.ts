@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Content } from '../../shared/document.js';
-import { formatOf } from '../../shared/documents/file-types.js';
+import { formatOf } from '../../shared/documents/file-types/formats.js';
 import { IngestError } from '../../shared/errors.js';
 import type { ObjectStorage } from '../../shared/ports.js';
 import type { ChunkOptions } from '../chunking/chunk.js';
@@ -31,7 +31,7 @@ export function createReadContent({
     const path = join(parser.incoming, randomUUID());
     try {
       await pipeline(source, createWriteStream(path), { signal });
-      return (await parser.parse({ path, format, callerId, signal })).chunks;
+      return (await parser.parse({ path, format, filename: content.filename, callerId, signal })).chunks;
     } finally {
       await rm(path, { force: true });
     }

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { IngestError } from '../../shared/errors.js';
+import { DEFAULT_READ_OPTIONS } from '../../shared/extraction/read-options.js';
 import { chunkText, type Chunk } from '../chunking/chunk.js';
 import { cleanText } from './clean-text.js';
+import { createReceiptWriter } from './extraction/receipt-writer.js';
 import { loadParser } from './formats/parsers.js';
 import type { ParseTask } from './protocol.js';
 
@@ -18,11 +20,11 @@ const MAX_TEXT_PER_BYTE = 8;
 const TEXT_ALLOWANCE = 1024 * 1024;
 
 /** Parses a document and cuts it into chunks. @throws IngestError when it can never be parsed */
-export async function parseAndChunk({ format, source, chunk }: Omit<ParseTask, 'id'>): Promise<Chunk[]> {
+export async function parseAndChunk({ source, chunk, ...task }: Omit<ParseTask, 'id'>): Promise<Chunk[]> {
   const text =
     'text' in source
       ? cleanText(source.text)
-      : await parseFile(source.path, { format, limit: textLimit(chunk) });
+      : await parseFile(source.path, { ...task, limit: textLimit(chunk) });
   const chunks = chunkText(text, chunk);
   if (chunks.length === 0)
     throw 'text' in source ? emptyDocument() : new IngestError('no_text', 'The document holds no text.');
@@ -35,7 +37,12 @@ function textLimit({ size, maxChunks }: ParseTask['chunk']): number {
 
 async function parseFile(
   path: string,
-  { format, limit }: { format: ParseTask['format']; limit: number },
+  {
+    format,
+    filename = null,
+    options = DEFAULT_READ_OPTIONS,
+    limit,
+  }: Pick<ParseTask, 'format' | 'filename' | 'options'> & { limit: number },
 ): Promise<string> {
   const bytes = await readFile(path);
   if (bytes.length === 0 || (PLAIN.has(format) && isBlank(bytes))) throw emptyDocument();
@@ -43,11 +50,12 @@ async function parseFile(
   const parts: string[] = [];
   let length = 0;
   const proportion = MAX_TEXT_PER_BYTE * bytes.length + TEXT_ALLOWANCE;
-  for await (const part of parse(bytes)) {
-    length += part.length;
+  const receipt = createReceiptWriter();
+  for await (const { text } of parse(bytes, { filename, options, receipt })) {
+    length += text.length;
     if (length > Math.min(limit, proportion))
       throw new IngestError('too_large', 'The document holds too much text.');
-    parts.push(part);
+    parts.push(text);
   }
   return cleanText(parts.join(''));
 }

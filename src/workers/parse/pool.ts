@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FileFormat } from '../../shared/documents/file-types.js';
+import type { FileFormat } from '../../shared/documents/file-types/formats.js';
 import { isQuick } from '../../shared/documents/quick-content.js';
 import { createSharedController } from '../../shared/tools/shared-controller.js';
 import type { Chunk } from '../chunking/chunk.js';
@@ -35,6 +35,8 @@ export interface ParserPoolOptions {
 
 export interface ParseRequest {
   readonly format: FileFormat;
+  /** What the client calls the file. */
+  readonly filename?: string | null | undefined;
   /** The owner of the document. The caller for whom the fewest children work is served first. */
   readonly callerId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -61,13 +63,13 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
 
   return {
     incoming: options.workspace.incoming,
-    async parse({ format, callerId = '', signal, ...source }) {
+    async parse({ format, filename, callerId = '', signal, ...source }) {
       throwIfEnded(signal, ending.signal);
       const chunk = { ...options.chunk, maxChunks: options.maxChunks };
       const run = withSource(source, options.workspace.incoming, (given) =>
         runTask(
           { options, children, ending: ending.signal },
-          { format, source: given, chunk },
+          { format, filename, source: given, chunk },
           { callerId, signal },
         ),
       );

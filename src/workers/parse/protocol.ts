@@ -1,4 +1,5 @@
-import type { FileFormat } from '../../shared/documents/file-types.js';
+import type { FileFormat } from '../../shared/documents/file-types/formats.js';
+import type { ReadOptions } from '../../shared/extraction/read-options.js';
 import type { FailureCode } from '../../shared/errors.js';
 import type { Chunk, ChunkOptions } from '../chunking/chunk.js';
 
@@ -6,6 +7,9 @@ import type { Chunk, ChunkOptions } from '../chunking/chunk.js';
 export interface ParseTask {
   readonly id: number;
   readonly format: FileFormat;
+  /** What the client calls the file. */
+  readonly filename?: string | null | undefined;
+  readonly options?: ReadOptions | undefined;
   readonly source: { readonly path: string } | { readonly text: string };
   readonly chunk: ChunkOptions;
 }

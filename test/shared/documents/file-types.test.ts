@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { detectFileType, formatOf, KNOWN_CONTENT_TYPES } from '../../../src/shared/documents/file-types.js';
+import { adviceFor, detectFileType } from '../../../src/shared/documents/file-types/detect.js';
+import { formatOf, KNOWN_CONTENT_TYPES } from '../../../src/shared/documents/file-types/formats.js';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 const formatIn = (
@@ -9,13 +10,17 @@ const formatIn = (
 ) =>
   detectFileType(typeof content === 'string' ? bytes(content) : content, filename, declared)?.format ?? null;
 
+/** The header of a member of a zip. */
+const member = (name: string): string =>
+  `PK\x03\x04${'\0'.repeat(22)}${String.fromCharCode(name.length)}\0\0\0${name}`;
+
 const OLE = '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1';
 
 describe('the type of a file', () => {
   test('is told by its content before its name and before what the client says', () => {
     expect(formatIn('%PDF-1.7\n...', 'letter.txt', 'text/plain')).toBe('pdf');
     expect(formatIn('<!DOCTYPE html><p>x', 'page.txt', null)).toBe('html');
-    expect(formatIn('PK\x03\x04................word/document.xml', 'letter.zip')).toBe('docx');
+    expect(formatIn(member('word/document.xml'), 'letter.zip')).toBe('docx');
   });
 
   test('is told by its name where the content is any text, and by the client last', () => {
@@ -34,16 +39,34 @@ describe('the type of a file', () => {
   test('is unknown for binary content, whatever it is named', () => {
     const junk = Uint8Array.from({ length: 4_096 }, (_, index) => (index * 7919 + (index >> 3)) % 256);
     expect(formatIn(junk, 'notes.txt', 'text/plain')).toBeNull();
-    expect(formatIn('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0', 'picture.md')).toBeNull();
   });
 
-  test('is unknown for other zips, old office files, mail, RTF and XML', () => {
-    expect(formatIn('PK\x03\x04................xl/workbook.xml', 'table.xlsx')).toBeNull();
-    expect(formatIn('PK\x03\x04................readme.txt', 'files.zip')).toBeNull();
-    expect(formatIn(`${OLE}${'\0'.repeat(100)}`, 'old.doc')).toBeNull();
-    expect(formatIn('{\\rtf1 text}', 'letter.txt')).toBeNull();
-    expect(formatIn('Received: from a by b\r\n', 'mail.eml')).toBeNull();
-    expect(formatIn('<?xml version="1.0"?><a/>', 'data')).toBeNull();
+  test('is told by the members of a zip, and unknown for other ones', () => {
+    expect(formatIn(member('xl/workbook.xml'), 'letter.docx')).toBe('xlsx');
+    expect(formatIn(member('[Content_Types].xml') + member('ppt/presentation.xml'))).toBe('pptx');
+    expect(formatIn(member('mimetype') + 'application/epub+zip')).toBe('epub');
+    expect(formatIn(member('mimetype') + 'application/vnd.oasis.opendocument.spreadsheet')).toBe('ods');
+    expect(formatIn(member('readme.txt'), 'files.zip')).toBeNull();
+    expect(formatIn(member('META-INF/MANIFEST.MF'), 'program.docx')).toBeNull();
+  });
+
+  test('is told by the start of RTF, mail, mailboxes, XML, subtitles and pictures', () => {
+    expect(formatIn('{\\rtf1 text}', 'letter.txt')).toBe('rtf');
+    expect(formatIn('Received: from a by b\r\n', 'mail.txt')).toBe('eml');
+    expect(formatIn('From ann@example.com Thu Jan  1 10:00:00 2026\nSubject: x\n', 'mails')).toBe('mbox');
+    expect(formatIn('<?xml version="1.0"?><a/>', 'data')).toBe('xml');
+    expect(formatIn('WEBVTT\n\n00:01.000 --> 00:02.000\nHi', 'talk.txt')).toBe('vtt');
+    expect(formatIn('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0', 'picture.md')).toBe('png');
+    expect(formatIn('\xff\xd8\xff\xe0\0\x10JFIF\0', 'scan')).toBe('jpeg');
+    expect(formatIn('def run():\n    pass\n', 'tool.py', 'text/plain')).toBe('code');
+  });
+
+  test('is unknown for office files until 2003, with advice what to save them as', () => {
+    const old = bytes(`${OLE}${'\0'.repeat(100)}`);
+    expect(formatIn(old, 'old.doc')).toBeNull();
+    expect(adviceFor(old, 'old.doc')).toBe('save the file as docx');
+    expect(adviceFor(old, 'old.XLS')).toBe('save the file as xlsx');
+    expect(adviceFor(old, 'any.bin')).toBeNull();
   });
 
   test('is docx for an encrypted office file and for a broken one so named, which then fail with their reason', () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { strToU8, zipSync } from 'fflate';
-import type { FileFormat } from '../../../src/shared/documents/file-types.js';
+import type { FileFormat } from '../../../src/shared/documents/file-types/formats.js';
 import { IngestError } from '../../../src/shared/errors.js';
 import { chooseLaunch } from '../../../src/workers/parse/confinement/choose-launch.js';
 import {

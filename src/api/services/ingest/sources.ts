@@ -1,10 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import type { Content } from '../../../shared/document.js';
-import {
-  DETECTION_BYTES,
-  detectFileType,
-  KNOWN_CONTENT_TYPES,
-} from '../../../shared/documents/file-types.js';
+import { adviceFor, DETECTION_BYTES, detectFileType } from '../../../shared/documents/file-types/detect.js';
+import { KNOWN_CONTENT_TYPES } from '../../../shared/documents/file-types/formats.js';
 import { UnsupportedTypeError } from '../../../shared/errors.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import { MissingObjectError, type ObjectStorage } from '../../../shared/ports.js';
@@ -178,5 +175,7 @@ const beginning = (parts: readonly Uint8Array[]): Uint8Array =>
 function detect(file: IncomingFile, head: Uint8Array): string {
   const type = detectFileType(head, file.filename, file.declaredType);
   if (type) return type.contentType;
+  const advice = adviceFor(head, file.filename);
+  if (advice) throw new UnsupportedTypeError(`Unsupported file type; ${advice}`);
   throw new UnsupportedTypeError(`Unsupported file type; known are ${KNOWN_CONTENT_TYPES.join(', ')}`);
 }

@@ -1,6 +1,7 @@
 import { CsvError, parse } from 'csv-parse';
 import { z } from 'zod';
 import { at } from '../../../shared/at.js';
+import type { Block } from '../extraction/block.js';
 import { decodeText } from './decode-text.js';
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
@@ -9,7 +10,7 @@ const ROWS_AT_ONCE = 256;
 const entrySchema = z.object({ record: z.array(z.string()), info: z.object({ bytes: z.number() }) });
 
 /** Parses CSV. Each row becomes a line, with the column's name before each value if the first row contains names. */
-export async function* parseCsv(bytes: Uint8Array): AsyncIterable<string> {
+export async function* parseCsv(bytes: Uint8Array): AsyncIterable<Block> {
   const text = decodeText(bytes).replace(/^\ufeff/, '');
   const parser = parse({
     delimiter: likelyDelimiter(text),
@@ -33,13 +34,14 @@ export async function* parseCsv(bytes: Uint8Array): AsyncIterable<string> {
       const { record, info } = entrySchema.parse(entry);
       rows.add(record);
       bytesRead = info.bytes;
-      if (rows.lines.length >= ROWS_AT_ONCE) yield `${rows.lines.splice(0).join('\n')}\n`;
+      if (rows.lines.length >= ROWS_AT_ONCE) yield { text: `${rows.lines.splice(0).join('\n')}\n` };
     }
-    yield rows.lines.join('\n');
+    yield { text: rows.lines.join('\n') };
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     // A quote is never closed: everything after the last complete row is read as plain text.
-    yield `${rows.lines.join('\n')}\n${Buffer.from(text).subarray(bytesRead).toString('utf8')}`;
+    const rest = Buffer.from(text).subarray(bytesRead).toString('utf8');
+    yield { text: `${rows.lines.join('\n')}\n${rest}` };
   }
 }
 

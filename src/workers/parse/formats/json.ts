@@ -1,4 +1,5 @@
 import { at } from '../../../shared/at.js';
+import type { Block } from '../extraction/block.js';
 import { decodeText } from './decode-text.js';
 
 const TOKEN = /\s*(?:([{}[\],:])|("(?:[^"\\]|\\[^])*")|([^\s{}[\],:"]+))/y;
@@ -9,7 +10,7 @@ const LINES_AT_ONCE = 1024;
  * Parses JSON, including JSON Lines. Each value gets a line with its key, in the order of the file. It reads tokens rather
  * than a tree, so that depth costs nothing, numbers keep their form, and a broken file is read up to the error.
  */
-export function* parseJson(bytes: Uint8Array): Iterable<string> {
+export function* parseJson(bytes: Uint8Array): Iterable<Block> {
   const text = decodeText(bytes).replace(/^\ufeff/, '');
   const reader = createLines();
   TOKEN.lastIndex = 0;
@@ -17,12 +18,12 @@ export function* parseJson(bytes: Uint8Array): Iterable<string> {
     const [, punctuation, string] = match;
     if (punctuation !== undefined) reader.punctuation(punctuation);
     else reader.value(string === undefined ? at(match, 3) : unquote(string));
-    if (reader.lines.length >= LINES_AT_ONCE) yield `${reader.lines.splice(0).join('\n')}\n`;
+    if (reader.lines.length >= LINES_AT_ONCE) yield { text: `${reader.lines.splice(0).join('\n')}\n` };
     // The expression is shared, so another parser may have moved its position while this one was suspended.
     TOKEN.lastIndex = match.index + match[0].length;
   }
   reader.finish();
-  yield reader.lines.join('\n');
+  yield { text: reader.lines.join('\n') };
 }
 
 function unquote(string: string): string {

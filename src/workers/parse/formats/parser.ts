@@ -1,2 +1,14 @@
-/** Parses a file into text in reading order, in pieces such as pages, rows or parts. */
-export type Parser = (bytes: Uint8Array) => AsyncIterable<string> | Iterable<string>;
+import type { ReadOptions } from '../../../shared/extraction/read-options.js';
+import type { Block } from '../extraction/block.js';
+import type { ReceiptWriter } from '../extraction/receipt-writer.js';
+
+export interface ParseContext {
+  /** What the client calls the file; null for none. Nothing may be opened by it. */
+  readonly filename: string | null;
+  readonly options: ReadOptions;
+  /** Takes down what is read and what is not. */
+  readonly receipt: ReceiptWriter;
+}
+
+/** Parses a file into blocks of text in reading order. @throws IngestError when it can never be read */
+export type Parser = (bytes: Uint8Array, context: ParseContext) => AsyncIterable<Block> | Iterable<Block>;

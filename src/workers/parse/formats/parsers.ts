@@ -1,14 +1,40 @@
-import type { FileFormat } from '../../../shared/documents/file-types.js';
+import { IngestError } from '../../../shared/errors.js';
+import type { FileFormat } from '../../../shared/documents/file-types/formats.js';
 import type { Parser } from './parser.js';
 
+const parseText = async () => (await import('./text.js')).parseText;
+const notYet = (): Promise<Parser> =>
+  Promise.resolve(() => {
+    throw new IngestError('corrupt', 'This format is not read yet.');
+  });
+
 const loaders: Readonly<Record<FileFormat, () => Promise<Parser>>> = {
-  text: async () => (await import('./text.js')).parseText,
-  markdown: async () => (await import('./text.js')).parseText,
+  text: parseText,
+  markdown: parseText,
   html: async () => (await import('./html.js')).parseHtml,
   csv: async () => (await import('./csv.js')).parseCsv,
   json: async () => (await import('./json.js')).parseJson,
+  xml: notYet,
+  notebook: notYet,
+  srt: notYet,
+  vtt: notYet,
+  code: parseText,
+  rtf: notYet,
+  eml: notYet,
+  mbox: notYet,
+  msg: notYet,
   pdf: async () => (await import('./pdf.js')).parsePdf,
   docx: async () => (await import('./office/docx.js')).parseDocx,
+  pptx: notYet,
+  xlsx: notYet,
+  odt: notYet,
+  ods: notYet,
+  odp: notYet,
+  epub: notYet,
+  png: notYet,
+  jpeg: notYet,
+  tiff: notYet,
+  webp: notYet,
 };
 
 /** Returns the parser of a format, which is loaded on first use. */

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { PasswordException, PDFParse, VerbosityLevel } from 'pdf-parse';
 import { IngestError } from '../../../shared/errors.js';
+import type { Block } from '../extraction/block.js';
 import { isMisread, repairMisread } from './pdf-repair.js';
 
 const resources = dirname(
@@ -10,7 +11,7 @@ const resources = dirname(
 );
 
 /** Parses PDF page by page. A page that cannot be read is left out. */
-export async function* parsePdf(bytes: Uint8Array): AsyncIterable<string> {
+export async function* parsePdf(bytes: Uint8Array): AsyncIterable<Block> {
   const pdf = new PDFParse({
     data: bytes,
     verbosity: VerbosityLevel.ERRORS,
@@ -29,7 +30,7 @@ export async function* parsePdf(bytes: Uint8Array): AsyncIterable<string> {
     let failures = 0;
     for (let page = 1; page <= pages; page += 1) {
       try {
-        yield `${tidyPage(await pageText(pdf, page))}\n\n`;
+        yield { text: `${tidyPage(await pageText(pdf, page))}\n\n`, place: { page } };
       } catch (error) {
         firstFailure ??= error;
         failures += 1;

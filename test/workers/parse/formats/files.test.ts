@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { DETECTION_BYTES, detectFileType } from '../../../../src/shared/documents/file-types.js';
+import { DETECTION_BYTES, detectFileType } from '../../../../src/shared/documents/file-types/detect.js';
 import { IngestError } from '../../../../src/shared/errors.js';
 import { folded, sampleFiles } from '../../../support/sample-files.js';
 import { useParsers } from '../../../support/use-parsers.js';

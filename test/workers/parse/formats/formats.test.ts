@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { strToU8, unzipSync, zipSync } from 'fflate';
-import type { FileFormat } from '../../../../src/shared/documents/file-types.js';
+import type { FileFormat } from '../../../../src/shared/documents/file-types/formats.js';
 import { useParsers } from '../../../support/use-parsers.js';
 
 const pool = useParsers({ size: 1, timeoutMilliseconds: 30_000, maxChunks: 1_000 });

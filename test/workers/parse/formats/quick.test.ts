@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { FileFormat } from '../../../../src/shared/documents/file-types.js';
+import type { FileFormat } from '../../../../src/shared/documents/file-types/formats.js';
 import { parseAndChunk } from '../../../../src/workers/parse/parse-and-chunk.js';
 import { leastOfThree } from '../../../support/least-of-three.js';
 import { processorTimeOf } from '../../../support/processor-time.js';

@@ -1,6 +1,7 @@
 import { zipSync } from 'fflate';
 import mammoth from 'mammoth';
 import { IngestError } from '../../../../shared/errors.js';
+import type { Block } from '../../extraction/block.js';
 import { decodeText } from '../decode-text.js';
 import { readPackage } from './docx-package.js';
 import { readParagraphs } from './docx-xml.js';
@@ -14,7 +15,7 @@ const SIDE_PARTS =
 const noImages = mammoth.images.imgElement(() => Promise.resolve({ src: '' }));
 
 /** Parses Word (docx): mammoth reads body, tables, lists and notes; text boxes, headers, footers and charts are added. */
-export async function* parseDocx(bytes: Uint8Array): AsyncIterable<string> {
+export async function* parseDocx(bytes: Uint8Array): AsyncIterable<Block> {
   const parts = readPackage(bytes);
   const bodyName = bodyPart(parts);
   const body = parts[bodyName];
@@ -22,7 +23,7 @@ export async function* parseDocx(bytes: Uint8Array): AsyncIterable<string> {
   const bodyParagraphs = readParagraphs(decodeText(body));
   const main = body.length <= MAMMOTH_LIMIT ? await readWithMammoth(parts) : undefined;
   const text = main ?? bodyParagraphs.join('\n\n');
-  yield text;
+  yield { text };
   const seen = new Set(text.split(/\n| \| /).map(folded));
   const sides = Object.keys(parts)
     .filter((name) => SIDE_PARTS.test(name))
@@ -35,7 +36,7 @@ export async function* parseDocx(bytes: Uint8Array): AsyncIterable<string> {
     const lines = paragraph.split('\n').map(folded);
     if (lines.every((line) => line === '' || seen.has(line))) continue;
     for (const line of lines) seen.add(line);
-    yield `\n\n${paragraph}`;
+    yield { text: `\n\n${paragraph}` };
   }
 }
 

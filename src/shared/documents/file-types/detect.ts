@@ -1,0 +1,48 @@
+import { detectBinary, isBinary } from './binary.js';
+import { contentTypeOf, formatByExtension, formatOf, type FileFormat } from './formats.js';
+import { detectText } from './text.js';
+
+export interface FileType {
+  readonly format: FileFormat;
+  readonly contentType: string;
+}
+
+/** How many bytes of a file's beginning `detectFileType` reads. A shorter file is passed whole. */
+export const DETECTION_BYTES = 65_536;
+
+/**
+ * Detects the type of a file by its first `DETECTION_BYTES` bytes, else by its extension, else by what the client said. Null
+ * when Quire does not read it. A broken or encrypted file is of the format that its name says where its content does not
+ * tell, since that parser says what is wrong with it.
+ */
+export function detectFileType(
+  head: Uint8Array,
+  filename: string | null,
+  declared: string | null,
+): FileType | null {
+  const extension = extensionOf(filename);
+  const declaredType = declared?.split(';')[0]?.trim().toLowerCase() ?? '';
+  const named = formatByExtension(extension) ?? formatOf(declaredType);
+  const format = detectBinary(head, named) ?? detectText(head, { extension, named });
+  return format === null ? null : { format, contentType: contentTypeOf(format) };
+}
+
+/** What to do about a file that `detectFileType` does not know; null when there is nothing to say. */
+export function adviceFor(head: Uint8Array, filename: string | null): string | null {
+  const modern = MODERN.get(extensionOf(filename));
+  if (modern === undefined || !isBinary(head)) return null;
+  return `save the file as ${modern}`;
+}
+
+/** The formats of Microsoft Office until 2003, and those that have taken their place. */
+const MODERN: ReadonlyMap<string, string> = new Map([
+  ['doc', 'docx'],
+  ['dot', 'docx'],
+  ['xls', 'xlsx'],
+  ['xlt', 'xlsx'],
+  ['ppt', 'pptx'],
+  ['pps', 'pptx'],
+]);
+
+const extensionOf = (filename: string | null): string =>
+  /\.([A-Za-z0-9]+)$/.exec(filename ?? '')?.[1]?.toLowerCase() ?? '';

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+
+const spanSchema = z.object({ first: z.int().min(1), last: z.int().min(1) });
+
+/** A rectangle on a page, in points (1/72 inch) from the top left corner of the page as it is shown. */
+const boxSchema = z.object({
+  page: z.int().min(1),
+  x: z.number(),
+  y: z.number(),
+  width: z.number(),
+  height: z.number(),
+});
+
+/** Where in its file a passage stands, as far as the format tells. All numbers begin at 1, and spans include both ends. */
+export const locationSchema = z.object({
+  pages: spanSchema.optional(),
+  boxes: z.array(boxSchema).optional(),
+  slides: spanSchema.optional(),
+  /** The name of the sheet of a workbook. */
+  sheet: z.string().optional(),
+  /** Rows of the sheet, or of the table when the file is one. */
+  rows: spanSchema.optional(),
+  /** The name of the chapter of a book. */
+  chapter: z.string().optional(),
+  /** The number of the message in a mailbox. */
+  message: z.int().min(1).optional(),
+  /** The numbers of the lines of a text file. */
+  lines: spanSchema.optional(),
+});
+
+export type Span = z.infer<typeof spanSchema>;
+export type Box = z.infer<typeof boxSchema>;
+export type Location = z.infer<typeof locationSchema>;
