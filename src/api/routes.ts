@@ -21,6 +21,7 @@ import { createCacheSelection } from './services/caches/cache-selection.js';
 import { createCacheService } from './services/caches/caches.js';
 import { createCommitChange } from './services/documents/commit-change.js';
 import { createDocumentChanges } from './services/documents/document-changes.js';
+import { createReadExtraction } from './services/documents/read-extraction.js';
 import { createReadDocuments } from './services/documents/read-documents.js';
 import { createDownloadLinks, createDownloads, type DownloadLinks } from './services/documents/downloads.js';
 import { createSourceTexts } from './services/documents/source-text.js';
@@ -130,6 +131,7 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
     ...batchRoutes(context, { ...storing, beginAgain, admit, admitSome, waiter, logger }),
     ...createDocumentRoutes({
       documents: createReadDocuments({ records, chunks, index, memory: context.answerMemory }),
+      readExtraction: createReadExtraction({ records, chunks }),
       changes,
       bucket,
     }),

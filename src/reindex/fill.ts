@@ -1,4 +1,5 @@
 import { at } from '../shared/at.js';
+import { searchedText, titleOf } from '../shared/chunks/searched-text.js';
 import { BATCH_SIZE, batchCount, batchNumbers } from '../shared/batches.js';
 import type { Chunks } from '../shared/chunks/chunks.js';
 import type { Records } from '../shared/documents/records.js';
@@ -56,7 +57,8 @@ async function fillDocument(parts: FillParts, id: string, signal: AbortSignal): 
     const there = await parts.coming.readVectors(numbers.map((number) => ({ generation, number })));
     const missing = numbers.filter((_, i) => !there[i]);
     if (missing.length === 0) continue;
-    const rows = await makeVectors(parts, generation, missing, signal);
+    const title = titleOf(record?.published ?? null);
+    const rows = await makeVectors(parts, { generation, title, numbers: missing }, signal);
     for (const { vector } of rows) parts.checkDimensions(vector.length);
     // False for a generation that was discarded in the meantime. Its successor comes later as another change.
     if (await parts.coming.writeVectors(generation, rows)) filled += rows.length;
@@ -66,8 +68,7 @@ async function fillDocument(parts: FillParts, id: string, signal: AbortSignal): 
 
 async function makeVectors(
   { serving, embedding, source }: FillParts,
-  generation: string,
-  numbers: readonly number[],
+  { generation, title, numbers }: { generation: string; title: string | null; numbers: readonly number[] },
   signal: AbortSignal,
 ): Promise<{ number: number; vector: Float32Array }[]> {
   if (source === 'converted') {
@@ -78,7 +79,7 @@ async function makeVectors(
   const wanted = texts.filter(({ number }) => numbers.includes(number));
   if (wanted.length === 0) return [];
   const { vectors } = await embedding.embedDocuments(
-    wanted.map(({ text, tokenCount }) => ({ text, tokens: tokenCount })),
+    wanted.map((chunk) => searchedText(chunk, title)),
     { signal },
   );
   return pairs(

@@ -1,6 +1,7 @@
 import { hash, randomInt } from 'node:crypto';
 import { z } from 'zod';
 import { FAILURE_CODES } from './errors.js';
+import { PART_UNITS } from './extraction/receipt.js';
 import { isPlainObject } from './is-plain-object.js';
 
 export const DOCUMENT_STATUSES = ['queued', 'processing', 'completed', 'failed', 'cancelled'] as const;
@@ -12,6 +13,18 @@ export const metadataSchema = z.custom<Metadata>(isPlainObject);
 
 const failureSchema = z.object({ code: z.enum(FAILURE_CODES), message: z.string(), stage: z.string() });
 export type Failure = z.infer<typeof failureSchema>;
+
+/** The short form of the receipt of a file; see `Receipt`. */
+const extractionSchema = z.object({
+  parser: z.string(),
+  title: z.string().nullable(),
+  language: z.string().nullable(),
+  unit: z.enum(PART_UNITS),
+  parts: z.number().int(),
+  partsRead: z.number().int(),
+  ocrPages: z.number().int(),
+});
+export type Extraction = z.infer<typeof extractionSchema>;
 
 /** The source bytes of one version, and what was made of them. */
 const contentSchema = z.object({
@@ -28,6 +41,10 @@ const contentSchema = z.object({
   generation: z.string().nullable(),
   chunkCount: z.number().int(),
   tokenCount: z.number().int(),
+  /** How much of it was not read, once it was read; 0 for texts. Contents of earlier versions lack the field. */
+  gaps: z.number().int().optional(),
+  /** How it was read; absent for texts, and until then. */
+  extraction: extractionSchema.optional(),
 });
 export type Content = z.infer<typeof contentSchema>;
 

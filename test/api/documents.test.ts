@@ -160,7 +160,13 @@ describe('GET /documents/{document_id}/chunks', () => {
     const user = createUser(api, 'reader');
     const texts = Array.from({ length: 120 }, (_, i) => `text ${String(i)}`);
     const id = await user.ingestCompleted(texts);
-    const expected = texts.map((content, chunk_number) => ({ chunk_number, content, token_count: 3 }));
+    const expected = texts.map((content, chunk_number) => ({
+      chunk_number,
+      content,
+      token_count: 3,
+      location: null,
+      section: [],
+    }));
     expect((await user.get(`/documents/${id}/chunks`)).body).toEqual(expected.slice(0, 100));
     expect((await user.get(`/documents/${id}/chunks?skip=118&limit=10`)).body).toEqual(expected.slice(118));
     expect((await user.get(`/documents/${id}/chunks?skip=120`)).body).toEqual([]);

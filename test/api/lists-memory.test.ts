@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { NOWHERE } from '../../src/shared/chunks/whereabouts.js';
 import { createReadDocuments } from '../../src/api/services/documents/read-documents.js';
 import { createRetrieval } from '../../src/api/services/retrieval/retrieval.js';
 import { createAnswerMemory } from '../../src/api/services/answer-memory/answer-memory.js';
@@ -106,7 +107,7 @@ test('searches whose hits turn out large are searched again when there is room',
       searches += 1;
       const hits = [];
       for (let number = 0; number < k; number += 1) {
-        hits.push({ record, number, content: 'x'.repeat(40_000), score: 1 });
+        hits.push({ record, number, content: 'x'.repeat(40_000), score: 1, ...NOWHERE });
         if (number % 10 === 9) {
           await Promise.resolve();
           onHits?.(hits);

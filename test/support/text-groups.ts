@@ -70,8 +70,10 @@ export function textGroups({ redis, jobs }: { readonly redis: Redis; readonly jo
         embeddedAtOnce: 8,
         turns,
         requireMemory: () => Promise.resolve(),
-        chunkText: (text) =>
-          parseAndChunk({ format: 'text', source: { text }, chunk: { size: 512, overlap: 64 } }),
+        chunkText: async (text) => {
+          const chunk = { size: 512, overlap: 64 };
+          return (await parseAndChunk({ format: 'text', source: { text }, chunk })).chunks;
+        },
         embedPieces: async (pieces, aborting) => {
           await meanwhile(pieces[0]?.text ?? '');
           return embedPieces(parts, pieces, aborting);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { unpackReceipt } from '../../src/shared/extraction/stored-receipt.js';
 import { createBuiltinEmbedder } from '../../src/shared/adapters/builtin/embedder.js';
 import { createChunks } from '../../src/shared/chunks/chunks.js';
 import { FIRST_VECTORS } from '../../src/shared/data-set/stored-vectors.js';
@@ -75,7 +76,7 @@ function openWorker(seen: Redis, texts: Texts, isShort: boolean) {
     chunks,
     failDocument,
     jobs: kept,
-    readContent: readText,
+    readContent: () => Promise.resolve({ chunks: texts, receipt: unpackReceipt('{}') }),
     reserveMemory: () => Promise.resolve(),
     ingestShort: isShort
       ? createIngestShort({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DOCUMENT_STATUSES, isFinal, shownContent, type DocumentRecord } from '../../shared/document.js';
+import { extractionSummary, viewSummary } from './extraction-view.js';
 import { FAILURE_CODES } from '../../shared/errors.js';
 
 const timestamp = z.iso.datetime();
@@ -35,6 +36,14 @@ export const documentView = z
       token_count: z.int().min(0).describe('The tokens of all chunks.'),
       content_sha256: z.string().describe('The digest of the source.'),
       size_bytes: z.int().min(0).describe('The size of the source.'),
+      gaps: z
+        .int()
+        .min(0)
+        .nullable()
+        .describe('How much of the file was not read, as its extraction says; null until it was read.'),
+      extraction: extractionSummary
+        .nullable()
+        .describe('How the file was read; null for a text, and until then.'),
     }),
     access_control: z.object({
       readers: z.array(z.string()).describe('Who may read the document.'),
@@ -71,6 +80,8 @@ export function viewDocument(record: DocumentRecord, bucket: string): DocumentVi
       token_count: content.tokenCount,
       content_sha256: content.sha256,
       size_bytes: content.sizeBytes,
+      gaps: content.gaps ?? null,
+      extraction: content.extraction ? viewSummary(content.extraction) : null,
     },
     access_control: { readers: record.readers, writers: record.writers, admins: record.admins },
     chunk_ids: Array.from({ length: content.chunkCount }, (_, number) => `${record.id}-${String(number)}`),

@@ -9,6 +9,7 @@ import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { documentNotFound } from '../services/documents/document-access.js';
 import type { DocumentChanges } from '../services/documents/document-changes.js';
+import type { ReadExtraction } from '../services/documents/read-extraction.js';
 import type { Documents } from '../services/documents/read-documents.js';
 import { displayFilename } from '../services/ingest/filenames.js';
 import { preferenceApplied, replyDocument } from './document-replies.js';
@@ -18,6 +19,7 @@ import {
   deleteDocumentExamples,
   documentChunksExamples,
   documentStatusExamples,
+  extractionExamples,
   getDocumentExamples,
   listDocumentsExamples,
   patchDocumentExamples,
@@ -25,6 +27,7 @@ import {
 } from './examples/documents.js';
 import { MAX_FILENAME_CHARACTERS } from '../services/ingest/filenames.js';
 import { contextOf } from './context-of.js';
+import { extractionView, viewExtraction, whereaboutsFields } from './extraction-view.js';
 import { compact, LIMITS } from './ingest/upload-fields.js';
 
 export const documentPath = z.object({
@@ -53,11 +56,17 @@ const patchBody = z
 const PATCH_BODY_BYTES = LIMITS.metadata + LIMITS.access_control + 64 * 1024;
 
 const chunkView = z
-  .object({ chunk_number: z.int().min(0), content: z.string(), token_count: z.int().min(0) })
+  .object({
+    chunk_number: z.int().min(0),
+    content: z.string(),
+    token_count: z.int().min(0),
+    ...whereaboutsFields,
+  })
   .meta({ id: 'Chunk', description: 'A passage of a document, as searches return it.' });
 
 export interface DocumentRouteDependencies {
   readonly documents: Documents;
+  readonly readExtraction: ReadExtraction;
   readonly changes: DocumentChanges;
   /** The name of the bucket in the object storage. */
   readonly bucket: string;
@@ -69,6 +78,7 @@ export function createDocumentRoutes(dependencies: DocumentRouteDependencies): R
     getRoute(dependencies),
     statusRoute(dependencies),
     chunksRoute(dependencies),
+    extractionRoute(dependencies),
     patchRoute(dependencies),
     deleteRoute(dependencies),
     retryRoute(dependencies),
@@ -140,11 +150,36 @@ const chunksRoute = ({ documents }: DocumentRouteDependencies) =>
     },
   });
 
-const viewChunk = ({ number, text, tokenCount }: StoredChunk): z.infer<typeof chunkView> => ({
+const viewChunk = ({
+  number,
+  text,
+  tokenCount,
+  location,
+  section,
+}: StoredChunk): z.infer<typeof chunkView> => ({
   chunk_number: number,
   content: text,
   token_count: tokenCount,
+  location,
+  section: [...section],
 });
+
+const extractionRoute = ({ readExtraction }: DocumentRouteDependencies) =>
+  defineRoute({
+    ...reading,
+    path: '/documents/{document_id}/extraction',
+    summary: 'Get what was read of a document, and what was not',
+    description:
+      'The receipt of the published version: the reader, the parts read of all, pages read by text recognition, and ' +
+      'everything that was left out, with the reason. Answers 409 while nothing is published.',
+    request: { path: documentPath },
+    responses: { 200: extractionView, 404: errorBody, 409: errorBody },
+    examples: extractionExamples,
+    handle: async ({ caller, path }, reply) => {
+      const extraction = await readExtraction({ documentId: path.document_id, callerId: caller.id });
+      return reply.json(200, viewExtraction(extraction));
+    },
+  });
 
 const patchRoute = ({ changes, bucket }: DocumentRouteDependencies) =>
   defineRoute({

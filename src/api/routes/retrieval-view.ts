@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { whereaboutsFields } from './extraction-view.js';
 import type { Streamed } from '../http/response/reply.js';
 import type { FoundChunk } from '../services/retrieval/found-chunks.js';
 import type { RerankReport } from '../../shared/search/reranking/reranked-search.js';
@@ -13,6 +14,7 @@ export const chunkResult = z
     score: z.number().min(0).max(1).describe('How well it fits the query.'),
     document_id: z.string(),
     chunk_number: z.int().min(0).describe('The place of the chunk in its document, from 0.'),
+    ...whereaboutsFields,
     metadata,
     content_type: z.string(),
     filename: z.string().nullable().describe('The name of the file; null for a text.'),
@@ -29,6 +31,8 @@ export function viewChunk(chunk: FoundChunk): z.infer<typeof chunkResult> {
     score: chunk.score,
     document_id: chunk.documentId,
     chunk_number: chunk.chunkNumber,
+    location: chunk.location,
+    section: [...chunk.section],
     metadata: chunk.metadata,
     content_type: chunk.contentType,
     filename: chunk.filename,
@@ -95,7 +99,9 @@ const outcome = {
   usage: usageCounts,
   finish_reason: z.enum(['stop', 'length']),
   sources: z
-    .array(z.object({ document_id: z.string(), chunk_number: z.int(), score: z.number() }))
+    .array(
+      z.object({ document_id: z.string(), chunk_number: z.int(), score: z.number(), ...whereaboutsFields }),
+    )
     .describe('The chunks that the answer was made from, best first.'),
 };
 
@@ -129,8 +135,10 @@ export function viewEvent(event: QueryEvent): z.infer<typeof completionEvent> {
 }
 
 const viewSources = ({ sources }: QueryEnd) =>
-  sources.map(({ documentId, chunkNumber, score }) => ({
+  sources.map(({ documentId, chunkNumber, score, location, section }) => ({
     document_id: documentId,
     chunk_number: chunkNumber,
     score,
+    location,
+    section: [...section],
   }));

@@ -1,15 +1,18 @@
 import { FIRST_VECTORS, type VectorSet } from '../data-set/stored-vectors.js';
+import type { Receipt } from '../extraction/receipt.js';
 import type { Redis } from '../redis/client.js';
 import type { ChunkAddress, ChunkVector, StoredChunk, TextBatch } from './fields.js';
 import {
   binaryClient,
   readGeneration,
   readHashes,
+  readReceipt,
   readTerms,
   readTexts,
   readVectors,
   type ChunkTerms,
   type GenerationCounts,
+  type GenerationEnd,
 } from './read-chunks.js';
 import { forgetGeneration, noteCleaned, readCleaning, unlinkChunks, type Cleaning } from './cleaning.js';
 import {
@@ -31,7 +34,9 @@ export interface Chunks {
   /** How many chunks in a row, from 0 on, have these tags. */
   readonly taggedUpTo: (generation: string, tags: string) => Promise<number>;
   /** Sets the counts of a generation once all its texts are written. */
-  readonly close: (generation: string, counts: GenerationCounts) => Promise<boolean>;
+  readonly close: (generation: string, end: GenerationEnd) => Promise<boolean>;
+  /** What was read of the source; null for a generation that does not note it, such as that of a short text. */
+  readonly receipt: (generation: string) => Promise<Receipt | null>;
 
   /** Writes the vectors and terms of a batch. The step that writes the last of them also begins to count the terms. */
   readonly writeEmbedded: (generation: string, batch: EmbeddedBatch) => Promise<boolean>;
@@ -76,7 +81,8 @@ export function createChunks(redis: Redis, vectors: VectorSet = FIRST_VECTORS): 
     writeTexts: (batch, revision) => writeTexts(redis, batch, revision),
     writeTags: (generation, batch) => writeTags(redis, generation, batch),
     taggedUpTo: (generation, tags) => taggedUpTo(redis, generation, tags),
-    close: (generation, counts) => closeTexts(redis, generation, counts),
+    close: (generation, end) => closeTexts(redis, generation, end),
+    receipt: (generation) => readReceipt(redis, generation),
 
     writeEmbedded: (generation, batch) => writeEmbedded(store, generation, batch),
     writeVectors: (generation, chunks) => writeVectors(store, generation, chunks),

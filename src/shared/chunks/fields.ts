@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
 import { encodeVector, FIRST_VECTORS, type VectorSet } from '../data-set/stored-vectors.js';
 import { termTokens } from '../text/term-tokens.js';
+import { packWhereabouts, unpackWhereabouts, type Whereabouts } from './whereabouts.js';
 
-export interface ChunkText {
+export interface ChunkText extends Partial<Whereabouts> {
   readonly text: string;
   readonly tokenCount: number;
-  /** How many UTF-16 units at the start of `text` repeat the end of the chunk before. */
+  /** How many UTF-16 units at the start of `text` are repeated from before: the end of the last chunk, or names of columns. */
   readonly overlap: number;
 }
 
@@ -21,7 +22,7 @@ export interface ChunkAddress {
   readonly number: number;
 }
 
-export interface StoredChunk extends ChunkText {
+export interface StoredChunk extends Omit<ChunkText, keyof Whereabouts>, Whereabouts {
   readonly number: number;
   /** A chunk of an earlier generation with the same text, whose vector can be reused. */
   readonly like: ChunkAddress | null;
@@ -44,7 +45,9 @@ export function textFields(
   chunk: TextBatch['chunks'][number] & { readonly number: number },
 ): string[] {
   const { number, text, tokenCount, overlap, hash, like } = chunk;
+  const whereabouts = packWhereabouts(chunk);
   return [
+    ...(whereabouts === null ? [] : ['where', whereabouts]),
     'document',
     documentId,
     'generation',
@@ -102,15 +105,22 @@ function termFields(terms: Uint8Array): (string | Buffer)[] {
   return ['terms', Buffer.from(terms), 'words', termTokens(terms)];
 }
 
-export const STORED_FIELDS = ['content', 'tokens', 'overlap', 'like'];
+export const STORED_FIELDS = ['content', 'tokens', 'overlap', 'like', 'where'];
 
 /** Makes a chunk of the values of `STORED_FIELDS`; null when there is no such chunk. */
 export function storedChunk(
   number: number,
-  [text, tokens, overlap, like]: readonly (string | null)[],
+  [text, tokens, overlap, like, where]: readonly (string | null)[],
 ): StoredChunk | null {
   if (text == null) return null;
-  return { number, text, tokenCount: Number(tokens), overlap: Number(overlap), like: address(like) };
+  return {
+    number,
+    text,
+    tokenCount: Number(tokens),
+    overlap: Number(overlap),
+    like: address(like),
+    ...unpackWhereabouts(where),
+  };
 }
 
 /** An empty field, like a missing one, names no chunk. */

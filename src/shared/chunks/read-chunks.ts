@@ -1,6 +1,8 @@
 import { RESP_TYPES } from 'redis';
 import { decodeVector, type VectorSet } from '../data-set/stored-vectors.js';
 import type { Redis } from '../redis/client.js';
+import { unpackReceipt } from '../extraction/stored-receipt.js';
+import type { Receipt } from '../extraction/receipt.js';
 import { keys } from '../redis/keys.js';
 import { storedChunk, STORED_FIELDS, type ChunkAddress, type StoredChunk } from './fields.js';
 
@@ -16,6 +18,12 @@ export interface GenerationCounts {
   readonly tokens: number;
 }
 
+/** What a generation notes when all its texts are written. */
+export interface GenerationEnd extends GenerationCounts {
+  /** What was read of the source. */
+  readonly receipt?: Receipt;
+}
+
 export interface ChunkTerms {
   readonly number: number;
   readonly terms: Uint8Array;
@@ -25,6 +33,12 @@ export async function readGeneration(redis: Redis, generation: string): Promise<
   const names = ['document', 'chunks', 'tokens'];
   const [document, chunks, tokens] = await redis.hmGet(keys.generation(generation), names);
   return document == null ? null : { chunks: Number(chunks), tokens: Number(tokens) };
+}
+
+/** Null for a generation that has none. */
+export async function readReceipt(redis: Redis, generation: string): Promise<Receipt | null> {
+  const packed = await redis.hGet(keys.generation(generation), 'receipt');
+  return packed === null ? null : unpackReceipt(packed);
 }
 
 export async function readTexts(

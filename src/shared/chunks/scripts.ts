@@ -65,11 +65,12 @@ for i = 3, #KEYS do redis.call('HSET', KEYS[i], 'tags', ARGV[2]) end
 noteTags(KEYS[1], ARGV[3], from, #KEYS - 2)
 return 1`);
 
+/** Writes fields of a generation, the number of its chunks first. */
 export const closeScript = defineScript<number>(`${GUARD}
-if tonumber(redis.call('HGET', KEYS[1], 'written') or '0') < tonumber(ARGV[1]) then
+if tonumber(redis.call('HGET', KEYS[1], 'written') or '0') < tonumber(ARGV[2]) then
   return redis.error_reply('ERR texts are missing')
 end
-redis.call('HSET', KEYS[1], 'chunks', ARGV[1], 'tokens', ARGV[2])
+redis.call('HSET', KEYS[1], unpack(ARGV))
 return 1`);
 
 /** Starts to count the batch. The number of arguments of the count comes before them, and both before the chunks. */

@@ -1,9 +1,10 @@
 import { at } from '../at.js';
 import { inGroups } from '../batches.js';
 import type { Redis } from '../redis/client.js';
+import { packReceipt } from '../extraction/stored-receipt.js';
 import { keys } from '../redis/keys.js';
 import { tagsName, textFields, withLengths, type TextBatch } from './fields.js';
-import type { GenerationCounts } from './read-chunks.js';
+import type { GenerationEnd } from './read-chunks.js';
 import { closeScript, writeTagsScript, writeTextsScript } from './scripts.js';
 
 /**
@@ -73,11 +74,17 @@ export async function taggedUpTo(redis: Redis, generation: string, tags: string)
 export async function closeTexts(
   redis: Redis,
   generation: string,
-  counts: GenerationCounts,
+  { chunks, tokens, receipt }: GenerationEnd,
 ): Promise<boolean> {
   const done = await closeScript.run(redis, {
     keys: [keys.generation(generation)],
-    arguments: [String(counts.chunks), String(counts.tokens)],
+    arguments: [
+      'chunks',
+      String(chunks),
+      'tokens',
+      String(tokens),
+      ...(receipt ? ['receipt', packReceipt(receipt)] : []),
+    ],
   });
   return done === 1;
 }

@@ -5,6 +5,7 @@ import {
   laterRevision,
   type Content,
   type DocumentRecord,
+  type Extraction,
   type Failure,
   type IngestOperation,
 } from '../document.js';
@@ -44,6 +45,15 @@ export function startAttempt(record: DocumentRecord, fence: Fence): Change | nul
 }
 
 /** Changes nothing once the attempt is whole: a job that ends late would set back its stage. */
+/** Notes how the file of an attempt was read, before its chunks are written with the tags that say so. */
+export function noteExtraction(
+  record: DocumentRecord,
+  { gaps, extraction, ...fence }: Fence & { gaps: number; extraction: Extraction },
+): Change | null {
+  if (!isCurrent(record, fence) || !record.pending) return null;
+  return { record: { ...record, pending: { ...record.pending, gaps, extraction } } };
+}
+
 export function reportProgress(
   record: DocumentRecord,
   { stage, progress, ...fence }: Fence & { stage: string; progress: number },

@@ -13,6 +13,7 @@ const DOCUMENT_FIELDS: ReadonlyMap<string, PathReader> = new Map<string, PathRea
   ['filename', (document) => shownContent(document).filename],
   ['content_type', (document) => shownContent(document).contentType],
   ['created_at', (document) => document.createdAt],
+  ['system_metadata.gaps', (document) => shownContent(document).gaps],
 ]);
 export const documentFieldNames: readonly string[] = [...DOCUMENT_FIELDS.keys()];
 

@@ -26,6 +26,11 @@ const definitions = {
     help: 'Source bytes of the document versions published.',
     labels: [],
   },
+  quire_extraction_gaps_total: {
+    type: 'counter',
+    help: 'Parts of files that were not read, by reason.',
+    labels: ['reason'],
+  },
   quire_embedded_chunks_total: {
     type: 'counter',
     help: 'Chunks that the embedder made vectors of.',

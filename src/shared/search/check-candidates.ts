@@ -57,7 +57,9 @@ export function createCheckCandidates(
       const content = at(contents, i);
       if (!record) return { servedBy: null };
       const servedBy = record.published?.generation ?? null;
-      return content !== null && servedBy === generation ? { record, number, content, score } : { servedBy };
+      if (content === null || servedBy !== generation) return { servedBy };
+      const { text, location, section } = content;
+      return { record, number, content: text, location, section, score };
     });
   };
 }

@@ -1,3 +1,4 @@
+import type { Whereabouts } from '../chunks/whereabouts.js';
 import type { AccessLists } from '../access/access.js';
 import type { MatchableDocument } from '../document.js';
 
@@ -5,7 +6,7 @@ import type { MatchableDocument } from '../document.js';
 export type FoundRecord = Omit<MatchableDocument, keyof AccessLists>;
 
 /** A chunk that the caller may read, by the record as it was when the answer was built. */
-export interface Hit {
+export interface Hit extends Whereabouts {
   readonly record: FoundRecord;
   readonly number: number;
   readonly content: string;

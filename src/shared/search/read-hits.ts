@@ -1,5 +1,6 @@
 import { at } from '../at.js';
 import type { ChunkAddress } from '../chunks/fields.js';
+import { unpackWhereabouts, type Whereabouts } from '../chunks/whereabouts.js';
 import type { MatchableDocument } from '../document.js';
 import {
   absentIfMalformed,
@@ -29,9 +30,14 @@ import {
   type Row,
 } from './recent-records.js';
 
+/** The text of a chunk, and where it stands. */
+export interface FoundContent extends Whereabouts {
+  readonly text: string;
+}
+
 /** What hits are made of; an entry is null where the chunk or record does not exist. */
 export interface FoundHits<Kept> {
-  readonly contents: readonly (string | null)[];
+  readonly contents: readonly (FoundContent | null)[];
   readonly records: readonly (Kept | null)[];
 }
 
@@ -86,7 +92,7 @@ async function readAll<Kept>(
   ];
   // They are held until Redis has said whether they are unchanged.
   const known = documentIds.map((id) => parts.recent.get(id));
-  const contents: Value[] = [];
+  const contents: (FoundContent | null)[] = [];
   const records: (Kept | null)[] = [];
   const ofAnswer = answer && scriptPart(answer, recordsOf(known));
   // A function of its own, so that no reply is held while the next one is waited for.
@@ -95,7 +101,7 @@ async function readAll<Kept>(
     if (reply === OUTDATED) throw new OutdatedError();
     confirmation?.confirm();
     const [texts, rows] = reply;
-    contents.push(...texts);
+    contents.push(...texts.map(parseContent));
     for (const row of rows) {
       const place = records.length;
       const record =
@@ -154,12 +160,16 @@ function parse(
 }
 
 type Value = string | null;
+type ContentRow = readonly [text: Value, where: Value];
+
+const parseContent = ([text, where]: ContentRow): FoundContent | null =>
+  text === null ? null : { text, ...unpackWhereabouts(where) };
 /** Stands for a row with the fingerprint that was sent for it. */
 const UNCHANGED = 1;
 /** Replies when what was to be confirmed is not the present state. */
 const OUTDATED = 0;
 type Reply =
-  [contents: Value[], records: (Value[] | typeof UNCHANGED)[], isAppended: 0 | 1] | typeof OUTDATED;
+  [contents: ContentRow[], records: (Value[] | typeof UNCHANGED)[], isAppended: 0 | 1] | typeof OUTDATED;
 
 const recordsOf = (
   known: readonly ({ readonly record: MatchableDocument } | undefined)[],
@@ -196,9 +206,10 @@ local is_answer, room = ARGV[4] ~= '', tonumber(ARGV[6])
 for i = 1, names do
   local key = KEYS[i]
   if i <= texts then
-    local content = redis.call('HGET', key, 'content')
-    contents[#contents + 1] = content
-    bytes = bytes + #(content or '')
+    local fields = redis.call('HMGET', key, 'content', 'where')
+    local content = fields[1]
+    contents[#contents + 1] = fields
+    bytes = bytes + #(content or '') + #(fields[2] or '')
     if content then room = room - size_of_texts(content) else is_answer = false end
   else
     local row = redis.call('HMGET', key, unpack(ARGV, ${String(FIRST_FIELD)}, ${String(FIRST_FIELD + FIELDS - 1)}))

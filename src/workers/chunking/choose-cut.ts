@@ -1,33 +1,58 @@
 import { at } from '../../shared/at.js';
 import { MAX_PIECE_LENGTH } from '../../shared/text/pre-tokenizer.js';
 import { countTokens, countTokensExactly, mayBePart } from '../../shared/text/token-count.js';
-import { BORDER, borderAt } from './borders.js';
+import { BORDER } from './borders.js';
+import { borderWithin, LEAST_OUTSIDE, type Layout } from './layout.js';
 import { fillWindow, type Window } from './token-window.js';
 
 /** UTF-16 units that are counted as one run in a few milliseconds. */
 const MAX_COUNTED_RUN = 2048;
+
+/** A text, and what is known of it. */
+export interface SourceText {
+  readonly text: string;
+  readonly layout: Layout;
+}
 
 export interface Cut {
   readonly position: number;
   readonly tokenCount: number;
 }
 
-/** Returns where the chunk should end so that it fits by tiktoken's count; undefined when the overlap leaves no space. */
+/**
+ * Returns where the chunk should end so that it fits by tiktoken's count; undefined when the overlap leaves no space. White
+ * space that fits no chunk is a cut of its own.
+ */
 export function findFittingCut(
-  text: string,
+  source: SourceText,
   window: Window,
   freshFrom: number,
   size: number,
 ): Cut | undefined {
+  const { text } = source;
   const total = fillWindow(text, window, size);
+  const fresh = text.slice(freshFrom, window.borders.at(-1));
+  const solidFrom = freshFrom + fresh.length - fresh.trimStart().length;
+  if (tokensBetween(window, freshFrom, solidFrom) >= size) return { position: solidFrom, tokenCount: 0 };
   for (let limit = size; ;) {
     const cut =
-      total <= limit ? { position: text.length, tokenCount: total } : findCut(text, window, freshFrom, limit);
+      total <= limit
+        ? { position: text.length, tokenCount: total }
+        : findCut(source, window, { freshFrom, solidFrom, size: limit });
     if (!cut) return undefined;
     const { tokenCount, excess } = recount(text, window, { cut, size });
     if (excess <= 0 || limit <= 1) return { position: cut.position, tokenCount };
     limit = Math.max(1, limit - excess);
   }
+}
+
+/** Tokens of the pieces that lie between two positions as a whole. */
+function tokensBetween({ borders, counts }: Window, start: number, end: number): number {
+  let tokens = 0;
+  counts.forEach((count, i) => {
+    if (at(borders, i) >= start && at(borders, i + 1) <= end) tokens += count;
+  });
+  return tokens;
 }
 
 /** Parts of a long run may form other tokens together than apart. They are counted again or, if that is slow, given some space. */
@@ -47,7 +72,11 @@ function recount(
 }
 
 /** Returns where the chunk should end: the last of the best borders after `freshFrom` that fit. */
-function findCut(text: string, window: Window, freshFrom: number, size: number): Cut | undefined {
+function findCut(
+  { text, layout }: SourceText,
+  window: Window,
+  { freshFrom, solidFrom, size }: { freshFrom: number; solidFrom: number; size: number },
+): Cut | undefined {
   let sum = 0;
   const prefix = [0, ...window.counts.map((count) => (sum += count))];
   let last = prefix.length - 1;
@@ -57,10 +86,11 @@ function findCut(text: string, window: Window, freshFrom: number, size: number):
   for (let index = last; index > 0 && bestValue < BORDER.paragraph; index -= 1) {
     const before = at(prefix, index);
     // A border that fills less than half a chunk is never better than one that fills more.
-    if (bestValue > 0 && before * 2 < size) break;
+    if (bestValue >= LEAST_OUTSIDE && before * 2 < size) break;
     const position = cutPosition(text, window, index);
-    if (position <= freshFrom) break;
-    const value = valueOf(borderAt(text, position), before / size);
+    // It would end a chunk of white space.
+    if (position <= solidFrom) break;
+    const value = valueOf(borderWithin(layout, text, position), before / size);
     if (value <= bestValue) continue;
     const tokenCount = before + leadTokens(text, window, { index, position });
     if (tokenCount > size) continue;
@@ -68,7 +98,7 @@ function findCut(text: string, window: Window, freshFrom: number, size: number):
     bestValue = value;
   }
   if (best) return best;
-  return at(window.borders, 0) < freshFrom ? undefined : cutInside(text, window, size);
+  return at(window.borders, 0) < freshFrom ? undefined : cutInside(text, window, { size, solidFrom });
 }
 
 /** A border counts fully only if the chunk is filled enough. Better borders may leave more space. */
@@ -112,10 +142,14 @@ function leadsPiece(text: string, position: number): boolean {
   );
 }
 
-/** Cuts inside the window's first piece, as late as it fits, and at least after one character. */
-function cutInside(text: string, { borders }: Window, size: number): Cut {
+/** Cuts inside the window's first piece that is not white, as late as it fits, and at least after one character. */
+function cutInside(
+  text: string,
+  { borders }: Window,
+  { size, solidFrom }: { size: number; solidFrom: number },
+): Cut {
   const start = at(borders, 0);
-  const piece = text.slice(start, borders[1]);
+  const piece = text.slice(start, borders.find((border) => border > solidFrom) ?? at(borders, 1));
   const characters = Array.from(new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(piece));
   let low = 1;
   let high = characters.length;

@@ -1,6 +1,7 @@
 import { IngestError } from '../../shared/errors.js';
-import { countFittingText } from '../../shared/text/token-count.js';
-import { findFittingCut } from './choose-cut.js';
+import { countFittingText, countTokens } from '../../shared/text/token-count.js';
+import { findFittingCut, type Cut } from './choose-cut.js';
+import { headerAt, NO_LAYOUT, type Layout } from './layout.js';
 import { overlapStart } from './overlap.js';
 import { windowFrom, type Window } from './token-window.js';
 
@@ -8,8 +9,11 @@ export interface Chunk {
   readonly text: string;
   /** Tokens of `text` in cl100k_base. */
   readonly tokenCount: number;
-  /** UTF-16 units at the start of `text` that repeat the chunk before. All `text.slice(overlap)` joined are the document. */
+  /** UTF-16 units at the start of `text` that are repeated from before. All `text.slice(overlap)` joined are the document. */
   readonly overlap: number;
+  /** Where the chunk begins and ends in the document, in UTF-16 units, without a header of a table that it repeats. */
+  readonly start: number;
+  readonly end: number;
 }
 
 export interface ChunkOptions {
@@ -23,41 +27,107 @@ export interface ChunkOptions {
 
 /**
  * Cuts `text`, trimmed at both ends, into chunks of at most `size` tokens: after a paragraph if that fills at least half a
- * chunk, else after a sentence, line, clause or word. Only white space that is too long for any chunk is left out.
+ * chunk, else after a sentence, line, clause or word, and not within a row of a table unless the row is longer than a chunk.
+ * A chunk that begins within a table repeats the table's header, if that leaves it half of its tokens. Only white space that
+ * is too long for any chunk is left out.
  */
-export function chunkText(text: string, options: ChunkOptions): Chunk[] {
-  const whole = text.trimEnd();
-  const end = whole.length;
-  if (end === 0) return [];
-  let start = text.length - text.trimStart().length;
-  const tokenCount = countFittingText(whole, start, options.size);
-  if (tokenCount !== null) return [{ text: whole.slice(start), tokenCount, overlap: 0 }];
+export function chunkText(text: string, options: ChunkOptions, layout: Layout = NO_LAYOUT): Chunk[] {
+  const end = text.trimEnd().length;
+  const begin = Math.min(end, text.length - text.trimStart().length);
+  const borders = layout.parts.filter((position) => position > begin && position < end);
   const chunks: Chunk[] = [];
+  let start = begin;
+  for (const next of [...borders, end]) {
+    // Positions stay those of the document.
+    chunkPart({ whole: text.slice(0, next), start, layout, options }, chunks);
+    start = next;
+  }
+  return chunks;
+}
+
+interface Part {
+  /** The document up to the end of the part. */
+  readonly whole: string;
+  readonly start: number;
+  readonly layout: Layout;
+  readonly options: ChunkOptions;
+}
+
+function chunkPart(part: Part, chunks: Chunk[]): void {
+  const { whole, layout, options } = part;
+  const end = whole.length;
+  if (part.start === end) return;
+  const tokenCount = countFittingText(whole, part.start, options.size);
+  if (tokenCount !== null) {
+    addChunk(
+      part,
+      chunks,
+      { start: part.start, freshFrom: part.start, header: NO_HEADER },
+      {
+        position: end,
+        tokenCount,
+      },
+    );
+    return;
+  }
+  let start = part.start;
   let freshFrom = start;
   let window: Window = { borders: [start], counts: [] };
   while (freshFrom < end) {
-    const cut = findFittingCut(whole, window, freshFrom, options.size);
+    const header = headerOf(layout, start, options);
+    const size = options.size - header.tokens;
+    const cut = findFittingCut({ text: whole, layout }, window, freshFrom, size);
     if (!cut) {
       // The overlap leaves no space for new text, so this chunk begins without it.
       window = windowFrom(whole, window, freshFrom);
       start = freshFrom;
       continue;
     }
-    if (text.slice(freshFrom, cut.position).trim() !== '') {
-      if (chunks.length === (options.maxChunks ?? Infinity))
-        throw new IngestError('too_large', `The document has more than ${String(chunks.length)} chunks.`);
-      chunks.push({
-        text: text.slice(start, cut.position),
-        tokenCount: cut.tokenCount,
-        overlap: freshFrom - start,
-      });
-      start =
-        cut.position < end
-          ? overlapStart(whole, window, { cut: cut.position, overlap: options.overlap })
-          : end;
-    } else start = cut.position;
+    const isAdded = addChunk(part, chunks, { start, freshFrom, header }, cut);
+    const mayOverlap = isAdded && cut.position < end;
+    start = mayOverlap
+      ? overlapStart({ text: whole, layout }, window, { cut: cut.position, overlap: options.overlap })
+      : cut.position;
     freshFrom = cut.position;
     window = windowFrom(whole, window, start);
   }
-  return chunks;
+}
+
+interface Header {
+  readonly text: string;
+  readonly tokens: number;
+}
+const NO_HEADER: Header = { text: '', tokens: 0 };
+
+function headerOf(layout: Layout, start: number, { size }: ChunkOptions): Header {
+  const text = headerAt(layout, start);
+  const tokens = text === '' ? 0 : countTokens(text);
+  return tokens * 2 > size ? NO_HEADER : { text, tokens };
+}
+
+interface Beginning {
+  readonly start: number;
+  /** Where the text begins that the chunk before does not hold. */
+  readonly freshFrom: number;
+  readonly header: Header;
+}
+
+/** Leaves out a chunk that would only add white space. Returns whether it was added. */
+function addChunk(
+  { whole, options }: Part,
+  chunks: Chunk[],
+  { start, freshFrom, header }: Beginning,
+  cut: Cut,
+): boolean {
+  if (whole.slice(freshFrom, cut.position).trim() === '') return false;
+  if (chunks.length === (options.maxChunks ?? Infinity))
+    throw new IngestError('too_large', `The document has more than ${String(chunks.length)} chunks.`);
+  chunks.push({
+    text: header.text + whole.slice(start, cut.position),
+    tokenCount: header.tokens + cut.tokenCount,
+    overlap: header.text.length + freshFrom - start,
+    start,
+    end: cut.position,
+  });
+  return true;
 }

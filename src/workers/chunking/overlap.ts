@@ -1,11 +1,12 @@
 import { at } from '../../shared/at.js';
-import { BORDER, borderAt } from './borders.js';
-import { cutPosition } from './choose-cut.js';
+import { BORDER } from './borders.js';
+import { cutPosition, type SourceText } from './choose-cut.js';
+import { borderWithin } from './layout.js';
 import type { Window } from './token-window.js';
 
 /** Returns where the next chunk starts: as many whole sentences before the cut as fit into `overlap` tokens, else lines or words. */
 export function overlapStart(
-  text: string,
+  { text, layout }: SourceText,
   window: Window,
   { cut, overlap }: { cut: number; overlap: number },
 ): number {
@@ -18,7 +19,7 @@ export function overlapStart(
     if (tokens > overlap) break;
     const position = cutPosition(text, window, index);
     if (position >= cut) continue;
-    const found = Math.min(borderAt(text, position), BORDER.sentence);
+    const found = Math.min(borderWithin(layout, text, position), BORDER.sentence);
     if (found >= bestBorder) {
       best = position;
       bestBorder = found;

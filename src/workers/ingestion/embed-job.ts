@@ -2,6 +2,7 @@ import { at } from '../../shared/at.js';
 import { batchNumbers } from '../../shared/batches.js';
 import type { Chunks } from '../../shared/chunks/chunks.js';
 import type { StoredChunk } from '../../shared/chunks/fields.js';
+import { searchedText, titleOf } from '../../shared/chunks/searched-text.js';
 import { generationId, type DocumentRecord } from '../../shared/document.js';
 import type { Records } from '../../shared/documents/records.js';
 import {
@@ -11,6 +12,7 @@ import {
   reportProgress,
   type Fence,
 } from '../../shared/documents/transitions.js';
+import type { Receipt } from '../../shared/extraction/receipt.js';
 import { IngestError } from '../../shared/errors.js';
 import type { Embedding } from '../../shared/models/embedding.js';
 import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
@@ -55,9 +57,13 @@ export function createEmbedJob(parts: Dependencies) {
       return publishGeneration(parts, record, info);
     const run = { ...job, generation };
     const numbers = batchNumbers(job.batch, info.chunks);
-    const texts = await chunks.readTexts(generation, at(numbers, 0), numbers.length);
+    const stored = await chunks.readTexts(generation, at(numbers, 0), numbers.length);
     // A document must not be published with chunks missing. After this job has given up, the sweep begins another attempt.
-    if (texts.length < numbers.length) throw new Error('texts of a batch are missing');
+    if (stored.length < numbers.length) throw new Error('texts of a batch are missing');
+    const texts = stored.map((chunk) => ({
+      ...chunk,
+      searched: searchedText(chunk, titleOf(record.pending)),
+    }));
     let vectors: readonly Float32Array[];
     try {
       vectors = await embedTexts(parts, texts, signal);
@@ -66,9 +72,9 @@ export function createEmbedJob(parts: Dependencies) {
       return failDocument(run, { code: error.code, message: error.message, stage: 'embedding' });
     }
     if (vectors[0]) await checkDimensions(vectors[0].length);
-    const rows = texts.flatMap(({ number, text }, i) => {
+    const rows = texts.flatMap(({ number, searched }, i) => {
       const vector = vectors[i];
-      return vector ? [{ number, vector, terms: termsOfChunk(text) }] : [];
+      return vector ? [{ number, vector, terms: termsOfChunk(searched.text) }] : [];
     });
     const written = { batch: job.batch, chunks: rows, owner: statisticsOwner(record) };
     if (!(await chunks.writeEmbedded(generation, written))) return 'stale';
@@ -87,7 +93,7 @@ async function progress(records: Records, job: Batch, left: number): Promise<Out
 }
 
 async function publishGeneration(
-  { records, chunks, prepareMirrors, publish: commit }: Dependencies,
+  { records, chunks, prepareMirrors, publish: commit, metrics }: Dependencies,
   record: DocumentRecord,
   { chunks: chunkCount, tokens: tokenCount }: { chunks: number; tokens: number },
 ): Promise<Outcome> {
@@ -99,21 +105,31 @@ async function publishGeneration(
   const tags = { generation, count: chunkCount, tagsOf: tagsWhenPublished };
   if (!(await writeAllTags({ records, chunks }, record, tags))) return 'stale';
   const isPublished = await commit(record, (each) => publish(each, { ...fence, chunkCount, tokenCount }));
-  return isPublished ? 'published' : 'stale';
+  if (!isPublished) return 'stale';
+  if (record.pending?.gaps) countGaps(metrics, await chunks.receipt(generation));
+  return 'published';
+}
+
+/** Counts what was not read of a file that searches can find now. */
+function countGaps(metrics: WorkerMetrics, receipt: Receipt | null): void {
+  for (const [reason, count] of Object.entries(receipt?.gap_counts ?? {}))
+    metrics.add('quire_extraction_gaps_total', { reason }, count);
+}
+
+interface SearchedChunk extends Pick<StoredChunk, 'like'> {
+  readonly searched: { readonly text: string; readonly tokens: number };
 }
 
 /** Reuses vectors of earlier generations, and embeds the other texts. */
 async function embedTexts(
   { chunks, embedding, metrics }: Pick<Dependencies, 'chunks' | 'embedding' | 'metrics'>,
-  texts: readonly StoredChunk[],
+  texts: readonly SearchedChunk[],
   signal: AbortSignal,
 ): Promise<Float32Array[]> {
   const alike = texts.flatMap(({ like }) => (like ? [like] : []));
   const taken = alike.length > 0 ? await chunks.readVectors(alike) : [];
   const vectors = texts.map(({ like }) => (like ? (taken[alike.indexOf(like)] ?? null) : null));
-  const missing = texts
-    .filter((_, i) => !vectors[i])
-    .map(({ text, tokenCount }) => ({ text, tokens: tokenCount }));
+  const missing = texts.filter((_, i) => !vectors[i]).map(({ searched }) => searched);
   const { vectors: made, tokens } =
     missing.length > 0 ? await embedding.embedDocuments(missing, { signal }) : { vectors: [], tokens: 0 };
   metrics.add('quire_embedded_chunks_total', {}, missing.length);

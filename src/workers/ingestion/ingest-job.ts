@@ -1,16 +1,19 @@
 import { BATCH_SIZE, batchCount } from '../../shared/batches.js';
 import type { Chunks } from '../../shared/chunks/chunks.js';
 import { textHash, type ChunkAddress, type ChunkText } from '../../shared/chunks/fields.js';
+import { searchedText, titleOf } from '../../shared/chunks/searched-text.js';
 import { callerOf, generationId, type Content, type DocumentRecord } from '../../shared/document.js';
 import type { Records } from '../../shared/documents/records.js';
 import {
   isCurrent,
   latestAttempts,
+  noteExtraction,
   reportProgress,
   startAttempt,
   type Fence,
 } from '../../shared/documents/transitions.js';
 import { IngestError } from '../../shared/errors.js';
+import type { Receipt } from '../../shared/extraction/receipt.js';
 import type { Jobs } from '../../shared/queues/jobs.js';
 import type { Outcome } from '../lane-worker.js';
 import type { FailDocument } from './fail-document.js';
@@ -23,7 +26,13 @@ import { abortWhenSuperseded } from './abort-when-superseded.js';
 export type ReadContent = (
   content: Content,
   options: { readonly callerId: string; readonly signal: AbortSignal },
-) => Promise<readonly ChunkText[]>;
+) => Promise<ReadDocument>;
+
+/** The chunks of a document, and what was read of it. */
+export interface ReadDocument {
+  readonly chunks: readonly ChunkText[];
+  readonly receipt: Receipt;
+}
 
 interface IngestParts {
   readonly records: Records;
@@ -54,25 +63,26 @@ export function createIngestJob(parts: IngestParts) {
     const { record, changed } = await records.update(fence.documentId, start, known);
     if (!record?.pending || !changed) return 'stale';
     const run = { ...fence, generation: generationId(record) };
-    const pieces = await readPieces(parts, { record, content: record.pending, run }, signal);
-    if (typeof pieces === 'string') return pieces;
-    if (!(await writeTexts(parts, record, { run, pieces }))) return 'stale';
-    await addEmbeds(parts, record, { run, batches: batchCount(pieces.length), requestId });
+    const read = await readDocument(parts, { record, content: record.pending, run }, signal);
+    if (typeof read === 'string') return read;
+    const noted = await noteReceipt(records, record, { run, receipt: read.receipt });
+    if (!noted || !(await writeTexts(parts, noted, { run, read }))) return 'stale';
+    await addEmbeds(parts, noted, { run, batches: batchCount(read.chunks.length), requestId });
     return 'done';
   };
 }
 
-/** Resolves with the texts of the document's chunks, or with the outcome of the job when there is nothing to write. */
-async function readPieces(
+/** Resolves with the document's chunks, or with the outcome of the job when there is nothing to write. */
+async function readDocument(
   { records, readContent, reserveMemory, failDocument }: IngestParts,
   { record, content, run }: { record: DocumentRecord; content: Content; run: Run },
   signal: AbortSignal,
-): Promise<readonly ChunkText[] | Outcome> {
+): Promise<ReadDocument | Outcome> {
   const watch = abortWhenSuperseded(records, run, signal);
   try {
-    const pieces = await readContent(content, { callerId: callerOf(record), signal: watch.signal });
-    await reserveMemory(record, pieces);
-    return pieces;
+    const read = await readContent(content, { callerId: callerOf(record), signal: watch.signal });
+    await reserveMemory(record, read.chunks);
+    return read;
   } catch (error) {
     if (watch.signal.aborted && !signal.aborted) return 'stale';
     if (!(error instanceof IngestError)) throw error;
@@ -80,6 +90,20 @@ async function readPieces(
   } finally {
     watch.stop();
   }
+}
+
+/** Resolves with the record that says how a file was read, or with null when the attempt was superseded in the meantime. */
+async function noteReceipt(
+  records: Records,
+  record: DocumentRecord,
+  { run, receipt }: { run: Run; receipt: Receipt },
+): Promise<DocumentRecord | null> {
+  if (record.pending?.kind === 'text') return record;
+  const { parser, title, language, unit, parts, parts_read: partsRead, ocr, gap_count: gaps } = receipt;
+  const extraction = { parser, title, language, unit, parts, partsRead, ocrPages: ocr.pages };
+  const note = (each: DocumentRecord) => noteExtraction(each, { ...run, gaps, extraction });
+  const { record: noted, changed } = await records.update(run.documentId, note, record);
+  return changed ? noted : null;
 }
 
 async function addEmbeds(
@@ -99,12 +123,12 @@ async function addEmbeds(
 async function writeTexts(
   { records, chunks }: Pick<IngestParts, 'records' | 'chunks'>,
   known: DocumentRecord,
-  { run, pieces }: { run: Run; pieces: readonly ChunkText[] },
+  { run, read }: { run: Run; read: ReadDocument },
 ): Promise<boolean> {
   const { generation } = run;
   const likes = await knownTexts(chunks, known);
-  const hashed = pieces.map((piece) => {
-    const hash = textHash(piece.text);
+  const hashed = read.chunks.map((piece) => {
+    const hash = textHash(searchedText(piece, titleOf(known.pending)).text);
     return { ...piece, hash, like: likes.get(hash) ?? null };
   });
   let record = known;
@@ -122,18 +146,19 @@ async function writeTexts(
     if (!current || !isCurrent(current, run)) return false;
     record = current;
   }
-  return closeTexts({ records, chunks }, known, { generation, pieces });
+  return closeTexts({ records, chunks }, known, { generation, read });
 }
 
 /** Resolves with false for a generation that was discarded, or a document that was removed. */
 async function closeTexts(
   { records, chunks }: Pick<IngestParts, 'records' | 'chunks'>,
   known: DocumentRecord,
-  { generation, pieces }: { generation: string; pieces: readonly ChunkText[] },
+  { generation, read }: { generation: string; read: ReadDocument },
 ): Promise<boolean> {
+  const { chunks: pieces, receipt } = read;
   const tokens = pieces.reduce((sum, { tokenCount }) => sum + tokenCount, 0);
   // From now on a change of tags finds a closed generation and rewrites it. Earlier changes are applied here.
-  if (!(await chunks.close(generation, { chunks: pieces.length, tokens }))) return false;
+  if (!(await chunks.close(generation, { chunks: pieces.length, tokens, receipt }))) return false;
   const current = await records.read(known.id);
   if (current === null || current.revision === known.revision) return true;
   const count = pieces.length;

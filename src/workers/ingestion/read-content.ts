@@ -24,14 +24,14 @@ export function createReadContent({
     const source = await storage.open(content.storageKey);
     if (content.kind === 'text') {
       const text = await decode(source);
-      return (await parser.parse({ text, format: 'text', callerId, signal })).chunks;
+      return await parser.parse({ text, format: 'text', callerId, signal });
     }
     const format = formatOf(content.contentType);
     if (!format) throw new IngestError('corrupt', `No parser for ${content.contentType}`);
     const path = join(parser.incoming, randomUUID());
     try {
       await pipeline(source, createWriteStream(path), { signal });
-      return (await parser.parse({ path, format, filename: content.filename, callerId, signal })).chunks;
+      return await parser.parse({ path, format, filename: content.filename, callerId, signal });
     } finally {
       await rm(path, { force: true });
     }
@@ -42,7 +42,8 @@ export function createReadContent({
 export function createReadText({ storage, chunk }: { storage: ObjectStorage; chunk: ChunkOptions }) {
   return async ({ storageKey }: Content) => {
     const text = await decode(await storage.open(storageKey));
-    return parseAndChunk({ format: 'text', source: { text }, chunk });
+    const { chunks } = await parseAndChunk({ format: 'text', source: { text }, chunk });
+    return chunks;
   };
 }
 

@@ -1,6 +1,6 @@
 import { constants, getPriority, setPriority } from 'node:os';
 import { IngestError } from '../../shared/errors.js';
-import type { Chunk } from '../chunking/chunk.js';
+import type { ChunkText } from '../../shared/chunks/fields.js';
 import type { ChildMessage, ParseTask } from './protocol.js';
 import { parseAndChunk } from './parse-and-chunk.js';
 
@@ -22,8 +22,8 @@ function send(message: ChildMessage): Promise<void> {
   });
 }
 
-async function sendChunks(id: number, chunks: readonly Chunk[]): Promise<void> {
-  let batch: Chunk[] = [];
+async function sendChunks(id: number, chunks: readonly ChunkText[]): Promise<void> {
+  let batch: ChunkText[] = [];
   let length = 0;
   for (const chunk of chunks) {
     batch.push(chunk);
@@ -39,8 +39,9 @@ async function sendChunks(id: number, chunks: readonly Chunk[]): Promise<void> {
 
 async function run({ id, ...task }: ParseTask): Promise<void> {
   try {
-    await sendChunks(id, await parseAndChunk(task));
-    await send({ type: 'done', id, residentBytes: process.memoryUsage.rss() });
+    const { chunks, receipt } = await parseAndChunk(task);
+    await sendChunks(id, chunks);
+    await send({ type: 'done', id, receipt, residentBytes: process.memoryUsage.rss() });
   } catch (error) {
     await send(failureMessage(id, error));
   }

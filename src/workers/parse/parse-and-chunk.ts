@@ -1,9 +1,13 @@
 import { readFile } from 'node:fs/promises';
+import { at } from '../../shared/at.js';
+import type { ChunkText } from '../../shared/chunks/fields.js';
 import { IngestError } from '../../shared/errors.js';
+import type { Receipt } from '../../shared/extraction/receipt.js';
 import { DEFAULT_READ_OPTIONS } from '../../shared/extraction/read-options.js';
 import { chunkText, type Chunk } from '../chunking/chunk.js';
-import { cleanText } from './clean-text.js';
-import { createReceiptWriter } from './extraction/receipt-writer.js';
+import { createBlockCollector, type Extracted } from './extraction/collect-blocks.js';
+import { locateChunks } from './extraction/locate-chunks.js';
+import { createReceiptWriter, type Findings, type ReceiptWriter } from './extraction/receipt-writer.js';
 import { loadParser } from './formats/parsers.js';
 import type { ParseTask } from './protocol.js';
 
@@ -19,45 +23,86 @@ const MAX_TOKEN_LENGTH = 128;
 const MAX_TEXT_PER_BYTE = 8;
 const TEXT_ALLOWANCE = 1024 * 1024;
 
+/** What a document is made into. */
+export interface ParsedDocument {
+  readonly chunks: readonly ChunkText[];
+  readonly receipt: Receipt;
+}
+
 /** Parses a document and cuts it into chunks. @throws IngestError when it can never be parsed */
-export async function parseAndChunk({ source, chunk, ...task }: Omit<ParseTask, 'id'>): Promise<Chunk[]> {
-  const text =
+export async function parseAndChunk({
+  source,
+  chunk,
+  ...task
+}: Omit<ParseTask, 'id'>): Promise<ParsedDocument> {
+  const receipt = createReceiptWriter({ name: task.format, version: '1' });
+  const extracted =
     'text' in source
-      ? cleanText(source.text)
-      : await parseFile(source.path, { ...task, limit: textLimit(chunk) });
-  const chunks = chunkText(text, chunk);
-  if (chunks.length === 0)
-    throw 'text' in source ? emptyDocument() : new IngestError('no_text', 'The document holds no text.');
-  return chunks;
+      ? ofText(source.text)
+      : await readFileBlocks(source.path, { ...task, limit: textLimit(chunk) }, receipt);
+  const chunks = chunkText(extracted.text, chunk, extracted.layout);
+  if (chunks.length === 0) throw 'text' in source ? emptyDocument() : noText(receipt.findings());
+  const located = Array.from(locateChunks(extracted, chunks), ({ location, section }, i) => {
+    const { text, tokenCount, overlap } = at(chunks, i);
+    return { text, tokenCount, overlap, location, section };
+  });
+  return { chunks: located, receipt: writeReceipt(receipt.findings(), chunks) };
+}
+
+function ofText(text: string): Extracted {
+  const blocks = createBlockCollector();
+  blocks.add({ text, place: { line: 1 } });
+  return blocks.end();
+}
+
+/** The reason that a document without text has in common with its parts, such as pages without text recognition. */
+function noText({ gaps }: Findings): IngestError {
+  const reasons = new Set(gaps.map(({ detail }) => detail));
+  const [reason] = reasons;
+  return new IngestError(
+    'no_text',
+    reasons.size === 1 && reason !== undefined
+      ? `The document holds no text: ${reason}`
+      : 'The document holds no text.',
+  );
+}
+
+function writeReceipt(findings: Findings, chunks: readonly Chunk[]): Receipt {
+  let characters = 0;
+  let tokens = 0;
+  for (const { text, overlap, tokenCount } of chunks) {
+    characters += text.length - overlap;
+    tokens += tokenCount;
+  }
+  return { ...findings, characters, tokens };
 }
 
 function textLimit({ size, maxChunks }: ParseTask['chunk']): number {
   return maxChunks === undefined ? Infinity : maxChunks * size * MAX_TOKEN_LENGTH;
 }
 
-async function parseFile(
-  path: string,
-  {
-    format,
-    filename = null,
-    options = DEFAULT_READ_OPTIONS,
-    limit,
-  }: Pick<ParseTask, 'format' | 'filename' | 'options'> & { limit: number },
-): Promise<string> {
+type FileTask = Pick<ParseTask, 'format' | 'filename' | 'options'> & { readonly limit: number };
+
+async function readFileBlocks(path: string, task: FileTask, receipt: ReceiptWriter): Promise<Extracted> {
+  const { format, filename = null, options = DEFAULT_READ_OPTIONS } = task;
   const bytes = await readFile(path);
   if (bytes.length === 0 || (PLAIN.has(format) && isBlank(bytes))) throw emptyDocument();
   const parse = await loadParser(format);
-  const parts: string[] = [];
+  const most = Math.min(task.limit, MAX_TEXT_PER_BYTE * bytes.length + TEXT_ALLOWANCE);
+  const blocks = createBlockCollector();
   let length = 0;
-  const proportion = MAX_TEXT_PER_BYTE * bytes.length + TEXT_ALLOWANCE;
-  const receipt = createReceiptWriter();
-  for await (const { text } of parse(bytes, { filename, options, receipt })) {
-    length += text.length;
-    if (length > Math.min(limit, proportion))
-      throw new IngestError('too_large', 'The document holds too much text.');
-    parts.push(text);
+  try {
+    for await (const block of parse(bytes, { filename, options, receipt })) {
+      length += block.text.length;
+      if (length > most) throw new IngestError('too_large', 'The document holds too much text.');
+      blocks.add(block);
+    }
+  } catch (error) {
+    const isLimit = error instanceof IngestError && error.code === 'too_large';
+    if (!isLimit || !options.keepsPartial || blocks.isBlank()) throw error;
+    receipt.addGap('limit', `Only the beginning was read: ${error.message}`);
   }
-  return cleanText(parts.join(''));
+  return blocks.end();
 }
 
 function emptyDocument(): IngestError {

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileFormat } from '../../shared/documents/file-types/formats.js';
+import type { ReadOptions } from '../../shared/extraction/read-options.js';
 import { isQuick } from '../../shared/documents/quick-content.js';
 import { createSharedController } from '../../shared/tools/shared-controller.js';
-import type { Chunk } from '../chunking/chunk.js';
 import type { ParserChild } from './child-process.js';
 import { createChildSlots, type Children } from './child-slots.js';
 import type { Launch } from './confinement/start-confined.js';
 import type { ParseTask } from './protocol.js';
+import type { ParsedDocument } from './parse-and-chunk.js';
 import { runInChild, type TaskEnd } from './run-in-child.js';
 import type { Workspace } from './confinement/workspace.js';
 
@@ -29,6 +30,8 @@ export interface ParserPoolOptions {
   /** The maximum time for one document. */
   readonly timeoutMilliseconds: number;
   readonly maxChunks: number;
+  /** How files are read. */
+  readonly readOptions?: ReadOptions | undefined;
   readonly chunk: { readonly size: number; readonly overlap: number };
   readonly logger?: { warn(fields: Record<string, unknown>, message: string): void } | undefined;
 }
@@ -46,12 +49,12 @@ export interface ParserPool {
   /** A folder for files that only `parse` needs: it moves them from there, and copies files of other folders. */
   readonly incoming: string;
   /**
-   * Resolves with the chunks of the file at `path`, or of `text`.
+   * Resolves with the chunks and the receipt of the file at `path`, or of `text`.
    * @throws IngestError when the document can never be parsed; after any other error another attempt may succeed
    */
   parse(
     request: ParseRequest & ({ readonly path: string } | { readonly text: string }),
-  ): Promise<{ chunks: Chunk[] }>;
+  ): Promise<ParsedDocument>;
   /** Kills all children; their documents reject. */
   close(): Promise<void>;
 }
@@ -69,13 +72,13 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
       const run = withSource(source, options.workspace.incoming, (given) =>
         runTask(
           { options, children, ending: ending.signal },
-          { format, filename, source: given, chunk },
+          { format, filename, source: given, chunk, options: options.readOptions },
           { callerId, signal },
         ),
       );
       running.add(run);
       try {
-        return { chunks: await run };
+        return await run;
       } finally {
         running.delete(run);
       }
@@ -101,7 +104,7 @@ async function runTask(
   { options, children, ending }: TaskParts,
   task: Omit<ParseTask, 'id'>,
   { callerId, signal }: { callerId: string; signal: AbortSignal | undefined },
-): Promise<Chunk[]> {
+): Promise<ParsedDocument> {
   const isQuick = await isQuickTask(task);
   const slot = await children.queue.take({ isQuick, callerId, signal });
   try {
@@ -114,10 +117,10 @@ async function runTask(
     const isHeavy = end.residentBytes > (options.memoryMegabytes * 1_048_576) / 3;
     if (end.isLost || isHeavy || slot.documents >= DOCUMENTS_PER_CHILD) children.drop(slot);
     throwIfEnded(signal, ending);
-    if (end.error === undefined) return end.chunks;
+    if (!(end.result instanceof Error)) return end.result;
     if (end.isLost)
-      options.logger?.warn({ format: task.format, reason: end.error.message }, 'parser process lost');
-    throw end.error;
+      options.logger?.warn({ format: task.format, reason: end.result.message }, 'parser process lost');
+    throw end.result;
   } finally {
     children.rest(slot);
     children.queue.giveBack(slot, { isQuick, callerId });

@@ -1,7 +1,9 @@
 import type { FileFormat } from '../../shared/documents/file-types/formats.js';
 import type { ReadOptions } from '../../shared/extraction/read-options.js';
 import type { FailureCode } from '../../shared/errors.js';
-import type { Chunk, ChunkOptions } from '../chunking/chunk.js';
+import type { ChunkText } from '../../shared/chunks/fields.js';
+import type { Receipt } from '../../shared/extraction/receipt.js';
+import type { ChunkOptions } from '../chunking/chunk.js';
 
 /** A task for a child: to parse the file at `path`, or to chunk `text`. */
 export interface ParseTask {
@@ -17,8 +19,13 @@ export interface ParseTask {
 /** A message of a child. Several `chunks` messages may come before `done`. */
 export type ChildMessage =
   | { readonly type: 'ready' }
-  | { readonly type: 'chunks'; readonly id: number; readonly chunks: readonly Chunk[] }
-  | { readonly type: 'done'; readonly id: number; readonly residentBytes: number }
+  | { readonly type: 'chunks'; readonly id: number; readonly chunks: readonly ChunkText[] }
+  | {
+      readonly type: 'done';
+      readonly id: number;
+      readonly receipt: Receipt;
+      readonly residentBytes: number;
+    }
   | {
       readonly type: 'failed';
       readonly id: number;

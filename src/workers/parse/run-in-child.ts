@@ -1,6 +1,7 @@
 import { IngestError } from '../../shared/errors.js';
-import type { Chunk } from '../chunking/chunk.js';
+import type { ChunkText } from '../../shared/chunks/fields.js';
 import type { ParserChild, ParserExit } from './child-process.js';
+import type { ParsedDocument } from './parse-and-chunk.js';
 import type { ChildMessage, ParseTask } from './protocol.js';
 
 const STARTUP_MILLISECONDS = 30_000;
@@ -9,8 +10,7 @@ const CRASH_SIGNALS = new Set(['SIGABRT', 'SIGSEGV', 'SIGILL', 'SIGTRAP', 'SIGBU
 const CRASH_CODES = new Set([132, 133, 134, 135, 136, 139]);
 
 export interface TaskEnd {
-  readonly chunks: Chunk[];
-  readonly error: Error | undefined;
+  readonly result: ParsedDocument | Error;
   /** The child has exited, or has to be killed. */
   readonly isLost: boolean;
   readonly residentBytes: number;
@@ -28,11 +28,11 @@ export async function runInChild(
   task: ParseTask,
   { signal, timeoutMilliseconds }: RunLimits,
 ): Promise<TaskEnd> {
-  const chunks: Chunk[] = [];
+  const chunks: ChunkText[] = [];
   const clock = createClock();
   const { promise, resolve } = createEnd();
   const lose = (error: Error): void => {
-    resolve({ chunks, error, isLost: true, residentBytes: 0 });
+    resolve({ result: error, isLost: true, residentBytes: 0 });
   };
   const abort = (): void => {
     lose(new Error('aborted'));
@@ -41,7 +41,10 @@ export async function runInChild(
     if (message.type === 'ready' || message.id !== task.id) return;
     if (message.type === 'chunks') for (const chunk of message.chunks) chunks.push(chunk);
     else if (message.type === 'broken') lose(new Error(`parser failed: ${message.message}`));
-    else resolve({ chunks, error: failureOf(message), isLost: false, residentBytes: message.residentBytes });
+    else {
+      const { residentBytes } = message;
+      resolve({ result: resultOf(message, chunks), isLost: false, residentBytes });
+    }
   };
   signal?.addEventListener('abort', abort, { once: true });
   void child.exited.then((exit) => lose(deathError(exit)));
@@ -85,8 +88,12 @@ function createClock() {
   };
 }
 
-function failureOf(message: Extract<ChildMessage, { type: 'done' | 'failed' }>): IngestError | undefined {
-  return message.type === 'failed' ? new IngestError(message.code, message.message) : undefined;
+function resultOf(
+  message: Extract<ChildMessage, { type: 'done' | 'failed' }>,
+  chunks: readonly ChunkText[],
+): ParsedDocument | IngestError {
+  if (message.type === 'failed') return new IngestError(message.code, message.message);
+  return { chunks, receipt: message.receipt };
 }
 
 /** A crash counts as the document's fault, since it would happen again. A kill from outside does not. */

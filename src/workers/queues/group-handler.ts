@@ -31,7 +31,7 @@ export function groupHandler(context: WorkerContext): JobHandler {
   const chunk = { ...settings.chunk, maxChunks: settings.ingest.maxChunks };
   const run = createIngestGroup({
     ...context,
-    chunkText: (text) => parseAndChunk({ format: 'text', source: { text }, chunk }),
+    chunkText: async (text) => (await parseAndChunk({ format: 'text', source: { text }, chunk })).chunks,
     embedPieces: (pieces, signal) => embedPieces(context, pieces, signal),
     embeddedAtOnce: isEmbeddingRemote ? SENT_AT_ONCE : EMBEDDED_AT_ONCE,
     turns: createTurns(GROUPS_AT_ONCE),

@@ -11,19 +11,10 @@ import { GROUPS_AT_ONCE, groupHandler } from './group-handler.js';
 import type { LaneService, QueueService } from './queue-service.js';
 
 export async function serveIngestion(context: WorkerContext): Promise<QueueService> {
-  const { settings, storage, logger } = context;
-  const { ingest, chunk } = settings;
+  const { settings, storage } = context;
+  const { ingest } = settings;
   const concurrency = settings.workers.ingestionConcurrency;
-  const parser = await startParserPool({
-    user: { uid: ingest.parserUid, gid: ingest.parserGid },
-    size: ingest.parserProcesses,
-    idleMilliseconds: ingest.parserIdleSeconds * 1_000,
-    memoryMegabytes: ingest.parseMemoryMegabytes,
-    timeoutMilliseconds: ingest.parseSeconds * 1_000,
-    maxChunks: ingest.maxChunks,
-    chunk,
-    logger,
-  });
+  const parser = await startParsers(context);
   const run = createIngestJob({
     ...context,
     chunks: writeOnlyWithMemory(context.chunks, context.memory),
@@ -48,6 +39,25 @@ export async function serveIngestion(context: WorkerContext): Promise<QueueServi
     lanes: [quick, groupLane(context), { lane: 'ingestion', concurrency: slow, handlers }],
     close: () => parser.close(),
   };
+}
+
+function startParsers({ settings: { ingest, chunk }, logger }: WorkerContext) {
+  return startParserPool({
+    user: { uid: ingest.parserUid, gid: ingest.parserGid },
+    size: ingest.parserProcesses,
+    idleMilliseconds: ingest.parserIdleSeconds * 1_000,
+    memoryMegabytes: ingest.parseMemoryMegabytes,
+    timeoutMilliseconds: ingest.parseSeconds * 1_000,
+    maxChunks: ingest.maxChunks,
+    chunk,
+    readOptions: {
+      hiddenText: ingest.hiddenText,
+      ocr: ingest.ocr,
+      ocrLanguages: ingest.ocrLanguages.split('+'),
+      keepsPartial: ingest.partial,
+    },
+    logger,
+  });
 }
 
 const groupLane = (context: WorkerContext): LaneService => ({

@@ -4,6 +4,8 @@ import type { Hit } from '../../../src/shared/search/hit.js';
 import type { TermStatistics } from '../../../src/shared/search/query-terms.js';
 import { type Ranker } from '../../../src/shared/search/ranking.js';
 import type { SearchRequest } from '../../../src/shared/search/request.js';
+import { NOWHERE } from '../../../src/shared/chunks/whereabouts.js';
+import type { FoundContent } from '../../../src/shared/search/read-hits.js';
 import { createSearch } from '../../../src/shared/search/search.js';
 import { analyzeText } from '../../../src/shared/text/analyze-text.js';
 import { packTerms, unpackTerms } from '../../../src/shared/text/packed-terms.js';
@@ -150,10 +152,15 @@ function openWorld({ documents, hasCommon, isIndexCurrent, isBeyondLimit, rankin
   };
 }
 
-function contentOf(byId: ReadonlyMap<string, Stored>, generation: string, number: number): string | null {
+function contentOf(
+  byId: ReadonlyMap<string, Stored>,
+  generation: string,
+  number: number,
+): FoundContent | null {
   const [id = '', version] = generation.split('.');
   const stored = byId.get(id);
-  return (version === '2' ? stored?.texts[number] : stored?.unserved[number]) ?? null;
+  const text = version === '2' ? stored?.texts[number] : stored?.unserved[number];
+  return text === undefined ? null : { text, ...NOWHERE };
 }
 
 describe('a search', () => {

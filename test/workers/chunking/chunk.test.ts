@@ -16,7 +16,7 @@ const paragraph = (subject: number): string =>
 describe('cutting a text into chunks', () => {
   test('keeps a short text whole and trims it', () => {
     expect(chunkText('\n  A short text.  \n', usual)).toEqual([
-      { text: 'A short text.', tokenCount: 4, overlap: 0 },
+      { text: 'A short text.', tokenCount: 4, overlap: 0, start: 3, end: 16 },
     ]);
   });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { unpackReceipt } from '../../../src/shared/extraction/stored-receipt.js';
 import { createBuiltinEmbedder } from '../../../src/shared/adapters/builtin/embedder.js';
 import { createChunks } from '../../../src/shared/chunks/chunks.js';
 import { FIRST_VECTORS } from '../../../src/shared/data-set/stored-vectors.js';
@@ -92,7 +93,7 @@ async function ingest(chunkCount: number) {
     chunks,
     jobs,
     failDocument,
-    readContent: () => Promise.resolve(pieces),
+    readContent: () => Promise.resolve({ chunks: pieces, receipt: unpackReceipt('{}') }),
     reserveMemory: () => Promise.resolve(),
     ingestShort: null,
   })(fence, { requestId: 'r', signal });

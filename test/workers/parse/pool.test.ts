@@ -67,7 +67,13 @@ describe('the parser pool', () => {
   test('reads texts and files, one after the other in the same process', async () => {
     const parser = startPool();
     expect((await parser.parse({ text: 'Hello.', format: 'text' })).chunks).toEqual([
-      { text: 'Hello.', tokenCount: 2, overlap: 0 },
+      {
+        text: 'Hello.',
+        tokenCount: 2,
+        overlap: 0,
+        location: { lines: { first: 1, last: 1 } },
+        section: [],
+      },
     ]);
     const [before] = children();
     expect((await parser.parse({ path: await file('# Title'), format: 'markdown' })).chunks).toHaveLength(1);

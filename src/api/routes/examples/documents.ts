@@ -37,8 +37,42 @@ export const documentChunksExamples = {
   path,
   query: { skip: 0, limit: 10 },
   responses: {
-    200: [{ chunk_number: 0, content: leaseText, token_count: 50 }],
+    200: [
+      {
+        chunk_number: 0,
+        content: leaseText,
+        token_count: 50,
+        location: { lines: { first: 1, last: 1 } },
+        section: [],
+      },
+    ],
     404: documentNotFound,
+  },
+};
+
+export const extractionExamples = {
+  path,
+  responses: {
+    200: {
+      document_id: LEASE_ID,
+      version: 1,
+      parser: 'text',
+      parser_version: '1',
+      title: null,
+      language: null,
+      unit: 'file' as const,
+      parts: 1,
+      parts_read: 1,
+      characters: 190,
+      tokens: 50,
+      ocr: { pages: 0, confidence: null },
+      gap_count: 0,
+      gap_counts: {},
+      gaps: [],
+      attachments: [],
+    },
+    404: documentNotFound,
+    409: { detail: 'The document has not been read yet' },
   },
 };
 

@@ -16,6 +16,8 @@ export const retrieveChunksExamples = {
         score: 0.34,
         document_id: LEASE_ID,
         chunk_number: 0,
+        location: { lines: { first: 1, last: 1 } },
+        section: [],
         metadata: lease.metadata,
         content_type: 'text/plain',
         filename: null,
@@ -50,7 +52,15 @@ export const retrieveDocumentsExamples = {
 const outcome = {
   usage: { completion_tokens: 56, prompt_tokens: 56, total_tokens: 112 },
   finish_reason: 'stop' as const,
-  sources: [{ document_id: LEASE_ID, chunk_number: 0, score: 0.34 }],
+  sources: [
+    {
+      document_id: LEASE_ID,
+      chunk_number: 0,
+      score: 0.34,
+      location: { lines: { first: 1, last: 1 } },
+      section: [],
+    },
+  ],
 };
 
 export const queryExamples = {

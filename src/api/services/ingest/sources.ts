@@ -131,7 +131,10 @@ async function discard({ storage, drafts, logger }: Dependencies, storageKey: st
 type SourceFacts = Omit<Content, 'createdAt' | 'generation' | 'chunkCount' | 'tokenCount'>;
 
 function newContent(facts: SourceFacts): Content {
-  return { ...facts, createdAt: new Date().toISOString(), generation: null, chunkCount: 0, tokenCount: 0 };
+  const createdAt = new Date().toISOString();
+  const content = { ...facts, createdAt, generation: null, chunkCount: 0, tokenCount: 0 };
+  // Of a text nothing is left out. What is left out of a file is known when it was read.
+  return facts.kind === 'text' ? { ...content, gaps: 0 } : content;
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

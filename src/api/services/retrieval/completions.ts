@@ -1,3 +1,4 @@
+import type { Whereabouts } from '../../../shared/chunks/whereabouts.js';
 import { PromptTooLongError } from '../../../shared/errors.js';
 import { fitPrompt } from '../../../shared/models/prompt.js';
 import type { Completer, CompletionEvent, Passage, Prompt } from '../../../shared/ports.js';
@@ -15,7 +16,7 @@ export interface QueryRequest extends RetrievalRequest {
 }
 
 /** A chunk that was in the prompt. */
-export interface Source {
+export interface Source extends Whereabouts {
   readonly documentId: string;
   readonly chunkNumber: number;
   readonly score: number;
@@ -202,6 +203,6 @@ function toPassage({ record, number, content }: Hit): Passage {
   return { documentId: record.id, chunkNumber: number, text: content };
 }
 
-function toSource({ record, number, score }: Hit): Source {
-  return { documentId: record.id, chunkNumber: number, score };
+function toSource({ record, number, score, location, section }: Hit): Source {
+  return { documentId: record.id, chunkNumber: number, score, location, section };
 }

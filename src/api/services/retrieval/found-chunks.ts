@@ -1,3 +1,4 @@
+import type { Whereabouts } from '../../../shared/chunks/whereabouts.js';
 import { shownContent, type Metadata } from '../../../shared/document.js';
 import type { Hit } from '../../../shared/search/hit.js';
 import type { Lease } from '../answer-memory/answer-memory.js';
@@ -6,7 +7,7 @@ import { heldSize } from '../answer-memory/memory-estimate.js';
 /** Memory for what a chunk holds in addition to its text: names, numbers, its download address. */
 const CHUNK_BYTES = 500;
 
-export interface FoundChunk {
+export interface FoundChunk extends Whereabouts {
   readonly content: string;
   readonly score: number;
   readonly documentId: string;
@@ -19,12 +20,15 @@ export interface FoundChunk {
 }
 
 /** Keeps what a response needs of a hit, and not its record, whose access lists may be long. */
-export function toFoundChunk({ record, number, content, score }: Hit, url: string | null): FoundChunk {
+export function toFoundChunk(hit: Hit, url: string | null): FoundChunk {
+  const { record, number, content, location, section, score } = hit;
   const { contentType, kind, filename } = shownContent(record);
   return {
     content,
     score,
     documentId: record.id,
+    location,
+    section,
     chunkNumber: number,
     metadata: record.metadata,
     contentType,
@@ -39,12 +43,15 @@ export const MAX_BYTES_AT_ONCE = 128 * 1024;
 /** Whether the chunks are so small together that they are sent at once. Each is sent with the metadata of its document. */
 export function areSmall(results: readonly FoundChunk[]): boolean {
   let bytes = 0;
-  for (const { content, metadata } of results) {
-    bytes += CHUNK_BYTES + heldSize(content) + heldSize(metadata);
+  for (const result of results) {
+    bytes += ownSize(result) + heldSize(result.metadata);
     if (bytes > MAX_BYTES_AT_ONCE) return false;
   }
   return true;
 }
+
+const ownSize = ({ content, location, section }: FoundChunk): number =>
+  CHUNK_BYTES + heldSize(content) + heldSize(location) + heldSize(section);
 
 /** Yields results one by one, and releases the memory of each. */
 export async function* giveOut(results: FoundChunk[], lease: Lease): AsyncGenerator<FoundChunk> {
@@ -65,7 +72,6 @@ export async function* giveOut(results: FoundChunk[], lease: Lease): AsyncGenera
 function sizesOf(results: readonly FoundChunk[]): number[] {
   const last = new Map(results.map(({ metadata }, i) => [metadata, i]));
   return results.map(
-    ({ content, metadata }, i) =>
-      CHUNK_BYTES + heldSize(content) + (last.get(metadata) === i ? heldSize(metadata) : 0),
+    (result, i) => ownSize(result) + (last.get(result.metadata) === i ? heldSize(result.metadata) : 0),
   );
 }

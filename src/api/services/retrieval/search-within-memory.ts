@@ -53,8 +53,9 @@ function createMeasure(): (hits: readonly Hit[]) => number {
   let [known, measured, bytes]: [readonly Hit[], number, number] = [[], 0, 0];
   return (hits) => {
     if (hits !== known) [known, measured, bytes] = [hits, 0, 0];
-    for (const { content, record } of hits.slice(measured))
-      bytes += OWN_BYTES + heldSize(content) + heldSize(record.metadata);
+    for (const { content, location, section, record } of hits.slice(measured))
+      bytes +=
+        OWN_BYTES + heldSize(content) + heldSize(location) + heldSize(section) + heldSize(record.metadata);
     measured = hits.length;
     return bytes;
   };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { share, whole } from '../setting-kinds.js';
+import { HIDDEN_TEXT, OCR_MODES } from '../../extraction/read-options.js';
+import { choice, flag, share, text, whole } from '../setting-kinds.js';
 
 const hour = 3600;
 const gigabyte = 1024 ** 3;
@@ -31,6 +32,28 @@ export const ingest = z.strictObject({
   ),
   parserUid: whole(nobody, ids, 'User that parser processes run as where the worker is root; 65534: nobody.'),
   parserGid: whole(nobody, ids, 'Group that parser processes run as where the worker is root.'),
+  hiddenText: choice(
+    HIDDEN_TEXT,
+    'drop',
+    'Text that readers of a file do not see, such as white on white, and comments: left out and named in the extraction, read like other text, or read and named.',
+  ),
+  partial: flag(
+    false,
+    'Whether a file that exceeds a limit of its reader keeps what was read until then; otherwise it fails as `too_large`.',
+  ),
+  ocr: choice(
+    OCR_MODES,
+    'auto',
+    'Text recognition: of pages that have no readable text and of pictures, never, or of all pages.',
+  ),
+  ocrLanguages: text(
+    'eng',
+    {
+      accepts: (value) => /^[a-z]{3}(?:_[a-z]+)*(?:\+[a-z]{3}(?:_[a-z]+)*)*$/.test(value),
+      allowed: 'names of languages as Tesseract has them, separated by +, such as eng+deu',
+    },
+    'Languages of text recognition. Beside eng, each needs its package @tesseract.js-data/<language>.',
+  ),
   maxWaiting: whole(
     100_000,
     { min: 1, max: 10_000_000 },

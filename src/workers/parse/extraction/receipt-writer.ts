@@ -24,60 +24,88 @@ export interface ReceiptWriter {
 
 export type Findings = Omit<Receipt, 'characters' | 'tokens'>;
 
-export function createReceiptWriter(): ReceiptWriter & { readonly findings: () => Findings } {
-  let parser = { name: 'text', version: process.versions.node };
-  let title: string | null = null;
-  let language: string | null = null;
-  let parts: { unit: PartUnit; total: number } = { unit: 'file', total: 1 };
-  let partsRead = 0;
+/** @param parser what reads the file unless the parser says otherwise */
+export function createReceiptWriter(
+  parser: Parser = TEXT,
+): ReceiptWriter & { readonly findings: () => Findings } {
+  const gaps = createGaps();
+  const about: { title: string | null; language: string | null } = { title: null, language: null };
+  const parts: { unit: PartUnit; total: number; read: number } = { unit: 'file', total: 1, read: 0 };
+  let reader = parser;
   const confidences: number[] = [];
-  const counts: Partial<Record<GapReason, number>> = {};
-  const gaps: Gap[] = [];
   const attachments: Attachment[] = [];
   return {
     setParser: (name, version) => {
-      parser = { name, version };
+      reader = { name, version };
     },
     setTitle: (text) => {
-      title = shorten(text) || null;
+      about.title = shorten(text) || null;
     },
     setLanguage: (text) => {
-      language = shorten(text) || null;
+      about.language = shorten(text) || null;
     },
     setParts: (unit, total) => {
-      parts = { unit, total };
+      Object.assign(parts, { unit, total });
     },
     addPartRead: () => {
-      partsRead += 1;
+      parts.read += 1;
     },
-    addGap: (reason, detail, location = null) => {
-      counts[reason] = (counts[reason] ?? 0) + 1;
-      if (gaps.length < MOST_NAMED) gaps.push({ reason, location, detail: shorten(detail) });
-    },
-    addOcrPage: (confidence) => {
-      confidences.push(confidence);
-    },
+    addGap: gaps.add,
+    addOcrPage: (confidence) => void confidences.push(confidence),
     addAttachment: (attachment) => {
       if (attachments.length < MOST_NAMED) attachments.push(attachment);
     },
     findings: () => ({
-      parser: parser.name,
-      parser_version: parser.version,
-      title,
-      language,
-      unit: parts.unit,
-      parts: parts.total,
-      parts_read: parts.unit === 'file' ? 1 : partsRead,
+      ...describeReader(reader, about),
+      ...describeParts(parts),
       ocr: { pages: confidences.length, confidence: meanOf(confidences) },
-      gap_count: Object.values(counts).reduce((sum, count) => sum + count, 0),
-      gap_counts: counts,
-      gaps,
+      ...gaps.describe(),
       attachments,
     }),
   };
 }
 
-const shorten = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, MOST_CHARACTERS);
+interface Parser {
+  readonly name: string;
+  readonly version: string;
+}
+const TEXT: Parser = { name: 'text', version: '1' };
+
+const describeReader = ({ name, version }: Parser, about: Pick<Findings, 'title' | 'language'>) => ({
+  parser: name,
+  parser_version: version,
+  ...about,
+});
+
+/** A file that has no parts was read as a whole. */
+const describeParts = ({ unit, total, read }: { unit: PartUnit; total: number; read: number }) => ({
+  unit,
+  parts: total,
+  parts_read: unit === 'file' ? total : Math.min(read, total),
+});
+
+function createGaps() {
+  const counts: Partial<Record<GapReason, number>> = {};
+  const gaps: Gap[] = [];
+  return {
+    add: (reason: GapReason, detail: string, location: Gap['location'] = null): void => {
+      counts[reason] = (counts[reason] ?? 0) + 1;
+      if (gaps.length < MOST_NAMED) gaps.push({ reason, location, detail: shorten(detail) });
+    },
+    describe: (): Pick<Findings, 'gap_count' | 'gap_counts' | 'gaps'> => ({
+      gap_count: Object.values(counts).reduce((sum, count) => sum + count, 0),
+      gap_counts: counts,
+      gaps,
+    }),
+  };
+}
+
+const shorten = (text: string): string =>
+  text
+    .slice(0, 4 * MOST_CHARACTERS)
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, MOST_CHARACTERS);
 
 function meanOf(values: readonly number[]): number | null {
   if (values.length === 0) return null;

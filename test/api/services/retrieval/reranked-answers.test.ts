@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { NOWHERE } from '../../../../src/shared/chunks/whereabouts.js';
 import { AbandonedError } from '../../../../src/api/services/abandoned-error.js';
 import { createAnswerMemory } from '../../../../src/api/services/answer-memory/answer-memory.js';
 import { createCompletions } from '../../../../src/api/services/retrieval/completions.js';
@@ -34,6 +35,7 @@ function setUp({ length = 100, limitBytes = 64 * MEGABYTE, isHeld = false } = {}
       record,
       number,
       content: content(number),
+      ...NOWHERE,
       score: 0.5,
     }));
     onHits?.(hits);
@@ -46,7 +48,7 @@ function setUp({ length = 100, limitBytes = 64 * MEGABYTE, isHeld = false } = {}
     keep: (of: MatchableDocument) => unknown,
   ) =>
     Promise.resolve({
-      contents: chunks.map(({ number }) => content(number)),
+      contents: chunks.map(({ number }) => ({ text: content(number), ...NOWHERE })),
       records: [keep(record)],
     })) as ReadHits;
   const provider = { asked: 0, sizes: [] as number[], held: 0, answer: (): void => undefined };

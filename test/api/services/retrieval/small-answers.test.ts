@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { NOWHERE } from '../../../../src/shared/chunks/whereabouts.js';
 import { AbandonedError } from '../../../../src/api/services/abandoned-error.js';
 import { createAnswerMemory } from '../../../../src/api/services/answer-memory/answer-memory.js';
 import { createRetrieval, type RetrievalRequest } from '../../../../src/api/services/retrieval/retrieval.js';
@@ -28,7 +29,7 @@ function setUp({ texts, metadata = {}, onFound, refuses = false }: World) {
     memory,
     rerankedSearch: null,
     search: ({ onHits }) => {
-      const hits = texts.map((content, number) => ({ record, number, content, score: 1 }));
+      const hits = texts.map((content, number) => ({ record, number, content, score: 1, ...NOWHERE }));
       onHits?.(hits);
       onFound?.();
       return Promise.resolve(hits);

@@ -32,7 +32,7 @@ export interface ParsedGeneration {
 export type ParseRecord = (id: string, texts: RecordTexts) => ParsedRecord;
 
 type Content = NonNullable<MatchableDocument['published']>;
-type ReadContent = Pick<Content, 'contentType' | 'filename' | 'generation' | 'chunkCount'>;
+type ReadContent = Pick<Content, 'contentType' | 'filename' | 'generation' | 'chunkCount' | 'gaps'>;
 type ReadGeneration = NonNullable<DocumentRecord['prepared']>;
 
 const CACHED = 10_000;
@@ -83,11 +83,11 @@ function parseGeneration(
 }
 
 /** Equal for contents between which filters make no difference. */
-function looksOf({ contentType, filename }: ReadContent): string {
-  return `${contentType}\n${filename === null ? '' : `=${filename}`}`;
+function looksOf({ contentType, filename, gaps }: ReadContent): string {
+  return `${contentType}\n${String(gaps)}\n${filename === null ? '' : `=${filename}`}`;
 }
 
-function slimContent({ contentType, filename }: ReadContent): Content {
+function slimContent({ contentType, filename, gaps }: ReadContent): Content {
   return {
     version: 1,
     kind: 'file',
@@ -100,6 +100,7 @@ function slimContent({ contentType, filename }: ReadContent): Content {
     generation: null,
     chunkCount: 0,
     tokenCount: 0,
+    ...(gaps === undefined ? {} : { gaps }),
   };
 }
 
@@ -126,12 +127,14 @@ const isMetadata = (value: unknown): value is Metadata => isPlainObject(value);
 function isContent(value: unknown): value is ReadContent | null {
   if (value === null) return true;
   if (typeof value !== 'object') return false;
-  const { contentType, filename, generation, chunkCount }: Partial<Record<keyof Content, unknown>> = value;
+  const { contentType, filename, generation, chunkCount, gaps }: Partial<Record<keyof Content, unknown>> =
+    value;
   return (
     typeof contentType === 'string' &&
     (filename === null || typeof filename === 'string') &&
     (generation === null || typeof generation === 'string') &&
-    Number.isInteger(chunkCount)
+    Number.isInteger(chunkCount) &&
+    (gaps === undefined || Number.isInteger(gaps))
   );
 }
 

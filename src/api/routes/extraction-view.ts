@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import type { Extraction } from '../../shared/document.js';
+import { locationSchema } from '../../shared/extraction/location.js';
+import type { DocumentExtraction } from '../services/documents/read-extraction.js';
+import { PART_UNITS, receiptSchema } from '../../shared/extraction/receipt.js';
+
+/** The fields that say where a chunk stands. */
+export const whereaboutsFields = {
+  location: locationSchema
+    .nullable()
+    .describe(
+      'Where the chunk stands in its file: pages with boxes in points from their top left corners, slides, sheet and rows, ' +
+        'chapter, message or lines, all from 1; null where the format does not tell.',
+    ),
+  section: z.array(z.string()).describe('The headings over the chunk, the outermost first.'),
+};
+
+/** The short form that documents carry. */
+export const extractionSummary = z.object({
+  parser: z.string(),
+  title: z.string().nullable().describe('The title that the file gives itself.'),
+  language: z.string().nullable().describe('The language that the file says it is in.'),
+  unit: z.enum(PART_UNITS).describe('What the file is divided into.'),
+  parts: z.int().describe('How many of them it has.'),
+  parts_read: z.int(),
+  ocr_pages: z.int().describe('Pages that were read by text recognition.'),
+});
+
+export const viewSummary = ({
+  partsRead,
+  ocrPages,
+  ...rest
+}: Extraction): z.infer<typeof extractionSummary> => ({
+  ...rest,
+  parts_read: partsRead,
+  ocr_pages: ocrPages,
+});
+
+export const extractionView = receiptSchema
+  .extend({ document_id: z.uuid(), version: z.int().positive() })
+  .meta({
+    id: 'Extraction',
+    description:
+      'What was read of the published version of a document, and what was not: `gap_counts` counts everything that is ' +
+      'empty, garbled, damaged, skipped, hidden or cut by a limit, and `gaps` names the first hundred with the reason.',
+  });
+
+export const viewExtraction = ({
+  documentId,
+  version,
+  receipt,
+}: DocumentExtraction): z.infer<typeof extractionView> => ({ document_id: documentId, version, ...receipt });

@@ -1,0 +1,52 @@
+import type { Chunks } from '../../../shared/chunks/chunks.js';
+import type { Content } from '../../../shared/document.js';
+import type { Records } from '../../../shared/documents/records.js';
+import { ConflictError, NotFoundError } from '../../../shared/errors.js';
+import type { Receipt } from '../../../shared/extraction/receipt.js';
+import { unpackReceipt } from '../../../shared/extraction/stored-receipt.js';
+import { readDocument, type DocumentRequest } from './document-access.js';
+
+interface Dependencies {
+  readonly records: Records;
+  readonly chunks: Pick<Chunks, 'readTexts' | 'receipt'>;
+}
+
+export interface DocumentExtraction {
+  readonly documentId: string;
+  readonly version: number;
+  readonly receipt: Receipt;
+}
+
+/**
+ * Reads what was read of a document's published version.
+ * @throws ForbiddenError, NotFoundError; ConflictError while nothing is published
+ */
+export type ReadExtraction = (request: DocumentRequest) => Promise<DocumentExtraction>;
+
+export function createReadExtraction(parts: Dependencies): ReadExtraction {
+  return async (request) => {
+    for (;;) {
+      const content = (await readDocument(parts.records, request, 'read')).published;
+      if (content?.generation == null) throw new ConflictError('The document has not been read yet');
+      const receipt = await readReceipt(parts, content, content.generation);
+      // The record is read again at the end, so that no revocation and no new version is missed.
+      const now = await readDocument(parts.records, request, 'read');
+      if (now.published?.generation !== content.generation) continue;
+      if (!receipt) throw new NotFoundError('The document was read before extractions were noted; retry it');
+      return { documentId: request.documentId, version: content.version, receipt };
+    }
+  };
+}
+
+/** A short text has no receipt, since all of it is read as it is. */
+async function readReceipt(
+  { chunks }: Dependencies,
+  { kind, chunkCount, tokenCount }: Content,
+  generation: string,
+): Promise<Receipt | null> {
+  const receipt = await chunks.receipt(generation);
+  if (receipt || kind === 'file') return receipt;
+  const texts = await chunks.readTexts(generation, 0, chunkCount);
+  const characters = texts.reduce((sum, { text, overlap }) => sum + text.length - overlap, 0);
+  return { ...unpackReceipt('{}'), characters, tokens: tokenCount };
+}

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { locationSchema, type Location } from '../extraction/location.js';
+
+/** Where a chunk stands in its file. */
+export interface Whereabouts {
+  /** Null where the format does not tell. */
+  readonly location: Location | null;
+  /** The headings over it, the outermost first. */
+  readonly section: readonly string[];
+}
+
+export const NOWHERE: Whereabouts = { location: null, section: [] };
+
+const storedSchema = z.object({
+  location: locationSchema.nullable().default(null),
+  section: z.array(z.string()).default([]),
+});
+
+/** What the hash of a chunk holds of it; null for nothing. */
+export function packWhereabouts({ location = null, section = [] }: Partial<Whereabouts>): string | null {
+  if (location === null && section.length === 0) return null;
+  return JSON.stringify({
+    ...(location === null ? {} : { location }),
+    ...(section.length === 0 ? {} : { section }),
+  });
+}
+
+/** Chunks of earlier versions have none. */
+export const unpackWhereabouts = (packed: string | null | undefined): Whereabouts =>
+  packed ? storedSchema.parse(JSON.parse(packed)) : NOWHERE;

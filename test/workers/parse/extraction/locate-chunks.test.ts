@@ -1,0 +1,105 @@
+import { describe, expect, test } from '@jest/globals';
+import { chunkText } from '../../../../src/workers/chunking/chunk.js';
+import type { Block } from '../../../../src/workers/parse/extraction/block.js';
+import { createBlockCollector } from '../../../../src/workers/parse/extraction/collect-blocks.js';
+import { locateChunks } from '../../../../src/workers/parse/extraction/locate-chunks.js';
+
+function locate(blocks: readonly Block[], size = 24) {
+  const collector = createBlockCollector();
+  for (const block of blocks) collector.add(block);
+  const extracted = collector.end();
+  const chunks = chunkText(extracted.text, { size, overlap: 0 }, extracted.layout);
+  return [...locateChunks(extracted, chunks)].map((located, i) => ({
+    ...located,
+    text: chunks[i]?.text.trim() ?? '',
+  }));
+}
+
+const sentences = (count: number) => 'One more sentence. '.repeat(count);
+
+describe('the location of a chunk', () => {
+  test('spans the pages of its text, with their boxes', () => {
+    const box = { x: 72, y: 72, width: 100, height: 12 };
+    const [only] = locate([
+      { text: 'Page three. ', place: { page: 3, boxes: [box] } },
+      { text: 'Page four.', place: { page: 4, boxes: [{ ...box, y: 20 }] } },
+    ]);
+    expect(only?.location).toEqual({
+      pages: { first: 3, last: 4 },
+      boxes: [
+        { page: 3, ...box },
+        { page: 4, ...box, y: 20 },
+      ],
+    });
+  });
+
+  test('names sheet and rows, slide, chapter and message', () => {
+    expect(
+      locate([
+        { text: 'a', place: { sheet: 'Costs', row: 2 } },
+        { text: 'b', place: { row: 9 } },
+      ]),
+    ).toMatchObject([{ location: { sheet: 'Costs', rows: { first: 2, last: 9 } } }]);
+    const places = [{ slide: 7 }, { chapter: 'The End' }, { message: 12 }];
+    const found = locate(places.map((place): Block => ({ text: 'text\n', place, isPart: true })));
+    expect(found.map(({ location }) => location)).toEqual([
+      { slides: { first: 7, last: 7 } },
+      { chapter: 'The End' },
+      { message: 12 },
+    ]);
+  });
+
+  test('counts the lines of a text from the first line of each block', () => {
+    const text = Array.from({ length: 60 }, (_, n) => `line ${String(n + 1)} of it\n`).join('');
+    for (const blocks of [
+      [{ text, place: { line: 1 } }],
+      [
+        { text: text.slice(0, text.indexOf('line 21 ')), place: { line: 1 } },
+        { text: text.slice(text.indexOf('line 21 ')), place: { line: 21 } },
+      ],
+    ])
+      for (const { text: chunk, location } of locate(blocks)) {
+        const numbers = Array.from(chunk.matchAll(/line (\d+)/g), ([, number]) => Number(number));
+        expect(location?.lines).toEqual({ first: numbers[0], last: numbers.at(-1) });
+      }
+  });
+
+  test('is null where the format does not tell', () => {
+    expect(locate([{ text: 'text' }])[0]?.location).toBeNull();
+  });
+});
+
+describe('the section of a chunk', () => {
+  const blocks: Block[] = [
+    { text: 'Preface without a heading.\n\n' },
+    { text: 'Methods\n\n', heading: 1 },
+    { text: `${sentences(6)}\n\n` },
+    { text: 'Data\n\n', heading: 2 },
+    { text: `${sentences(6)}\n\n` },
+    { text: 'Results\n\n', heading: 1 },
+    { text: `${sentences(6)}\n\n` },
+  ];
+
+  test('is the path of the headings over it, until one of the same level', () => {
+    const sections = locate(blocks).map(({ section }) => section.join(' > '));
+    expect(sections[0]).toBe('');
+    expect(new Set(sections)).toEqual(new Set(['', 'Methods', 'Methods > Data', 'Results']));
+  });
+
+  test('ends with its part', () => {
+    const found = locate([...blocks, { text: 'Next sheet', isPart: true }]);
+    expect(found.at(-1)).toMatchObject({ section: [], text: 'Next sheet' });
+  });
+
+  test('loses the marks of Markdown, and is bounded', () => {
+    const [found] = locate([{ text: `## ${'Long '.repeat(200)}##\n`, heading: 2 }, { text: 'text' }], 2048);
+    expect(found?.section[0]).toMatch(/^Long Long/);
+    expect(found?.section[0]?.length).toBeLessThanOrEqual(200);
+  });
+});
+
+test('a long document of one line is located in time that grows with its length', () => {
+  const started = process.cpuUsage();
+  locate([{ text: 'word '.repeat(200_000), place: { line: 1 } }], 64);
+  expect(process.cpuUsage(started).user / 1e6).toBeLessThan(10);
+});
