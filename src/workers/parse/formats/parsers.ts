@@ -25,7 +25,7 @@ const loaders: Readonly<Record<FileFormat, () => Promise<Parser>>> = {
   msg: notYet,
   pdf: async () => (await import('./pdf.js')).parsePdf,
   docx: async () => (await import('./office/docx.js')).parseDocx,
-  pptx: notYet,
+  pptx: async () => (await import('./ooxml/pptx.js')).parsePptx,
   xlsx: notYet,
   odt: notYet,
   ods: notYet,
