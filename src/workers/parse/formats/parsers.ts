@@ -26,7 +26,7 @@ const loaders: Readonly<Record<FileFormat, () => Promise<Parser>>> = {
   pdf: async () => (await import('./pdf.js')).parsePdf,
   docx: async () => (await import('./office/docx.js')).parseDocx,
   pptx: async () => (await import('./ooxml/pptx.js')).parsePptx,
-  xlsx: notYet,
+  xlsx: async () => (await import('./ooxml/xlsx.js')).parseXlsx,
   odt: notYet,
   ods: notYet,
   odp: notYet,

@@ -21,6 +21,7 @@ const SKIPPED = {
   picture: ['picture', 'pictures'],
   object: ['embedded object', 'embedded objects'],
   import: ['imported document', 'imported documents'],
+  formula: ['formula without a stored value', 'formulas without a stored value'],
   media: ['sound or film', 'sounds and films'],
 } as const;
 

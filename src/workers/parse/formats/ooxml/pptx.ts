@@ -52,7 +52,7 @@ export function* parsePptx(bytes: Uint8Array, context: ParseContext): Iterable<B
       if (blocks.length === 0) receipt.addGap('empty', 'The slide holds no text.', location);
       yield* blocks;
     } catch (error) {
-      if (!(error instanceof IngestError) || error.code !== 'corrupt') throw error;
+      if (!(error instanceof IngestError) || error.code !== 'corrupt' || slides.length === 1) throw error;
       receipt.addGap('unreadable', 'The slide is damaged.', location);
     }
   }

@@ -68,7 +68,11 @@ function createBuilder(events: XmlEvent[], { kind, isWhole }: Omit<StreamOptions
   };
   return {
     isOpen: () => names.length > 0,
-    handler: { onopentag: openElement, onclosetag: closeElement, ontext: (text: string) => tree.addText(text) },
+    handler: {
+      onopentag: openElement,
+      onclosetag: closeElement,
+      ontext: (text: string) => tree.addText(text),
+    },
   };
 }
 
