@@ -24,7 +24,7 @@ const loaders: Readonly<Record<FileFormat, () => Promise<Parser>>> = {
   mbox: notYet,
   msg: notYet,
   pdf: async () => (await import('./pdf.js')).parsePdf,
-  docx: async () => (await import('./office/docx.js')).parseDocx,
+  docx: async () => (await import('./ooxml/docx.js')).parseDocx,
   pptx: async () => (await import('./ooxml/pptx.js')).parsePptx,
   xlsx: async () => (await import('./ooxml/xlsx.js')).parseXlsx,
   odt: notYet,
