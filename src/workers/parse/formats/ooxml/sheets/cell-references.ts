@@ -2,7 +2,7 @@ const LAST_COLUMN = 16_384;
 const LAST_ROW = 1_048_576;
 
 /** The number of a column by its letters, from 1; undefined beyond the last column, XFD. */
-export function columnNumber(letters: string): number | undefined {
+function columnNumber(letters: string): number | undefined {
   let number = 0;
   for (const letter of letters.slice(0, 4)) number = number * 26 + letter.charCodeAt(0) - 64;
   return number >= 1 && number <= LAST_COLUMN ? number : undefined;
