@@ -1,10 +1,9 @@
-import { IngestError } from '../../../../shared/errors.js';
 import type { Block } from '../../extraction/block.js';
 import type { ParseContext } from '../parser.js';
 import { createGraphics } from './drawing/graphic.js';
 import { readTextBody } from './drawing/text-body.js';
 import { createGapCounter, type GapCounter } from './gap-counter.js';
-import { POWERPOINT } from './package/office-kind.js';
+import { damaged, POWERPOINT } from './package/office-kind.js';
 import { openPackage, type OfficePackage } from './package/office-package.js';
 import { readProperties } from './properties.js';
 import { createPlaceholders, placeholderOf, targetOf } from './slides/placeholders.js';
@@ -26,7 +25,7 @@ interface Deck {
   readonly office: OfficePackage;
   readonly gaps: GapCounter;
   readonly size: Box | undefined;
-  readonly inheritedBox: ReturnType<typeof createPlaceholders>;
+  readonly inheritedBoxes: ReturnType<typeof createPlaceholders>;
   readonly isNewFurniture: (text: string) => boolean;
 }
 
@@ -42,20 +41,18 @@ export function* parsePptx(bytes: Uint8Array, context: ParseContext): Iterable<B
   const deck = { ...createDeck(office, presentation), gaps };
   const slides = slideParts(office, presentation);
   receipt.setParts('slide', slides.length);
+  let hasText = false;
   for (const [index, part] of slides.entries()) {
     const number = index + 1;
     const location = { slides: { first: number, last: number } };
-    try {
-      const blocks = readSlide(deck, part, number);
-      if (blocks === 'hidden') continue;
-      receipt.addPartRead();
-      if (blocks.length === 0) receipt.addGap('empty', 'The slide holds no text.', location);
-      yield* blocks;
-    } catch (error) {
-      if (!(error instanceof IngestError) || error.code !== 'corrupt' || slides.length === 1) throw error;
-      receipt.addGap('unreadable', 'The slide is damaged.', location);
-    }
+    const blocks = readSlide(deck, part, number);
+    if (blocks === 'hidden') continue;
+    receipt.addPartRead();
+    if (blocks.length === 0) receipt.addGap('empty', 'The slide holds no text.', location);
+    hasText ||= blocks.length > 0;
+    yield* blocks;
   }
+  if (!hasText && office.isDamaged()) throw damaged(POWERPOINT);
   gaps.finish();
 }
 
@@ -66,7 +63,7 @@ function createDeck(office: OfficePackage, presentation: XmlElement | undefined)
   return {
     office,
     size: width === undefined || height === undefined ? undefined : { x: 0, y: 0, width, height },
-    inheritedBox: createPlaceholders(office),
+    inheritedBoxes: createPlaceholders(office),
     isNewFurniture: (text) => !furniture.has(text) && furniture.add(text).size > 0,
   };
 }
@@ -96,7 +93,7 @@ function readSlide(deck: Deck, part: string, number: number): 'hidden' | Block[]
     place,
     size: deck.size,
     graphicsOf: createGraphics(office, part),
-    inheritedBox: (placeholder) => deck.inheritedBox(part, placeholder),
+    inheritedBox: deck.inheritedBoxes(part),
     isNewFurniture: deck.isNewFurniture,
   });
   const notes = readNotes(office, part);

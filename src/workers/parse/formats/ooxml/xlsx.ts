@@ -1,8 +1,7 @@
-import { IngestError } from '../../../../shared/errors.js';
 import type { Block } from '../../extraction/block.js';
 import type { ParseContext } from '../parser.js';
 import { createGapCounter } from './gap-counter.js';
-import { EXCEL } from './package/office-kind.js';
+import { damaged, EXCEL } from './package/office-kind.js';
 import { openPackage, type OfficePackage } from './package/office-package.js';
 import { readProperties } from './properties.js';
 import { readMergedRanges } from './sheets/merged-ranges.js';
@@ -30,23 +29,21 @@ export function* parseXlsx(bytes: Uint8Array, context: ParseContext): Iterable<B
   const sheets = findSheets(office, tree);
   receipt.setParts('sheet', sheets.length);
   const workbook = openWorkbook(office, tree, context);
+  let hasText = false;
   for (const sheet of sheets) {
     const location = { sheet: sheet.name };
     if (sheet.isHidden && !workbook.gaps.admits('sheet', { location })) continue;
     let isEmpty = true;
-    try {
-      for (const block of readSheet(workbook, sheet)) {
-        if (isEmpty) yield headingOf(sheet);
-        isEmpty = false;
-        yield block;
-      }
-      receipt.addPartRead();
-      if (isEmpty) receipt.addGap('empty', 'The sheet is empty.', location);
-    } catch (error) {
-      if (!(error instanceof IngestError) || error.code !== 'corrupt' || sheets.length === 1) throw error;
-      receipt.addGap('unreadable', 'The sheet is damaged.', location);
+    for (const block of readSheet(workbook, sheet)) {
+      if (isEmpty) yield headingOf(sheet);
+      isEmpty = false;
+      yield block;
     }
+    receipt.addPartRead();
+    if (isEmpty) receipt.addGap('empty', 'The sheet is empty.', location);
+    hasText ||= !isEmpty;
   }
+  if (!hasText && office.isDamaged()) throw damaged(EXCEL);
   workbook.gaps.finish();
 }
 

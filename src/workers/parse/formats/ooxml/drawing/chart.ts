@@ -22,8 +22,8 @@ export function readChart(office: OfficePackage, part: string): Chart {
   const names = new Map<number, string>();
   for (const { categories } of series)
     for (const [index, name] of categories) if (!names.has(index)) names.set(index, name);
-  const last = series.reduce((most, { values }) => Math.max(most, ...values.keys()), -1);
-  const rows = Array.from({ length: last + 1 }, (_, index) => [
+  const indexes = [...new Set(series.flatMap(({ values }) => [...values.keys()]))].sort((a, b) => a - b);
+  const rows = indexes.map((index) => [
     names.get(index) ?? '',
     ...series.map(({ values }) => values.get(index) ?? ''),
   ]);

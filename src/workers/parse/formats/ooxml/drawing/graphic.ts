@@ -11,11 +11,10 @@ const GRAPHICS: ReadonlySet<string> = new Set(['c:chart', 'dgm:relIds']);
 /** The charts and diagrams to which an element of this part refers. Each is read once. */
 export function createGraphics(office: OfficePackage, part: string) {
   const read = new Set<string>();
-  const targetOf = (id: string | undefined): string | undefined =>
-    office.relations(part).find((relation) => relation.id === id)?.target;
+  const targets = new Map(office.relations(part).map(({ id, target }) => [id, target]));
   return function* graphicsOf(element: XmlElement, place?: Place): Iterable<Block> {
     for (const { name, attributes } of findAll(element, GRAPHICS)) {
-      const target = targetOf(name === 'c:chart' ? attributes['r:id'] : attributes['r:dm']);
+      const target = targets.get((name === 'c:chart' ? attributes['r:id'] : attributes['r:dm']) ?? '');
       if (target === undefined || read.has(target)) continue;
       read.add(target);
       if (name === 'c:chart') yield* chartBlocks(office, target, place);

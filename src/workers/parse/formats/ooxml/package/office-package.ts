@@ -19,14 +19,16 @@ export interface OfficePackage {
   /** The part that the relations of the package name as its document. */
   readonly mainPart: string;
   has(part: string): boolean;
-  /** The inflated bytes of a part, which are counted. */
-  pieces(part: string): Iterable<Uint8Array>;
+  /** Whether a part holds these bytes, which is quicker to tell than to read its XML. */
+  mentions(part: string, word: string): boolean;
   /** The XML of a part: elements for which `isWhole` come as trees, all others as events. */
   stream(part: string, isWhole: (name: string) => boolean): Iterable<XmlEvent>;
   /** The whole tree of a part; undefined when there is none. */
   tree(part: string): XmlElement | undefined;
   /** What a part refers to within the package. */
   relations(part: string): readonly Relation[];
+  /** Whether a part could not be read to its end. Such parts are in the receipt; the main part is not allowed to be one. */
+  isDamaged(): boolean;
 }
 
 /** @throws IngestError when the bytes are no package, or an encrypted one */
@@ -35,14 +37,22 @@ export function openPackage(bytes: Uint8Array, kind: OfficeKind, context: ParseC
   const members = findMembers(bytes, kind);
   const pieces = createPieces(bytes, members, kind);
   const relationsOf = new Map<string, readonly Relation[]>();
+  const damage = createDamage(context);
   const office: Omit<OfficePackage, 'mainPart'> = {
     kind,
     names: [...members.keys()],
+    isDamaged: damage.isFound,
     has: (part) => members.has(partKey(part)),
-    pieces,
+    mentions: (part, word) => damage.survive(part, () => includes(pieces(part), word)) ?? false,
     *stream(part, isWhole) {
-      const onCut = (): void => context.receipt.addGap('unreadable', `The part ${part} ends too early.`);
-      yield* streamXml(decodePieces(pieces(part)), { kind, isWhole, onCut });
+      const onCut = (): void => damage.note(part, 'ends too early');
+      try {
+        yield* streamXml(decodePieces(pieces(part)), { kind, isWhole, onCut });
+      } catch (error) {
+        damage.survive(part, () => {
+          throw error;
+        });
+      }
     },
     tree(part) {
       if (!office.has(part)) return undefined;
@@ -57,7 +67,47 @@ export function openPackage(bytes: Uint8Array, kind: OfficeKind, context: ParseC
       return known;
     },
   };
-  return { ...office, mainPart: findMainPart(office) };
+  const mainPart = findMainPart(office);
+  damage.forbid(mainPart);
+  return { ...office, mainPart };
+}
+
+/** Takes down which parts are damaged, and goes on without them. */
+function createDamage({ receipt }: ParseContext) {
+  const damagedParts = new Set<string>();
+  let forbidden: string | undefined;
+  const note = (part: string, what: string): void => {
+    if (!damagedParts.has(part)) receipt.addGap('unreadable', `The part ${part} ${what}.`);
+    damagedParts.add(part);
+  };
+  return {
+    note,
+    isFound: () => damagedParts.size > 0,
+    /** A part without which nothing can be read. */
+    forbid(part: string): void {
+      forbidden = part;
+    },
+    survive<Result>(part: string, read: () => Result): Result | undefined {
+      try {
+        return read();
+      } catch (error) {
+        const isDamage = error instanceof IngestError && error.code === 'corrupt';
+        if (!isDamage || part === forbidden) throw error;
+        note(part, 'is damaged');
+        return undefined;
+      }
+    },
+  };
+}
+
+function includes(pieces: Iterable<Uint8Array>, word: string): boolean {
+  let end = Buffer.alloc(0);
+  for (const piece of pieces) {
+    const bytes = Buffer.concat([end, piece]);
+    if (bytes.includes(word)) return true;
+    end = bytes.subarray(-word.length);
+  }
+  return false;
 }
 
 function findMainPart(office: Omit<OfficePackage, 'mainPart'>): string {

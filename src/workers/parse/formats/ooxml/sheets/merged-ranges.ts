@@ -8,11 +8,13 @@ const MOST_RANGES = 20_000;
 const MOST_AT_ONCE = 200;
 /** A longer text is not repeated. */
 const MOST_REPEATED = 100;
+/** Most columns that are looked at to fill the rows of a sheet. */
+const MOST_FILLED = 5_000_000;
 
 /** The merged cells of a sheet in the order of their first rows. They stand behind the rows, so that the sheet is read once more. */
 export function readMergedRanges(office: OfficePackage, part: string): readonly CellRange[] {
   const ranges: CellRange[] = [];
-  if (!mentions(office.pieces(part), 'mergeCell')) return ranges;
+  if (!office.mentions(part, 'mergeCell')) return ranges;
   for (const event of office.stream(part, (name) => name === 'x:mergeCells')) {
     if (event.type !== 'element') continue;
     for (const { attributes } of childrenOf(event.element, 'x:mergeCell')) {
@@ -23,23 +25,13 @@ export function readMergedRanges(office: OfficePackage, part: string): readonly 
   return ranges.sort((a, b) => a.first.row - b.first.row);
 }
 
-/** Whether bytes hold a word, which is quicker to tell than to read their XML. */
-function mentions(pieces: Iterable<Uint8Array>, word: string): boolean {
-  let end = Buffer.alloc(0);
-  for (const piece of pieces) {
-    const bytes = Buffer.concat([end, piece]);
-    if (bytes.includes(word)) return true;
-    end = bytes.subarray(-word.length);
-  }
-  return false;
-}
-
 /**
  * Repeats the text of merged cells in those columns that they cover and that hold something elsewhere, in each of their rows. A
  * merged cell that is alone in its row stands there once.
  */
 export function createRangeFilling(ranges: readonly CellRange[], columns: readonly number[]) {
   let next = 0;
+  let looked = 0;
   let active: { range: CellRange; cell: SheetCell | undefined }[] = [];
   const advance = ({ number, cells }: SheetRow): void => {
     active = active.filter(({ range }) => range.last.row >= number);
@@ -58,7 +50,8 @@ export function createRangeFilling(ranges: readonly CellRange[], columns: readon
     const filled = active.filter(
       ({ cell, range }) => cell && (others.length > 0 || active.length > 1 || range.first.row === row.number),
     );
-    if (filled.length === 0 || others.length + filled.length < 2) return row;
+    looked += filled.length * columns.length;
+    if (looked > MOST_FILLED || filled.length === 0 || others.length + filled.length < 2) return row;
     const cells = new Map(row.cells.map((cell) => [cell.column, cell]));
     for (const { range, cell } of filled)
       if (cell && cell.text.length <= MOST_REPEATED)

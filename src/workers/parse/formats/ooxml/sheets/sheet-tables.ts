@@ -27,6 +27,7 @@ export function* sheetBlocks(
   const columns = [...new Set(ahead.flatMap(({ cells }) => cells.map(({ column }) => column)))].sort(
     (a, b) => a - b,
   );
+  const mergedAt = groupByRow(merged);
   const cursor = createCursor(ahead, source, createRangeFilling(merged, columns));
   for (let row = cursor.peek(); row; row = cursor.peek()) {
     if (row.cells.length === 1 && !headerRows.has(row.number)) {
@@ -35,7 +36,7 @@ export function* sheetBlocks(
       yield { text: `${row.cells[0]?.text ?? ''}\n${isLast ? '\n' : ''}`, place: { sheet, row: row.number } };
       continue;
     }
-    const count = headerRowCount(cursor, merged, headerRows.has(row.number));
+    const count = headerRowCount(cursor, mergedAt, headerRows.has(row.number));
     const table = tableRows(cursor, { columns, sheet, header: count, headerRows });
     yield* tableBlocks(table, { headerRows: count });
   }
@@ -118,11 +119,25 @@ function arrange(cells: readonly SheetCell[], columns: readonly number[]): strin
   return arranged;
 }
 
+function groupByRow(ranges: readonly CellRange[]): ReadonlyMap<number, readonly CellRange[]> {
+  const groups = new Map<number, CellRange[]>();
+  for (const range of ranges) {
+    const group = groups.get(range.first.row);
+    if (group) group.push(range);
+    else groups.set(range.first.row, [range]);
+  }
+  return groups;
+}
+
 /** How many of the next rows name the columns. */
-function headerRowCount(cursor: Cursor, merged: readonly CellRange[], isStated: boolean): number {
+function headerRowCount(
+  cursor: Cursor,
+  mergedAt: ReadonlyMap<number, readonly CellRange[]>,
+  isStated: boolean,
+): number {
   const row = cursor.peek();
   if (!row || (!isStated && !areNames(row, cursor.peek(1)))) return 0;
-  const own = merged.filter(({ first }) => first.row === row.number);
+  const own = mergedAt.get(row.number) ?? [];
   const deepest = own.reduce((most, { first, last }) => Math.max(most, last.row - first.row + 1), 1);
   const isGrouped = own.some(({ first, last }) => last.column > first.column && last.row === first.row);
   const second = cursor.peek(1);
@@ -132,10 +147,11 @@ function headerRowCount(cursor: Cursor, merged: readonly CellRange[], isStated: 
 
 /** Names of columns are short texts, or years above other values. */
 function areNames({ cells }: SheetRow, next: SheetRow | undefined): boolean {
+  const below = new Map(next?.cells.map(({ column, text }) => [column, text]));
   const isName = ({ text, isNumber, column }: SheetCell): boolean => {
     if (!isNumber) return text.length <= LONGEST_NAME;
-    const below = next?.cells.find((cell) => cell.column === column);
-    return isYear(text) && below !== undefined && !isYear(below.text);
+    const value = below.get(column);
+    return isYear(text) && value !== undefined && !isYear(value);
   };
   return cells.length > 1 && cells.some(({ isNumber }) => !isNumber) && cells.every(isName);
 }

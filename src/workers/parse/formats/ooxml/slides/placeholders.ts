@@ -3,6 +3,10 @@ import { childOf, descend, findAll, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import type { Box } from './reading-order.js';
 
+const SHAPES: ReadonlySet<string> = new Set(['p:sp', 'p:pic', 'p:graphicFrame']);
+/** Most placeholders of a layout. */
+const MOST_PLACES = 200;
+
 export interface Placeholder {
   /** Such as `title`, `body` or `ftr`; `obj` without one. */
   readonly type: string;
@@ -31,33 +35,42 @@ export function boxOf(shape: XmlElement): Box | undefined {
   return { x, y, width, height };
 }
 
+interface StatedPlace {
+  readonly placeholder: Placeholder;
+  readonly box: Box;
+}
+
 /** Finds the places of placeholders, which a slide takes from its layout, and a layout from its master. */
 export function createPlaceholders(office: OfficePackage) {
-  const read = new Map<string, readonly { placeholder: Placeholder; box: Box }[]>();
-  const placesIn = (part: string) => {
-    const known = read.get(part);
-    if (known) return known;
-    const places = [...findAll(office.tree(part), new Set(['p:sp', 'p:pic', 'p:graphicFrame']))].flatMap(
-      (shape) => {
-        const placeholder = placeholderOf(shape);
-        const box = boxOf(shape);
-        return placeholder && box ? [{ placeholder, box }] : [];
-      },
-    );
+  const read = new Map<string, readonly StatedPlace[]>();
+  const placesIn = (part: string | undefined): readonly StatedPlace[] => {
+    if (part === undefined) return [];
+    const places = read.get(part) ?? statedPlaces(office.tree(part));
     read.set(part, places);
     return places;
   };
-  return function inheritedBox(slide: string, { type, index }: Placeholder): Box | undefined {
+  return (slide: string) => {
     const layout = targetOf(office, slide, 'slideLayout');
-    const master = layout === undefined ? undefined : targetOf(office, layout, 'slideMaster');
-    const inLayout = layout === undefined ? [] : placesIn(layout);
-    const inMaster = master === undefined ? [] : placesIn(master);
-    const found =
-      inLayout.find(({ placeholder }) => placeholder.index === index && index !== '0') ??
-      inLayout.find(({ placeholder }) => placeholder.type === type) ??
-      inMaster.find(({ placeholder }) => placeholder.type === (type === 'obj' ? 'body' : type));
-    return found?.box;
+    const inLayout = placesIn(layout);
+    const inMaster = layout === undefined ? [] : placesIn(targetOf(office, layout, 'slideMaster'));
+    return ({ type, index }: Placeholder): Box | undefined => {
+      const found =
+        inLayout.find(({ placeholder }) => placeholder.index === index && index !== '0') ??
+        inLayout.find(({ placeholder }) => placeholder.type === type) ??
+        inMaster.find(({ placeholder }) => placeholder.type === (type === 'obj' ? 'body' : type));
+      return found?.box;
+    };
   };
+}
+
+function statedPlaces(tree: XmlElement | undefined): readonly StatedPlace[] {
+  const places: StatedPlace[] = [];
+  for (const shape of findAll(tree, SHAPES)) {
+    const placeholder = placeholderOf(shape);
+    const box = boxOf(shape);
+    if (placeholder && box && places.length < MOST_PLACES) places.push({ placeholder, box });
+  }
+  return places;
 }
 
 /** The part to which another refers by a relation of this type. */
