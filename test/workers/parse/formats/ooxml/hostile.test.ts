@@ -134,6 +134,19 @@ test('XML that ends too early is read as far as it goes, and named', async () =>
   expect(gaps).toEqual(['unreadable: The part word/document.xml ends too early.']);
 });
 
+test('a damaged part beside the text is named, and the text is read', async () => {
+  const bytes = Buffer.from(
+    officePackage({
+      parts: { 'word/document.xml': document('canary'), 'docProps/core.xml': 'x'.repeat(5_000) },
+    }),
+  );
+  const name = bytes.indexOf('docProps/core.xml');
+  bytes.fill(0xff, name + 17, name + 25);
+  const { text: read, gaps } = await readBlocks(parseDocx, bytes);
+  expect(read).toBe('canary\n\n');
+  expect(gaps).toEqual(['unreadable: The part docProps/core.xml is damaged.']);
+});
+
 test('a million shared strings and a million cells are read within bounds', async () => {
   const strings = Array.from({ length: 1_000_000 }, (_, index) => `<si><t>s${String(index)}</t></si>`);
   const cells = '<c t="s"><v>999999</v></c><c><v>1</v></c>'.repeat(5);
