@@ -1,0 +1,90 @@
+import type { Block } from '../../extraction/block.js';
+import type { ParseContext } from '../parser.js';
+import { createGraphics } from './drawing/graphic.js';
+import { createGapCounter } from './gap-counter.js';
+import { WORD } from './package/office-kind.js';
+import { openPackage, type OfficePackage } from './package/office-package.js';
+import { readProperties } from './properties.js';
+import { contentBlocks, isWholeInBody, noteBlocks, type ContentBlock } from './word/content-blocks.js';
+import { readNotes } from './word/notes.js';
+import { readNumbering } from './word/numbering.js';
+import { readLook, readWordStyles } from './word/styles.js';
+import type { Surroundings, WordReader } from './word/word-reader.js';
+
+/** A line at the head or foot of pages that only counts them. */
+const PAGE_NUMBER = /^(?:[a-zé]{1,10}\s)?\s?\d+(?:\s?(?:of|von|de|di|sur|van|\/)\s?\d+)?$/i;
+
+/**
+ * Parses Word (docx) as a stream: headings, lists, tables, notes behind the paragraph that refers to them, text boxes, charts and
+ * diagrams. What heads and feet of pages say follows once, at the end.
+ */
+export function* parseDocx(bytes: Uint8Array, context: ParseContext): Iterable<Block> {
+  const office = openPackage(bytes, WORD, context);
+  readProperties(office, context);
+  const partsOf = createParts(office);
+  const gaps = createGapCounter(context);
+  const styles = readWordStyles(office, partsOf('styles')[0]);
+  if (styles.language !== undefined) context.receipt.setLanguage(styles.language);
+  const reader: WordReader = {
+    gaps,
+    styles,
+    numbering: readNumbering(office, partsOf('numbering')[0]),
+    notes: readNotes(office, gaps, (type) => partsOf(type)[0]),
+    graphicsOf: createGraphics(office, office.mainPart),
+  };
+  yield* endLists(partBlocks(office, office.mainPart, reader));
+  yield* noteBlocks(reader.notes.takeRest(), reader);
+  // Notes of notes.
+  yield* noteBlocks(reader.notes.takePending(), reader);
+  yield* furnitureBlocks(office, [...partsOf('header'), ...partsOf('footer')], reader);
+  gaps.finish();
+}
+
+/** Finds parts by the relations of the document, or by their usual names where it has none at all. */
+function createParts(office: OfficePackage): (type: string) => string[] {
+  const relations = office.relations(office.mainPart);
+  return (type) => {
+    const named = relations.filter((relation) => relation.type === type).map(({ target }) => target);
+    if (relations.length > 0) return [...new Set(named)];
+    return office.names.filter(
+      (name) => name.startsWith(`word/${type}`) && /^[a-z]+\d*\.xml$/.test(name.slice(5)),
+    );
+  };
+}
+
+function partBlocks(office: OfficePackage, part: string, reader: WordReader): Iterable<ContentBlock> {
+  const surroundings: Surroundings = { look: readLook(undefined), isCell: false };
+  return contentBlocks(office.stream(part, isWholeInBody)[Symbol.iterator](), reader, surroundings);
+}
+
+/** Puts an empty line behind the last item of a list. */
+function* endLists(blocks: Iterable<ContentBlock>): Iterable<Block> {
+  let last: ContentBlock | undefined;
+  for (const block of blocks) {
+    if (last) yield finished(last, block.isItem === true);
+    last = block;
+  }
+  if (last) yield finished(last, false);
+}
+
+function finished({ isItem, ...block }: ContentBlock, isFollowedByItem: boolean): Block {
+  return isItem === true && !isFollowedByItem ? { ...block, text: `${block.text}\n` } : block;
+}
+
+/** Texts that pages repeat, each once and without numbers of pages. */
+function* furnitureBlocks(
+  office: OfficePackage,
+  parts: readonly string[],
+  reader: WordReader,
+): Iterable<Block> {
+  const seen = new Set<string>();
+  for (const part of parts) {
+    const own = { ...reader, graphicsOf: createGraphics(office, part) };
+    for (const { text } of partBlocks(office, part, own)) {
+      const line = text.trim();
+      if (seen.has(line) || PAGE_NUMBER.test(line)) continue;
+      seen.add(line);
+      yield { text: `${line}\n\n` };
+    }
+  }
+}

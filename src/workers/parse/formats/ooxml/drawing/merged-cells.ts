@@ -1,0 +1,31 @@
+/** A longer text is not repeated in the cells that a merged one covers. */
+const MOST_REPEATED = 100;
+/** Most columns of a table of text. */
+export const MOST_COLUMNS = 1_000;
+
+export interface SpanningCell {
+  readonly text: string;
+  /** How many columns it covers. */
+  readonly span: number;
+  /** Whether it goes on downwards from the row above. */
+  readonly isContinued: boolean;
+}
+
+/**
+ * Makes rows of a table with merged cells into rows of single ones: the text of a merged cell stands in each cell that it
+ * covers, so that every row and column can be understood alone. A cell over the whole width stands in its row once.
+ */
+export function createUnmerge(): (cells: readonly SpanningCell[]) => string[] {
+  let above: readonly string[] = [];
+  return (cells) => {
+    const row: string[] = [];
+    for (const { text, span, isContinued } of cells) {
+      const shown = isContinued ? (above[row.length] ?? '') : text;
+      const repeated = shown.length > MOST_REPEATED || cells.length === 1 ? '' : shown;
+      for (let column = 0; column < span && row.length < MOST_COLUMNS; column += 1)
+        row.push(column === 0 && !(isContinued && shown.length > MOST_REPEATED) ? shown : repeated);
+    }
+    above = row;
+    return row;
+  };
+}

@@ -1,0 +1,59 @@
+import { childOf, childrenOf, textOf, wholeNumber } from '../xml/elements.js';
+import type { XmlElement } from '../xml/stream-xml.js';
+
+interface BodyOptions {
+  /** Whether paragraphs without a mark of their own are items of a list. */
+  readonly isList?: boolean;
+  /** Asked for the text of each run, whether it is read. */
+  readonly admits?: (properties: XmlElement | undefined, text: string) => boolean;
+}
+
+/** The paragraphs of a body of text of DrawingML, with the marks of lists; empty ones are left out. */
+export function readTextBody(body: XmlElement | undefined, options: BodyOptions = {}): string[] {
+  const lines: string[] = [];
+  const numbers: number[] = [];
+  for (const paragraph of childrenOf(body, 'a:p')) {
+    const text = paragraphText(paragraph, options).trim();
+    if (text === '') continue;
+    lines.push(markOf(childOf(paragraph, 'a:pPr'), numbers, options.isList === true) + text);
+  }
+  return lines;
+}
+
+function paragraphText(paragraph: XmlElement, { admits = () => true }: BodyOptions): string {
+  let text = '';
+  for (const child of childrenOf(paragraph)) {
+    if (child.name === 'a:br') text += '\n';
+    else if (child.name === 'a:r' || child.name === 'a:fld') {
+      const run = textOf(childOf(child, 'a:t'));
+      if (run !== '' && admits(childOf(child, 'a:rPr'), run)) text += run;
+    } else if (child.name !== 'a:pPr' && child.name !== 'a:endParaRPr' && child.name !== 'mc:Fallback')
+      text += nestedText(child);
+  }
+  return text;
+}
+
+/** Formulas and the like. */
+function nestedText(element: XmlElement): string {
+  if (element.name === 'm:t' || element.name === 'a:t') return textOf(element);
+  let text = '';
+  for (const child of childrenOf(element)) if (child.name !== 'mc:Fallback') text += nestedText(child);
+  return text;
+}
+
+/** What stands before a paragraph: nothing, a dash or its number, indented by its level. */
+function markOf(properties: XmlElement | undefined, numbers: number[], isList: boolean): string {
+  const level = Math.min(8, Math.max(0, wholeNumber(properties?.attributes['lvl']) ?? 0));
+  const isPlain = childOf(properties, 'a:buNone') !== undefined;
+  const numbering = childOf(properties, 'a:buAutoNum');
+  const isItem = isList || level > 0 || childOf(properties, 'a:buChar') !== undefined;
+  numbers.length = Math.min(numbers.length, level + 1);
+  const indent = '  '.repeat(level);
+  if (numbering && !isPlain) {
+    const number = numbers[level] ?? wholeNumber(numbering.attributes['startAt'], 32_767) ?? 1;
+    numbers[level] = number + 1;
+    return `${indent}${String(number)}. `;
+  }
+  numbers.length = Math.min(numbers.length, level);
+  return isItem && !isPlain ? `${indent}- ` : '';
+}

@@ -1,0 +1,121 @@
+/** A part of a number format (ECMA-376 part 1, 18.8.31). */
+export type FormatToken =
+  | { readonly type: 'literal'; readonly text: string }
+  /** Places of digits: `0`, `#` or `?`. */
+  | { readonly type: 'digit'; readonly text: string }
+  | { readonly type: 'point' }
+  | { readonly type: 'comma' }
+  | { readonly type: 'percent' }
+  | { readonly type: 'exponent'; readonly text: string }
+  | { readonly type: 'fraction' }
+  | { readonly type: 'text' }
+  | { readonly type: 'general' }
+  /** A part of a date or time, such as `yyyy`, in lower case. */
+  | { readonly type: 'date'; readonly text: string }
+  /** Hours, minutes or seconds since the beginning, such as `[h]`. */
+  | { readonly type: 'elapsed'; readonly text: string }
+  | { readonly type: 'noon'; readonly text: string };
+
+interface Condition {
+  readonly operator: string;
+  readonly limit: number;
+}
+
+export interface FormatSection {
+  readonly tokens: readonly FormatToken[];
+  readonly condition: Condition | undefined;
+}
+
+/** A longer format code is not one of Excel. */
+const LONGEST_CODE = 255;
+const TOKEN =
+  /"([^"]*)"?|\\(.)|[_*](.)|\[([^[\]]*)\]|(General)|(AM\/PM|A\/P)|(y+|m+|d+|h+|s+)|([0#?])|(E[+-])|([.,%/@;])|(.)/gisu;
+
+/** Divides a format code into its sections, which are for positive and negative numbers, zeros and texts. */
+export function parseFormatCode(code: string): readonly FormatSection[] {
+  const sections: { tokens: FormatToken[]; condition: Condition | undefined }[] = [];
+  let section: { tokens: FormatToken[]; condition: Condition | undefined } = {
+    tokens: [],
+    condition: undefined,
+  };
+  for (const match of code.slice(0, LONGEST_CODE).matchAll(TOKEN)) {
+    const [, , , , bracket] = match;
+    if (match[0] === ';') {
+      sections.push(section);
+      section = { tokens: [], condition: undefined };
+    } else if (bracket === undefined) section.tokens.push(...tokenOf(match));
+    else {
+      section.condition ??= conditionOf(bracket);
+      section.tokens.push(...bracketToken(bracket));
+    }
+  }
+  return [...sections, section];
+}
+
+function tokenOf([
+  whole,
+  quoted,
+  escaped,
+  space,
+  ,
+  general,
+  noon,
+  date,
+  digit,
+  exponent,
+  mark,
+]: RegExpMatchArray): FormatToken[] {
+  if (quoted !== undefined) return [{ type: 'literal', text: quoted }];
+  if (escaped !== undefined) return [{ type: 'literal', text: escaped }];
+  if (space !== undefined) return [];
+  if (general !== undefined) return [{ type: 'general' }];
+  if (noon !== undefined) return [{ type: 'noon', text: noon }];
+  if (date !== undefined) return [{ type: 'date', text: date.toLowerCase() }];
+  if (digit !== undefined) return [{ type: 'digit', text: digit }];
+  if (exponent !== undefined) return [{ type: 'exponent', text: exponent }];
+  return [mark === undefined ? { type: 'literal', text: whole } : markToken(mark)];
+}
+
+function markToken(mark: string): FormatToken {
+  switch (mark) {
+    case '.':
+      return { type: 'point' };
+    case ',':
+      return { type: 'comma' };
+    case '%':
+      return { type: 'percent' };
+    case '/':
+      return { type: 'fraction' };
+    default:
+      return { type: 'text' };
+  }
+}
+
+/** Brackets hold an elapsed time, a currency, a colour or a condition. */
+function bracketToken(content: string): FormatToken[] {
+  if (/^(?:h+|m+|s+)$/i.test(content)) return [{ type: 'elapsed', text: content.toLowerCase() }];
+  const [currency = ''] = content.startsWith('$') ? content.slice(1).split('-') : [];
+  return currency === '' ? [] : [{ type: 'literal', text: currency }];
+}
+
+function conditionOf(content: string): Condition | undefined {
+  const match = /^(<=|>=|<>|[<>=])\s*(-?\d+(?:\.\d+)?)$/.exec(content);
+  return match ? { operator: match[1] ?? '', limit: Number(match[2]) } : undefined;
+}
+
+export function fulfils(value: number, { operator, limit }: Condition): boolean {
+  switch (operator) {
+    case '<':
+      return value < limit;
+    case '<=':
+      return value <= limit;
+    case '>':
+      return value > limit;
+    case '>=':
+      return value >= limit;
+    case '<>':
+      return value !== limit;
+    default:
+      return value === limit;
+  }
+}

@@ -1,0 +1,65 @@
+import type { OfficePackage } from '../package/office-package.js';
+import { childrenOf } from '../xml/elements.js';
+import { cellRange, type CellRange } from './cell-references.js';
+import type { SheetCell, SheetRow } from './sheet-rows.js';
+
+const MOST_RANGES = 20_000;
+/** Most merged cells that go through one row downwards. */
+const MOST_AT_ONCE = 200;
+/** A longer text is not repeated. */
+const MOST_REPEATED = 100;
+/** Most columns that are looked at to fill the rows of a sheet. */
+const MOST_FILLED = 5_000_000;
+
+/** The merged cells of a sheet in the order of their first rows. They stand behind the rows, so that the sheet is read once more. */
+export function readMergedRanges(office: OfficePackage, part: string): readonly CellRange[] {
+  const ranges: CellRange[] = [];
+  if (!office.mentions(part, 'mergeCell')) return ranges;
+  for (const event of office.stream(part, (name) => name === 'x:mergeCells')) {
+    if (event.type !== 'element') continue;
+    for (const { attributes } of childrenOf(event.element, 'x:mergeCell')) {
+      const range = cellRange(attributes['ref']);
+      if (range && ranges.length < MOST_RANGES) ranges.push(range);
+    }
+  }
+  return ranges.sort((a, b) => a.first.row - b.first.row);
+}
+
+/**
+ * Repeats the text of merged cells in those columns that they cover and that hold something elsewhere, in each of their rows. A
+ * merged cell that is alone in its row stands there once.
+ */
+export function createRangeFilling(ranges: readonly CellRange[], columns: readonly number[]) {
+  let next = 0;
+  let looked = 0;
+  let active: { range: CellRange; cell: SheetCell | undefined }[] = [];
+  const advance = ({ number, cells }: SheetRow): void => {
+    active = active.filter(({ range }) => range.last.row >= number);
+    for (let range = ranges[next]; range && range.first.row <= number; range = ranges[next]) {
+      const { column, row } = range.first;
+      const cell = row === number ? cells.find((each) => each.column === column) : undefined;
+      if (active.length < MOST_AT_ONCE && range.last.row >= number) active.push({ range, cell });
+      next += 1;
+    }
+  };
+  return (row: SheetRow): SheetRow => {
+    advance(row);
+    const others = row.cells.filter(
+      ({ column }) => !active.some(({ range, cell }) => cell && covers(range, column)),
+    );
+    const filled = active.filter(
+      ({ cell, range }) => cell && (others.length > 0 || active.length > 1 || range.first.row === row.number),
+    );
+    looked += filled.length * columns.length;
+    if (looked > MOST_FILLED || filled.length === 0 || others.length + filled.length < 2) return row;
+    const cells = new Map(row.cells.map((cell) => [cell.column, cell]));
+    for (const { range, cell } of filled)
+      if (cell && cell.text.length <= MOST_REPEATED)
+        for (const column of columns)
+          if (covers(range, column) && !cells.has(column)) cells.set(column, { ...cell, column });
+    return { ...row, cells: [...cells.values()].sort((a, b) => a.column - b.column) };
+  };
+}
+
+const covers = ({ first, last }: CellRange, column: number): boolean =>
+  column >= first.column && column <= last.column;

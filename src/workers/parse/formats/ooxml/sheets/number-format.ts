@@ -1,0 +1,176 @@
+import { formatDate, type DateSystem } from './date-format.js';
+import { fulfils, parseFormatCode, type FormatSection, type FormatToken } from './format-code.js';
+
+/** Digits after the point that are shown at most. */
+const MOST_DECIMALS = 30;
+
+/** Writes numbers and texts as cells show them. */
+export interface NumberFormat {
+  number(value: number): string;
+  text(value: string): string;
+}
+
+/** Makes a format of its code (ECMA-376 part 1, 18.8.31), with English names. What it cannot say is shown in general. */
+export function createNumberFormat(code: string, system: DateSystem): NumberFormat {
+  const sections = parseFormatCode(code);
+  const textSection = sections.find(({ tokens }) => tokens.some(({ type }) => type === 'text'));
+  return {
+    number(value) {
+      const { section, isSigned } = selectSection(sections, value);
+      if (!section) return generalNumber(value);
+      return (
+        formatSection(section.tokens, isSigned ? value : Math.abs(value), system) ?? generalNumber(value)
+      );
+    },
+    text(value) {
+      if (!textSection || sections.length < 4) return value;
+      return textSection.tokens
+        .map((token) => (token.type === 'text' ? value : token.type === 'literal' ? token.text : ''))
+        .join('');
+    },
+  };
+}
+
+/** A number as it is shown without a format: whole numbers exactly, others with up to 15 digits. */
+export function generalNumber(value: number): string {
+  return String(Number.isSafeInteger(value) ? value : Number(value.toPrecision(15))).toUpperCase();
+}
+
+/** The section for negative numbers writes the sign itself. */
+function selectSection(sections: readonly FormatSection[], value: number) {
+  const conditional = sections.find(({ condition }) => condition && fulfils(value, condition));
+  if (conditional) return { section: conditional, isSigned: true };
+  const [positive, negative, zero] = sections.filter(({ condition }) => !condition);
+  if (sections.some(({ condition }) => condition)) return { section: positive, isSigned: true };
+  if (value < 0 && negative) return { section: negative, isSigned: false };
+  return { section: value === 0 && zero ? zero : positive, isSigned: true };
+}
+
+function formatSection(
+  tokens: readonly FormatToken[],
+  value: number,
+  system: DateSystem,
+): string | undefined {
+  const types = new Set(tokens.map(({ type }) => type));
+  if (types.has('date') || types.has('elapsed')) return formatDate(value, tokens, system);
+  if (types.has('fraction')) return undefined;
+  if (types.has('general') || types.has('text'))
+    return tokens
+      .map((token) => (token.type === 'literal' ? token.text : isValue(token) ? generalNumber(value) : ''))
+      .join('')
+      .trim();
+  return types.has('digit') ? formatDigits(tokens, value) : literals(tokens, value);
+}
+
+const isValue = ({ type }: FormatToken): boolean => type === 'general' || type === 'text';
+
+/** A section without places for digits shows its text alone; an empty one hides the number. */
+function literals(tokens: readonly FormatToken[], value: number): string {
+  const text = tokens
+    .map((token) => (token.type === 'literal' ? token.text : (SIGNS[token.type] ?? '')))
+    .join('');
+  return (value < 0 && text !== '' ? `-${text}` : text).trim();
+}
+
+const SIGNS: Readonly<Partial<Record<FormatToken['type'], string>>> = {
+  point: '.',
+  comma: ',',
+  percent: '%',
+};
+
+function formatDigits(tokens: readonly FormatToken[], value: number): string | undefined {
+  const layout = layoutOf(tokens);
+  const scaled = (Math.abs(value) * 100 ** layout.percents) / 1000 ** layout.thousands;
+  const exact = Number(scaled.toPrecision(15));
+  if (layout.exponent !== -1) return inExponents(tokens, layout, value);
+  if (exact >= 1e21) return undefined;
+  const [whole = '0', decimals = ''] = rounded(exact, layout.decimals.length).split('.');
+  const digits = whole === '0' ? '' : whole;
+  const isZero = digits === '' && !/[1-9]/.test(decimals);
+  const text =
+    wholePart(tokens.slice(0, layout.point), digits, layout.isGrouped) +
+    decimalPart(tokens.slice(layout.point), decimals);
+  return `${value < 0 && !isZero ? '-' : ''}${text.trim()}`;
+}
+
+function layoutOf(tokens: readonly FormatToken[]) {
+  const found = tokens.findIndex(({ type }) => type === 'point');
+  const point = found === -1 ? tokens.length : found;
+  const exponent = tokens.findIndex(({ type }) => type === 'exponent');
+  const lastDigit = tokens.findLastIndex(({ type }) => type === 'digit');
+  const isComma = ({ type }: FormatToken): boolean => type === 'comma';
+  const firstDigit = tokens.findIndex(({ type }) => type === 'digit');
+  const end = exponent === -1 ? tokens.length : exponent;
+  return {
+    point,
+    exponent,
+    decimals: tokens
+      .slice(point, end)
+      .filter(({ type }) => type === 'digit')
+      .slice(0, MOST_DECIMALS),
+    percents: tokens.filter(({ type }) => type === 'percent').length,
+    // Commas behind the last digit divide by a thousand each, those between digits group them.
+    thousands: tokens.slice(lastDigit + 1).filter(isComma).length,
+    isGrouped: tokens.slice(firstDigit, Math.min(point, lastDigit)).some(isComma),
+  };
+}
+
+/** Rounds half away from zero by the decimal digits, as people do, not by the binary ones. */
+function rounded(value: number, decimals: number): string {
+  const shifted = Number(`${String(value)}e${String(decimals)}`);
+  if (!Number.isFinite(shifted) || shifted > Number.MAX_SAFE_INTEGER) return value.toFixed(decimals);
+  return Number(`${String(Math.round(shifted))}e-${String(decimals)}`).toFixed(decimals);
+}
+
+/** Puts digits into their places from the right. Those that are too many stand before the first place. */
+function wholePart(tokens: readonly FormatToken[], digits: string, isGrouped: boolean): string {
+  const places = tokens.filter(({ type }) => type === 'digit').length;
+  let left = places;
+  let used = 0;
+  const parts: string[] = [];
+  const take = (digit: string): void => {
+    if (isGrouped && used > 0 && used % 3 === 0) parts.push(',');
+    parts.push(digit);
+    used += 1;
+  };
+  for (const token of tokens.toReversed()) {
+    if (token.type === 'literal') parts.push(token.text);
+    else if (token.type === 'percent') parts.push('%');
+    else if (token.type === 'digit') {
+      left -= 1;
+      const digit = digits.at(-1 - used);
+      if (digit !== undefined) take(digit);
+      else if (token.text === '0') take('0');
+      if (left === 0) while (used < digits.length) take(digits.at(-1 - used) ?? '');
+    }
+  }
+  if (places === 0) while (used < digits.length) take(digits.at(-1 - used) ?? '');
+  return parts.toReversed().join('');
+}
+
+function decimalPart(tokens: readonly FormatToken[], decimals: string): string {
+  const lastShown = decimals.split('').findLastIndex((digit) => digit !== '0') + 1;
+  let used = 0;
+  let text = '';
+  for (const token of tokens) {
+    if (token.type === 'literal') text += token.text;
+    else if (token.type === 'percent') text += '%';
+    else if (token.type === 'digit') {
+      const isShown = token.text === '0' || used < lastShown;
+      if (isShown) text += `${used === 0 ? '.' : ''}${decimals.charAt(used)}`;
+      used += 1;
+    }
+  }
+  return text;
+}
+
+function inExponents(
+  tokens: readonly FormatToken[],
+  { exponent, decimals }: { exponent: number; decimals: readonly FormatToken[] },
+  value: number,
+): string {
+  const [mantissa = '', power = '0'] = value.toExponential(decimals.length).split('e');
+  const places = tokens.slice(exponent).filter(({ type }) => type === 'digit').length;
+  const sign = power.startsWith('-') ? '-' : '+';
+  return `${mantissa}E${sign}${power.replace(/^[+-]/, '').padStart(places, '0')}`;
+}

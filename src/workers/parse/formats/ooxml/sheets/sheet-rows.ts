@@ -1,0 +1,158 @@
+import type { GapCounter, HiddenKind } from '../gap-counter.js';
+import { tooLarge } from '../package/office-kind.js';
+import type { OfficePackage } from '../package/office-package.js';
+import { childOf, childrenOf, isTrue, textOf, wholeNumber } from '../xml/elements.js';
+import type { XmlElement } from '../xml/stream-xml.js';
+import { cellReference } from './cell-references.js';
+import type { DateSystem } from './date-format.js';
+import { generalNumber } from './number-format.js';
+import { richText } from './shared-strings.js';
+import type { CellStyle } from './styles.js';
+
+const MOST_CELLS = 5_000_000;
+const MOST_ROW_CHARACTERS = 1_000_000;
+const LAST_COLUMN = 16_384;
+/** The day 1970-01-01 in the system of 1900. */
+const UNIX_EPOCH = 25_569;
+const DAY = 86_400_000;
+
+export interface Workbook {
+  readonly office: OfficePackage;
+  readonly strings: readonly string[];
+  readonly styleOf: (index: number) => CellStyle;
+  readonly system: DateSystem;
+  readonly gaps: GapCounter;
+}
+
+export interface SheetCell {
+  readonly column: number;
+  /** What the cell shows; never blank. */
+  readonly text: string;
+  readonly isNumber: boolean;
+  readonly isBold: boolean;
+}
+
+export interface SheetRow {
+  readonly number: number;
+  /** In the order of their columns. */
+  readonly cells: readonly SheetCell[];
+}
+
+/** Reads the rows of a sheet as a stream, without those that show nothing. @throws IngestError when there are too many cells */
+export function* readRows(workbook: Workbook, part: string, sheet: string): Iterable<SheetRow> {
+  const { office, gaps } = workbook;
+  const columns = createHiddenColumns(gaps, sheet);
+  let count = 0;
+  let number = 0;
+  for (const event of office.stream(part, (name) => name === 'x:row' || name === 'x:cols')) {
+    if (event.type !== 'element') continue;
+    const { element } = event;
+    if (element.name === 'x:cols') {
+      columns.read(element);
+      continue;
+    }
+    number = wholeNumber(element.attributes['r'], 1_048_576) ?? number + 1;
+    const cells = readCells(workbook, element).filter(({ column }) => columns.admits(column));
+    count += cells.length;
+    if (count > MOST_CELLS)
+      throw tooLarge(office.kind, `has more than ${MOST_CELLS.toLocaleString('en')} cells in a sheet`);
+    if (cells.length === 0) continue;
+    if (isTrue(element.attributes['hidden']) && !gaps.admits('row', { location: { sheet } })) continue;
+    yield { number, cells };
+  }
+}
+
+/** Tells which columns are hidden. Only those that hold something are counted. */
+function createHiddenColumns(gaps: GapCounter, sheet: string) {
+  const hidden = new Set<number>();
+  const counted = new Set<number>();
+  return {
+    read(columns: XmlElement): void {
+      for (const { attributes } of childrenOf(columns, 'x:col')) {
+        if (!isTrue(attributes['hidden'])) continue;
+        const first = Math.max(1, wholeNumber(attributes['min']) ?? 1);
+        const last = Math.min(LAST_COLUMN, wholeNumber(attributes['max']) ?? first);
+        for (let column = first; column <= last && hidden.size < LAST_COLUMN; column += 1) hidden.add(column);
+      }
+    },
+    admits(column: number): boolean {
+      if (!hidden.has(column)) return true;
+      const amount = counted.has(column) ? 0 : 1;
+      counted.add(column);
+      return gaps.admits('column', { amount, location: { sheet } });
+    },
+  };
+}
+
+function readCells(workbook: Workbook, row: XmlElement): SheetCell[] {
+  const cells = new Map<number, SheetCell>();
+  let column = 0;
+  let length = 0;
+  for (const cell of childrenOf(row, 'x:c')) {
+    column = cellReference(cell.attributes['r'] ?? '')?.column ?? column + 1;
+    if (column > LAST_COLUMN) break;
+    const style = workbook.styleOf(wholeNumber(cell.attributes['s']) ?? 0);
+    const { text, isNumber } = cellValue(workbook, cell, style);
+    if (text.trim() === '' || !isSeen(workbook.gaps, text, style.hidden)) continue;
+    length += text.length;
+    if (length > MOST_ROW_CHARACTERS)
+      throw tooLarge(
+        workbook.office.kind,
+        `has more than ${MOST_ROW_CHARACTERS.toLocaleString('en')} characters in a row`,
+      );
+    cells.set(column, { column, text, isNumber, isBold: style.isBold });
+  }
+  return [...cells.values()].sort((a, b) => a.column - b.column);
+}
+
+const isSeen = (gaps: GapCounter, text: string, hidden: HiddenKind | undefined): boolean =>
+  hidden === undefined || gaps.admits(hidden, { amount: text.length });
+
+interface Shown {
+  readonly text: string;
+  readonly isNumber: boolean;
+}
+
+function cellValue(workbook: Workbook, cell: XmlElement, style: CellStyle): Shown {
+  const value = textOf(childOf(cell, 'x:v'));
+  switch (cell.attributes['t']) {
+    case 's':
+      return words(style.format.text(workbook.strings[wholeNumber(value) ?? -1] ?? ''));
+    case 'inlineStr':
+      return words(richText(childOf(cell, 'x:is')));
+    case 'str':
+      return words(style.format.text(value));
+    case 'b':
+      return words(value === '' ? '' : isTrue(value.trim()) ? 'TRUE' : 'FALSE');
+    case 'e':
+      return words(value);
+    case 'd':
+      return dateValue(value, style, workbook.system);
+    default:
+      if (value === '' && childOf(cell, 'x:f')) workbook.gaps.skip('formula');
+      return numberValue(value, style);
+  }
+}
+
+const words = (text: string): Shown => ({ text, isNumber: false });
+
+function numberValue(value: string, { format }: CellStyle): Shown {
+  const number = Number(value);
+  if (value.trim() === '' || !Number.isFinite(number)) return words(value);
+  return { text: format.number(number), isNumber: true };
+}
+
+/** A date of the strict variant is in the form of ISO 8601. */
+function dateValue(value: string, { format }: CellStyle, { is1904 }: DateSystem): Shown {
+  const time = /^\d{4}-\d\d-\d\d/.test(value)
+    ? Date.parse(value.length > 10 ? `${value.replace(/Z$/, '')}Z` : value)
+    : NaN;
+  if (Number.isNaN(time)) return words(value);
+  const serial = time / DAY + UNIX_EPOCH - (is1904 ? 1462 : 0);
+  const text = format.number(serial);
+  // Without a format for dates the number of days says nothing.
+  return {
+    text: text === generalNumber(serial) ? value.replace(/T00:00:00(?:\.0+)?Z?$/, '') : text,
+    isNumber: true,
+  };
+}

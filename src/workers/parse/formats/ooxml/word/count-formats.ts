@@ -1,0 +1,51 @@
+const ROMAN: readonly (readonly [number, string])[] = [
+  [1000, 'm'],
+  [900, 'cm'],
+  [500, 'd'],
+  [400, 'cd'],
+  [100, 'c'],
+  [90, 'xc'],
+  [50, 'l'],
+  [40, 'xl'],
+  [10, 'x'],
+  [9, 'ix'],
+  [5, 'v'],
+  [4, 'iv'],
+  [1, 'i'],
+];
+
+/** Writes a number of a list as its format says (ECMA-376 part 1, 17.18.59); in digits where that is not known. */
+export function countedAs(number: number, format: string): string {
+  switch (format) {
+    case 'decimalZero':
+      return String(number).padStart(2, '0');
+    case 'lowerRoman':
+      return roman(number);
+    case 'upperRoman':
+      return roman(number).toUpperCase();
+    case 'lowerLetter':
+      return letters(number);
+    case 'upperLetter':
+      return letters(number).toUpperCase();
+    default:
+      return String(number);
+  }
+}
+
+function roman(number: number): string {
+  if (number < 1 || number > 3_999) return String(number);
+  let rest = number;
+  let text = '';
+  for (const [value, sign] of ROMAN)
+    while (rest >= value) {
+      text += sign;
+      rest -= value;
+    }
+  return text;
+}
+
+/** After z come aa, bb and so on. */
+function letters(number: number): string {
+  if (number < 1 || number > 260) return String(number);
+  return String.fromCharCode(97 + ((number - 1) % 26)).repeat(Math.ceil(number / 26));
+}

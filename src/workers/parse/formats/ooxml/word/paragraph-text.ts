@@ -1,0 +1,139 @@
+import { findAll, isTrue, childOf, childrenOf, textOf, valueOf } from '../xml/elements.js';
+import type { XmlElement } from '../xml/stream-xml.js';
+import type { GapCounter, HiddenKind } from '../gap-counter.js';
+import { readLook, underneath, type RunLook, type WordStyles } from './styles.js';
+
+export interface InlineContext {
+  readonly gaps: GapCounter;
+  readonly styles: WordStyles;
+  /** How the paragraph makes its runs look. */
+  readonly look: RunLook;
+  /** Called for a reference to a note. @returns what stands for it in the text */
+  readonly refer: (kind: 'footnote' | 'endnote' | 'comment', id: string) => string;
+}
+
+export interface ParagraphContent {
+  readonly text: string;
+  /** The contents of its text boxes. */
+  readonly boxes: readonly XmlElement[];
+  /** What may hold charts and diagrams. */
+  readonly drawings: readonly XmlElement[];
+}
+
+/** Elements whose text is not that of the document: properties, instructions of fields, readings of characters. */
+const SKIPPED: ReadonlySet<string> = new Set([
+  'w:pPr',
+  'w:rPr',
+  'w:sdtPr',
+  'w:instrText',
+  'w:delInstrText',
+  'w:rt',
+  'mc:Fallback',
+]);
+const SIGNS: ReadonlyMap<string, string> = new Map([
+  ['w:tab', '\t'],
+  ['w:ptab', '\t'],
+  ['w:br', '\n'],
+  ['w:cr', '\n'],
+  ['w:noBreakHyphen', '-'],
+]);
+const DRAWN: ReadonlySet<string> = new Set([
+  'w:txbxContent',
+  'a:p',
+  'v:textpath',
+  'pic:pic',
+  'v:imagedata',
+  'o:OLEObject',
+]);
+
+/** Reads the text of a paragraph, with what is anchored in it. */
+export function readParagraphText(paragraph: XmlElement, context: InlineContext): ParagraphContent {
+  const parts: string[] = [];
+  const boxes: XmlElement[] = [];
+  const drawings: XmlElement[] = [];
+  const fields = createFields();
+  const put = (text: string, hidden: HiddenKind | undefined): void => {
+    if (text === '' || fields.isInstruction()) return;
+    if (hidden === undefined || context.gaps.admits(hidden, { amount: text.length })) parts.push(text);
+  };
+  const read = (element: XmlElement, hidden: HiddenKind | undefined): void => {
+    for (const child of childrenOf(element)) {
+      const { name } = child;
+      const note = NOTES.get(name);
+      const sign = SIGNS.get(name);
+      if (sign !== undefined) put(sign, hidden);
+      else if (name === 'w:t' || name === 'm:t' || name === 'w:delText') put(textOf(child), hidden);
+      else if (name === 'w:fldChar') fields.mark(child.attributes['w:fldCharType']);
+      else if (name === 'w:del' || name === 'w:moveFrom') read(child, 'deleted');
+      else if (name === 'w:r') read(child, hidden ?? hiddenKind(child, context));
+      else if (name === 'w:drawing' || name === 'w:pict' || name === 'w:object') {
+        drawings.push(child);
+        readDrawing(child, { boxes, put: (text) => put(text, hidden), gaps: context.gaps });
+      } else if (note) put(context.refer(note, child.attributes['w:id'] ?? ''), hidden);
+      else if (!SKIPPED.has(name) || isOnlyChoice(element)) read(child, hidden);
+    }
+  };
+  read(paragraph, undefined);
+  return { text: parts.join('').trim(), boxes, drawings };
+}
+
+const NOTES: ReadonlyMap<string, 'footnote' | 'endnote' | 'comment'> = new Map([
+  ['w:footnoteReference', 'footnote'],
+  ['w:endnoteReference', 'endnote'],
+  ['w:commentReference', 'comment'],
+]);
+
+/** An alternative without a choice has its fallback alone. */
+const isOnlyChoice = (element: XmlElement): boolean =>
+  element.name === 'mc:AlternateContent' && childOf(element, 'mc:Choice') === undefined;
+
+/** Follows the fields of a paragraph, whose instructions stand before their results. */
+function createFields() {
+  const open: boolean[] = [];
+  let instructions = 0;
+  const set = (isInstruction: boolean | undefined): void => {
+    if (open.pop() === true) instructions -= 1;
+    if (isInstruction === undefined) return;
+    open.push(isInstruction);
+    if (isInstruction) instructions += 1;
+  };
+  return {
+    isInstruction: () => instructions > 0,
+    mark(type: string | undefined): void {
+      if (type === 'begin') {
+        open.push(false);
+        set(true);
+      } else if (type === 'separate') set(false);
+      else if (type === 'end') set(undefined);
+    },
+  };
+}
+
+function hiddenKind(run: XmlElement, { styles, look: outer }: InlineContext): HiddenKind | undefined {
+  const properties = childOf(run, 'w:rPr');
+  const own = readLook(properties);
+  const look = underneath(underneath(own, styles.look(valueOf(properties, 'w:rStyle'))), outer);
+  if (look.isVanished === true) return 'vanished';
+  if (look.isTiny === true) return 'tiny';
+  return look.isWhite === true && look.isShaded !== true ? 'white' : undefined;
+}
+
+interface DrawingTarget {
+  readonly boxes: XmlElement[];
+  readonly put: (text: string) => void;
+  readonly gaps: GapCounter;
+}
+
+/** Takes text boxes, lettering and texts of shapes out of a drawing, and counts pictures and embedded objects. */
+function readDrawing(drawing: XmlElement, { boxes, put, gaps }: DrawingTarget): void {
+  const found = [...findAll(drawing, DRAWN)];
+  const isObject = found.some(({ name }) => name === 'o:OLEObject');
+  if (isObject) gaps.skip('object');
+  for (const element of found) {
+    if (element.name === 'w:txbxContent') boxes.push(element);
+    else if (element.name === 'v:textpath')
+      put(isTrue(element.attributes['on'] ?? 't') ? (element.attributes['string'] ?? '') : '');
+    else if (element.name === 'a:p') put([...findAll(element, new Set(['a:t']))].map(textOf).join(''));
+    else if (element.name !== 'o:OLEObject' && !isObject) gaps.skip('picture');
+  }
+}

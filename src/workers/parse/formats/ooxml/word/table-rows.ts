@@ -1,0 +1,107 @@
+import { createUnmerge, MOST_COLUMNS, type SpanningCell } from '../drawing/merged-cells.js';
+import { childOf, childrenOf, descend, valueOf, wholeNumber } from '../xml/elements.js';
+import type { XmlElement, XmlEvent } from '../xml/stream-xml.js';
+import type { GapCounter } from '../gap-counter.js';
+import { isShading, readLook } from './styles.js';
+import type { Surroundings } from './word-reader.js';
+
+interface RowOptions {
+  readonly gaps: GapCounter;
+  /** Makes the content of a cell one text. */
+  readonly flatten: (cell: XmlElement, inside: Surroundings) => string;
+}
+
+export interface TableRow {
+  readonly element: XmlElement;
+  /** Whether the table has a single column. */
+  readonly isFrame: boolean;
+  readonly cells: readonly { readonly element: XmlElement; readonly inside: Surroundings }[];
+}
+
+/** Takes the rows of a table out of events, from behind its beginning to its end. */
+export function createRowReader(events: Iterator<XmlEvent>, surroundings: Surroundings, options: RowOptions) {
+  const unmerge = createUnmerge();
+  let properties: XmlElement | undefined;
+  let columns = Infinity;
+  const next = (): TableRow | undefined => {
+    const element = nextRow(events, (found) => {
+      if (found.name === 'w:tblPr') properties = found;
+      else columns = [...childrenOf(found, 'w:gridCol')].length;
+    });
+    if (!element) return undefined;
+    const cells = [...cellsOf(element)].map((cell) => {
+      const isShaded = isShadedCell(cell, properties) || surroundings.look.isShaded;
+      return {
+        element: cell,
+        inside: { look: { ...readLook(undefined), isShaded }, isCell: surroundings.isCell },
+      };
+    });
+    return { element, isFrame: columns === 1 && !surroundings.isCell, cells };
+  };
+  const textsOf = (row: TableRow): { cells: string[] }[] => {
+    const texts = unmerge(spanningCells(row, options));
+    const isDeleted = descend(row.element, 'w:trPr', 'w:del') !== undefined;
+    const isRead = !isDeleted || options.gaps.admits('deleted', { amount: texts.join('').length });
+    return isRead ? [{ cells: texts }] : [];
+  };
+  return {
+    next,
+    /** The rows as texts, those first that have been taken already. */
+    *texts(ahead: readonly TableRow[]): Iterable<{ cells: string[] }> {
+      for (const row of ahead) yield* textsOf(row);
+      for (let row = next(); row; row = next()) yield* textsOf(row);
+    },
+  };
+}
+
+/** Whether there is, or may be, another background than white: a style of tables may shade any of its cells. */
+function isShadedCell(cell: XmlElement, table: XmlElement | undefined): boolean {
+  const own = isShading(descend(cell, 'w:tcPr', 'w:shd'));
+  return (
+    own === true || valueOf(table, 'w:tblStyle') !== undefined || isShading(childOf(table, 'w:shd')) === true
+  );
+}
+
+export const isHeaderRow = (row: XmlElement | undefined): boolean => {
+  const header = descend(row, 'w:trPr', 'w:tblHeader');
+  return header !== undefined && header.attributes['w:val'] !== '0' && header.attributes['w:val'] !== 'false';
+};
+
+function nextRow(events: Iterator<XmlEvent>, meet: (element: XmlElement) => void): XmlElement | undefined {
+  for (let next = events.next(); next.done !== true; next = events.next()) {
+    const event = next.value;
+    if (event.type === 'close' && event.name === 'w:tbl') return undefined;
+    if (event.type !== 'element') continue;
+    if (event.element.name === 'w:tr') return event.element;
+    if (event.element.name === 'w:tblPr' || event.element.name === 'w:tblGrid') meet(event.element);
+  }
+  return undefined;
+}
+
+/** The cells of a row, also those within content controls. */
+function* cellsOf(element: XmlElement): Iterable<XmlElement> {
+  for (const child of childrenOf(element)) {
+    if (child.name === 'w:tc') yield child;
+    else if (['w:sdt', 'w:sdtContent', 'w:customXml', 'w:smartTag', 'w:ins'].includes(child.name))
+      yield* cellsOf(child);
+  }
+}
+
+function spanningCells({ element: row, cells }: TableRow, { flatten }: RowOptions): SpanningCell[] {
+  const before = wholeNumber(valueOf(childOf(row, 'w:trPr'), 'w:gridBefore'), MOST_COLUMNS) ?? 0;
+  const skipped = Array.from({ length: Math.max(0, before) }, () => ({
+    text: '',
+    span: 1,
+    isContinued: false,
+  }));
+  const read = cells.map(({ element, inside }) => {
+    const properties = childOf(element, 'w:tcPr');
+    const merge = valueOf(properties, 'w:vMerge');
+    return {
+      text: flatten(element, { ...inside, isCell: true }),
+      span: Math.max(1, wholeNumber(valueOf(properties, 'w:gridSpan'), MOST_COLUMNS) ?? 1),
+      isContinued: merge !== undefined && merge !== 'restart',
+    };
+  });
+  return [...skipped, ...read];
+}

@@ -1,0 +1,21 @@
+import type { createGraphics } from '../drawing/graphic.js';
+import type { GapCounter } from '../gap-counter.js';
+import type { Notes } from './notes.js';
+import type { Numbering } from './numbering.js';
+import type { RunLook, WordStyles } from './styles.js';
+
+/** What the readers of all parts of a Word file share. */
+export interface WordReader {
+  readonly gaps: GapCounter;
+  readonly styles: WordStyles;
+  readonly numbering: Numbering;
+  readonly notes: Notes;
+  readonly graphicsOf: ReturnType<typeof createGraphics>;
+}
+
+export interface Surroundings {
+  /** What a run looks like that says nothing itself, nor its paragraph. */
+  readonly look: RunLook;
+  /** Whether this is the content of a cell, where tables are written in a line and notes wait. */
+  readonly isCell: boolean;
+}

@@ -1,0 +1,97 @@
+import type { Block } from '../../extraction/block.js';
+import type { ParseContext } from '../parser.js';
+import { createGapCounter } from './gap-counter.js';
+import { damaged, EXCEL } from './package/office-kind.js';
+import { openPackage, type OfficePackage } from './package/office-package.js';
+import { readProperties } from './properties.js';
+import { readMergedRanges } from './sheets/merged-ranges.js';
+import { readSharedStrings } from './sheets/shared-strings.js';
+import { extraBlocks, statedHeaderRows } from './sheets/sheet-extras.js';
+import { readRows, type Workbook } from './sheets/sheet-rows.js';
+import { sheetBlocks } from './sheets/sheet-tables.js';
+import { readStyles } from './sheets/styles.js';
+import { childOf, childrenOf, isTrue } from './xml/elements.js';
+import type { XmlElement } from './xml/stream-xml.js';
+
+interface Sheet {
+  readonly name: string;
+  readonly part: string;
+  readonly type: string;
+  readonly isHidden: boolean;
+}
+
+/** Parses Excel (xlsx) sheet by sheet, each cell as it is shown, rows under the names of their columns. */
+export function* parseXlsx(bytes: Uint8Array, context: ParseContext): Iterable<Block> {
+  const { receipt } = context;
+  const office = openPackage(bytes, EXCEL, context);
+  readProperties(office, context);
+  const tree = office.tree(office.mainPart);
+  const sheets = findSheets(office, tree);
+  receipt.setParts('sheet', sheets.length);
+  const workbook = openWorkbook(office, tree, context);
+  let hasText = false;
+  for (const sheet of sheets) {
+    const location = { sheet: sheet.name };
+    if (sheet.isHidden && !workbook.gaps.admits('sheet', { location })) continue;
+    let isEmpty = true;
+    for (const block of readSheet(workbook, sheet)) {
+      if (isEmpty) yield headingOf(sheet);
+      isEmpty = false;
+      yield block;
+    }
+    receipt.addPartRead();
+    if (isEmpty) receipt.addGap('empty', 'The sheet is empty.', location);
+    hasText ||= !isEmpty;
+  }
+  if (!hasText && office.isDamaged()) throw damaged(EXCEL);
+  workbook.gaps.finish();
+}
+
+function headingOf({ name, isHidden }: Sheet): Block {
+  return {
+    text: `${name}${isHidden ? ' (hidden)' : ''}\n\n`,
+    heading: 1,
+    isPart: true,
+    place: { sheet: name },
+  };
+}
+
+function openWorkbook(office: OfficePackage, tree: XmlElement | undefined, context: ParseContext): Workbook {
+  const partOf = (type: string, usual: string): string | undefined =>
+    office.relations(office.mainPart).find((relation) => relation.type === type)?.target ??
+    (office.has(usual) ? usual : undefined);
+  const system = { is1904: isTrue(childOf(tree, 'x:workbookPr')?.attributes['date1904']) };
+  return {
+    office,
+    system,
+    strings: readSharedStrings(office, partOf('sharedStrings', 'xl/sharedStrings.xml')),
+    styleOf: readStyles(office, partOf('styles', 'xl/styles.xml'), system),
+    gaps: createGapCounter(context),
+  };
+}
+
+/** The sheets in the order of their tabs, or by the names of their parts when the workbook names none. */
+function findSheets(office: OfficePackage, workbook: XmlElement | undefined): Sheet[] {
+  const relations = new Map(office.relations(office.mainPart).map((relation) => [relation.id, relation]));
+  const listed = [...childrenOf(childOf(workbook, 'x:sheets'), 'x:sheet')].flatMap(({ attributes }) => {
+    const relation = relations.get(attributes['r:id'] ?? '');
+    const isHidden = (attributes['state'] ?? 'visible') !== 'visible';
+    return relation
+      ? { name: attributes['name'] ?? '', part: relation.target, type: relation.type, isHidden }
+      : [];
+  });
+  if (listed.length > 0) return [...new Map(listed.map((sheet) => [sheet.part, sheet])).values()];
+  return office.names
+    .filter((name) => /^xl\/worksheets\/[^/]+\.xml$/.test(name))
+    .map((part, index) => ({ name: `Sheet${String(index + 1)}`, part, type: 'worksheet', isHidden: false }));
+}
+
+function* readSheet(workbook: Workbook, { name, part, type }: Sheet): Iterable<Block> {
+  // Sheets of charts and dialogs have no cells.
+  if (type === 'worksheet') {
+    const merged = readMergedRanges(workbook.office, part);
+    const headerRows = statedHeaderRows(workbook, part);
+    yield* sheetBlocks(readRows(workbook, part, name), { sheet: name, merged, headerRows });
+  }
+  yield* extraBlocks(workbook, part, name);
+}
