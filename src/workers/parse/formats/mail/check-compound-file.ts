@@ -15,7 +15,7 @@ const STORAGE = 1;
 const STREAM = 2;
 
 /** Throws where a table of sectors or the tree of entries would lead a reader in circles or out of bounds. */
-export class CompoundFileError extends IngestError {
+class CompoundFileError extends IngestError {
   constructor(what: string) {
     super('corrupt', `The Outlook message is damaged: ${what}.`);
   }

@@ -18,13 +18,16 @@ export async function* parseMbox(bytes: Uint8Array, context: ParseContext): Asyn
   const mailbox = Buffer.from(readable.buffer, readable.byteOffset, readable.byteLength);
   const starts = messageStarts(mailbox);
   receipt.setParts('message', starts.length);
+  let read = 0;
   for (const [index, start] of starts.entries()) {
     const number = index + 1;
     const message = await readOne(mailbox.subarray(start, starts[number] ?? mailbox.length), number, context);
     if (!message) continue;
     receipt.addPartRead();
+    read += 1;
     yield* messageBlocks(message, context, { place: { message: number }, isPart: true });
   }
+  if (read === 0) throw new IngestError('corrupt', 'The mailbox holds no message that can be read.');
 }
 
 /** Reads the message after its line `From …`. */

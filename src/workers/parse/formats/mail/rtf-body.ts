@@ -7,7 +7,11 @@ import { decompressRtf } from './decompress-rtf.js';
 export function rtfBody(compressed: Uint8Array): MailBody {
   const rtf = decompressRtf(compressed);
   if (!/\\from(?:text|html)/.test(rtf.toString('latin1', 0, 4096))) return { kind: 'none' };
-  const { mode, text } = deEncapsulateSync(rtf, { decode: iconv.decode, mode: 'either' });
+  const { mode, text } = deEncapsulateSync(rtf, {
+    decode: iconv.decode,
+    mode: 'either',
+    warn: () => undefined,
+  });
   const written = text.toString();
   return mode === 'html' ? { kind: 'html', html: written } : { kind: 'text', text: written };
 }

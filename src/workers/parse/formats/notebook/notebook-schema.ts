@@ -14,8 +14,8 @@ const outputSchema = z.object({
   ename: optionalName,
   evalue: optionalName,
   /** Pictures of notebooks until version 3. */
-  png: z.unknown(),
-  jpeg: z.unknown(),
+  png: z.unknown().optional(),
+  jpeg: z.unknown().optional(),
 });
 
 const cellSchema = z.object({
@@ -27,7 +27,7 @@ const cellSchema = z.object({
   level: z.int().optional().catch(undefined),
   attachments: z.record(z.string(), z.unknown()).optional().catch(undefined),
   outputs: z
-    .array(outputSchema.catch({ output_type: '', png: undefined, jpeg: undefined }))
+    .array(outputSchema.catch({ output_type: '' }))
     .optional()
     .catch(undefined),
 });
