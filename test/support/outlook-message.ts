@@ -1,8 +1,7 @@
 import burner from '@kenjiuno/msgreader/lib/Burner.js';
+import reader from '@kenjiuno/msgreader/lib/Reader.js';
 
-const ROOT = 5;
-const STORAGE = 1;
-const STREAM = 2;
+const { ROOT, DIRECTORY: STORAGE, DOCUMENT: STREAM } = reader.TypeEnum;
 
 interface OutlookMessage {
   readonly subject?: string;
@@ -20,7 +19,7 @@ interface OutlookMessage {
 
 interface Entry {
   readonly name: string;
-  readonly type: number;
+  readonly type: reader.TypeEnum;
   readonly children: number[];
   readonly length: number;
   readonly binaryProvider?: () => Uint8Array;

@@ -2,7 +2,7 @@ import { IngestError } from '../../../../shared/errors.js';
 import type { Block, Place } from '../../extraction/block.js';
 import { createHtmlText } from '../html-text.js';
 import type { ParseContext } from '../parser.js';
-import type { MailMessage } from './message.js';
+import type { MailBody, MailMessage } from './message.js';
 import { takeAttachment } from './take-attachment.js';
 
 /** Messages within messages that are read; in practice there are two or three. */
@@ -29,7 +29,7 @@ export async function* messageBlocks(
     yield isFirst && isPart ? { ...block, isPart } : block;
     isFirst = false;
   }
-  for (const attachment of message.attachments) takeAttachment(attachment, context, place);
+  for (const attachment of message.attachments) await takeAttachment(attachment, context, place);
   for (const read of message.nested) {
     if (depth + 1 >= DEEPEST_MESSAGE) {
       context.receipt.addGap('limit', tooDeep, locationOf(place));
@@ -51,12 +51,17 @@ function* ownBlocks(
   if (subject !== '') yield { text: `${subject}\n\n`, heading: Math.min(depth + 1, DEEPEST_HEADING), place };
   const lines = headerLines(message);
   if (lines !== '') yield { text: `${lines}\n`, place };
-  if (body.kind === 'encrypted')
-    receipt.addGap('skipped', 'The body of a message is encrypted.', locationOf(place));
+  const unread = unreadBody(body);
+  if (unread !== null) receipt.addGap('skipped', unread, locationOf(place));
   const text = bodyText(message).trim();
   if (text !== '') yield { text: `${text}\n\n`, place };
-  else if (body.kind !== 'encrypted' && message.nested.length === 0)
+  else if (unread === null && message.nested.length === 0)
     receipt.addGap('empty', 'The body of a message holds no text.', locationOf(place));
+}
+
+function unreadBody(body: MailBody): string | null {
+  if (body.kind === 'encrypted') return 'The body of a message is encrypted.';
+  return body.kind === 'unread' ? `The body of a message is ${body.form}, which is not read.` : null;
 }
 
 function headerLines({ from, to, cc, date }: MailMessage): string {
@@ -77,6 +82,7 @@ function bodyText({ body }: MailMessage): string {
       return html.end();
     }
     case 'encrypted':
+    case 'unread':
     case 'none':
       return '';
   }

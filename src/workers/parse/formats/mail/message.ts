@@ -1,14 +1,11 @@
-/** A file that a message carries. */
-export interface MailAttachment {
-  readonly filename: string | null;
-  readonly contentType: string;
-  readonly bytes: Uint8Array;
-}
+import type { CarriedFile } from '../../extraction/attachment-keeper.js';
 
 export type MailBody =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'html'; readonly html: string }
   | { readonly kind: 'encrypted' }
+  /** A body in a form that is not read. */
+  | { readonly kind: 'unread'; readonly form: string }
   | { readonly kind: 'none' };
 
 /** A message of electronic mail, in whatever format it was kept. Absent headers are empty. */
@@ -22,7 +19,7 @@ export interface MailMessage {
   readonly language: string;
   readonly body: MailBody;
   /** Files that it carries, without pictures that its HTML shows and without signatures. */
-  readonly attachments: readonly MailAttachment[];
+  readonly attachments: readonly CarriedFile[];
   /** Messages that it carries as such, which are read one after the other. @throws IngestError for a broken one */
   readonly nested: readonly (() => MailMessage | Promise<MailMessage>)[];
 }

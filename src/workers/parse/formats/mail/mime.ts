@@ -1,6 +1,7 @@
 import PostalMime, { decodeWords, type Address, type Attachment, type Email } from 'postal-mime';
 import { IngestError } from '../../../../shared/errors.js';
-import type { MailAttachment, MailBody, MailMessage } from './message.js';
+import type { CarriedFile } from '../../extraction/attachment-keeper.js';
+import type { MailBody, MailMessage } from './message.js';
 import { signedContent } from './signed-content.js';
 import { toReadableMail } from './mail-encoding.js';
 
@@ -92,7 +93,7 @@ function bodyOf({ text, html }: Email): MailBody {
 
 /** Divides what postal-mime calls attachments into files, messages and what encryption and signatures need. */
 function sortAttachments(email: Email) {
-  const attachments: MailAttachment[] = [];
+  const attachments: CarriedFile[] = [];
   const nested: (() => Promise<MailMessage>)[] = [];
   let isEncrypted = /^multipart\/encrypted\b/i.test(headerOf(email, 'content-type'));
   for (const attachment of email.attachments) {

@@ -3,7 +3,8 @@ import msgreader, { type FieldsData } from '@kenjiuno/msgreader';
 import { IngestError } from '../../../../shared/errors.js';
 import { decodeText } from '../decode-text.js';
 import { checkCompoundFile } from './check-compound-file.js';
-import type { MailAttachment, MailBody, MailMessage } from './message.js';
+import type { CarriedFile } from '../../extraction/attachment-keeper.js';
+import type { MailBody, MailMessage } from './message.js';
 import { readMime } from './mime.js';
 import { rtfBody } from './rtf-body.js';
 import { signedContent } from './signed-content.js';
@@ -89,7 +90,7 @@ function bodyOf({ body, bodyHtml, html, internetCodepage, compressedRtf }: Field
 /** Divides attachments into files and messages, and finds what a signature or encryption has made of the whole message. */
 function sortAttachments(fields: FieldsData, content: Content) {
   const isSealed = /^IPM\.Note\.(?:Secure|SMIME)(?!\.MultipartSigned)/i.test(fields.messageClass ?? '');
-  const attachments: MailAttachment[] = [];
+  const attachments: CarriedFile[] = [];
   const nested: MailMessage['nested'][number][] = [];
   let sealed = false;
   for (const attachment of fields.attachments ?? []) {

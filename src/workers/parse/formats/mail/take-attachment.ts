@@ -1,15 +1,15 @@
+import type { CarriedFile } from '../../extraction/attachment-keeper.js';
 import type { Place } from '../../extraction/block.js';
 import type { ParseContext } from '../parser.js';
-import type { MailAttachment } from './message.js';
 
-/** Takes down an attachment, which is no part of the message's own text. */
-export function takeAttachment(
-  { filename, contentType, bytes }: MailAttachment,
-  { receipt }: ParseContext,
+/** Keeps an attachment, or says why it is not read. It is no part of the message's own text. */
+export async function takeAttachment(
+  file: CarriedFile,
+  { receipt, keepAttachment }: ParseContext,
   place: Place | undefined,
-): void {
-  const location = place?.message === undefined ? null : { message: place.message };
-  const reason = 'Attachments are not read.';
+): Promise<void> {
+  const { filename, contentType, bytes } = file;
+  const reason = keepAttachment ? await keepAttachment(file) : 'Attachments are not read.';
   receipt.addAttachment({
     filename,
     content_type: contentType,
@@ -17,5 +17,11 @@ export function takeAttachment(
     document_id: null,
     reason,
   });
-  receipt.addGap('skipped', `The attachment ${filename ?? 'without a name'} is not read.`, location);
+  if (reason === null) return;
+  const location = place?.message === undefined ? null : { message: place.message };
+  receipt.addGap(
+    'skipped',
+    `The attachment ${filename ?? 'without a name'} is not read: ${reason}`,
+    location,
+  );
 }

@@ -37,6 +37,16 @@ describe('a message of Outlook', () => {
     expect((await readBlocks(outlookMessage({ rtf: stored(rich) }), 'msg')).text).toContain('Within HTML.');
   });
 
+  test('whose only text is RTF of its own says that it is not read', async () => {
+    const { findings } = await readBlocks(
+      outlookMessage({ subject: 'x', rtf: stored('{\\rtf1\\ansi plain}') }),
+      'msg',
+    );
+    expect(findings.gaps).toMatchObject([
+      { reason: 'skipped', detail: 'The body of a message is RTF of its own, which is not read.' },
+    ]);
+  });
+
   test('names its files, and reads messages within it', async () => {
     const { text, findings } = await readBlocks(
       outlookMessage({
