@@ -1,5 +1,6 @@
 import type { ReadOptions } from '../../../shared/extraction/read-options.js';
 import type { Block } from '../extraction/block.js';
+import type { KeepAttachment } from '../extraction/attachment-keeper.js';
 import type { ReceiptWriter } from '../extraction/receipt-writer.js';
 
 export interface ParseContext {
@@ -8,6 +9,8 @@ export interface ParseContext {
   readonly options: ReadOptions;
   /** Takes down what is read and what is not. */
   readonly receipt: ReceiptWriter;
+  /** Keeps a file that the document carries, so that a document is made of it; absent where none is made. */
+  readonly keepAttachment?: KeepAttachment | undefined;
 }
 
 /** Parses a file into blocks of text in reading order. @throws IngestError when it can never be read */

@@ -1,0 +1,25 @@
+import type { CarriedFile } from '../../extraction/attachment-keeper.js';
+
+export type MailBody =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'html'; readonly html: string }
+  | { readonly kind: 'encrypted' }
+  /** A body in a form that is not read. */
+  | { readonly kind: 'unread'; readonly form: string }
+  | { readonly kind: 'none' };
+
+/** A message of electronic mail, in whatever format it was kept. Absent headers are empty. */
+export interface MailMessage {
+  readonly subject: string;
+  readonly from: string;
+  readonly to: string;
+  readonly cc: string;
+  readonly date: string;
+  /** The language that it says it is in, as BCP 47. */
+  readonly language: string;
+  readonly body: MailBody;
+  /** Files that it carries, without pictures that its HTML shows and without signatures. */
+  readonly attachments: readonly CarriedFile[];
+  /** Messages that it carries as such, which are read one after the other. @throws IngestError for a broken one */
+  readonly nested: readonly (() => MailMessage | Promise<MailMessage>)[];
+}

@@ -1,0 +1,117 @@
+import iconv from 'iconv-lite';
+import msgreader, { type FieldsData } from '@kenjiuno/msgreader';
+import { IngestError } from '../../../../shared/errors.js';
+import { decodeText } from '../decode-text.js';
+import { checkCompoundFile } from './check-compound-file.js';
+import type { CarriedFile } from '../../extraction/attachment-keeper.js';
+import type { MailBody, MailMessage } from './message.js';
+import { readMime } from './mime.js';
+import { rtfBody } from './rtf-body.js';
+import { signedContent } from './signed-content.js';
+
+const NAME_IDS = Buffer.from('__nameid_version1.0', 'utf16le');
+const MICROSOFT_LATIN = 1252;
+
+type Content = (attachment: FieldsData) => Uint8Array;
+
+/** Reads a message of Outlook. @throws IngestError when it is damaged or none */
+export function readOutlookMessage(bytes: Uint8Array): MailMessage {
+  const buffer = Buffer.from(bytes);
+  for (const { offset } of checkCompoundFile(buffer))
+    // Names of custom properties are not needed, and looking each one up can take very long.
+    if (buffer.subarray(offset, offset + NAME_IDS.length).equals(NAME_IDS)) buffer[offset] = 0x78;
+  try {
+    const { fields, content } = readFields(buffer);
+    return toMessage(fields, content);
+  } catch (cause) {
+    if (cause instanceof IngestError) throw cause;
+    throw new IngestError('corrupt', 'The Outlook message is damaged.', { cause });
+  }
+}
+
+function readFields(buffer: Buffer): { fields: FieldsData; content: Content } {
+  const bytes = buffer.buffer.slice(buffer.byteOffset, buffer.byteOffset + buffer.byteLength);
+  const open = (ansiEncoding: string | undefined) => {
+    // @NOTE the package is CommonJS, whose default export is a property of what it exports.
+    const reader = new msgreader.default(bytes as ArrayBuffer);
+    if (ansiEncoding !== undefined) reader.parserConfig = { ansiEncoding };
+    const fields = reader.getFileData();
+    if (fields.dataType !== 'msg' || fields.messageClass === undefined)
+      throw new IngestError('corrupt', 'The file is no Outlook message.');
+    const content: Content = (attachment) => new Uint8Array(reader.getAttachment(attachment).content);
+    return { fields, content };
+  };
+  const first = open(undefined);
+  const codepage = first.fields.messageCodepage ?? MICROSOFT_LATIN;
+  const encoding = `cp${String(codepage)}`;
+  // Strings of one byte a letter are in the code page of the message, which is one of its properties.
+  return codepage === 65_001 ? open('utf8') : iconv.encodingExists(encoding) ? open(encoding) : first;
+}
+
+function toMessage(fields: FieldsData, content: Content): MailMessage {
+  const { attachments, nested, sealed } = sortAttachments(fields, content);
+  const people = (kind: 'to' | 'cc'): string =>
+    (fields.recipients ?? [])
+      .filter(({ recipType }) => recipType === kind)
+      .map(({ name, smtpAddress, email }) => person(name, smtpAddress ?? email))
+      .join('; ');
+  return {
+    subject: oneLine(fields.subject ?? fields.normalizedSubject ?? ''),
+    from: person(fields.senderName, fields.senderSmtpAddress ?? fields.senderEmail),
+    to: people('to'),
+    cc: people('cc'),
+    date: fields.clientSubmitTime ?? fields.messageDeliveryTime ?? '',
+    language: '',
+    body: sealed ? { kind: 'encrypted' } : bodyOf(fields),
+    attachments,
+    nested,
+  };
+}
+
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
+
+/** Addresses of Exchange are no addresses for people. */
+function person(name = '', address = ''): string {
+  if (!address.includes('@') || address === name) return oneLine(name);
+  return oneLine(name === '' ? address : `${name} <${address}>`);
+}
+
+function bodyOf({ body, bodyHtml, html, internetCodepage, compressedRtf }: FieldsData): MailBody {
+  if (body !== undefined && body.trim() !== '') return { kind: 'text', text: body };
+  if (bodyHtml !== undefined && bodyHtml !== '') return { kind: 'html', html: bodyHtml };
+  if (html !== undefined && html.length > 0) {
+    const declared =
+      internetCodepage === 65_001 ? 'utf-8' : `cp${String(internetCodepage ?? MICROSOFT_LATIN)}`;
+    return { kind: 'html', html: decodeText(html, declared) };
+  }
+  return compressedRtf === undefined ? { kind: 'none' } : rtfBody(compressedRtf);
+}
+
+/** Divides attachments into files and messages, and finds what a signature or encryption has made of the whole message. */
+function sortAttachments(fields: FieldsData, content: Content) {
+  const isSealed = /^IPM\.Note\.(?:Secure|SMIME)(?!\.MultipartSigned)/i.test(fields.messageClass ?? '');
+  const attachments: CarriedFile[] = [];
+  const nested: MailMessage['nested'][number][] = [];
+  let sealed = false;
+  for (const attachment of fields.attachments ?? []) {
+    const inner = attachment.innerMsgContentFields;
+    if (inner) {
+      nested.push(() => toMessage(inner, content));
+      continue;
+    }
+    if (attachment.attachmentHidden === true || attachment.dataId === undefined) continue;
+    const bytes = content(attachment);
+    if (isSealed || attachment.attachMimeTag === 'multipart/signed') {
+      const signed = isSealed ? signedContent(bytes) : bytes;
+      if (signed) nested.push(() => readMime(signed, { isPart: true }));
+      else sealed = true;
+      continue;
+    }
+    attachments.push({
+      filename: attachment.fileName ?? attachment.fileNameShort ?? attachment.name ?? null,
+      contentType: attachment.attachMimeTag ?? 'application/octet-stream',
+      bytes,
+    });
+  }
+  return { attachments, nested, sealed };
+}

@@ -1,0 +1,27 @@
+import type { CarriedFile } from '../../extraction/attachment-keeper.js';
+import type { Place } from '../../extraction/block.js';
+import type { ParseContext } from '../parser.js';
+
+/** Keeps an attachment, or says why it is not read. It is no part of the message's own text. */
+export async function takeAttachment(
+  file: CarriedFile,
+  { receipt, keepAttachment }: ParseContext,
+  place: Place | undefined,
+): Promise<void> {
+  const { filename, contentType, bytes } = file;
+  const reason = keepAttachment ? await keepAttachment(file) : 'Attachments are not read.';
+  receipt.addAttachment({
+    filename,
+    content_type: contentType,
+    size_bytes: bytes.length,
+    document_id: null,
+    reason,
+  });
+  if (reason === null) return;
+  const location = place?.message === undefined ? null : { message: place.message };
+  receipt.addGap(
+    'skipped',
+    `The attachment ${filename ?? 'without a name'} is not read: ${reason}`,
+    location,
+  );
+}

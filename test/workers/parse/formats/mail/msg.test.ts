@@ -1,0 +1,162 @@
+import { describe, expect, test } from '@jest/globals';
+import { outlookMessage } from '../../../../support/outlook-message.js';
+import { readBlocks } from '../../../../support/read-blocks.js';
+
+const ANN = ['Ann', 'ann@example.com'] as const;
+const BOB = ['Bob', 'bob@example.com'] as const;
+
+/** RTF as Outlook stores it without compression. */
+function stored(rtf: string): Uint8Array {
+  const header = Buffer.alloc(16);
+  header.writeUInt32LE(rtf.length + 12, 0);
+  header.writeUInt32LE(rtf.length, 4);
+  header.writeUInt32LE(0x414c_454d, 8);
+  return Buffer.concat([header, Buffer.from(rtf, 'latin1')]);
+}
+
+describe('a message of Outlook', () => {
+  test('has its subject, people and text', async () => {
+    const { text, findings, blocks } = await readBlocks(
+      outlookMessage({ subject: 'Größe', body: 'Guten Tag.\r\nBis bald.', sender: ANN, to: [BOB] }),
+      'msg',
+    );
+    expect(text).toBe(
+      'Größe\n\nFrom: Ann <ann@example.com>\nTo: Bob <bob@example.com>\n\nGuten Tag.\nBis bald.\n\n',
+    );
+    expect(blocks[0]?.heading).toBe(1);
+    expect(findings).toMatchObject({ title: 'Größe', parser: 'msgreader', gap_count: 0 });
+  });
+
+  test('is read from HTML, or from RTF around text or HTML, where it has no text', async () => {
+    const html = await readBlocks(outlookMessage({ html: '<p>From <b>HTML</b>.</p>' }), 'msg');
+    expect(html.text).toContain('From HTML.');
+    const text = "{\\rtf1\\ansi\\ansicpg1252\\fromtext {\\fonttbl{\\f0 Arial;}}Caf\\'e9 in text.\\par }";
+    const rich =
+      '{\\rtf1\\ansi\\ansicpg1252\\fromhtml1 {\\*\\htmltag64 <p>}\\htmlrtf {\\htmlrtf0 Within HTML.{\\*\\htmltag72 </p>}}';
+    expect((await readBlocks(outlookMessage({ rtf: stored(text) }), 'msg')).text).toContain('Café in text.');
+    expect((await readBlocks(outlookMessage({ rtf: stored(rich) }), 'msg')).text).toContain('Within HTML.');
+  });
+
+  test('whose only text is RTF of its own says that it is not read', async () => {
+    const { findings } = await readBlocks(
+      outlookMessage({ subject: 'x', rtf: stored('{\\rtf1\\ansi plain}') }),
+      'msg',
+    );
+    expect(findings.gaps).toMatchObject([
+      { reason: 'skipped', detail: 'The body of a message is RTF of its own, which is not read.' },
+    ]);
+  });
+
+  test('names its files, and reads messages within it', async () => {
+    const { text, findings } = await readBlocks(
+      outlookMessage({
+        subject: 'outer',
+        body: 'Outer.',
+        files: [{ name: 'table.csv', type: 'text/csv', bytes: Buffer.from('a,b') }],
+        messages: [{ subject: 'inner', body: 'Inner.', messages: [{ subject: 'innermost', body: 'Core.' }] }],
+      }),
+      'msg',
+    );
+    expect(text).toBe('outer\n\nOuter.\n\ninner\n\nInner.\n\ninnermost\n\nCore.\n\n');
+    expect(findings.attachments).toMatchObject([
+      { filename: 'table.csv', content_type: 'text/csv', size_bytes: 3, document_id: null },
+    ]);
+    expect(findings.gap_counts).toEqual({ skipped: 1 });
+  });
+
+  test('with a long text is read whole', async () => {
+    const body = 'All of it is read. '.repeat(100_000);
+    const { text } = await readBlocks(outlookMessage({ body }), 'msg');
+    expect(text.trim()).toHaveLength(body.trim().length);
+  });
+
+  test('that is encrypted fails as such', async () => {
+    const bytes = Buffer.from('301106092a864886f70d010703a00430020200', 'hex');
+    const sealed = outlookMessage({
+      messageClass: 'IPM.Note.SMIME',
+      files: [{ name: 'smime.p7m', type: 'application/pkcs7-mime', bytes }],
+    });
+    await expect(readBlocks(sealed, 'msg')).rejects.toMatchObject({ code: 'encrypted' });
+  });
+});
+
+describe('a damaged message of Outlook', () => {
+  const whole = Buffer.from(
+    outlookMessage({
+      subject: 'x',
+      body: 'y'.repeat(200),
+      files: [{ name: 'a', type: 'text/plain', bytes: Buffer.alloc(9_000, 'z') }],
+    }),
+  );
+  const changed = (offset: number, value: number): Buffer => {
+    const bytes = Buffer.from(whole);
+    bytes.writeInt32LE(value, offset);
+    return bytes;
+  };
+  const sectorAt = (number: number): number => (number + 1) * 512;
+  const fat = sectorAt(whole.readInt32LE(0x4c));
+  const directory = whole.readInt32LE(0x30);
+  const expectCorrupt = (bytes: Uint8Array) =>
+    expect(readBlocks(bytes, 'msg')).rejects.toMatchObject({
+      code: 'corrupt',
+      message: expect.stringContaining('Outlook'),
+    });
+
+  test('fails as corrupt where the chain of a table leads in a circle', async () => {
+    await expectCorrupt(changed(fat + 4 * directory, directory));
+    const rootStart = whole.readInt32LE(sectorAt(directory) + 0x74);
+    await expectCorrupt(changed(fat + 4 * rootStart, rootStart));
+    const miniFat = sectorAt(whole.readInt32LE(0x3c));
+    const bytes = Buffer.from(whole);
+    for (let index = 0; index < 128; index += 1) bytes.writeInt32LE(index, miniFat + 4 * index);
+    await expectCorrupt(bytes);
+  });
+
+  test('fails as corrupt where its directory is no tree', async () => {
+    const top = whole.readInt32LE(sectorAt(directory) + 0x4c);
+    // Four entries are in a sector, and the first sectors of the directory follow one another.
+    const entry = sectorAt(directory) + 128 * top;
+    for (const field of [0x44, 0x48]) await expectCorrupt(changed(entry + field, top));
+    await expectCorrupt(changed(sectorAt(directory) + 0x4c, 0));
+    await expectCorrupt(changed(sectorAt(directory) + 0x4c, 9_999));
+  });
+
+  test('fails as corrupt where a size is impossible', async () => {
+    for (const size of [0x7fff_ffff, -1]) {
+      const bytes = Buffer.from(whole);
+      for (let at = 128; at < 512; at += 128) bytes.writeInt32LE(size, sectorAt(directory) + at + 0x78);
+      await expectCorrupt(bytes);
+    }
+    await expectCorrupt(changed(0x2c, 0x7fff_ffff));
+    await expectCorrupt(changed(0x48, 0x7fff_ffff));
+    await expectCorrupt(changed(0x40, 0x7fff_ffff));
+  });
+
+  test('fails as corrupt where it is cut off or is another compound file', async () => {
+    await expectCorrupt(whole.subarray(0, 300));
+    await expectCorrupt(whole.subarray(0, 1024));
+    await expectCorrupt(outlookMessage({ messageClass: '' }).fill(0, 512));
+  });
+
+  test('never hangs or crashes, whatever bytes are changed', async () => {
+    let seed = 7;
+    const random = (below: number): number => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+      return seed % below;
+    };
+    for (let round = 0; round < 300; round += 1) {
+      const bytes = Buffer.from(whole);
+      for (let change = 0; change <= random(8); change += 1) bytes[random(bytes.length)] = random(256);
+      const end = await readBlocks(bytes, 'msg').catch((error: unknown) => error);
+      if (end instanceof Error) expect(end).toMatchObject({ code: 'corrupt' });
+    }
+  });
+
+  test('fails as corrupt where its RTF says that it is very long', async () => {
+    const header = Buffer.alloc(40);
+    header.writeUInt32LE(0x7fff_ffff, 0);
+    header.writeUInt32LE(0x7fff_ffff, 4);
+    header.writeUInt32LE(0x75_465a_4c, 8);
+    await expectCorrupt(outlookMessage({ rtf: header }));
+  });
+});
