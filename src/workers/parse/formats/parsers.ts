@@ -11,7 +11,7 @@ const notYet = (): Promise<Parser> =>
 const loaders: Readonly<Record<FileFormat, () => Promise<Parser>>> = {
   text: parseText,
   markdown: parseText,
-  html: async () => (await import('./html.js')).parseHtml,
+  html: async () => (await import('./html/html.js')).parseHtml,
   csv: async () => (await import('./csv.js')).parseCsv,
   json: async () => (await import('./json.js')).parseJson,
   xml: notYet,

@@ -77,7 +77,7 @@ describe('HTML', () => {
       <h1>Heading</h1><p>First <b>bo</b>ld &amp; &eacute;l&#233;gant<br>line.</p><ul><li>one<li>two</ul>
       <table><tr><th>Name<th>Age<tr><td>Ann<td>42</table><pre>a  b\n c</pre>`;
     expect(await textOf(html, 'html')).toBe(
-      'The title\n\nHeading\n\nFirst bold & élégant\nline.\n\n- one\n- two\n\nName | Age\nAnn | 42\n\na  b\n c',
+      'The title\n\nHeading\n\nFirst bold & élégant\nline.\n\n- one\n- two\n\n| Name | Age |\n| --- | --- |\n| Ann | 42 |\n\na  b\n c',
     );
   });
 
