@@ -30,7 +30,7 @@ const loaders: Readonly<Record<FileFormat, () => Promise<Parser>>> = {
   odt: async () => (await import('./odf/odf.js')).parseOdt,
   ods: async () => (await import('./odf/odf.js')).parseOds,
   odp: async () => (await import('./odf/odf.js')).parseOdp,
-  epub: notYet,
+  epub: async () => (await import('./epub/epub.js')).parseEpub,
   png: notYet,
   jpeg: notYet,
   tiff: notYet,

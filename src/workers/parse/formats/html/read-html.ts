@@ -46,6 +46,8 @@ interface HtmlOptions {
   readonly hasTitle?: boolean | undefined;
   /** Whether tables of data become Markdown; true by default. Otherwise they are text that flows. */
   readonly hasTables?: boolean | undefined;
+  /** Whether elements may be closed in their tag, as in XML. */
+  readonly isXhtml?: boolean | undefined;
 }
 
 /** Reads markup that is written in pieces into blocks. */
@@ -88,7 +90,12 @@ export function createHtmlReader(options: HtmlOptions = {}): HtmlReader {
         if (state.dropped === 0) addText(state, text);
       },
     },
-    { decodeEntities: true, lowerCaseTags: true, dropped: DROPPED },
+    {
+      decodeEntities: true,
+      lowerCaseTags: true,
+      recognizeSelfClosing: options.isXhtml === true,
+      dropped: DROPPED,
+    },
   );
   return {
     write: (markup) => parser.write(markup),
