@@ -19,7 +19,7 @@ const loaders: Readonly<Record<FileFormat, () => Promise<Parser>>> = {
   srt: notYet,
   vtt: notYet,
   code: parseText,
-  rtf: notYet,
+  rtf: async () => (await import('./rtf/rtf.js')).parseRtf,
   eml: notYet,
   mbox: notYet,
   msg: notYet,

@@ -1,11 +1,10 @@
 import type { Block, Place } from '../../extraction/block.js';
-import { tableBlocks } from '../table.js';
-import { looksLikeHeader } from '../tables/header-rows.js';
-import { spanCells, spanOf, type SpanningCell } from '../tables/span-cells.js';
+import { documentTable } from '../tables/document-table.js';
+import { spanOf, type SpanningCell } from '../tables/span-cells.js';
 import type { Attributes } from '../xml/read-markup.js';
 import { repetitionsOf, type RepeatBudget } from './repeat-budget.js';
 
-/** More columns than this have no merged cells. */
+/** More empty cells than this side by side are written as this many. */
 const MOST_EMPTY_CELLS = 256;
 
 interface OpenTable {
@@ -51,7 +50,7 @@ export function createTables(budget: RepeatBudget): TableCollector {
       else if (name === 'table:table-row') closeRow(table, budget);
       if (name !== 'table:table') return undefined;
       tables.pop();
-      if (tables.length === 0) return blocksOf(table, place);
+      if (tables.length === 0) return documentTable({ ...table, place });
       for (const row of table.rows) add(row.map(({ text }) => text).join(' '));
       return undefined;
     },
@@ -89,19 +88,4 @@ function closeRow(table: OpenTable, budget: RepeatBudget): void {
   for (let count = 0; count < times; count += 1) table.rows.push(table.row);
   if (table.isInHeader) table.headerRows += 1;
   table.row = [];
-}
-
-/** A table with one column is a frame around text, which is read as paragraphs. */
-function* blocksOf({ rows, headerRows }: OpenTable, place: Place | undefined): Iterable<Block> {
-  const [first] = spanCells(rows.slice(0, 1), 0);
-  const named = headerRows || (first && looksLikeHeader(first) ? 1 : 0);
-  const laidOut = spanCells(rows, named);
-  if (laidOut.every((cells) => cells.length < 2)) {
-    for (const [text = ''] of laidOut) if (text !== '') yield { text: `${text}\n\n`, place };
-    return;
-  }
-  yield* tableBlocks(
-    laidOut.map((cells) => ({ cells, place })),
-    { headerRows: named },
-  );
 }
