@@ -14,7 +14,7 @@ export interface BlockWriter {
   /** Returns the blocks that are complete since the last call. */
   readonly take: () => Block[];
   /** Returns the rest. */
-  end(): Block[];
+  readonly end: () => Block[];
 }
 
 export function createBlockWriter(): BlockWriter {

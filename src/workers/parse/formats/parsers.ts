@@ -14,7 +14,7 @@ const loaders: Readonly<Record<FileFormat, () => Promise<Parser>>> = {
   html: async () => (await import('./html/html.js')).parseHtml,
   csv: async () => (await import('./csv.js')).parseCsv,
   json: async () => (await import('./json.js')).parseJson,
-  xml: notYet,
+  xml: async () => (await import('./xml/xml.js')).parseXml,
   notebook: notYet,
   srt: notYet,
   vtt: notYet,

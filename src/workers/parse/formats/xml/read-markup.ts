@@ -12,12 +12,18 @@ export interface MarkupHandler {
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-/**
- * Reads XML as a stream. Entities that a document declares are not expanded, so that they cannot multiply.
- * @param take returns what the handler has made since the last call
- */
-export function* readMarkup<Item>(
+/** Reads XML as a stream. @param take returns what the handler has made since the last call */
+export function readMarkup<Item>(
   pieces: Iterable<Uint8Array>,
+  handler: MarkupHandler,
+  take: () => Iterable<Item>,
+): Iterable<Item> {
+  return readMarkupText(decodeXml(pieces), handler, take);
+}
+
+/** As `readMarkup`. Entities that a document declares are not expanded, so that they cannot multiply. */
+export function* readMarkupText<Item>(
+  texts: Iterable<string>,
   handler: MarkupHandler,
   take: () => Iterable<Item>,
 ): Iterable<Item> {
@@ -29,8 +35,8 @@ export function* readMarkup<Item>(
     },
     { xmlMode: true, decodeEntities: true, dropped: NOTHING },
   );
-  for (const piece of decodeXml(pieces)) {
-    parser.write(piece);
+  for (const text of texts) {
+    parser.write(text);
     yield* take();
   }
   parser.end();
