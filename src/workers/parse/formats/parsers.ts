@@ -2,7 +2,7 @@ import { IngestError } from '../../../shared/errors.js';
 import type { FileFormat } from '../../../shared/documents/file-types/formats.js';
 import type { Parser } from './parser.js';
 
-const parseText = async () => (await import('./text.js')).parseText;
+const parseText = async () => (await import('./text/text.js')).parseText;
 const notYet = (): Promise<Parser> =>
   Promise.resolve(() => {
     throw new IngestError('corrupt', 'This format is not read yet.');
@@ -10,9 +10,9 @@ const notYet = (): Promise<Parser> =>
 
 const loaders: Readonly<Record<FileFormat, () => Promise<Parser>>> = {
   text: parseText,
-  markdown: parseText,
+  markdown: async () => (await import('./text/markdown.js')).parseMarkdown,
   html: async () => (await import('./html/html.js')).parseHtml,
-  csv: async () => (await import('./csv.js')).parseCsv,
+  csv: async () => (await import('./csv/csv.js')).parseCsv,
   json: async () => (await import('./json.js')).parseJson,
   xml: async () => (await import('./xml/xml.js')).parseXml,
   notebook: notYet,

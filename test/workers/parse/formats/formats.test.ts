@@ -103,13 +103,15 @@ describe('HTML', () => {
 });
 
 describe('CSV', () => {
-  test('has a line for each row, each value behind the name of its column', async () => {
+  test('is a table, each value below the name of its column', async () => {
     const text = await textOf('name;city\nAnn;"Bonn; Rhein"\nBob;\n', 'csv');
-    expect(text).toBe('name, city\n\nname: Ann; city: Bonn; Rhein\nname: Bob');
+    expect(text).toBe('| name | city |\n| --- | --- |\n| Ann | Bonn; Rhein |\n| Bob |  |');
   });
 
   test('without names of columns keeps its rows, and is forgiven ragged ones and stray quotes', async () => {
-    expect(await textOf('1,2\n3,4,5\n6,say "hi"\n', 'csv')).toBe('1, 2\n3, 4, 5\n6, say "hi"');
+    expect(await textOf('1,2\n3,4,5\n6,say "hi"\n', 'csv')).toBe(
+      '| 1 | 2 |\n| 3 | 4 | 5 |\n| 6 | say "hi" |',
+    );
   });
 });
 
