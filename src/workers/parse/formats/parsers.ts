@@ -2,7 +2,7 @@ import { IngestError } from '../../../shared/errors.js';
 import type { FileFormat } from '../../../shared/documents/file-types/formats.js';
 import type { Parser } from './parser.js';
 
-const parseText = async () => (await import('./text.js')).parseText;
+const parseText = async () => (await import('./text/text.js')).parseText;
 const notYet = (): Promise<Parser> =>
   Promise.resolve(() => {
     throw new IngestError('corrupt', 'This format is not read yet.');
@@ -10,10 +10,11 @@ const notYet = (): Promise<Parser> =>
 
 const loaders: Readonly<Record<FileFormat, () => Promise<Parser>>> = {
   text: parseText,
-  markdown: parseText,
-  html: async () => (await import('./html.js')).parseHtml,
-  csv: async () => (await import('./csv.js')).parseCsv,
+  markdown: async () => (await import('./text/markdown.js')).parseMarkdown,
+  html: async () => (await import('./html/html.js')).parseHtml,
+  csv: async () => (await import('./csv/csv.js')).parseCsv,
   json: async () => (await import('./json.js')).parseJson,
+<<<<<<< HEAD
   xml: notYet,
   notebook: async () => (await import('./notebook/ipynb.js')).parseNotebook,
   srt: async () => (await import('./subtitles/subtitles.js')).parseSubtitles,
@@ -31,6 +32,25 @@ const loaders: Readonly<Record<FileFormat, () => Promise<Parser>>> = {
   ods: notYet,
   odp: notYet,
   epub: notYet,
+=======
+  xml: async () => (await import('./xml/xml.js')).parseXml,
+  notebook: notYet,
+  srt: notYet,
+  vtt: notYet,
+  code: parseText,
+  rtf: async () => (await import('./rtf/rtf.js')).parseRtf,
+  eml: notYet,
+  mbox: notYet,
+  msg: notYet,
+  pdf: async () => (await import('./pdf.js')).parsePdf,
+  docx: async () => (await import('./office/docx.js')).parseDocx,
+  pptx: notYet,
+  xlsx: notYet,
+  odt: async () => (await import('./odf/odf.js')).parseOdt,
+  ods: async () => (await import('./odf/odf.js')).parseOds,
+  odp: async () => (await import('./odf/odf.js')).parseOdp,
+  epub: async () => (await import('./epub/epub.js')).parseEpub,
+>>>>>>> 992bcf9c3bafab18c777dd7ee991272381751030
   png: notYet,
   jpeg: notYet,
   tiff: notYet,

@@ -1,7 +1,7 @@
 import { Parser, type Handler, type ParserOptions } from 'htmlparser2';
 
 /** Most elements that are open at once, as in browsers. Deeper ones count as empty: their text is that of what holds them. */
-const MAX_DEPTH = 512;
+export const MAX_DEPTH = 512;
 
 interface ShallowOptions extends ParserOptions {
   /** Elements whose text is left out. They may be as deep again, so that this holds within deep elements, too. */

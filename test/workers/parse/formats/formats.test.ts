@@ -77,7 +77,7 @@ describe('HTML', () => {
       <h1>Heading</h1><p>First <b>bo</b>ld &amp; &eacute;l&#233;gant<br>line.</p><ul><li>one<li>two</ul>
       <table><tr><th>Name<th>Age<tr><td>Ann<td>42</table><pre>a  b\n c</pre>`;
     expect(await textOf(html, 'html')).toBe(
-      'The title\n\nHeading\n\nFirst bold & élégant\nline.\n\n- one\n- two\n\nName | Age\nAnn | 42\n\na  b\n c',
+      'The title\n\nHeading\n\nFirst bold & élégant\nline.\n\n- one\n- two\n\n| Name | Age |\n| --- | --- |\n| Ann | 42 |\n\na  b\n c',
     );
   });
 
@@ -103,13 +103,15 @@ describe('HTML', () => {
 });
 
 describe('CSV', () => {
-  test('has a line for each row, each value behind the name of its column', async () => {
+  test('is a table, each value below the name of its column', async () => {
     const text = await textOf('name;city\nAnn;"Bonn; Rhein"\nBob;\n', 'csv');
-    expect(text).toBe('name, city\n\nname: Ann; city: Bonn; Rhein\nname: Bob');
+    expect(text).toBe('| name | city |\n| --- | --- |\n| Ann | Bonn; Rhein |\n| Bob |  |');
   });
 
   test('without names of columns keeps its rows, and is forgiven ragged ones and stray quotes', async () => {
-    expect(await textOf('1,2\n3,4,5\n6,say "hi"\n', 'csv')).toBe('1, 2\n3, 4, 5\n6, say "hi"');
+    expect(await textOf('1,2\n3,4,5\n6,say "hi"\n', 'csv')).toBe(
+      '| 1 | 2 |\n| 3 | 4 | 5 |\n| 6 | say "hi" |',
+    );
   });
 });
 

@@ -1,16 +1,17 @@
 import { CsvError, parse } from 'csv-parse';
 import { z } from 'zod';
-import { at } from '../../../shared/at.js';
-import type { Block } from '../extraction/block.js';
-import { decodeText } from './decode-text.js';
+import { at } from '../../../../shared/at.js';
+import type { Block } from '../../extraction/block.js';
+import { decodeText } from '../decode-text.js';
+import type { ParseContext } from '../parser.js';
+import { createTableWriter, type TableWriter } from '../table.js';
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
-const MAX_HEADING_LENGTH = 64;
-const ROWS_AT_ONCE = 256;
 const entrySchema = z.object({ record: z.array(z.string()), info: z.object({ bytes: z.number() }) });
 
-/** Parses CSV. Each row becomes a line, with the column's name before each value if the first row contains names. */
-export async function* parseCsv(bytes: Uint8Array): AsyncIterable<Block> {
+/** Parses CSV into a table. The first row names the columns if it looks so, and `place.row` counts all rows from 1. */
+export async function* parseCsv(bytes: Uint8Array, { receipt }: ParseContext): AsyncIterable<Block> {
+  receipt.setParser('csv', '1');
   const text = decodeText(bytes).replace(/^\ufeff/, '');
   const parser = parse({
     delimiter: likelyDelimiter(text),
@@ -27,39 +28,26 @@ export async function* parseCsv(bytes: Uint8Array): AsyncIterable<Block> {
     },
   });
   parser.end(text);
-  const rows = createRows();
+  let table: TableWriter | undefined;
   let bytesRead = 0;
+  let row = 0;
   try {
     for await (const entry of parser) {
       const { record, info } = entrySchema.parse(entry);
-      rows.add(record);
+      table ??= createTableWriter({ headerRows: areHeadings(record) ? 1 : 0 });
+      row += 1;
+      yield* table.add({ cells: record, place: { row } });
       bytesRead = info.bytes;
-      if (rows.lines.length >= ROWS_AT_ONCE) yield { text: `${rows.lines.splice(0).join('\n')}\n` };
     }
-    yield { text: rows.lines.join('\n') };
+    yield* table?.end() ?? [];
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     // A quote is never closed: everything after the last complete row is read as plain text.
     const rest = Buffer.from(text).subarray(bytesRead).toString('utf8');
-    yield { text: `${rows.lines.join('\n')}\n${rest}` };
+    receipt.addGap('garbled', 'A quote is not closed, so that the rows behind it are read as plain text.');
+    yield* table?.end() ?? [];
+    yield { text: rest, place: { row: row + 1 } };
   }
-}
-
-/** Converts records to lines. The first record decides whether columns have names. */
-function createRows() {
-  const lines: string[] = [];
-  let headings: readonly string[] | undefined;
-  let isFirst = true;
-  return {
-    lines,
-    add(row: readonly string[]): void {
-      if (isFirst && areHeadings(row)) {
-        headings = row;
-        lines.push(row.join(', '), '');
-      } else lines.push(rowText(row, headings));
-      isFirst = false;
-    },
-  };
 }
 
 /** Returns the delimiter that occurs most often and most evenly in the first lines. */
@@ -76,18 +64,10 @@ function likelyDelimiter(text: string): string {
   return at(DELIMITERS, scores.indexOf(Math.max(...scores)));
 }
 
+const MAX_HEADING_LENGTH = 64;
+
 function areHeadings(row: readonly string[]): boolean {
   const isNamed = (cell: string): boolean =>
     cell !== '' && cell.length <= MAX_HEADING_LENGTH && !/^[-+.,\d\s%$€£:/]+$/.test(cell);
   return row.length > 1 && row.every(isNamed) && new Set(row).size === row.length;
-}
-
-function rowText(row: readonly string[], headings: readonly string[] | undefined): string {
-  const cells = row.map((cell) => cell.replace(/\s+/g, ' '));
-  if (!headings) return cells.filter((cell) => cell !== '').join(', ');
-  const named = cells.map((cell, index) => {
-    const heading = headings[index];
-    return cell === '' || heading === undefined ? cell : `${heading}: ${cell}`;
-  });
-  return named.filter((cell) => cell !== '').join('; ');
 }

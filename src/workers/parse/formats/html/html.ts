@@ -1,0 +1,42 @@
+import { createHiddenTextWriter } from '../../extraction/hidden-text.js';
+import type { Block } from '../../extraction/block.js';
+import { decodeText } from '../decode-text.js';
+import type { ParseContext } from '../parser.js';
+import { createHtmlReader } from './read-html.js';
+
+const PRESCAN_BYTES = 4096;
+
+/** Parses HTML into blocks: headings, paragraphs, lists and tables. What nobody sees is left out and named. */
+export function* parseHtml(bytes: Uint8Array, { options, receipt }: ParseContext): Iterable<Block> {
+  receipt.setParser('html', '1');
+  const hidden = createHiddenTextWriter({ hiddenText: options.hiddenText, receipt });
+  const html = createHtmlReader({ hidden });
+  html.write(decodeHtml(bytes));
+  const { blocks, head } = html.end();
+  receipt.setTitle(head.title);
+  receipt.setLanguage(head.language);
+  hidden.report();
+  yield* blocks;
+}
+
+/** Decodes HTML by its bytes first, then by the charset that it declares. */
+export function decodeHtml(bytes: Uint8Array): string {
+  const start = Buffer.from(bytes.subarray(0, PRESCAN_BYTES)).toString('latin1');
+  const charset =
+    attributeOf(start, '<meta', /charset\s*=[\s"']*([\w:.-]+)/i) ??
+    attributeOf(start, '<?xml', /encoding\s*=\s*["']([\w:.-]+)/i);
+  return decodeText(bytes, charset);
+}
+
+/** Returns what `pattern` captures in the first matching tag of that name. It goes tag by tag, so that each is read once. */
+function attributeOf(markup: string, name: string, pattern: RegExp): string | undefined {
+  const folded = markup.toLowerCase();
+  let end = 0;
+  for (let at = folded.indexOf(name); at !== -1; at = folded.indexOf(name, end)) {
+    const close = markup.indexOf('>', at);
+    end = close === -1 ? markup.length : close;
+    const value = pattern.exec(markup.slice(at, end))?.[1];
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}

@@ -1,0 +1,191 @@
+import type { Block } from '../../extraction/block.js';
+import type { HiddenTextWriter } from '../../extraction/hidden-text.js';
+import { ShallowParser } from '../shallow-parser.js';
+import type { Attributes } from '../xml/read-markup.js';
+import { createHtmlTables, type HtmlTables } from './html-tables.js';
+import { createTextFlow, type Separator, type TextFlow } from './text-flow.js';
+import { createVisibility, type VisibilityTracker } from './visibility.js';
+
+const DROPPED = new Set([
+  'script',
+  'style',
+  'template',
+  'noscript',
+  'svg',
+  'math',
+  'object',
+  'iframe',
+  'canvas',
+  'datalist',
+]);
+const PARAGRAPHS = new Set(
+  'address article aside blockquote details dialog dl fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr main nav ol p pre section table title ul body'.split(
+    ' ',
+  ),
+);
+const LINES = new Set(
+  'caption center dd div dt figcaption legend li optgroup option summary tr thead tbody tfoot button'.split(
+    ' ',
+  ),
+);
+const CELLS = new Set(['td', 'th']);
+const LISTS = new Set(['ul', 'ol']);
+const PREFORMATTED = new Set(['pre', 'textarea']);
+const DEEPEST_INDENT = 8;
+
+export interface HtmlHead {
+  readonly title: string;
+  /** What the root element says its language is; empty for nothing. */
+  readonly language: string;
+}
+
+interface HtmlOptions {
+  /** Decides about text that is not shown. Without it, all text is read. */
+  readonly hidden?: HiddenTextWriter | undefined;
+  /** Whether the title in the head is a part of the text; true by default. */
+  readonly hasTitle?: boolean | undefined;
+  /** Whether tables of data become Markdown; true by default. Otherwise they are text that flows. */
+  readonly hasTables?: boolean | undefined;
+  /** Whether elements may be closed in their tag, as in XML. */
+  readonly isXhtml?: boolean | undefined;
+}
+
+/** Reads markup that is written in pieces into blocks. */
+export interface HtmlReader {
+  write(markup: string): void;
+  end(): { readonly blocks: readonly Block[]; readonly head: HtmlHead };
+}
+
+interface State {
+  readonly options: HtmlOptions;
+  readonly flow: TextFlow;
+  readonly tables: HtmlTables;
+  readonly visibility: VisibilityTracker | undefined;
+  /** How many elements are open whose text is left out. */
+  dropped: number;
+  lists: number;
+  isInTitle: boolean;
+  title: string;
+  language: string;
+}
+
+/** Blocks are separated, lists indented by their nesting, cells of a row share a line, and scripts and styles are left out. */
+export function createHtmlReader(options: HtmlOptions = {}): HtmlReader {
+  const blocks: Block[] = [];
+  const state = newState(options, (block) => blocks.push(block));
+  let style: string | undefined;
+  const parser = new ShallowParser(
+    {
+      onopentag: (name, attributes) => {
+        if (name === 'style') style = '';
+        openElement(state, name, attributes);
+      },
+      onclosetag: (name) => {
+        if (name === 'style') state.visibility?.addStyles(style ?? '');
+        if (name === 'style') style = undefined;
+        closeElement(state, name);
+      },
+      ontext: (text) => {
+        if (style !== undefined) style += text;
+        if (state.dropped === 0) addText(state, text);
+      },
+    },
+    {
+      decodeEntities: true,
+      lowerCaseTags: true,
+      recognizeSelfClosing: options.isXhtml === true,
+      dropped: DROPPED,
+    },
+  );
+  return {
+    write: (markup) => parser.write(markup),
+    end: () => {
+      parser.end();
+      state.flow.cut();
+      return { blocks, head: { title: state.title.trim(), language: state.language } };
+    },
+  };
+}
+
+function newState(options: HtmlOptions, sink: (block: Block) => void): State {
+  const tables = createHtmlTables(sink);
+  return {
+    options,
+    tables,
+    flow: createTextFlow((block) => tables.emit(block)),
+    visibility: options.hidden && createVisibility(),
+    dropped: 0,
+    lists: 0,
+    isInTitle: false,
+    title: '',
+    language: '',
+  };
+}
+
+function openElement(state: State, name: string, attributes: Attributes): void {
+  const { flow, tables, visibility, options } = state;
+  visibility?.open(name, attributes);
+  if (DROPPED.has(name)) state.dropped += 1;
+  if (state.dropped > 0) return;
+  separateBlock(state, name);
+  if (name === 'html') state.language ||= (attributes['lang'] ?? attributes['xml:lang'] ?? '').trim();
+  if (name === 'title') state.isInTitle = true;
+  if (name === 'table') flow.cut();
+  if (options.hasTables !== false) tables.open(name, attributes);
+  const level = headingLevel(name);
+  if (level !== undefined) {
+    flow.setHeading(level);
+    tables.addHeading();
+  }
+  if (LISTS.has(name)) state.lists += 1;
+  if (name === 'br') separate(state, '\n');
+  if (PREFORMATTED.has(name)) flow.beginPreformatted();
+  if (CELLS.has(name)) flow.separate(' | ');
+  if (name === 'tr') flow.beginRow();
+  if (name === 'li') flow.mark(`${'  '.repeat(Math.min(Math.max(state.lists - 1, 0), DEEPEST_INDENT))}- `);
+  const { alt } = attributes;
+  if (name === 'img' && alt) addText(state, ` ${alt} `);
+}
+
+function closeElement(state: State, name: string): void {
+  const { flow, tables, visibility, options } = state;
+  visibility?.close();
+  if (DROPPED.has(name)) state.dropped = Math.max(0, state.dropped - 1);
+  if (state.dropped > 0) return;
+  if (LISTS.has(name)) state.lists = Math.max(0, state.lists - 1);
+  separateBlock(state, name);
+  if (name === 'title') state.isInTitle = false;
+  if (headingLevel(name) !== undefined) flow.setHeading(undefined);
+  if (name === 'table') flow.cut();
+  if (options.hasTables !== false) tables.close(name);
+  if (PREFORMATTED.has(name)) flow.endPreformatted();
+  if (CELLS.has(name)) flow.separate(' | ');
+}
+
+/** A list within another one follows its item at once. */
+function separateBlock(state: State, name: string): void {
+  if (LISTS.has(name) && state.lists > 0) separate(state, '\n');
+  else if (PARAGRAPHS.has(name)) separate(state, '\n\n');
+  else if (LINES.has(name)) separate(state, '\n');
+}
+
+function separate({ flow, tables }: State, separator: Separator): void {
+  flow.separate(separator);
+  tables.separate(separator === '\n\n');
+}
+
+function addText(state: State, text: string): void {
+  const { flow, tables, visibility, options } = state;
+  if (state.isInTitle) {
+    state.title += text;
+    if (options.hasTitle === false) return;
+  }
+  const kind = visibility?.reason();
+  if (kind !== undefined && options.hidden?.accepts(kind, text) === false) return;
+  flow.append(text);
+  tables.append(text);
+}
+
+function headingLevel(name: string): number | undefined {
+  return /^h[1-6]$/.test(name) ? Number(name[1]) : undefined;
+}

@@ -1,0 +1,51 @@
+import { createHiddenTextWriter } from '../../extraction/hidden-text.js';
+import type { Block } from '../../extraction/block.js';
+import type { ParseContext, Parser } from '../parser.js';
+import { scanMarkup } from '../xml/read-markup.js';
+import type { Zip } from '../zip/zip.js';
+import type { OdfContext } from './context.js';
+import { openDocument, readMeta } from './open-document.js';
+import { readContent } from './read-content.js';
+import { readPageTexts } from './page-texts.js';
+import { readSheets } from './read-sheets.js';
+import { createRepeatBudget } from './repeat-budget.js';
+import { createSheetEvents } from './sheet-events.js';
+import { createStyles } from './styles.js';
+import { createTextDocument } from './text-document.js';
+
+type Body = (zip: Zip, context: OdfContext) => Iterable<Block>;
+
+/** Reads a text of OpenDocument, with the headers and footers of its pages at the end. */
+export const parseOdt: Parser = (bytes, context) =>
+  parseWith(bytes, context, function* (zip, odf) {
+    yield* readBody(zip, odf);
+    yield* readPageTexts(zip, odf);
+  });
+
+/** Reads a presentation of OpenDocument, slide by slide. */
+export const parseOdp: Parser = (bytes, context) => parseWith(bytes, context, readBody);
+
+/** Reads a spreadsheet of OpenDocument, sheet by sheet. */
+export const parseOds: Parser = (bytes, context) =>
+  parseWith(bytes, context, function* (zip, odf) {
+    const handler = createSheetEvents(odf, createRepeatBudget(odf.receipt));
+    yield* readSheets(readContent(zip, odf.styles, handler), odf);
+  });
+
+function* parseWith(bytes: Uint8Array, { options, receipt }: ParseContext, body: Body): Iterable<Block> {
+  receipt.setParser('opendocument', '1');
+  const zip = openDocument(bytes);
+  const styles = createStyles();
+  if (zip.has('styles.xml')) scanMarkup(zip.pieces('styles.xml'), styles);
+  receipt.setLanguage(styles.language());
+  readMeta(zip, receipt);
+  const hidden = createHiddenTextWriter({ hiddenText: options.hiddenText, receipt });
+  yield* body(zip, { styles, hidden, receipt });
+  hidden.report();
+}
+
+function* readBody(zip: Zip, context: OdfContext): Iterable<Block> {
+  const handler = createTextDocument(context);
+  yield* readContent(zip, context.styles, handler);
+  yield* handler.end();
+}

@@ -1,0 +1,160 @@
+import type { HiddenTextWriter } from '../../extraction/hidden-text.js';
+import { MAX_DEPTH } from '../shallow-parser.js';
+import type { Attributes, MarkupHandler } from '../xml/read-markup.js';
+import { inherit, reasonHidden, type Look, type Styles } from './styles.js';
+
+export interface OdfParagraph {
+  readonly text: string;
+  /** The level of a heading. */
+  readonly heading?: number | undefined;
+  /** Whether it is a footnote or endnote of the paragraph before. */
+  readonly isNote: boolean;
+}
+
+interface ParagraphOptions {
+  readonly styles: Styles;
+  readonly hidden: HiddenTextWriter;
+  /** Whether text stands on a white page now, so that white text is not seen. */
+  readonly isOnWhite: () => boolean;
+  readonly onParagraph: (paragraph: OdfParagraph) => void;
+}
+
+const PARAGRAPHS = new Set(['text:p', 'text:h', 'svg:title', 'svg:desc']);
+/** Elements whose text is not that of the document, such as numbers of pages. */
+const IGNORED = new Set([
+  'text:page-number',
+  'text:page-count',
+  'office:binary-data',
+  'office:event-listeners',
+  'text:note-continuation-notice-forward',
+  'text:note-continuation-notice-backward',
+]);
+const HIDDEN = new Map([
+  ['office:annotation', 'comment'],
+  ['text:tracked-changes', 'tracked deletion'],
+  ['table:tracked-changes', 'tracked deletion'],
+  ['text:hidden-text', 'not displayed'],
+]);
+/** At least as deep is what holds the elements that are read here. */
+const OUTER_DEPTH = 8;
+const MOST_SPACES = 8;
+const DEEPEST_HEADING = 9;
+
+interface OpenParagraph {
+  readonly depth: number;
+  readonly parts: string[];
+  readonly heading: number | undefined;
+  readonly notes: string[];
+  readonly isInNote: boolean;
+  isHidden: boolean;
+}
+
+interface State {
+  depth: number;
+  /** The depth of an element whose text is left out; 0 for none. */
+  ignored: number;
+  /** A text box or a note is inside a paragraph, so that several are open. */
+  readonly open: OpenParagraph[];
+  readonly looks: { readonly depth: number; readonly look: Look }[];
+  readonly hidden: { readonly depth: number; readonly kind: string }[];
+  /** The marks of the notes that are open. */
+  readonly notes: { readonly depth: number; mark: string }[];
+}
+
+/** Collects the text of paragraphs, with their notes after them. Paragraphs inside others come first. */
+export function createParagraphs(options: ParagraphOptions): MarkupHandler {
+  const state: State = { depth: 0, ignored: 0, open: [], looks: [], hidden: [], notes: [] };
+  const append = (text: string): void => {
+    const paragraph = state.open.at(-1);
+    if (!paragraph || state.ignored > 0) return;
+    const kind = state.hidden[0]?.kind ?? reasonHidden(state.looks.at(-1)?.look ?? {}, options.isOnWhite());
+    if (kind === undefined || options.hidden.accepts(kind, text)) paragraph.parts.push(text);
+  };
+  return {
+    open: (name, attributes) => {
+      state.depth += 1;
+      if (state.ignored > 0) return;
+      if (IGNORED.has(name)) state.ignored = state.depth;
+      const kind = HIDDEN.get(name) ?? (attributes['text:display'] === 'none' ? 'not displayed' : undefined);
+      if (kind !== undefined) state.hidden.push({ depth: state.depth, kind });
+      openElement(state, { name, attributes, styles: options.styles });
+      append(inlineText(name, attributes));
+    },
+    close: (name) => {
+      if (name === 'text:note-citation') append(']');
+      closeElement(state, options);
+      state.depth -= 1;
+    },
+    text: (text) => {
+      const note = state.notes.at(-1);
+      // The mark of a note is the text before its body.
+      if (note && state.open.at(-1)?.isInNote === false) note.mark += text.trim();
+      const line = text.replace(/[\t\n\r ]+/g, ' ');
+      // Where elements are nested too deeply to be followed, their text is in no paragraph.
+      if (state.depth >= MAX_DEPTH - OUTER_DEPTH && state.open.length === 0 && line.trim() !== '')
+        options.onParagraph({ text: line.trim(), isNote: false });
+      else append(line);
+    },
+  };
+}
+
+function inlineText(name: string, attributes: Attributes): string {
+  if (name === 'text:s') {
+    const count = Number.parseInt(attributes['text:c'] ?? '1', 10);
+    return ' '.repeat(Math.min(Math.max(count || 1, 1), MOST_SPACES));
+  }
+  if (name === 'text:tab') return '\t';
+  if (name === 'text:line-break') return '\n';
+  return name === 'text:note-citation' ? '[' : '';
+}
+
+interface OpenedElement {
+  readonly name: string;
+  readonly attributes: Attributes;
+  readonly styles: Styles;
+}
+
+function openElement(state: State, { name, attributes, styles }: OpenedElement): void {
+  const { depth } = state;
+  if (PARAGRAPHS.has(name)) {
+    const level = Number.parseInt(attributes['text:outline-level'] ?? '1', 10) || 1;
+    state.open.push({
+      depth,
+      parts: [],
+      heading: name === 'text:h' ? Math.min(Math.max(level, 1), DEEPEST_HEADING) : undefined,
+      notes: [],
+      isInNote: state.notes.length > 0,
+      isHidden: false,
+    });
+    state.looks.push({ depth, look: styles.look('paragraph', attributes['text:style-name']) });
+  } else if (name === 'text:span') {
+    const look = inherit(state.looks.at(-1)?.look ?? {}, styles.look('text', attributes['text:style-name']));
+    state.looks.push({ depth, look });
+  } else if (name === 'text:note') state.notes.push({ depth, mark: '' });
+  else if (name === 'text:hidden-paragraph' && attributes['text:is-hidden'] !== 'false') {
+    const paragraph = state.open.at(-1);
+    if (paragraph) paragraph.isHidden = true;
+  }
+}
+
+function closeElement(state: State, { hidden, onParagraph }: ParagraphOptions): void {
+  const { depth } = state;
+  if (state.ignored === depth) state.ignored = 0;
+  if (state.hidden.at(-1)?.depth === depth) state.hidden.pop();
+  if (state.looks.at(-1)?.depth === depth) state.looks.pop();
+  if (state.notes.at(-1)?.depth === depth) state.notes.pop();
+  const paragraph = state.open.at(-1);
+  if (paragraph?.depth !== depth) return;
+  state.open.pop();
+  const text = paragraph.parts.join('').trim();
+  if (text === '' || (paragraph.isHidden && !hidden.accepts('not displayed', text))) return;
+  const note = state.notes.at(-1);
+  const holder = state.open.findLast(({ isInNote }) => !isInNote);
+  if (note && paragraph.isInNote && holder) {
+    holder.notes.push(note.mark === '' ? text : `[${note.mark}] ${text}`);
+    note.mark = '';
+    return;
+  }
+  onParagraph({ text, heading: paragraph.heading, isNote: false });
+  for (const noteText of paragraph.notes) onParagraph({ text: noteText, isNote: true });
+}

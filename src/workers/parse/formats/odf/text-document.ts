@@ -1,0 +1,70 @@
+import { createBlockWriter, type BlockWriter } from '../../extraction/block-writer.js';
+import type { OdfContext, OdfReader } from './context.js';
+import { createLists } from './lists.js';
+import { createParagraphs, type OdfParagraph } from './paragraphs.js';
+import { createRepeatBudget } from './repeat-budget.js';
+import { createSlides, type SlideParagraph } from './slides.js';
+import { createTables } from './tables.js';
+
+/** Frames whose text need not stand on the white of the page. */
+const FRAMES = new Set(['draw:text-box', 'draw:custom-shape', 'table:table-cell', 'draw:page', 'draw:rect']);
+const OBJECTS = new Set(['draw:object', 'draw:object-ole', 'draw:plugin']);
+
+/** Reads the body of a text or a presentation into blocks. */
+export function createTextDocument({ styles, hidden, receipt }: OdfContext): OdfReader {
+  const writer = createBlockWriter();
+  const lists = createLists();
+  const slides = createSlides({ styles, hidden, receipt });
+  const tables = createTables(createRepeatBudget(receipt));
+  const frames = { open: 0 };
+  const onParagraph = (paragraph: OdfParagraph): void => {
+    if (!slides.accepts(paragraph.text) || tables.add(paragraph.text)) return;
+    const isListed = !paragraph.isNote && paragraph.heading === undefined;
+    const mark = isListed ? lists.mark() : undefined;
+    addParagraph(writer, paragraph, { mark, slide: slides.current() });
+  };
+  const isOnWhite = (): boolean => frames.open === 0 && !styles.hasPageBackground();
+  const paragraphs = createParagraphs({ styles, hidden, isOnWhite, onParagraph });
+  return {
+    open: (name, attributes) => {
+      if (FRAMES.has(name)) frames.open += 1;
+      if (OBJECTS.has(name)) receipt.addGap('skipped', 'An embedded object is not read.', slides.location());
+      slides.open(name, attributes);
+      lists.open(name);
+      tables.open(name, attributes);
+      paragraphs.open(name, attributes);
+    },
+    close: (name) => {
+      paragraphs.close(name);
+      const table = tables.close(name, slides.place());
+      if (table) writer.addFinished(table);
+      lists.close(name);
+      slides.close(name);
+      if (FRAMES.has(name)) frames.open -= 1;
+    },
+    text: (text) => paragraphs.text(text),
+    take: writer.take,
+    end: () => {
+      slides.end();
+      return writer.end();
+    },
+  };
+}
+
+interface ParagraphPlace {
+  readonly mark: string | undefined;
+  readonly slide: SlideParagraph | undefined;
+}
+
+function addParagraph(writer: BlockWriter, paragraph: OdfParagraph, { mark, slide }: ParagraphPlace): void {
+  const heading = paragraph.heading ?? (slide?.isTitle === true ? 1 : undefined);
+  const text = `${slide?.prefix ?? ''}${heading === undefined ? (mark ?? '') : ''}${paragraph.text}`;
+  writer.add(
+    {
+      text,
+      ...(heading === undefined ? {} : { heading }),
+      ...(slide === undefined ? {} : { place: { slide: slide.slide } }),
+    },
+    { isLine: heading === undefined && mark !== undefined },
+  );
+}

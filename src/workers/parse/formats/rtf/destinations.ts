@@ -1,0 +1,38 @@
+/** What the text of a group is for. */
+export type Destination =
+  'body' | 'ignored' | 'fonts' | 'colors' | 'styles' | 'title' | 'mark' | 'note' | 'page' | 'comment';
+
+/** The groups whose text is not simply a part of what holds them. */
+const DESTINATIONS: ReadonlyMap<string, Destination> = new Map([
+  ['fonttbl', 'fonts'],
+  ['colortbl', 'colors'],
+  ['stylesheet', 'styles'],
+  ['title', 'title'],
+  ['listtext', 'mark'],
+  ['pntext', 'mark'],
+  ['footnote', 'note'],
+  ['annotation', 'comment'],
+  ...['header', 'headerl', 'headerr', 'headerf', 'footer', 'footerl', 'footerr', 'footerf'].map(
+    (word) => [word, 'page'] as const,
+  ),
+  ...[
+    'info author operator subject keywords doccomm company manager category hlinkbase comment',
+    'pict nonshppict shprslt objdata themedata colorschememapping datastore fldinst sp filetbl',
+    'xe tc rxe ftnsep ftnsepc ftncn aftnsep aftnsepc aftncn nonesttables mmathPict template private',
+    'falt panose fontemb fontfile listtable listoverridetable revtbl rsidtbl generator xmlnstbl latentstyles',
+    'pgptbl bkmkstart bkmkend atnid atnauthor atntime atnref atndate atnicn datafield formfield ud',
+  ]
+    .join(' ')
+    .split(' ')
+    .map((word) => [word, 'ignored'] as const),
+]);
+
+/** Groups that begin with a mark which lets readers skip them, and that hold text nevertheless. */
+const READ_THOUGH_OPTIONAL = new Set(['shpinst', 'shptxt', 'annotation', 'moMath', 'mr']);
+
+/** @param isOptional whether the group says that readers may skip it when they do not know it */
+export function destinationOf(word: string, isOptional: boolean): Destination | undefined {
+  const known = DESTINATIONS.get(word);
+  if (known !== undefined || !isOptional) return known;
+  return READ_THOUGH_OPTIONAL.has(word) ? undefined : 'ignored';
+}

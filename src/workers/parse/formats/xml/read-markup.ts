@@ -1,0 +1,49 @@
+import { ShallowParser } from '../shallow-parser.js';
+import { decodeXml } from './decode-xml.js';
+
+export type Attributes = Readonly<Record<string, string>>;
+
+/** Takes what is found in markup, in its order. Each element that is opened is closed. */
+export interface MarkupHandler {
+  open(name: string, attributes: Attributes): void;
+  close(name: string): void;
+  text(text: string): void;
+}
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+/** Reads XML as a stream. @param take returns what the handler has made since the last call */
+export function readMarkup<Item>(
+  pieces: Iterable<Uint8Array>,
+  handler: MarkupHandler,
+  take: () => Iterable<Item>,
+): Iterable<Item> {
+  return readMarkupText(decodeXml(pieces), handler, take);
+}
+
+/** As `readMarkup`. Entities that a document declares are not expanded, so that they cannot multiply. */
+export function* readMarkupText<Item>(
+  texts: Iterable<string>,
+  handler: MarkupHandler,
+  take: () => Iterable<Item>,
+): Iterable<Item> {
+  const parser = new ShallowParser(
+    {
+      onopentag: (name, attributes) => handler.open(name, attributes),
+      onclosetag: (name) => handler.close(name),
+      ontext: (text) => handler.text(text),
+    },
+    { xmlMode: true, decodeEntities: true, dropped: NOTHING },
+  );
+  for (const text of texts) {
+    parser.write(text);
+    yield* take();
+  }
+  parser.end();
+  yield* take();
+}
+
+/** Reads XML whose handler keeps what it finds. */
+export function scanMarkup(pieces: Iterable<Uint8Array>, handler: MarkupHandler): void {
+  Array.from(readMarkup(pieces, handler, () => []));
+}

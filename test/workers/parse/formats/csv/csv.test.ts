@@ -1,0 +1,40 @@
+import { describe, expect, test } from '@jest/globals';
+import { cellAt, readBlocks } from '../../../../support/read-blocks.js';
+
+const read = (csv: string) => readBlocks('csv', csv);
+
+describe('CSV', () => {
+  test('is a table in which a cell is found by the names of its row and column', async () => {
+    const { blocks, text } = await read('Fruit;Price;Note\nApple;1,20;"two\nlines"\nPear;2,40;a|b\n');
+    expect(cellAt(text, 'Pear', 'Price')).toBe('2,40');
+    expect(text).toContain('| Apple | 1,20 | two lines |');
+    expect(blocks.at(-1)).toEqual({
+      text: '| Pear | 2,40 | a\\|b |\n\n',
+      row: { header: '| Fruit | Price | Note |\n| --- | --- | --- |\n' },
+      place: { row: 3 },
+    });
+  });
+
+  test('without names of columns has rows without a header', async () => {
+    const { blocks } = await read('1,2\n3,4\n');
+    expect(blocks).toEqual([
+      { text: '| 1 | 2 |\n', row: { header: '' }, place: { row: 1 } },
+      { text: '| 3 | 4 |\n\n', row: { header: '' }, place: { row: 2 } },
+    ]);
+  });
+
+  test('keeps right-to-left and Chinese text', async () => {
+    expect((await read('שם,城市\nדנה,東京\n')).text).toBe('| שם | 城市 |\n| --- | --- |\n| דנה | 東京 |\n\n');
+  });
+
+  test('with a quote that is not closed keeps everything, and says so', async () => {
+    const { text, receipt } = await read('a,b\n1,2\n3,"four\n5,6\n');
+    for (const word of ['1,2', '3', 'four', '5,6']) expect(text).toContain(word);
+    expect(receipt.gap_counts).toEqual({ garbled: 1 });
+  });
+
+  test('does not fill rows up to a header that is much wider', async () => {
+    const header = Array.from({ length: 10_000 }, (_, index) => `h${String(index)}`).join(',');
+    expect((await read(`${header}\n${'x\n'.repeat(10_000)}`)).text.length).toBeLessThan(500_000);
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, test } from '@jest/globals';
+import { cellAt, readBlocks } from '../../../../support/read-blocks.js';
+
+const read = (html: string) => readBlocks('html', html);
+
+describe('HTML', () => {
+  test('has headings with their levels, and its title and language in the receipt', async () => {
+    const { blocks, receipt } = await read(
+      '<html lang="de"><title>The title</title><h1>One</h1><p>text<h3>Two</h3><p>more',
+    );
+    expect(blocks).toEqual([
+      { text: 'The title\n\n' },
+      { text: 'One\n\n', heading: 1 },
+      { text: 'text\n\n' },
+      { text: 'Two\n\n', heading: 3 },
+      { text: 'more\n\n' },
+    ]);
+    expect(receipt).toMatchObject({ title: 'The title', language: 'de', gap_count: 0 });
+  });
+
+  test('indents items of lists by their nesting', async () => {
+    const { text } = await read('<ul><li>one<ol><li>inner</ol><li><p>two</p></ul><p>after');
+    expect(text).toBe('- one\n  - inner\n\n- two\n\nafter\n\n');
+  });
+
+  test('keeps right-to-left and Chinese text in the order of reading', async () => {
+    const { text } = await read(
+      '<p dir="rtl">اللغة <b>العربية</b></p><p style="writing-mode: vertical-rl">第一章</p>',
+    );
+    expect(text).toBe('اللغة العربية\n\n第一章\n\n');
+  });
+
+  test('makes tables of data rows, in which a cell is found by the names of its row and column', async () => {
+    const { blocks, text } = await read(
+      '<table><caption>Prices</caption><tr><th>Fruit<th>Price<tr><td>Apple<td>1<br>20<tr><td><p>Pear</p><td>2 | 40</table>',
+    );
+    expect(text).toContain('Prices\n\n| Fruit');
+    expect(cellAt(text, 'Apple', 'Price')).toBe('1 20');
+    expect(blocks.at(-1)).toMatchObject({
+      text: '| Pear | 2 \\| 40 |\n\n',
+      row: { header: '| Fruit | Price |\n| --- | --- |\n' },
+    });
+  });
+
+  test('repeats merged cells where they name rows and columns, and leaves out empty columns', async () => {
+    const { text } = await read(
+      '<table><thead><tr><th rowspan=2>Year<th colspan=2>Sales<td><tr><th>North<th>South</thead><tr><td rowspan=2>2019<td>5<td>6<td><tr><td>7<td>8</table>',
+    );
+    expect(text).toBe(
+      '| Year | Sales | Sales |\n| Year | North | South |\n| --- | --- | --- |\n| 2019 | 5 | 6 |\n| 2019 | 7 | 8 |\n\n',
+    );
+  });
+
+  test('reads tables that arrange a page as text, and those of data within them as tables', async () => {
+    const inner = '<table><tr><th>a<th>b<tr><td>1<td>2</table>';
+    const { text } = await read(`<table><tr><td>menu<td><h2>Title</h2><p>words</p>${inner}<p>end</table>`);
+    expect(text).toBe('menu\n\nTitle\n\nwords\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\nend\n\n');
+    expect((await read('<table role="presentation"><tr><td>a<td>b<tr><td>c<td>d</table>')).text).toBe(
+      'a | b\nc | d\n\n',
+    );
+  });
+
+  test('does not multiply cells that reach over many rows and columns', async () => {
+    const rows = '<tr><td rowspan=65534 colspan=1000>x<td rowspan=65534 colspan=999>y'.repeat(5_000);
+    expect((await read(`<table>${rows}</table>`)).text.length).toBeLessThan(1_000_000);
+  });
+});
+
+describe('text that is not shown in HTML', () => {
+  test.each([
+    ['display: none', '<p style="color: red; DISPLAY:none !important">unseen</p>'],
+    ['display: none', '<div hidden><p>unseen</div>'],
+    ['display: none', '<style>/* .y{} */ p, .x { display: none }</style><div class="y x">unseen</div>'],
+    ['display: none', '<style>#a.b{display:none}</style><div id=a class="b">unseen</div>'],
+    ['visibility: hidden', '<p style="visibility:hidden">unseen <b style="visibility:visible"></b></p>'],
+    ['opacity: 0', '<p style="opacity:0.0">unseen</p>'],
+    ['smaller than 2 pt', '<span style="font-size:1px">unseen</span>'],
+    ['smaller than 2 pt', '<span style="font-size:0">unseen</span>'],
+    ['off the page', '<p style="text-indent:-9999px">unseen</p>'],
+    ['off the page', '<p style="position:absolute;left:-5000px">unseen</p>'],
+    ['in the colour of its background', '<p style="color:#FFF">unseen</p>'],
+    ['in the colour of its background', '<p><font color=white>unseen</font></p>'],
+    [
+      'in the colour of its background',
+      '<div style="background:#123456"><i style="color:rgb(18,52,86)">unseen</i></div>',
+    ],
+  ])('%s: %s is left out and named, read, or both', async (kind, markup) => {
+    const html = `<div>seen</div>${markup}`;
+    const dropped = await read(html);
+    expect(dropped.text).toBe('seen\n\n');
+    expect(dropped.receipt.gaps).toEqual([
+      { reason: 'hidden', location: null, detail: `Text that is not shown (${kind}): 6 characters.` },
+    ]);
+    const kept = await readBlocks('html', html, { hiddenText: 'keep' });
+    expect(kept.text).toContain('unseen');
+    expect(kept.receipt.gap_count).toBe(0);
+    const flagged = await readBlocks('html', html, { hiddenText: 'flag' });
+    expect(flagged.text).toContain('unseen');
+    expect(flagged.receipt.gap_counts).toEqual({ hidden: 1 });
+  });
+
+  test.each([
+    '<p aria-hidden="true">shown</p>',
+    '<body bgcolor="#000000"><p style="color:white">shown</p>',
+    '<div style="font-size:0"><span style="font-size:14px">shown</span></div>',
+    '<div style="visibility:hidden"><p style="visibility:visible">shown</p></div>',
+    '<link rel="stylesheet" href="a.css"><div class="dark"><p style="color:white">shown</p></div>',
+    '<style>.page .dark {background:#000}</style><div class="dark"><p style="color:white">shown</p></div>',
+    '<style>@media print {.x {display:none}}</style><p class="x">shown</p>',
+    '<style>.x {display:none} .x.open {display:block}</style><p class="x open">shown</p>',
+    '<div style="background-image:url(a.png);background:url(a.png)"><p style="color:#fff">shown</p></div>',
+    '<body style="background:#000" text="#fff">shown',
+  ])('%s is shown', async (html) => {
+    const { text, receipt } = await read(html);
+    expect(text).toBe('shown\n\n');
+    expect(receipt.gap_count).toBe(0);
+  });
+
+  test('of thousands of rules and elements is found in time', async () => {
+    const rules = Array.from({ length: 20_000 }, (_, index) => `.a.b${String(index % 5_000)}{display:none}`);
+    const html = `<style>${rules.join('')}</style>${'<p class="a c">shown</p>'.repeat(20_000)}`;
+    expect((await read(html)).text).toContain('shown');
+  }, 10_000);
+});
