@@ -3,6 +3,7 @@ import type { FileFormat } from '../../../shared/documents/file-types/formats.js
 import type { Parser } from './parser.js';
 
 const parseText = async () => (await import('./text/text.js')).parseText;
+const parseSubtitles = async () => (await import('./subtitles/subtitles.js')).parseSubtitles;
 const notYet = (): Promise<Parser> =>
   Promise.resolve(() => {
     throw new IngestError('corrupt', 'This format is not read yet.');
@@ -14,13 +15,12 @@ const loaders: Readonly<Record<FileFormat, () => Promise<Parser>>> = {
   html: async () => (await import('./html/html.js')).parseHtml,
   csv: async () => (await import('./csv/csv.js')).parseCsv,
   json: async () => (await import('./json.js')).parseJson,
-<<<<<<< HEAD
-  xml: notYet,
+  xml: async () => (await import('./xml/xml.js')).parseXml,
   notebook: async () => (await import('./notebook/ipynb.js')).parseNotebook,
-  srt: async () => (await import('./subtitles/subtitles.js')).parseSubtitles,
-  vtt: async () => (await import('./subtitles/subtitles.js')).parseSubtitles,
+  srt: parseSubtitles,
+  vtt: parseSubtitles,
   code: async () => (await import('./code/code.js')).parseCode,
-  rtf: notYet,
+  rtf: async () => (await import('./rtf/rtf.js')).parseRtf,
   eml: async () => (await import('./mail/eml.js')).parseEml,
   mbox: async () => (await import('./mail/mbox.js')).parseMbox,
   msg: async () => (await import('./mail/msg.js')).parseMsg,
@@ -28,29 +28,10 @@ const loaders: Readonly<Record<FileFormat, () => Promise<Parser>>> = {
   docx: async () => (await import('./ooxml/docx.js')).parseDocx,
   pptx: async () => (await import('./ooxml/pptx.js')).parsePptx,
   xlsx: async () => (await import('./ooxml/xlsx.js')).parseXlsx,
-  odt: notYet,
-  ods: notYet,
-  odp: notYet,
-  epub: notYet,
-=======
-  xml: async () => (await import('./xml/xml.js')).parseXml,
-  notebook: notYet,
-  srt: notYet,
-  vtt: notYet,
-  code: parseText,
-  rtf: async () => (await import('./rtf/rtf.js')).parseRtf,
-  eml: notYet,
-  mbox: notYet,
-  msg: notYet,
-  pdf: async () => (await import('./pdf.js')).parsePdf,
-  docx: async () => (await import('./office/docx.js')).parseDocx,
-  pptx: notYet,
-  xlsx: notYet,
   odt: async () => (await import('./odf/odf.js')).parseOdt,
   ods: async () => (await import('./odf/odf.js')).parseOds,
   odp: async () => (await import('./odf/odf.js')).parseOdp,
   epub: async () => (await import('./epub/epub.js')).parseEpub,
->>>>>>> 992bcf9c3bafab18c777dd7ee991272381751030
   png: notYet,
   jpeg: notYet,
   tiff: notYet,

@@ -4,7 +4,7 @@ import { readBlocks } from '../../../../support/read-blocks.js';
 
 /** The headings of a source file with their levels and lines. */
 async function headingsOf(source: string, filename: string) {
-  const { blocks, text } = await readBlocks(source, 'code', { filename });
+  const { blocks, text } = await readBlocks('code', source, { filename });
   expect(text).toBe(source);
   return blocks
     .filter(({ heading }) => heading)
@@ -22,7 +22,7 @@ describe('source code', () => {
     ];
     for (const source of sources)
       for (const filename of ['a.ts', 'a.py', 'a.zzz', 'a.c'])
-        expect((await readBlocks(source, 'code', { filename })).text).toBe(source);
+        expect((await readBlocks('code', source, { filename })).text).toBe(source);
   });
 
   test('of Python has classes and functions as sections, with their lines', async () => {
@@ -52,9 +52,9 @@ describe('source code', () => {
       [3, 12, 'def inner():'],
       [1, 15, 'def main():'],
     ]);
-    const { blocks, findings } = await readBlocks(source, 'code', { filename: 'birds.py' });
+    const { blocks, receipt } = await readBlocks('code', source, { filename: 'birds.py' });
     expect(blocks[1]).toEqual({ text: '# A comment of the class.\n@decorated\n', place: { line: 3 } });
-    expect(findings.parser).toBe('code:python');
+    expect(receipt.parser).toBe('code:python');
   });
 
   test.each([
@@ -80,13 +80,13 @@ describe('source code', () => {
 
   test('begins a block where something of its own begins, with the comment before it', async () => {
     const source = 'int x;\n\n/* A struct. */\nstruct a {\n  int b;\n};\n\nvoid run(void) {\n}\n';
-    const { blocks } = await readBlocks(source, 'code', { filename: 'a.c' });
+    const { blocks } = await readBlocks('code', source, { filename: 'a.c' });
     expect(blocks.map(({ place }) => place?.line)).toEqual([1, 3, 8]);
   });
 
   test('of this project is read whole', async () => {
     const source = readFileSync('eslint.config.js', 'utf8');
-    expect((await readBlocks(source, 'code', { filename: 'eslint.config.js' })).text).toBe(source);
+    expect((await readBlocks('code', source, { filename: 'eslint.config.js' })).text).toBe(source);
   });
 
   test('takes a time that grows with its length', async () => {
@@ -101,7 +101,7 @@ describe('source code', () => {
       'public ',
     ])
       for (const filename of ['a.py', 'a.ts', 'a.java', 'a.rs'])
-        await readBlocks(line.repeat(100_000), 'code', { filename });
+        await readBlocks('code', line.repeat(100_000), { filename });
     expect(performance.now() - started).toBeLessThan(30_000);
   });
 });

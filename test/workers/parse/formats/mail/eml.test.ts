@@ -15,27 +15,27 @@ const mail = (type: string, ...parts: readonly string[]): string =>
 
 describe('a message', () => {
   test('begins with its subject as a heading and the other headers, decoded', async () => {
-    const { blocks, findings } = await readBlocks(lines(...HEADERS, '', 'Good morning.', ''), 'eml');
+    const { blocks, receipt } = await readBlocks('eml', lines(...HEADERS, '', 'Good morning.', ''));
     expect(blocks[0]).toMatchObject({ text: 'Grüße aus 😀\n\n', heading: 1 });
     expect(blocks[1]?.text).toBe(
       'From: Ann Müller <ann@example.com>\nTo: Bob <bob@example.com>, Zoë <zoe@example.com>\n' +
         'Cc: Team: carl@example.com, dora@example.com\nDate: Thu, 1 Jan 2026 10:00:00 +0100\n\n',
     );
     expect(blocks[2]?.text).toBe('Good morning.\n\n');
-    expect(findings).toMatchObject({ title: 'Grüße aus 😀', gap_count: 0 });
+    expect(receipt).toMatchObject({ title: 'Grüße aus 😀', gap_count: 0 });
   });
 
   test('is read as plain text where it has that, and as HTML otherwise', async () => {
     const plain = part(['Content-Type: text/plain'], 'The plain one.');
     const html = part(['Content-Type: text/html'], '<p>The <b>rich</b> one.</p>');
-    const both = await readBlocks(mail('multipart/alternative', plain, html), 'eml');
+    const both = await readBlocks('eml', mail('multipart/alternative', plain, html));
     expect(both.text).toContain('The plain one.');
     expect(both.text).not.toContain('rich');
     const blank = part(['Content-Type: text/plain'], ' ');
-    expect((await readBlocks(mail('multipart/alternative', blank, html), 'eml')).text).toContain(
+    expect((await readBlocks('eml', mail('multipart/alternative', blank, html))).text).toContain(
       'The rich one.',
     );
-    expect((await readBlocks(mail('multipart/mixed', html), 'eml')).text).toContain('The rich one.');
+    expect((await readBlocks('eml', mail('multipart/mixed', html))).text).toContain('The rich one.');
   });
 
   test('is decoded by the encodings that its parts state', async () => {
@@ -55,7 +55,7 @@ describe('a message', () => {
         '',
         encoded,
       );
-      expect((await readBlocks(raw, 'eml')).text).toContain(text);
+      expect((await readBlocks('eml', raw)).text).toContain(text);
     }
   });
 
@@ -63,24 +63,24 @@ describe('a message', () => {
     const raw = lines('Subject: Größe', '', 'Die Größe der Häuser überraschte Jürgen sehr.');
     const wide = Buffer.from(raw, 'utf16le');
     for (const bytes of [wide, Buffer.from(`\ufeff${raw}`, 'utf16le'), Buffer.from(raw, 'latin1')])
-      expect((await readBlocks(bytes, 'eml')).text).toMatch(/^Größe\n\nDie Größe der Häuser/);
-    expect((await readBlocks(`\ufeff${raw}`, 'eml')).blocks[0]).toMatchObject({ heading: 1 });
+      expect((await readBlocks('eml', bytes)).text).toMatch(/^Größe\n\nDie Größe der Häuser/);
+    expect((await readBlocks('eml', `\ufeff${raw}`)).blocks[0]).toMatchObject({ heading: 1 });
   });
 
   test('survives broken base64 and quoted-printable', async () => {
     const broken = (encoding: string, body: string): string =>
       lines('Subject: x', `Content-Transfer-Encoding: ${encoding}`, '', body);
-    expect((await readBlocks(broken('base64', 'SGVsbG8g*d29ybGQ='), 'eml')).text).toContain('Hello world');
-    expect((await readBlocks(broken('base64', 'SGVsb'), 'eml')).text).toContain('Hel');
-    expect((await readBlocks(broken('quoted-printable', 'a=ZZ b=3 c=\r\nd='), 'eml')).text).toContain(
+    expect((await readBlocks('eml', broken('base64', 'SGVsbG8g*d29ybGQ='))).text).toContain('Hello world');
+    expect((await readBlocks('eml', broken('base64', 'SGVsb'))).text).toContain('Hel');
+    expect((await readBlocks('eml', broken('quoted-printable', 'a=ZZ b=3 c=\r\nd='))).text).toContain(
       'a=ZZ b=3 cd',
     );
   });
 
   test('without a text says so, and one that is no message fails as corrupt', async () => {
-    const { findings } = await readBlocks(lines(...HEADERS, '', ''), 'eml');
-    expect(findings.gap_counts).toEqual({ empty: 1 });
-    await expect(readBlocks('just a note\n\nwithout headers', 'eml')).rejects.toMatchObject({
+    const { receipt } = await readBlocks('eml', lines(...HEADERS, '', ''));
+    expect(receipt.gap_counts).toEqual({ empty: 1 });
+    await expect(readBlocks('eml', 'just a note\n\nwithout headers')).rejects.toMatchObject({
       code: 'corrupt',
     });
   });
@@ -110,13 +110,13 @@ describe('what a message carries', () => {
     const signature = part(['Content-Type: application/pgp-signature; name=signature.asc'], 'x');
     const tnef = part(['Content-Type: application/ms-tnef; name=winmail.dat'], 'x');
     const raw = mail('multipart/mixed', related, table, signature, tnef);
-    const { findings, text } = await readBlocks(raw, 'eml');
+    const { receipt, text } = await readBlocks('eml', raw);
     expect(text).toContain('See');
-    expect(findings.attachments).toMatchObject([
+    expect(receipt.attachments).toMatchObject([
       { filename: 'Übersicht.csv', content_type: 'text/csv', size_bytes: 4, document_id: null },
       { filename: 'winmail.dat', content_type: 'application/ms-tnef' },
     ]);
-    expect(findings.gap_counts).toEqual({ skipped: 2 });
+    expect(receipt.gap_counts).toEqual({ skipped: 2 });
   });
 
   test('as messages is text under their own headings, also when they are attached', async () => {
@@ -125,22 +125,22 @@ describe('what a message carries', () => {
       ['Content-Type: message/rfc822', 'Content-Disposition: attachment; filename=inner.eml'],
       inner,
     );
-    const { blocks, findings } = await readBlocks(
-      mail('multipart/mixed', part([], 'The outer text.'), forwarded),
+    const { blocks, receipt } = await readBlocks(
       'eml',
+      mail('multipart/mixed', part([], 'The outer text.'), forwarded),
     );
     expect(blocks.filter(({ heading }) => heading).map(({ text, heading }) => [text, heading])).toEqual([
       ['Grüße aus 😀\n\n', 1],
       ['inner\n\n', 2],
     ]);
     expect(blocks.at(-1)?.text).toBe('The inner text.\n\n');
-    expect(findings.attachments).toEqual([]);
+    expect(receipt.attachments).toEqual([]);
   });
 
   test('is read to a bounded depth', async () => {
     const deep = 'Subject: x\nContent-Type: message/rfc822\n\n'.repeat(30) + 'the end';
-    const { findings, text } = await readBlocks(deep, 'eml');
-    expect(findings.gap_counts).toEqual({ limit: 1 });
+    const { receipt, text } = await readBlocks('eml', deep);
+    expect(receipt.gap_counts).toEqual({ limit: 1 });
     expect(text).not.toContain('the end');
   });
 });
@@ -158,7 +158,7 @@ describe('a sealed message', () => {
       enveloped.toString('base64'),
     );
     for (const raw of [pgp, inline, smime])
-      await expect(readBlocks(raw, 'eml')).rejects.toMatchObject({ code: 'encrypted' });
+      await expect(readBlocks('eml', raw)).rejects.toMatchObject({ code: 'encrypted' });
   });
 
   test.each([
@@ -173,9 +173,9 @@ describe('a sealed message', () => {
       '',
       wrap(Buffer.from(inner)).toString('base64'),
     );
-    const { text, findings } = await readBlocks(raw, 'eml');
+    const { text, receipt } = await readBlocks('eml', raw);
     expect(text).toContain('Signed: fünf.');
-    expect(findings.gap_count).toBe(0);
+    expect(receipt.gap_count).toBe(0);
   });
 });
 
@@ -185,7 +185,7 @@ describe('a hostile message', () => {
     const nested = Array.from({ length: 100 }, (_, index) => `${open(index)}--b${String(index)}\n`).join('');
     const headers = `Subject: x\n${`X-Long: ${'y'.repeat(1000)}\n`.repeat(2000)}\n`;
     for (const raw of [`Subject: x\n${nested}`, headers])
-      await expect(readBlocks(raw, 'eml')).rejects.toMatchObject({ code: 'too_large' });
+      await expect(readBlocks('eml', raw)).rejects.toMatchObject({ code: 'too_large' });
   });
 
   test('is read in a time that grows with its length', async () => {
@@ -193,7 +193,7 @@ describe('a hostile message', () => {
     const dashes = mail('multipart/mixed', part([], `${'-'.repeat(70)}\n`.repeat(50_000)));
     const comments = lines(`Subject: ${'('.repeat(100_000)}`, `To: ${'<('.repeat(50_000)}`, '', 'x');
     const started = performance.now();
-    for (const raw of [parts, dashes, comments]) await readBlocks(raw, 'eml');
+    for (const raw of [parts, dashes, comments]) await readBlocks('eml', raw);
     expect(performance.now() - started).toBeLessThan(30_000);
   });
 });

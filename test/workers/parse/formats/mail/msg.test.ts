@@ -16,57 +16,57 @@ function stored(rtf: string): Uint8Array {
 
 describe('a message of Outlook', () => {
   test('has its subject, people and text', async () => {
-    const { text, findings, blocks } = await readBlocks(
-      outlookMessage({ subject: 'Größe', body: 'Guten Tag.\r\nBis bald.', sender: ANN, to: [BOB] }),
+    const { text, receipt, blocks } = await readBlocks(
       'msg',
+      outlookMessage({ subject: 'Größe', body: 'Guten Tag.\r\nBis bald.', sender: ANN, to: [BOB] }),
     );
     expect(text).toBe(
       'Größe\n\nFrom: Ann <ann@example.com>\nTo: Bob <bob@example.com>\n\nGuten Tag.\nBis bald.\n\n',
     );
     expect(blocks[0]?.heading).toBe(1);
-    expect(findings).toMatchObject({ title: 'Größe', parser: 'msgreader', gap_count: 0 });
+    expect(receipt).toMatchObject({ title: 'Größe', parser: 'msgreader', gap_count: 0 });
   });
 
   test('is read from HTML, or from RTF around text or HTML, where it has no text', async () => {
-    const html = await readBlocks(outlookMessage({ html: '<p>From <b>HTML</b>.</p>' }), 'msg');
+    const html = await readBlocks('msg', outlookMessage({ html: '<p>From <b>HTML</b>.</p>' }));
     expect(html.text).toContain('From HTML.');
     const text = "{\\rtf1\\ansi\\ansicpg1252\\fromtext {\\fonttbl{\\f0 Arial;}}Caf\\'e9 in text.\\par }";
     const rich =
       '{\\rtf1\\ansi\\ansicpg1252\\fromhtml1 {\\*\\htmltag64 <p>}\\htmlrtf {\\htmlrtf0 Within HTML.{\\*\\htmltag72 </p>}}';
-    expect((await readBlocks(outlookMessage({ rtf: stored(text) }), 'msg')).text).toContain('Café in text.');
-    expect((await readBlocks(outlookMessage({ rtf: stored(rich) }), 'msg')).text).toContain('Within HTML.');
+    expect((await readBlocks('msg', outlookMessage({ rtf: stored(text) }))).text).toContain('Café in text.');
+    expect((await readBlocks('msg', outlookMessage({ rtf: stored(rich) }))).text).toContain('Within HTML.');
   });
 
   test('whose only text is RTF of its own says that it is not read', async () => {
-    const { findings } = await readBlocks(
-      outlookMessage({ subject: 'x', rtf: stored('{\\rtf1\\ansi plain}') }),
+    const { receipt } = await readBlocks(
       'msg',
+      outlookMessage({ subject: 'x', rtf: stored('{\\rtf1\\ansi plain}') }),
     );
-    expect(findings.gaps).toMatchObject([
+    expect(receipt.gaps).toMatchObject([
       { reason: 'skipped', detail: 'The body of a message is RTF of its own, which is not read.' },
     ]);
   });
 
   test('names its files, and reads messages within it', async () => {
-    const { text, findings } = await readBlocks(
+    const { text, receipt } = await readBlocks(
+      'msg',
       outlookMessage({
         subject: 'outer',
         body: 'Outer.',
         files: [{ name: 'table.csv', type: 'text/csv', bytes: Buffer.from('a,b') }],
         messages: [{ subject: 'inner', body: 'Inner.', messages: [{ subject: 'innermost', body: 'Core.' }] }],
       }),
-      'msg',
     );
     expect(text).toBe('outer\n\nOuter.\n\ninner\n\nInner.\n\ninnermost\n\nCore.\n\n');
-    expect(findings.attachments).toMatchObject([
+    expect(receipt.attachments).toMatchObject([
       { filename: 'table.csv', content_type: 'text/csv', size_bytes: 3, document_id: null },
     ]);
-    expect(findings.gap_counts).toEqual({ skipped: 1 });
+    expect(receipt.gap_counts).toEqual({ skipped: 1 });
   });
 
   test('with a long text is read whole', async () => {
     const body = 'All of it is read. '.repeat(100_000);
-    const { text } = await readBlocks(outlookMessage({ body }), 'msg');
+    const { text } = await readBlocks('msg', outlookMessage({ body }));
     expect(text.trim()).toHaveLength(body.trim().length);
   });
 
@@ -76,7 +76,7 @@ describe('a message of Outlook', () => {
       messageClass: 'IPM.Note.SMIME',
       files: [{ name: 'smime.p7m', type: 'application/pkcs7-mime', bytes }],
     });
-    await expect(readBlocks(sealed, 'msg')).rejects.toMatchObject({ code: 'encrypted' });
+    await expect(readBlocks('msg', sealed)).rejects.toMatchObject({ code: 'encrypted' });
   });
 });
 
@@ -97,7 +97,7 @@ describe('a damaged message of Outlook', () => {
   const fat = sectorAt(whole.readInt32LE(0x4c));
   const directory = whole.readInt32LE(0x30);
   const expectCorrupt = (bytes: Uint8Array) =>
-    expect(readBlocks(bytes, 'msg')).rejects.toMatchObject({
+    expect(readBlocks('msg', bytes)).rejects.toMatchObject({
       code: 'corrupt',
       message: expect.stringContaining('Outlook'),
     });
@@ -147,7 +147,7 @@ describe('a damaged message of Outlook', () => {
     for (let round = 0; round < 300; round += 1) {
       const bytes = Buffer.from(whole);
       for (let change = 0; change <= random(8); change += 1) bytes[random(bytes.length)] = random(256);
-      const end = await readBlocks(bytes, 'msg').catch((error: unknown) => error);
+      const end = await readBlocks('msg', bytes).catch((error: unknown) => error);
       if (end instanceof Error) expect(end).toMatchObject({ code: 'corrupt' });
     }
   });

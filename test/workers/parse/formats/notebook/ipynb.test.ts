@@ -14,6 +14,7 @@ const code = (source: string | readonly string[], outputs: readonly unknown[] = 
 describe('a notebook', () => {
   test('has its cells in order, headings of Markdown and code between fences', async () => {
     const { blocks, text } = await readBlocks(
+      'notebook',
       notebook([
         {
           cell_type: 'markdown',
@@ -22,7 +23,6 @@ describe('a notebook', () => {
         code(['import x\n', 'x.run()']),
         { cell_type: 'raw', source: 'raw text' },
       ]),
-      'notebook',
     );
     expect(blocks.filter(({ heading }) => heading).map(({ text: line, heading }) => [line, heading])).toEqual(
       [
@@ -37,7 +37,8 @@ describe('a notebook', () => {
 
   test('has outputs as text, and pictures as gaps', async () => {
     const png = 'iVBORw0KGgo'.repeat(100);
-    const { text, findings } = await readBlocks(
+    const { text, receipt } = await readBlocks(
+      'notebook',
       notebook([
         code('a', [
           { output_type: 'stream', name: 'stdout', text: ['10%\r50%\r100%\n', 'done\n'] },
@@ -55,14 +56,13 @@ describe('a notebook', () => {
           attachments: { 'a.png': { 'image/png': png } },
         },
       ]),
-      'notebook',
     );
     expect(text).toContain('```\n100%\ndone\n```');
     expect(text).toContain('```\n42\n```');
     expect(text).toContain('ValueError: wrong');
     expect(text).toContain('```\nred\n```');
     expect(text).not.toMatch(/iVBORw|Figure|<b>|long/);
-    expect(findings.gap_counts).toEqual({ skipped: 2 });
+    expect(receipt.gap_counts).toEqual({ skipped: 2 });
   });
 
   test('of version 3 is read, too', async () => {
@@ -83,24 +83,24 @@ describe('a notebook', () => {
         },
       ],
     });
-    const { blocks, text } = await readBlocks(raw, 'notebook');
+    const { blocks, text } = await readBlocks('notebook', raw);
     expect(blocks[0]).toEqual({ text: 'Old\n\n', heading: 2 });
     expect(text).toContain('```python\nprint(1)\n```\n\n```\n1\n```');
   });
 
   test('keeps fences apart from those of its code', async () => {
-    const { text } = await readBlocks(notebook([code('"""\n```\nx\n```\n"""')]), 'notebook');
+    const { text } = await readBlocks('notebook', notebook([code('"""\n```\nx\n```\n"""')]));
     expect(text).toMatch(/^````python\n/);
     expect(text).toMatch(/\n````\n\n$/);
   });
 
   test('that is broken, or no notebook, fails as corrupt', async () => {
-    await expect(readBlocks('{"cells": [{"cell_type": "co', 'notebook')).rejects.toMatchObject({
+    await expect(readBlocks('notebook', '{"cells": [{"cell_type": "co')).rejects.toMatchObject({
       code: 'corrupt',
       message: 'The notebook is not valid JSON.',
     });
     for (const raw of ['{"a": 1}', '[]', '{"cells": 5}', '{"cells": [5]}'])
-      await expect(readBlocks(raw, 'notebook')).rejects.toMatchObject({ code: 'corrupt' });
+      await expect(readBlocks('notebook', raw)).rejects.toMatchObject({ code: 'corrupt' });
   });
 
   test('with odd parts keeps the others', async () => {
@@ -109,11 +109,11 @@ describe('a notebook', () => {
       { cell_type: 'code', source: 'fine', outputs: [3, { text: 4 }, { data: [] }] },
       { cell_type: 7 },
     ];
-    expect((await readBlocks(notebook(odd, 5), 'notebook')).text).toBe('```\nfine\n```\n\n');
+    expect((await readBlocks('notebook', notebook(odd, 5))).text).toBe('```\nfine\n```\n\n');
   });
 
   test('that is nested deeply does no harm', async () => {
     const deep = `{"cells": [], "metadata": ${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
-    expect((await readBlocks(deep, 'notebook')).text).toBe('');
+    expect((await readBlocks('notebook', deep)).text).toBe('');
   });
 });

@@ -63,7 +63,7 @@ const read = (bytes: Uint8Array, options: Partial<ReadOptions> = {}) => readBloc
 
 describe('slides', () => {
   test('come in the order of the presentation, each with its number, its title as heading', async () => {
-    const { blocks, text, findings } = await read(
+    const { blocks, text, receipt } = await read(
       deck([{ shapes: shape('first body') + title('First') }, { shapes: title('Second') }]),
     );
     expect(text).toBe('First\n\nfirst body\n\nSecond\n\n');
@@ -72,15 +72,15 @@ describe('slides', () => {
       [undefined, 1],
       [2, 2],
     ]);
-    expect(findings).toMatchObject({ unit: 'slide', parts: 2, parts_read: 2, gap_count: 0 });
+    expect(receipt).toMatchObject({ unit: 'slide', parts: 2, parts_read: 2, gap_count: 0 });
   });
 
   test('without a title begin a section of their own, and without text are named as empty', async () => {
-    const { text, findings } = await read(
+    const { text, receipt } = await read(
       deck([{ shapes: title('First') }, { shapes: shape('body') }, { shapes: '' }]),
     );
     expect(text).toBe('First\n\nSlide 2\n\nbody\n\n');
-    expect(findings.gaps).toEqual([
+    expect(receipt.gaps).toEqual([
       { reason: 'empty', location: { slides: { first: 3, last: 3 } }, detail: 'The slide holds no text.' },
     ]);
   });
@@ -186,7 +186,7 @@ describe('what nobody sees', () => {
   const hidden = ['hidden shape', 'far away', 'tiny words', 'a remark', 'Secret slide'];
 
   test('is left out and named, one gap for each kind', async () => {
-    const { text, gaps, findings } = await read(bytes);
+    const { text, gaps, receipt } = await read(bytes);
     expect(text).toBe('Seen\n\n');
     expect(gaps).toEqual([
       'hidden: 1 hidden shape was left out.',
@@ -195,7 +195,7 @@ describe('what nobody sees', () => {
       'hidden: 1 comment was left out.',
       'hidden: 1 hidden slide was left out.',
     ]);
-    expect(findings).toMatchObject({ parts: 2, parts_read: 1 });
+    expect(receipt).toMatchObject({ parts: 2, parts_read: 1 });
   });
 
   test('is read with the option keep, and read and named with flag', async () => {

@@ -11,7 +11,7 @@ const readRows = async (rows: string, more: Partial<Book> = {}, sheet: Partial<S
 
 describe('sheets', () => {
   test('are parts in the order of their tabs, and say in which row each line stands', async () => {
-    const { blocks, findings } = await read(
+    const { blocks, receipt } = await read(
       workbook({
         sheets: [
           { name: 'One', rows: grid([['Name', 'Age'], ['Ann', 42], [], ['Bob', 7]]) },
@@ -28,7 +28,7 @@ describe('sheets', () => {
       ['Two\n\n', { sheet: 'Two' }, true, 1],
       ['alone\n\n', { sheet: 'Two', row: 1 }, undefined, undefined],
     ]);
-    expect(findings).toMatchObject({ unit: 'sheet', parts: 3, parts_read: 3, gap_counts: { empty: 1 } });
+    expect(receipt).toMatchObject({ unit: 'sheet', parts: 3, parts_read: 3, gap_counts: { empty: 1 } });
   });
 
   test('let one cell be found by the names of its row and column, in every row', async () => {
@@ -183,10 +183,10 @@ describe('what nobody sees', () => {
   });
 
   test('is left out and named with its sheet', async () => {
-    const { text: shown, findings } = await read(bytes);
+    const { text: shown, receipt } = await read(bytes);
     expect(shown).toBe('Seen\n\n| Name | Age |\n| --- | --- |\n| Ann |  |\n\n');
     const location = { sheet: 'Seen' };
-    expect(findings.gaps).toEqual([
+    expect(receipt.gaps).toEqual([
       { reason: 'hidden', location, detail: '1 hidden column was left out.' },
       { reason: 'hidden', location, detail: '1 hidden row was left out.' },
       { reason: 'hidden', location: null, detail: '5 characters of white text on white were left out.' },
