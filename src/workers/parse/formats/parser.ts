@@ -8,6 +8,8 @@ export interface ParseContext {
   readonly options: ReadOptions;
   /** Takes down what is read and what is not. */
   readonly receipt: ReceiptWriter;
+  /** Whether compiled code is left out that another parser process has crashed in. */
+  readonly avoidsNativeCode?: boolean | undefined;
 }
 
 /** Parses a file into blocks of text in reading order. @throws IngestError when it can never be read */

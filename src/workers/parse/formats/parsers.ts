@@ -23,7 +23,7 @@ const loaders: Readonly<Record<FileFormat, () => Promise<Parser>>> = {
   eml: notYet,
   mbox: notYet,
   msg: notYet,
-  pdf: async () => (await import('./pdf.js')).parsePdf,
+  pdf: async () => (await import('./pdf/pdf.js')).parsePdf,
   docx: async () => (await import('./office/docx.js')).parseDocx,
   pptx: notYet,
   xlsx: notYet,

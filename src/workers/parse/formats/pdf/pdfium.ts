@@ -1,0 +1,93 @@
+import { createRequire } from 'node:module';
+import type { LiteParse, LiteParseConfig, ParsedPage, ScreenshotResult } from '@llamaindex/liteparse';
+import { z } from 'zod';
+
+/** Pages that are read at once, so that memory stays bounded. */
+const BATCH_PAGES = 25;
+/** The reader cuts longer texts without a word. */
+export const LONGEST_TEXT = 32_767;
+const MOST_PAGES = 1_000_000;
+
+/** How every document is read. Without a path for the data of text recognition, the reader would download it. */
+const OPTIONS = {
+  ocrEnabled: false,
+  tessdataPath: '/nonexistent',
+  quiet: true,
+  maxPages: MOST_PAGES,
+  numWorkers: 1,
+  continueOnPageError: true,
+  extractLinks: false,
+  emitWordBoxes: false,
+  outputFormat: 'text',
+} satisfies Partial<LiteParseConfig>;
+
+const LAYOUT = {
+  extractBlocks: true,
+  extractTextMetadata: true,
+  includeComplexity: true,
+  preserveVerySmallText: true,
+} satisfies Partial<LiteParseConfig>;
+
+export interface PageBatch {
+  readonly first: number;
+  readonly last: number;
+  readonly total: number;
+  /** The pages that could be read. */
+  readonly pages: readonly ParsedPage[];
+}
+
+export interface Pdfium {
+  readonly version: string;
+  /** The pages of a document, in batches. @throws when it cannot be opened */
+  readonly readBatches: (bytes: Uint8Array) => AsyncIterable<PageBatch>;
+  /** Pages whose content appears turned clockwise by these degrees, set upright. */
+  readonly readUpright: (bytes: Uint8Array, turns: readonly Turn[]) => Promise<readonly ParsedPage[]>;
+  /** Pages as PNG pictures. */
+  readonly render: (bytes: Uint8Array, pages: readonly number[], dpi: number) => Promise<ScreenshotResult[]>;
+  /** Reads a page or picture by text recognition. `data` is the folder with the data of `language`. */
+  readonly recognize: (bytes: Uint8Array, data: { language: string; folder: string }) => Promise<ParsedPage>;
+}
+
+export interface Turn {
+  readonly page: number;
+  readonly angle: 90 | 180 | 270;
+}
+
+/** Loads PDFium with Tesseract; undefined where there is no build of it for this machine. */
+export async function loadPdfium(): Promise<Pdfium | undefined> {
+  const library = await import('@llamaindex/liteparse').catch(() => undefined);
+  if (!library) return undefined;
+  const create = (options: Partial<LiteParseConfig>): LiteParse =>
+    new library.LiteParse(Object.assign({}, OPTIONS, options));
+  return {
+    version: libraryVersion(),
+    readBatches: (bytes) => readBatches(create(LAYOUT), bytes),
+    async readUpright(bytes, turns) {
+      const targetPages = turns.map(({ page }) => String(page)).join(',');
+      const options = { targetPages, pageOrientationCorrections: [...turns] };
+      return (await create(Object.assign(options, LAYOUT)).parse(bytes)).pages;
+    },
+    render: (bytes, pages, dpi) => create({ dpi }).screenshot(bytes, [...pages]),
+    async recognize(bytes, { language, folder }) {
+      const parser = create({ ocrEnabled: true, ocrLanguage: language, tessdataPath: folder, dpi: 150 });
+      const page = (await parser.parse(bytes)).pages[0];
+      if (!page) throw new Error('no page was recognized');
+      return page;
+    },
+  };
+}
+
+async function* readBatches(parser: LiteParse, bytes: Uint8Array): AsyncIterable<PageBatch> {
+  for await (const batch of parser.parseBatches(bytes, { batchSize: BATCH_PAGES }))
+    yield {
+      first: batch.startPage,
+      last: batch.endPage,
+      total: batch.totalPages,
+      pages: batch.result.pages,
+    };
+}
+
+function libraryVersion(): string {
+  const require = createRequire(import.meta.url);
+  return z.object({ version: z.string() }).parse(require('@llamaindex/liteparse/package.json')).version;
+}
