@@ -41,8 +41,9 @@ async function parseFile(
     format,
     filename = null,
     options = DEFAULT_READ_OPTIONS,
+    avoidsNativeCode,
     limit,
-  }: Pick<ParseTask, 'format' | 'filename' | 'options'> & { limit: number },
+  }: Pick<ParseTask, 'format' | 'filename' | 'options' | 'avoidsNativeCode'> & { limit: number },
 ): Promise<string> {
   const bytes = await readFile(path);
   if (bytes.length === 0 || (PLAIN.has(format) && isBlank(bytes))) throw emptyDocument();
@@ -51,7 +52,7 @@ async function parseFile(
   let length = 0;
   const proportion = MAX_TEXT_PER_BYTE * bytes.length + TEXT_ALLOWANCE;
   const receipt = createReceiptWriter();
-  for await (const { text } of parse(bytes, { filename, options, receipt })) {
+  for await (const { text } of parse(bytes, { filename, options, receipt, avoidsNativeCode })) {
     length += text.length;
     if (length > Math.min(limit, proportion))
       throw new IngestError('too_large', 'The document holds too much text.');

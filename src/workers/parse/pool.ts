@@ -6,16 +6,18 @@ import { isQuick } from '../../shared/documents/quick-content.js';
 import { createSharedController } from '../../shared/tools/shared-controller.js';
 import type { Chunk } from '../chunking/chunk.js';
 import type { ParserChild } from './child-process.js';
-import { createChildSlots, type Children } from './child-slots.js';
+import { createChildSlots, type Children, type Slot } from './child-slots.js';
 import type { Launch } from './confinement/start-confined.js';
 import type { ParseTask } from './protocol.js';
-import { runInChild, type TaskEnd } from './run-in-child.js';
+import { runInChild, type RunLimits, type TaskEnd } from './run-in-child.js';
 import type { Workspace } from './confinement/workspace.js';
 
 /** A longer text is passed to the child as a file, so that only the child holds it in memory. */
 const MAX_MESSAGE_CHARACTERS = 1024 * 1024;
 /** A child is replaced after so many documents, which limits memory that libraries leak. */
 const DOCUMENTS_PER_CHILD = 10_000;
+/** The formats that are read by compiled code, which may crash. They are read once more without it. */
+const NATIVE: ReadonlySet<FileFormat> = new Set(['pdf']);
 
 export interface ParserPoolOptions {
   /** Maximum number of child processes, each for one document at a time. One more runs while short texts would wait for slow files. */
@@ -98,30 +100,47 @@ interface TaskParts {
 
 /** Has a child parse one document. Ends the child if it is lost, uses much memory, or has parsed many documents. */
 async function runTask(
-  { options, children, ending }: TaskParts,
+  parts: TaskParts,
   task: Omit<ParseTask, 'id'>,
   { callerId, signal }: { callerId: string; signal: AbortSignal | undefined },
 ): Promise<Chunk[]> {
+  const { children, ending } = parts;
   const isQuick = await isQuickTask(task);
   const slot = await children.queue.take({ isQuick, callerId, signal });
   try {
     throwIfEnded(signal, ending);
-    const child = children.runningIn(slot);
-    const limits = { signal, timeoutMilliseconds: options.timeoutMilliseconds };
-    const end = await withFile(child, task.source, (source) =>
-      runInChild(child, { ...task, source, id: children.nextTaskId() }, limits),
-    );
-    const isHeavy = end.residentBytes > (options.memoryMegabytes * 1_048_576) / 3;
-    if (end.isLost || isHeavy || slot.documents >= DOCUMENTS_PER_CHILD) children.drop(slot);
-    throwIfEnded(signal, ending);
+    const { timeoutMilliseconds } = parts.options;
+    const started = performance.now();
+    let end = await runIn(slot, task, { parts, limits: { signal, timeoutMilliseconds } });
+    if (end.isCrash && NATIVE.has(task.format)) {
+      const left = Math.max(1, timeoutMilliseconds - (performance.now() - started));
+      const limits = { signal, timeoutMilliseconds: left };
+      end = await runIn(slot, { ...task, avoidsNativeCode: true }, { parts, limits });
+    }
     if (end.error === undefined) return end.chunks;
-    if (end.isLost)
-      options.logger?.warn({ format: task.format, reason: end.error.message }, 'parser process lost');
     throw end.error;
   } finally {
     children.rest(slot);
     children.queue.giveBack(slot, { isQuick, callerId });
   }
+}
+
+async function runIn(
+  slot: Slot,
+  task: Omit<ParseTask, 'id'>,
+  { parts, limits }: { parts: TaskParts; limits: RunLimits },
+): Promise<TaskEnd> {
+  const { options, children, ending } = parts;
+  const child = children.runningIn(slot);
+  const end = await withFile(child, task, (source) =>
+    runInChild(child, { ...task, source, id: children.nextTaskId() }, limits),
+  );
+  const isHeavy = end.residentBytes > (options.memoryMegabytes * 1_048_576) / 3;
+  if (end.isLost || isHeavy || slot.documents >= DOCUMENTS_PER_CHILD) children.drop(slot);
+  throwIfEnded(limits.signal, ending);
+  if (end.isLost)
+    options.logger?.warn({ format: task.format, reason: end.error?.message }, 'parser process lost');
+  return end;
 }
 
 function throwIfEnded(signal: AbortSignal | undefined, ending: AbortSignal): void {
@@ -150,14 +169,15 @@ async function withSource<T>(
   }
 }
 
-/** Puts a file into the child's folder while `run` runs, which gets its name there. */
+/** Puts a file into the child's folder while `run` runs, which gets its name there. It is kept where it may be read again. */
 async function withFile(
   child: ParserChild,
-  source: ParseTask['source'],
+  { source, format, avoidsNativeCode = false }: Omit<ParseTask, 'id'>,
   run: (source: ParseTask['source']) => Promise<TaskEnd>,
 ): Promise<TaskEnd> {
   if ('text' in source) return await run(source);
-  const name = await child.folder.take(source.path);
+  const isKept = NATIVE.has(format) && !avoidsNativeCode;
+  const name = await child.folder.take(source.path, { isKept });
   const end = await run({ path: name });
   // A child that hinders the removal of the file is killed, and its folder is removed as a whole.
   if (!end.isLost)

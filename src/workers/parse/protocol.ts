@@ -10,6 +10,8 @@ export interface ParseTask {
   /** What the client calls the file. */
   readonly filename?: string | null | undefined;
   readonly options?: ReadOptions | undefined;
+  /** Whether compiled code is left out that another child has crashed in. */
+  readonly avoidsNativeCode?: boolean | undefined;
   readonly source: { readonly path: string } | { readonly text: string };
   readonly chunk: ChunkOptions;
 }

@@ -13,6 +13,8 @@ export interface TaskEnd {
   readonly error: Error | undefined;
   /** The child has exited, or has to be killed. */
   readonly isLost: boolean;
+  /** The document made the child crash, or take more memory than it has. */
+  readonly isCrash: boolean;
   readonly residentBytes: number;
 }
 
@@ -31,8 +33,8 @@ export async function runInChild(
   const chunks: Chunk[] = [];
   const clock = createClock();
   const { promise, resolve } = createEnd();
-  const lose = (error: Error): void => {
-    resolve({ chunks, error, isLost: true, residentBytes: 0 });
+  const lose = (error: Error, isCrash = false): void => {
+    resolve({ chunks, error, isLost: true, isCrash, residentBytes: 0 });
   };
   const abort = (): void => {
     lose(new Error('aborted'));
@@ -41,10 +43,13 @@ export async function runInChild(
     if (message.type === 'ready' || message.id !== task.id) return;
     if (message.type === 'chunks') for (const chunk of message.chunks) chunks.push(chunk);
     else if (message.type === 'broken') lose(new Error(`parser failed: ${message.message}`));
-    else resolve({ chunks, error: failureOf(message), isLost: false, residentBytes: message.residentBytes });
+    else resolve(endOf(message, chunks));
   };
   signal?.addEventListener('abort', abort, { once: true });
-  void child.exited.then((exit) => lose(deathError(exit)));
+  void child.exited.then((exit) => {
+    const error = deathError(exit);
+    lose(error, error instanceof IngestError);
+  });
   clock.set(STARTUP_MILLISECONDS, () => lose(new Error('a parser process did not start in time')));
   child.listen(hear);
   void child.ready.then(async () => {
@@ -85,8 +90,9 @@ function createClock() {
   };
 }
 
-function failureOf(message: Extract<ChildMessage, { type: 'done' | 'failed' }>): IngestError | undefined {
-  return message.type === 'failed' ? new IngestError(message.code, message.message) : undefined;
+function endOf(message: Extract<ChildMessage, { type: 'done' | 'failed' }>, chunks: Chunk[]): TaskEnd {
+  const error = message.type === 'failed' ? new IngestError(message.code, message.message) : undefined;
+  return { chunks, error, isLost: false, isCrash: false, residentBytes: message.residentBytes };
 }
 
 /** A crash counts as the document's fault, since it would happen again. A kill from outside does not. */

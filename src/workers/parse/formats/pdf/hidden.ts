@@ -7,8 +7,6 @@ import type { Rectangle } from './layout/piece.js';
 
 /** Text that is smaller, in points, cannot be read by eye. */
 const SMALLEST = 2;
-/** A colour whose parts are all lighter may vanish on white paper. */
-const LIGHT = 0xe6;
 /** Text differs from what is around it by less when nobody sees it. */
 const LEAST_CONTRAST = 24;
 /** Larger pages are looked at with fewer dots to the inch. */
@@ -47,15 +45,11 @@ function isTiny(item: TextItem): boolean {
 }
 
 /** Colours are written as eight hexadecimal digits: alpha, red, green, blue. */
-const colourOf = ({ fillColor }: TextItem): number[] =>
-  fillColor?.match(/[0-9a-f]{2}/gi)?.map((part) => Number.parseInt(part, 16)) ?? [];
+const isTransparent = ({ fillColor }: TextItem): boolean => fillColor !== undefined && /^[01]/.test(fillColor);
 
-const isTransparent = (item: TextItem): boolean => (colourOf(item)[0] ?? 0xff) < 0x14;
-
-function isLight(item: TextItem): boolean {
-  const [, ...parts] = colourOf(item);
-  return parts.length === 3 && parts.every((part) => part >= LIGHT);
-}
+/** Tells whether red, green and blue are all high. */
+const isLight = ({ fillColor }: TextItem): boolean =>
+  fillColor !== undefined && /^..(?:[ef].){3}/i.test(fillColor);
 
 async function look(
   { pageNum, width, height }: ParsedPage,

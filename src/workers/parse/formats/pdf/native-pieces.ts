@@ -7,8 +7,12 @@ const BETWEEN_WIDE = /(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\
 /** The texts of a page as pieces for its layout. */
 export function toPieces(items: readonly TextItem[]): Piece[] {
   return items.flatMap((item) => {
-    const text = item.text.replace(/\s+/g, ' ').trim().replace(BETWEEN_WIDE, '');
-    return text === '' ? [] : [{ ...boxOf(item), text, size: sizeOf(item), isBold: isBold(item) }];
+    const spaced = item.text.replace(/\s+/g, ' ').trim();
+    const text = /[\u3000-\uff60]/.test(spaced) ? spaced.replace(BETWEEN_WIDE, '') : spaced;
+    const isTurned = Math.abs(item.rotation ?? 0) % 360 > 10;
+    return text === ''
+      ? []
+      : [{ ...boxOf(item), text, size: sizeOf(item), isBold: isBold(item), isTurned }];
   });
 }
 

@@ -1,7 +1,7 @@
 import type { Block } from '../../extraction/block.js';
 import type { Parser, ParseContext } from '../parser.js';
 import { loadPdfium } from './pdfium.js';
-import { openPdfjs, pdfFailure, pdfjsVersion } from './pdfjs.js';
+import { pdfFailure } from './failures.js';
 import { cannotOpen, readNative } from './read-native.js';
 import { tidyPage } from './tidy-page.js';
 
@@ -19,6 +19,7 @@ export const parsePdf: Parser = async function* (bytes, context) {
 };
 
 async function* readWithPdfjs(bytes: Uint8Array, { receipt }: ParseContext): AsyncGenerator<Block> {
+  const { openPdfjs, pdfjsVersion } = await import('./pdfjs.js');
   const pdf = await openPdfjs(bytes);
   try {
     receipt.setParser('pdf.js', pdfjsVersion());

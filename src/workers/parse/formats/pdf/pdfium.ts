@@ -3,7 +3,7 @@ import type { LiteParse, LiteParseConfig, ParsedPage, ScreenshotResult } from '@
 import { z } from 'zod';
 
 /** Pages that are read at once, so that memory stays bounded. */
-const BATCH_PAGES = 25;
+const BATCH_PAGES = 50;
 /** The reader cuts longer texts without a word. */
 export const LONGEST_TEXT = 32_767;
 const MOST_PAGES = 1_000_000;
@@ -77,14 +77,23 @@ export async function loadPdfium(): Promise<Pdfium | undefined> {
   };
 }
 
+/** While a batch is worked on, the next one is read in a thread. */
 async function* readBatches(parser: LiteParse, bytes: Uint8Array): AsyncIterable<PageBatch> {
-  for await (const batch of parser.parseBatches(bytes, { batchSize: BATCH_PAGES }))
-    yield {
-      first: batch.startPage,
-      last: batch.endPage,
-      total: batch.totalPages,
-      pages: batch.result.pages,
-    };
+  const batches = parser.parseBatches(bytes, { batchSize: BATCH_PAGES });
+  let next = batches.next();
+  try {
+    for (;;) {
+      const step = await next;
+      if (step.done) return;
+      next = batches.next();
+      next.catch(() => undefined);
+      const { startPage, endPage, totalPages, result } = step.value;
+      yield { first: startPage, last: endPage, total: totalPages, pages: result.pages };
+    }
+  } finally {
+    await next.catch(() => undefined);
+    await batches.return(undefined);
+  }
 }
 
 function libraryVersion(): string {

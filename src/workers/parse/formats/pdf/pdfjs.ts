@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { PasswordException, PDFParse, VerbosityLevel } from 'pdf-parse';
 import { z } from 'zod';
-import { IngestError } from '../../../../shared/errors.js';
+import { passwordNeeded, pdfFailure } from './failures.js';
 import { isMisread, repairMisread } from './pdf-repair.js';
 
 const require = createRequire(import.meta.url);
@@ -56,20 +56,6 @@ export async function openPdfjs(bytes: Uint8Array): Promise<PdfjsDocument> {
 /** The version of pdf.js. */
 export function pdfjsVersion(): string {
   return z.object({ version: z.string() }).parse(require(pdfjs)).version;
-}
-
-/** pdf.js reports failed allocations as ordinary errors, so they are recognized by their messages. */
-export function pdfFailure(cause: unknown): IngestError {
-  if (cause instanceof IngestError) return cause;
-  const isMemory =
-    cause instanceof Error && /allocation failed|invalid (?:typed )?array length/i.test(cause.message);
-  return isMemory
-    ? new IngestError('too_large', 'The document needs more memory than a parser has.', { cause })
-    : new IngestError('corrupt', 'The PDF file is damaged.', { cause });
-}
-
-export function passwordNeeded(cause: unknown): IngestError {
-  return new IngestError('encrypted', 'The PDF file is protected by a password.', { cause });
 }
 
 async function pageText(pdf: PDFParse, page: number): Promise<string> {

@@ -7,7 +7,7 @@ import { createFurniture } from './layout/furniture.js';
 import { pageBlocks } from './layout/page-blocks.js';
 import { median } from './layout/piece.js';
 import { turnBack, turnOf } from './native-pieces.js';
-import { passwordNeeded, pdfFailure } from './pdfjs.js';
+import { passwordNeeded, pdfFailure } from './failures.js';
 import type { PageBatch, Pdfium, Turn } from './pdfium.js';
 import { resolvePage, type Readers, type ResolvedPage } from './resolve-page.js';
 import { createSecondReader } from './second-reader.js';

@@ -1,4 +1,4 @@
-import { openPdfjs, type DocumentInfo, type PdfjsDocument } from './pdfjs.js';
+import type { DocumentInfo, PdfjsDocument } from './pdfjs.js';
 
 /** The files that pdf.js is asked for their title; it copies a file before it reads it. */
 const LARGEST_FOR_INFO = 48 * 1024 * 1024;
@@ -9,7 +9,7 @@ export type SecondReader = ReturnType<typeof createSecondReader>;
 /** Reads single pages of a document with pdf.js, which is opened when it is needed first. */
 export function createSecondReader(bytes: Uint8Array) {
   let opened: Promise<PdfjsDocument | undefined> | undefined;
-  const open = () => (opened ??= openPdfjs(bytes).catch(() => undefined));
+  const open = () => (opened ??= openLater(bytes).catch(() => undefined));
   return {
     /** The text of a page; nothing when it cannot be read. */
     async text(page: number): Promise<string | undefined> {
@@ -23,4 +23,8 @@ export function createSecondReader(bytes: Uint8Array) {
       await (await opened)?.close();
     },
   };
+}
+
+async function openLater(bytes: Uint8Array): Promise<PdfjsDocument> {
+  return await (await import('./pdfjs.js')).openPdfjs(bytes);
 }

@@ -4,7 +4,7 @@ import { bottomOf, type Piece } from './piece.js';
 const EDGE = 0.12;
 /** A line is furniture when it stands at the same place of so many pages, and of this share of them. */
 const FEWEST_PAGES = 3;
-const SHARE = 0.4;
+const SHARE = 0.25;
 /** Heights within so many points are the same place. */
 const SAME_PLACE = 6;
 

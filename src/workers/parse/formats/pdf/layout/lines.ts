@@ -1,9 +1,13 @@
-import { around, bottomOf, isRightToLeft, rightOf, type Piece } from './piece.js';
+import { around, isRightToLeft, rightOf, type Piece } from './piece.js';
 
 /** Pieces that are farther apart, in sizes of their font, belong to different columns or cells. */
 const WIDEST_SPACE = 1.1;
 /** A narrower gap, in sizes of the font, is no space between words. */
 const NARROWEST_SPACE = 0.12;
+/** Raised and lowered letters stand off the middle of their line by less, in sizes of its font. */
+const HIGHEST_SHIFT = 0.55;
+/** So many pieces of a row are compared with a further one. */
+const MOST_COMPARED = 100;
 
 /** Joins pieces that stand side by side on one line, as far as no wide gap parts them. From top to bottom. */
 export function joinLines(pieces: readonly Piece[]): Piece[] {
@@ -13,15 +17,15 @@ export function joinLines(pieces: readonly Piece[]): Piece[] {
 /** Groups pieces that stand at the same height. Each row is in the order of x. */
 export function rowsOf(pieces: readonly Piece[]): Piece[][] {
   const rows: Piece[][] = [];
-  let first: Piece | undefined;
+  let largest: Piece | undefined;
   for (const piece of pieces.toSorted((a, b) => middleOf(a) - middleOf(b))) {
     const row = rows.at(-1);
-    if (row && first && isBeside(first, piece)) {
+    if (row && largest && isBeside(row, { largest, piece })) {
       row.push(piece);
-      if (piece.height > first.height) first = piece;
+      if (piece.size > largest.size) largest = piece;
     } else {
       rows.push([piece]);
-      first = piece;
+      largest = piece;
     }
   }
   return rows.map((row) => row.toSorted((a, b) => a.x - b.x));
@@ -29,11 +33,14 @@ export function rowsOf(pieces: readonly Piece[]): Piece[][] {
 
 const middleOf = ({ y, height }: Piece): number => y + height / 2;
 
-/** Tells whether two pieces share at least half of the lower one's height. Tables stand alone. */
-function isBeside(one: Piece, other: Piece): boolean {
-  if (one.table ?? other.table) return false;
-  const shared = Math.min(bottomOf(one), bottomOf(other)) - Math.max(one.y, other.y);
-  return shared >= Math.min(one.height, other.height) / 2;
+/** Tells whether a piece stands at the height of a row, and where the row has nothing yet. Tables stand alone. */
+function isBeside(row: readonly Piece[], { largest, piece }: { largest: Piece; piece: Piece }): boolean {
+  if (largest.table ?? piece.table) return false;
+  if (Math.abs(middleOf(piece) - middleOf(largest)) > HIGHEST_SHIFT * largest.size) return false;
+  return row.slice(-MOST_COMPARED).every((other) => {
+    const shared = Math.min(rightOf(piece), rightOf(other)) - Math.max(piece.x, other.x);
+    return shared <= 0.3 * Math.min(piece.width, other.width);
+  });
 }
 
 function joinRow(row: readonly Piece[]): Piece[] {

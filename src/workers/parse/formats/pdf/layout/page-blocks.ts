@@ -3,7 +3,7 @@ import { tableBlocks } from '../../table.js';
 import { orderColumns } from './columns.js';
 import { joinLines } from './lines.js';
 import { paragraphsOf, type Paragraph } from './paragraphs.js';
-import type { Piece, Rectangle } from './piece.js';
+import { around, type Piece, type Rectangle } from './piece.js';
 
 const LONGEST_HEADING = 200;
 
@@ -16,8 +16,9 @@ export interface LayoutPage {
 
 /** Turns the pieces of a page into blocks in reading order. */
 export function* pageBlocks({ page, pieces, bodySize }: LayoutPage): Iterable<Block> {
-  for (const column of orderColumns(joinLines(pieces)))
-    for (const paragraph of paragraphsOf(column)) {
+  const columns = orderColumns(joinLines(pieces.filter(({ isTurned }) => !isTurned)));
+  for (const group of [...columns.map(paragraphsOf), turnedParagraphs(pieces)])
+    for (const paragraph of group) {
       const place = { page, boxes: [rounded(paragraph.box)] };
       if (paragraph.table) {
         yield* tableBlocks(
@@ -29,6 +30,14 @@ export function* pageBlocks({ page, pieces, bodySize }: LayoutPage): Iterable<Bl
       } else if (paragraph.text !== '')
         yield { text: `${paragraph.text}\n\n`, place, heading: headingLevel(paragraph, bodySize) };
     }
+}
+
+/** Text that runs across the others, such as stamps on a margin, comes after them. */
+function turnedParagraphs(pieces: readonly Piece[]): Paragraph[] {
+  const turned = pieces.filter(({ isTurned }) => isTurned);
+  if (turned.length === 0) return [];
+  const text = turned.map((piece) => piece.text).join(' ');
+  return [{ text, box: around(turned), size: 0, isBold: false, lines: turned.length }];
 }
 
 /** The level of a heading by its size; undefined for other text. */

@@ -12,6 +12,8 @@ export interface Piece extends Rectangle {
   /** The size of its font in points. */
   readonly size: number;
   readonly isBold: boolean;
+  /** Whether it runs upwards, downwards or upside down on a page of upright text. */
+  readonly isTurned?: boolean | undefined;
   /** The rows of a table; absent for text. */
   readonly table?: readonly TableRow[] | undefined;
 }
