@@ -1,7 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { constants, getPriority, setPriority } from 'node:os';
 import { IngestError } from '../../shared/errors.js';
 import type { Chunk } from '../chunking/chunk.js';
-import type { ChildMessage, ParseTask } from './protocol.js';
+import type { ChildMessage, ChildTask, RenderTask } from './protocol.js';
 import { parseAndChunk } from './parse-and-chunk.js';
 
 // Parsing runs at a lower priority, so that searches come first when processor time is short. The priority is never
@@ -37,9 +38,18 @@ async function sendChunks(id: number, chunks: readonly Chunk[]): Promise<void> {
   if (batch.length > 0) await send({ type: 'chunks', id, chunks: batch });
 }
 
-async function run({ id, ...task }: ParseTask): Promise<void> {
+async function sendPicture({ id, page, boxes, source }: RenderTask): Promise<void> {
+  const { renderPage } = await import('./formats/pdf/render-page.js');
+  const picture = Buffer.from(await renderPage(await readFile(source.path), page, boxes)).toString('base64');
+  for (let at = 0; at < picture.length; at += BATCH_LENGTH)
+    await send({ type: 'picture', id, part: picture.slice(at, at + BATCH_LENGTH) });
+}
+
+async function run(task: ChildTask): Promise<void> {
+  const { id } = task;
   try {
-    await sendChunks(id, await parseAndChunk(task));
+    if ('boxes' in task) await sendPicture(task);
+    else await sendChunks(id, await parseAndChunk(task));
     await send({ type: 'done', id, residentBytes: process.memoryUsage.rss() });
   } catch (error) {
     await send(failureMessage(id, error));
@@ -65,7 +75,7 @@ function failureMessage(id: number, error: unknown): ChildMessage {
   };
 }
 
-process.on('message', (task: ParseTask) => {
+process.on('message', (task: ChildTask) => {
   void run(task);
 });
 process.on('disconnect', () => {

@@ -1,23 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { rm, stat, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileFormat } from '../../shared/documents/file-types/formats.js';
-import { isQuick } from '../../shared/documents/quick-content.js';
+import type { Box } from '../../shared/extraction/location.js';
 import { createSharedController } from '../../shared/tools/shared-controller.js';
 import type { Chunk } from '../chunking/chunk.js';
-import type { ParserChild } from './child-process.js';
-import { createChildSlots, type Children, type Slot } from './child-slots.js';
+import { createChildSlots } from './child-slots.js';
 import type { Launch } from './confinement/start-confined.js';
 import type { ParseTask } from './protocol.js';
-import { runInChild, type RunLimits, type TaskEnd } from './run-in-child.js';
+import { runTask, throwIfEnded, type TaskParts } from './run-task.js';
 import type { Workspace } from './confinement/workspace.js';
 
 /** A longer text is passed to the child as a file, so that only the child holds it in memory. */
 const MAX_MESSAGE_CHARACTERS = 1024 * 1024;
-/** A child is replaced after so many documents, which limits memory that libraries leak. */
-const DOCUMENTS_PER_CHILD = 10_000;
-/** The formats that are read by compiled code, which may crash. They are read once more without it. */
-const NATIVE: ReadonlySet<FileFormat> = new Set(['pdf']);
 
 export interface ParserPoolOptions {
   /** Maximum number of child processes, each for one document at a time. One more runs while short texts would wait for slow files. */
@@ -44,6 +39,13 @@ export interface ParseRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface RenderRequest extends Pick<ParseRequest, 'callerId' | 'signal'> {
+  /** Numbered from 1. */
+  readonly page: number;
+  /** Rectangles in points from the top left corner of the page. */
+  readonly boxes: readonly Omit<Box, 'page'>[];
+}
+
 export interface ParserPool {
   /** A folder for files that only `parse` needs: it moves them from there, and copies files of other folders. */
   readonly incoming: string;
@@ -54,6 +56,11 @@ export interface ParserPool {
   parse(
     request: ParseRequest & ({ readonly path: string } | { readonly text: string }),
   ): Promise<{ chunks: Chunk[] }>;
+  /**
+   * Resolves with a page of the PDF or picture at `path` as a PNG, with `boxes` marked.
+   * @throws IngestError when it cannot be rendered; after any other error another attempt may succeed
+   */
+  render(request: RenderRequest & { readonly path: string }): Promise<Buffer>;
   /** Kills all children; their documents reject. */
   close(): Promise<void>;
 }
@@ -62,25 +69,35 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
   const children = createChildSlots(options);
   const running = new Set<Promise<unknown>>();
   const ending = createSharedController();
+  const parts: TaskParts = { options, children, ending: ending.signal };
+  /** Keeps a task in mind until it ends, so that `close` can wait for it. */
+  const note = async <T>(run: Promise<T>): Promise<T> => {
+    running.add(run);
+    try {
+      return await run;
+    } finally {
+      running.delete(run);
+    }
+  };
 
   return {
     incoming: options.workspace.incoming,
     async parse({ format, filename, callerId = '', signal, ...source }) {
       throwIfEnded(signal, ending.signal);
       const chunk = { ...options.chunk, maxChunks: options.maxChunks };
-      const run = withSource(source, options.workspace.incoming, (given) =>
-        runTask(
-          { options, children, ending: ending.signal },
-          { format, filename, source: given, chunk },
-          { callerId, signal },
+      const { chunks } = await note(
+        withSource(source, options.workspace.incoming, (given) =>
+          runTask(parts, { format, filename, source: given, chunk }, { callerId, signal }),
         ),
       );
-      running.add(run);
-      try {
-        return { chunks: await run };
-      } finally {
-        running.delete(run);
-      }
+      return { chunks };
+    },
+    async render({ path, page, boxes, callerId = '', signal }) {
+      throwIfEnded(signal, ending.signal);
+      const { picture } = await note(
+        runTask(parts, { page, boxes, source: { path } }, { callerId, signal }),
+      );
+      return Buffer.from(picture.join(''), 'base64');
     },
     async close() {
       ending.abort(new Error('the parser pool is closed'));
@@ -89,68 +106,6 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
       await children.removed();
     },
   };
-}
-
-interface TaskParts {
-  readonly options: Pick<ParserPoolOptions, 'memoryMegabytes' | 'timeoutMilliseconds' | 'logger'>;
-  readonly children: Children;
-  /** Aborts when the pool is closed. */
-  readonly ending: AbortSignal;
-}
-
-/** Has a child parse one document. Ends the child if it is lost, uses much memory, or has parsed many documents. */
-async function runTask(
-  parts: TaskParts,
-  task: Omit<ParseTask, 'id'>,
-  { callerId, signal }: { callerId: string; signal: AbortSignal | undefined },
-): Promise<Chunk[]> {
-  const { children, ending } = parts;
-  const isQuick = await isQuickTask(task);
-  const slot = await children.queue.take({ isQuick, callerId, signal });
-  try {
-    throwIfEnded(signal, ending);
-    const { timeoutMilliseconds } = parts.options;
-    const started = performance.now();
-    let end = await runIn(slot, task, { parts, limits: { signal, timeoutMilliseconds } });
-    if (end.isCrash && NATIVE.has(task.format)) {
-      const left = Math.max(1, timeoutMilliseconds - (performance.now() - started));
-      const limits = { signal, timeoutMilliseconds: left };
-      end = await runIn(slot, { ...task, avoidsNativeCode: true }, { parts, limits });
-    }
-    if (end.error === undefined) return end.chunks;
-    throw end.error;
-  } finally {
-    children.rest(slot);
-    children.queue.giveBack(slot, { isQuick, callerId });
-  }
-}
-
-async function runIn(
-  slot: Slot,
-  task: Omit<ParseTask, 'id'>,
-  { parts, limits }: { parts: TaskParts; limits: RunLimits },
-): Promise<TaskEnd> {
-  const { options, children, ending } = parts;
-  const child = children.runningIn(slot);
-  const end = await withFile(child, task, (source) =>
-    runInChild(child, { ...task, source, id: children.nextTaskId() }, limits),
-  );
-  const isHeavy = end.residentBytes > (options.memoryMegabytes * 1_048_576) / 3;
-  if (end.isLost || isHeavy || slot.documents >= DOCUMENTS_PER_CHILD) children.drop(slot);
-  throwIfEnded(limits.signal, ending);
-  if (end.isLost)
-    options.logger?.warn({ format: task.format, reason: end.error?.message }, 'parser process lost');
-  return end;
-}
-
-function throwIfEnded(signal: AbortSignal | undefined, ending: AbortSignal): void {
-  signal?.throwIfAborted();
-  ending.throwIfAborted();
-}
-
-async function isQuickTask({ format, source }: Omit<ParseTask, 'id'>): Promise<boolean> {
-  const size = 'text' in source ? source.text.length : (await stat(source.path)).size;
-  return isQuick(format, size);
 }
 
 /** Writes a text that is too long for a message to a file while `run` runs. */
@@ -167,22 +122,4 @@ async function withSource<T>(
   } finally {
     await rm(path, { force: true });
   }
-}
-
-/** Puts a file into the child's folder while `run` runs, which gets its name there. It is kept where it may be read again. */
-async function withFile(
-  child: ParserChild,
-  { source, format, avoidsNativeCode = false }: Omit<ParseTask, 'id'>,
-  run: (source: ParseTask['source']) => Promise<TaskEnd>,
-): Promise<TaskEnd> {
-  if ('text' in source) return await run(source);
-  const isKept = NATIVE.has(format) && !avoidsNativeCode;
-  const name = await child.folder.take(source.path, { isKept });
-  const end = await run({ path: name });
-  // A child that hinders the removal of the file is killed, and its folder is removed as a whole.
-  if (!end.isLost)
-    await child.folder.drop(name).catch(() => {
-      child.kill();
-    });
-  return end;
 }

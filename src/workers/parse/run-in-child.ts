@@ -1,7 +1,7 @@
 import { IngestError } from '../../shared/errors.js';
 import type { Chunk } from '../chunking/chunk.js';
 import type { ParserChild, ParserExit } from './child-process.js';
-import type { ChildMessage, ParseTask } from './protocol.js';
+import type { ChildMessage, ChildTask } from './protocol.js';
 
 const STARTUP_MILLISECONDS = 30_000;
 const CRASH_SIGNALS = new Set(['SIGABRT', 'SIGSEGV', 'SIGILL', 'SIGTRAP', 'SIGBUS', 'SIGFPE']);
@@ -10,6 +10,8 @@ const CRASH_CODES = new Set([132, 133, 134, 135, 136, 139]);
 
 export interface TaskEnd {
   readonly chunks: Chunk[];
+  /** The parts of a picture, in Base64. */
+  readonly picture: readonly string[];
   readonly error: Error | undefined;
   /** The child has exited, or has to be killed. */
   readonly isLost: boolean;
@@ -27,14 +29,15 @@ export interface RunLimits {
 /** Passes one document to a child and collects the result. Ends early when the child exits, the time is over, or the caller aborts. */
 export async function runInChild(
   child: ParserChild,
-  task: ParseTask,
+  task: ChildTask,
   { signal, timeoutMilliseconds }: RunLimits,
 ): Promise<TaskEnd> {
   const chunks: Chunk[] = [];
+  const picture: string[] = [];
   const clock = createClock();
   const { promise, resolve } = createEnd();
   const lose = (error: Error, isCrash = false): void => {
-    resolve({ chunks, error, isLost: true, isCrash, residentBytes: 0 });
+    resolve({ chunks, picture, error, isLost: true, isCrash, residentBytes: 0 });
   };
   const abort = (): void => {
     lose(new Error('aborted'));
@@ -42,8 +45,9 @@ export async function runInChild(
   const hear = (message: ChildMessage): void => {
     if (message.type === 'ready' || message.id !== task.id) return;
     if (message.type === 'chunks') for (const chunk of message.chunks) chunks.push(chunk);
+    else if (message.type === 'picture') picture.push(message.part);
     else if (message.type === 'broken') lose(new Error(`parser failed: ${message.message}`));
-    else resolve(endOf(message, chunks));
+    else resolve({ chunks, picture, ...endOf(message) });
   };
   signal?.addEventListener('abort', abort, { once: true });
   void child.exited.then((exit) => {
@@ -90,9 +94,11 @@ function createClock() {
   };
 }
 
-function endOf(message: Extract<ChildMessage, { type: 'done' | 'failed' }>, chunks: Chunk[]): TaskEnd {
+function endOf(
+  message: Extract<ChildMessage, { type: 'done' | 'failed' }>,
+): Omit<TaskEnd, 'chunks' | 'picture'> {
   const error = message.type === 'failed' ? new IngestError(message.code, message.message) : undefined;
-  return { chunks, error, isLost: false, isCrash: false, residentBytes: message.residentBytes };
+  return { error, isLost: false, isCrash: false, residentBytes: message.residentBytes };
 }
 
 /** A crash counts as the document's fault, since it would happen again. A kill from outside does not. */

@@ -3,6 +3,7 @@ import type { FileFormat } from '../../../shared/documents/file-types/formats.js
 import type { Parser } from './parser.js';
 
 const parseText = async () => (await import('./text.js')).parseText;
+const parsePicture = async () => (await import('./ocr/picture.js')).parsePicture;
 const notYet = (): Promise<Parser> =>
   Promise.resolve(() => {
     throw new IngestError('corrupt', 'This format is not read yet.');
@@ -31,10 +32,10 @@ const loaders: Readonly<Record<FileFormat, () => Promise<Parser>>> = {
   ods: notYet,
   odp: notYet,
   epub: notYet,
-  png: notYet,
-  jpeg: notYet,
-  tiff: notYet,
-  webp: notYet,
+  png: parsePicture,
+  jpeg: parsePicture,
+  tiff: parsePicture,
+  webp: parsePicture,
 };
 
 /** Returns the parser of a format, which is loaded on first use. */

@@ -39,6 +39,7 @@ export function createRecognizer({ pdfium, options, receipt }: RecognizerOptions
   let data: Promise<LanguageData> | undefined;
   let pages = 0;
   let spent = 0;
+  let failures = 0;
   const prepare = async (): Promise<LanguageData> => {
     const prepared = await prepareLanguages(options.ocrLanguages);
     for (const language of prepared.missing)
@@ -51,6 +52,7 @@ export function createRecognizer({ pdfium, options, receipt }: RecognizerOptions
   return {
     isWanted: options.ocr !== 'off',
     isForced: options.ocr === 'force',
+    hasFailed: () => failures > 0,
     /** Resolves with undefined when nothing was recognized. */
     async recognize({ page, picture, width, height }: PictureOfPage): Promise<Recognized | undefined> {
       const location = { pages: { first: page, last: page } };
@@ -71,6 +73,7 @@ export function createRecognizer({ pdfium, options, receipt }: RecognizerOptions
         receipt.addOcrPage(confidence);
         return { pieces: toPieces(sure).map((piece) => scaled(piece, scale)), confidence };
       } catch {
+        failures += 1;
         receipt.addGap('unreadable', 'Text recognition failed on this page.', location);
         return undefined;
       } finally {

@@ -6,14 +6,21 @@ const BETWEEN_WIDE = /(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\
 
 /** The texts of a page as pieces for its layout. */
 export function toPieces(items: readonly TextItem[]): Piece[] {
-  return items.flatMap((item) => {
-    const spaced = item.text.replace(/\s+/g, ' ').trim();
-    const text = /[\u3000-\uff60]/.test(spaced) ? spaced.replace(BETWEEN_WIDE, '') : spaced;
-    const isTurned = Math.abs(item.rotation ?? 0) % 360 > 10;
-    return text === ''
-      ? []
-      : [{ ...boxOf(item), text, size: sizeOf(item), isBold: isBold(item), isTurned }];
-  });
+  const pieces: Piece[] = [];
+  for (const item of items) {
+    const text = tidyText(item.text);
+    if (text === '') continue;
+    const { x, y, width, height, rotation = 0 } = item;
+    const isTurned = Math.abs(rotation) % 360 > 10;
+    pieces.push({ text, x, y, width, height, size: sizeOf(item), isBold: isBold(item), isTurned });
+  }
+  return pieces;
+}
+
+function tidyText(text: string): string {
+  const trimmed = text.trim();
+  const spaced = /\s\s|[^\S ]/.test(trimmed) ? trimmed.replace(/\s+/g, ' ') : trimmed;
+  return /[\u3000-\uff60]/.test(spaced) ? spaced.replace(BETWEEN_WIDE, '') : spaced;
 }
 
 export const boxOf = ({ x, y, width, height }: Rectangle): Rectangle => ({ x, y, width, height });

@@ -3,7 +3,7 @@ import type { LiteParse, LiteParseConfig, ParsedPage, ScreenshotResult } from '@
 import { z } from 'zod';
 
 /** Pages that are read at once, so that memory stays bounded. */
-const BATCH_PAGES = 50;
+const BATCH_PAGES = 25;
 /** The reader cuts longer texts without a word. */
 export const LONGEST_TEXT = 32_767;
 const MOST_PAGES = 1_000_000;
@@ -42,6 +42,8 @@ export interface Pdfium {
   readonly readBatches: (bytes: Uint8Array) => AsyncIterable<PageBatch>;
   /** Pages whose content appears turned clockwise by these degrees, set upright. */
   readonly readUpright: (bytes: Uint8Array, turns: readonly Turn[]) => Promise<readonly ParsedPage[]>;
+  /** The size of a page in points; undefined when there is no such page. */
+  readonly pageSize: (bytes: Uint8Array, page: number) => Promise<Pick<ParsedPage, 'width' | 'height'> | undefined>;
   /** Pages as PNG pictures. */
   readonly render: (bytes: Uint8Array, pages: readonly number[], dpi: number) => Promise<ScreenshotResult[]>;
   /** Reads a page or picture by text recognition. `data` is the folder with the data of `language`. */
@@ -66,6 +68,9 @@ export async function loadPdfium(): Promise<Pdfium | undefined> {
       const targetPages = turns.map(({ page }) => String(page)).join(',');
       const options = { targetPages, pageOrientationCorrections: [...turns] };
       return (await create(Object.assign(options, LAYOUT)).parse(bytes)).pages;
+    },
+    async pageSize(bytes, page) {
+      return (await create({ targetPages: String(page) }).parse(bytes)).pages[0];
     },
     render: (bytes, pages, dpi) => create({ dpi }).screenshot(bytes, [...pages]),
     async recognize(bytes, { language, folder }) {

@@ -57,13 +57,15 @@ async function readText(seen: SeenPage, readers: Readers): Promise<Layout> {
   const layout = { pieces: placeTables(pieces, tables), plain: undefined };
   const text = pieces.map((piece) => piece.text).join(' ');
   const isCut = visible.some((item) => item.text.length >= LONGEST_TEXT);
-  const isFine = judgeText(text) === 'readable' && !isMisread(text) && !isCut;
+  const isFine = judgeText(text) === 'readable' && !mayBeMisread(text) && !isCut;
   if (isFine && !readers.mayBeInvisible) return layout;
   const other = (await readers.second.text(page.pageNum)) ?? '';
   if (isFine || hidden.length > 0) return withInvisible(layout, { page: page.pageNum, text, other }, readers);
   const isBetter = readableCharacters(other) > readableCharacters(text) || (isMisread(text) && !isMisread(other));
   return isBetter && judgeText(other) === 'readable' ? { pieces: [], plain: other } : layout;
 }
+
+const mayBeMisread = (text: string): boolean => /[\x81-\xfe]{2}/.test(text) && isMisread(text);
 
 function noteHidden({ hiddenText, receipt }: Readers, page: number, text: string): void {
   if (hiddenText !== 'keep')
