@@ -94,9 +94,7 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
     },
     async render({ path, page, boxes, callerId = '', signal }) {
       throwIfEnded(signal, ending.signal);
-      const { picture } = await note(
-        runTask(parts, { page, boxes, source: { path } }, { callerId, signal }),
-      );
+      const { picture } = await note(runTask(parts, { page, boxes, source: { path } }, { callerId, signal }));
       return Buffer.from(picture.join(''), 'base64');
     },
     async close() {

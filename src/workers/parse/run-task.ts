@@ -65,7 +65,10 @@ async function runIn(
   if (end.isLost || isHeavy || slot.documents >= DOCUMENTS_PER_CHILD) children.drop(slot);
   throwIfEnded(limits.signal, ending);
   if (end.isLost)
-    options.logger?.warn({ format: 'format' in task ? task.format : 'page', reason: end.error?.message }, 'parser process lost');
+    options.logger?.warn(
+      { format: 'format' in task ? task.format : 'page', reason: end.error?.message },
+      'parser process lost',
+    );
   return end;
 }
 

@@ -40,7 +40,9 @@ export const parsePicture: Parser = async function* (bytes, { options, receipt }
   if (recognizer.hasFailed()) throw new IngestError('corrupt', 'The picture is damaged.');
   receipt.addPartRead();
   if (pictures > 1)
-    receipt.addGap('skipped', 'Only the first picture of the file is read.', { pages: { first: 2, last: pictures } });
+    receipt.addGap('skipped', 'Only the first picture of the file is read.', {
+      pages: { first: 2, last: pictures },
+    });
   if (!found) return;
   const bodySize = median(found.pieces.map((piece) => piece.size));
   yield* pageBlocks({ page: 1, pieces: found.pieces, bodySize });

@@ -40,38 +40,29 @@ export function createRecognizer({ pdfium, options, receipt }: RecognizerOptions
   let pages = 0;
   let spent = 0;
   let failures = 0;
-  const prepare = async (): Promise<LanguageData> => {
-    const prepared = await prepareLanguages(options.ocrLanguages);
-    for (const language of prepared.missing)
-      receipt.addGap(
-        'skipped',
-        `Text recognition has no data of the language ${language}: install the package @tesseract.js-data/${language}.`,
-      );
-    return prepared;
-  };
   return {
     isWanted: options.ocr !== 'off',
     isForced: options.ocr === 'force',
     hasFailed: () => failures > 0,
     /** Resolves with undefined when nothing was recognized. */
-    async recognize({ page, picture, width, height }: PictureOfPage): Promise<Recognized | undefined> {
-      const location = { pages: { first: page, last: page } };
-      const languages = await (data ??= prepare());
+    async recognize(page: PictureOfPage): Promise<Recognized | undefined> {
+      const location = { pages: { first: page.page, last: page.page } };
+      const languages = await (data ??= prepareData(options.ocrLanguages, receipt));
       if (languages.language === '') return undefined;
       if (pages >= MOST_PAGES || spent >= MOST_MILLISECONDS) {
-        receipt.addGap('limit', 'The document has more pages for text recognition than are allowed.', location);
+        receipt.addGap(
+          'limit',
+          'The document has more pages for text recognition than are allowed.',
+          location,
+        );
         return undefined;
       }
       const started = performance.now();
       pages += 1;
       try {
-        const found = await pdfium.recognize(await picture(), languages);
-        const scale = { x: width / found.width, y: height / found.height };
-        const sure = found.textItems.filter((item) => (item.confidence ?? 1) >= LEAST_CONFIDENCE);
-        if (sure.length === 0) return undefined;
-        const confidence = confidenceOf(sure);
-        receipt.addOcrPage(confidence);
-        return { pieces: toPieces(sure).map((piece) => scaled(piece, scale)), confidence };
+        const found = toRecognized(await pdfium.recognize(await page.picture(), languages), page);
+        if (found) receipt.addOcrPage(found.confidence);
+        return found;
       } catch {
         failures += 1;
         receipt.addGap('unreadable', 'Text recognition failed on this page.', location);
@@ -81,6 +72,27 @@ export function createRecognizer({ pdfium, options, receipt }: RecognizerOptions
       }
     },
   };
+}
+
+async function prepareData(languages: readonly string[], receipt: ReceiptWriter): Promise<LanguageData> {
+  const prepared = await prepareLanguages(languages);
+  for (const language of prepared.missing)
+    receipt.addGap(
+      'skipped',
+      `Text recognition has no data of the language ${language}: install the package @tesseract.js-data/${language}.`,
+    );
+  return prepared;
+}
+
+function toRecognized(
+  found: Awaited<ReturnType<Pdfium['recognize']>>,
+  { width, height }: PictureOfPage,
+): Recognized | undefined {
+  const scale = { x: width / found.width, y: height / found.height };
+  const sure = found.textItems.filter((item) => (item.confidence ?? 1) >= LEAST_CONFIDENCE);
+  if (sure.length === 0) return undefined;
+  const pieces = toPieces(sure).map((piece) => scaled(piece, scale));
+  return { pieces, confidence: confidenceOf(sure) };
 }
 
 function scaled(piece: Piece, scale: { x: number; y: number }): Piece {

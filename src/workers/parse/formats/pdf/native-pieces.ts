@@ -2,7 +2,8 @@ import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import { bottomOf, rightOf, type Piece, type Rectangle } from './layout/piece.js';
 import type { Turn } from './pdfium.js';
 
-const BETWEEN_WIDE = /(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303f\uff01-\uff60…]) (?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303f\uff01-\uff60…])/gu;
+const BETWEEN_WIDE =
+  /(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303f\uff01-\uff60…]) (?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303f\uff01-\uff60…])/gu;
 
 /** The texts of a page as pieces for its layout. */
 export function toPieces(items: readonly TextItem[]): Piece[] {
@@ -22,8 +23,6 @@ function tidyText(text: string): string {
   const spaced = /\s\s|[^\S ]/.test(trimmed) ? trimmed.replace(/\s+/g, ' ') : trimmed;
   return /[\u3000-\uff60]/.test(spaced) ? spaced.replace(BETWEEN_WIDE, '') : spaced;
 }
-
-export const boxOf = ({ x, y, width, height }: Rectangle): Rectangle => ({ x, y, width, height });
 
 /** The size of the text as it is shown, in points. */
 export function sizeOf({ fontHeight, height, width, rotation = 0 }: TextItem): number {
@@ -52,7 +51,11 @@ export function turnOf({ pageNum, textItems }: ParsedPage): Turn | undefined {
 }
 
 /** Where a rectangle of a page that was set upright stands on the page as it is shown. */
-export function turnBack(box: Rectangle, { angle }: Pick<Turn, 'angle'>, upright: { width: number; height: number }): Rectangle {
+export function turnBack(
+  box: Rectangle,
+  { angle }: Pick<Turn, 'angle'>,
+  upright: { width: number; height: number },
+): Rectangle {
   const { x, y, width, height } = box;
   switch (angle) {
     case 90:

@@ -4,8 +4,8 @@ import { z } from 'zod';
 
 /** Pages that are read at once, so that memory stays bounded. */
 const BATCH_PAGES = 25;
-/** The reader cuts longer texts without a word. */
-export const LONGEST_TEXT = 32_767;
+/** A text of so many characters may have been cut: PDFium reads 32,767 of a string, and says nothing. */
+export const LONGEST_TEXT = 32_000;
 const MOST_PAGES = 1_000_000;
 
 /** How every document is read. Without a path for the data of text recognition, the reader would download it. */
@@ -23,6 +23,7 @@ const OPTIONS = {
 
 const LAYOUT = {
   extractBlocks: true,
+  extractFormFields: true,
   extractTextMetadata: true,
   includeComplexity: true,
   preserveVerySmallText: true,
@@ -43,7 +44,10 @@ export interface Pdfium {
   /** Pages whose content appears turned clockwise by these degrees, set upright. */
   readonly readUpright: (bytes: Uint8Array, turns: readonly Turn[]) => Promise<readonly ParsedPage[]>;
   /** The size of a page in points; undefined when there is no such page. */
-  readonly pageSize: (bytes: Uint8Array, page: number) => Promise<Pick<ParsedPage, 'width' | 'height'> | undefined>;
+  readonly pageSize: (
+    bytes: Uint8Array,
+    page: number,
+  ) => Promise<Pick<ParsedPage, 'width' | 'height'> | undefined>;
   /** Pages as PNG pictures. */
   readonly render: (bytes: Uint8Array, pages: readonly number[], dpi: number) => Promise<ScreenshotResult[]>;
   /** Reads a page or picture by text recognition. `data` is the folder with the data of `language`. */

@@ -24,9 +24,10 @@ export function decodePng(bytes: Uint8Array): Raster {
   const channels = CHANNELS.get(file[25] ?? -1);
   if (file[24] !== 8 || file[28] !== 0 || channels === undefined) throw new Error('not a plain PNG');
   const parts: Buffer[] = [];
-  for (let at = 8; at + 12 <= file.length; ) {
+  for (let at = 8; at + 12 <= file.length;) {
     const length = file.readUInt32BE(at);
-    if (file.toString('latin1', at + 4, at + 8) === 'IDAT') parts.push(file.subarray(at + 8, at + 8 + length));
+    if (file.toString('latin1', at + 4, at + 8) === 'IDAT')
+      parts.push(file.subarray(at + 8, at + 8 + length));
     at += 12 + length;
   }
   const stride = width * channels;

@@ -2,7 +2,8 @@ import type { ParsedPage } from '@llamaindex/liteparse';
 import type { Block } from '../../extraction/block.js';
 import { createRecognizer } from '../ocr/recognizer.js';
 import type { ParseContext } from '../parser.js';
-import { findHidden, mayHoldInvisibleText } from './hidden.js';
+import { findHidden } from './hidden.js';
+import { mayHoldInvisibleText } from './invisible-text.js';
 import { createFurniture } from './layout/furniture.js';
 import { pageBlocks } from './layout/page-blocks.js';
 import { median } from './layout/piece.js';
@@ -51,7 +52,10 @@ export async function* readNative(
 }
 
 /** The batches of a document, until one fails. */
-async function* openedBatches(pdfium: Pdfium, bytes: Uint8Array): AsyncGenerator<PageBatch | typeof cannotOpen> {
+async function* openedBatches(
+  pdfium: Pdfium,
+  bytes: Uint8Array,
+): AsyncGenerator<PageBatch | typeof cannotOpen> {
   let isOpen = false;
   try {
     for await (const batch of pdfium.readBatches(bytes)) {
@@ -77,7 +81,8 @@ async function resolveBatch({ pages, first, last }: PageBatch, readers: Readers)
   const upright = await setUpright(pages, [...turns.values()], readers);
   const resolved: ResolvedPage[] = [];
   let next = first;
-  for (const seen of await findHidden(upright, readers)) {
+  const { pdfium, bytes, mayBeInvisible } = readers;
+  for (const seen of await findHidden(upright, { pdfium, bytes, turns, mayBeInvisible })) {
     const number = seen.page.pageNum;
     resolved.push(...(await readMissing(next, number - 1, readers)));
     resolved.push(await resolvePage(seen, turns.get(number), readers));
@@ -99,7 +104,11 @@ async function setUpright(
 }
 
 /** Reads pages that PDFium could not read with pdf.js. */
-async function readMissing(first: number, last: number, { second, receipt }: Readers): Promise<ResolvedPage[]> {
+async function readMissing(
+  first: number,
+  last: number,
+  { second, receipt }: Readers,
+): Promise<ResolvedPage[]> {
   const pages: ResolvedPage[] = [];
   for (let number = first; number <= last; number += 1) {
     const plain = await second.text(number);
@@ -126,7 +135,8 @@ function createPageWriter() {
       const bodySize = median(sizes);
       for (const page of furniture.strip(batch)) {
         written += 1;
-        if (page.plain !== undefined) yield { text: `${tidyPage(page.plain)}\n\n`, place: { page: page.number } };
+        if (page.plain !== undefined)
+          yield { text: `${tidyPage(page.plain)}\n\n`, place: { page: page.number } };
         else yield* blocksOf(page, bodySize);
       }
     },
@@ -137,7 +147,9 @@ function createPageWriter() {
 function sizesOf({ pieces }: ResolvedPage): number[] {
   return pieces
     .slice(0, 2_000)
-    .flatMap(({ text, size }) => Array.from({ length: Math.ceil(Math.min(text.length, 400) / 20) }, () => size));
+    .flatMap(({ text, size }) =>
+      Array.from({ length: Math.ceil(Math.min(text.length, 400) / 20) }, () => size),
+    );
 }
 
 function* blocksOf({ number, pieces, turn, width, height }: ResolvedPage, bodySize: number): Iterable<Block> {

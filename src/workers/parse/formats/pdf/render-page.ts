@@ -33,11 +33,17 @@ export async function renderPage(
     for (const box of boxes.slice(0, MOST_BOXES)) mark(raster, box, scale);
     return encodePng(raster);
   } catch (error) {
-    throw error instanceof Error && /password/i.test(error.message) ? passwordNeeded(error) : pdfFailure(error);
+    throw error instanceof Error && /password/i.test(error.message)
+      ? passwordNeeded(error)
+      : pdfFailure(error);
   }
 }
 
-function mark({ width, height, channels, pixels }: Raster, box: Rectangle, scale: { x: number; y: number }): void {
+function mark(
+  { width, height, channels, pixels }: Raster,
+  box: Rectangle,
+  scale: { x: number; y: number },
+): void {
   const left = Math.max(0, Math.floor(box.x * scale.x) - 1);
   const right = Math.min(width, Math.ceil(rightOf(box) * scale.x) + 1);
   const top = Math.max(0, Math.floor(box.y * scale.y) - 1);

@@ -1,7 +1,7 @@
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import type { HiddenText } from '../../../../shared/extraction/read-options.js';
 import type { Recognizer } from '../ocr/recognizer.js';
-import { boundedDpi, type SeenPage } from './hidden.js';
+import { boundedDpi, shownSize, type SeenPage } from './hidden.js';
 import { judgeText, readableCharacters } from './judge-text.js';
 import { placeTables } from './layout/tables.js';
 import type { Piece } from './layout/piece.js';
@@ -40,12 +40,25 @@ export interface Readers {
 type Layout = Pick<ResolvedPage, 'pieces' | 'plain'>;
 
 /** Chooses what is read of a page: PDFium's text, that of pdf.js where it finds more, or what is recognized in its picture. */
-export async function resolvePage(seen: SeenPage, turn: Turn | undefined, readers: Readers): Promise<ResolvedPage> {
+export async function resolvePage(
+  seen: SeenPage,
+  turn: Turn | undefined,
+  readers: Readers,
+): Promise<ResolvedPage> {
   const { pageNum: number, width, height } = seen.page;
   const native = await readText(seen, readers);
-  const layout = (await recognizeIfNeeded(native, seen, readers)) ?? native;
+  const layout = (await recognizeIfNeeded(native, { page: seen.page, turn }, readers)) ?? native;
   takeDownGaps(layout, seen, readers);
-  return { number, width, height, turn, pieces: layout.pieces, plain: layout.plain };
+  // What is recognized stands on the page as it is shown.
+  const isTurned = turn !== undefined && layout === native;
+  return {
+    number,
+    width,
+    height,
+    turn: isTurned ? turn : undefined,
+    pieces: layout.pieces,
+    plain: layout.plain,
+  };
 }
 
 async function readText(seen: SeenPage, readers: Readers): Promise<Layout> {
@@ -60,9 +73,17 @@ async function readText(seen: SeenPage, readers: Readers): Promise<Layout> {
   const isFine = judgeText(text) === 'readable' && !mayBeMisread(text) && !isCut;
   if (isFine && !readers.mayBeInvisible) return layout;
   const other = (await readers.second.text(page.pageNum)) ?? '';
-  if (isFine || hidden.length > 0) return withInvisible(layout, { page: page.pageNum, text, other }, readers);
-  const isBetter = readableCharacters(other) > readableCharacters(text) || (isMisread(text) && !isMisread(other));
-  return isBetter && judgeText(other) === 'readable' ? { pieces: [], plain: other } : layout;
+  if (isFine || hidden.length > 0) return withInvisible(layout, { page, other }, readers);
+  const isBetter =
+    readableCharacters(other) > readableCharacters(text) || (isMisread(text) && !isMisread(other));
+  if (isBetter && judgeText(other) === 'readable') return { pieces: [], plain: other };
+  if (isCut)
+    readers.receipt.addGap(
+      'limit',
+      'A text of the page has more characters than are read.',
+      pageOf(page.pageNum),
+    );
+  return layout;
 }
 
 const mayBeMisread = (text: string): boolean => /[\x81-\xfe]{2}/.test(text) && isMisread(text);
@@ -75,13 +96,13 @@ function noteHidden({ hiddenText, receipt }: Readers, page: number, text: string
 /** Treats lines that only the second reader finds as hidden: PDFium leaves out what is invisible or off the page. */
 function withInvisible(
   layout: Layout,
-  { page, text, other }: { page: number; text: string; other: string },
+  { page, other }: { page: SeenPage['page']; other: string },
   readers: Readers,
 ): Layout {
-  const known = compact(text);
+  const known = compact(page.textItems.map(({ text }) => text).join(''));
   const hidden = other.split('\n').filter((line) => isMissing(line, known));
   if (hidden.length === 0) return layout;
-  noteHidden(readers, page, hidden.join(' '));
+  noteHidden(readers, page.pageNum, hidden.join(' '));
   if (readers.hiddenText === 'drop') return layout;
   const below = Math.max(0, ...layout.pieces.slice(-5_000).map(({ y, height }) => y + height));
   const added = hidden.map((line, index) => ({
@@ -99,16 +120,24 @@ function withInvisible(
 const compact = (text: string): string => text.normalize('NFKC').replace(/\s+/g, '').toLowerCase();
 
 function isMissing(line: string, known: string): boolean {
-  const words = line.split(/\s+/).map(compact).filter((word) => word !== '');
+  const words = line
+    .split(/\s+/)
+    .map(compact)
+    .filter((word) => word !== '');
   if (words.length === 0 || known.includes(words.join(''))) return false;
   return words.filter((word) => !known.includes(word)).length * 2 > words.length;
 }
 
-async function recognizeIfNeeded(native: Layout, { page }: SeenPage, readers: Readers): Promise<Layout | undefined> {
+async function recognizeIfNeeded(
+  native: Layout,
+  { page, turn }: { page: SeenPage['page']; turn: Turn | undefined },
+  readers: Readers,
+): Promise<Layout | undefined> {
   const { recognizer, pdfium, bytes } = readers;
   const text = textOf(native);
   if (!recognizer.isWanted || !(recognizer.isForced || needsPicture(text, page))) return undefined;
-  const { width, height, pageNum } = page;
+  const { pageNum } = page;
+  const { width, height } = shownSize(page, turn);
   const found = await recognizer.recognize({
     page: pageNum,
     width,
@@ -122,7 +151,8 @@ async function recognizeIfNeeded(native: Layout, { page }: SeenPage, readers: Re
   });
   if (!found) return undefined;
   const recognized = readableCharacters(found.pieces.map((piece) => piece.text).join(''));
-  const isMore = recognizer.isForced || judgeText(text) !== 'readable' || recognized > readableCharacters(text);
+  const isMore =
+    recognizer.isForced || judgeText(text) !== 'readable' || recognized > readableCharacters(text);
   return isMore ? { pieces: found.pieces, plain: undefined } : undefined;
 }
 
@@ -135,7 +165,9 @@ function needsPicture(text: string, { complexity }: SeenPage['page']): boolean {
   if (verdict === 'garbled') return true;
   // Text that is drawn as outlines is no picture, but is seen as one.
   if (verdict === 'empty')
-    return complexity.fullPageImage || complexity.imageCoverage > 0 || (complexity.uncoveredVectorArea ?? 0) > 0;
+    return (
+      complexity.fullPageImage || complexity.imageCoverage > 0 || (complexity.uncoveredVectorArea ?? 0) > 0
+    );
   return hasPicture && readableCharacters(text) < FEW_CHARACTERS;
 }
 
@@ -145,7 +177,11 @@ function takeDownGaps(layout: Layout, { page }: SeenPage, { receipt, recognizer 
   const verdict = judgeText(text);
   const location = pageOf(page.pageNum);
   if (verdict === 'garbled')
-    receipt.addGap('garbled', 'The text of the page cannot be what it shows: its fonts do not tell their characters.', location);
+    receipt.addGap(
+      'garbled',
+      'The text of the page cannot be what it shows: its fonts do not tell their characters.',
+      location,
+    );
   if (verdict !== 'empty') return;
   if (!recognizer.isWanted && needsPicture('', page))
     receipt.addGap('skipped', 'The page is a picture, and text recognition is off.', location);
@@ -154,8 +190,6 @@ function takeDownGaps(layout: Layout, { page }: SeenPage, { receipt, recognizer 
 
 const textOf = ({ pieces, plain }: Layout): string =>
   plain ??
-  pieces
-    .flatMap(({ text, table }) => (table ? table.flatMap(({ cells }) => cells) : [text]))
-    .join(' ');
+  pieces.flatMap(({ text, table }) => (table ? table.flatMap(({ cells }) => cells) : [text])).join(' ');
 
 const pageOf = (page: number) => ({ pages: { first: page, last: page } });

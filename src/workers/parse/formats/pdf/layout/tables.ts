@@ -21,7 +21,10 @@ function toTable({ header = [], rows = [], bbox }: LayoutBlock, pieces: readonly
   const columns = Math.max(0, ...table.slice(0, 1_000).map(({ cells }) => cells.length));
   if (!bbox || table.length < 2 || columns < 2) return undefined;
   const within = pieces.filter((piece) => !piece.table && holds(bbox, piece));
-  const [inside, cells] = [lettersOf(within.map(({ text }) => text)), lettersOf(table.flatMap((row) => row.cells))];
+  const [inside, cells] = [
+    lettersOf(within.map(({ text }) => text)),
+    lettersOf(table.flatMap((row) => row.cells)),
+  ];
   const filled = table.flatMap((row) => row.cells).filter((cell) => cell !== '').length;
   if (inside.length === 0 || !isSame(inside, cells) || cells.length / filled > LONGEST_MEAN_CELL)
     return undefined;
@@ -39,9 +42,7 @@ function toRow(cells: readonly LayoutCell[]): TableRow {
 
 /** Takes the marks of Markdown away that the reader puts into texts. */
 function plainText(text: string): string {
-  return text
-    .replace(/<br\s?\/?>/g, ' ')
-    .replace(/\\([\\`*_{}[\]()#+\-.!|~<>])/g, '$1');
+  return text.replace(/<br\s?\/?>/g, ' ').replace(/\\([\\`*_{}[\]()#+\-.!|~<>])/g, '$1');
 }
 
 const lettersOf = (texts: readonly string[]): string => texts.join('').replace(/[^\p{L}\p{N}]/gu, '');
