@@ -7,6 +7,8 @@ interface DrawnPage {
   readonly entries?: string;
   /** Entries of its resources. */
   readonly resources?: string;
+  /** Further fonts, such as `/F9 7 0 R`. */
+  readonly fonts?: string;
 }
 
 interface Drawing {
@@ -35,9 +37,16 @@ export function drawPdf({ pages, info = '', catalog = '', objects = [] }: Drawin
     `<<${info}>>`,
     ...objects,
   ];
-  for (const { content, width = 612, height = 792, entries = '', resources = '' } of pages) {
+  for (const {
+    content,
+    width = 612,
+    height = 792,
+    entries = '',
+    resources = '',
+    fonts: further = '',
+  } of pages) {
     const box = `/MediaBox[0 0 ${String(width)} ${String(height)}]`;
-    const used = `/Resources<</Font<</F1 3 0 R/F2 4 0 R/F3 5 0 R>>${resources}>>`;
+    const used = `/Resources<</Font<</F1 3 0 R/F2 4 0 R/F3 5 0 R${further}>>${resources}>>`;
     all.push(`<</Type/Page/Parent 2 0 R${box}${entries}/Contents ${String(all.length + 2)} 0 R${used}>>`);
     all.push(stream('', Buffer.from(content, 'latin1')));
   }
