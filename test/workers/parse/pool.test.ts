@@ -13,8 +13,7 @@ import {
   type ParserPoolOptions,
 } from '../../../src/workers/parse/pool.js';
 import { openWorkspace } from '../../../src/workers/parse/confinement/workspace.js';
-import { decodePng } from '../../../src/workers/parse/formats/pdf/png.js';
-import { endlessPdf, hungryPdf, manyPages, pagesPdf } from '../../support/pdfs.js';
+import { endlessPdf } from '../../support/pdfs.js';
 import { until } from '../../support/until.js';
 
 let place: Pick<ParserPoolOptions, 'workspace' | 'launch'>;
@@ -62,10 +61,6 @@ function children(): number[] {
     const [, id = '', parent = '', command = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
     return parent === String(process.pid) && command.includes('parse/child-main.js') ? [Number(id)] : [];
   });
-}
-
-function crashChildren(): void {
-  for (const id of children()) process.kill(id, 'SIGSEGV');
 }
 
 describe('the parser pool', () => {
@@ -204,53 +199,6 @@ describe('the parser pool', () => {
     for (const id of children()) process.kill(id, 'SIGKILL');
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect((await parser.parse({ text: 'and on', format: 'text' })).chunks).toHaveLength(1);
-  });
-
-  test('reads a PDF once more without compiled code when that crashes, and gives up after that', async () => {
-    const warnings: unknown[] = [];
-    const parser = startPool({ logger: { warn: (fields) => warnings.push(fields) } });
-    const read = parser.parse({ path: await file(pagesPdf(manyPages(1_500))), format: 'pdf' });
-    await until(() => children().length > 0);
-    crashChildren();
-    const { chunks } = await read;
-    expect(chunks.map(({ text }) => text).join('')).toContain('axolotl1499');
-    const crash = { format: 'pdf', reason: 'The document makes the parser fail.' };
-    expect(warnings).toEqual([crash]);
-    let end: unknown;
-    const endless = parser
-      .parse({ path: await file(endlessPdf()), format: 'pdf' })
-      .catch((error: unknown) => (end = error));
-    for (; end === undefined; await new Promise((resolve) => setTimeout(resolve, 200))) crashChildren();
-    await endless;
-    expect(end).toMatchObject({ code: 'corrupt' });
-    expect(warnings).toEqual([crash, crash, crash]);
-    expect((await parser.parse({ text: 'next', format: 'text' })).chunks).toHaveLength(1);
-  });
-
-  test('fails a PDF alone that takes more memory than there is, with compiled code and without', async () => {
-    const parser = startPool();
-    await expect(parser.parse({ path: await file(hungryPdf()), format: 'pdf' })).rejects.toMatchObject({
-      code: 'too_large',
-    });
-    expect((await parser.parse({ text: 'next', format: 'text' })).chunks).toHaveLength(1);
-  });
-
-  test('renders a page with a passage marked', async () => {
-    const parser = startPool();
-    const path = await file(pagesPdf([['first'], ['second']]));
-    const plain = decodePng(await parser.render({ path, page: 2, boxes: [] }));
-    const box = { x: 40, y: 30, width: 60, height: 20 };
-    const marked = decodePng(await parser.render({ path, page: 2, boxes: [box] }));
-    expect([marked.width, marked.height]).toEqual([plain.width, plain.height]);
-    const scale = plain.width / 612;
-    const changed = marked.pixels.reduce((sum, value, at) => sum + (value === plain.pixels[at] ? 0 : 1), 0);
-    // Of red, green and blue, white loses green and blue.
-    expect(changed / 2).toBeGreaterThan(0.7 * 60 * 20 * scale * scale);
-    expect(changed / 2).toBeLessThan(1.3 * 60 * 20 * scale * scale);
-    await expect(parser.render({ path, page: 3, boxes: [] })).rejects.toMatchObject({ code: 'corrupt' });
-    await expect(parser.render({ path: await file('no PDF'), page: 1, boxes: [] })).rejects.toMatchObject({
-      code: 'corrupt',
-    });
   });
 
   test('gives up a document when its caller does, running or waiting', async () => {
