@@ -39,7 +39,7 @@ async function sendChunks(id: number, chunks: readonly Chunk[]): Promise<void> {
 }
 
 async function sendPicture({ id, page, boxes, source }: RenderTask): Promise<void> {
-  const { renderPage } = await import('./formats/pdf/render-page.js');
+  const { renderPage } = await import('./formats/pdf/render/render-page.js');
   const picture = Buffer.from(await renderPage(await readFile(source.path), page, boxes)).toString('base64');
   for (let at = 0; at < picture.length; at += BATCH_LENGTH)
     await send({ type: 'picture', id, part: picture.slice(at, at + BATCH_LENGTH) });

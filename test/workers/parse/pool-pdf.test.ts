@@ -10,7 +10,7 @@ import {
   type ParserPoolOptions,
 } from '../../../src/workers/parse/pool.js';
 import { openWorkspace } from '../../../src/workers/parse/confinement/workspace.js';
-import { decodePng } from '../../../src/workers/parse/formats/pdf/png.js';
+import { decodePng } from '../../../src/workers/parse/formats/pdf/render/png.js';
 import { endlessPdf, hungryPdf, manyPages, pagesPdf } from '../../support/pdfs.js';
 import { until } from '../../support/until.js';
 

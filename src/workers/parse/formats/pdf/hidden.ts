@@ -1,6 +1,6 @@
 import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import { sizeOf, turnBack } from './native-pieces.js';
-import { decodePng, type Raster } from './png.js';
+import { decodePng, type Raster } from './render/png.js';
 import type { Pdfium, Turn } from './pdfium.js';
 import { holds, type Rectangle } from './layout/piece.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { parsePicture } from '../../../../../src/workers/parse/formats/ocr/picture.js';
 import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
 import { loadPdfium } from '../../../../../src/workers/parse/formats/pdf/pdfium.js';
-import { decodePng, encodePng } from '../../../../../src/workers/parse/formats/pdf/png.js';
+import { decodePng, encodePng } from '../../../../../src/workers/parse/formats/pdf/render/png.js';
 import { drawPdf, FIRST_OBJECT, line, lines, stream } from '../../../../support/drawn-pdf.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
 import { deflateSync } from 'node:zlib';
