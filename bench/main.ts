@@ -9,6 +9,7 @@ import { measureChunking } from './parts/chunking.js';
 import { goalTable, type Measured } from './parts/goals.js';
 import { measureIngest } from './parts/ingest.js';
 import { measureIdleMemory } from './parts/memory.js';
+import { measurePdf } from './parts/pdf.js';
 import { measurePeers } from './parts/peers.js';
 import { measureQuality } from './parts/quality.js';
 import { measureSemantic } from './parts/semantic.js';
@@ -16,7 +17,17 @@ import { measureWords } from './parts/words.js';
 import { loadCollection } from './support/collections.js';
 import { describeMachine } from './support/machine.js';
 
-const PARTS = ['memory', 'chunking', 'words', 'peers', 'ingest', 'quality', 'semantic', 'caches'] as const;
+const PARTS = [
+  'memory',
+  'chunking',
+  'pdf',
+  'words',
+  'peers',
+  'ingest',
+  'quality',
+  'semantic',
+  'caches',
+] as const;
 type Part = (typeof PARTS)[number];
 
 interface PartResult {
@@ -43,6 +54,7 @@ if (!scifact) process.exit(0);
 const measures: Readonly<Record<Part, () => Promise<PartResult | null> | PartResult>> = {
   memory: measureIdleMemory,
   chunking: () => measureChunking(scifact),
+  pdf: measurePdf,
   words: () => measureWords(scifact, sizes),
   peers: () => measurePeers(scifact, sizes),
   ingest: () => measureIngest(scifact, Math.max(...sizes)),

@@ -14,17 +14,22 @@ export interface ReadFile {
   readonly gaps: readonly string[];
 }
 
+interface ReadBlocksOptions extends Partial<ReadOptions> {
+  readonly filename?: string | null;
+  readonly avoidsNativeCode?: boolean;
+}
+
 /** Reads a file with a parser, or the parser of a format, in this process. */
 export async function readBlocks(
   reader: FileFormat | Parser,
   content: string | Uint8Array,
-  { filename = null, ...options }: Partial<ReadOptions> & { readonly filename?: string | null } = {},
+  { filename = null, avoidsNativeCode, ...options }: ReadBlocksOptions = {},
 ): Promise<ReadFile> {
   const parse = typeof reader === 'string' ? await loadParser(reader) : reader;
   const receipt = createReceiptWriter();
   const blocks: Block[] = [];
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
-  const context = { filename, options: { ...DEFAULT_READ_OPTIONS, ...options }, receipt };
+  const context = { filename, options: { ...DEFAULT_READ_OPTIONS, ...options }, receipt, avoidsNativeCode };
   for await (const block of parse(bytes, context)) blocks.push(block);
   const findings = receipt.findings();
   return {

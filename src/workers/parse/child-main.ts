@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { constants, getPriority, setPriority } from 'node:os';
+import type { Receipt } from '../../shared/extraction/receipt.js';
 import { IngestError } from '../../shared/errors.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
-import type { ChildMessage, ParseTask } from './protocol.js';
+import type { ChildMessage, ChildTask, ParseTask, RenderTask } from './protocol.js';
 import { parseAndChunk } from './parse-and-chunk.js';
 
 // Parsing runs at a lower priority, so that searches come first when processor time is short. The priority is never
@@ -37,10 +39,24 @@ async function sendChunks(id: number, chunks: readonly ChunkText[]): Promise<voi
   if (batch.length > 0) await send({ type: 'chunks', id, chunks: batch });
 }
 
-async function run({ id, ...task }: ParseTask): Promise<void> {
+async function sendPicture({ id, page, boxes, source }: RenderTask): Promise<null> {
+  const { renderPage } = await import('./formats/pdf/render/render-page.js');
+  const picture = Buffer.from(await renderPage(await readFile(source.path), page, boxes)).toString('base64');
+  for (let at = 0; at < picture.length; at += BATCH_LENGTH)
+    await send({ type: 'picture', id, part: picture.slice(at, at + BATCH_LENGTH) });
+  return null;
+}
+
+async function sendDocument(task: ParseTask): Promise<Receipt> {
+  const { chunks, receipt } = await parseAndChunk(task);
+  await sendChunks(task.id, chunks);
+  return receipt;
+}
+
+async function run(task: ChildTask): Promise<void> {
+  const { id } = task;
   try {
-    const { chunks, receipt } = await parseAndChunk(task);
-    await sendChunks(id, chunks);
+    const receipt = 'boxes' in task ? await sendPicture(task) : await sendDocument(task);
     await send({ type: 'done', id, receipt, residentBytes: process.memoryUsage.rss() });
   } catch (error) {
     await send(failureMessage(id, error));
@@ -66,7 +82,7 @@ function failureMessage(id: number, error: unknown): ChildMessage {
   };
 }
 
-process.on('message', (task: ParseTask) => {
+process.on('message', (task: ChildTask) => {
   void run(task);
 });
 process.on('disconnect', () => {

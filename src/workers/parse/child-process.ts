@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { systemErrorCode } from '../../shared/system-error-code.js';
 import { startConfined, type Launch } from './confinement/start-confined.js';
 import type { ParserFolder } from './confinement/parser-folder.js';
-import type { ChildMessage, ParseTask } from './protocol.js';
+import type { ChildMessage, ChildTask } from './protocol.js';
 import type { Workspace } from './confinement/workspace.js';
 
 const CHILD = fileURLToPath(new URL('./child-main.js', import.meta.url));
@@ -35,7 +35,7 @@ export interface ParserChild {
   /** Resolves when its folder is removed; rejects when that fails. */
   readonly removed: Promise<void>;
   isRunning(): boolean;
-  send(task: ParseTask): Promise<void>;
+  send(task: ChildTask): Promise<void>;
   /** Sets the listener for the child's messages, which replaces the one before. */
   listen(listener: (message: ChildMessage) => void): void;
   /** Kills the child at once. */
@@ -105,7 +105,7 @@ function whenReady(child: ChildProcess, hear: (message: ChildMessage) => void): 
 }
 
 /** Also resolves when the child has exited; its exit is reported elsewhere. */
-function sendTo(child: ChildProcess, task: ParseTask): Promise<void> {
+function sendTo(child: ChildProcess, task: ChildTask): Promise<void> {
   return new Promise((resolve) => {
     if (!child.connected) {
       resolve();

@@ -81,10 +81,12 @@ function textLimit({ size, maxChunks }: ParseTask['chunk']): number {
   return maxChunks === undefined ? Infinity : maxChunks * size * MAX_TOKEN_LENGTH;
 }
 
-type FileTask = Pick<ParseTask, 'format' | 'filename' | 'options'> & { readonly limit: number };
+type FileTask = Pick<ParseTask, 'format' | 'filename' | 'options' | 'avoidsNativeCode'> & {
+  readonly limit: number;
+};
 
 async function readFileBlocks(path: string, task: FileTask, receipt: ReceiptWriter): Promise<Extracted> {
-  const { format, filename = null, options = DEFAULT_READ_OPTIONS } = task;
+  const { format, filename = null, options = DEFAULT_READ_OPTIONS, avoidsNativeCode } = task;
   const bytes = await readFile(path);
   if (bytes.length === 0 || (PLAIN.has(format) && isBlank(bytes))) throw emptyDocument();
   const parse = await loadParser(format);
@@ -92,7 +94,7 @@ async function readFileBlocks(path: string, task: FileTask, receipt: ReceiptWrit
   const blocks = createBlockCollector();
   let length = 0;
   try {
-    for await (const block of parse(bytes, { filename, options, receipt })) {
+    for await (const block of parse(bytes, { filename, options, receipt, avoidsNativeCode })) {
       length += block.text.length;
       if (length > most) throw new IngestError('too_large', 'The document holds too much text.');
       blocks.add(block);

@@ -1,22 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { rm, stat, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileFormat } from '../../shared/documents/file-types/formats.js';
-import type { ReadOptions } from '../../shared/extraction/read-options.js';
-import { isQuick } from '../../shared/documents/quick-content.js';
+import type { Box } from '../../shared/extraction/location.js';
 import { createSharedController } from '../../shared/tools/shared-controller.js';
-import type { ParserChild } from './child-process.js';
-import { createChildSlots, type Children } from './child-slots.js';
+import { createChildSlots } from './child-slots.js';
 import type { Launch } from './confinement/start-confined.js';
-import type { ParseTask } from './protocol.js';
 import type { ParsedDocument } from './parse-and-chunk.js';
-import { runInChild, type TaskEnd } from './run-in-child.js';
+import type { ParseTask } from './protocol.js';
+import { runTask, throwIfEnded, type TaskParts } from './run-task.js';
+import type { ReadOptions } from '../../shared/extraction/read-options.js';
 import type { Workspace } from './confinement/workspace.js';
 
 /** A longer text is passed to the child as a file, so that only the child holds it in memory. */
 const MAX_MESSAGE_CHARACTERS = 1024 * 1024;
-/** A child is replaced after so many documents, which limits memory that libraries leak. */
-const DOCUMENTS_PER_CHILD = 10_000;
 
 export interface ParserPoolOptions {
   /** Maximum number of child processes, each for one document at a time. One more runs while short texts would wait for slow files. */
@@ -45,6 +42,13 @@ export interface ParseRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface RenderRequest extends Pick<ParseRequest, 'callerId' | 'signal'> {
+  /** Numbered from 1. */
+  readonly page: number;
+  /** Rectangles in points from the top left corner of the page. */
+  readonly boxes: readonly Omit<Box, 'page'>[];
+}
+
 export interface ParserPool {
   /** A folder for files that only `parse` needs: it moves them from there, and copies files of other folders. */
   readonly incoming: string;
@@ -55,6 +59,11 @@ export interface ParserPool {
   parse(
     request: ParseRequest & ({ readonly path: string } | { readonly text: string }),
   ): Promise<ParsedDocument>;
+  /**
+   * Resolves with a page of the PDF or picture at `path` as a PNG, with `boxes` marked.
+   * @throws IngestError when it cannot be rendered; after any other error another attempt may succeed
+   */
+  render(request: RenderRequest & { readonly path: string }): Promise<Buffer>;
   /** Kills all children; their documents reject. */
   close(): Promise<void>;
 }
@@ -63,25 +72,38 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
   const children = createChildSlots(options);
   const running = new Set<Promise<unknown>>();
   const ending = createSharedController();
+  const parts: TaskParts = { options, children, ending: ending.signal };
+  /** Keeps a task in mind until it ends, so that `close` can wait for it. */
+  const note = async <T>(run: Promise<T>): Promise<T> => {
+    running.add(run);
+    try {
+      return await run;
+    } finally {
+      running.delete(run);
+    }
+  };
 
   return {
     incoming: options.workspace.incoming,
     async parse({ format, filename, callerId = '', signal, ...source }) {
       throwIfEnded(signal, ending.signal);
       const chunk = { ...options.chunk, maxChunks: options.maxChunks };
-      const run = withSource(source, options.workspace.incoming, (given) =>
-        runTask(
-          { options, children, ending: ending.signal },
-          { format, filename, source: given, chunk, options: options.readOptions },
-          { callerId, signal },
+      const { chunks, receipt } = await note(
+        withSource(source, options.workspace.incoming, (given) =>
+          runTask(
+            parts,
+            { format, filename, source: given, chunk, options: options.readOptions },
+            { callerId, signal },
+          ),
         ),
       );
-      running.add(run);
-      try {
-        return await run;
-      } finally {
-        running.delete(run);
-      }
+      if (!receipt) throw new Error('a document without a receipt');
+      return { chunks, receipt };
+    },
+    async render({ path, page, boxes, callerId = '', signal }) {
+      throwIfEnded(signal, ending.signal);
+      const { picture } = await note(runTask(parts, { page, boxes, source: { path } }, { callerId, signal }));
+      return Buffer.from(picture.join(''), 'base64');
     },
     async close() {
       ending.abort(new Error('the parser pool is closed'));
@@ -90,51 +112,6 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
       await children.removed();
     },
   };
-}
-
-interface TaskParts {
-  readonly options: Pick<ParserPoolOptions, 'memoryMegabytes' | 'timeoutMilliseconds' | 'logger'>;
-  readonly children: Children;
-  /** Aborts when the pool is closed. */
-  readonly ending: AbortSignal;
-}
-
-/** Has a child parse one document. Ends the child if it is lost, uses much memory, or has parsed many documents. */
-async function runTask(
-  { options, children, ending }: TaskParts,
-  task: Omit<ParseTask, 'id'>,
-  { callerId, signal }: { callerId: string; signal: AbortSignal | undefined },
-): Promise<ParsedDocument> {
-  const isQuick = await isQuickTask(task);
-  const slot = await children.queue.take({ isQuick, callerId, signal });
-  try {
-    throwIfEnded(signal, ending);
-    const child = children.runningIn(slot);
-    const limits = { signal, timeoutMilliseconds: options.timeoutMilliseconds };
-    const end = await withFile(child, task.source, (source) =>
-      runInChild(child, { ...task, source, id: children.nextTaskId() }, limits),
-    );
-    const isHeavy = end.residentBytes > (options.memoryMegabytes * 1_048_576) / 3;
-    if (end.isLost || isHeavy || slot.documents >= DOCUMENTS_PER_CHILD) children.drop(slot);
-    throwIfEnded(signal, ending);
-    if (!(end.result instanceof Error)) return end.result;
-    if (end.isLost)
-      options.logger?.warn({ format: task.format, reason: end.result.message }, 'parser process lost');
-    throw end.result;
-  } finally {
-    children.rest(slot);
-    children.queue.giveBack(slot, { isQuick, callerId });
-  }
-}
-
-function throwIfEnded(signal: AbortSignal | undefined, ending: AbortSignal): void {
-  signal?.throwIfAborted();
-  ending.throwIfAborted();
-}
-
-async function isQuickTask({ format, source }: Omit<ParseTask, 'id'>): Promise<boolean> {
-  const size = 'text' in source ? source.text.length : (await stat(source.path)).size;
-  return isQuick(format, size);
 }
 
 /** Writes a text that is too long for a message to a file while `run` runs. */
@@ -151,21 +128,4 @@ async function withSource<T>(
   } finally {
     await rm(path, { force: true });
   }
-}
-
-/** Puts a file into the child's folder while `run` runs, which gets its name there. */
-async function withFile(
-  child: ParserChild,
-  source: ParseTask['source'],
-  run: (source: ParseTask['source']) => Promise<TaskEnd>,
-): Promise<TaskEnd> {
-  if ('text' in source) return await run(source);
-  const name = await child.folder.take(source.path);
-  const end = await run({ path: name });
-  // A child that hinders the removal of the file is killed, and its folder is removed as a whole.
-  if (!end.isLost)
-    await child.folder.drop(name).catch(() => {
-      child.kill();
-    });
-  return end;
 }

@@ -1,4 +1,5 @@
 import type { FileFormat } from '../../shared/documents/file-types/formats.js';
+import type { Box } from '../../shared/extraction/location.js';
 import type { ReadOptions } from '../../shared/extraction/read-options.js';
 import type { FailureCode } from '../../shared/errors.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
@@ -12,18 +13,32 @@ export interface ParseTask {
   /** What the client calls the file. */
   readonly filename?: string | null | undefined;
   readonly options?: ReadOptions | undefined;
+  /** Whether compiled code is left out that another child has crashed in. */
+  readonly avoidsNativeCode?: boolean | undefined;
   readonly source: { readonly path: string } | { readonly text: string };
   readonly chunk: ChunkOptions;
 }
 
-/** A message of a child. Several `chunks` messages may come before `done`. */
+/** A task for a child: to render a page of the file at `path` with rectangles marked, in points from its top left corner. */
+export interface RenderTask {
+  readonly id: number;
+  readonly page: number;
+  readonly boxes: readonly Omit<Box, 'page'>[];
+  readonly source: { readonly path: string };
+}
+
+export type ChildTask = ParseTask | RenderTask;
+
+/** A message of a child. Several messages of `chunks` or `picture`, which holds a part of a PNG in Base64, may come before `done`. */
 export type ChildMessage =
   | { readonly type: 'ready' }
   | { readonly type: 'chunks'; readonly id: number; readonly chunks: readonly ChunkText[] }
+  | { readonly type: 'picture'; readonly id: number; readonly part: string }
   | {
       readonly type: 'done';
       readonly id: number;
-      readonly receipt: Receipt;
+      /** Null for a picture. */
+      readonly receipt: Receipt | null;
       readonly residentBytes: number;
     }
   | {

@@ -1,8 +1,8 @@
+import type { Receipt } from '../../shared/extraction/receipt.js';
 import { IngestError } from '../../shared/errors.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import type { ParserChild, ParserExit } from './child-process.js';
-import type { ParsedDocument } from './parse-and-chunk.js';
-import type { ChildMessage, ParseTask } from './protocol.js';
+import type { ChildMessage, ChildTask } from './protocol.js';
 
 const STARTUP_MILLISECONDS = 30_000;
 const CRASH_SIGNALS = new Set(['SIGABRT', 'SIGSEGV', 'SIGILL', 'SIGTRAP', 'SIGBUS', 'SIGFPE']);
@@ -10,9 +10,16 @@ const CRASH_SIGNALS = new Set(['SIGABRT', 'SIGSEGV', 'SIGILL', 'SIGTRAP', 'SIGBU
 const CRASH_CODES = new Set([132, 133, 134, 135, 136, 139]);
 
 export interface TaskEnd {
-  readonly result: ParsedDocument | Error;
+  readonly chunks: ChunkText[];
+  /** Null for a picture, and where there is an error. */
+  readonly receipt: Receipt | null;
+  /** The parts of a picture, in Base64. */
+  readonly picture: readonly string[];
+  readonly error: Error | undefined;
   /** The child has exited, or has to be killed. */
   readonly isLost: boolean;
+  /** The document made the child crash, or take more memory than it has. */
+  readonly isCrash: boolean;
   readonly residentBytes: number;
 }
 
@@ -25,14 +32,15 @@ export interface RunLimits {
 /** Passes one document to a child and collects the result. Ends early when the child exits, the time is over, or the caller aborts. */
 export async function runInChild(
   child: ParserChild,
-  task: ParseTask,
+  task: ChildTask,
   { signal, timeoutMilliseconds }: RunLimits,
 ): Promise<TaskEnd> {
   const chunks: ChunkText[] = [];
+  const picture: string[] = [];
   const clock = createClock();
   const { promise, resolve } = createEnd();
-  const lose = (error: Error): void => {
-    resolve({ result: error, isLost: true, residentBytes: 0 });
+  const lose = (error: Error, isCrash = false): void => {
+    resolve({ chunks, picture, receipt: null, error, isLost: true, isCrash, residentBytes: 0 });
   };
   const abort = (): void => {
     lose(new Error('aborted'));
@@ -40,14 +48,15 @@ export async function runInChild(
   const hear = (message: ChildMessage): void => {
     if (message.type === 'ready' || message.id !== task.id) return;
     if (message.type === 'chunks') for (const chunk of message.chunks) chunks.push(chunk);
+    else if (message.type === 'picture') picture.push(message.part);
     else if (message.type === 'broken') lose(new Error(`parser failed: ${message.message}`));
-    else {
-      const { residentBytes } = message;
-      resolve({ result: resultOf(message, chunks), isLost: false, residentBytes });
-    }
+    else resolve({ chunks, picture, ...endOf(message) });
   };
   signal?.addEventListener('abort', abort, { once: true });
-  void child.exited.then((exit) => lose(deathError(exit)));
+  void child.exited.then((exit) => {
+    const error = deathError(exit);
+    lose(error, error instanceof IngestError);
+  });
   clock.set(STARTUP_MILLISECONDS, () => lose(new Error('a parser process did not start in time')));
   child.listen(hear);
   void child.ready.then(async () => {
@@ -88,12 +97,12 @@ function createClock() {
   };
 }
 
-function resultOf(
+function endOf(
   message: Extract<ChildMessage, { type: 'done' | 'failed' }>,
-  chunks: readonly ChunkText[],
-): ParsedDocument | IngestError {
-  if (message.type === 'failed') return new IngestError(message.code, message.message);
-  return { chunks, receipt: message.receipt };
+): Omit<TaskEnd, 'chunks' | 'picture'> {
+  const error = message.type === 'failed' ? new IngestError(message.code, message.message) : undefined;
+  const receipt = message.type === 'done' ? message.receipt : null;
+  return { receipt, error, isLost: false, isCrash: false, residentBytes: message.residentBytes };
 }
 
 /** A crash counts as the document's fault, since it would happen again. A kill from outside does not. */

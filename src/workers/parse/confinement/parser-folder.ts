@@ -2,15 +2,15 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { chownSync, mkdtempSync } from 'node:fs';
-import { chmod, chown, copyFile, lstat, rename, rm, rmdir } from 'node:fs/promises';
+import { chmod, chown, constants, copyFile, lstat, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { User } from './start-confined.js';
 
 /** The folder of a parser process, for the document that it parses and for temporary files. */
 export interface ParserFolder {
   readonly path: string;
-  /** Moves a file of `incoming` into the folder, or copies any other. @returns its name within the folder */
-  take(file: string): Promise<string>;
+  /** Moves a file of `incoming` into the folder, or copies any other, or one that is kept. @returns its name within the folder */
+  take(file: string, options?: { readonly isKept: boolean }): Promise<string>;
   /** Removes a file that `take` has put there. */
   drop(name: string): Promise<void>;
   remove(): Promise<void>;
@@ -29,10 +29,10 @@ export function createParserFolder(parent: string, { incoming, user }: Place): P
   if (user) chownSync(path, user.uid, user.gid);
   return {
     path,
-    async take(file) {
+    async take(file, { isKept } = { isKept: false }) {
       const name = randomUUID();
-      const own = dirname(file) === incoming ? file : join(incoming, name);
-      if (own !== file) await copyFile(file, own);
+      const own = dirname(file) === incoming && !isKept ? file : join(incoming, name);
+      if (own !== file) await copyFile(file, own, constants.COPYFILE_FICLONE);
       // The file is prepared before it moves, because in the parser's folder its name could have become a symbolic link.
       await chmod(own, 0o400);
       if (user) await chown(own, user.uid, user.gid);

@@ -11,6 +11,8 @@ export interface ParseContext {
   readonly receipt: ReceiptWriter;
   /** Keeps a file that the document carries, so that a document is made of it; absent where none is made. */
   readonly keepAttachment?: KeepAttachment | undefined;
+  /** Whether compiled code is left out that another parser process has crashed in. */
+  readonly avoidsNativeCode?: boolean | undefined;
 }
 
 /** Parses a file into blocks of text in reading order. @throws IngestError when it can never be read */

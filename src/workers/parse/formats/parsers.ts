@@ -1,13 +1,9 @@
-import { IngestError } from '../../../shared/errors.js';
 import type { FileFormat } from '../../../shared/documents/file-types/formats.js';
 import type { Parser } from './parser.js';
 
 const parseText = async () => (await import('./text/text.js')).parseText;
 const parseSubtitles = async () => (await import('./subtitles/subtitles.js')).parseSubtitles;
-const notYet = (): Promise<Parser> =>
-  Promise.resolve(() => {
-    throw new IngestError('corrupt', 'This format is not read yet.');
-  });
+const parsePicture = async () => (await import('./ocr/picture.js')).parsePicture;
 
 const loaders: Readonly<Record<FileFormat, () => Promise<Parser>>> = {
   text: parseText,
@@ -24,7 +20,7 @@ const loaders: Readonly<Record<FileFormat, () => Promise<Parser>>> = {
   eml: async () => (await import('./mail/eml.js')).parseEml,
   mbox: async () => (await import('./mail/mbox.js')).parseMbox,
   msg: async () => (await import('./mail/msg.js')).parseMsg,
-  pdf: async () => (await import('./pdf.js')).parsePdf,
+  pdf: async () => (await import('./pdf/pdf.js')).parsePdf,
   docx: async () => (await import('./ooxml/docx.js')).parseDocx,
   pptx: async () => (await import('./ooxml/pptx.js')).parsePptx,
   xlsx: async () => (await import('./ooxml/xlsx.js')).parseXlsx,
@@ -32,10 +28,10 @@ const loaders: Readonly<Record<FileFormat, () => Promise<Parser>>> = {
   ods: async () => (await import('./odf/odf.js')).parseOds,
   odp: async () => (await import('./odf/odf.js')).parseOdp,
   epub: async () => (await import('./epub/epub.js')).parseEpub,
-  png: notYet,
-  jpeg: notYet,
-  tiff: notYet,
-  webp: notYet,
+  png: parsePicture,
+  jpeg: parsePicture,
+  tiff: parsePicture,
+  webp: parsePicture,
 };
 
 /** Returns the parser of a format, which is loaded on first use. */

@@ -5,6 +5,8 @@ import { folded, sampleFiles } from '../../../support/sample-files.js';
 import { useParsers } from '../../../support/use-parsers.js';
 
 const samples = sampleFiles();
+/** What text recognition reads in files that hold nothing but pictures. */
+const RECOGNIZED: Readonly<Record<string, string>> = { 'tika__testOCR.pdf': 'Happy New Year 2003' };
 
 (samples.length > 0 ? describe : describe.skip)('the sample files', () => {
   const pool = useParsers({ size: 2, timeoutMilliseconds: 60_000, maxChunks: 20_000 });
@@ -20,10 +22,12 @@ const samples = sampleFiles();
         return { chunks: undefined, code: error.code };
       },
     );
-    if (expected.startsWith('fail:')) expect(expected.slice(5).split(',')).toContain(end.code);
+    const text = folded((end.chunks ?? []).map((chunk) => chunk.text.slice(chunk.overlap)).join(''));
+    const recognized = RECOGNIZED[file];
+    if (recognized !== undefined) expect(text).toContain(folded(recognized));
+    else if (expected.startsWith('fail:')) expect(expected.slice(5).split(',')).toContain(end.code);
     if (expected === 'found' || expected === 'done') {
       expect(end.code).toBeUndefined();
-      const text = folded((end.chunks ?? []).map((chunk) => chunk.text.slice(chunk.overlap)).join(''));
       expect(text).toContain(folded(phrase));
     }
   });

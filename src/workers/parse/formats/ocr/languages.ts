@@ -1,0 +1,60 @@
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+
+const require = createRequire(import.meta.url);
+const unpack = promisify(gunzip);
+/** The folders of a data package, the more exact data first. */
+const VARIANTS = ['4.0.0_best_int', '4.0.0'];
+const LARGEST_DATA = 256 * 1024 * 1024;
+
+export interface LanguageData {
+  /** The languages whose data is there, as Tesseract wants them, such as `eng+deu`; empty for none. */
+  readonly language: string;
+  readonly folder: string;
+  /** The languages whose packages are not installed. */
+  readonly missing: readonly string[];
+}
+
+let folder: Promise<string> | undefined;
+const unpacked = new Map<string, Promise<boolean>>();
+
+/** Unpacks the data of these languages from their npm packages, once in this process. Nothing is downloaded. */
+export async function prepareLanguages(languages: readonly string[]): Promise<LanguageData> {
+  folder ??= mkdtemp(join(tmpdir(), 'quire-tessdata-'));
+  const path = await folder;
+  const found: string[] = [];
+  const missing: string[] = [];
+  for (const language of new Set(languages)) {
+    const done = unpacked.get(language) ?? unpackLanguage(language, path);
+    unpacked.set(language, done);
+    ((await done) ? found : missing).push(language);
+  }
+  return { language: found.join('+'), folder: path, missing };
+}
+
+/** @returns whether there is data of the language */
+async function unpackLanguage(language: string, path: string): Promise<boolean> {
+  const file = `${language}.traineddata`;
+  const root = dataFolder(language);
+  if (root === undefined) return false;
+  for (const variant of VARIANTS) {
+    const packed = await readFile(join(root, variant, `${file}.gz`)).catch(() => undefined);
+    if (!packed) continue;
+    await writeFile(join(path, file), await unpack(packed, { maxOutputLength: LARGEST_DATA }));
+    return true;
+  }
+  return false;
+}
+
+function dataFolder(language: string): string | undefined {
+  if (!/^[A-Za-z_]{2,24}$/.test(language)) return undefined;
+  try {
+    return dirname(require.resolve(`@tesseract.js-data/${language}/package.json`));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,123 @@
+import { around, bottomOf, isRightToLeft, median, rightOf, type Piece } from './piece.js';
+
+/** Fewer lines on a side are no column. */
+const FEWEST_LINES = 3;
+/** The most lines that may cross the gap between two columns, such as titles, for each line in them. */
+const MOST_CROSSING = 0.35;
+/** The narrowest gap between two columns, in points. */
+const NARROWEST_GAP = 6;
+/** Lines with fewer characters that stand side by side are cells of a table, which is read row by row. */
+const PROSE_CHARACTERS = 20;
+const DEEPEST = 8;
+const MOST_CANDIDATES = 24;
+
+interface Cut {
+  readonly before: readonly Piece[];
+  readonly after: readonly Piece[];
+  readonly crossing: readonly Piece[];
+}
+
+/** Parts lines into groups that are read one after the other: columns, and what stands above, between and below them. */
+export function orderColumns(lines: readonly Piece[], depth = 0): (readonly Piece[])[] {
+  if (lines.length === 0) return [];
+  const cut = depth < DEEPEST ? bestCut(lines) : undefined;
+  if (!cut) return [lines];
+  const isReversed = isRightToLeft(lines.map(({ text }) => text).join(''));
+  return bandsOf(cut).flatMap((band) => {
+    if ('crossing' in band) return [band.crossing];
+    const sides = isReversed ? [band.after, band.before] : [band.before, band.after];
+    return sides.flatMap((side) => orderColumns(side, depth + 1));
+  });
+}
+
+/** Finds the gap from top to bottom that parts the most lines. */
+function bestCut(lines: readonly Piece[]): Cut | undefined {
+  if (lines.length < 2 * FEWEST_LINES) return undefined;
+  let best: Cut | undefined;
+  let score = 0;
+  for (const x of gapsOf(lines)) {
+    const cut = cutAt(lines, x);
+    const parted = Math.min(cut.before.length, cut.after.length) - cut.crossing.length;
+    if (parted + lines.length > score && areColumns(cut)) {
+      best = cut;
+      score = parted + lines.length;
+    }
+  }
+  return best;
+}
+
+/** Finds where few lines stand, between places where many do. */
+function gapsOf(lines: readonly Piece[]): number[] {
+  const edges = lines.flatMap((line) => [
+    { x: line.x, step: 1 },
+    { x: rightOf(line), step: -1 },
+  ]);
+  edges.sort((a, b) => a.x - b.x || a.step - b.step);
+  const gaps: { x: number; crossing: number }[] = [];
+  let crossing = 0;
+  for (const [index, edge] of edges.entries()) {
+    crossing += edge.step;
+    const next = edges[index + 1];
+    if (!next || next.x - edge.x < NARROWEST_GAP) continue;
+    if (crossing <= lines.length * MOST_CROSSING) gaps.push({ x: (edge.x + next.x) / 2, crossing });
+  }
+  gaps.sort((a, b) => a.crossing - b.crossing);
+  return gaps.slice(0, MOST_CANDIDATES).map(({ x }) => x);
+}
+
+function cutAt(lines: readonly Piece[], x: number): Cut {
+  const before = lines.filter((line) => rightOf(line) <= x);
+  const after = lines.filter((line) => line.x >= x);
+  const crossing = lines.filter((line) => rightOf(line) > x && line.x < x);
+  return { before, after, crossing };
+}
+
+function areColumns({ before, after, crossing }: Cut): boolean {
+  if (Math.min(before.length, after.length) < FEWEST_LINES) return false;
+  if (crossing.length > MOST_CROSSING * (before.length + after.length)) return false;
+  const [left, right] = [around(before), around(after)];
+  const shared = Math.min(bottomOf(left), bottomOf(right)) - Math.max(left.y, right.y);
+  if (shared < 0.3 * Math.min(left.height, right.height)) return false;
+  const shortest = Math.min(charactersOf(before), charactersOf(after));
+  return shortest >= PROSE_CHARACTERS || alignedShare(before, after) < 0.5;
+}
+
+/** The usual number of characters of a line; a wide character counts as two. */
+function charactersOf(lines: readonly Piece[]): number {
+  return median(lines.map(({ text }) => text.length + (text.match(/[\u1100-\uffdc]/g)?.length ?? 0)));
+}
+
+/** The share of lines of the smaller side that stand at the height of one of the other side. */
+function alignedShare(one: readonly Piece[], other: readonly Piece[]): number {
+  const [few, many] = one.length < other.length ? [one, other] : [other, one];
+  const heights = many.map(({ y, height }) => y + height / 2).toSorted((a, b) => a - b);
+  const aligned = few.filter(({ y, height, size }) => {
+    const middle = y + height / 2;
+    return heights.some((at) => Math.abs(at - middle) < 0.25 * size);
+  });
+  return aligned.length / few.length;
+}
+
+type Band = { readonly crossing: readonly Piece[] } | Pick<Cut, 'before' | 'after'>;
+
+/** Parts the sides at the lines that cross the gap, from top to bottom. */
+function bandsOf({ before, after, crossing }: Cut): Band[] {
+  const tagged = [
+    ...before.map((piece) => ({ piece, side: 'before' as const })),
+    ...after.map((piece) => ({ piece, side: 'after' as const })),
+    ...crossing.map((piece) => ({ piece, side: 'crossing' as const })),
+  ].sort((a, b) => a.piece.y + a.piece.height / 2 - (b.piece.y + b.piece.height / 2));
+  const bands: { crossing: Piece[]; before: Piece[]; after: Piece[]; isCrossing: boolean }[] = [];
+  for (const { piece, side } of tagged) {
+    const isCrossing = side === 'crossing';
+    let band = bands.at(-1);
+    if (band?.isCrossing !== isCrossing) {
+      band = { crossing: [], before: [], after: [], isCrossing };
+      bands.push(band);
+    }
+    band[side].push(piece);
+  }
+  return bands.map(({ isCrossing, ...band }) =>
+    isCrossing ? { crossing: band.crossing } : { before: band.before, after: band.after },
+  );
+}

@@ -1,0 +1,49 @@
+import type { Block } from '../../extraction/block.js';
+import type { Parser, ParseContext } from '../parser.js';
+import { loadPdfium } from './pdfium.js';
+import { pdfFailure } from './failures.js';
+import { cannotOpen, readNative } from './read-native.js';
+import { tidyPage } from './tidy-page.js';
+
+/**
+ * Parses PDF page by page, with PDFium where there is a build of it for this machine and it does not fail, else with
+ * pdf.js. A page that cannot be read is left out and taken down.
+ */
+export const parsePdf: Parser = async function* (bytes, context) {
+  const pdfium = context.avoidsNativeCode ? undefined : await loadPdfium();
+  if (pdfium) {
+    const end = yield* readNative(pdfium, bytes, context);
+    if (end !== cannotOpen) return;
+  }
+  yield* readWithPdfjs(bytes, context);
+};
+
+async function* readWithPdfjs(bytes: Uint8Array, { receipt }: ParseContext): AsyncGenerator<Block> {
+  const { openPdfjs, pdfjsVersion } = await import('./pdfjs.js');
+  const pdf = await openPdfjs(bytes);
+  try {
+    receipt.setParser('pdf.js', pdfjsVersion());
+    receipt.setParts('page', pdf.pages);
+    const { title, language } = await pdf.info();
+    if (title !== undefined) receipt.setTitle(title);
+    if (language !== undefined) receipt.setLanguage(language);
+    let firstFailure: unknown;
+    let failures = 0;
+    for (let page = 1; page <= pdf.pages; page += 1) {
+      const location = { pages: { first: page, last: page } };
+      try {
+        const text = tidyPage(await pdf.pageText(page));
+        receipt.addPartRead();
+        if (text === '') receipt.addGap('empty', 'The page holds no text.', location);
+        yield { text: `${text}\n\n`, place: { page } };
+      } catch (error) {
+        firstFailure ??= error;
+        failures += 1;
+        receipt.addGap('unreadable', 'The page is damaged.', location);
+      }
+    }
+    if (failures === pdf.pages) throw pdfFailure(firstFailure);
+  } finally {
+    await pdf.close();
+  }
+}

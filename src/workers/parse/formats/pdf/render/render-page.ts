@@ -1,0 +1,58 @@
+import { IngestError } from '../../../../../shared/errors.js';
+import { passwordNeeded, pdfFailure } from '../failures.js';
+import { boundedDpi } from '../hidden.js';
+import { bottomOf, rightOf, type Rectangle } from '../layout/piece.js';
+import { loadPdfium } from '../pdfium.js';
+import { decodePng, encodePng, type Raster } from './png.js';
+
+const DPI = 110;
+const MOST_PIXELS = 4_000_000;
+const MOST_BOXES = 2_000;
+/** The colour of a marker, in red, green and blue. What it covers is multiplied by it, so that black stays black. */
+const MARKER = [255, 232, 92];
+
+/**
+ * Renders a page of a PDF, or a picture, as a PNG with `boxes` marked, which count points from its top left corner.
+ * @throws IngestError when it cannot be rendered
+ */
+export async function renderPage(
+  bytes: Uint8Array,
+  page: number,
+  boxes: readonly Rectangle[],
+): Promise<Uint8Array> {
+  const pdfium = await loadPdfium();
+  if (!pdfium) throw new IngestError('internal', 'Pages cannot be rendered on this machine.');
+  try {
+    const size = await pdfium.pageSize(bytes, page);
+    if (!size) throw new IngestError('corrupt', 'The document has no such page.');
+    const [shot] = await pdfium.render(bytes, [page], boundedDpi(size, { dpi: DPI, pixels: MOST_PIXELS }));
+    if (!shot) throw new IngestError('corrupt', 'The page is damaged.');
+    if (boxes.length === 0) return shot.imageBuffer;
+    const raster = decodePng(shot.imageBuffer);
+    const scale = { x: raster.width / size.width, y: raster.height / size.height };
+    for (const box of boxes.slice(0, MOST_BOXES)) mark(raster, box, scale);
+    return encodePng(raster);
+  } catch (error) {
+    throw error instanceof Error && /password/i.test(error.message)
+      ? passwordNeeded(error)
+      : pdfFailure(error);
+  }
+}
+
+function mark(
+  { width, height, channels, pixels }: Raster,
+  box: Rectangle,
+  scale: { x: number; y: number },
+): void {
+  const left = Math.max(0, Math.floor(box.x * scale.x) - 1);
+  const right = Math.min(width, Math.ceil(rightOf(box) * scale.x) + 1);
+  const top = Math.max(0, Math.floor(box.y * scale.y) - 1);
+  const bottom = Math.min(height, Math.ceil(bottomOf(box) * scale.y) + 1);
+  const colours = Math.min(3, channels);
+  for (let y = top; y < bottom; y += 1)
+    for (let x = left; x < right; x += 1)
+      for (let colour = 0; colour < colours; colour += 1) {
+        const at = (y * width + x) * channels + colour;
+        pixels[at] = ((pixels[at] ?? 0) * (MARKER[colour] ?? 255)) / 255;
+      }
+}

@@ -1,0 +1,30 @@
+import type { DocumentInfo, PdfjsDocument } from './pdfjs.js';
+
+/** The files that pdf.js is asked for their title; it copies a file before it reads it. */
+const LARGEST_FOR_INFO = 48 * 1024 * 1024;
+const NOTHING: DocumentInfo = { title: undefined, language: undefined };
+
+export type SecondReader = ReturnType<typeof createSecondReader>;
+
+/** Reads single pages of a document with pdf.js, which is opened when it is needed first. */
+export function createSecondReader(bytes: Uint8Array) {
+  let opened: Promise<PdfjsDocument | undefined> | undefined;
+  const open = () => (opened ??= openLater(bytes).catch(() => undefined));
+  return {
+    /** The text of a page; nothing when it cannot be read. */
+    async text(page: number): Promise<string | undefined> {
+      return await (await open())?.pageText(page).catch(() => undefined);
+    },
+    async info(): Promise<DocumentInfo> {
+      if (bytes.length > LARGEST_FOR_INFO) return NOTHING;
+      return (await (await open())?.info()) ?? NOTHING;
+    },
+    async close(): Promise<void> {
+      await (await opened)?.close();
+    },
+  };
+}
+
+async function openLater(bytes: Uint8Array): Promise<PdfjsDocument> {
+  return await (await import('./pdfjs.js')).openPdfjs(bytes);
+}

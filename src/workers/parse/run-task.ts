@@ -1,0 +1,107 @@
+import { stat } from 'node:fs/promises';
+import type { FileFormat } from '../../shared/documents/file-types/formats.js';
+import { isQuick } from '../../shared/documents/quick-content.js';
+import type { ParserChild } from './child-process.js';
+import type { Children, Slot } from './child-slots.js';
+import type { ParseTask, RenderTask } from './protocol.js';
+import { runInChild, type RunLimits, type TaskEnd } from './run-in-child.js';
+
+/** A child is replaced after so many documents, which limits memory that libraries leak. */
+const DOCUMENTS_PER_CHILD = 10_000;
+/** The formats that are read by compiled code, which may crash. They are read once more without it. */
+const NATIVE: ReadonlySet<FileFormat> = new Set(['pdf']);
+
+type NewTask = Omit<ParseTask, 'id'> | Omit<RenderTask, 'id'>;
+
+export interface TaskParts {
+  readonly options: {
+    readonly memoryMegabytes: number;
+    readonly timeoutMilliseconds: number;
+    readonly logger?: { warn(fields: Record<string, unknown>, message: string): void } | undefined;
+  };
+  readonly children: Children;
+  /** Aborts when the pool is closed. */
+  readonly ending: AbortSignal;
+}
+
+/** Has a child work off one task. Ends the child if it is lost, uses much memory, or has parsed many documents. */
+export async function runTask(
+  parts: TaskParts,
+  task: NewTask,
+  { callerId, signal }: { callerId: string; signal: AbortSignal | undefined },
+): Promise<TaskEnd> {
+  const { children, ending } = parts;
+  const isQuick = await isQuickTask(task);
+  const slot = await children.queue.take({ isQuick, callerId, signal });
+  try {
+    throwIfEnded(signal, ending);
+    const { timeoutMilliseconds } = parts.options;
+    const started = performance.now();
+    let end = await runIn(slot, task, { parts, limits: { signal, timeoutMilliseconds } });
+    if (end.isCrash && mayBeRepeated(task)) {
+      const left = Math.max(1, timeoutMilliseconds - (performance.now() - started));
+      const limits = { signal, timeoutMilliseconds: left };
+      end = await runIn(slot, { ...task, avoidsNativeCode: true }, { parts, limits });
+    }
+    if (end.error === undefined) return end;
+    throw end.error;
+  } finally {
+    children.rest(slot);
+    children.queue.giveBack(slot, { isQuick, callerId });
+  }
+}
+
+async function runIn(
+  slot: Slot,
+  task: NewTask,
+  { parts, limits }: { parts: TaskParts; limits: RunLimits },
+): Promise<TaskEnd> {
+  const { options, children, ending } = parts;
+  const child = children.runningIn(slot);
+  const end = await withFile(child, task, (given) =>
+    runInChild(child, { ...given, id: children.nextTaskId() }, limits),
+  );
+  const isHeavy = end.residentBytes > (options.memoryMegabytes * 1_048_576) / 3;
+  if (end.isLost || isHeavy || slot.documents >= DOCUMENTS_PER_CHILD) children.drop(slot);
+  throwIfEnded(limits.signal, ending);
+  if (end.isLost)
+    options.logger?.warn(
+      { format: 'format' in task ? task.format : 'page', reason: end.error?.message },
+      'parser process lost',
+    );
+  return end;
+}
+
+export function throwIfEnded(signal: AbortSignal | undefined, ending: AbortSignal): void {
+  signal?.throwIfAborted();
+  ending.throwIfAborted();
+}
+
+/** Tells whether the file may be read once more without the compiled code that a child has crashed in. */
+function mayBeRepeated(task: NewTask): task is Omit<ParseTask, 'id'> {
+  return 'format' in task && NATIVE.has(task.format) && !task.avoidsNativeCode;
+}
+
+async function isQuickTask(task: NewTask): Promise<boolean> {
+  if (!('format' in task)) return false;
+  const { format, source } = task;
+  const size = 'text' in source ? source.text.length : (await stat(source.path)).size;
+  return isQuick(format, size);
+}
+
+/** Puts a file into the child's folder while `run` runs, which gets its name there. It is kept where it may be read again. */
+async function withFile(
+  child: ParserChild,
+  task: NewTask,
+  run: (task: NewTask) => Promise<TaskEnd>,
+): Promise<TaskEnd> {
+  if ('text' in task.source) return await run(task);
+  const name = await child.folder.take(task.source.path, { isKept: mayBeRepeated(task) });
+  const end = await run({ ...task, source: { path: name } });
+  // A child that hinders the removal of the file is killed, and its folder is removed as a whole.
+  if (!end.isLost)
+    await child.folder.drop(name).catch(() => {
+      child.kill();
+    });
+  return end;
+}

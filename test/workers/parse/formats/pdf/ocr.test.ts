@@ -1,0 +1,128 @@
+import { describe, expect, test } from '@jest/globals';
+import { parsePicture } from '../../../../../src/workers/parse/formats/ocr/picture.js';
+import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
+import { loadPdfium } from '../../../../../src/workers/parse/formats/pdf/pdfium.js';
+import { decodePng, encodePng } from '../../../../../src/workers/parse/formats/pdf/render/png.js';
+import { drawPdf, FIRST_OBJECT, line, lines, stream } from '../../../../support/drawn-pdf.js';
+import { readBlocks } from '../../../../support/read-blocks.js';
+import { deflateSync } from 'node:zlib';
+
+const PROSE = [
+  'The axolotl is a paedomorphic salamander, closely related to the tiger',
+  'salamander. It is unusual among amphibians in that it reaches adulthood',
+  'without undergoing metamorphosis. Instead of taking to the land, adults',
+  'remain aquatic and gilled. The species was found in several lakes, such',
+  'as Lake Xochimilco underlying Mexico City. In 1998, some 6,000 animals',
+  'per square kilometre were counted; in 2014, only 36 of them were left.',
+];
+
+/** A PDF whose page is only a picture of text, at so many dots to the inch. */
+async function scan(dpi: number, { layer = '' } = {}): Promise<{ pdf: Buffer; png: Buffer }> {
+  const drawn = drawPdf({ pages: [{ content: lines(60, 700, PROSE, { size: 12, leading: 18 }) }] });
+  const pdfium = await loadPdfium();
+  const [shot] = (await pdfium?.render(drawn, [1], dpi)) ?? [];
+  if (!shot) throw new Error('nothing was rendered');
+  const { width, height, channels, pixels } = decodePng(shot.imageBuffer);
+  const grey = new Uint8Array(width * height).map((_, at) => pixels[at * channels] ?? 0);
+  const entries = `/Type/XObject/Subtype/Image/Width ${String(width)}/Height ${String(height)}/ColorSpace/DeviceGray/BitsPerComponent 8/Filter/FlateDecode`;
+  const pdf = drawPdf({
+    pages: [
+      {
+        content: `q 612 0 0 792 0 0 cm /Im Do Q\n${layer}`,
+        resources: `/XObject<</Im ${String(FIRST_OBJECT)} 0 R>>`,
+      },
+    ],
+    objects: [stream(entries, deflateSync(grey))],
+  });
+  return { pdf, png: encodePng({ width, height, channels: 1, pixels: grey }) };
+}
+
+/** The number of characters to change, for each of the truth. */
+function errorRate(truth: string, read: string): number {
+  let row = Array.from({ length: read.length + 1 }, (_, index) => index);
+  for (const [i, letter] of [...truth].entries()) {
+    const next = [i + 1];
+    for (const [j, other] of [...read].entries())
+      next.push(
+        Math.min((next[j] ?? 0) + 1, (row[j + 1] ?? 0) + 1, (row[j] ?? 0) + (letter === other ? 0 : 1)),
+      );
+    row = next;
+  }
+  return (row.at(-1) ?? 0) / truth.length;
+}
+
+const flat = (text: string): string => text.replace(/\s+/g, ' ').trim();
+
+describe('text recognition', () => {
+  test.each([150, 300])('reads a scan of %d dots to the inch', async (dpi) => {
+    const { pdf } = await scan(dpi);
+    const { text, blocks, receipt } = await readBlocks(parsePdf, pdf);
+    const rate = errorRate(PROSE.join(' '), flat(text));
+    process.stdout.write(`character error rate at ${String(dpi)} dpi: ${rate.toFixed(4)}\n`);
+    expect(rate).toBeLessThan(0.02);
+    expect(receipt).toMatchObject({ ocr: { pages: 1 }, parts_read: 1, gap_count: 0 });
+    expect(receipt.ocr.confidence).toBeGreaterThan(0.8);
+    const box = blocks[0]?.place?.boxes?.[0];
+    expect(box?.x).toBeCloseTo(60, -1);
+    expect(box?.y).toBeCloseTo(82, -1);
+  });
+
+  test('is off on wish, and the gap says so', async () => {
+    const { pdf } = await scan(100);
+    const { text, receipt } = await readBlocks(parsePdf, pdf, { ocr: 'off' });
+    expect(text.trim()).toBe('');
+    expect(receipt).toMatchObject({ ocr: { pages: 0 }, gap_counts: { skipped: 1 } });
+  });
+
+  test('names a language without data, and reads with those that are there', async () => {
+    const { pdf } = await scan(150);
+    const { text, receipt } = await readBlocks(parsePdf, pdf, { ocrLanguages: ['xyz', '../eng', 'eng'] });
+    expect(flat(text)).toContain('paedomorphic salamander');
+    expect(receipt.gaps.map(({ detail }) => detail).join()).toContain('@tesseract.js-data/xyz');
+    expect(receipt.gap_counts).toEqual({ skipped: 2 });
+  });
+
+  test('is spared where a scan has a layer of invisible text', async () => {
+    const { pdf } = await scan(100, {
+      layer: lines(60, 700, PROSE, { size: 12, leading: 18, before: '3 Tr' }),
+    });
+    const { text, receipt } = await readBlocks(parsePdf, pdf);
+    expect(flat(text)).toBe(PROSE.join(' '));
+    expect(receipt).toMatchObject({ ocr: { pages: 0 }, gap_count: 0 });
+  });
+
+  test('reads ordinary pages only when it is forced', async () => {
+    const pdf = drawPdf({ pages: [{ content: line(60, 700, 'Words that are text already', { size: 14 }) }] });
+    expect((await readBlocks(parsePdf, pdf)).receipt.ocr.pages).toBe(0);
+    const { text, receipt } = await readBlocks(parsePdf, pdf, { ocr: 'force' });
+    expect(receipt.ocr.pages).toBe(1);
+    expect(text).toContain('Words that are text already');
+  });
+});
+
+describe('a picture', () => {
+  test('is read by text recognition', async () => {
+    const { png } = await scan(150);
+    const { text, receipt } = await readBlocks(parsePicture, png);
+    expect(errorRate(PROSE.join(' '), flat(text))).toBeLessThan(0.02);
+    expect(receipt).toMatchObject({
+      parser: 'tesseract',
+      unit: 'page',
+      parts: 1,
+      parts_read: 1,
+      ocr: { pages: 1 },
+    });
+  });
+
+  test('that is damaged, too large, or not to be read, says so', async () => {
+    const { png } = await scan(72);
+    await expect(readBlocks(parsePicture, png.subarray(0, 20))).rejects.toMatchObject({ code: 'corrupt' });
+    await expect(readBlocks(parsePicture, png.subarray(0, 900))).rejects.toMatchObject({ code: 'corrupt' });
+    const huge = Buffer.from(png);
+    huge.writeUInt32BE(100_000, 16);
+    await expect(readBlocks(parsePicture, huge)).rejects.toMatchObject({ code: 'too_large' });
+    const { text, receipt } = await readBlocks(parsePicture, png, { ocr: 'off' });
+    expect(text).toBe('');
+    expect(receipt.gap_counts).toEqual({ skipped: 1 });
+  });
+});

@@ -1,0 +1,97 @@
+import { describe, expect, test } from '@jest/globals';
+import { orderColumns } from '../../../../../src/workers/parse/formats/pdf/layout/columns.js';
+import { joinLines } from '../../../../../src/workers/parse/formats/pdf/layout/lines.js';
+import { judgeText } from '../../../../../src/workers/parse/formats/pdf/judge-text.js';
+import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
+import type { Piece } from '../../../../../src/workers/parse/formats/pdf/layout/piece.js';
+import { drawPdf, FIRST_OBJECT, line, stream } from '../../../../support/drawn-pdf.js';
+import { readBlocks } from '../../../../support/read-blocks.js';
+
+const piece = (text: string, x: number, y: number, width: number): Piece => ({
+  text,
+  x,
+  y,
+  width,
+  height: 10,
+  size: 10,
+  isBold: false,
+});
+
+const utf16 = (text: string): string => Buffer.from(text, 'utf16le').swap16().toString('hex');
+
+/** A font of the viewer's system for Japanese, set in lines from the top, and columns from the right. */
+const JAPANESE = [
+  `<</Type/Font/Subtype/Type0/BaseFont/HeiseiMin-W3/Encoding/UniJIS-UCS2-V/DescendantFonts[${String(FIRST_OBJECT + 1)} 0 R]>>`,
+  `<</Type/Font/Subtype/CIDFontType0/BaseFont/HeiseiMin-W3/CIDSystemInfo<</Registry(Adobe)/Ordering(Japan1)/Supplement 2>>/FontDescriptor ${String(FIRST_OBJECT + 2)} 0 R>>`,
+  '<</Type/FontDescriptor/FontName/HeiseiMin-W3/Flags 6/FontBBox[0 -200 1000 900]/ItalicAngle 0/Ascent 709/Descent -241/CapHeight 709/StemV 69>>',
+];
+
+describe('scripts and fonts of a PDF', () => {
+  test('are read from right to left where their letters are', () => {
+    const row = joinLines([
+      piece('السلام', 300, 100, 40),
+      piece('عليكم', 255, 100, 40),
+      piece('جميعا', 210, 100, 40),
+    ]);
+    expect(row.map(({ text }) => text)).toEqual(['السلام عليكم جميعا']);
+    const columns = [0, 1, 2, 3].flatMap((index) => [
+      piece(`عمود أيسر من النص رقم ${String(index)}`, 50, 100 + 12 * index, 200),
+      piece(`عمود أيمن من النص رقم ${String(index)}`, 320, 100 + 12 * index, 200),
+    ]);
+    const order = orderColumns(columns).map((group) => group[0]?.x);
+    expect(order).toEqual([320, 50]);
+  });
+
+  test('are read in vertical columns', async () => {
+    const shown = ['春は曙やうやう白くなりゆく', '少し明かりて紫だちたる雲の'];
+    const content = shown
+      .map((text, index) => `BT /V 14 Tf ${String(500 - 28 * index)} 700 Td <${utf16(text)}> Tj ET\n`)
+      .join('');
+    const bytes = drawPdf({
+      pages: [{ content, fonts: `/V ${String(FIRST_OBJECT)} 0 R` }],
+      objects: JAPANESE,
+    });
+    const { text } = await readBlocks(parsePdf, bytes);
+    for (const column of shown) expect(text.replace(/\s/g, '')).toContain(column);
+  });
+
+  test('without a map to characters are told from text', () => {
+    expect(judgeText('')).toBe('empty');
+    expect(judgeText('Ordinary words, größer als 東京 🙂.')).toBe('readable');
+    expect(judgeText('\ue001\ue002\ue010 \ue003\ue004 a')).toBe('garbled');
+    expect(judgeText('\ufffd\ufffd\ufffd\ufffd ok')).toBe('garbled');
+    expect(judgeText('\u0001\u0002\u0003\u0004 \u0005\u0006')).toBe('garbled');
+  });
+
+  test('that map letters to private characters are read all the same', async () => {
+    const map = stream(
+      '',
+      Buffer.from(
+        'begincmap 1 begincodespacerange <00> <ff> endcodespacerange 1 beginbfrange <20> <7e> <e020> endbfrange endcmap',
+      ),
+    );
+    const font = `<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding/ToUnicode ${String(FIRST_OBJECT + 1)} 0 R>>`;
+    const content = 'BT /G 20 Tf 60 700 Td (Garbled words of a report) Tj ET';
+    const page = { content, fonts: `/G ${String(FIRST_OBJECT)} 0 R` };
+    const bytes = drawPdf({ pages: [page], objects: [font, map] });
+    const { text, receipt } = await readBlocks(parsePdf, bytes);
+    expect(text).toContain('Garbled words of a report');
+    expect(receipt.gap_count).toBe(0);
+  });
+
+  test('lets a damaged page fail alone', async () => {
+    const good = drawPdf({
+      pages: [1, 2, 3].map((n) => ({ content: line(60, 700, `Words of page ${String(n)}`) })),
+    });
+    // The page tree names nothing in place of the second page.
+    const bytes = Buffer.from(
+      good.toString('latin1').replace('/Kids[7 0 R 9 0 R 11 0 R]', '/Kids[7 0 R 0 0 R 11 0 R]'),
+      'latin1',
+    );
+    const { text, receipt } = await readBlocks(parsePdf, bytes);
+    expect(text).toContain('Words of page 1');
+    expect(text).toContain('Words of page 3');
+    expect(receipt.parts).toBe(3);
+    expect(receipt.gaps).toEqual([expect.objectContaining({ location: { pages: { first: 2, last: 2 } } })]);
+  });
+});
