@@ -70,25 +70,16 @@ export interface ParserPool {
 
 export function createParserPool(options: ParserPoolOptions): ParserPool {
   const children = createChildSlots(options);
-  const running = new Set<Promise<unknown>>();
+  const running = createRunning();
   const ending = createSharedController();
   const parts: TaskParts = { options, children, ending: ending.signal };
-  /** Keeps a task in mind until it ends, so that `close` can wait for it. */
-  const note = async <T>(run: Promise<T>): Promise<T> => {
-    running.add(run);
-    try {
-      return await run;
-    } finally {
-      running.delete(run);
-    }
-  };
 
   return {
     incoming: options.workspace.incoming,
     async parse({ format, filename, callerId = '', signal, ...source }) {
       throwIfEnded(signal, ending.signal);
       const chunk = { ...options.chunk, maxChunks: options.maxChunks };
-      const { chunks, receipt } = await note(
+      const { chunks, receipt } = await running.note(
         withSource(source, options.workspace.incoming, (given) =>
           runTask(
             parts,
@@ -102,15 +93,33 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
     },
     async render({ path, page, boxes, callerId = '', signal }) {
       throwIfEnded(signal, ending.signal);
-      const { picture } = await note(runTask(parts, { page, boxes, source: { path } }, { callerId, signal }));
+      const { picture } = await running.note(
+        runTask(parts, { page, boxes, source: { path } }, { callerId, signal }),
+      );
       return Buffer.from(picture.join(''), 'base64');
     },
     async close() {
       ending.abort(new Error('the parser pool is closed'));
       children.kill();
-      await Promise.allSettled(running);
+      await running.ended();
       await children.removed();
     },
+  };
+}
+
+/** Keeps tasks in mind until they end, so that `close` can wait for them. */
+function createRunning() {
+  const running = new Set<Promise<unknown>>();
+  return {
+    note: async <T>(run: Promise<T>): Promise<T> => {
+      running.add(run);
+      try {
+        return await run;
+      } finally {
+        running.delete(run);
+      }
+    },
+    ended: () => Promise.allSettled(running),
   };
 }
 
