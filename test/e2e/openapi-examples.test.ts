@@ -19,6 +19,7 @@ const story = [
   'GET /documents/{document_id}',
   'GET /documents/{document_id}/status',
   'GET /documents/{document_id}/chunks',
+  'GET /documents/{document_id}/extraction',
   'POST /retrieve/chunks',
   'POST /retrieve/docs',
   'POST /query',

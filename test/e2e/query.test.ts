@@ -59,7 +59,13 @@ describe('/query', () => {
       completion: expect.stringMatching(/^Answer: /),
       usage: { completion_tokens: completed, prompt_tokens: prompted, total_tokens: completed + prompted },
       finish_reason: 'stop',
-      sources: found.map(({ document_id, chunk_number, score }) => ({ document_id, chunk_number, score })),
+      sources: found.map(({ document_id, chunk_number, score, location, section }) => ({
+        document_id,
+        chunk_number,
+        score,
+        location,
+        section,
+      })),
     });
     expect(reply.body.sources[0]?.document_id).toBe(document.external_id);
     expect(provider.requests).toHaveLength(1);

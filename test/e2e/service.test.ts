@@ -27,8 +27,13 @@ describe('the whole service', () => {
       query: 'Where was the first Bible printed?',
     });
     expect(answer.completion).toContain('Mainz');
-    const source = { document_id: document.external_id, chunk_number: 0, score: expect.any(Number) };
-    expect(answer.sources).toEqual([source]);
+    const source = {
+      document_id: document.external_id,
+      chunk_number: 0,
+      score: expect.any(Number),
+      section: [],
+    };
+    expect(answer.sources).toEqual([{ ...source, location: { lines: { first: 1, last: 1 } } }]);
 
     const { body: stats } = await client.get('/usage/stats');
     expect(stats).toEqual({ ingest_text: 1, retrieve_chunks: 1, query: 1 });

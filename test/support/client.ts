@@ -1,4 +1,5 @@
 import jsonwebtoken from 'jsonwebtoken';
+import type { Location } from '../../src/shared/extraction/location.js';
 
 /** A document as the API shows it; its schema is held against every response elsewhere. */
 export interface WireDocument {
@@ -24,6 +25,8 @@ export interface WireChunk {
   readonly score: number;
   readonly document_id: string;
   readonly chunk_number: number;
+  readonly location: Location | null;
+  readonly section: readonly string[];
   readonly download_url: string | null;
 }
 

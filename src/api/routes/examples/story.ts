@@ -96,6 +96,9 @@ export const queued = (document: DocumentView): DocumentView => ({
     progress: 0,
     chunk_count: 0,
     token_count: 0,
+    // Of a text nothing is left out; of a file it is known when it was read.
+    gaps: document.system_metadata.extraction === null ? 0 : null,
+    extraction: null,
   }),
   chunk_ids: [],
 });

@@ -108,6 +108,19 @@ describe('the layout of a PDF page', () => {
     for (const index of [0, 1, 29]) expect(text).toContain(`page${String(index)}line19`);
   });
 
+  test('keeps lines at the edges that say something else on each page', async () => {
+    const says = (index: number) => [
+      `Question ${String(index + 1)}`,
+      `Page ${String(index)} tells of the axolotl${String(index)}.`,
+      `Invoice ${String(1000 + 7 * index)} is paid by the keeper`,
+    ];
+    const pages = Array.from({ length: 30 }, (_, index) => ({
+      content: lines(60, 770, says(index)) + lines(60, 650, column(`page${String(index)}line`, 20)),
+    }));
+    const { text } = await readBlocks(parsePdf, drawPdf({ pages }));
+    for (const index of [0, 1, 17, 29]) for (const said of says(index)) expect(text).toContain(said);
+  });
+
   test('joins words that are hyphenated at line ends', async () => {
     const content = lines(60, 700, [
       'This paragraph ends its first line with a hyphen-',

@@ -7,6 +7,8 @@ const FEWEST_PAGES = 3;
 const SHARE = 0.25;
 /** Heights within so many points are the same place. */
 const SAME_PLACE = 6;
+/** Most numbers of a line of which one may be that of the page. */
+const MOST_NUMBERS = 4;
 
 interface FurniturePage {
   readonly height: number;
@@ -14,36 +16,30 @@ interface FurniturePage {
 }
 
 /**
- * Finds headers, footers and page numbers, by what most pages of a batch repeat at the same place; numbers count as the
- * same text. The first page that shows a text keeps it.
+ * Finds headers, footers and page numbers, by what many pages of a batch repeat at the same place. Texts are the same when
+ * they are equal, or differ only in one number that rises by one with each page; any other number makes another text, since
+ * an invoice or a table says something else with each. The first page that shows a text keeps it.
  */
 export function createFurniture() {
   const shown = new Set<string>();
+  let pagesBefore = 0;
   return {
-    /** The pieces of each page without its furniture. */
+    /** The pieces of each page without its furniture. @param pages that follow those of the call before */
     strip<Page extends FurniturePage>(pages: readonly Page[]): Page[] {
-      const counts = new Map<string, number>();
-      const seen = pages.map((page) => {
-        const keys = new Map<Piece, string>();
-        for (const piece of page.pieces) {
-          const key = keyOf(piece, page.height);
-          if (key !== undefined) keys.set(piece, key);
-        }
-        for (const key of new Set(keys.values())) counts.set(key, (counts.get(key) ?? 0) + 1);
-        return keys;
-      });
+      const keysOfPages = pages.map((page, index) => keysOfPage(page, pagesBefore + index));
+      pagesBefore += pages.length;
+      const counts = countPages(keysOfPages);
       const fewest = Math.max(FEWEST_PAGES, pages.length * SHARE);
       const known = new Set(shown);
       return pages.map((page, index) => ({
         ...page,
         pieces: page.pieces.filter((piece) => {
-          const key = seen[index]?.get(piece);
-          if (key === undefined) return true;
-          const isRepeated = (counts.get(key) ?? 0) >= fewest;
-          if (!isRepeated) return !known.has(key);
-          // What is only a number says nothing even once.
-          const isFirst = !shown.has(key) && /\p{L}{2}/u.test(piece.text);
-          shown.add(key);
+          const keys = keysOfPages[index]?.get(piece) ?? [];
+          const repeated = keys.find((key) => (counts.get(key) ?? 0) >= fewest);
+          if (repeated === undefined) return !keys.some((key) => known.has(key));
+          // The number of a page says nothing even once.
+          const isFirst = !shown.has(repeated) && /\p{L}{2}/u.test(piece.text);
+          shown.add(repeated);
           return isFirst;
         }),
       }));
@@ -51,11 +47,46 @@ export function createFurniture() {
   };
 }
 
-/** What a text near an edge is recognized by; undefined for one in the middle of the page. */
-function keyOf({ table, text, ...box }: Piece, height: number): string | undefined {
+type Keys = ReadonlyMap<Piece, readonly string[]>;
+
+function keysOfPage({ pieces, height }: FurniturePage, index: number): Keys {
+  return new Map(pieces.map((piece) => [piece, keysOf(piece, height, index)]));
+}
+
+function countPages(keysOfPages: readonly Keys[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const keys of keysOfPages)
+    for (const key of new Set([...keys.values()].flat())) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return counts;
+}
+
+/** What a text near an edge may be recognized by; nothing for one in the middle of the page. */
+function keysOf({ table, text, ...box }: Piece, height: number, index: number): string[] {
   const isTop = bottomOf(box) <= height * EDGE;
   const isBottom = box.y >= height * (1 - EDGE);
-  if (table || !(isTop || isBottom)) return undefined;
-  const words = text.replace(/\d+/g, '#').replace(/(?<=^|[\s(-])[ivxlc]{1,7}(?=[\s).-]|$)/g, '#');
-  return `${String(Math.round(box.y / SAME_PLACE))} ${words}`;
+  if (table || !(isTop || isBottom)) return [];
+  const place = `${String(Math.round(box.y / SAME_PLACE))} `;
+  const words = text.trim();
+  if (/^[ivxlc]{1,7}$/.test(words)) return [`${place}#`];
+  return [words, ...withPageNumber(words, index)].map((each) => place + each);
+}
+
+const PAGE =
+  /(?:^|[^\p{L}])(?:p|pp|pg|page|seite|s|página|pagina|pág|strona|sida|side|sivu|стр|页|頁|第)(?:[^\p{L}]|$)/iu;
+
+/** `Question 12` is a heading on a page of its own; a number alone, of a page, or at an end of a longer line is that of a page. */
+function mayHoldPageNumber(before: string, after: string): boolean {
+  const rest = `${before} ${after}`;
+  const words = rest.match(/\p{L}{2,}/gu)?.length ?? 0;
+  return words === 0 || PAGE.test(rest) || (words >= 3 && (before.trim() === '' || after.trim() === ''));
+}
+
+/** The text with each of its numbers in turn as its distance from the place of the page. Digits of words are no numbers. */
+function withPageNumber(text: string, index: number): string[] {
+  const numbers = [...text.matchAll(/(?<![\p{L}\p{N}.,])\d{1,6}(?![\p{L}\p{N}]|[.,]\d)/gu)];
+  return numbers.slice(0, MOST_NUMBERS).flatMap(({ index: at, 0: number }) => {
+    const [before, after] = [text.slice(0, at), text.slice(at + number.length)];
+    if (!mayHoldPageNumber(before, after)) return [];
+    return [`${before}#${String(Number(number) - index)}${after}`];
+  });
 }
