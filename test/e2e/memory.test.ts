@@ -100,13 +100,9 @@ describeOnEachIndex((start) => {
   });
 
   test('a small file whose text is out of all proportion fails, and says so', async () => {
-    const head = Array.from(
-      { length: 200 },
-      (_, i) => `the ${'very '.repeat(6)}long name of column ${String(i)}`,
-    );
-    const row = `${Array.from({ length: 200 }, () => '1').join(',')}\n`;
-    const csv = Buffer.from(`${head.join(',')}\n${row.repeat(1_250)}`);
-    const { status, body } = await stranger.ingestFile(csv, 'wide.csv');
+    // Each value gets a line with its indent.
+    const list = Buffer.from(`${'['.repeat(10)}${'1,'.repeat(800_000)}1${']'.repeat(10)}`);
+    const { status, body } = await stranger.ingestFile(list, 'deep.json');
     expect({ status, body }).toMatchObject({
       status: 400,
       body: { detail: expect.stringMatching(/too much text/) },
