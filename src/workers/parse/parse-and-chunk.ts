@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { at } from '../../shared/at.js';
+import type { FileFormat } from '../../shared/documents/file-types/formats.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import { IngestError } from '../../shared/errors.js';
 import type { Receipt } from '../../shared/extraction/receipt.js';
@@ -17,11 +18,14 @@ const PLAIN = new Set(['text', 'markdown', 'csv', 'json', 'html']);
 const MAX_TOKEN_LENGTH = 128;
 
 /**
- * The maximum number of characters of text for each byte of the file. Compressed formats have about four. More would let a
- * small file, such as a table whose headings are repeated in each row, use up the memory.
+ * The maximum number of characters of text for each byte of the file. More would let a small file, such as a table whose
+ * headings are repeated in each row, use up the memory.
  */
 const MAX_TEXT_PER_BYTE = 8;
 const TEXT_ALLOWANCE = 1024 * 1024;
+/** Formats that are compressed. Their readers bound what they inflate, and repetitive text may be a hundredth of its size. */
+const COMPRESSED = new Set<FileFormat>(['docx', 'pptx', 'xlsx', 'odt', 'ods', 'odp', 'epub', 'pdf']);
+const COMPRESSED_TEXT_ALLOWANCE = 64 * 1024 * 1024;
 
 /** What a document is made into. */
 export interface ParsedDocument {
@@ -90,7 +94,8 @@ async function readFileBlocks(path: string, task: FileTask, receipt: ReceiptWrit
   const bytes = await readFile(path);
   if (bytes.length === 0 || (PLAIN.has(format) && isBlank(bytes))) throw emptyDocument();
   const parse = await loadParser(format);
-  const most = Math.min(task.limit, MAX_TEXT_PER_BYTE * bytes.length + TEXT_ALLOWANCE);
+  const allowance = COMPRESSED.has(format) ? COMPRESSED_TEXT_ALLOWANCE : TEXT_ALLOWANCE;
+  const most = Math.min(task.limit, MAX_TEXT_PER_BYTE * bytes.length + allowance);
   const blocks = createBlockCollector();
   let length = 0;
   try {
