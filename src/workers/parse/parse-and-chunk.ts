@@ -43,7 +43,7 @@ export async function parseAndChunk({
   const extracted =
     'text' in source
       ? ofText(source.text)
-      : await readFileBlocks(source.path, { ...task, limit: textLimit(chunk) }, receipt);
+      : await readFileBlocks(source.path, { ...task, ...limitsOf(chunk) }, receipt);
   const chunks = chunkText(extracted.text, chunk, extracted.layout);
   if (chunks.length === 0) throw 'text' in source ? emptyDocument() : noText(receipt.findings());
   const located = Array.from(locateChunks(extracted, chunks), ({ location, section }, i) => {
@@ -81,13 +81,18 @@ function writeReceipt(findings: Findings, chunks: readonly Chunk[]): Receipt {
   return { ...findings, characters, tokens };
 }
 
-function textLimit({ size, maxChunks }: ParseTask['chunk']): number {
-  return maxChunks === undefined ? Infinity : maxChunks * size * MAX_TOKEN_LENGTH;
+interface Limits {
+  /** Most characters of text. */
+  readonly limit: number;
+  /** Each part begins a chunk, so that there are no more parts than chunks. */
+  readonly maxParts: number;
 }
 
-type FileTask = Pick<ParseTask, 'format' | 'filename' | 'options' | 'avoidsNativeCode'> & {
-  readonly limit: number;
-};
+function limitsOf({ size, maxChunks = Infinity }: ParseTask['chunk']): Limits {
+  return { limit: maxChunks * size * MAX_TOKEN_LENGTH, maxParts: maxChunks };
+}
+
+type FileTask = Pick<ParseTask, 'format' | 'filename' | 'options' | 'avoidsNativeCode'> & Limits;
 
 async function readFileBlocks(path: string, task: FileTask, receipt: ReceiptWriter): Promise<Extracted> {
   const { format, filename = null, options = DEFAULT_READ_OPTIONS, avoidsNativeCode } = task;
@@ -98,10 +103,14 @@ async function readFileBlocks(path: string, task: FileTask, receipt: ReceiptWrit
   const most = Math.min(task.limit, MAX_TEXT_PER_BYTE * bytes.length + allowance);
   const blocks = createBlockCollector();
   let length = 0;
+  let parts = 0;
   try {
     for await (const block of parse(bytes, { filename, options, receipt, avoidsNativeCode })) {
       length += block.text.length;
       if (length > most) throw new IngestError('too_large', 'The document holds too much text.');
+      if (block.isPart === true && block.text.trim() !== '') parts += 1;
+      if (parts > task.maxParts)
+        throw new IngestError('too_large', `The document has more than ${String(task.maxParts)} chunks.`);
       blocks.add(block);
     }
   } catch (error) {

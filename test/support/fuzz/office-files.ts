@@ -44,7 +44,10 @@ const shape = (text: string, kind: string): string =>
 export const smallPptx = (): Uint8Array =>
   officePackage({
     parts: {
-      'ppt/presentation.xml': root('p:presentation', '<p:sldIdLst><p:sldId id="256" r:id="s1"/></p:sldIdLst>'),
+      'ppt/presentation.xml': root(
+        'p:presentation',
+        '<p:sldIdLst><p:sldId id="256" r:id="s1"/></p:sldIdLst>',
+      ),
       'ppt/slides/slide1.xml': root(
         'p:sld',
         `<p:cSld><p:spTree>${shape('Title', 'title')}<p:grpSp>${shape('text', 'body')}</p:grpSp><p:graphicFrame><a:graphic><a:graphicData><a:tbl><a:tr><a:tc gridSpan="2"><a:txBody><a:p><a:r><a:t>a</a:t></a:r></a:p></a:txBody></a:tc><a:tc hMerge="1"/></a:tr></a:tbl></a:graphicData></a:graphic></p:graphicFrame></p:spTree></p:cSld>`,

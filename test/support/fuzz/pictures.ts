@@ -72,7 +72,12 @@ export function webp(): Uint8Array {
   }
   for (const pixel of pixels) put(pixel === 0 ? 0 : 1, 1);
   const data = Buffer.from([0x2f, ...packed(bits, 'low')]);
-  const body = Buffer.concat([Buffer.from('WEBPVP8L'), size(data.length), data, Buffer.alloc(data.length % 2)]);
+  const body = Buffer.concat([
+    Buffer.from('WEBPVP8L'),
+    size(data.length),
+    data,
+    Buffer.alloc(data.length % 2),
+  ]);
   return Buffer.concat([Buffer.from('RIFF'), size(body.length), body]);
 }
 
