@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { at } from '../../shared/at.js';
+import type { FileFormat } from '../../shared/documents/file-types/formats.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import { IngestError } from '../../shared/errors.js';
 import type { Receipt } from '../../shared/extraction/receipt.js';
@@ -17,11 +18,14 @@ const PLAIN = new Set(['text', 'markdown', 'csv', 'json', 'html']);
 const MAX_TOKEN_LENGTH = 128;
 
 /**
- * The maximum number of characters of text for each byte of the file. Compressed formats have about four. More would let a
- * small file, such as a table whose headings are repeated in each row, use up the memory.
+ * The maximum number of characters of text for each byte of the file. More would let a small file, such as a table whose
+ * headings are repeated in each row, use up the memory.
  */
 const MAX_TEXT_PER_BYTE = 8;
 const TEXT_ALLOWANCE = 1024 * 1024;
+/** Formats that are compressed. Their readers bound what they inflate, and repetitive text may be a hundredth of its size. */
+const COMPRESSED = new Set<FileFormat>(['docx', 'pptx', 'xlsx', 'odt', 'ods', 'odp', 'epub', 'pdf']);
+const COMPRESSED_TEXT_ALLOWANCE = 64 * 1024 * 1024;
 
 /** What a document is made into. */
 export interface ParsedDocument {
@@ -39,7 +43,7 @@ export async function parseAndChunk({
   const extracted =
     'text' in source
       ? ofText(source.text)
-      : await readFileBlocks(source.path, { ...task, limit: textLimit(chunk) }, receipt);
+      : await readFileBlocks(source.path, { ...task, ...limitsOf(chunk) }, receipt);
   const chunks = chunkText(extracted.text, chunk, extracted.layout);
   if (chunks.length === 0) throw 'text' in source ? emptyDocument() : noText(receipt.findings());
   const located = Array.from(locateChunks(extracted, chunks), ({ location, section }, i) => {
@@ -77,26 +81,36 @@ function writeReceipt(findings: Findings, chunks: readonly Chunk[]): Receipt {
   return { ...findings, characters, tokens };
 }
 
-function textLimit({ size, maxChunks }: ParseTask['chunk']): number {
-  return maxChunks === undefined ? Infinity : maxChunks * size * MAX_TOKEN_LENGTH;
+interface Limits {
+  /** Most characters of text. */
+  readonly limit: number;
+  /** Each part begins a chunk, so that there are no more parts than chunks. */
+  readonly maxParts: number;
 }
 
-type FileTask = Pick<ParseTask, 'format' | 'filename' | 'options' | 'avoidsNativeCode'> & {
-  readonly limit: number;
-};
+function limitsOf({ size, maxChunks = Infinity }: ParseTask['chunk']): Limits {
+  return { limit: maxChunks * size * MAX_TOKEN_LENGTH, maxParts: maxChunks };
+}
+
+type FileTask = Pick<ParseTask, 'format' | 'filename' | 'options' | 'avoidsNativeCode'> & Limits;
 
 async function readFileBlocks(path: string, task: FileTask, receipt: ReceiptWriter): Promise<Extracted> {
   const { format, filename = null, options = DEFAULT_READ_OPTIONS, avoidsNativeCode } = task;
   const bytes = await readFile(path);
   if (bytes.length === 0 || (PLAIN.has(format) && isBlank(bytes))) throw emptyDocument();
   const parse = await loadParser(format);
-  const most = Math.min(task.limit, MAX_TEXT_PER_BYTE * bytes.length + TEXT_ALLOWANCE);
+  const allowance = COMPRESSED.has(format) ? COMPRESSED_TEXT_ALLOWANCE : TEXT_ALLOWANCE;
+  const most = Math.min(task.limit, MAX_TEXT_PER_BYTE * bytes.length + allowance);
   const blocks = createBlockCollector();
   let length = 0;
+  let parts = 0;
   try {
     for await (const block of parse(bytes, { filename, options, receipt, avoidsNativeCode })) {
       length += block.text.length;
       if (length > most) throw new IngestError('too_large', 'The document holds too much text.');
+      if (block.isPart === true && block.text.trim() !== '') parts += 1;
+      if (parts > task.maxParts)
+        throw new IngestError('too_large', `The document has more than ${String(task.maxParts)} chunks.`);
       blocks.add(block);
     }
   } catch (error) {

@@ -1,8 +1,11 @@
 import { at } from '../../../shared/at.js';
 import type { Block } from '../extraction/block.js';
 import { decodeText } from './decode-text.js';
+import type { ParseContext } from './parser.js';
 
-const TOKEN = /\s*(?:([{}[\],:])|("(?:[^"\\]|\\[^])*")|([^\s{}[\],:"]+))/y;
+/** A mark, the start of a string, or another value. The end of a string is looked for by itself: it may be far. */
+const TOKEN = /\s*(?:([{}[\],:])|(")|([^\s{}[\],:"]+))/y;
+const BACKSLASH = 0x5c;
 const DEEPEST_INDENT = 8;
 const LINES_AT_ONCE = 1024;
 
@@ -10,20 +13,40 @@ const LINES_AT_ONCE = 1024;
  * Parses JSON, including JSON Lines. Each value gets a line with its key, in the order of the file. It reads tokens rather
  * than a tree, so that depth costs nothing, numbers keep their form, and a broken file is read up to the error.
  */
-export function* parseJson(bytes: Uint8Array): Iterable<Block> {
+export function* parseJson(bytes: Uint8Array, { receipt }: ParseContext): Iterable<Block> {
   const text = decodeText(bytes).replace(/^\ufeff/, '');
   const reader = createLines();
   TOKEN.lastIndex = 0;
   for (let match = TOKEN.exec(text); match; match = TOKEN.exec(text)) {
-    const [, punctuation, string] = match;
+    const [, punctuation, quote] = match;
+    let end = match.index + match[0].length;
     if (punctuation !== undefined) reader.punctuation(punctuation);
-    else reader.value(string === undefined ? at(match, 3) : unquote(string));
+    else if (quote === undefined) reader.value(at(match, 3));
+    else {
+      const start = end - 1;
+      end = stringEnd(text, end);
+      if (end === -1) {
+        receipt.addGap('unreadable', 'A string is not closed: what follows its beginning is not read.');
+        break;
+      }
+      reader.value(unquote(text.slice(start, end)));
+    }
     if (reader.lines.length >= LINES_AT_ONCE) yield { text: `${reader.lines.splice(0).join('\n')}\n` };
     // The expression is shared, so another parser may have moved its position while this one was suspended.
-    TOKEN.lastIndex = match.index + match[0].length;
+    TOKEN.lastIndex = end;
   }
   reader.finish();
   yield { text: reader.lines.join('\n') };
+}
+
+/** The position after the quote that closes a string; -1 where there is none. */
+function stringEnd(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start); quote !== -1; quote = text.indexOf('"', quote + 1)) {
+    let escapes = quote;
+    while (escapes > start && text.charCodeAt(escapes - 1) === BACKSLASH) escapes -= 1;
+    if ((quote - escapes) % 2 === 0) return quote + 1;
+  }
+  return -1;
 }
 
 function unquote(string: string): string {

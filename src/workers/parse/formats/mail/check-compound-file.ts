@@ -13,6 +13,10 @@ const DEEPEST_STORAGE = 64;
 const FREE = 0;
 const STORAGE = 1;
 const STREAM = 2;
+const ROOT = 5;
+
+const FREE_SECTOR = -1;
+const END_OF_CHAIN = -2;
 
 /** Throws where a table of sectors or the tree of entries would lead a reader in circles or out of bounds. */
 class CompoundFileError extends IngestError {
@@ -44,7 +48,7 @@ export function checkCompoundFile(buffer: Buffer): readonly Entry[] {
   const follow = (start: number): number[] => followChain(fat, start, sectors);
   const entries = readEntries(buffer, { sectorBytes, chain: follow(buffer.readInt32LE(0x30)) });
   const [root] = entries;
-  if (!root) throw new CompoundFileError('it has no directory');
+  if (root?.type !== ROOT) throw new CompoundFileError('it has no directory');
   checkTree(entries);
   follow(root.start);
   const miniChain = follow(buffer.readInt32LE(0x3c));
@@ -69,13 +73,16 @@ function readFat(buffer: Buffer, { sectorBytes, sectors }: Layout): Int32Array {
   for (let index = 0; index < Math.min(count, MAX_FAT_SECTORS_IN_HEADER); index += 1)
     chain.push(buffer.readInt32LE(0x4c + 4 * index));
   let next = buffer.readInt32LE(0x44);
-  for (let done = 0; done < extensions && next >= 0; done += 1) {
+  for (let done = 0; done < extensions && next !== FREE_SECTOR && next !== END_OF_CHAIN; done += 1) {
+    if (next < 0) throw new CompoundFileError('a table has no place');
     const at = (next + 1) * sectorBytes;
     if (at + sectorBytes > buffer.length) throw new CompoundFileError('a table is cut off');
     for (let index = 0; index < sectorBytes / 4 - 1 && chain.length < count; index += 1)
       chain.push(buffer.readInt32LE(at + 4 * index));
     next = buffer.readInt32LE(at + sectorBytes - 4);
   }
+  // The library would take the header for such a sector, and follow chains that are not seen here.
+  if (chain.some((sector) => sector < 0)) throw new CompoundFileError('a table has no place');
   return readTable(buffer, { sectorBytes, chain });
 }
 

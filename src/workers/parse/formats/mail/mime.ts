@@ -1,6 +1,7 @@
 import PostalMime, { decodeWords, type Address, type Attachment, type Email } from 'postal-mime';
 import { IngestError } from '../../../../shared/errors.js';
 import type { CarriedFile } from '../../extraction/attachment-keeper.js';
+import { checkMailSize } from './check-mail-size.js';
 import type { MailBody, MailMessage } from './message.js';
 import { signedContent } from './signed-content.js';
 import { toReadableMail } from './mail-encoding.js';
@@ -33,7 +34,9 @@ export async function readMime(
   bytes: Uint8Array,
   { isPart = false }: MimeOptions = {},
 ): Promise<MailMessage> {
-  const email = await parseMail(toReadableMail(bytes));
+  const readable = toReadableMail(bytes);
+  checkMailSize(readable);
+  const email = await parseMail(readable);
   if (!isPart && !email.headers.some(({ key }) => TELLING.has(key)))
     throw new IngestError('corrupt', 'The file is no e-mail message: it has none of its headers.');
   const header = (name: string): string => oneLine(headerOf(email, name));

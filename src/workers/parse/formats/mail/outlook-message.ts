@@ -20,9 +20,16 @@ export function readOutlookMessage(bytes: Uint8Array): MailMessage {
   for (const { offset } of checkCompoundFile(buffer))
     // Names of custom properties are not needed, and looking each one up can take very long.
     if (buffer.subarray(offset, offset + NAME_IDS.length).equals(NAME_IDS)) buffer[offset] = 0x78;
-  try {
+  return unlessDamaged(() => {
     const { fields, content } = readFields(buffer);
     return toMessage(fields, content);
+  });
+}
+
+/** The library checks neither places nor types: a property may hold anything. */
+function unlessDamaged(read: () => MailMessage): MailMessage {
+  try {
+    return read();
   } catch (cause) {
     if (cause instanceof IngestError) throw cause;
     throw new IngestError('corrupt', 'The Outlook message is damaged.', { cause });
@@ -96,7 +103,7 @@ function sortAttachments(fields: FieldsData, content: Content) {
   for (const attachment of fields.attachments ?? []) {
     const inner = attachment.innerMsgContentFields;
     if (inner) {
-      nested.push(() => toMessage(inner, content));
+      nested.push(() => unlessDamaged(() => toMessage(inner, content)));
       continue;
     }
     if (attachment.attachmentHidden === true || attachment.dataId === undefined) continue;

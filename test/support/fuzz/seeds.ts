@@ -1,0 +1,86 @@
+import { unzipSync } from 'fflate';
+import { DETECTION_BYTES, detectFileType } from '../../../src/shared/documents/file-types/detect.js';
+import { formatByExtension, type FileFormat } from '../../../src/shared/documents/file-types/formats.js';
+import { drawPdf, line } from '../drawn-pdf.js';
+import { outlookMessage } from '../outlook-message.js';
+import { sampleFiles } from '../sample-files.js';
+import { smallBook } from './books.js';
+import { smallDocx, smallOdp, smallOds, smallOdt, smallPptx, smallXlsx } from './office-files.js';
+import { jpeg, png, tiff, webp } from './pictures.js';
+import { TEXTS } from './texts.js';
+
+/** Larger files are cut off there, so that there is time for many mutations. */
+const MOST_BYTES = 64 * 1024;
+
+export interface Seed {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+const mail = { subject: 'One', body: 'Text.', sender: ['Ann', 'ann@example.com'] } as const;
+
+const binary: Readonly<Record<Exclude<FileFormat, keyof typeof TEXTS>, () => Uint8Array>> = {
+  msg: () =>
+    outlookMessage({
+      ...mail,
+      to: [['Bob', 'bob@example.com']],
+      files: [{ name: 'x.txt', type: 'text/plain', bytes: Buffer.from('x') }],
+      messages: [{ subject: 'Inner', html: '<p>Inner</p>' }],
+    }),
+  pdf: () => drawPdf({ pages: ['One', 'Two'].map((text) => ({ content: line(60, 700, text) })) }),
+  docx: smallDocx,
+  pptx: smallPptx,
+  xlsx: smallXlsx,
+  odt: smallOdt,
+  ods: smallOds,
+  odp: smallOdp,
+  epub: smallBook,
+  png,
+  jpeg,
+  tiff,
+  webp,
+};
+
+const isText = (format: FileFormat): format is keyof typeof TEXTS => format in TEXTS;
+
+/** A small file that is made here, the sample files of the format, and pictures in sample files. */
+export function seedsOf(format: FileFormat): readonly Seed[] {
+  const bytes = isText(format) ? Buffer.from(TEXTS[format]) : binary[format]();
+  return [{ name: 'made here', bytes }, ...(samples().get(format) ?? [])];
+}
+
+let known: ReadonlyMap<FileFormat, readonly Seed[]> | undefined;
+
+function samples(): ReadonlyMap<FileFormat, readonly Seed[]> {
+  if (known) return known;
+  const found = new Map<FileFormat, Seed[]>();
+  const add = (format: FileFormat, seed: Seed): void => {
+    if (seed.bytes.length > 0) found.set(format, [...(found.get(format) ?? []), seed]);
+  };
+  for (const { file, read } of sampleFiles()) {
+    const bytes = read();
+    const format = detectFileType(bytes.subarray(0, DETECTION_BYTES), file, null)?.format;
+    if (!format) continue;
+    add(format, { name: file, bytes: isText(format) ? bytes.subarray(0, MOST_BYTES) : bytes });
+    for (const seed of picturesIn(file, bytes)) add(seed.format, seed);
+  }
+  known = found;
+  return found;
+}
+
+const PICTURES: ReadonlySet<FileFormat | undefined> = new Set<FileFormat>(['png', 'jpeg', 'tiff', 'webp']);
+
+function picturesIn(file: string, bytes: Uint8Array): readonly (Seed & { readonly format: FileFormat })[] {
+  if (!Buffer.from(bytes.subarray(0, 2)).equals(Buffer.from('PK'))) return [];
+  const formatOf = (name: string) => formatByExtension(name.split('.').at(-1) ?? '');
+  try {
+    const members = unzipSync(bytes, { filter: ({ name }) => PICTURES.has(formatOf(name)) });
+    return Object.entries(members).flatMap(([name, picture]) => {
+      const format = formatOf(name);
+      return format ? [{ name: `${file}:${name}`, bytes: picture, format }] : [];
+    });
+  } catch {
+    // Some samples are damaged on purpose.
+    return [];
+  }
+}
