@@ -25,7 +25,7 @@ export async function startParserPool({ user, ...options }: StartOptions): Promi
   const renderer = createParserPool({ ...options, size: 1, timeoutMilliseconds, launch, workspace });
   return {
     ...pool,
-    render: renderer.render,
+    render: (request) => renderer.render(request),
     async close() {
       await Promise.all([pool.close(), renderer.close()]);
       await workspace.close();
