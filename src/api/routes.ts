@@ -1,4 +1,6 @@
 import { QUEUES } from '../shared/queues/lanes.js';
+import { createPagePictures } from '../shared/page-pictures/page-pictures.js';
+import { createPageWaits } from '../shared/page-pictures/page-waits.js';
 import type { Settings } from '../shared/settings/schema.js';
 import type { Guesses } from './auth/guess-limit.js';
 import type { ApiContext } from './context.js';
@@ -12,6 +14,7 @@ import { createHealthRoutes } from './routes/health.js';
 import { ingestBatchRoute } from './routes/ingest/ingest-batch.js';
 import { ingestFilesRoute } from './routes/ingest/ingest-files.js';
 import { createIngestRoutes } from './routes/ingest/ingest.js';
+import { createPageRoutes } from './routes/pages.js';
 import { createRetrievalRoutes } from './routes/retrieval.js';
 import { createTokenRoutes } from './routes/tokens.js';
 import { createUsageRoutes } from './routes/usage.js';
@@ -23,6 +26,8 @@ import { createCommitChange } from './services/documents/commit-change.js';
 import { createDocumentChanges } from './services/documents/document-changes.js';
 import { createReadExtraction } from './services/documents/read-extraction.js';
 import { createReadDocuments } from './services/documents/read-documents.js';
+import { createReadPage } from './services/documents/read-page.js';
+import { createRenderPage } from './services/documents/render-page.js';
 import { createDownloadLinks, createDownloads, type DownloadLinks } from './services/documents/downloads.js';
 import { createSourceTexts } from './services/documents/source-text.js';
 import { createReadiness, readinessChecks, untilStopping } from './services/health.js';
@@ -141,7 +146,17 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
       bucket,
     }),
     ...createDownloadRoutes({ openDownload: createDownloads({ records, storage, logger }), links }),
+    ...pageRoutes(context),
   ];
+}
+
+function pageRoutes({ redis, records, chunks, jobs, waiter, ...context }: DocumentRouteContext): Route[] {
+  const pictures = createPagePictures(redis);
+  const waits = createPageWaits(redis);
+  const room = createRequireRoom(context.memory);
+  const renderPage = createRenderPage({ pictures, waits, jobs, waiter, room });
+  const memory = context.answerMemory;
+  return createPageRoutes({ readPage: createReadPage({ records, chunks, pictures, renderPage, memory }) });
 }
 
 type BatchRouteParts = Omit<IngestTextsParts & IngestFilesParts, 'waitSeconds' | 'maxFileBytes'>;

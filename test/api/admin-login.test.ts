@@ -48,6 +48,7 @@ describe('who may see /admin', () => {
       'embedding',
       'ingestion',
       'ingestion-groups',
+      'ingestion-pages',
       'ingestion-quick',
       'maintenance',
       'usage',

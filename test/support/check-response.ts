@@ -48,6 +48,10 @@ function checkDeclared(route: Route, { status, headers, text, method }: SeenResp
   const type = headers.get('content-type') ?? '';
   if (shape === undefined) throw new Error(`${about}, which its route does not declare`);
   if (shape === 'download') return;
+  if (shape === 'png') {
+    assert(type === 'image/png', `${about} as ${type}`);
+    return;
+  }
   const isStream = type.startsWith('text/event-stream');
   if (shape === 'events' || (isStream && status === 200 && route.events)) {
     assert(isStream, `${about} as ${type}, not as events`);

@@ -44,6 +44,10 @@ function responseObject(status: number, shape: ResponseShape, example: unknown):
     // A download has the type of its source, whatever that is.
     return { description, content: { '*/*': mediaType(schema, example) } };
   }
+  if (shape === 'png') {
+    const schema = { type: 'string', format: 'binary', description: 'The picture.' } as const;
+    return { description, content: { 'image/png': mediaType(schema, example) } };
+  }
   if (shape === 'events')
     return { description, content: { 'text/event-stream': mediaType({ type: 'string' }, example) } };
   return { description, content: { 'application/json': mediaType(shape, example) } };

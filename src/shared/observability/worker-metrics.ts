@@ -31,6 +31,11 @@ const definitions = {
     help: 'Parts of files that were not read, by reason.',
     labels: ['reason'],
   },
+  quire_page_render_duration_seconds: {
+    type: 'histogram',
+    help: 'Time that rendering pages took, by what became of it.',
+    labels: ['outcome'],
+  },
   quire_embedded_chunks_total: {
     type: 'counter',
     help: 'Chunks that the embedder made vectors of.',

@@ -13,6 +13,7 @@ import {
   type embedJob,
   type ingestGroupJob,
   type ingestJob,
+  type renderJob,
   type retagJob,
 } from './payloads.js';
 
@@ -135,6 +136,13 @@ export function retagOf(data: z.infer<typeof retagJob>): Addition {
   return { lane: 'maintenance', flow: flowOf('retag', data.callerId), jobs };
 }
 
+/** One that fails is repeated once, while its caller still waits. */
+export function renderOf(data: z.infer<typeof renderJob>): Addition {
+  const opts = { jobId: jobIds.render(data.wait), attempts: 2, ...repeatable };
+  const jobs = [{ name: 'render', data, opts }];
+  return { lane: 'ingestion-pages', flow: flowOf('render', data.callerId), jobs };
+}
+
 /** How many documents a cache is to have. */
 export interface CacheSize {
   readonly documents: number;
@@ -167,7 +175,7 @@ export const cacheLane = ({ documents }: CacheSize): LaneName =>
  * themselves, for example a grant for a removal.
  */
 export const flowOf = (
-  kind: 'waiting' | 'patient' | 'embed' | 'clean' | 'retag' | 'build',
+  kind: 'waiting' | 'patient' | 'embed' | 'clean' | 'retag' | 'render' | 'build',
   callerId: string,
 ) => `${kind}:${toMember(callerId)}`;
 

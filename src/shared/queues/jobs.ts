@@ -15,6 +15,7 @@ import {
   ingestLane,
   ingestOf,
   ingestsOf,
+  renderOf,
   retagOf,
   type Addition,
   type CacheSize,
@@ -23,7 +24,7 @@ import {
 } from './additions.js';
 import { createFairOrder, type FairOrder } from './fair-order.js';
 import { openQueue, type LaneName } from './lanes.js';
-import { jobIds, type cacheJob, type ingestGroupJob } from './payloads.js';
+import { jobIds, type cacheJob, type ingestGroupJob, type renderJob } from './payloads.js';
 
 interface CreateJobsOptions {
   readonly connection: ConnectionOptions;
@@ -70,6 +71,7 @@ export function createJobs({ connection, redis, onError }: CreateJobsOptions) {
     nextTurn: async (kind: 'clean' | 'retag', callerId: string): Promise<number> =>
       at(await order.priorities('maintenance', flowOf(kind, callerId), [1]), 0),
     addCacheBuild: (data: z.infer<typeof cacheJob>, size: CacheSize) => add(cacheBuildOf(data, size)),
+    addRender: (data: z.infer<typeof renderJob>) => add(renderOf(data)),
     /** Whether each of the wanted jobs waits, runs or will be tried again. This takes one round trip. */
     areLive: (wanted: readonly { readonly lane: LaneName; readonly id: string }[]) => areLive(redis, wanted),
   };

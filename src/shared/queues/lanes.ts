@@ -7,12 +7,14 @@ export type QueueName = (typeof QUEUES)[number];
 
 /**
  * The lanes, each of which is a BullMQ queue. Quick files and small caches have lanes of their own, so that they never
- * wait for slow ones, and so have groups of short texts, so that a single text never waits for them.
+ * wait for slow ones, and so have groups of short texts, so that a single text never waits for them, and pages that callers
+ * wait to see.
  */
 export const LANES = [
   'ingestion',
   'ingestion-quick',
   'ingestion-groups',
+  'ingestion-pages',
   'embedding',
   'cache',
   'cache-quick',

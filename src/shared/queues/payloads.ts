@@ -13,6 +13,16 @@ const callerId = z.string().default('');
 export const ingestGroupJob = z.object({ documentIds: z.array(z.string()), callerId: z.string(), requestId });
 export const cleanJob = z.object({ generation: z.string(), callerId });
 export const retagJob = z.object({ documentId: z.string(), mark: z.number(), callerId, requestId });
+/** `chunk` is the number of the chunk that is marked on the page; `wait` is the wait of the request that asks for the page. */
+export const renderJob = z.object({
+  documentId: z.string(),
+  generation: z.string(),
+  page: z.number(),
+  chunk: z.number().nullable(),
+  wait: z.string(),
+  callerId: z.string(),
+  requestId,
+});
 export const cacheJob = z.object({ ownerId: z.string(), name: z.string(), build: z.string(), requestId });
 
 /** The ids of jobs say what they do, so that a job that waits or runs already is not added again. */
@@ -24,6 +34,8 @@ export const jobIds = {
   embed: ({ documentId, version, attempt }: Fence, batch: number) =>
     `embed-${documentId}-${String(version)}-${String(attempt)}-${String(batch)}`,
   clean: (generation: string) => `clean-${generation}`,
+  /** A request's own, since nobody else waits for it: pages that are rendered already are not rendered again. */
+  render: (wait: string) => `render-${wait}`,
   cache: (build: string) => `cache-${build}`,
   retag: (documentId: string, mark: number) => `retag-${documentId}-${String(mark)}`,
 };

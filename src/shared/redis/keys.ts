@@ -139,7 +139,14 @@ export const keys = {
   cachesBuilding: `${prefix}caches-building`,
   /** The share of a cache's build that is done, from 0 to 1. */
   cacheProgress: (build: string) => `${prefix}cache-progress:${build}`,
-  /** Pub/sub channel: ids of documents and keys of caches that have changed. */
+  /** Hash with a short life: a page of a generation as a picture, with a chunk marked, or why it cannot be rendered. */
+  pagePicture: (generation: string, page: number, chunk: number | null) =>
+    keyOf('page-picture', generation, String(page), chunk === null ? '' : String(chunk)),
+  /** Sorted set: `bytes key` of each of these hashes → Redis' time in ms at which it expires. */
+  pagePictures: `${prefix}page-pictures`,
+  /** Sorted set: requests that wait for such a picture (id and caller) → Redis' time in ms until which they do. */
+  pageWaits: `${prefix}page-waits`,
+  /** Pub/sub channel: ids of documents, and keys of caches and pictures of pages, that have changed. */
   changed: `${prefix}changed`,
 } as const;
 

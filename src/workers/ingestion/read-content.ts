@@ -1,8 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import type { Content } from '../../shared/document.js';
 import { formatOf } from '../../shared/documents/file-types/formats.js';
 import { IngestError } from '../../shared/errors.js';
@@ -10,6 +5,7 @@ import type { ObjectStorage } from '../../shared/ports.js';
 import type { ChunkOptions } from '../chunking/chunk.js';
 import type { ParserPool } from '../parse/pool.js';
 import { parseAndChunk } from '../parse/parse-and-chunk.js';
+import { withSourceCopy } from '../parse/with-source-copy.js';
 import type { ReadContent } from './ingest-job.js';
 
 /** Passes a content's source to the parser: text directly, files as a temporary copy. */
@@ -28,13 +24,9 @@ export function createReadContent({
     }
     const format = formatOf(content.contentType);
     if (!format) throw new IngestError('corrupt', `No parser for ${content.contentType}`);
-    const path = join(parser.incoming, randomUUID());
-    try {
-      await pipeline(source, createWriteStream(path), { signal });
-      return await parser.parse({ path, format, filename: content.filename, callerId, signal });
-    } finally {
-      await rm(path, { force: true });
-    }
+    return await withSourceCopy(source, { incoming: parser.incoming, signal }, (path) =>
+      parser.parse({ path, format, filename: content.filename, callerId, signal }),
+    );
   };
 }
 

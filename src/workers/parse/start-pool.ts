@@ -9,16 +9,25 @@ interface StartOptions extends Omit<ParserPoolOptions, 'launch' | 'workspace' | 
   readonly logger?: ConfinementLogger | undefined;
 }
 
-/** Starts a pool of parsers with its own workspace. They are confined as strictly as this machine allows. */
+/** The maximum time for one page. Somebody waits for it, and others for theirs. */
+const RENDER_MILLISECONDS = 10_000;
+
+/**
+ * Starts a pool of parsers with its own workspace. They are confined as strictly as this machine allows. Pages are rendered in
+ * a process apart, so that they do not wait for files that are being read, nor such files for pages.
+ */
 export async function startParserPool({ user, ...options }: StartOptions): Promise<ParserPool> {
   const { logger } = options;
   const workspace = await openWorkspace({ logger });
   const launch = await chooseLaunch({ user, workspace, logger });
   const pool = createParserPool({ ...options, launch, workspace });
+  const timeoutMilliseconds = Math.min(RENDER_MILLISECONDS, options.timeoutMilliseconds);
+  const renderer = createParserPool({ ...options, size: 1, timeoutMilliseconds, launch, workspace });
   return {
     ...pool,
+    render: (request) => renderer.render(request),
     async close() {
-      await pool.close();
+      await Promise.all([pool.close(), renderer.close()]);
       await workspace.close();
     },
   };

@@ -8,6 +8,7 @@ import { createReserveMemory } from '../ingestion/reserve-memory.js';
 import { startParserPool } from '../parse/start-pool.js';
 import { failJob } from './fail-job.js';
 import { GROUPS_AT_ONCE, groupHandler } from './group-handler.js';
+import { pageLane } from './pages.js';
 import type { LaneService, QueueService } from './queue-service.js';
 
 export async function serveIngestion(context: WorkerContext): Promise<QueueService> {
@@ -36,7 +37,12 @@ export async function serveIngestion(context: WorkerContext): Promise<QueueServi
   const slow = Math.min(concurrency, 2 * ingest.parserProcesses);
   const quick: LaneService = { lane: 'ingestion-quick', concurrency, handlers };
   return {
-    lanes: [quick, groupLane(context), { lane: 'ingestion', concurrency: slow, handlers }],
+    lanes: [
+      quick,
+      groupLane(context),
+      pageLane(context, parser),
+      { lane: 'ingestion', concurrency: slow, handlers },
+    ],
     close: () => parser.close(),
   };
 }

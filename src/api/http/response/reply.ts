@@ -3,7 +3,7 @@ import type { StreamedText } from '../../services/streamed-text.js';
 import { mapIterable } from './async-iterables.js';
 
 /** What a route declares for a status: the schema of its JSON body, or another kind of response. */
-export type ResponseShape = z.ZodType | 'download' | 'events';
+export type ResponseShape = z.ZodType | 'download' | 'png' | 'events';
 export type Responses = Readonly<Record<number, ResponseShape>>;
 
 interface Headers {
@@ -42,6 +42,8 @@ interface Download {
   readonly sizeBytes: number;
   readonly contentType: string;
   readonly filename: string;
+  /** Whether it is to be shown, and not saved. */
+  readonly isInline?: boolean;
 }
 
 interface DownloadReply extends Headers, Download {
@@ -96,7 +98,7 @@ export type DeclaredReply<Declared extends Responses, Events extends z.ZodType =
   | ([ItemOf<Declared>] extends [never] ? never : ItemsReply<ItemOf<Declared>>)
   | ([ItemOf<Declared>] extends [never] ? never : LinesReply<ItemOf<Declared>>)
   | ([Events] extends [never] ? never : EventsReply<z.output<Events>>)
-  | (Declared extends { readonly 200: 'download' } ? DownloadReply : never);
+  | (Declared extends { readonly 200: 'download' | 'png' } ? DownloadReply : never);
 
 /** A result that is waited for, and the memory that it holds meanwhile. */
 interface Waiting<Value> {

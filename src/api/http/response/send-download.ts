@@ -5,7 +5,7 @@ import { writeWithBackpressure } from './write-with-backpressure.js';
 
 type Download = Extract<ApiReply, { type: 'download' }>;
 
-/** Sends a file for the client to save. */
+/** Sends a file for the client to save, or to show. */
 export async function sendDownload(
   response: Response,
   reply: Download,
@@ -17,7 +17,7 @@ export async function sendDownload(
     let item = isHead ? null : await iterator.next();
     response.status(200).set({
       'Content-Length': String(reply.sizeBytes),
-      'Content-Disposition': attachment(reply.filename),
+      'Content-Disposition': disposition(reply),
       'X-Content-Type-Options': 'nosniff',
       'Content-Security-Policy': "default-src 'none'; sandbox",
     });
@@ -37,12 +37,12 @@ export async function sendDownload(
 }
 
 /** `Content-Disposition` for any file name (RFC 6266, RFC 8187): an ASCII form for old clients, then the full name. */
-function attachment(filename: string): string {
+function disposition({ filename, isInline = false }: Download): string {
   const name = filename.replace(/^.*[/\\]/s, '').replace(/\p{Cc}/gu, '') || 'download';
   const plain = name.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%]/g, '_');
   const encoded = encodeURIComponent(toWellFormed(name)).replace(
     /['()*]/g,
     (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
+  return `${isInline ? 'inline' : 'attachment'}; filename="${plain}"; filename*=UTF-8''${encoded}`;
 }

@@ -76,6 +76,16 @@ export const extractionExamples = {
   },
 };
 
+export const pageExamples = {
+  path: { document_id: LEASE_ID, page: 1 },
+  query: { highlight: 0 },
+  responses: {
+    200: 'a picture',
+    404: { detail: 'The document has no pages that can be shown' },
+    409: { detail: 'The document has not been read yet' },
+  },
+};
+
 const shared: DocumentView = {
   ...lease,
   metadata: { kind: 'lease', year: 2025, signed: true },

@@ -1,0 +1,159 @@
+import type { Chunks } from '../../../shared/chunks/chunks.js';
+import type { Content, DocumentRecord } from '../../../shared/document.js';
+import { formatOf, type FileFormat } from '../../../shared/documents/file-types/formats.js';
+import type { Records } from '../../../shared/documents/records.js';
+import { ConflictError, NotFoundError, TryLaterError } from '../../../shared/errors.js';
+import type { PageId, PagePictures, RenderFailure } from '../../../shared/page-pictures/page-pictures.js';
+import type { AnswerMemory, Lease } from '../answer-memory/answer-memory.js';
+import { onStreamEnd } from '../stream-end.js';
+import { readDocument, type DocumentRequest } from './document-access.js';
+import { late, type RenderPage } from './render-page.js';
+
+/** The maximum time that a request waits for its page. */
+const WAIT_MILLISECONDS = 15_000;
+
+/** How often a new version may be published, or the picture expire, before it is sent. */
+const MAX_TRIES = 4;
+
+const PAGED: ReadonlySet<FileFormat | undefined> = new Set(['pdf', 'png', 'jpeg', 'tiff', 'webp']);
+
+export interface PageRequest extends DocumentRequest {
+  /** Numbered from 1. */
+  readonly page: number;
+  /** The number of the chunk whose passage is marked. */
+  readonly highlight: number | null;
+  readonly requestId: string;
+  readonly signal: AbortSignal;
+}
+
+/** A PNG, which holds memory of this process until it is sent or abandoned. */
+export interface PagePicture {
+  readonly bytes: AsyncIterable<Uint8Array>;
+  readonly sizeBytes: number;
+  readonly filename: string;
+}
+
+interface Dependencies {
+  readonly records: Pick<Records, 'read'>;
+  readonly chunks: Pick<Chunks, 'readTexts'>;
+  readonly pictures: Pick<PagePictures, 'outcome' | 'read'>;
+  readonly renderPage: RenderPage;
+  readonly memory: AnswerMemory;
+  /** By default `WAIT_MILLISECONDS`. */
+  readonly waitMilliseconds?: number | undefined;
+}
+
+/**
+ * Reads a page of a document's published version as a picture, with the passage of a chunk marked where it stands on the page.
+ * @throws ForbiddenError; NotFoundError: no such document, page or chunk, or a page that cannot be rendered; ConflictError
+ * while nothing is published; TooManyError and TryLaterError while others wait; TryLaterError when it is not there in time
+ */
+export type ReadPage = (request: PageRequest) => Promise<PagePicture>;
+
+export function createReadPage(parts: Dependencies): ReadPage {
+  const { records, waitMilliseconds = WAIT_MILLISECONDS } = parts;
+  return async (request) => {
+    const end = performance.now() + waitMilliseconds;
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const record = await readDocument(records, request, 'read');
+      const content = publishedPages(record, request.page);
+      const found = await findPicture(parts, { request, generation: content.generation, end });
+      try {
+        // The record is read again at the end, so that no revocation and no new version is missed.
+        const now = await readDocument(records, request, 'read');
+        if (now.published?.generation === content.generation && found.type !== 'gone')
+          return pictureOf(found, request);
+      } catch (error) {
+        if (found.type === 'picture') found.lease.release();
+        throw error;
+      }
+      if (found.type === 'picture') found.lease.release();
+    }
+    throw late();
+  };
+}
+
+type PublishedContent = Content & { readonly generation: string };
+
+/** @throws ConflictError while nothing is published, NotFoundError when it has no such page */
+function publishedPages({ published }: DocumentRecord, page: number): PublishedContent {
+  if (published?.generation == null) throw new ConflictError('The document has not been read yet');
+  const { generation, contentType, kind, extraction } = published;
+  if (kind === 'text' || !PAGED.has(formatOf(contentType)))
+    throw new NotFoundError('The document has no pages that can be shown');
+  if (extraction?.unit !== 'page')
+    throw new NotFoundError('The document was read before its pages were counted; retry it');
+  if (page > extraction.parts)
+    throw new NotFoundError(`The document has no page ${String(page)}, but ${String(extraction.parts)}`);
+  return { ...published, generation };
+}
+
+/** What was found. It is told only if the caller may still read the same generation. */
+type Found =
+  | { readonly type: 'picture'; readonly png: Buffer; readonly lease: Lease }
+  /** Another version is published, or the picture has expired. */
+  | { readonly type: 'gone' }
+  | { readonly type: 'refused'; readonly error: Error };
+
+interface Finding {
+  readonly request: PageRequest;
+  readonly generation: string;
+  /** The time until which it is waited for. */
+  readonly end: number;
+}
+
+async function findPicture(parts: Dependencies, { request, generation, end }: Finding): Promise<Found> {
+  const { pictures, renderPage, memory } = parts;
+  const { callerId, signal } = request;
+  const chunk = await chunkOnPage(parts, request, generation);
+  if (chunk === undefined) {
+    const error = new NotFoundError(`The document has no chunk ${String(request.highlight)}`);
+    return { type: 'refused', error };
+  }
+  const id: PageId = { generation, page: request.page, chunk };
+  const outcome = (await pictures.outcome(id)) ?? (await renderPage(id, { ...request, end }));
+  if (outcome.type === 'failed')
+    return outcome.code === 'stale' ? { type: 'gone' } : { type: 'refused', error: failureOf(outcome) };
+  const lease = await memory.reserve({ callerId, bytes: outcome.bytes, signal });
+  try {
+    const png = await pictures.read(id);
+    if (png?.length === outcome.bytes) return { type: 'picture', png, lease };
+  } catch (error) {
+    lease.release();
+    throw error;
+  }
+  lease.release();
+  return { type: 'gone' };
+}
+
+/** The number of the chunk that is to be marked; null when nothing of it is on the page; undefined when there is none. */
+async function chunkOnPage(
+  { chunks }: Pick<Dependencies, 'chunks'>,
+  { highlight, page }: PageRequest,
+  generation: string,
+): Promise<number | null | undefined> {
+  if (highlight === null) return null;
+  const [chunk] = await chunks.readTexts(generation, highlight, 1);
+  if (!chunk) return undefined;
+  const isOnPage = chunk.location?.boxes?.some((box) => box.page === page) ?? false;
+  return isOnPage ? highlight : null;
+}
+
+function failureOf({ code, message }: RenderFailure): Error {
+  if (code === 'internal') return new TryLaterError(message, { retryAfterSeconds: 10 });
+  return new NotFoundError(`The page cannot be shown: ${message}`);
+}
+
+function pictureOf(found: Exclude<Found, { type: 'gone' }>, { documentId, page }: PageRequest): PagePicture {
+  if (found.type === 'refused') throw found.error;
+  const { png, lease } = found;
+  const bytes = onStreamEnd(only(png), () => {
+    lease.release();
+    return Promise.resolve();
+  });
+  return { bytes, sizeBytes: png.length, filename: `${documentId}-${String(page)}.png` };
+}
+
+async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(bytes);
+}

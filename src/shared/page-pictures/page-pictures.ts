@@ -1,0 +1,123 @@
+import { RESP_TYPES } from 'redis';
+import { z } from 'zod';
+import { FAILURE_CODES, type FailureCode } from '../errors.js';
+import { defineScript, type Redis } from '../redis/client.js';
+import { keys } from '../redis/keys.js';
+import { SERVER_TIME } from '../redis/server-time.js';
+
+/** A page of a generation, with the passage of a chunk marked. */
+export interface PageId {
+  readonly generation: string;
+  /** Numbered from 1. */
+  readonly page: number;
+  /** Null for a page without a mark. */
+  readonly chunk: number | null;
+}
+
+/** Why a page has no picture. `stale` means that its generation is no longer the published one. */
+export interface RenderFailure {
+  readonly code: FailureCode | 'stale';
+  /** Safe to show. */
+  readonly message: string;
+}
+
+/** What became of rendering a page. */
+export type RenderOutcome =
+  { readonly type: 'rendered'; readonly bytes: number } | ({ readonly type: 'failed' } & RenderFailure);
+
+/** No page of the size at which pages are rendered makes a larger PNG. */
+export const MAX_PICTURE_BYTES = 20 * 1024 ** 2;
+/** All pictures in Redis together. The oldest make room for new ones. */
+const MAX_ALL_BYTES = 64 * 1024 ** 2;
+const MAX_PICTURES = 500;
+const KEPT_MILLISECONDS = 300_000;
+/** A page that cannot be rendered is not tried again for so long, however often it is asked for. */
+const FAILED_MILLISECONDS = 30_000;
+/** What failed by our fault may succeed soon. */
+const OUR_FAILURE_MILLISECONDS = 3_000;
+
+export type PagePictures = ReturnType<typeof createPagePictures>;
+
+/**
+ * Pictures of pages in Redis, where workers put them and the API finds them for some minutes. They are within a bound on their
+ * number and bytes, and tell nothing of who may see them: that is checked each time one is sent.
+ */
+export function createPagePictures(redis: Redis) {
+  const binary = redis.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
+  return {
+    /** Null while there is none. */
+    outcome: (id: PageId) => readOutcome(redis, keyOf(id)),
+    /** Null when it has expired or made room for others. */
+    read: async (id: PageId): Promise<Buffer | null> => {
+      const png = await binary.hGet(keyOf(id), 'png');
+      return png instanceof Buffer ? png : null;
+    },
+    /** Keeps a picture of at most `MAX_PICTURE_BYTES`, and wakes those who wait for it. */
+    keep: (id: PageId, png: Buffer) =>
+      write(redis, id, { code: '', message: '', png, milliseconds: KEPT_MILLISECONDS }),
+    /** Notes that there is no picture, and wakes those who wait for it. */
+    fail: (id: PageId, { code, message }: RenderFailure) => {
+      const isOurs = code === 'internal' || code === 'stale';
+      const milliseconds = isOurs ? OUR_FAILURE_MILLISECONDS : FAILED_MILLISECONDS;
+      return write(redis, id, { code, message, png: Buffer.alloc(0), milliseconds });
+    },
+    /** Wakes those who wait for a picture that is there already. */
+    announce: async (id: PageId): Promise<void> => {
+      await redis.publish(keys.changed, keyOf(id));
+    },
+  };
+}
+
+/** The key of a picture, which is also what is published when it is there. */
+export const keyOf = ({ generation, page, chunk }: PageId): string =>
+  keys.pagePicture(generation, page, chunk);
+
+const codeSchema = z.enum([...FAILURE_CODES, 'stale']);
+
+async function readOutcome(redis: Redis, key: string): Promise<RenderOutcome | null> {
+  const [code, message, bytes] = await redis.hmGet(key, ['code', 'message', 'bytes']);
+  if (code == null) return null;
+  if (code === '') return { type: 'rendered', bytes: Number(bytes) };
+  return { type: 'failed', code: codeSchema.parse(code), message: message ?? '' };
+}
+
+interface Writing extends Omit<RenderFailure, 'code'> {
+  readonly code: string;
+  readonly png: Buffer;
+  readonly milliseconds: number;
+}
+
+async function write(redis: Redis, id: PageId, { code, message, png, milliseconds }: Writing): Promise<void> {
+  const key = keyOf(id);
+  const limits = [MAX_ALL_BYTES, MAX_PICTURES, milliseconds].map(String);
+  await writeScript.run(redis, {
+    keys: [key, keys.pagePictures, keys.changed],
+    arguments: [String(png.length), ...limits, code, message, png],
+  });
+}
+
+/** Those that expire soonest make room. There are some hundred at most, so that walking through them takes Redis little time. */
+const writeScript = defineScript<number>(`${SERVER_TIME}
+local key, all, channel = KEYS[1], KEYS[2], KEYS[3]
+local bytes, max_bytes, max_pictures, life = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local now = serverTime()
+redis.call('ZREMRANGEBYSCORE', all, '-inf', string.format('%d', now))
+local count, sum = 1, bytes
+for _, member in ipairs(redis.call('ZREVRANGE', all, 0, -1)) do
+  local size, other = string.match(member, '^(%d+) (.+)$')
+  if other == key then redis.call('ZREM', all, member)
+  else
+    count, sum = count + 1, sum + tonumber(size)
+    if count > max_pictures or sum > max_bytes then
+      redis.call('UNLINK', other)
+      redis.call('ZREM', all, member)
+    end
+  end
+end
+redis.call('DEL', key)
+redis.call('HSET', key, 'bytes', bytes, 'code', ARGV[5], 'message', ARGV[6], 'png', ARGV[7])
+redis.call('PEXPIRE', key, life)
+redis.call('ZADD', all, string.format('%d', now + life), bytes .. ' ' .. key)
+redis.call('PUBLISH', channel, key)
+return 1
+`);

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { TooManyError, TryLaterError } from '../errors.js';
+import { defineScript, type Redis } from '../redis/client.js';
+import { keys, toMember } from '../redis/keys.js';
+import { SERVER_TIME } from '../redis/server-time.js';
+
+/** The maximum numbers of requests that wait for a page to be rendered, of all callers and of one. */
+export interface PageWaitLimits {
+  readonly all: number;
+  readonly perCaller: number;
+}
+
+const LIMITS: PageWaitLimits = { all: 64, perCaller: 8 };
+
+export type PageWaits = ReturnType<typeof createPageWaits>;
+
+/**
+ * The requests that wait for a page to be rendered, of all API processes. They are few, and one whose process has died is gone
+ * when its time is over. A worker renders nothing for a request that no longer waits.
+ */
+export function createPageWaits(redis: Redis, { all, perCaller }: PageWaitLimits = LIMITS) {
+  return {
+    /**
+     * Begins a wait of this many milliseconds at most. @returns its id
+     * @throws TooManyError, TryLaterError
+     */
+    enter: async (callerId: string, milliseconds: number): Promise<string> => {
+      const id = randomUUID();
+      const entered = await enterScript.run(redis, {
+        keys: [keys.pageWaits],
+        arguments: [memberOf(callerId, id), ...[milliseconds, all, perCaller].map(String)],
+      });
+      if (entered === OWN_ARE_MANY)
+        throw new TooManyError('Too many of your pages wait to be rendered', { retryAfterSeconds: 2 });
+      if (entered === ALL_ARE_MANY)
+        throw new TryLaterError('Too many pages wait to be rendered', { retryAfterSeconds: 5 });
+      return id;
+    },
+    leave: async (callerId: string, id: string): Promise<void> => {
+      await redis.zRem(keys.pageWaits, memberOf(callerId, id));
+    },
+    /** Whether the request with this id still waits. */
+    isWaiting: async (callerId: string, id: string): Promise<boolean> => {
+      const keysAndArguments = { keys: [keys.pageWaits], arguments: [memberOf(callerId, id)] };
+      return (await lookScript.run(redis, keysAndArguments)) === 1;
+    },
+  };
+}
+
+/** Ids are equally long, so that what follows is the caller. */
+const memberOf = (callerId: string, id: string): string => `${id} ${toMember(callerId)}`;
+
+const OWN_ARE_MANY = 1;
+const ALL_ARE_MANY = 2;
+
+const enterScript = defineScript<number>(`${SERVER_TIME}
+local waits, member = KEYS[1], ARGV[1]
+local life, max_all, max_own = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local now = serverTime()
+redis.call('ZREMRANGEBYSCORE', waits, '-inf', string.format('%d', now))
+local members = redis.call('ZRANGE', waits, 0, -1)
+local caller, own = string.sub(member, 38), 0
+for _, other in ipairs(members) do
+  if string.sub(other, 38) == caller then own = own + 1 end
+end
+if own >= max_own then return ${String(OWN_ARE_MANY)} end
+if #members >= max_all then return ${String(ALL_ARE_MANY)} end
+redis.call('ZADD', waits, string.format('%d', now + life), member)
+redis.call('PEXPIRE', waits, 2 * life)
+return 0
+`);
+
+const lookScript = defineScript<number>(`${SERVER_TIME}
+local ends = redis.call('ZSCORE', KEYS[1], ARGV[1])
+if ends and tonumber(ends) > serverTime() then return 1 end
+return 0
+`);

@@ -1,0 +1,128 @@
+import type { z } from 'zod';
+import type { Chunks } from '../../shared/chunks/chunks.js';
+import type { Content } from '../../shared/document.js';
+import type { Records } from '../../shared/documents/records.js';
+import { IngestError } from '../../shared/errors.js';
+import type { Box } from '../../shared/extraction/location.js';
+import type { WorkerMetrics } from '../../shared/observability/worker-metrics.js';
+import {
+  MAX_PICTURE_BYTES,
+  type PageId,
+  type PagePictures,
+} from '../../shared/page-pictures/page-pictures.js';
+import type { PageWaits } from '../../shared/page-pictures/page-waits.js';
+import { MissingObjectError, type ObjectStorage } from '../../shared/ports.js';
+import type { renderJob } from '../../shared/queues/payloads.js';
+import { createDeadline } from '../../shared/tools/deadline.js';
+import type { Outcome } from '../lane-worker.js';
+import type { ParserPool } from '../parse/pool.js';
+import { withSourceCopy } from '../parse/with-source-copy.js';
+
+/** The maximum time for copying the source and rendering the page, so that no slow file holds up other pages for long. */
+const RENDER_MILLISECONDS = 20_000;
+
+interface RenderParts {
+  readonly records: Pick<Records, 'read'>;
+  readonly chunks: Pick<Chunks, 'readTexts'>;
+  readonly storage: Pick<ObjectStorage, 'open'>;
+  readonly parser: Pick<ParserPool, 'incoming' | 'render'>;
+  readonly pictures: PagePictures;
+  readonly waits: PageWaits;
+  readonly metrics: WorkerMetrics;
+  readonly requireMemory: () => Promise<void>;
+}
+
+interface Rendering {
+  readonly id: PageId;
+  readonly content: Content;
+  readonly callerId: string;
+}
+
+export type RenderJob = z.infer<typeof renderJob>;
+
+/**
+ * Renders a page of a document's published version for a request that waits for it, unless it is there already. Whether the
+ * caller may see it is checked by the API, before it asks and before it sends the picture.
+ */
+export function createRenderPage(parts: RenderParts) {
+  const { records, pictures, waits } = parts;
+  return async (job: RenderJob, signal: AbortSignal): Promise<Outcome> => {
+    const { documentId, callerId, generation, page, chunk } = job;
+    const id = { generation, page, chunk };
+    if (!(await waits.isWaiting(callerId, job.wait))) return 'stale';
+    if (await pictures.outcome(id)) {
+      // Another request has asked for the same page.
+      await pictures.announce(id);
+      return 'done';
+    }
+    await parts.requireMemory();
+    const content = (await records.read(documentId))?.published;
+    if (content?.generation !== generation) {
+      await pictures.fail(id, { code: 'stale', message: 'The document has changed' });
+      return 'stale';
+    }
+    return await renderTimed(parts, { id, content, callerId }, signal);
+  };
+}
+
+async function renderTimed(
+  parts: RenderParts,
+  rendering: Rendering,
+  signal: AbortSignal,
+): Promise<'done' | 'failed'> {
+  const { pictures, metrics } = parts;
+  const started = performance.now();
+  const note = (outcome: 'rendered' | 'failed') => {
+    const seconds = (performance.now() - started) / 1_000;
+    metrics.observe('quire_page_render_duration_seconds', { outcome }, seconds);
+  };
+  try {
+    const picture = await renderWithin(parts, rendering, signal);
+    await pictures.keep(rendering.id, picture);
+    note('rendered');
+    return 'done';
+  } catch (error) {
+    if (!(error instanceof IngestError)) throw error;
+    await pictures.fail(rendering.id, error);
+    note('failed');
+    return 'failed';
+  }
+}
+
+/** @throws IngestError when the page cannot be rendered, also in time */
+async function renderWithin(parts: RenderParts, rendering: Rendering, signal: AbortSignal): Promise<Buffer> {
+  const deadline = createDeadline(RENDER_MILLISECONDS, signal);
+  try {
+    const picture = await render(parts, rendering, deadline.signal);
+    if (picture.length > MAX_PICTURE_BYTES)
+      throw new IngestError('too_large', 'The picture of the page is too large.');
+    return picture;
+  } catch (error) {
+    if (!deadline.isOver || signal.aborted) throw error;
+    throw new IngestError('timeout', 'Rendering the page took too long.', { cause: error });
+  } finally {
+    deadline.clear();
+  }
+}
+
+async function render(
+  { storage, parser, chunks }: RenderParts,
+  { id: { generation, page, chunk }, content, callerId }: Rendering,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const [marked] = chunk === null ? [] : await chunks.readTexts(generation, chunk, 1);
+  const boxes = (marked?.location?.boxes ?? []).filter((box: Box) => box.page === page);
+  const source = await openSource(storage, content);
+  return await withSourceCopy(source, { incoming: parser.incoming, signal }, (path) =>
+    parser.render({ path, page, boxes, callerId, signal }),
+  );
+}
+
+async function openSource(storage: Pick<ObjectStorage, 'open'>, { storageKey }: Content) {
+  try {
+    return await storage.open(storageKey);
+  } catch (error) {
+    if (!(error instanceof MissingObjectError)) throw error;
+    throw new IngestError('corrupt', 'The source of this document is missing.', { cause: error });
+  }
+}
