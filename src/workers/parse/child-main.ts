@@ -85,6 +85,9 @@ function failureMessage(id: number, error: unknown): ChildMessage {
 process.on('message', (task: ChildTask) => {
   void run(task);
 });
+// pdf.js leaves promises of damaged files behind that reject when nobody waits for them any more. They would end the process
+// while it reads the next document. What a parser waits for is told by its own error.
+process.on('unhandledRejection', () => undefined);
 process.on('disconnect', () => {
   process.exit(0);
 });

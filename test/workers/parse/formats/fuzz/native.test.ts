@@ -49,8 +49,8 @@ describe('the parser pool', () => {
         if (!ENDS.has(end)) failures.push(`${name}: ${end}`);
         if (end === 'timeout') failures.push(`${name}: ${took.toFixed(0)} ms`);
         ends[end] = (ends[end] ?? 0) + 1;
-        const { chunks } = await parse(Buffer.from(TEXTS.text), 'text');
-        if (!chunks[0]?.text.includes('Größe')) failures.push(`${name}: a later text was lost`);
+        const later = await endOf(() => parse(Buffer.from(TEXTS.text), 'text'));
+        if (later !== 'read') failures.push(`${name}: a later text was lost: ${later}`);
       }
       process.stdout.write(`${format}: ${JSON.stringify(ends)}, at most ${longest.toFixed(0)} ms\n`);
       expect(failures).toEqual([]);
