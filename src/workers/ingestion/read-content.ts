@@ -20,7 +20,7 @@ export function createReadContent({
   storage: ObjectStorage;
   parser: ParserPool;
 }): ReadContent {
-  return async (content, { callerId, signal }) => {
+  return async (content, { callerId, signal, attachments }) => {
     const source = await storage.open(content.storageKey);
     if (content.kind === 'text') {
       const text = await decode(source);
@@ -31,7 +31,8 @@ export function createReadContent({
     const path = join(parser.incoming, randomUUID());
     try {
       await pipeline(source, createWriteStream(path), { signal });
-      return await parser.parse({ path, format, filename: content.filename, callerId, signal });
+      const { filename } = content;
+      return await parser.parse({ path, format, filename, callerId, signal, attachments });
     } finally {
       await rm(path, { force: true });
     }

@@ -1,11 +1,11 @@
 import type { AccessLists } from '../../../shared/access/access.js';
 import { isFinal, type DocumentRecord, type Metadata } from '../../../shared/document.js';
 import type { Change } from '../../../shared/documents/change.js';
-import { cancel, patch, remove, retry, type Patch } from '../../../shared/documents/transitions.js';
+import { cancel, patch, retry, type Patch } from '../../../shared/documents/transitions.js';
 import type { Admit } from '../ingest/admission/admission.js';
 import type { RequireRoom } from '../ingest/admission/require-room.js';
 import { grows, requireRoomFor } from '../ingest/admission/memory-growth.js';
-import { newOperation } from '../ingest/ingest.js';
+import { newOperation } from '../../../shared/documents/new-document.js';
 import type { JobRequests } from '../ingest/job-requests.js';
 import {
   beginToWait,
@@ -15,7 +15,7 @@ import {
 } from '../ingest/wait-for-document.js';
 import type { RequestContext } from '../request-context.js';
 import type { ChangeDocument } from './commit-change.js';
-import { documentNotFound } from './document-access.js';
+import { removeWithAttachments } from './remove-with-attachments.js';
 
 /** Fields that are undefined stay as they are. */
 export interface DocumentPatch {
@@ -56,10 +56,7 @@ export function createDocumentChanges(parts: Dependencies): DocumentChanges {
       });
       return record;
     },
-    remove: async (documentId, { callerId }) => {
-      const { changed } = await change({ documentId, callerId, right: 'write' }, remove);
-      if (!changed) throw documentNotFound();
-    },
+    remove: (documentId, { callerId }) => removeWithAttachments(change, { documentId, callerId }),
   };
 }
 
