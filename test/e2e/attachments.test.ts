@@ -126,6 +126,45 @@ test('documents of attachments are removed with the mail, and replaced with its 
   expect(await idsOf(dora)).toEqual([]);
 });
 
+test('a reader from whom the mail is closed neither finds nor reads its attachments', async () => {
+  const [gina, hugo] = [caller('gina'), caller('hugo')];
+  const inner = writeMail({ subject: 'inner', files: [{ name: 'in.txt', bytes: 'An osprey fishes.' }] });
+  const mail = writeMail({
+    subject: 'outer',
+    files: [
+      { name: 'inner.eml', bytes: inner },
+      { name: 'out.txt', bytes: 'A bittern booms.' },
+    ],
+  });
+  const { body: parent } = await gina.ingestFile(mail, 'outer.eml');
+  await until(async () => (await idsOf(gina)).length === 4);
+  const all = await idsOf(gina);
+  for (const id of all) await settled(gina, id);
+  const share = async (readers: readonly string[]) => {
+    const patched = await gina.patch(`/documents/${parent.external_id}`, { access_control: { readers } });
+    expect(patched.status).toBe(200);
+  };
+  expect((await hugo.searchChunks('osprey bittern')).body).toEqual([]);
+  await share(['gina', 'hugo']);
+  await until(async () => (await hugo.searchChunks('osprey bittern')).body.length === 4);
+  for (const id of all) expect((await hugo.get(`/documents/${id}`)).status).toBe(200);
+  await share(['gina']);
+  expect((await hugo.searchChunks('osprey bittern')).body).toEqual([]);
+  expect(await idsOf(hugo)).toEqual([]);
+  for (const id of all) expect((await hugo.get(`/documents/${id}`)).status).toBe(403);
+  expect((await gina.searchChunks('osprey bittern')).body).toHaveLength(4);
+});
+
+test('a short text in place of a mail removes what was made of its attachments', async () => {
+  const ines = caller('ines');
+  const mail = writeMail({ subject: 'mail', files: [{ name: 'a.txt', bytes: 'An attachment.' }] });
+  const { body: parent } = await ines.ingestFile(mail, 'mail.eml');
+  await until(async () => (await idsOf(ines)).length === 2);
+  await ines.put(`/documents/${parent.external_id}/content`, { content: 'Only a short text.' });
+  await until(async () => (await idsOf(ines)).length === 1);
+  expect((await settled(ines, parent.external_id)).system_metadata.status).toBe('completed');
+});
+
 test('a mail is ingested where its attachments may not wait', async () => {
   const emil = caller('emil');
   const worker = service.workers[0];

@@ -74,7 +74,9 @@ export function createIngestJob(parts: IngestParts) {
   ): Promise<Outcome> => {
     const known = await records.read(fence.documentId);
     if (!known) return 'stale';
-    const outcome = await ingestShort?.(fence, known, { signal });
+    // A short text in place of a mail still has to remove what was made of that.
+    const isShort = (known.attachments ?? []).length === 0;
+    const outcome = isShort ? await ingestShort?.(fence, known, { signal }) : null;
     if (outcome) return outcome;
     const start = (each: DocumentRecord) => startAttempt(each, fence);
     const { record, changed } = await records.update(fence.documentId, start, known);

@@ -60,9 +60,11 @@ function openMaker(limits = { maxWaiting: 100, maxWaitingPerCaller: 100 }) {
   return createMakeAttachments({
     records: {
       ...records,
-      create: async (record) => {
-        await step(() => records.create(record));
+      createBeside: async (record, other) => {
+        await onCreating();
+        const isCreated = await step(() => records.createBeside(record, other));
         await onCreated();
+        return isCreated;
       },
       update: (...change) => step(() => records.update(...change)),
     },
@@ -102,7 +104,8 @@ async function makeAll(names: readonly string[], make = openMaker()) {
   return made;
 }
 
-/** Called when the first document of an attachment is written. */
+/** Called before and after the document of an attachment is written. */
+let onCreating: () => Promise<unknown> = () => Promise.resolve();
 let onCreated: () => Promise<unknown> = () => Promise.resolve();
 
 test('documents have the owner, the access and the caller of the mail at that moment', async () => {
@@ -181,4 +184,37 @@ test('nothing is left where the mail is removed meanwhile', async () => {
   expect(await makeAll(['a.txt', 'b.txt', 'c.txt'])).toBeNull();
   onCreated = () => Promise.resolve();
   expect(await redis.hLen(keys.ingests)).toBe(0);
+});
+
+/** Changes the mail in the last moment before a document of an attachment is written, once. */
+function meanwhile(change: (record: DocumentRecord) => DocumentRecord): void {
+  onCreating = () => {
+    onCreating = () => Promise.resolve();
+    return records.update(parent.id, (record) => ({ record: change(record) }));
+  };
+}
+
+test('access that is taken away while a document is made is not in it', async () => {
+  meanwhile((record) => ({ ...record, readers: [], writers: ['owner'] }));
+  await makeAll(['a.txt', 'b.txt']);
+  for (const record of await records.readMany(documents))
+    expect(record).toMatchObject({ readers: [], writers: ['owner'] });
+  expect(documents).toHaveLength(2);
+});
+
+test('a document gets the access that is on its way to attachments that are there', async () => {
+  const lists = { readers: [], writers: ['owner'], admins: ['owner'] };
+  meanwhile((record) => ({ ...record, accessChange: { id: 'change', ...lists } }));
+  await makeAll(['a.txt', 'b.txt']);
+  for (const record of await records.readMany(documents)) expect(record).toMatchObject(lists);
+  expect((await records.readMany(documents))[0]?.accessChange).toBeUndefined();
+  expect(documents).toHaveLength(2);
+});
+
+test('no document is made for an attempt that is cancelled meanwhile', async () => {
+  meanwhile((record) => ({ ...record, status: 'cancelled', stage: 'cancelled', operation: null }));
+  await makeAll(['a.txt']);
+  expect(documents).toEqual([]);
+  expect(jobs).toEqual([]);
+  expect(await records.readMany((await records.read(parent.id))?.attachments ?? [])).toEqual([null]);
 });

@@ -1,5 +1,6 @@
 import type { DocumentRecord } from '../../../shared/document.js';
-import { remove } from '../../../shared/documents/transitions.js';
+import { cancel, remove } from '../../../shared/documents/transitions.js';
+import type { Change } from '../../../shared/documents/change.js';
 import { ForbiddenError, NotFoundError } from '../../../shared/errors.js';
 import type { ChangeDocument } from './commit-change.js';
 
@@ -16,7 +17,7 @@ interface Removal {
 export async function removeWithAttachments(change: ChangeDocument, removal: Removal): Promise<void> {
   const asked = { ...removal, right: 'write' } as const;
   for (;;) {
-    const { record } = await change(asked, () => null);
+    const { record } = await change(asked, stopMaking);
     const known = namesOf(record);
     for (const documentId of record?.attachments ?? [])
       await removeAttachment(change, { ...removal, documentId }, removal.documentId);
@@ -24,6 +25,12 @@ export async function removeWithAttachments(change: ChangeDocument, removal: Rem
     const { changed } = await change(asked, (now) => (namesOf(now) === known ? remove(now) : null));
     if (changed) return;
   }
+}
+
+/** Ends an attempt that makes documents of attachments, so that none comes after those that are removed. */
+function stopMaking(record: DocumentRecord): Change | null {
+  const cancelling = namesOf(record) === '' ? null : cancel(record);
+  return cancelling && { ...cancelling, evenWhenFull: true };
 }
 
 const namesOf = (record: DocumentRecord | null): string => (record?.attachments ?? []).join();

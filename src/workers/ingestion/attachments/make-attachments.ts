@@ -1,7 +1,8 @@
-import { callerOf, type DocumentRecord } from '../../../shared/document.js';
+import { accessOfAttachments } from '../../../shared/access/access.js';
+import { callerOf, type Content, type DocumentRecord } from '../../../shared/document.js';
 import { newDocument } from '../../../shared/documents/new-document.js';
 import type { Records } from '../../../shared/documents/records.js';
-import { noteAttachments, remove, type Fence } from '../../../shared/documents/transitions.js';
+import { isCurrent, noteAttachments, remove, type Fence } from '../../../shared/documents/transitions.js';
 import type { KeptAttachment } from '../../../shared/extraction/kept-attachment.js';
 import type { Receipt } from '../../../shared/extraction/receipt.js';
 import type { ObjectStorage } from '../../../shared/ports.js';
@@ -50,7 +51,7 @@ export function createMakeAttachments(parts: Dependencies): MakeAttachments {
     if (!parent) return null;
     const made: Made[] = [];
     for (const { attachment, id } of wanted) {
-      const reason = await makeOne(parts, { attachment, id, parent, requestId });
+      const reason = await makeOne(parts, { attachment, id, parent, run, requestId });
       made.push({ position: attachment.position, documentId: reason === null ? id : null, reason });
     }
     // A document that was removed meanwhile could not remove what was not there yet.
@@ -78,6 +79,7 @@ interface Wanted {
   readonly attachment: KeptAttachment;
   readonly id: string;
   readonly parent: DocumentRecord;
+  readonly run: Required<Fence>;
   readonly requestId: string;
 }
 
@@ -96,21 +98,41 @@ async function makeOne(parts: Dependencies, wanted: Wanted): Promise<string | nu
   const refusal = await refuseToWait(callerOf(parent));
   if (refusal !== null) return refusal;
   const content = await storeAttachment(parts, id, { ...attachment, contentType });
-  const record = newAttachment(wanted, content);
-  await records.create(record);
+  const record = await create(parts, wanted, content);
+  if (!record) return 'Its document was superseded.';
   await jobs.addIngest(record, { requestId, isPatient: true });
   return null;
 }
 
-function newAttachment({ id, parent }: Wanted, content: Awaited<ReturnType<typeof storeAttachment>>) {
-  const { ownerId, readers, writers, admins, attachmentOf } = parent;
+/** Writes the record with the access that the parent has in that very moment. Null when its attempt was superseded. */
+async function create(
+  { records }: Dependencies,
+  { id, parent, run }: Wanted,
+  content: Content,
+): Promise<DocumentRecord | null> {
+  for (
+    let now: DocumentRecord | null = parent;
+    now && isCurrent(now, run);
+    now = await records.read(now.id)
+  ) {
+    const record = newAttachment(id, now, content);
+    if (await records.createBeside(record, now)) return record;
+    // Another run at the same content may have come first.
+    const known = await records.read(id);
+    if (known) return known;
+  }
+  return null;
+}
+
+function newAttachment(id: string, parent: DocumentRecord, content: Content): DocumentRecord {
+  const { ownerId, attachmentOf } = parent;
   const metadata = { parent_document_id: parent.id, attachment_filename: content.filename };
   const callerId = callerOf(parent);
   const details = { documentId: id, ownerId, callerId, metadata, accessControl: {}, startedAtMs: Date.now() };
   const depth = (attachmentOf?.depth ?? 0) + 1;
+  const attachment = { ...newDocument(content, details), attachmentOf: { documentId: parent.id, depth } };
   // The lists are the very same: the owner may have been taken off one.
-  const access = { readers, writers, admins };
-  return { ...newDocument(content, details), ...access, attachmentOf: { documentId: parent.id, depth } };
+  return { ...attachment, ...accessOfAttachments(parent) };
 }
 
 /** Removes a document that was made of an attachment, with those of its own. */
