@@ -82,17 +82,14 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
     async parse({ format, filename, callerId = '', signal, attachments, ...source }) {
       throwIfEnded(signal, ending.signal);
       const chunk = { ...options.chunk, maxChunks: options.maxChunks };
-      const { chunks, receipt, attachments: kept } = await running.note(
+      const task = { format, filename, attachments, chunk, options: options.readOptions };
+      const { chunks, receipt, ...end } = await running.note(
         withSource(source, options.workspace.incoming, (given) =>
-          runTask(
-            parts,
-            { format, filename, attachments, source: given, chunk, options: options.readOptions },
-            { callerId, signal },
-          ),
+          runTask(parts, { ...task, source: given }, { callerId, signal }),
         ),
       );
       if (!receipt) throw new Error('a document without a receipt');
-      return { chunks, receipt, attachments: kept };
+      return { chunks, receipt, attachments: end.attachments };
     },
     async render({ path, page, boxes, callerId = '', signal }) {
       throwIfEnded(signal, ending.signal);
