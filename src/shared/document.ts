@@ -87,6 +87,19 @@ export const documentSchema = z.object({
    * documents have one. Records of earlier versions lack the field.
    */
   prepared: z.object({ generation: z.string(), chunkCount: z.number().int() }).nullable().default(null),
+  /** The document whose attachment it was, and how many documents are around it; absent for all others. */
+  attachmentOf: z.object({ documentId: z.string(), depth: z.number().int() }).nullish(),
+  /** The documents that were made of its attachments, or are about to be; they are removed with it. */
+  attachments: z.array(z.string()).nullish(),
+  /** The access that documents of its attachments are made with while a change of it is on its way to those that are there. */
+  accessChange: z
+    .object({
+      id: z.string(),
+      readers: z.array(z.string()),
+      writers: z.array(z.string()),
+      admins: z.array(z.string()),
+    })
+    .nullish(),
   /** Names the change of access or metadata that the chunks' tags do not show yet; 0 when they do. */
   retag: z.number().int(),
   /** Rises with every change of the record, and is compared by the commit script; see `laterRevision`. */

@@ -39,6 +39,7 @@ function openDocuments(memory: ReturnType<typeof createAnswerMemory>) {
     createMany: never,
     readLineDigests: never,
     create: never,
+    createBeside: never,
     update: never,
     readMany,
     readSome,

@@ -11,7 +11,7 @@ import { requestIdOf } from '../../src/api/http/logging/request-id.js';
 import { isJson } from '../../src/api/http/request/body.js';
 import { queryOf } from '../../src/api/http/request/read-parts.js';
 import { parsePrefer } from '../../src/api/http/request/prefer.js';
-import { displayFilename } from '../../src/api/services/ingest/filenames.js';
+import { displayFilename } from '../../src/shared/documents/display-filename.js';
 import { entityIdOf } from '../../src/shared/access/access-token.js';
 import { DETECTION_BYTES, detectFileType } from '../../src/shared/documents/file-types/detect.js';
 import { parseInstant } from '../../src/shared/filters/instants.js';

@@ -6,7 +6,7 @@ import { metadata } from '../../src/api/http/validation/metadata.js';
 import { accessControl } from '../../src/api/http/validation/access-lists.js';
 import { defineRoute } from '../../src/api/http/route.js';
 import { createUploadFields } from '../../src/api/routes/ingest/upload-fields.js';
-import { displayFilename } from '../../src/api/services/ingest/filenames.js';
+import { displayFilename } from '../../src/shared/documents/display-filename.js';
 import { jsonBody, makeToken, startApi, type ApiClient } from '../support/api.js';
 
 const HALF = '\ud800';

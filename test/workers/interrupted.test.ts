@@ -76,8 +76,9 @@ function openWorker(seen: Redis, texts: Texts, isShort: boolean) {
     chunks,
     failDocument,
     jobs: kept,
-    readContent: () => Promise.resolve({ chunks: texts, receipt: unpackReceipt('{}') }),
+    readContent: () => Promise.resolve({ chunks: texts, receipt: unpackReceipt('{}'), attachments: [] }),
     reserveMemory: () => Promise.resolve(),
+    attachments: null,
     ingestShort: isShort
       ? createIngestShort({
           ...common,

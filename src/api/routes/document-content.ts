@@ -4,11 +4,11 @@ import { nonBlankString, optionalNull } from '../http/validation/field-schemas.j
 import { defineRoute, type Route } from '../http/route.js';
 import type { Admit } from '../services/ingest/admission/admission.js';
 import type { ContentUpdates } from '../services/ingest/content-updates.js';
-import { displayFilename } from '../services/ingest/filenames.js';
+import { displayFilename } from '../../shared/documents/display-filename.js';
 import { replyDocument, replyIngest } from './document-replies.js';
 import { documentPath } from './documents.js';
 import { putContentExamples } from './examples/documents.js';
-import { MAX_FILENAME_CHARACTERS } from '../services/ingest/filenames.js';
+import { MAX_FILENAME_CHARACTERS } from '../../shared/documents/display-filename.js';
 import { ingestResponses } from './ingest/ingest.js';
 import { contextOf } from './context-of.js';
 import { receiveFile } from './ingest/upload-fields.js';

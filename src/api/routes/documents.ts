@@ -11,7 +11,7 @@ import { documentNotFound } from '../services/documents/document-access.js';
 import type { DocumentChanges } from '../services/documents/document-changes.js';
 import type { ReadExtraction } from '../services/documents/read-extraction.js';
 import type { Documents } from '../services/documents/read-documents.js';
-import { displayFilename } from '../services/ingest/filenames.js';
+import { displayFilename } from '../../shared/documents/display-filename.js';
 import { preferenceApplied, replyDocument } from './document-replies.js';
 import { documentStatusView, documentView, viewDocument, viewStatus } from './document-view.js';
 import {
@@ -25,7 +25,7 @@ import {
   patchDocumentExamples,
   retryDocumentExamples,
 } from './examples/documents.js';
-import { MAX_FILENAME_CHARACTERS } from '../services/ingest/filenames.js';
+import { MAX_FILENAME_CHARACTERS } from '../../shared/documents/display-filename.js';
 import { contextOf } from './context-of.js';
 import { extractionView, viewExtraction, whereaboutsFields } from './extraction-view.js';
 import { compact, LIMITS } from './ingest/upload-fields.js';

@@ -29,6 +29,8 @@ export interface Effects {
   /** Sources that nothing refers to any more. */
   readonly discardObjects?: readonly string[];
   readonly usage?: readonly UsageEvent[];
+  /** Another document that must still be as it was read. */
+  readonly beside?: DocumentRecord | undefined;
   /** Refuses the change when its owner has a document of the same content already. */
   readonly onlyNewContent?: boolean;
   /** The `Idempotency-Key` that the change is made for. It is refused when another run has taken that over. */

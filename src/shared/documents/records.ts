@@ -37,7 +37,9 @@ export interface Records {
   /** Reads the first of these, at least one, until they have `enoughBytes`; see `readMany`. */
   readSome(ids: readonly string[], enoughBytes: number): Promise<(DocumentRecord | null)[]>;
   create(record: DocumentRecord, effects?: Effects): Promise<void>;
-  /** The same for many records in few steps. Resolves with the error of each, or null where it was written. */
+  /** Resolves with false, and writes nothing, when there is the document already or `other` has changed since it was read. */
+  createBeside(record: DocumentRecord, other: DocumentRecord): Promise<boolean>;
+  /** The same as `create` for many records in few steps. Resolves with the error of each, or null where it was written. */
   createMany(created: readonly NewRecord[]): Promise<(Error | null)[]>;
   /**
    * Publishes new documents with all that they consist of, in one step and all of them or none.
@@ -84,6 +86,7 @@ export function createRecords(
       const done = await commit(record.id, null, { record, ...effects });
       if (done !== 1) throw new Error('a document with this id exists');
     },
+    createBeside: async (record, beside) => (await commit(record.id, null, { record, beside })) === 1,
     update: async (id, transition, known) => {
       for (let guess = known; ; guess = undefined) {
         const record = guess ?? (await read(id));

@@ -73,6 +73,14 @@ export function prepare(
   return { record: { ...record, stage: 'publishing', prepared } };
 }
 
+/** Notes which documents are made of what a document carries, before any of them is there. */
+export function noteAttachments(
+  record: DocumentRecord,
+  { attachments, ...fence }: Fence & { attachments: readonly string[] },
+): Change | null {
+  return isCurrent(record, fence) ? { record: { ...record, attachments: [...attachments] } } : null;
+}
+
 /** Makes the generation of an attempt the one that searches answer from. */
 export function publish(
   record: DocumentRecord,

@@ -13,9 +13,12 @@ import {
   type Fence,
 } from '../../shared/documents/transitions.js';
 import { IngestError } from '../../shared/errors.js';
+import type { AttachmentLimits, KeptAttachment } from '../../shared/extraction/kept-attachment.js';
 import type { Receipt } from '../../shared/extraction/receipt.js';
 import type { Jobs } from '../../shared/queues/jobs.js';
 import type { Outcome } from '../lane-worker.js';
+import { removeAttachments } from '../parse/take-attachments.js';
+import type { MakeAttachments } from './attachments/make-attachments.js';
 import type { FailDocument } from './fail-document.js';
 import type { IngestShort } from './ingest-short.js';
 import type { ReserveMemory } from './reserve-memory.js';
@@ -25,13 +28,25 @@ import { abortWhenSuperseded } from './abort-when-superseded.js';
 /** @throws IngestError when the bytes yield no chunks */
 export type ReadContent = (
   content: Content,
-  options: { readonly callerId: string; readonly signal: AbortSignal },
+  options: {
+    readonly callerId: string;
+    readonly signal: AbortSignal;
+    readonly attachments: AttachmentLimits | undefined;
+  },
 ) => Promise<ReadDocument>;
 
 /** The chunks of a document, and what was read of it. */
 export interface ReadDocument {
   readonly chunks: readonly ChunkText[];
   readonly receipt: Receipt;
+  /** Files that it carries, which are removed after the job. */
+  readonly attachments: readonly KeptAttachment[];
+}
+
+interface Attachments {
+  /** Which files that a document carries become documents. */
+  readonly limitsOf: (record: DocumentRecord) => AttachmentLimits | undefined;
+  readonly make: MakeAttachments;
 }
 
 interface IngestParts {
@@ -41,6 +56,8 @@ interface IngestParts {
   readonly readContent: ReadContent;
   readonly reserveMemory: ReserveMemory;
   readonly failDocument: FailDocument;
+  /** Null where files that a document carries are never read. */
+  readonly attachments: Attachments | null;
   /** Null when embedding depends on a provider, which may be slow or unavailable. */
   readonly ingestShort: IngestShort | null;
 }
@@ -57,7 +74,9 @@ export function createIngestJob(parts: IngestParts) {
   ): Promise<Outcome> => {
     const known = await records.read(fence.documentId);
     if (!known) return 'stale';
-    const outcome = await ingestShort?.(fence, known, { signal });
+    // A short text in place of a mail still has to remove what was made of that.
+    const isShort = (known.attachments ?? []).length === 0;
+    const outcome = isShort ? await ingestShort?.(fence, known, { signal }) : null;
     if (outcome) return outcome;
     const start = (each: DocumentRecord) => startAttempt(each, fence);
     const { record, changed } = await records.update(fence.documentId, start, known);
@@ -65,23 +84,47 @@ export function createIngestJob(parts: IngestParts) {
     const run = { ...fence, generation: generationId(record) };
     const read = await readDocument(parts, { record, content: record.pending, run }, signal);
     if (typeof read === 'string') return read;
-    const noted = await noteReceipt(records, record, { run, receipt: read.receipt });
-    if (!noted || !(await writeTexts(parts, noted, { run, read }))) return 'stale';
-    await addEmbeds(parts, noted, { run, batches: batchCount(read.chunks.length), requestId });
-    return 'done';
+    try {
+      return await writeDocument(parts, record, { run, read, requestId });
+    } finally {
+      await removeAttachments(read.attachments);
+    }
   };
+}
+
+/** Makes documents of what a document carries, writes its own texts, and has them embedded. */
+async function writeDocument(
+  parts: IngestParts,
+  record: DocumentRecord,
+  { run, read, requestId }: { run: Run; read: ReadDocument; requestId: string },
+): Promise<Outcome> {
+  const receipt = parts.attachments
+    ? await parts.attachments.make(record, { ...read, run, requestId })
+    : read.receipt;
+  const noted = receipt && (await noteReceipt(parts.records, record, { run, receipt }));
+  if (!noted) return 'stale';
+  if (!(await writeTexts(parts, noted, { run, read: { ...read, receipt } }))) return 'stale';
+  await addEmbeds(parts, noted, { run, batches: batchCount(read.chunks.length), requestId });
+  return 'done';
 }
 
 /** Resolves with the document's chunks, or with the outcome of the job when there is nothing to write. */
 async function readDocument(
-  { records, readContent, reserveMemory, failDocument }: IngestParts,
+  { records, readContent, reserveMemory, failDocument, ...parts }: IngestParts,
   { record, content, run }: { record: DocumentRecord; content: Content; run: Run },
   signal: AbortSignal,
 ): Promise<ReadDocument | Outcome> {
   const watch = abortWhenSuperseded(records, run, signal);
   try {
-    const read = await readContent(content, { callerId: callerOf(record), signal: watch.signal });
-    await reserveMemory(record, read.chunks);
+    const attachments = parts.attachments?.limitsOf(record);
+    const options = { callerId: callerOf(record), signal: watch.signal, attachments };
+    const read = await readContent(content, options);
+    try {
+      await reserveMemory(record, read.chunks);
+    } catch (error) {
+      await removeAttachments(read.attachments);
+      throw error;
+    }
     return read;
   } catch (error) {
     if (watch.signal.aborted && !signal.aborted) return 'stale';

@@ -16,7 +16,7 @@ export function createReadContent({
   storage: ObjectStorage;
   parser: ParserPool;
 }): ReadContent {
-  return async (content, { callerId, signal }) => {
+  return async (content, { callerId, signal, attachments }) => {
     const source = await storage.open(content.storageKey);
     if (content.kind === 'text') {
       const text = await decode(source);
@@ -25,7 +25,7 @@ export function createReadContent({
     const format = formatOf(content.contentType);
     if (!format) throw new IngestError('corrupt', `No parser for ${content.contentType}`);
     return await withSourceCopy(source, { incoming: parser.incoming, signal }, (path) =>
-      parser.parse({ path, format, filename: content.filename, callerId, signal }),
+      parser.parse({ path, format, filename: content.filename, callerId, signal, attachments }),
     );
   };
 }

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { constants, getPriority, setPriority } from 'node:os';
-import type { Receipt } from '../../shared/extraction/receipt.js';
 import { IngestError } from '../../shared/errors.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import type { ChildMessage, ChildTask, ParseTask, RenderTask } from './protocol.js';
@@ -39,25 +38,27 @@ async function sendChunks(id: number, chunks: readonly ChunkText[]): Promise<voi
   if (batch.length > 0) await send({ type: 'chunks', id, chunks: batch });
 }
 
-async function sendPicture({ id, page, boxes, source }: RenderTask): Promise<null> {
+type Sent = Pick<Extract<ChildMessage, { type: 'done' }>, 'receipt' | 'attachments'>;
+
+async function sendPicture({ id, page, boxes, source }: RenderTask): Promise<Sent> {
   const { renderPage } = await import('./formats/pdf/render/render-page.js');
   const picture = Buffer.from(await renderPage(await readFile(source.path), page, boxes)).toString('base64');
   for (let at = 0; at < picture.length; at += BATCH_LENGTH)
     await send({ type: 'picture', id, part: picture.slice(at, at + BATCH_LENGTH) });
-  return null;
+  return { receipt: null, attachments: [] };
 }
 
-async function sendDocument(task: ParseTask): Promise<Receipt> {
-  const { chunks, receipt } = await parseAndChunk(task);
+async function sendDocument(task: ParseTask): Promise<Sent> {
+  const { chunks, receipt, attachments } = await parseAndChunk(task);
   await sendChunks(task.id, chunks);
-  return receipt;
+  return { receipt, attachments };
 }
 
 async function run(task: ChildTask): Promise<void> {
   const { id } = task;
   try {
-    const receipt = 'boxes' in task ? await sendPicture(task) : await sendDocument(task);
-    await send({ type: 'done', id, receipt, residentBytes: process.memoryUsage.rss() });
+    const done = 'boxes' in task ? await sendPicture(task) : await sendDocument(task);
+    await send({ type: 'done', id, ...done, residentBytes: process.memoryUsage.rss() });
   } catch (error) {
     await send(failureMessage(id, error));
   }

@@ -31,7 +31,7 @@ export interface ParserChild {
   readonly ready: Promise<void>;
   readonly exited: Promise<ParserExit>;
   /** The child's folder, which is removed when the child has exited. */
-  readonly folder: Pick<ParserFolder, 'take' | 'drop'>;
+  readonly folder: Pick<ParserFolder, 'take' | 'give' | 'drop'>;
   /** Resolves when its folder is removed; rejects when that fails. */
   readonly removed: Promise<void>;
   isRunning(): boolean;

@@ -3,9 +3,11 @@ import { at } from '../../shared/at.js';
 import type { FileFormat } from '../../shared/documents/file-types/formats.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import { IngestError } from '../../shared/errors.js';
+import type { KeptAttachment } from '../../shared/extraction/kept-attachment.js';
 import type { Receipt } from '../../shared/extraction/receipt.js';
 import { DEFAULT_READ_OPTIONS } from '../../shared/extraction/read-options.js';
 import { chunkText, type Chunk } from '../chunking/chunk.js';
+import { createAttachmentKeeper, type KeepAttachment } from './extraction/attachment-keeper.js';
 import { createBlockCollector, type Extracted } from './extraction/collect-blocks.js';
 import { locateChunks } from './extraction/locate-chunks.js';
 import { createReceiptWriter, type Findings, type ReceiptWriter } from './extraction/receipt-writer.js';
@@ -31,19 +33,33 @@ const COMPRESSED_TEXT_ALLOWANCE = 64 * 1024 * 1024;
 export interface ParsedDocument {
   readonly chunks: readonly ChunkText[];
   readonly receipt: Receipt;
+  /** Files that it carries and of which documents are to be made. */
+  readonly attachments: readonly KeptAttachment[];
 }
 
 /** Parses a document and cuts it into chunks. @throws IngestError when it can never be parsed */
 export async function parseAndChunk({
-  source,
-  chunk,
+  attachments,
   ...task
 }: Omit<ParseTask, 'id'>): Promise<ParsedDocument> {
+  const keeper = createAttachmentKeeper(attachments);
+  try {
+    return { ...(await chunksAndReceipt(task, keeper.keep)), attachments: keeper.kept };
+  } catch (error) {
+    await keeper.discard();
+    throw error;
+  }
+}
+
+async function chunksAndReceipt(
+  { source, chunk, ...task }: Omit<ParseTask, 'id' | 'attachments'>,
+  keepAttachment: KeepAttachment,
+): Promise<Omit<ParsedDocument, 'attachments'>> {
   const receipt = createReceiptWriter({ name: task.format, version: '1' });
   const extracted =
     'text' in source
       ? ofText(source.text)
-      : await readFileBlocks(source.path, { ...task, ...limitsOf(chunk) }, receipt);
+      : await readFileBlocks(source.path, { ...task, ...limitsOf(chunk), keepAttachment }, receipt);
   const chunks = chunkText(extracted.text, chunk, extracted.layout);
   if (chunks.length === 0) throw 'text' in source ? emptyDocument() : noText(receipt.findings());
   const located = Array.from(locateChunks(extracted, chunks), ({ location, section }, i) => {
@@ -92,20 +108,23 @@ function limitsOf({ size, maxChunks = Infinity }: ParseTask['chunk']): Limits {
   return { limit: maxChunks * size * MAX_TOKEN_LENGTH, maxParts: maxChunks };
 }
 
-type FileTask = Pick<ParseTask, 'format' | 'filename' | 'options' | 'avoidsNativeCode'> & Limits;
+interface FileTask extends Limits, Pick<ParseTask, 'format' | 'filename' | 'options' | 'avoidsNativeCode'> {
+  readonly keepAttachment: KeepAttachment;
+}
 
 async function readFileBlocks(path: string, task: FileTask, receipt: ReceiptWriter): Promise<Extracted> {
-  const { format, filename = null, options = DEFAULT_READ_OPTIONS, avoidsNativeCode } = task;
+  const { format, filename = null, options = DEFAULT_READ_OPTIONS, avoidsNativeCode, keepAttachment } = task;
   const bytes = await readFile(path);
   if (bytes.length === 0 || (PLAIN.has(format) && isBlank(bytes))) throw emptyDocument();
   const parse = await loadParser(format);
+  const context = { filename, options, receipt, avoidsNativeCode, keepAttachment };
   const allowance = COMPRESSED.has(format) ? COMPRESSED_TEXT_ALLOWANCE : TEXT_ALLOWANCE;
   const most = Math.min(task.limit, MAX_TEXT_PER_BYTE * bytes.length + allowance);
   const blocks = createBlockCollector();
   let length = 0;
   let parts = 0;
   try {
-    for await (const block of parse(bytes, { filename, options, receipt, avoidsNativeCode })) {
+    for await (const block of parse(bytes, context)) {
       length += block.text.length;
       if (length > most) throw new IngestError('too_large', 'The document holds too much text.');
       if (block.isPart === true && block.text.trim() !== '') parts += 1;

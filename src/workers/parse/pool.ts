@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileFormat } from '../../shared/documents/file-types/formats.js';
+import type { AttachmentLimits } from '../../shared/extraction/kept-attachment.js';
 import type { Box } from '../../shared/extraction/location.js';
 import { createSharedController } from '../../shared/tools/shared-controller.js';
 import { createChildSlots } from './child-slots.js';
@@ -40,6 +41,8 @@ export interface ParseRequest {
   /** The owner of the document. The caller for whom the fewest children work is served first. */
   readonly callerId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Which files that the document carries are kept; none when it is absent. */
+  readonly attachments?: AttachmentLimits | undefined;
 }
 
 export interface RenderRequest extends Pick<ParseRequest, 'callerId' | 'signal'> {
@@ -53,7 +56,7 @@ export interface ParserPool {
   /** A folder for files that only `parse` needs: it moves them from there, and copies files of other folders. */
   readonly incoming: string;
   /**
-   * Resolves with the chunks and the receipt of the file at `path`, or of `text`.
+   * Resolves with the chunks and the receipt of the file at `path`, or of `text`. The caller removes its attachments.
    * @throws IngestError when the document can never be parsed; after any other error another attempt may succeed
    */
   parse(
@@ -76,20 +79,17 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
 
   return {
     incoming: options.workspace.incoming,
-    async parse({ format, filename, callerId = '', signal, ...source }) {
+    async parse({ format, filename, callerId = '', signal, attachments, ...source }) {
       throwIfEnded(signal, ending.signal);
       const chunk = { ...options.chunk, maxChunks: options.maxChunks };
-      const { chunks, receipt } = await running.note(
+      const task = { format, filename, attachments, chunk, options: options.readOptions };
+      const { chunks, receipt, ...end } = await running.note(
         withSource(source, options.workspace.incoming, (given) =>
-          runTask(
-            parts,
-            { format, filename, source: given, chunk, options: options.readOptions },
-            { callerId, signal },
-          ),
+          runTask(parts, { ...task, source: given }, { callerId, signal }),
         ),
       );
       if (!receipt) throw new Error('a document without a receipt');
-      return { chunks, receipt };
+      return { chunks, receipt, attachments: end.attachments };
     },
     async render({ path, page, boxes, callerId = '', signal }) {
       throwIfEnded(signal, ending.signal);

@@ -1,4 +1,5 @@
 import type { FileFormat } from '../../shared/documents/file-types/formats.js';
+import type { AttachmentLimits, KeptAttachment } from '../../shared/extraction/kept-attachment.js';
 import type { Box } from '../../shared/extraction/location.js';
 import type { ReadOptions } from '../../shared/extraction/read-options.js';
 import type { FailureCode } from '../../shared/errors.js';
@@ -15,6 +16,8 @@ export interface ParseTask {
   readonly options?: ReadOptions | undefined;
   /** Whether compiled code is left out that another child has crashed in. */
   readonly avoidsNativeCode?: boolean | undefined;
+  /** Which files that it carries are kept; none when it is absent. */
+  readonly attachments?: AttachmentLimits | undefined;
   readonly source: { readonly path: string } | { readonly text: string };
   readonly chunk: ChunkOptions;
 }
@@ -39,6 +42,8 @@ export type ChildMessage =
       readonly id: number;
       /** Null for a picture. */
       readonly receipt: Receipt | null;
+      /** Files in the child's folder, which the pool takes out of it. */
+      readonly attachments: readonly KeptAttachment[];
       readonly residentBytes: number;
     }
   | {

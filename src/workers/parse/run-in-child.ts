@@ -1,3 +1,4 @@
+import type { KeptAttachment } from '../../shared/extraction/kept-attachment.js';
 import type { Receipt } from '../../shared/extraction/receipt.js';
 import { IngestError } from '../../shared/errors.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
@@ -13,6 +14,8 @@ export interface TaskEnd {
   readonly chunks: ChunkText[];
   /** Null for a picture, and where there is an error. */
   readonly receipt: Receipt | null;
+  /** Files that the document carries, in the child's folder until the pool takes them out of it. */
+  readonly attachments: readonly KeptAttachment[];
   /** The parts of a picture, in Base64. */
   readonly picture: readonly string[];
   readonly error: Error | undefined;
@@ -22,6 +25,9 @@ export interface TaskEnd {
   readonly isCrash: boolean;
   readonly residentBytes: number;
 }
+
+/** What a child has when it fails. */
+const NOTHING = { receipt: null, attachments: [] };
 
 export interface RunLimits {
   readonly signal: AbortSignal | undefined;
@@ -40,7 +46,7 @@ export async function runInChild(
   const clock = createClock();
   const { promise, resolve } = createEnd();
   const lose = (error: Error, isCrash = false): void => {
-    resolve({ chunks, picture, receipt: null, error, isLost: true, isCrash, residentBytes: 0 });
+    resolve({ chunks, picture, ...NOTHING, error, isLost: true, isCrash, residentBytes: 0 });
   };
   const abort = (): void => {
     lose(new Error('aborted'));
@@ -100,9 +106,10 @@ function createClock() {
 function endOf(
   message: Extract<ChildMessage, { type: 'done' | 'failed' }>,
 ): Omit<TaskEnd, 'chunks' | 'picture'> {
+  const { receipt, attachments } = message.type === 'done' ? message : NOTHING;
   const error = message.type === 'failed' ? new IngestError(message.code, message.message) : undefined;
-  const receipt = message.type === 'done' ? message.receipt : null;
-  return { receipt, error, isLost: false, isCrash: false, residentBytes: message.residentBytes };
+  const { residentBytes } = message;
+  return { receipt, attachments, error, isLost: false, isCrash: false, residentBytes };
 }
 
 /** A crash counts as the document's fault, since it would happen again. A kill from outside does not. */

@@ -5,6 +5,7 @@ import type { ParserChild } from './child-process.js';
 import type { Children, Slot } from './child-slots.js';
 import type { ParseTask, RenderTask } from './protocol.js';
 import { runInChild, type RunLimits, type TaskEnd } from './run-in-child.js';
+import { takeAttachments } from './take-attachments.js';
 
 /** A child is replaced after so many documents, which limits memory that libraries leak. */
 const DOCUMENTS_PER_CHILD = 10_000;
@@ -58,12 +59,14 @@ async function runIn(
 ): Promise<TaskEnd> {
   const { options, children, ending } = parts;
   const child = children.runningIn(slot);
-  const end = await withFile(child, task, (given) =>
-    runInChild(child, { ...given, id: children.nextTaskId() }, limits),
-  );
+  const end = await withFile(child, task, async (given) => {
+    const run = await runInChild(child, { ...given, id: children.nextTaskId() }, limits);
+    return takeAttachments(child.folder, run, 'format' in task ? task.attachments : undefined);
+  });
   const isHeavy = end.residentBytes > (options.memoryMegabytes * 1_048_576) / 3;
   if (end.isLost || isHeavy || slot.documents >= DOCUMENTS_PER_CHILD) children.drop(slot);
-  throwIfEnded(limits.signal, ending);
+  // The caller gets what was read even when it has aborted meanwhile, since it removes the attachments.
+  if (end.error !== undefined) throwIfEnded(limits.signal, ending);
   if (end.isLost)
     options.logger?.warn(
       { format: 'format' in task ? task.format : 'page', reason: end.error?.message },

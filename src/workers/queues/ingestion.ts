@@ -1,6 +1,11 @@
+import type { DocumentRecord } from '../../shared/document.js';
 import { ingestGroupJob, ingestJob } from '../../shared/queues/payloads.js';
 import type { WorkerContext } from '../context.js';
 import { requireMemory, writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';
+import { attachmentLimits } from '../ingestion/attachments/attachment-limits.js';
+import { createMakeAttachments } from '../ingestion/attachments/make-attachments.js';
+import { wasDeleted } from '../../shared/documents/was-deleted.js';
+import { createRefuseToWait } from '../ingestion/attachments/refuse-to-wait.js';
 import { createIngestJob } from '../ingestion/ingest-job.js';
 import { createIngestShort, type IngestShort } from '../ingestion/ingest-short.js';
 import { createReadContent, createReadText } from '../ingestion/read-content.js';
@@ -22,6 +27,7 @@ export async function serveIngestion(context: WorkerContext): Promise<QueueServi
     reserveMemory: createReserveMemory({ ...context, vectorBytes: await vectorBytes(context) }),
     readContent: createReadContent({ storage, parser }),
     ingestShort: createShort(context),
+    attachments: createAttachments(context),
   });
   const handlers: LaneService['handlers'] = {
     ingest: {
@@ -44,6 +50,18 @@ export async function serveIngestion(context: WorkerContext): Promise<QueueServi
       { lane: 'ingestion', concurrency: slow, handlers },
     ],
     close: () => parser.close(),
+  };
+}
+
+function createAttachments(context: WorkerContext) {
+  const { redis, memory, settings } = context;
+  return {
+    limitsOf: (record: DocumentRecord) => attachmentLimits(settings.ingest, record),
+    make: createMakeAttachments({
+      ...context,
+      refuseToWait: createRefuseToWait(redis, settings.ingest, memory),
+      wasDeleted: (id) => wasDeleted(redis, id),
+    }),
   };
 }
 

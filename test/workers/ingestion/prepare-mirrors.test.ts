@@ -93,8 +93,9 @@ async function ingest(chunkCount: number) {
     chunks,
     jobs,
     failDocument,
-    readContent: () => Promise.resolve({ chunks: pieces, receipt: unpackReceipt('{}') }),
+    readContent: () => Promise.resolve({ chunks: pieces, receipt: unpackReceipt('{}'), attachments: [] }),
     reserveMemory: () => Promise.resolve(),
+    attachments: null,
     ingestShort: null,
   })(fence, { requestId: 'r', signal });
   await metrics.close();

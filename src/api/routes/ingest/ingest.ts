@@ -5,7 +5,7 @@ import { accessControl } from '../../http/validation/access-lists.js';
 import { errorBody } from '../../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Admit } from '../../services/ingest/admission/admission.js';
-import { displayFilename, MAX_FILENAME_CHARACTERS } from '../../services/ingest/filenames.js';
+import { displayFilename, MAX_FILENAME_CHARACTERS } from '../../../shared/documents/display-filename.js';
 import type { AnswerAgain } from '../../services/ingest/answer-again.js';
 import type { Ingest, TextIngest } from '../../services/ingest/ingest.js';
 import { replyIngest } from '../document-replies.js';

@@ -1,11 +1,10 @@
 import type { AccessLists } from '../../../shared/access/access.js';
 import { isFinal, type DocumentRecord, type Metadata } from '../../../shared/document.js';
-import type { Change } from '../../../shared/documents/change.js';
-import { cancel, patch, remove, retry, type Patch } from '../../../shared/documents/transitions.js';
+import { cancel, retry, type Patch } from '../../../shared/documents/transitions.js';
 import type { Admit } from '../ingest/admission/admission.js';
 import type { RequireRoom } from '../ingest/admission/require-room.js';
-import { grows, requireRoomFor } from '../ingest/admission/memory-growth.js';
-import { newOperation } from '../ingest/ingest.js';
+import { requireRoomFor } from '../ingest/admission/memory-growth.js';
+import { newOperation } from '../../../shared/documents/new-document.js';
 import type { JobRequests } from '../ingest/job-requests.js';
 import {
   beginToWait,
@@ -14,8 +13,9 @@ import {
   type WaitForDocument,
 } from '../ingest/wait-for-document.js';
 import type { RequestContext } from '../request-context.js';
+import { changeAccess, patchedBy } from './change-access.js';
 import type { ChangeDocument } from './commit-change.js';
-import { documentNotFound } from './document-access.js';
+import { removeWithAttachments } from './remove-with-attachments.js';
 
 /** Fields that are undefined stay as they are. */
 export interface DocumentPatch {
@@ -56,10 +56,7 @@ export function createDocumentChanges(parts: Dependencies): DocumentChanges {
       });
       return record;
     },
-    remove: async (documentId, { callerId }) => {
-      const { changed } = await change({ documentId, callerId, right: 'write' }, remove);
-      if (!changed) throw documentNotFound();
-    },
+    remove: (documentId, { callerId }) => removeWithAttachments(change, { documentId, callerId }),
   };
 }
 
@@ -81,7 +78,11 @@ async function patchDocument(
   // The right is checked first, so that the error is the same however full Redis is.
   const { record: known } = await change(asked, () => null);
   if (known && !isEmpty) await requireRoomFor(room, known, patchedBy(fields)(known).record ?? known);
-  const { record, changed } = await change(asked, isEmpty ? () => null : patchedBy(fields));
+  const hasLists = Object.keys(changes.accessControl ?? {}).length > 0;
+  const parts = { change, retag: (attachment: DocumentRecord) => jobs.retag(attachment, context) };
+  const { record, changed } = hasLists
+    ? await changeAccess(parts, asked, fields)
+    : await change(asked, isEmpty ? () => null : patchedBy(fields));
   if (record && changed && record.retag > 0) await jobs.retag(record, context);
   return beginToWait(waitForDocument, record, { isDone: isRetagged, waitSeconds, signal });
 }
@@ -108,14 +109,6 @@ async function retryDocument(
 }
 
 const isRetagged: IsDone = ({ retag }) => retag === 0;
-
-/** A patch that only removes something is written even when Redis is full. */
-const patchedBy =
-  (fields: Patch) =>
-  (current: DocumentRecord): Change => {
-    const change = patch(current, fields);
-    return { ...change, evenWhenFull: !grows(current, change.record ?? current) };
-  };
 
 /** Returns the patch without the fields that stay. */
 function definedFields({ metadata, filename, accessControl }: DocumentPatch): Patch {

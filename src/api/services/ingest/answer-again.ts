@@ -4,7 +4,7 @@ import { retry } from '../../../shared/documents/transitions.js';
 import type { ChangeDocument } from '../documents/commit-change.js';
 import { readDocument } from '../documents/document-access.js';
 import type { RequestContext } from '../request-context.js';
-import { newOperation } from './ingest.js';
+import { newOperation } from '../../../shared/documents/new-document.js';
 import type { JobRequests } from './job-requests.js';
 import { beginToWait, type AwaitedDocument, type WaitForDocument } from './wait-for-document.js';
 

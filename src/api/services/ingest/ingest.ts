@@ -1,14 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { at } from '../../../shared/at.js';
 import type { AccessLists } from '../../../shared/access/access.js';
-import {
-  isFinal,
-  type Content,
-  type DocumentRecord,
-  type IngestOperation,
-  type Metadata,
-} from '../../../shared/document.js';
+import { isFinal, type Content, type DocumentRecord, type Metadata } from '../../../shared/document.js';
 import type { NewRecord } from '../../../shared/documents/change.js';
+import { newDocument } from '../../../shared/documents/new-document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { DuplicateDeletedError } from '../../../shared/errors.js';
 import type { AccountedRequest, Accounting } from '../usage-accounting.js';
@@ -167,34 +162,10 @@ interface NewDocument extends Omit<DocumentDetails, 'onDuplicate'> {
 
 export function newRecord(
   content: Content,
-  { documentId, metadata, accessControl }: NewDocument,
+  details: NewDocument,
   { callerId, startedAtMs }: RequestContext,
 ): DocumentRecord {
-  const withOwner = (ids: readonly string[] = []) => [...new Set([callerId, ...ids])];
-  const { readers, writers, admins } = accessControl;
-  const operation = newOperation(content, { documentId, userId: callerId, startedAtMs });
-  return {
-    id: documentId,
-    ownerId: callerId,
-    createdAt: content.createdAt,
-    updatedAt: content.createdAt,
-    readers: withOwner(readers),
-    writers: withOwner(writers),
-    admins: withOwner(admins),
-    metadata,
-    version: 1,
-    attempt: 1,
-    status: 'queued',
-    stage: 'queued',
-    progress: 0,
-    error: null,
-    published: null,
-    pending: content,
-    operation,
-    prepared: null,
-    retag: 0,
-    revision: 1,
-  };
+  return newDocument(content, { ...details, ownerId: callerId, callerId, startedAtMs });
 }
 
 /** Describes an ingest whose bytes are not stored yet, for its usage event. */
@@ -204,18 +175,4 @@ export function begunOperation(
   metadata: Metadata = {},
 ): AccountedRequest {
   return { operation, userId: callerId, startedAtMs, metadata };
-}
-
-/** Makes the operation that the usage record of an ingest will contain. */
-export function newOperation(
-  { kind, filename }: Content,
-  { documentId, userId, startedAtMs }: { documentId: string; userId: string; startedAtMs: number },
-): IngestOperation {
-  return {
-    id: randomUUID(),
-    type: kind === 'text' ? 'ingest_text' : 'ingest_file',
-    userId,
-    startedAtMs,
-    metadata: { document_id: documentId, ...(filename === null ? {} : { filename }) },
-  };
 }

@@ -13,7 +13,7 @@ import {
 } from '../../../shared/storage/short-sources.js';
 import type { DraftObjects } from '../../../shared/storage/draft-objects.js';
 import { sourceKey } from '../../../shared/storage/object-key.js';
-import { displayFilename } from './filenames.js';
+import { displayFilename } from '../../../shared/documents/display-filename.js';
 import { fileTooLarge, type IncomingFile, type ReceiveFile } from './incoming-file.js';
 
 /** The document and version that the bytes belong to. */

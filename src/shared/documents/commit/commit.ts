@@ -27,7 +27,7 @@ export interface CommitParts {
 
 /**
  * Writes a change of a record with its effects, in one step.
- * @returns 1 when the change is written, 0 when the record has changed since `before`
+ * @returns 1 when the change is written, 0 when the record has changed since `before`, or the one that it stands beside
  * @throws UnavailableError when the data was reindexed or is incomplete; TooManyError when access changes too often
  */
 export async function commitChange(
@@ -47,6 +47,7 @@ export async function commitChange(
   }
   const refusal = refusalOf(done);
   if (refusal) throw refusal;
+  if (done === NOT_WHOLE && change.beside) return 0;
   if (done === NOT_WHOLE) throw new UnavailableError('a part of the generation that Redis came back without');
   if (done === TOO_MANY_ACCESS_GROUPS) throw tooManyChanges();
   if (done === REINDEXED) throw new UnavailableError('the index that these vectors are for');
@@ -104,7 +105,7 @@ export function commitRequest(
     ...commitPayload(id, before, { change, isTagged: 'tags' in fields }),
     vectors: vectors.field,
   };
-  const touched = touchedGenerations(change);
+  const touched = touchedHashes(change);
   return {
     keys: [
       keys.document(id),
@@ -112,11 +113,11 @@ export function commitRequest(
       keys.contentHashes(ownerId),
       reservationKey(change.reservation),
       ...usage.map((event) => keys.usagePending(event.userId)),
-      ...touched.map(keys.generation),
+      ...touched.map(({ key }) => key),
       ...(whole?.keys ?? []),
     ],
     arguments: [
-      JSON.stringify({ ...payload, touched, values: values.length }),
+      JSON.stringify({ ...payload, touched: touched.map(({ name }) => name), values: values.length }),
       keys.changed,
       String(usage.length),
       keys.accessGroup(''),
@@ -132,11 +133,21 @@ function ownerOf(record: DocumentRecord | null): string {
   return record.ownerId;
 }
 
-/** The generations whose hashes the change reads or writes. */
-function touchedGenerations({ open, unhide, discard = [], expected = [] }: Change): string[] {
+/** The hashes that the change reads or writes beside the record's own, by the names that the script has for them. */
+function touchedHashes({ open, unhide, discard = [], expected = [], beside }: Change) {
   const named = [open, unhide, ...discard, ...expected.map(({ generation }) => generation)];
-  return [...new Set(named)].filter((generation) => generation !== undefined);
+  const generations = [...new Set(named)].filter((generation) => generation !== undefined);
+  return [
+    ...generations.map((name) => ({ name, key: keys.generation(name) })),
+    ...(beside ? [{ name: beside.id, key: keys.document(beside.id) }] : []),
+  ];
 }
+
+/** Fields of these hashes that must hold these values. */
+const expectedFields = ({ expected = [], beside }: Change) => [
+  ...expected.map(({ generation, field, value }) => [generation, field, value]),
+  ...(beside ? [[beside.id, 'revision', String(beside.revision)]] : []),
+];
 
 const tooManyChanges = () =>
   new TooManyError('Too many changes of access are still being made', { retryAfterSeconds: 2 });
@@ -163,7 +174,7 @@ function commitPayload(
     // A short source was never a draft.
     referred: isShortSource(referred) ? '' : referred,
     evenWhenFull: change.evenWhenFull ?? false,
-    expected: (change.expected ?? []).map(({ generation, field, value }) => [generation, field, value]),
+    expected: expectedFields(change),
   };
   if (change.removed) return { ...common, removed: true, ingestOf: '', unfinished: false, settled: true };
   return {

@@ -54,6 +54,20 @@ export const ingest = z.strictObject({
     },
     'Languages of text recognition. Beside eng, each needs its package @tesseract.js-data/<language>.',
   ),
+  attachments: flag(
+    false,
+    'Whether files that a mail carries become documents of their own, with the access of the mail.',
+  ),
+  attachmentDepth: whole(
+    2,
+    { min: 1, max: 10 },
+    'How deep attachments of attachments become documents; 1: only those of what was sent.',
+  ),
+  maxAttachments: whole(
+    20,
+    { min: 1, max: 100 },
+    'Maximum number of attachments of a document that become documents.',
+  ),
   maxWaiting: whole(
     100_000,
     { min: 1, max: 10_000_000 },

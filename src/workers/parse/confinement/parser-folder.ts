@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { chownSync, mkdtempSync } from 'node:fs';
-import { chmod, chown, constants, copyFile, lstat, rename, rm, rmdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { chownSync, constants, createWriteStream, mkdtempSync } from 'node:fs';
+import { chmod, chown, copyFile, lstat, open, rename, rm, rmdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import type { User } from './start-confined.js';
 
 /** The folder of a parser process, for the document that it parses and for temporary files. */
@@ -11,6 +12,12 @@ export interface ParserFolder {
   readonly path: string;
   /** Moves a file of `incoming` into the folder, or copies any other, or one that is kept. @returns its name within the folder */
   take(file: string, options?: { readonly isKept: boolean }): Promise<string>;
+  /**
+   * Copies a file that the parser has written to `incoming`, where only the worker can change it, and removes it here.
+   * @returns the path of the copy
+   * @throws Error when it is a link, anything but a file of its own, or has more bytes
+   */
+  give(name: string, mostBytes: number): Promise<string>;
   /** Removes a file that `take` has put there. */
   drop(name: string): Promise<void>;
   remove(): Promise<void>;
@@ -39,9 +46,38 @@ export function createParserFolder(parent: string, { incoming, user }: Place): P
       await rename(own, join(path, name));
       return name;
     },
+    give: async (name, mostBytes) => {
+      const copy = join(incoming, randomUUID());
+      await copyOwnFile(join(path, basename(name)), { copy, mostBytes });
+      await rm(join(path, basename(name)), { force: true });
+      return copy;
+    },
     drop: (name) => rm(join(path, name), { force: true }),
     remove: () => removeParserFolder(path),
   };
+}
+
+/** A link could lead to a file that the worker may read and the parser may not. The file is checked after it was opened. */
+async function copyOwnFile(
+  path: string,
+  { copy, mostBytes }: { copy: string; mostBytes: number },
+): Promise<void> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile() || stats.nlink !== 1 || stats.size > mostBytes)
+      throw new Error('a parser has written something that is no attachment');
+    await pipeline(
+      handle.createReadStream({ autoClose: false, end: Math.max(0, stats.size - 1) }),
+      createWriteStream(copy),
+    );
+  } catch (error) {
+    await rm(copy, { force: true });
+    throw error;
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Removes a folder with the rights of its owner, so that links which a parser has made there cannot harm other files. */

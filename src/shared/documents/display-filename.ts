@@ -1,4 +1,4 @@
-import { toWellFormed } from '../../../shared/well-formed.js';
+import { toWellFormed } from '../well-formed.js';
 
 export const MAX_FILENAME_CHARACTERS = 255;
 

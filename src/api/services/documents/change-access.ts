@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { canChangeAccess, type AccessLists } from '../../../shared/access/access.js';
+import type { DocumentRecord } from '../../../shared/document.js';
+import type { Change } from '../../../shared/documents/change.js';
+import { patch, type Patch } from '../../../shared/documents/transitions.js';
+import { NotFoundError, TooManyError } from '../../../shared/errors.js';
+import { grows } from '../ingest/admission/memory-growth.js';
+import type { ChangeDocument, ChangeRequest } from './commit-change.js';
+
+const LISTS = ['readers', 'writers', 'admins'] as const;
+/** After so many others that came in between, the caller is told to try again. */
+const MAX_ROUNDS = 10;
+const PAUSE_MILLISECONDS = 20;
+
+interface Parts {
+  readonly change: ChangeDocument;
+  /** Has the tags of an attachment's chunks rewritten. */
+  readonly retag: (record: DocumentRecord) => Promise<void>;
+}
+
+/** A patch that only removes something is written even when Redis is full. */
+export const patchedBy =
+  (fields: Patch) =>
+  (current: DocumentRecord): Change => {
+    const change = patch(current, fields);
+    return { ...change, evenWhenFull: !grows(current, change.record ?? current) };
+  };
+
+/**
+ * Patches a document and gives its new access to those that were made of its attachments. It is announced in the record, so
+ * that attachments of which documents are being made get it too. Then it is given to those that are there, and only then to
+ * the document itself: an attachment is never open to somebody from whom the document was closed. When this is
+ * interrupted, asking for it again does the rest.
+ * @throws ForbiddenError, NotFoundError, TooManyError
+ */
+export const changeAccess = (parts: Parts, asked: ChangeRequest, fields: Patch): ReturnType<ChangeDocument> =>
+  changeWithAttachments(parts, asked, {
+    fieldsOf: () => fields,
+    givenBy: (before) => ({ before, lists: listsOf(fields) }),
+  });
+
+interface Changes {
+  readonly fieldsOf: (now: DocumentRecord) => Patch;
+  readonly givenBy: (before: DocumentRecord) => Given;
+}
+
+/** What attachments get, and those of attachments. */
+interface Given {
+  /** The document that is patched, as it was before. */
+  readonly before: DocumentRecord;
+  /** The lists that are changed. */
+  readonly lists: Partial<AccessLists>;
+}
+
+async function changeWithAttachments(
+  parts: Parts,
+  asked: ChangeRequest,
+  { fieldsOf, givenBy }: Changes,
+): ReturnType<ChangeDocument> {
+  const apply = (now: DocumentRecord) => patchedBy(fieldsOf(now))(now);
+  for (let round = 1; round <= MAX_ROUNDS; round += 1) {
+    const id = randomUUID();
+    const last: { before: DocumentRecord | null } = { before: null };
+    const first = await parts.change(asked, (now) => {
+      last.before = now;
+      return hasAttachments(now) ? announce(now, apply(now), id) : apply(now);
+    });
+    if (!last.before || first.record?.accessChange?.id !== id) return first;
+    await giveToAttachments(parts, asked, { parent: first.record, given: givenBy(last.before) });
+    const isOwn = (now: DocumentRecord) => now.accessChange?.id === id;
+    const done = await parts.change(asked, (now) => (isOwn(now) ? finish(apply(now)) : null));
+    if (done.changed) return done;
+    // Another change of access was announced meanwhile. Unequal pauses keep the two from hindering each other for ever.
+    await pause(Math.random() * PAUSE_MILLISECONDS * round);
+  }
+  throw new TooManyError('Too many changes of access are still being made', { retryAfterSeconds: 2 });
+}
+
+const hasAttachments = ({ attachments }: DocumentRecord): boolean => (attachments ?? []).length > 0;
+
+function announce(now: DocumentRecord, { record, evenWhenFull = false }: Change, id: string): Change {
+  const { readers, writers, admins } = record ?? now;
+  return { record: { ...now, accessChange: { id, readers, writers, admins } }, evenWhenFull };
+}
+
+const finish = (change: Change): Change =>
+  change.removed ? change : { ...change, record: { ...change.record, accessChange: null } };
+
+async function giveToAttachments(
+  parts: Parts,
+  { callerId }: ChangeRequest,
+  { parent, given }: { parent: DocumentRecord; given: Given },
+): Promise<void> {
+  const changes = {
+    fieldsOf: (now: DocumentRecord) => inherited(now, callerId, given),
+    givenBy: () => given,
+  };
+  for (const documentId of parent.attachments ?? []) {
+    const asked = { documentId, callerId, right: null };
+    try {
+      const { record } = await parts.change(asked, () => null);
+      if (record?.attachmentOf?.documentId !== parent.id) continue;
+      const { record: changed } = await changeWithAttachments(parts, asked, changes);
+      if (changed && changed.retag > 0) await parts.retag(changed);
+    } catch (error) {
+      // One that was removed, or that is not there yet and will be made with the announced access.
+      if (!(error instanceof NotFoundError)) throw error;
+    }
+  }
+}
+
+/**
+ * The lists that an attachment gets: those of the document where the caller may change its access. Where others have taken it
+ * over, it is only closed to those from whom the document is closed.
+ */
+function inherited(
+  attachment: DocumentRecord,
+  callerId: string,
+  { before, lists }: Given,
+): Partial<AccessLists> {
+  if (canChangeAccess(callerId, attachment)) return lists;
+  const left: Partial<Record<(typeof LISTS)[number], string[]>> = {};
+  for (const name of LISTS) {
+    const wanted = lists[name];
+    if (!wanted) continue;
+    const [old, next] = [new Set(before[name]), new Set(wanted)];
+    left[name] = attachment[name].filter((id) => next.has(id) || !old.has(id));
+  }
+  return left;
+}
+
+/** The lists among the fields of a patch. */
+function listsOf(fields: Patch): Partial<AccessLists> {
+  const given = LISTS.flatMap((name) => (fields[name] ? [[name, fields[name]] as const] : []));
+  return Object.fromEntries(given);
+}

@@ -1,0 +1,220 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { createDiskStorage } from '../../../src/shared/adapters/disk-storage/disk-storage.js';
+import { generationId, type DocumentRecord } from '../../../src/shared/document.js';
+import { createRecords } from '../../../src/shared/documents/records.js';
+import { remove } from '../../../src/shared/documents/transitions.js';
+import { wasDeleted } from '../../../src/shared/documents/was-deleted.js';
+import { unpackReceipt } from '../../../src/shared/extraction/stored-receipt.js';
+import { createMemoryWatch } from '../../../src/shared/redis/memory.js';
+import type { ObjectStorage } from '../../../src/shared/ports.js';
+import { keys } from '../../../src/shared/redis/keys.js';
+import { createDraftObjects } from '../../../src/shared/storage/draft-objects.js';
+import { createMakeAttachments } from '../../../src/workers/ingestion/attachments/make-attachments.js';
+import { createRefuseToWait } from '../../../src/workers/ingestion/attachments/refuse-to-wait.js';
+import { makeContent, makeDocument } from '../../support/documents.js';
+import { useTestRedis } from '../../support/use-test-redis.js';
+
+const { redis } = useTestRedis();
+const records = createRecords(redis);
+const drafts = createDraftObjects(redis);
+let folder = '';
+let storage: ObjectStorage;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'quire-attachments-'));
+  storage = await createDiskStorage({ directory: join(folder, 'objects') });
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** How many more steps there are before the process ends. */
+let stepsLeft = Infinity;
+const step = async <Result>(run: () => Promise<Result>): Promise<Result> => {
+  if (stepsLeft <= 0) throw new Error('killed');
+  stepsLeft -= 1;
+  const result = await run();
+  if (stepsLeft <= 0) throw new Error('killed');
+  stepsLeft -= 1;
+  return result;
+};
+
+let jobs: string[] = [];
+let parent: DocumentRecord;
+let documents: readonly string[] = [];
+beforeEach(async () => {
+  await redis.flushAll();
+  stepsLeft = Infinity;
+  jobs = [];
+  documents = [];
+  parent = makeDocument({
+    readers: ['bob'],
+    writers: ['owner', 'carl'],
+    pending: makeContent({ kind: 'file', contentType: 'message/rfc822', storageKey: 'mail/1' }),
+    status: 'processing',
+  });
+  await records.create(parent);
+});
+
+function openMaker(limits = { maxWaiting: 100, maxWaitingPerCaller: 100 }) {
+  return createMakeAttachments({
+    records: {
+      ...records,
+      createBeside: async (record, other) => {
+        await onCreating();
+        const isCreated = await step(() => records.createBeside(record, other));
+        await onCreated();
+        return isCreated;
+      },
+      update: (...change) => step(() => records.update(...change)),
+    },
+    jobs: {
+      addIngest: ({ id }) => step(() => Promise.resolve(void jobs.push(id))),
+      addCleans: () => Promise.resolve(),
+    },
+    storage: { ...storage, put: (key, bytes) => step(() => storage.put(key, bytes)) },
+    drafts,
+    refuseToWait: createRefuseToWait(redis, limits, createMemoryWatch(redis, 0.85)),
+    wasDeleted: (id) => wasDeleted(redis, id),
+  });
+}
+
+async function makeAll(names: readonly string[], make = openMaker()) {
+  const kept = names.map((filename, position) => ({
+    file: join(folder, `kept-${String(position)}`),
+    position,
+    filename,
+    contentType: 'application/octet-stream',
+  }));
+  for (const { file, filename } of kept) await writeFile(file, `The text of ${filename}.`);
+  const attachments = names.map((filename) => ({
+    filename,
+    content_type: 'text/plain',
+    size_bytes: 1,
+    document_id: null,
+    reason: null,
+  }));
+  const known = await records.read(parent.id);
+  if (!known) throw new Error('the mail is gone');
+  const { id: documentId, version, attempt } = known;
+  const run = { documentId, version, attempt, generation: generationId(known) };
+  const receipt = { ...unpackReceipt('{}'), attachments };
+  const made = await make(known, { run, attachments: kept, receipt, requestId: 'r' });
+  documents = made?.attachments.flatMap(({ document_id: id }) => id ?? []) ?? [];
+  return made;
+}
+
+/** Called before and after the document of an attachment is written. */
+let onCreating: () => Promise<unknown> = () => Promise.resolve();
+let onCreated: () => Promise<unknown> = () => Promise.resolve();
+
+test('documents have the owner, the access and the caller of the mail at that moment', async () => {
+  await makeAll(['a.txt', 'b.md']);
+  const [first, second] = await records.readMany(documents);
+  expect(first).toMatchObject({
+    ownerId: 'owner',
+    readers: ['bob'],
+    writers: ['owner', 'carl'],
+    metadata: { parent_document_id: parent.id, attachment_filename: 'a.txt' },
+    attachmentOf: { documentId: parent.id, depth: 1 },
+    pending: { kind: 'file', contentType: 'text/plain', filename: 'a.txt' },
+  });
+  expect(second?.pending?.contentType).toBe('text/markdown');
+  expect((await records.read(parent.id))?.attachments).toEqual(documents);
+  expect(jobs).toEqual(documents);
+});
+
+test('a run that ends at any step is made good by the next one, and nothing is there twice', async () => {
+  const names = ['a.txt', 'b.txt', 'c.txt'];
+  let kills = 0;
+  for (let steps = 1; ; steps += 1) {
+    await redis.flushAll();
+    await records.create(parent);
+    jobs = [];
+    stepsLeft = steps;
+    const wasKilled = await makeAll(names).then(
+      () => false,
+      () => true,
+    );
+    stepsLeft = Infinity;
+    await makeAll(names);
+    expect(new Set(documents).size).toBe(3);
+    expect((await records.readMany(documents)).every((record) => record !== null)).toBe(true);
+    expect((await records.read(parent.id))?.attachments).toEqual(documents);
+    expect(new Set(jobs)).toEqual(new Set(documents));
+    if (!wasKilled) break;
+    kills += 1;
+  }
+  expect(kills).toBeGreaterThan(10);
+});
+
+test('what may not wait is named with the reason, and the mail goes on', async () => {
+  const made = await makeAll(['a.txt', 'b.txt'], openMaker({ maxWaiting: 100, maxWaitingPerCaller: 2 }));
+  expect(made?.attachments.map(({ reason }) => reason)).toEqual([
+    null,
+    'Too many documents of the caller were waiting.',
+  ]);
+  expect(made).toMatchObject({ gap_count: 1, gap_counts: { skipped: 1 } });
+  expect(documents).toHaveLength(1);
+});
+
+test('a document that was deleted is not made again by a run of the same content', async () => {
+  await makeAll(['a.txt', 'b.txt']);
+  const [deleted = ''] = documents;
+  await records.update(deleted, remove);
+  const made = await makeAll(['a.txt', 'b.txt']);
+  expect(made?.attachments[0]).toMatchObject({ document_id: null, reason: 'Its document was deleted.' });
+  expect(await records.read(deleted)).toBeNull();
+});
+
+test('other content replaces the documents of the content before', async () => {
+  await makeAll(['a.txt']);
+  const before = documents;
+  await records.update(parent.id, (record) => ({
+    record: { ...record, pending: makeContent({ kind: 'file', storageKey: 'mail/2' }) },
+  }));
+  await makeAll(['b.txt']);
+  expect(await records.readMany(before)).toEqual([null]);
+  expect((await records.read(parent.id))?.attachments).toEqual(documents);
+  expect(documents).not.toEqual(before);
+});
+
+test('nothing is left where the mail is removed meanwhile', async () => {
+  onCreated = () => records.update(parent.id, remove);
+  expect(await makeAll(['a.txt', 'b.txt', 'c.txt'])).toBeNull();
+  onCreated = () => Promise.resolve();
+  expect(await redis.hLen(keys.ingests)).toBe(0);
+});
+
+/** Changes the mail in the last moment before a document of an attachment is written, once. */
+function meanwhile(change: (record: DocumentRecord) => DocumentRecord): void {
+  onCreating = () => {
+    onCreating = () => Promise.resolve();
+    return records.update(parent.id, (record) => ({ record: change(record) }));
+  };
+}
+
+test('access that is taken away while a document is made is not in it', async () => {
+  meanwhile((record) => ({ ...record, readers: [], writers: ['owner'] }));
+  await makeAll(['a.txt', 'b.txt']);
+  for (const record of await records.readMany(documents))
+    expect(record).toMatchObject({ readers: [], writers: ['owner'] });
+  expect(documents).toHaveLength(2);
+});
+
+test('a document gets the access that is on its way to attachments that are there', async () => {
+  const lists = { readers: [], writers: ['owner'], admins: ['owner'] };
+  meanwhile((record) => ({ ...record, accessChange: { id: 'change', ...lists } }));
+  await makeAll(['a.txt', 'b.txt']);
+  for (const record of await records.readMany(documents)) expect(record).toMatchObject(lists);
+  expect((await records.readMany(documents))[0]?.accessChange).toBeUndefined();
+  expect(documents).toHaveLength(2);
+});
+
+test('no document is made for an attempt that is cancelled meanwhile', async () => {
+  meanwhile((record) => ({ ...record, status: 'cancelled', stage: 'cancelled', operation: null }));
+  await makeAll(['a.txt']);
+  expect(documents).toEqual([]);
+  expect(jobs).toEqual([]);
+  expect(await records.readMany((await records.read(parent.id))?.attachments ?? [])).toEqual([null]);
+});
