@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startModels, type ModelsProcess } from '../support/models-process.js';
 import { runQuire } from '../support/run-quire.js';
-import { until } from '../support/until.js';
 
 let models: ModelsProcess;
 beforeAll(async () => {
   models = await startModels();
   // Large enough to be caught while it is loaded.
-  await models.write('large.gguf', { kind: 'embedding', dimension: 512, layers: 12 });
+  await models.write('large.gguf', { kind: 'embedding', dimension: 512, layers: 24 });
 });
 afterAll(() => models.stop());
 
@@ -24,8 +24,17 @@ async function isLoading(): Promise<boolean> {
 }
 
 async function killWhileLoading(): Promise<void> {
-  const asked = embed().catch(() => 'the connection is lost');
-  await until(isLoading);
+  const state = { isAnswered: false };
+  const asked = embed()
+    .catch(() => 'the connection is lost')
+    .finally(() => {
+      state.isAnswered = true;
+    });
+  // A file is loaded within some hundredths of a second, so that the pauses must not grow.
+  while (!(await isLoading())) {
+    if (state.isAnswered) throw new Error('the file was loaded between two looks at the journal');
+    await sleep(1);
+  }
   await models.restart('SIGKILL');
   expect(await asked).toBe('the connection is lost');
 }

@@ -4,8 +4,11 @@ export type AccessLists = Pick<DocumentRecord, 'readers' | 'writers' | 'admins'>
 
 /** The access that documents get which are made of a document's attachments. */
 export function accessOfAttachments(record: DocumentRecord): AccessLists {
-  const { readers, writers, admins } = record.accessChange ?? record;
-  return { readers, writers, admins };
+  const { accessChange } = record;
+  if (!accessChange) return { readers: record.readers, writers: record.writers, admins: record.admins };
+  // Only who has access before and after the change, since it may have been interrupted.
+  const both = (name: keyof AccessLists) => accessChange[name].filter((id) => record[name].includes(id));
+  return { readers: both('readers'), writers: both('writers'), admins: both('admins') };
 }
 
 export function canRead(callerId: string, { readers, writers, admins }: AccessLists): boolean {

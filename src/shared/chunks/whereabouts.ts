@@ -25,6 +25,16 @@ export function packWhereabouts({ location = null, section = [] }: Partial<Where
   });
 }
 
-/** Chunks of earlier versions have none. */
-export const unpackWhereabouts = (packed: string | null | undefined): Whereabouts =>
-  packed ? storedSchema.parse(JSON.parse(packed)) : NOWHERE;
+/** Chunks of earlier versions have none. What is not understood must not keep a text from being found. */
+export function unpackWhereabouts(packed: string | null | undefined): Whereabouts {
+  if (!packed) return NOWHERE;
+  return storedSchema.safeParse(parsed(packed)).data ?? NOWHERE;
+}
+
+function parsed(packed: string): unknown {
+  try {
+    return JSON.parse(packed);
+  } catch {
+    return null;
+  }
+}

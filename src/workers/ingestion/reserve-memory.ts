@@ -1,4 +1,5 @@
 import type { ChunkText } from '../../shared/chunks/fields.js';
+import { packWhereabouts } from '../../shared/chunks/whereabouts.js';
 import { maxTagBytes } from '../../shared/chunks/tag-budget.js';
 import type { DocumentRecord } from '../../shared/document.js';
 import { IngestError, UnavailableError } from '../../shared/errors.js';
@@ -56,7 +57,8 @@ function estimateBytes(
   { tags, vectorBytes }: { tags: number; vectorBytes: number },
 ): number {
   const texts = pieces.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
-  return Math.ceil(TEXT_FACTOR * texts + pieces.length * (CHUNK_BYTES + tags + vectorBytes));
+  const places = pieces.reduce((sum, piece) => sum + Buffer.byteLength(packWhereabouts(piece) ?? ''), 0);
+  return Math.ceil(TEXT_FACTOR * texts + places + pieces.length * (CHUNK_BYTES + tags + vectorBytes));
 }
 
 /** Reservations of documents that are no longer in `ingests` are removed. Whatever ends an ingest takes it out of there. */

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { constants, getPriority, setPriority } from 'node:os';
 import { IngestError } from '../../shared/errors.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
+import { packWhereabouts } from '../../shared/chunks/whereabouts.js';
 import type { ChildMessage, ChildTask, ParseTask, RenderTask } from './protocol.js';
 import { parseAndChunk } from './parse-and-chunk.js';
 
@@ -28,7 +29,7 @@ async function sendChunks(id: number, chunks: readonly ChunkText[]): Promise<voi
   let length = 0;
   for (const chunk of chunks) {
     batch.push(chunk);
-    length += chunk.text.length;
+    length += chunk.text.length + (packWhereabouts(chunk)?.length ?? 0);
     if (length >= BATCH_LENGTH) {
       await send({ type: 'chunks', id, chunks: batch });
       batch = [];

@@ -53,10 +53,10 @@ export async function runInChild(
   };
   const hear = (message: ChildMessage): void => {
     if (message.type === 'ready' || message.id !== task.id) return;
-    if (message.type === 'chunks') for (const chunk of message.chunks) chunks.push(chunk);
-    else if (message.type === 'picture') picture.push(message.part);
-    else if (message.type === 'broken') lose(new Error(`parser failed: ${message.message}`));
-    else resolve({ chunks, picture, ...endOf(message) });
+    if (!take(task, message, { chunks, picture }))
+      lose(new IngestError('too_large', 'The parser said more than it may.'));
+    if (message.type === 'broken') lose(new Error(`parser failed: ${message.message}`));
+    if (message.type === 'done' || message.type === 'failed') resolve({ chunks, picture, ...endOf(message) });
   };
   signal?.addEventListener('abort', abort, { once: true });
   void child.exited.then((exit) => {
@@ -75,6 +75,21 @@ export async function runInChild(
     clock.stop();
     signal?.removeEventListener('abort', abort);
   }
+}
+
+/** Most messages that a picture may come in. */
+const MOST_PARTS = 1_000;
+
+/** Takes a part of the result. False when there is too much: a child that a document has taken over could fill the memory. */
+function take(
+  task: ChildTask,
+  message: ChildMessage,
+  { chunks, picture }: { chunks: ChunkText[]; picture: string[] },
+): boolean {
+  if (message.type === 'chunks') for (const chunk of message.chunks) chunks.push(chunk);
+  if (message.type === 'picture') picture.push(message.part);
+  const most = 'chunk' in task ? (task.chunk.maxChunks ?? Infinity) : 0;
+  return chunks.length <= most && picture.length <= MOST_PARTS;
 }
 
 const tookTooLong = () => new IngestError('timeout', 'Reading the document took too long.');

@@ -64,7 +64,7 @@ async function changeWithAttachments(
     const last: { before: DocumentRecord | null } = { before: null };
     const first = await parts.change(asked, (now) => {
       last.before = now;
-      return hasAttachments(now) ? announce(now, apply(now), id) : apply(now);
+      return hasAttachments(now) ? announce(now, apply(now), id) : finish(apply(now));
     });
     if (!last.before || first.record?.accessChange?.id !== id) return first;
     await giveToAttachments(parts, asked, { parent: first.record, given: givenBy(last.before) });

@@ -1,3 +1,4 @@
+import { BATCH_SIZE } from '../../../shared/batches.js';
 import type { Chunks } from '../../../shared/chunks/chunks.js';
 import type { Content } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
@@ -38,7 +39,7 @@ export function createReadExtraction(parts: Dependencies): ReadExtraction {
   };
 }
 
-/** A short text has no receipt, since all of it is read as it is. */
+/** Texts may have no receipt, since all of each is read as it is. */
 async function readReceipt(
   { chunks }: Dependencies,
   { kind, chunkCount, tokenCount }: Content,
@@ -46,7 +47,10 @@ async function readReceipt(
 ): Promise<Receipt | null> {
   const receipt = await chunks.receipt(generation);
   if (receipt || kind === 'file') return receipt;
-  const texts = await chunks.readTexts(generation, 0, chunkCount);
-  const characters = texts.reduce((sum, { text, overlap }) => sum + text.length - overlap, 0);
+  let characters = 0;
+  for (let first = 0; first < chunkCount; first += BATCH_SIZE) {
+    const texts = await chunks.readTexts(generation, first, Math.min(BATCH_SIZE, chunkCount - first));
+    for (const { text, overlap } of texts) characters += text.length - overlap;
+  }
   return { ...unpackReceipt('{}'), characters, tokens: tokenCount };
 }

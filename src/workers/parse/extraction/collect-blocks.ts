@@ -1,4 +1,5 @@
 import { cleanText } from '../clean-text.js';
+import { boundedNames } from './bounded-names.js';
 import { NO_LAYOUT, type Layout, type RowSpan } from '../../chunking/layout.js';
 import type { Block, Place } from './block.js';
 
@@ -43,7 +44,7 @@ export function createBlockCollector() {
         headingEnds.add(end);
       }
       if (block.row) rows.push({ start, end, header: cleanText(block.row.header, false) });
-      spans.push({ start, end, place: block.place, section: headings.path(), isHeading });
+      spans.push({ start, end, place: boundedPlace(block.place), section: headings.path(), isHeading });
       texts.push(text);
       length = end;
     },
@@ -54,6 +55,12 @@ export function createBlockCollector() {
       return { text: texts.join(''), layout: isPlain ? NO_LAYOUT : { parts, headingEnds, rows }, spans };
     },
   };
+}
+
+/** Each chunk of a sheet or chapter holds its name. */
+function boundedPlace(place: Place | undefined): Place | undefined {
+  if (place?.sheet === undefined && place?.chapter === undefined) return place;
+  return { ...place, ...boundedNames(place) };
 }
 
 /** Most headings of a path, and most characters of each. */

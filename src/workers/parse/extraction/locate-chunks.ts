@@ -97,7 +97,8 @@ function spanOf(places: readonly Place[], read: (place: Place) => number | undef
   let span: Span | undefined;
   for (const place of places) {
     const value = read(place);
-    if (value === undefined) continue;
+    // What a file says of its rows and pages may be wrong.
+    if (value === undefined || !Number.isSafeInteger(value) || value < 1) continue;
     span = { first: Math.min(span?.first ?? value, value), last: Math.max(span?.last ?? value, value) };
   }
   return span;

@@ -1,3 +1,4 @@
+import { boundedNames } from './bounded-names.js';
 import type { Attachment, Gap, GapReason, PartUnit, Receipt } from '../../../shared/extraction/receipt.js';
 
 /** Most gaps and attachments that a receipt names one by one. All are counted. */
@@ -53,7 +54,7 @@ export function createReceiptWriter(
     addGap: gaps.add,
     addOcrPage: (confidence) => void confidences.push(confidence),
     addAttachment: (attachment) => {
-      if (attachments.length < MOST_NAMED) attachments.push(attachment);
+      if (attachments.length < MOST_NAMED) attachments.push(shortened(attachment));
     },
     findings: () => ({
       ...describeReader(reader, about),
@@ -90,7 +91,12 @@ function createGaps() {
   return {
     add: (reason: GapReason, detail: string, location: Gap['location'] = null): void => {
       counts[reason] = (counts[reason] ?? 0) + 1;
-      if (gaps.length < MOST_NAMED) gaps.push({ reason, location, detail: shorten(detail) });
+      if (gaps.length < MOST_NAMED)
+        gaps.push({
+          reason,
+          location: location && { ...location, ...boundedNames(location) },
+          detail: shorten(detail),
+        });
     },
     describe: (): Pick<Findings, 'gap_count' | 'gap_counts' | 'gaps'> => ({
       gap_count: Object.values(counts).reduce((sum, count) => sum + count, 0),
@@ -99,6 +105,12 @@ function createGaps() {
     }),
   };
 }
+
+const shortened = (attachment: Attachment): Attachment => ({
+  ...attachment,
+  filename: attachment.filename === null ? null : shorten(attachment.filename),
+  content_type: shorten(attachment.content_type),
+});
 
 const shorten = (text: string): string =>
   text

@@ -103,3 +103,12 @@ test('a long document of one line is located in time that grows with its length'
   locate([{ text: 'word '.repeat(200_000), place: { line: 1 } }], 64);
   expect(process.cpuUsage(started).user / 1e6).toBeLessThan(10);
 });
+
+test('names of sheets and chapters are cut, and impossible numbers of rows and pages are left out', () => {
+  const long = 'x'.repeat(1_000_000);
+  const [found] = locate([
+    { text: 'a ', place: { sheet: long, row: 0, page: Number.NaN } },
+    { text: 'b', place: { chapter: long, row: -4 } },
+  ]);
+  expect(found?.location).toEqual({ sheet: 'x'.repeat(200), chapter: 'x'.repeat(200) });
+});

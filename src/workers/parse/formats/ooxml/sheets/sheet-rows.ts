@@ -51,7 +51,8 @@ export function* readRows(workbook: Workbook, part: string, sheet: string): Iter
       columns.read(element);
       continue;
     }
-    number = wholeNumber(element.attributes['r'], 1_048_576) ?? number + 1;
+    const stated = wholeNumber(element.attributes['r'], 1_048_576) ?? 0;
+    number = stated >= 1 ? stated : number + 1;
     const cells = readCells(workbook, element).filter(({ column }) => columns.admits(column));
     count += cells.length;
     if (count > MOST_CELLS)
