@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { systemErrorCode } from '../../../shared/system-error-code.js';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -80,6 +82,10 @@ async function copyOwnFile(
   }
 }
 
+const EMPTY = 'chmod -R u+rwX . ; rm -rf ./* ./.[!.]* ./..?*';
+const MOST_TRIES = 5;
+const PAUSE_MILLISECONDS = 50;
+
 /** Removes a folder with the rights of its owner, so that links which a parser has made there cannot harm other files. */
 export async function removeParserFolder(path: string): Promise<void> {
   const { uid, gid } = await lstat(path);
@@ -87,8 +93,16 @@ export async function removeParserFolder(path: string): Promise<void> {
     await rm(path, { recursive: true, force: true });
     return;
   }
-  const empty = 'chmod -R u+rwX . ; rm -rf ./* ./.[!.]* ./..?*';
-  const child = spawn('/bin/sh', ['-c', empty], { uid, gid, cwd: path, env: {}, stdio: 'ignore' });
-  await once(child, 'exit');
-  await rmdir(path);
+  for (let tries = 1; ; tries += 1) {
+    const child = spawn('/bin/sh', ['-c', EMPTY], { uid, gid, cwd: path, env: {}, stdio: 'ignore' });
+    await once(child, 'exit');
+    try {
+      await rmdir(path);
+      return;
+    } catch (error) {
+      // What a crashed process was writing may come to light a moment after its end.
+      if (systemErrorCode(error) !== 'ENOTEMPTY' || tries === MOST_TRIES) throw error;
+      await pause(tries * PAUSE_MILLISECONDS);
+    }
+  }
 }
