@@ -1,68 +1,13 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { chooseLaunch } from '../../../src/workers/parse/confinement/choose-launch.js';
-import {
-  createParserPool,
-  type ParserPool,
-  type ParserPoolOptions,
-} from '../../../src/workers/parse/pool.js';
-import { openWorkspace } from '../../../src/workers/parse/confinement/workspace.js';
+import { describe, expect, test } from '@jest/globals';
 import { decodePng } from '../../../src/workers/parse/formats/pdf/render/png.js';
 import { endlessPdf, hungryPdf, manyPages, pagesPdf } from '../../support/pdfs.js';
+import { parserChildren, useParserPool } from '../../support/use-parser-pool.js';
 import { until } from '../../support/until.js';
 
-let place: Pick<ParserPoolOptions, 'workspace' | 'launch'>;
-beforeAll(async () => {
-  const workspace = await openWorkspace();
-  const user = { uid: 65_534, gid: 65_534 };
-  place = { workspace, launch: await chooseLaunch({ user, workspace }) };
-});
-afterAll(() => place.workspace.close());
-
-let directory = '';
-let pool: ParserPool | undefined;
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'quire-pool-'));
-});
-afterEach(async () => {
-  await pool?.close();
-  await rm(directory, { recursive: true, force: true });
-});
-
-function startPool(options: Partial<ParserPoolOptions> = {}): ParserPool {
-  pool = createParserPool({
-    size: 1,
-    idleMilliseconds: 60_000,
-    memoryMegabytes: 1_536,
-    timeoutMilliseconds: 20_000,
-    maxChunks: 20_000,
-    chunk: { size: 512, overlap: 64 },
-    ...place,
-    ...options,
-  });
-  return pool;
-}
-
-async function file(content: string | Uint8Array): Promise<string> {
-  const path = join(directory, `file-${String(Math.random())}`);
-  await writeFile(path, content);
-  return path;
-}
-
-/** Process ids of the children of this process that run the parser. */
-function children(): number[] {
-  const processes = execFileSync('ps', ['-o', 'pid=,ppid=,args=', '-A'], { encoding: 'utf8' });
-  return processes.split('\n').flatMap((line) => {
-    const [, id = '', parent = '', command = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
-    return parent === String(process.pid) && command.includes('parse/child-main.js') ? [Number(id)] : [];
-  });
-}
+const { startPool, file } = useParserPool();
 
 function crashChildren(): void {
-  for (const id of children()) process.kill(id, 'SIGSEGV');
+  for (const id of parserChildren()) process.kill(id, 'SIGSEGV');
 }
 
 describe('the parser pool, with PDFs', () => {
@@ -70,7 +15,7 @@ describe('the parser pool, with PDFs', () => {
     const warnings: unknown[] = [];
     const parser = startPool({ logger: { warn: (fields) => warnings.push(fields) } });
     const read = parser.parse({ path: await file(pagesPdf(manyPages(1_500))), format: 'pdf' });
-    await until(() => children().length > 0);
+    await until(() => parserChildren().length > 0);
     crashChildren();
     const { chunks } = await read;
     expect(chunks.map(({ text }) => text).join('')).toContain('axolotl1499');

@@ -1,67 +1,12 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { strToU8, zipSync } from 'fflate';
 import type { FileFormat } from '../../../src/shared/documents/file-types/formats.js';
 import { IngestError } from '../../../src/shared/errors.js';
-import { chooseLaunch } from '../../../src/workers/parse/confinement/choose-launch.js';
-import {
-  createParserPool,
-  type ParserPool,
-  type ParserPoolOptions,
-} from '../../../src/workers/parse/pool.js';
-import { openWorkspace } from '../../../src/workers/parse/confinement/workspace.js';
 import { endlessPdf } from '../../support/pdfs.js';
+import { parserChildren, useParserPool } from '../../support/use-parser-pool.js';
 import { until } from '../../support/until.js';
 
-let place: Pick<ParserPoolOptions, 'workspace' | 'launch'>;
-beforeAll(async () => {
-  const workspace = await openWorkspace();
-  const user = { uid: 65_534, gid: 65_534 };
-  place = { workspace, launch: await chooseLaunch({ user, workspace }) };
-});
-afterAll(() => place.workspace.close());
-
-let directory = '';
-let pool: ParserPool | undefined;
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'quire-pool-'));
-});
-afterEach(async () => {
-  await pool?.close();
-  await rm(directory, { recursive: true, force: true });
-});
-
-function startPool(options: Partial<ParserPoolOptions> = {}): ParserPool {
-  pool = createParserPool({
-    size: 1,
-    idleMilliseconds: 60_000,
-    memoryMegabytes: 1_536,
-    timeoutMilliseconds: 20_000,
-    maxChunks: 20_000,
-    chunk: { size: 512, overlap: 64 },
-    ...place,
-    ...options,
-  });
-  return pool;
-}
-
-async function file(content: string | Uint8Array): Promise<string> {
-  const path = join(directory, `file-${String(Math.random())}`);
-  await writeFile(path, content);
-  return path;
-}
-
-/** Process ids of the children of this process that run the parser. */
-function children(): number[] {
-  const processes = execFileSync('ps', ['-o', 'pid=,ppid=,args=', '-A'], { encoding: 'utf8' });
-  return processes.split('\n').flatMap((line) => {
-    const [, id = '', parent = '', command = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
-    return parent === String(process.pid) && command.includes('parse/child-main.js') ? [Number(id)] : [];
-  });
-}
+const { startPool, file } = useParserPool();
 
 describe('the parser pool', () => {
   test('reads texts and files, one after the other in the same process', async () => {
@@ -75,27 +20,27 @@ describe('the parser pool', () => {
         section: [],
       },
     ]);
-    const [before] = children();
+    const [before] = parserChildren();
     expect((await parser.parse({ path: await file('# Title'), format: 'markdown' })).chunks).toHaveLength(1);
-    expect(children()).toEqual([before]);
+    expect(parserChildren()).toEqual([before]);
   });
 
   test('starts a process for the first document, and ends it when no other one comes', async () => {
     const parser = startPool({ size: 2, idleMilliseconds: 2_000 });
-    expect(children()).toEqual([]);
+    expect(parserChildren()).toEqual([]);
     const { chunks } = await parser.parse({ path: await file('# Title'), format: 'markdown' });
     expect(chunks).toHaveLength(1);
-    const [first, ...others] = children();
+    const [first, ...others] = parserChildren();
     expect(others).toEqual([]);
     // Each document puts the end off, and one process is enough for those that come one after the other.
     for (let count = 0; count < 3; count += 1) {
       await new Promise((resolve) => setTimeout(resolve, 900));
       await parser.parse({ text: 'next', format: 'text' });
     }
-    expect(children()).toEqual([first]);
-    await until(() => children().length === 0);
+    expect(parserChildren()).toEqual([first]);
+    await until(() => parserChildren().length === 0);
     expect((await parser.parse({ text: 'after the end', format: 'text' })).chunks).toHaveLength(1);
-    expect(children()).not.toContain(first);
+    expect(parserChildren()).not.toContain(first);
   });
 
   test('never ends a process that reads, however long', async () => {
@@ -140,7 +85,7 @@ describe('the parser pool', () => {
     expect(ended).toBe(0);
     await parser.close();
     expect(await Promise.all(held)).toEqual(Array(2).fill(expect.stringContaining('closed')));
-    expect(children()).toEqual([]);
+    expect(parserChildren()).toEqual([]);
   });
 
   test('lets a document that eats memory fail alone while its neighbours go on', async () => {
@@ -196,13 +141,13 @@ describe('the parser pool', () => {
       .parse({ path: await file(endlessPdf()), format: 'pdf' })
       .catch((error: unknown) => error);
     await new Promise((resolve) => setTimeout(resolve, 500));
-    for (const id of children()) process.kill(id, 'SIGKILL');
+    for (const id of parserChildren()) process.kill(id, 'SIGKILL');
     const error = await killed;
     expect(error).toBeInstanceOf(Error);
     expect(error).not.toBeInstanceOf(IngestError);
     expect((await parser.parse({ text: 'next', format: 'text' })).chunks).toHaveLength(1);
     // Killed while idle.
-    for (const id of children()) process.kill(id, 'SIGKILL');
+    for (const id of parserChildren()) process.kill(id, 'SIGKILL');
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect((await parser.parse({ text: 'and on', format: 'text' })).chunks).toHaveLength(1);
   });
@@ -227,12 +172,12 @@ describe('the parser pool', () => {
   test('leaves no process behind when closed, not even in the middle of a document', async () => {
     const parser = startPool({ size: 2 });
     await Promise.all(['warm', 'warm, too'].map((text) => parser.parse({ text, format: 'text' })));
-    expect(children()).toHaveLength(2);
+    expect(parserChildren()).toHaveLength(2);
     const cut = parser.parse({ path: await file(endlessPdf()), format: 'pdf' });
     const rejected = expect(cut).rejects.toThrow('closed');
     await parser.close();
     await rejected;
-    expect(children()).toEqual([]);
+    expect(parserChildren()).toEqual([]);
     await expect(parser.parse({ text: 'too late', format: 'text' })).rejects.toThrow('closed');
   });
 });

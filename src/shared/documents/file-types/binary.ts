@@ -1,17 +1,11 @@
 import { at } from '../../at.js';
 import type { FileFormat } from './formats.js';
-import { detectZip } from './zip.js';
+import { detectZip, ZIPPED } from './zip.js';
 
 /** Formats whose files never look like text, however broken they are. */
 const BINARY: ReadonlySet<FileFormat> = new Set<FileFormat>([
+  ...ZIPPED,
   'pdf',
-  'docx',
-  'pptx',
-  'xlsx',
-  'odt',
-  'ods',
-  'odp',
-  'epub',
   'msg',
   'png',
   'jpeg',

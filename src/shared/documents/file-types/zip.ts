@@ -15,7 +15,8 @@ const MIMETYPES: readonly (readonly [RegExp, FileFormat])[] = [
   [/mimetypeapplication\/vnd\.oasis\.opendocument\.presentation/, 'odp'],
 ];
 
-const ZIPPED: ReadonlySet<FileFormat> = new Set<FileFormat>([
+/** Formats whose files are zips. */
+export const ZIPPED: ReadonlySet<FileFormat> = new Set<FileFormat>([
   'docx',
   'pptx',
   'xlsx',
