@@ -34,7 +34,7 @@ export const parseOds: Parser = (bytes, context) =>
 
 function* parseWith(bytes: Uint8Array, { options, receipt }: ParseContext, body: Body): Iterable<Block> {
   receipt.setParser('opendocument', '1');
-  const zip = openDocument(bytes);
+  const zip = openDocument(bytes, receipt);
   const styles = createStyles();
   if (zip.has('styles.xml')) scanMarkup(zip.pieces('styles.xml'), styles);
   receipt.setLanguage(styles.language());
