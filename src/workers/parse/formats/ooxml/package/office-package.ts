@@ -33,19 +33,15 @@ export interface OfficePackage {
 /** @throws IngestError when the bytes are no package, or an encrypted one */
 export function openPackage(bytes: Uint8Array, kind: OfficeKind, context: ParseContext): OfficePackage {
   refuseCompound(bytes, kind, context.filename);
-  const zip = openZip(bytes, {
-    limitBytes: LIMIT_BYTES,
-    what: `${kind.application} file`,
-    receipt: context.receipt,
-    ignoresCase: true,
-  });
+  const what = `${kind.application} file`;
+  const zip = openZip(bytes, { limitBytes: LIMIT_BYTES, what, receipt: context.receipt, ignoresCase: true });
   const relationsOf = new Map<string, readonly Relation[]>();
   const damage = createDamage(context);
   const office: Omit<OfficePackage, 'mainPart'> = {
     kind,
     names: zip.names,
     isDamaged: damage.isFound,
-    has: zip.has,
+    has: (part) => zip.has(part),
     mentions: (part, word) => damage.survive(part, () => includes(zip.pieces(part), word)) ?? false,
     *stream(part, isWhole) {
       const onCut = (): void => damage.note(part, 'ends too early');
