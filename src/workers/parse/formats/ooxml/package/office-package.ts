@@ -20,6 +20,8 @@ export interface OfficePackage {
   has(part: string): boolean;
   /** Whether a part holds these bytes, which is quicker to tell than to read its XML. */
   mentions(part: string, word: string): boolean;
+  /** The bytes of a part, such as a picture; undefined when it is missing, damaged or longer than `most`. */
+  bytes(part: string, most: number): Uint8Array | undefined;
   /** The XML of a part: elements for which `isWhole` come as trees, all others as events. */
   stream(part: string, isWhole: (name: string) => boolean): Iterable<XmlEvent>;
   /** The whole tree of a part; undefined when there is none. */
@@ -43,6 +45,7 @@ export function openPackage(bytes: Uint8Array, kind: OfficeKind, context: ParseC
     isDamaged: damage.isFound,
     has: (part) => zip.has(part),
     mentions: (part, word) => damage.survive(part, () => includes(zip.pieces(part), word)) ?? false,
+    bytes: (part, most) => damage.survive(part, () => readShort(zip.pieces(part), most)),
     *stream(part, isWhole) {
       const onCut = (): void => damage.note(part, 'ends too early');
       try {
@@ -97,6 +100,17 @@ function createDamage({ receipt }: ParseContext) {
       }
     },
   };
+}
+
+function readShort(pieces: Iterable<Uint8Array>, most: number): Uint8Array | undefined {
+  const read: Uint8Array[] = [];
+  let length = 0;
+  for (const piece of pieces) {
+    length += piece.length;
+    if (length > most) return undefined;
+    read.push(piece);
+  }
+  return Buffer.concat(read);
 }
 
 function includes(pieces: Iterable<Uint8Array>, word: string): boolean {
