@@ -27,8 +27,8 @@ export interface Zip {
   has(name: string): boolean;
   /** Inflates a member as a stream. @throws IngestError when it is missing, damaged, encrypted or beyond the limit */
   pieces(name: string): Iterable<Uint8Array>;
-  /** Inflates a whole member; undefined when there is none. @throws IngestError as `pieces` does */
-  read(name: string): Uint8Array | undefined;
+  /** Inflates a whole member; undefined when there is none, or it is longer than `most`. @throws IngestError as `pieces` does */
+  read(name: string, most?: number): Uint8Array | undefined;
 }
 
 /**
@@ -61,8 +61,19 @@ export function openZip(bytes: Uint8Array, options: ZipOptions): Zip {
     names: [...entries.keys()],
     has: (name) => entries.has(keyOf(name)),
     pieces,
-    read: (name) => (entries.has(keyOf(name)) ? Buffer.concat([...pieces(name)]) : undefined),
+    read: (name, most) => (entries.has(keyOf(name)) ? joined(pieces(name), most) : undefined),
   };
+}
+
+function joined(pieces: Iterable<Uint8Array>, most = Infinity): Uint8Array | undefined {
+  const read: Uint8Array[] = [];
+  let length = 0;
+  for (const piece of pieces) {
+    length += piece.length;
+    if (length > most) return undefined;
+    read.push(piece);
+  }
+  return Buffer.concat(read);
 }
 
 const damaged = (what: string, cause?: unknown): IngestError =>

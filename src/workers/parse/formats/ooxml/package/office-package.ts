@@ -45,7 +45,7 @@ export function openPackage(bytes: Uint8Array, kind: OfficeKind, context: ParseC
     isDamaged: damage.isFound,
     has: (part) => zip.has(part),
     mentions: (part, word) => damage.survive(part, () => includes(zip.pieces(part), word)) ?? false,
-    bytes: (part, most) => damage.survive(part, () => readShort(zip.pieces(part), most)),
+    bytes: (part, most) => damage.survive(part, () => zip.read(part, most)),
     *stream(part, isWhole) {
       const onCut = (): void => damage.note(part, 'ends too early');
       try {
@@ -100,17 +100,6 @@ function createDamage({ receipt }: ParseContext) {
       }
     },
   };
-}
-
-function readShort(pieces: Iterable<Uint8Array>, most: number): Uint8Array | undefined {
-  const read: Uint8Array[] = [];
-  let length = 0;
-  for (const piece of pieces) {
-    length += piece.length;
-    if (length > most) return undefined;
-    read.push(piece);
-  }
-  return Buffer.concat(read);
 }
 
 function includes(pieces: Iterable<Uint8Array>, word: string): boolean {
