@@ -5,7 +5,7 @@ export const style = (name: string, family: string, properties: string, more = '
   `<style:style style:name="${name}" style:family="${family}" ${more}>${properties}</style:style>`;
 export const look = (attributes: string): string => `<style:text-properties ${attributes}/>`;
 export const cellLook = (attributes: string): string => `<style:table-cell-properties ${attributes}/>`;
-export const filled = (color: string): string =>
+const filled = (color: string): string =>
   `<style:graphic-properties draw:fill="solid" draw:fill-color="${color}"/>`;
 export const WHITE = look('fo:color="#ffffff"');
 export const DARK = '#203040';

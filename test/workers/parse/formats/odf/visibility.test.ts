@@ -4,7 +4,6 @@ import {
   style,
   look,
   cellLook,
-  filled,
   WHITE,
   DARK,
   span,
