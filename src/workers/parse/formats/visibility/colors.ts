@@ -2,7 +2,6 @@
 export type Color = `#${string}`;
 
 export const WHITE: Color = '#ffffff';
-export const BLACK: Color = '#000000';
 
 /** Nobody tells two colours apart whose red, green and blue all differ by less. */
 const LEAST_DIFFERENCE = 12;
@@ -31,7 +30,7 @@ export function withLuminance(color: Color, luminance: (before: number) => numbe
   return fromParts(parts.map((part) => (after + (part - before) * scale) * 255));
 }
 
-export const fromParts = (parts: readonly number[]): Color =>
+const fromParts = (parts: readonly number[]): Color =>
   `#${parts
     .map((part) =>
       Math.round(Math.min(255, Math.max(0, part)))
@@ -46,7 +45,7 @@ const partsOf = (color: Color): number[] =>
 /** Names of colours in which text is hidden, and those that are common behind text. */
 const NAMES: ReadonlyMap<string, Color> = new Map<string, Color>([
   ['white', WHITE],
-  ['black', BLACK],
+  ['black', '#000000'],
   ['red', '#ff0000'],
   ['lime', '#00ff00'],
   ['green', '#008000'],

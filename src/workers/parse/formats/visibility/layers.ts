@@ -23,6 +23,9 @@ export interface Layer {
   readonly isOpaque: boolean;
 }
 
+/** Stands for shapes that are not looked at. */
+export const UNKNOWN_LAYER: Layer = { box: undefined, fill: 'unknown', isWhole: false, isOpaque: false };
+
 /** More layers are not compared with each other. */
 const MOST_COMPARED = 2_000;
 

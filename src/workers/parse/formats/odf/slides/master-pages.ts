@@ -1,11 +1,11 @@
-import type { Box, Fill, Layer } from '../../visibility/layers.js';
+import { UNKNOWN_LAYER, type Box, type Fill, type Layer } from '../../visibility/layers.js';
 import { scanMarkup, type Attributes, type MarkupHandler } from '../../xml/read-markup.js';
 import type { Zip } from '../../zip/zip.js';
 import { isShape, lengthOf, shapeLayer, sizedBox } from './shape-layers.js';
 import type { Styles } from '../styles.js';
 
-/** Most shapes of all master pages that are compared with those of slides. */
-const MOST_SHAPES = 2_001;
+/** More shapes of a master page are not compared with those of each slide. */
+const MOST_SHAPES = 200;
 
 /** What slides take from the page that they are made from. */
 export interface MasterPage {
@@ -27,12 +27,12 @@ function createMasterEvents(pages: Map<string, MasterPage>, styles: Styles): Mar
   let layout = '';
   let page: MasterPage | undefined;
   let notes = 0;
-  let shapes = 0;
   const addShape = (name: string, attributes: Attributes): void => {
     // Places for the content of slides are not drawn.
     if (!page || notes > 0 || !isShape(name) || attributes['presentation:class'] !== undefined) return;
-    if (shapes < MOST_SHAPES) page.layers.push(shapeLayer(name, attributes, styles));
-    shapes += 1;
+    const { length } = page.layers;
+    if (length < MOST_SHAPES) page.layers.push(shapeLayer(name, attributes, styles));
+    else if (length === MOST_SHAPES) page.layers.push(UNKNOWN_LAYER);
   };
   return {
     open: (name, attributes) => {

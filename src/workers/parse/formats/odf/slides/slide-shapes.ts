@@ -1,6 +1,6 @@
 import { WHITE, type Color } from '../../visibility/colors.js';
 import type { Box, Layer } from '../../visibility/layers.js';
-import { createPictureOpacity, MOST_PICTURE_BYTES } from '../../visibility/opaque-png.js';
+import { createPictureOpacity, MOST_PICTURE_BYTES } from '../../visibility/picture-opacity.js';
 import { scanMarkup, type Attributes } from '../../xml/read-markup.js';
 import type { Zip } from '../../zip/zip.js';
 import { readMasterPages, type MasterPage } from './master-pages.js';

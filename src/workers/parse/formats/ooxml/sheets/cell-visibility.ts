@@ -27,7 +27,7 @@ interface Ground {
 }
 
 /** Why text in a cell is not seen; undefined when it is. */
-export function reasonHidden({ color, isTiny }: FontLook, ground: Ground): HiddenKind | undefined {
+function reasonHidden({ color, isTiny }: FontLook, ground: Ground): HiddenKind | undefined {
   if (isTiny) return 'tiny';
   if (color === undefined || ground.fill === 'unknown') return undefined;
   const behind = ground.fill === 'none' ? WHITE : ground.fill;

@@ -1,4 +1,4 @@
-import { createPictureOpacity, MOST_PICTURE_BYTES } from '../../visibility/opaque-png.js';
+import { createPictureOpacity, MOST_PICTURE_BYTES } from '../../visibility/picture-opacity.js';
 import type { OfficePackage } from '../package/office-package.js';
 import { childOf, childrenOf, descend } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';

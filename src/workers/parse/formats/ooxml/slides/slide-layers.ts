@@ -1,5 +1,12 @@
 import type { Color } from '../../visibility/colors.js';
-import { createLayers, touches, type Box, type Fill, type Layer } from '../../visibility/layers.js';
+import {
+  createLayers,
+  touches,
+  UNKNOWN_LAYER,
+  type Box,
+  type Fill,
+  type Layer,
+} from '../../visibility/layers.js';
 import { colorIn, fillOf, type Palette } from '../drawing/colors.js';
 import { childOf, childrenOf, descend, findAll, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
@@ -52,6 +59,7 @@ export function createSlideLayers(slide: XmlElement | undefined, options: LayerO
   const animated = new Set(targets.map(({ attributes }) => attributes['spid'] ?? ''));
   const collection: Collection = { options, layers: [], indexes: new Map(), animated };
   for (const shape of theme.shapesBehind) addLayers(collection, shape, (box) => box);
+  if (theme.hasMoreShapes) collection.layers.push(UNKNOWN_LAYER);
   for (const shape of childrenOf(descend(slide, 'p:cSld', 'p:spTree')))
     addLayers(collection, shape, (box) => box);
   const layers = createLayers(collection.layers, theme.background);

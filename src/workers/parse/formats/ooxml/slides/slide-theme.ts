@@ -12,6 +12,8 @@ export interface SlideTheme {
   readonly background: Color | undefined;
   /** The shapes that the layout and the master draw behind those of the slide, the lowest first. */
   readonly shapesBehind: readonly XmlElement[];
+  /** Whether there are more of them. */
+  readonly hasMoreShapes: boolean;
   /** The fill of shapes that name one of the theme's own by its number, from 1. */
   readonly isPlainFill: (index: number) => boolean;
 }
@@ -19,12 +21,13 @@ export interface SlideTheme {
 interface Sheet {
   readonly tree: XmlElement | undefined;
   readonly shapes: readonly XmlElement[];
+  readonly hasMoreShapes: boolean;
 }
 
-/** More shapes of a layout are not compared with those of slides. */
-const MOST_SHAPES = 2_001;
+/** More shapes of a layout are not compared with those of each slide. */
+const MOST_SHAPES = 200;
 const DRAWN: ReadonlySet<string> = new Set(['p:sp', 'p:pic', 'p:graphicFrame', 'p:grpSp']);
-const NO_SHEET: Sheet = { tree: undefined, shapes: [] };
+const NO_SHEET: Sheet = { tree: undefined, shapes: [], hasMoreShapes: false };
 /** The number of the first fill of a theme that is for backgrounds. */
 const FIRST_BACKGROUND = 1_001;
 
@@ -60,6 +63,7 @@ export function createSlideThemes(office: OfficePackage) {
       palette,
       background: backgroundOf([slide, layout.tree, master.tree], palette, theme),
       shapesBehind: [...(hasMasterShapes ? master.shapes : []), ...(hasLayoutShapes ? layout.shapes : [])],
+      hasMoreShapes: master.hasMoreShapes || layout.hasMoreShapes,
       isPlainFill: (index) => isPlain(theme, 'a:fillStyleLst', index - 1),
     };
   };
@@ -79,6 +83,7 @@ function readSheet(tree: XmlElement | undefined): Sheet {
   );
   return {
     tree: { ...tree, children: pruned(tree, ['p:cSld', 'p:bg', 'p:clrMap', 'p:clrMapOvr']) },
+    hasMoreShapes: shapes.length > MOST_SHAPES,
     shapes: shapes.slice(0, MOST_SHAPES).map((shape) => ({
       ...shape,
       children: [...childrenOf(shape)].filter(({ name }) => name !== 'p:txBody' && name !== 'a:graphic'),

@@ -7,7 +7,7 @@ const COLORS_WITH_ALPHA = 6;
 const LEAST_LENGTH = 33;
 
 /** Whether nothing can be seen through a PNG. Where it has transparency, its pixels are looked at. */
-export function isOpaquePng(bytes: Uint8Array): boolean {
+function isOpaquePng(bytes: Uint8Array): boolean {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (file.length < LEAST_LENGTH) return false;
   const kind = file[25];
