@@ -1,6 +1,9 @@
 /** The share of characters that stand for nothing from which a text is garbled. */
 const MOST_UNREADABLE = 0.3;
 
+/** A page that is mostly picture and has fewer characters of text is recognized, too. */
+const FEW_CHARACTERS = 200;
+
 export type Verdict = 'empty' | 'garbled' | 'readable';
 
 /** Tells whether a page's text can be what the page shows. */
@@ -16,4 +19,9 @@ export function judgeText(text: string): Verdict {
 /** The number of characters that can be read. */
 export function readableCharacters(text: string): number {
   return text.match(/[^\s\ufffd\p{Co}\p{Cn}\p{Cc}]/gu)?.length ?? 0;
+}
+
+/** Tells whether a text is shorter than that of pages that are text. */
+export function hasFewCharacters(text: string): boolean {
+  return text.length < 20 * FEW_CHARACTERS && readableCharacters(text) < FEW_CHARACTERS;
 }

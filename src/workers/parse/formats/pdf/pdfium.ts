@@ -1,9 +1,19 @@
 import { createRequire } from 'node:module';
-import type { LiteParse, LiteParseConfig, ParsedPage, ScreenshotResult } from '@llamaindex/liteparse';
+import type {
+  LiteParse,
+  LiteParseConfig,
+  PageComplexityStats,
+  ParsedPage,
+  ParseResult,
+  ScreenshotResult,
+} from '@llamaindex/liteparse';
 import { z } from 'zod';
+import type { Rectangle } from './layout/piece.js';
 
-/** Pages that are read at once, so that memory stays bounded. */
-const BATCH_PAGES = 25;
+/** Pages that are read at once, so that memory stays bounded. Each call opens the file anew, so a larger file has more. */
+const BATCH_PAGES = { least: 25, most: 100, bytesPerPage: 512 * 1024 };
+/** Batches that are read ahead. Only one is within PDFium at a time, but the layout of one is analysed beside it. */
+const READ_AHEAD = 2;
 /** A text of so many characters may have been cut: PDFium reads 32,767 of a string, and says nothing. */
 export const LONGEST_TEXT = 32_000;
 const MOST_PAGES = 1_000_000;
@@ -23,9 +33,7 @@ const OPTIONS = {
 
 const LAYOUT = {
   extractBlocks: true,
-  extractFormFields: true,
   extractTextMetadata: true,
-  includeComplexity: true,
   preserveVerySmallText: true,
 } satisfies Partial<LiteParseConfig>;
 
@@ -39,10 +47,20 @@ export interface PageBatch {
 
 export interface Pdfium {
   readonly version: string;
-  /** The pages of a document, in batches. @throws when it cannot be opened */
+  /** The pages of a document, in batches; none for a batch that cannot be read. @throws when the file cannot be opened */
   readonly readBatches: (bytes: Uint8Array) => AsyncIterable<PageBatch>;
   /** Pages whose content appears turned clockwise by these degrees, set upright. */
   readonly readUpright: (bytes: Uint8Array, turns: readonly Turn[]) => Promise<readonly ParsedPage[]>;
+  /** How much of each of these pages is covered by pictures and drawings. */
+  readonly readCoverage: (
+    bytes: Uint8Array,
+    pages: readonly number[],
+  ) => Promise<ReadonlyMap<number, PageComplexityStats>>;
+  /** Where the fields of forms stand on these pages. It takes time in proportion to the file, whatever the pages. */
+  readonly readFields: (
+    bytes: Uint8Array,
+    pages: readonly number[],
+  ) => Promise<ReadonlyMap<number, readonly Rectangle[]>>;
   /** The size of a page in points; undefined when there is no such page. */
   readonly pageSize: (
     bytes: Uint8Array,
@@ -67,11 +85,26 @@ export async function loadPdfium(): Promise<Pdfium | undefined> {
     new library.LiteParse(Object.assign({}, OPTIONS, options));
   return {
     version: libraryVersion(),
-    readBatches: (bytes) => readBatches(create(LAYOUT), bytes),
+    readBatches: (bytes) =>
+      readBatches(bytes, (targetPages) => create({ ...LAYOUT, targetPages }).parse(bytes)),
     async readUpright(bytes, turns) {
       const targetPages = turns.map(({ page }) => String(page)).join(',');
       const options = { targetPages, pageOrientationCorrections: [...turns] };
       return (await create(Object.assign(options, LAYOUT)).parse(bytes)).pages;
+    },
+    async readCoverage(bytes, numbers) {
+      const options = { targetPages: numbers.join(','), includeComplexity: true, preserveVerySmallText: true };
+      const { pages } = await create(options).parse(bytes);
+      return new Map(pages.flatMap(({ pageNum, complexity }) => (complexity ? [[pageNum, complexity]] : [])));
+    },
+    async readFields(bytes, numbers) {
+      const { pages } = await create({ targetPages: numbers.join(','), extractFormFields: true }).parse(bytes);
+      return new Map(
+        pages.map(({ pageNum, formFields = [] }) => [
+          pageNum,
+          formFields.flatMap(({ rect }) => (rect ? [rect] : [])),
+        ]),
+      );
     },
     async pageSize(bytes, page) {
       return (await create({ targetPages: String(page) }).parse(bytes)).pages[0];
@@ -86,23 +119,39 @@ export async function loadPdfium(): Promise<Pdfium | undefined> {
   };
 }
 
-/** While a batch is worked on, the next one is read in a thread. */
-async function* readBatches(parser: LiteParse, bytes: Uint8Array): AsyncIterable<PageBatch> {
-  const batches = parser.parseBatches(bytes, { batchSize: BATCH_PAGES });
-  let next = batches.next();
+/** While a batch is worked on, the next ones are read in threads. */
+async function* readBatches(
+  bytes: Uint8Array,
+  read: (pages: string) => Promise<ParseResult>,
+): AsyncIterable<PageBatch> {
+  const size = batchSize(bytes);
+  const readFrom = (first: number): Promise<ParseResult> => {
+    const result = read(`${String(first)}-${String(first + size - 1)}`);
+    result.catch(() => undefined);
+    return result;
+  };
+  const { totalPages: total, pages } = await readFrom(1);
+  const ahead: Promise<ParseResult>[] = [];
+  let next = 1 + size;
+  const fill = (): void => {
+    for (; ahead.length < READ_AHEAD && next <= total; next += size) ahead.push(readFrom(next));
+  };
   try {
-    for (;;) {
-      const step = await next;
-      if (step.done) return;
-      next = batches.next();
-      next.catch(() => undefined);
-      const { startPage, endPage, totalPages, result } = step.value;
-      yield { first: startPage, last: endPage, total: totalPages, pages: result.pages };
+    fill();
+    yield { first: 1, last: Math.min(size, total), total, pages };
+    for (let first = 1 + size; first <= total; first += size) {
+      const result = await ahead.shift()?.catch(() => undefined);
+      fill();
+      yield { first, last: Math.min(first + size - 1, total), total, pages: result?.pages ?? [] };
     }
   } finally {
-    await next.catch(() => undefined);
-    await batches.return(undefined);
+    await Promise.allSettled(ahead);
   }
+}
+
+function batchSize({ length }: Uint8Array): number {
+  const { least, most, bytesPerPage } = BATCH_PAGES;
+  return Math.max(least, Math.min(most, Math.ceil(length / bytesPerPage)));
 }
 
 function libraryVersion(): string {
