@@ -16,12 +16,19 @@ export function judgeText(text: string): Verdict {
   return unreadable > characters * MOST_UNREADABLE ? 'garbled' : 'readable';
 }
 
+const READABLE = /[^\s\ufffd\p{Co}\p{Cn}\p{Cc}]/u;
+
 /** The number of characters that can be read. */
 export function readableCharacters(text: string): number {
-  return text.match(/[^\s\ufffd\p{Co}\p{Cn}\p{Cc}]/gu)?.length ?? 0;
+  return text.match(new RegExp(READABLE, 'gu'))?.length ?? 0;
 }
 
 /** Tells whether a text is shorter than that of pages that are text. */
 export function hasFewCharacters(text: string): boolean {
-  return text.length < 20 * FEW_CHARACTERS && readableCharacters(text) < FEW_CHARACTERS;
+  let count = 0;
+  for (const character of text) {
+    if (READABLE.test(character)) count += 1;
+    if (count >= FEW_CHARACTERS) return false;
+  }
+  return true;
 }

@@ -10,8 +10,10 @@ import type {
 import { z } from 'zod';
 import type { Rectangle } from './layout/piece.js';
 
-/** Pages that are read at once, so that memory stays bounded. Each call opens the file anew, so a larger file has more. */
-const BATCH_PAGES = { least: 25, most: 100, bytesPerPage: 512 * 1024 };
+/** Pages that are passed on at once, so that memory stays bounded. */
+const BATCH_PAGES = 25;
+/** Each read opens the file anew, which takes long for a large one: it is read in twice as many pages. */
+const LARGE_BYTES = 2 * 1024 * 1024;
 /** Batches that are read ahead. Only one is within PDFium at a time, but the layout of one is analysed beside it. */
 const READ_AHEAD = 2;
 /** A text of so many characters may have been cut: PDFium reads 32,767 of a string, and says nothing. */
@@ -86,19 +88,19 @@ export async function loadPdfium(): Promise<Pdfium | undefined> {
   return {
     version: libraryVersion(),
     readBatches: (bytes) =>
-      readBatches(bytes, (targetPages) => create({ ...LAYOUT, targetPages }).parse(bytes)),
+      readBatches(bytes, (targetPages) => create({ ...LAYOUT, targetPages }).parse(shared(bytes))),
     async readUpright(bytes, turns) {
       const targetPages = turns.map(({ page }) => String(page)).join(',');
       const options = { targetPages, pageOrientationCorrections: [...turns] };
-      return (await create(Object.assign(options, LAYOUT)).parse(bytes)).pages;
+      return (await create(Object.assign(options, LAYOUT)).parse(shared(bytes))).pages;
     },
     async readCoverage(bytes, numbers) {
       const options = { targetPages: numbers.join(','), includeComplexity: true, preserveVerySmallText: true };
-      const { pages } = await create(options).parse(bytes);
+      const { pages } = await create(options).parse(shared(bytes));
       return new Map(pages.flatMap(({ pageNum, complexity }) => (complexity ? [[pageNum, complexity]] : [])));
     },
     async readFields(bytes, numbers) {
-      const { pages } = await create({ targetPages: numbers.join(','), extractFormFields: true }).parse(bytes);
+      const { pages } = await create({ targetPages: numbers.join(','), extractFormFields: true }).parse(shared(bytes));
       return new Map(
         pages.map(({ pageNum, formFields = [] }) => [
           pageNum,
@@ -107,12 +109,12 @@ export async function loadPdfium(): Promise<Pdfium | undefined> {
       );
     },
     async pageSize(bytes, page) {
-      return (await create({ targetPages: String(page) }).parse(bytes)).pages[0];
+      return (await create({ targetPages: String(page) }).parse(shared(bytes))).pages[0];
     },
-    render: (bytes, pages, dpi) => create({ dpi }).screenshot(bytes, [...pages]),
+    render: (bytes, pages, dpi) => create({ dpi }).screenshot(shared(bytes), [...pages]),
     async recognize(bytes, { language, folder }) {
       const parser = create({ ocrEnabled: true, ocrLanguage: language, tessdataPath: folder, dpi: 150 });
-      const page = (await parser.parse(bytes)).pages[0];
+      const page = (await parser.parse(shared(bytes))).pages[0];
       if (!page) throw new Error('no page was recognized');
       return page;
     },
@@ -124,7 +126,7 @@ async function* readBatches(
   bytes: Uint8Array,
   read: (pages: string) => Promise<ParseResult>,
 ): AsyncIterable<PageBatch> {
-  const size = batchSize(bytes);
+  const size = bytes.length > LARGE_BYTES ? 2 * BATCH_PAGES : BATCH_PAGES;
   const readFrom = (first: number): Promise<ParseResult> => {
     const result = read(`${String(first)}-${String(first + size - 1)}`);
     result.catch(() => undefined);
@@ -138,20 +140,34 @@ async function* readBatches(
   };
   try {
     fill();
-    yield { first: 1, last: Math.min(size, total), total, pages };
+    yield* batchesOf(pages, { first: 1, last: Math.min(size, total), total });
     for (let first = 1 + size; first <= total; first += size) {
       const result = await ahead.shift()?.catch(() => undefined);
       fill();
-      yield { first, last: Math.min(first + size - 1, total), total, pages: result?.pages ?? [] };
+      yield* batchesOf(result?.pages ?? [], { first, last: Math.min(first + size - 1, total), total });
     }
   } finally {
     await Promise.allSettled(ahead);
   }
 }
 
-function batchSize({ length }: Uint8Array): number {
-  const { least, most, bytesPerPage } = BATCH_PAGES;
-  return Math.max(least, Math.min(most, Math.ceil(length / bytesPerPage)));
+function* batchesOf(
+  pages: readonly ParsedPage[],
+  { first, last, total }: Omit<PageBatch, 'pages'>,
+): Iterable<PageBatch> {
+  for (let from = first; from === first || from <= last; from += BATCH_PAGES) {
+    const to = Math.min(from + BATCH_PAGES - 1, last);
+    const within = pages.filter(({ pageNum }) => pageNum >= from && pageNum <= to);
+    yield { first: from, last: to, total, pages: within };
+  }
+}
+
+/** The library copies what it is given with each call, unless that is the whole of a buffer. */
+function shared(bytes: Uint8Array): Uint8Array {
+  const { buffer, byteLength } = bytes;
+  if (byteLength !== buffer.byteLength) return bytes;
+  // @NOTE `Buffer.from` of the library takes it, and then shares its memory; the library's types do not say so.
+  return buffer as unknown as Uint8Array;
 }
 
 function libraryVersion(): string {

@@ -6,7 +6,7 @@ import { findHidden } from './hidden.js';
 import { mayHoldInvisibleText } from './invisible-text.js';
 import { createFurniture } from './layout/furniture.js';
 import { pageBlocks } from './layout/page-blocks.js';
-import { median } from './layout/piece.js';
+import { createBodySize } from './layout/body-size.js';
 import { turnBack, turnOf } from './native-pieces.js';
 import { passwordNeeded, pdfFailure } from './failures.js';
 import type { PageBatch, Pdfium, Turn } from './pdfium.js';
@@ -134,14 +134,13 @@ async function readMissing(
 /** Writes the blocks of pages, without what most of them repeat. */
 function createPageWriter() {
   const furniture = createFurniture();
-  const sizes: number[] = [];
+  const sizes = createBodySize();
   let written = 0;
   return {
     hasAny: () => written > 0,
     *write(batch: readonly ResolvedPage[]): Iterable<Block> {
-      sizes.push(...batch.flatMap(sizesOf));
-      if (sizes.length > 20_000) sizes.splice(0, sizes.length - 20_000);
-      const bodySize = median(sizes);
+      for (const page of batch) sizes.add(page.pieces);
+      const bodySize = sizes.usual();
       for (const page of furniture.strip(batch)) {
         written += 1;
         if (page.plain !== undefined)
@@ -150,15 +149,6 @@ function createPageWriter() {
       }
     },
   };
-}
-
-/** The sizes of a page's texts, one for each twenty characters. */
-function sizesOf({ pieces }: ResolvedPage): number[] {
-  return pieces
-    .slice(0, 2_000)
-    .flatMap(({ text, size }) =>
-      Array.from({ length: Math.ceil(Math.min(text.length, 400) / 20) }, () => size),
-    );
 }
 
 function* blocksOf({ number, pieces, turn, width, height }: ResolvedPage, bodySize: number): Iterable<Block> {

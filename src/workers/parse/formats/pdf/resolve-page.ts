@@ -52,8 +52,10 @@ export async function resolvePage(
 ): Promise<ResolvedPage> {
   const { pageNum: number, width, height } = seen.page;
   const native = await readText(seen, readers);
-  const layout = (await recognizeIfNeeded(native, { page: seen.page, turn }, readers)) ?? native;
-  await takeDownGaps(layout, seen, readers);
+  const text = textOf(native);
+  const recognized = await recognizeIfNeeded(text, { page: seen.page, turn }, readers);
+  const layout = recognized ?? native;
+  await takeDownGaps(recognized ? textOf(recognized) : text, seen, readers);
   // What is recognized stands on the page as it is shown.
   const isTurned = turn !== undefined && layout === native;
   return {
@@ -134,11 +136,10 @@ function isMissing(line: string, known: string): boolean {
 }
 
 async function recognizeIfNeeded(
-  native: Layout,
+  text: string,
   { page, turn }: { page: SeenPage['page']; turn: Turn | undefined },
   { recognizer, pdfium, bytes, coverage }: BatchReaders,
 ): Promise<Layout | undefined> {
-  const text = textOf(native);
   if (!recognizer.isWanted) return undefined;
   if (!recognizer.isForced && !(await needsPicture(text, page, coverage))) return undefined;
   const { pageNum } = page;
@@ -175,12 +176,11 @@ async function needsPicture(text: string, page: SeenPage['page'], coverage: Cove
 }
 
 async function takeDownGaps(
-  layout: Layout,
+  text: string,
   { page }: SeenPage,
   { receipt, recognizer, coverage }: BatchReaders,
 ): Promise<void> {
   receipt.addPartRead();
-  const text = textOf(layout);
   const verdict = judgeText(text);
   const location = pageOf(page.pageNum);
   if (verdict === 'garbled')
