@@ -95,12 +95,18 @@ export async function loadPdfium(): Promise<Pdfium | undefined> {
       return (await create(Object.assign(options, LAYOUT)).parse(shared(bytes))).pages;
     },
     async readCoverage(bytes, numbers) {
-      const options = { targetPages: numbers.join(','), includeComplexity: true, preserveVerySmallText: true };
+      const options = {
+        targetPages: numbers.join(','),
+        includeComplexity: true,
+        preserveVerySmallText: true,
+      };
       const { pages } = await create(options).parse(shared(bytes));
       return new Map(pages.flatMap(({ pageNum, complexity }) => (complexity ? [[pageNum, complexity]] : [])));
     },
     async readFields(bytes, numbers) {
-      const { pages } = await create({ targetPages: numbers.join(','), extractFormFields: true }).parse(shared(bytes));
+      const { pages } = await create({ targetPages: numbers.join(','), extractFormFields: true }).parse(
+        shared(bytes),
+      );
       return new Map(
         pages.map(({ pageNum, formFields = [] }) => [
           pageNum,
