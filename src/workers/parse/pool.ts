@@ -25,6 +25,8 @@ export interface ParserPoolOptions {
   readonly memoryMegabytes: number;
   readonly launch: Launch;
   readonly workspace: Workspace;
+  /** What the children run instead of the parser; see `ParserChildOptions`. */
+  readonly script?: string | undefined;
   /** The maximum time for one document. */
   readonly timeoutMilliseconds: number;
   readonly maxChunks: number;

@@ -2,6 +2,7 @@ import type { KeptAttachment } from '../../shared/extraction/kept-attachment.js'
 import type { Receipt } from '../../shared/extraction/receipt.js';
 import { IngestError } from '../../shared/errors.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
+import { checkMessage } from './check-message.js';
 import type { ParserChild, ParserExit } from './child-process.js';
 import type { ChildMessage, ChildTask } from './protocol.js';
 
@@ -51,10 +52,11 @@ export async function runInChild(
   const abort = (): void => {
     lose(new Error('aborted'));
   };
-  const hear = (message: ChildMessage): void => {
-    if (message.type === 'ready' || message.id !== task.id) return;
-    if (!take(task, message, { chunks, picture }))
-      lose(new IngestError('too_large', 'The parser said more than it may.'));
+  const hear = (said: unknown): void => {
+    const message = checkMessage(task, said);
+    if (message === undefined) lose(notValid());
+    if (!message || message.type === 'ready') return;
+    if (!take(task, message, { chunks, picture })) lose(saysTooMuch());
     if (message.type === 'broken') lose(new Error(`parser failed: ${message.message}`));
     if (message.type === 'done' || message.type === 'failed') resolve({ chunks, picture, ...endOf(message) });
   };
@@ -92,6 +94,8 @@ function take(
   return chunks.length <= most && picture.length <= MOST_PARTS;
 }
 
+const notValid = () => new IngestError('corrupt', 'The document makes the parser say what is not valid.');
+const saysTooMuch = () => new IngestError('too_large', 'The parser said more than it may.');
 const tookTooLong = () => new IngestError('timeout', 'Reading the document took too long.');
 
 function createEnd() {
