@@ -49,9 +49,7 @@ export async function runInChild(
   const lose = (error: Error, isCrash = false): void => {
     resolve({ chunks, picture, ...NOTHING, error, isLost: true, isCrash, residentBytes: 0 });
   };
-  const abort = (): void => {
-    lose(new Error('aborted'));
-  };
+  const abort = (): void => void lose(new Error('aborted'));
   const hear = (said: unknown): void => {
     const message = checkMessage(task, said);
     if (message === undefined) lose(notValid());
