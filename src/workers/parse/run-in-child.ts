@@ -42,14 +42,15 @@ export async function runInChild(
   task: ChildTask,
   { signal, timeoutMilliseconds }: RunLimits,
 ): Promise<TaskEnd> {
-  const chunks: ChunkText[] = [];
-  const picture: string[] = [];
+  const { chunks, picture }: Taken = { chunks: [], picture: [] };
   const clock = createClock();
   const { promise, resolve } = createEnd();
   const lose = (error: Error, isCrash = false): void => {
     resolve({ chunks, picture, ...NOTHING, error, isLost: true, isCrash, residentBytes: 0 });
   };
-  const abort = (): void => void lose(new Error('aborted'));
+  const abort = (): void => {
+    lose(new Error('aborted'));
+  };
   const hear = (said: unknown): void => {
     const message = checkMessage(task, said);
     if (message === undefined) lose(notValid());
@@ -77,15 +78,17 @@ export async function runInChild(
   }
 }
 
+/** The parts of the result that a child has sent. */
+interface Taken {
+  readonly chunks: ChunkText[];
+  readonly picture: string[];
+}
+
 /** Most messages that a picture may come in. */
 const MOST_PARTS = 1_000;
 
 /** Takes a part of the result. False when there is too much: a child that a document has taken over could fill the memory. */
-function take(
-  task: ChildTask,
-  message: ChildMessage,
-  { chunks, picture }: { chunks: ChunkText[]; picture: string[] },
-): boolean {
+function take(task: ChildTask, message: ChildMessage, { chunks, picture }: Taken): boolean {
   if (message.type === 'chunks') for (const chunk of message.chunks) chunks.push(chunk);
   if (message.type === 'picture') picture.push(message.part);
   const most = 'chunk' in task ? (task.chunk.maxChunks ?? Infinity) : 0;
