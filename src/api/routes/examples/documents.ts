@@ -70,6 +70,7 @@ export const extractionExamples = {
       gap_counts: {},
       gaps: [],
       attachments: [],
+      former_attachments: [],
     },
     404: documentNotFound,
     409: { detail: 'The document has not been read yet' },
