@@ -26,11 +26,11 @@ export function createPublish({
   readonly vectors: VectorSet;
 }): Publish {
   return async (record, transition) => {
-    const { record: published, changed, discarded } = await records.update(
-      record.id,
-      onlyWhole(transition, vectors),
-      record,
-    );
+    const {
+      record: published,
+      changed,
+      discarded,
+    } = await records.update(record.id, onlyWhole(transition, vectors), record);
     if (changed) {
       metrics.add('quire_ingested_documents_total', {});
       metrics.add('quire_ingested_bytes_total', {}, record.pending?.sizeBytes);

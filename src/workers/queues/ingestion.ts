@@ -44,17 +44,13 @@ export async function serveIngestion(context: WorkerContext): Promise<QueueServi
   };
   // Two jobs for each parser keep it busy. A job that is taken no longer waits in its caller's turn, so there are no more.
   const slow = Math.min(concurrency, 2 * ingest.parserProcesses);
-  const quick: LaneService = { lane: 'ingestion-quick', concurrency, handlers };
+  const waiting = waitingAttachments(context, { ...attachments, readContent });
   return {
     lanes: [
-      quick,
+      { lane: 'ingestion-quick', concurrency, handlers },
       groupLane(context),
       pageLane(context, parser),
-      {
-        lane: 'ingestion',
-        concurrency: slow,
-        handlers: { ...handlers, ...waitingAttachments(context, { ...attachments, readContent }) },
-      },
+      { lane: 'ingestion', concurrency: slow, handlers: { ...handlers, ...waiting } },
     ],
     close: () => parser.close(),
   };

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createDiskStorage } from '../../../src/shared/adapters/disk-storage/disk-storage.js';
 import { generationId, type DocumentRecord } from '../../../src/shared/document.js';
-import { createRecords, type Records } from '../../../src/shared/documents/records.js';
-import { cancel, publish, remove, replaceContent } from '../../../src/shared/documents/transitions.js';
+import { createRecords } from '../../../src/shared/documents/records.js';
+import { remove } from '../../../src/shared/documents/transitions.js';
 import { wasDeleted } from '../../../src/shared/documents/was-deleted.js';
 import { unpackReceipt } from '../../../src/shared/extraction/stored-receipt.js';
 import { createMemoryWatch } from '../../../src/shared/redis/memory.js';
@@ -14,8 +14,7 @@ import { keys } from '../../../src/shared/redis/keys.js';
 import { createDraftObjects } from '../../../src/shared/storage/draft-objects.js';
 import { createMakeAttachments } from '../../../src/workers/ingestion/attachments/make-attachments.js';
 import { createRefuseToWait } from '../../../src/workers/ingestion/attachments/refuse-to-wait.js';
-import { createRemoveReplaced } from '../../../src/workers/maintenance/remove-replaced.js';
-import { makeContent, makeDocument, makeOperation } from '../../support/documents.js';
+import { makeContent, makeDocument } from '../../support/documents.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
 
 const { redis } = useTestRedis();
@@ -171,122 +170,6 @@ test('a document that was deleted is not made again by a run of the same content
   const made = await makeAll(['a.txt', 'b.txt']);
   expect(made?.attachments[0]).toMatchObject({ document_id: null, reason: 'Its document was deleted.' });
   expect(await records.read(deleted)).toBeNull();
-});
-
-/** Puts other content into the mail, as `bob` has asked for. */
-async function putOther(storageKey = 'mail/2', userId = 'owner'): Promise<void> {
-  await records.update(parent.id, (record) =>
-    replaceContent(record, {
-      content: makeContent({ kind: 'file', storageKey }),
-      operation: makeOperation({ userId }),
-    }),
-  );
-}
-
-/** Publishes the pending content, and does what is left to do then. */
-async function publishAll(): Promise<void> {
-  const record = await records.read(parent.id);
-  if (!record) throw new Error('the mail is gone');
-  const { id: documentId, version, attempt } = record;
-  const counts = { chunkCount: 0, tokenCount: 0 };
-  await records.update(documentId, (each) => publish(each, { documentId, version, attempt, ...counts }));
-}
-
-const removeReplaced = (by: Records = records) =>
-  createRemoveReplaced({ records: by, jobs: { addCleans: () => Promise.resolve() } })({
-    documentId: parent.id,
-  });
-
-test('documents of the content before stay until other content is published', async () => {
-  await makeAll(['a.txt', 'b.txt']);
-  await publishAll();
-  const before = documents;
-  await putOther();
-  await makeAll(['c.txt']);
-  expect(await records.readMany(before)).toMatchObject(before.map((id) => ({ id })));
-  expect((await records.read(parent.id))?.attachments).toEqual([...before, ...documents]);
-  await publishAll();
-  expect(await redis.zScore(keys.unfinished, parent.id)).not.toBeNull();
-  await removeReplaced();
-  expect(await records.readMany(before)).toEqual([null, null]);
-  expect(await records.readMany(documents)).toMatchObject([{ id: documents[0] }]);
-  expect((await records.read(parent.id))?.attachments).toEqual(documents);
-  expect(await redis.zScore(keys.unfinished, parent.id)).toBeNull();
-});
-
-test('content that fails, or is cancelled, takes no document of the content before away', async () => {
-  await makeAll(['a.txt']);
-  await publishAll();
-  const before = documents;
-  await putOther();
-  await makeAll(['b.txt']);
-  await records.update(parent.id, cancel);
-  await removeReplaced();
-  expect(await records.readMany(before)).toMatchObject([{ id: before[0] }]);
-  await putOther('mail/3');
-  await makeAll([]);
-  await publishAll();
-  await removeReplaced();
-  expect(await records.readMany([...before, ...documents])).toEqual([null]);
-  expect((await records.read(parent.id))?.attachments).toEqual([]);
-});
-
-test('a removal that ends at any step is made good by the next one, and takes nothing but what was replaced', async () => {
-  let kills = 0;
-  for (let steps = 1; ; steps += 1) {
-    await redis.flushAll();
-    await records.create(parent);
-    await makeAll(['a.txt', 'b.txt']);
-    await publishAll();
-    const [first = '', second = ''] = documents;
-    const inner = makeDocument({ attachmentOf: { documentId: first, depth: 2 }, writers: ['owner'] });
-    await records.create(inner);
-    await records.update(first, (each) => ({ record: { ...each, attachments: [inner.id] } }));
-    await records.update(second, (each) => ({ record: { ...each, writers: ['fay'], admins: ['fay'] } }));
-    await putOther();
-    await makeAll(['c.txt']);
-    await publishAll();
-    stepsLeft = steps;
-    const dying = { ...records, update: dyingUpdate };
-    const wasKilled = await removeReplaced(dying).then(
-      () => false,
-      () => true,
-    );
-    stepsLeft = Infinity;
-    await removeReplaced();
-    expect(await records.readMany([first, inner.id])).toEqual([null, null]);
-    expect(await records.readMany([second, ...documents])).not.toContain(null);
-    expect(await records.read(parent.id)).toMatchObject({
-      attachments: documents,
-      replacedAttachments: { removals: [], kept: [second] },
-    });
-    if (!wasKilled) break;
-    kills += 1;
-  }
-  expect(kills).toBeGreaterThan(8);
-});
-
-const dyingUpdate: Records['update'] = (...change) => step(() => records.update(...change));
-
-test('a caller who may not write an attachment does not remove it by new content', async () => {
-  await records.update(parent.id, (each) => ({ record: { ...each, writers: ['owner', 'carl'] } }));
-  await makeAll(['a.txt', 'b.txt']);
-  await publishAll();
-  const [own = '', shared = ''] = documents;
-  await records.update(own, (each) => ({ record: { ...each, writers: ['owner'] } }));
-  await putOther('mail/2', 'carl');
-  await makeAll([]);
-  await publishAll();
-  await removeReplaced();
-  expect(await records.readMany([own, shared])).toMatchObject([{ id: own }, null]);
-  expect((await records.read(parent.id))?.replacedAttachments).toEqual({ removals: [], kept: [own] });
-  // It is named until content is published again.
-  await putOther('mail/3', 'owner');
-  await makeAll([]);
-  await publishAll();
-  await removeReplaced();
-  expect(await records.read(own)).not.toBeNull();
-  expect((await records.read(parent.id))?.replacedAttachments).toBeNull();
 });
 
 test('nothing is left where the mail is removed meanwhile', async () => {

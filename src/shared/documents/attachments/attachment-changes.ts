@@ -39,7 +39,7 @@ export function noteCarried(
  */
 export function replaceAttachments(
   record: DocumentRecord,
-): Pick<DocumentRecord, 'replacedAttachments'> | Record<never, never> {
+): Partial<Pick<DocumentRecord, 'replacedAttachments'>> {
   const own = new Set(record.pending?.carried?.ids);
   const left = removalsOf(record).filter(({ id }) => !own.has(id));
   const known = new Set(left.map(({ id }) => id));
@@ -72,10 +72,7 @@ export function isAwaited(record: DocumentRecord, storageKey: string, id: string
 }
 
 /** Takes attachments off those that wait. Of those that are missed no document can be made; each is a gap. */
-export function endWaiting(
-  record: DocumentRecord,
-  { storageKey, ended, missed }: Ended,
-): Change | null {
+export function endWaiting(record: DocumentRecord, { storageKey, ended, missed }: Ended): Change | null {
   const { published } = record;
   const carried = published?.carried;
   if (!carried || published.storageKey !== storageKey) return null;
