@@ -1,6 +1,7 @@
 import { hash, randomInt } from 'node:crypto';
 import { z } from 'zod';
 import { FAILURE_CODES } from './errors.js';
+import { OCR_MODES } from './extraction/read-options.js';
 import { PART_UNITS } from './extraction/receipt.js';
 import { isPlainObject } from './is-plain-object.js';
 
@@ -58,6 +59,8 @@ const contentSchema = z.object({
   gaps: z.number().int().optional(),
   /** How it was read; absent for texts, and until then. */
   extraction: extractionSchema.optional(),
+  /** Which of its pages are read by text recognition, if that was stated for it. */
+  ocr: z.enum(OCR_MODES).optional(),
   /** Absent where it carries no files of which documents are made. */
   carried: carriedSchema.optional(),
 });

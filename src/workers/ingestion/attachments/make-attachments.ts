@@ -44,9 +44,10 @@ export function createMakeAttachments(parts: Dependencies): MakeAttachments {
     const made: Made[] = [];
     const waiting: string[] = [];
     const callerId = callerOf(parent);
+    const ocr = parent.pending?.ocr;
     const isWanted = (now: DocumentRecord) => isCurrent(now, run);
     for (const { attachment, id } of wanted) {
-      const fate = await makeOne(parts, { attachment, id, parent, callerId, requestId, isWanted });
+      const fate = await makeOne(parts, { attachment, id, ocr, parent, callerId, requestId, isWanted });
       if (fate.kind === 'waits') waiting.push(id);
       const reason = fate.kind === 'refused' ? fate.reason : null;
       made.push({ position: attachment.position, documentId: reason === null ? id : null, reason });

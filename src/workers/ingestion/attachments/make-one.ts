@@ -21,6 +21,8 @@ export interface MakeOneParts {
 export interface WantedAttachment {
   readonly attachment: KeptAttachment;
   readonly id: string;
+  /** Which pages are read by text recognition, as of the content that carries it. */
+  readonly ocr: Content['ocr'];
   /** The document that carries it, as it was read before. */
   readonly parent: DocumentRecord;
   /** On whose behalf it is made. */
@@ -51,7 +53,8 @@ export async function makeOne(parts: MakeOneParts, wanted: WantedAttachment): Pr
   const contentType = await attachmentType(attachment);
   if (contentType === null) return refused('Files of its type are not read.');
   if (await refuseToWait(callerId)) return { kind: 'waits' };
-  const content = await storeAttachment(parts, id, { ...attachment, contentType });
+  const stored = await storeAttachment(parts, id, { ...attachment, contentType });
+  const content = wanted.ocr === undefined ? stored : { ...stored, ocr: wanted.ocr };
   const record = await create(parts, wanted, content);
   if (!record) return refused('Its document was superseded.');
   await jobs.addIngest(record, { requestId, isPatient: true });

@@ -83,7 +83,7 @@ async function makeFrom(parts: Dependencies, of: Waiting, run: Run): Promise<voi
       const isWanted = (now: DocumentRecord) => isAwaited(now, content.storageKey, id);
       const { callerId } = of;
       const { requestId } = run;
-      const wanted = { attachment, id, parent: record, callerId, requestId, isWanted };
+      const wanted = { attachment, id, ocr: content.ocr, parent: record, callerId, requestId, isWanted };
       const fate = await makeOne(parts, wanted);
       if (fate.kind === 'made') ended.push(id);
       if (fate.kind !== 'refused') found.add(id);
