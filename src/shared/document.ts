@@ -1,6 +1,7 @@
 import { hash, randomInt } from 'node:crypto';
 import { z } from 'zod';
 import { FAILURE_CODES } from './errors.js';
+import { mailHeadersSchema } from './extraction/mail-headers.js';
 import { OCR_MODES } from './extraction/read-options.js';
 import { PART_UNITS } from './extraction/receipt.js';
 import { isPlainObject } from './is-plain-object.js';
@@ -24,8 +25,16 @@ const extractionSchema = z.object({
   parts: z.number().int(),
   partsRead: z.number().int(),
   ocrPages: z.number().int(),
+  /** Absent for all that is no single message. */
+  mail: mailHeadersSchema.optional(),
 });
 export type Extraction = z.infer<typeof extractionSchema>;
+
+/** The reader of source code says which language it is in; undefined for all other files. */
+export function programmingLanguage(extraction: Extraction | undefined): string | undefined {
+  const [reader, language] = extraction?.parser.split(':', 2) ?? [];
+  return reader === 'code' ? language : undefined;
+}
 
 /** The documents that are made of the files that a content carries. Their ids come from the content. */
 const carriedSchema = z.object({

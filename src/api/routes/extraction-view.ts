@@ -29,6 +29,7 @@ export const extractionSummary = z.object({
 export const viewSummary = ({
   partsRead,
   ocrPages,
+  mail: _,
   ...rest
 }: Extraction): z.infer<typeof extractionSummary> => ({
   ...rest,

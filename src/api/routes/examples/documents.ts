@@ -60,6 +60,7 @@ export const extractionExamples = {
       parser_version: '1',
       title: null,
       language: null,
+      mail: null,
       unit: 'file' as const,
       parts: 1,
       parts_read: 1,

@@ -47,6 +47,12 @@ export async function readMime(
     to: addressText(email.to ?? []),
     cc: addressText(email.cc ?? []),
     date: header('date'),
+    addresses: {
+      from: email.from ? bareAddresses([email.from]) : [],
+      to: bareAddresses(email.to ?? []),
+      cc: bareAddresses(email.cc ?? []),
+    },
+    messageId: header('message-id'),
     language: header('content-language').split(',')[0]?.trim() ?? '',
     body: parts.isEncrypted ? { kind: 'encrypted' } : bodyOf(email),
     attachments: parts.attachments,
@@ -86,6 +92,9 @@ function oneAddress({ name, address, group }: Address): string {
   if (name === '') return address;
   return address === '' || address === name ? name : `${name} <${address}>`;
 }
+
+const bareAddresses = (addresses: readonly Address[]): string[] =>
+  addresses.flatMap(({ name, address, group }) => (group ? bareAddresses(group) : [address || name]));
 
 /** The text that people would read: plain text, else HTML. */
 function bodyOf({ text, html }: Email): MailBody {
