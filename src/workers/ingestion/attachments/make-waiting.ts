@@ -55,7 +55,7 @@ export function createMakeWaiting(parts: Dependencies) {
 }
 
 const FIRST_WAIT_MILLISECONDS = 1_000;
-const LONGEST_WAIT_MILLISECONDS = 60_000;
+const LONGEST_WAIT_MILLISECONDS = 30_000;
 
 /** The longer it waits, the less often it looks; and not at the same moments as others. */
 function notYet({ tries }: Run): NotYetError {
