@@ -25,7 +25,7 @@ interface Book {
 /** Reads a book (EPUB 2 and 3) chapter by chapter, in the order of its spine. */
 export function* parseEpub(bytes: Uint8Array, { options, receipt }: ParseContext): Iterable<Block> {
   receipt.setParser('epub', '1');
-  const zip = openZip(bytes, { limitBytes: LIMIT_BYTES, what: 'EPUB book' });
+  const zip = openZip(bytes, { limitBytes: LIMIT_BYTES, what: 'EPUB book', receipt });
   refuseEncrypted(zip);
   const { title, language, spine, contents } = readPackageDocument(zip);
   receipt.setTitle(title);

@@ -6,7 +6,7 @@ import { checkCompoundFile } from './check-compound-file.js';
 import type { CarriedFile } from '../../extraction/attachment-keeper.js';
 import type { MailBody, MailMessage } from './message.js';
 import { readMime } from './mime.js';
-import { rtfBody } from './rtf-body.js';
+import { rtfBody } from './body/rtf-body.js';
 import { signedContent } from './signed-content.js';
 
 const NAME_IDS = Buffer.from('__nameid_version1.0', 'utf16le');

@@ -1,14 +1,16 @@
 import type { Block } from '../../extraction/block.js';
 import type { ParseContext } from '../parser.js';
+import type { Fill } from '../visibility/layers.js';
 import { createGraphics } from './drawing/graphic.js';
 import { createGapCounter } from './gap-counter.js';
 import { WORD } from './package/office-kind.js';
 import { openPackage, type OfficePackage } from './package/office-package.js';
 import { readProperties } from './properties.js';
+import { readWordColors, type WordColors } from './word/colors.js';
 import { contentBlocks, isWholeInBody, noteBlocks, type ContentBlock } from './word/content-blocks.js';
 import { readNotes } from './word/notes.js';
 import { readNumbering } from './word/numbering.js';
-import { readLook, readWordStyles } from './word/styles.js';
+import { PLAIN, readWordStyles } from './word/styles.js';
 import type { Surroundings, WordReader } from './word/word-reader.js';
 
 /** A line at the head or foot of pages that only counts them. */
@@ -23,13 +25,15 @@ export function* parseDocx(bytes: Uint8Array, context: ParseContext): Iterable<B
   readProperties(office, context);
   const partsOf = createParts(office);
   const gaps = createGapCounter(context);
-  const styles = readWordStyles(office, partsOf('styles')[0]);
+  const colors = readWordColors(office, { theme: partsOf('theme')[0], settings: partsOf('settings')[0] });
+  const styles = readWordStyles(office, partsOf('styles')[0], colors);
   if (styles.language !== undefined) context.receipt.setLanguage(styles.language);
   const reader: WordReader = {
     gaps,
     styles,
     numbering: readNumbering(office, partsOf('numbering')[0]),
     notes: readNotes(office, gaps, (type) => partsOf(type)[0]),
+    page: pageFill(office, colors),
     graphicsOf: createGraphics(office, office.mainPart),
   };
   yield* endLists(partBlocks(office, office.mainPart, reader));
@@ -38,6 +42,16 @@ export function* parseDocx(bytes: Uint8Array, context: ParseContext): Iterable<B
   yield* noteBlocks(reader.notes.takePending(), reader);
   yield* furnitureBlocks(office, [...partsOf('header'), ...partsOf('footer')], reader);
   gaps.finish();
+}
+
+/** What pages are filled with; it is not known where pictures lie behind the text. */
+function pageFill(office: OfficePackage, colors: WordColors): Fill {
+  if (office.mentions(office.mainPart, 'behindDoc="1"')) return 'unknown';
+  for (const event of office.stream(office.mainPart, (name) => name === 'w:background')) {
+    if (event.type === 'element') return colors.page(event.element);
+    if (event.type === 'open' && event.name === 'w:body') break;
+  }
+  return colors.page(undefined);
 }
 
 /** Finds parts by the relations of the document, or by their usual names where it has none at all. */
@@ -53,7 +67,7 @@ function createParts(office: OfficePackage): (type: string) => string[] {
 }
 
 function partBlocks(office: OfficePackage, part: string, reader: WordReader): Iterable<ContentBlock> {
-  const surroundings: Surroundings = { look: readLook(undefined), isCell: false };
+  const surroundings: Surroundings = { look: { ...PLAIN, background: reader.page }, isCell: false };
   return contentBlocks(office.stream(part, isWholeInBody)[Symbol.iterator](), reader, surroundings);
 }
 

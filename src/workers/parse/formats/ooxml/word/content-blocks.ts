@@ -4,7 +4,7 @@ import { childOf, valueOf } from '../xml/elements.js';
 import type { XmlElement, XmlEvent } from '../xml/stream-xml.js';
 import { treeEvents } from '../xml/tree-events.js';
 import { readParagraphText } from './paragraph-text.js';
-import { listOf, outlineOf, readLook, underneath } from './styles.js';
+import { listOf, outlineOf, PLAIN, underneath } from './styles.js';
 import { createRowReader, isHeaderRow } from './table-rows.js';
 import type { Surroundings, WordReader } from './word-reader.js';
 
@@ -56,7 +56,7 @@ export function* noteBlocks(
   notes: Iterable<{ label: string; element: XmlElement }>,
   reader: WordReader,
 ): Iterable<Block> {
-  const look = readLook(undefined);
+  const look = { ...PLAIN, background: reader.page };
   for (const { label, element } of notes) {
     const text = flatText(element, reader, { look, isCell: true }).replace(/\s+/g, ' ');
     if (text !== '') yield { text: `${label} ${text}\n\n` };
@@ -71,7 +71,10 @@ function* paragraphBlocks(
   const { gaps, styles, notes } = reader;
   const properties = childOf(paragraph, 'w:pPr');
   const style = valueOf(properties, 'w:pStyle');
-  const look = underneath(underneath(readLook(undefined, properties), styles.look(style)), surroundings.look);
+  const look = underneath(
+    underneath(styles.ownLook(undefined, properties), styles.look(style)),
+    surroundings.look,
+  );
   const { text, boxes, drawings } = readParagraphText(paragraph, {
     gaps,
     styles,
@@ -80,7 +83,7 @@ function* paragraphBlocks(
   });
   if (text !== '') yield writeParagraph(text, properties, reader);
   // What is behind a text box is not known.
-  const inside = { ...surroundings, look: { ...readLook(undefined), isShaded: true } };
+  const inside = { ...surroundings, look: { ...PLAIN, background: 'unknown' as const } };
   for (const box of boxes) yield* contentBlocks(treeEvents(box, isWholeInBody), reader, inside);
   for (const drawing of drawings) yield* reader.graphicsOf(drawing);
 }
@@ -110,6 +113,7 @@ function* tableContent(
 ): Iterable<ContentBlock> {
   const rows = createRowReader(events, surroundings, {
     gaps: reader.gaps,
+    styles: reader.styles,
     flatten: (cell, inside) => flatText(cell, reader, inside),
   });
   const first = rows.next();

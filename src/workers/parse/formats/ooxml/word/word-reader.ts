@@ -1,3 +1,4 @@
+import type { Fill } from '../../visibility/layers.js';
 import type { createGraphics } from '../drawing/graphic.js';
 import type { GapCounter } from '../gap-counter.js';
 import type { Notes } from './notes.js';
@@ -10,6 +11,8 @@ export interface WordReader {
   readonly styles: WordStyles;
   readonly numbering: Numbering;
   readonly notes: Notes;
+  /** What pages are filled with. */
+  readonly page: Fill;
   readonly graphicsOf: ReturnType<typeof createGraphics>;
 }
 
