@@ -15,7 +15,7 @@ import {
 import type { RequestContext } from '../request-context.js';
 import { changeAccess, patchedBy } from './change-access.js';
 import type { ChangeDocument } from './commit-change.js';
-import { removeWithAttachments } from './remove-with-attachments.js';
+import { removeWithAttachments } from '../../../shared/documents/attachments/remove-with-attachments.js';
 
 /** Fields that are undefined stay as they are. */
 export interface DocumentPatch {
@@ -56,7 +56,11 @@ export function createDocumentChanges(parts: Dependencies): DocumentChanges {
       });
       return record;
     },
-    remove: (documentId, { callerId }) => removeWithAttachments(change, { documentId, callerId }),
+    remove: (documentId, { callerId }) =>
+      removeWithAttachments((removal, transition) => change({ ...removal, right: 'write' }, transition), {
+        documentId,
+        callerId,
+      }),
   };
 }
 

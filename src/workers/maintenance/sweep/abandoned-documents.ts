@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { at } from '../../../shared/at.js';
 import { batchCount } from '../../../shared/batches.js';
-import { DOCUMENT_STATUSES, generationId, isFinal } from '../../../shared/document.js';
+import { DOCUMENT_STATUSES, documentSchema, generationId, isFinal } from '../../../shared/document.js';
+import { hasAttachmentWork } from '../../../shared/documents/attachments/attachment-changes.js';
 import { countOlderIngests } from './count-older-ingests.js';
 import { forgetMissing } from './forget-missing.js';
 import { GROUP_FIELD } from '../../../shared/documents/record-fields.js';
@@ -25,7 +26,8 @@ const viewSchema = z.object({
   retag: z.number(),
   revision: z.number(),
   pending: z.object({ storageKey: z.string() }).nullable(),
-  published: z.object({ storageKey: z.string() }).nullable(),
+  published: documentSchema.shape.published,
+  replacedAttachments: documentSchema.shape.replacedAttachments,
 });
 /** With the group of new documents that the document was put into. */
 type View = z.infer<typeof viewSchema> & { readonly group: string | null };
@@ -55,6 +57,7 @@ export function abandonedDocumentsTask(
         await redis.zAdd(keys.unfinished, seen, { condition: 'XX' });
         const views = await readViews(parts, ids);
         await addRetags(parts, views);
+        await addAttachmentWork(parts, views);
         const running = views.filter((view) => !isFinal(view));
         await countOlderIngests(redis, running);
         const abandoned = await findAbandoned(parts, running);
@@ -98,6 +101,13 @@ async function addRetags({ jobs, workOffSet }: SweepParts, views: readonly View[
   const add = ({ id, retag, ownerId }: View) =>
     jobs.addRetag(id, retag, { callerId: ownerId, requestId: 'sweep' });
   await allAtOnce(workOffSet, 'unfinished', left, add);
+}
+
+/** Jobs that wait or run already are not added again. */
+async function addAttachmentWork({ jobs, workOffSet }: SweepParts, views: readonly View[]): Promise<void> {
+  await allAtOnce(workOffSet, 'unfinished', views.filter(hasAttachmentWork), (view) =>
+    jobs.addAttachmentWork(view, { requestId: 'sweep' }),
+  );
 }
 
 const fenceOf = ({ id, version, attempt }: View) => ({ documentId: id, version, attempt });

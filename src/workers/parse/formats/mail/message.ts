@@ -14,6 +14,10 @@ export interface MailMessage {
   readonly to: string;
   readonly cc: string;
   readonly date: string;
+  /** Bare addresses, or names where there is no address. */
+  readonly addresses: Readonly<Record<'from' | 'to' | 'cc', readonly string[]>>;
+  /** With or without angle brackets. */
+  readonly messageId: string;
   /** The language that it says it is in, as BCP 47. */
   readonly language: string;
   readonly body: MailBody;

@@ -48,6 +48,12 @@ export async function readMime(
     to: addressText(email.to ?? []),
     cc: addressText(email.cc ?? []),
     date: header('date'),
+    addresses: {
+      from: email.from ? bareAddresses([email.from]) : [],
+      to: bareAddresses(email.to ?? []),
+      cc: bareAddresses(email.cc ?? []),
+    },
+    messageId: header('message-id'),
     language: header('content-language').split(',')[0]?.trim() ?? '',
     body: parts.isEncrypted ? { kind: 'encrypted' } : bodyOf(email, isMerged),
     attachments: parts.attachments,
@@ -89,6 +95,9 @@ function oneAddress({ name, address, group }: Address): string {
   if (name === '') return address;
   return address === '' || address === name ? name : `${name} <${address}>`;
 }
+
+const bareAddresses = (addresses: readonly Address[]): string[] =>
+  addresses.flatMap(({ name, address, group }) => (group ? bareAddresses(group) : [address || name]));
 
 /** The text that people would read: plain text, else HTML. @param isMerged whether the plain text has that of HTML in it */
 function bodyOf({ text, html }: Email, isMerged: boolean): MailBody {

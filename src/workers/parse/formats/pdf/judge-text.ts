@@ -1,6 +1,9 @@
 /** The share of characters that stand for nothing from which a text is garbled. */
 const MOST_UNREADABLE = 0.3;
 
+/** A page that is mostly picture and has fewer characters of text is recognized, too. */
+const FEW_CHARACTERS = 200;
+
 export type Verdict = 'empty' | 'garbled' | 'readable';
 
 /** Tells whether a page's text can be what the page shows. */
@@ -13,7 +16,19 @@ export function judgeText(text: string): Verdict {
   return unreadable > characters * MOST_UNREADABLE ? 'garbled' : 'readable';
 }
 
+const READABLE = /[^\s\ufffd\p{Co}\p{Cn}\p{Cc}]/u;
+
 /** The number of characters that can be read. */
 export function readableCharacters(text: string): number {
-  return text.match(/[^\s\ufffd\p{Co}\p{Cn}\p{Cc}]/gu)?.length ?? 0;
+  return text.match(new RegExp(READABLE, 'gu'))?.length ?? 0;
+}
+
+/** Tells whether a text is shorter than that of pages that are text. */
+export function hasFewCharacters(text: string): boolean {
+  let count = 0;
+  for (const character of text) {
+    if (READABLE.test(character)) count += 1;
+    if (count >= FEW_CHARACTERS) return false;
+  }
+  return true;
 }

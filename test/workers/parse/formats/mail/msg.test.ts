@@ -25,6 +25,8 @@ describe('a message of Outlook', () => {
     );
     expect(blocks[0]?.heading).toBe(1);
     expect(receipt).toMatchObject({ title: 'Größe', parser: 'msgreader', gap_count: 0 });
+    const people = { from: ['ann@example.com'], to: ['bob@example.com'], cc: [] };
+    expect(receipt.mail).toEqual({ ...people, date: null, subject: 'Größe', message_id: null });
   });
 
   test('is read from HTML, or from RTF around text or HTML, where it has no text', async () => {

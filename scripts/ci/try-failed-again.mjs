@@ -1,0 +1,21 @@
+// Runs the test files that failed in a report of jest once more, alone. The arguments are the paths of that report and of
+// the one to write. Exits with 0 when all pass now.
+import { spawnSync } from 'node:child_process';
+import { root } from '../prepare.mjs';
+import { readReport } from './report.mjs';
+
+/** So many do not fail by chance. */
+const MOST_FILES = 5;
+
+const [first, again] = process.argv.slice(2);
+const failed = (readReport(first)?.testResults ?? []).filter(({ status }) => status === 'failed');
+if (failed.length === 0 || failed.length > MOST_FILES) process.exit(1);
+
+const names = failed.map(({ name }) => name);
+console.log(`Running again, alone: ${names.join(', ')}`);
+const options = ['--json', `--outputFile=${again}`, '--runInBand', '--runTestsByPath', ...names];
+const { status } = spawnSync(process.execPath, ['scripts/test.mjs', ...options], {
+  cwd: root,
+  stdio: 'inherit',
+});
+process.exit(status ?? 1);
