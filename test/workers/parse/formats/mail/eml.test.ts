@@ -64,30 +64,6 @@ describe('a message', () => {
     expect((await readBlocks('eml', mail('multipart/mixed', html))).text).toContain('The rich one.');
   });
 
-  test('in HTML keeps headings and tables, and leaves out what nobody sees', async () => {
-    const html =
-      '<style>.x{display:none}</style><p>Dear Bob</p><h1>Prices</h1><table><tr><th>Item</th><th>Price</th></tr><tr><td>Pear</td><td>2</td></tr></table><p class="x">unseen</p>';
-    const raw = mail('multipart/alternative', part(['Content-Type: text/html'], html));
-    const { text, blocks, receipt } = await readBlocks('eml', raw);
-    expect(text).toContain('| Item | Price |\n| --- | --- |\n| Pear | 2 |\n');
-    expect(blocks.find((block) => block.text.startsWith('Prices'))?.heading).toBe(2);
-    expect(text).not.toContain('unseen');
-    expect(receipt.gap_counts).toEqual({ hidden: 1 });
-    expect((await readBlocks('eml', raw, { hiddenText: 'keep' })).text).toContain('unseen');
-  });
-
-  test('of text and HTML that are no alternatives has no unseen words of the HTML in it', async () => {
-    const plain = part(['Content-Type: text/plain'], 'The plain one.\r\nIn two lines.');
-    const html = part(['Content-Type: text/html'], '<p>shown <b style="display:none">unseen</b></p>');
-    for (const type of ['multipart/mixed', 'multipart/related']) {
-      const { text, receipt } = await readBlocks('eml', mail(type, plain, html));
-      expect(text).toContain('The plain one.\nIn two lines.');
-      expect(text).toContain('shown');
-      expect(text).not.toContain('unseen');
-      expect(receipt.gap_counts).toEqual({ hidden: 1 });
-    }
-  });
-
   test('is decoded by the encodings that its parts state', async () => {
     const cases = [
       ['iso-8859-7', 'Q', '=EA=E1=EB=E7=EC=DD=F1=E1', 'καλημέρα'],

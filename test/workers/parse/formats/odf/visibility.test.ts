@@ -240,19 +240,3 @@ describe('text of an OpenDocument file that nobody sees', () => {
     expect(performance.now() - started).toBeLessThan(15_000);
   });
 });
-
-test.each(['ods', 'odp'] as const)('%s keeps right-to-left and East Asian text as it is', async (format) => {
-  const texts = ['مرحبا بالعالم', 'שלום עולם', '縦書きの文書', '你好，世界', '안녕하세요'];
-  const body =
-    format === 'ods'
-      ? sheet(texts.map((text) => cell(text)).join(''))
-      : slide(
-          texts
-            .map((text, index) =>
-              frame(`<draw:text-box><text:p>${text}</text:p></draw:text-box>`, box(index)),
-            )
-            .join(''),
-        );
-  const { text } = await readBlocks(format, file(format, { body }));
-  for (const phrase of texts) expect(text).toContain(phrase);
-});
