@@ -8,6 +8,7 @@ import { openPackage, type OfficePackage } from './package/office-package.js';
 import { readProperties } from './properties.js';
 import { readWordColors, type WordColors } from './word/colors.js';
 import { contentBlocks, isWholeInBody, noteBlocks, type ContentBlock } from './word/content-blocks.js';
+import { loadImports, type ReadImport } from './word/imports.js';
 import { readNotes } from './word/notes.js';
 import { readNumbering } from './word/numbering.js';
 import { PLAIN, readWordStyles } from './word/styles.js';
@@ -20,8 +21,19 @@ const PAGE_NUMBER = /^(?:[a-zé]{1,10}\s)?\s?\d+(?:\s?(?:of|von|de|di|sur|van|\/
  * Parses Word (docx) as a stream: headings, lists, tables, notes behind the paragraph that refers to them, text boxes, charts and
  * diagrams. What heads and feet of pages say follows once, at the end.
  */
-export function* parseDocx(bytes: Uint8Array, context: ParseContext): Iterable<Block> {
+export async function* parseDocx(bytes: Uint8Array, context: ParseContext): AsyncIterable<Block> {
   const office = openPackage(bytes, WORD, context);
+  yield* readWord(office, context, await loadImports(office, context, readImported));
+}
+
+/** Most bytes of XML of a Word file that another one imports. */
+const IMPORTED_LIMIT = 32 * 1024 * 1024;
+
+/** Reads a Word file within another one. What it imports itself is not read. */
+const readImported = (bytes: Uint8Array, context: ParseContext): Iterable<Block> =>
+  readWord(openPackage(bytes, WORD, context, IMPORTED_LIMIT), context, () => undefined);
+
+function* readWord(office: OfficePackage, context: ParseContext, importAt: ReadImport): Iterable<Block> {
   readProperties(office, context);
   const partsOf = createParts(office);
   const gaps = createGapCounter(context);
@@ -34,6 +46,7 @@ export function* parseDocx(bytes: Uint8Array, context: ParseContext): Iterable<B
     numbering: readNumbering(office, partsOf('numbering')[0]),
     notes: readNotes(office, gaps, (type) => partsOf(type)[0]),
     page: pageFill(office, colors),
+    importAt,
     graphicsOf: createGraphics(office, office.mainPart),
   };
   yield* endLists(partBlocks(office, office.mainPart, reader));

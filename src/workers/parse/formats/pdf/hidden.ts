@@ -112,8 +112,7 @@ function contrast(raster: Raster, page: Size, box: Rectangle): number {
   let lightest = 0;
   for (let y = top; y <= bottom; y += 1)
     for (let x = left; x <= right; x += 1) {
-      const value =
-        raster.pixels[(y * raster.width + x) * raster.channels + (raster.channels > 1 ? 1 : 0)] ?? 0;
+      const value = raster.pixels[y * raster.width + x] ?? 0;
       darkest = Math.min(darkest, value);
       lightest = Math.max(lightest, value);
     }

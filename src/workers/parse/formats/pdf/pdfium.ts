@@ -79,12 +79,13 @@ export interface Turn {
   readonly angle: 90 | 180 | 270;
 }
 
+type Create = (options: Partial<LiteParseConfig>) => LiteParse;
+
 /** Loads PDFium with Tesseract; undefined where there is no build of it for this machine. */
 export async function loadPdfium(): Promise<Pdfium | undefined> {
   const library = await import('@llamaindex/liteparse').catch(() => undefined);
   if (!library) return undefined;
-  const create = (options: Partial<LiteParseConfig>): LiteParse =>
-    new library.LiteParse(Object.assign({}, OPTIONS, options));
+  const create: Create = (options) => new library.LiteParse(Object.assign({}, OPTIONS, options));
   return {
     version: libraryVersion(),
     readBatches: (bytes) =>
@@ -94,20 +95,8 @@ export async function loadPdfium(): Promise<Pdfium | undefined> {
       const options = { targetPages, pageOrientationCorrections: [...turns] };
       return (await create(Object.assign(options, LAYOUT)).parse(shared(bytes))).pages;
     },
-    async readCoverage(bytes, numbers) {
-      const options = { targetPages: numbers.join(','), includeComplexity: true, preserveVerySmallText: true };
-      const { pages } = await create(options).parse(shared(bytes));
-      return new Map(pages.flatMap(({ pageNum, complexity }) => (complexity ? [[pageNum, complexity]] : [])));
-    },
-    async readFields(bytes, numbers) {
-      const { pages } = await create({ targetPages: numbers.join(','), extractFormFields: true }).parse(shared(bytes));
-      return new Map(
-        pages.map(({ pageNum, formFields = [] }) => [
-          pageNum,
-          formFields.flatMap(({ rect }) => (rect ? [rect] : [])),
-        ]),
-      );
-    },
+    readCoverage: (bytes, pages) => readCoverage(create, bytes, pages),
+    readFields: (bytes, pages) => readFields(create, bytes, pages),
     async pageSize(bytes, page) {
       return (await create({ targetPages: String(page) }).parse(shared(bytes))).pages[0];
     },
@@ -119,6 +108,20 @@ export async function loadPdfium(): Promise<Pdfium | undefined> {
       return page;
     },
   };
+}
+
+async function readCoverage(create: Create, bytes: Uint8Array, numbers: readonly number[]) {
+  const options = { targetPages: numbers.join(','), includeComplexity: true, preserveVerySmallText: true };
+  const { pages } = await create(options).parse(shared(bytes));
+  return new Map(pages.flatMap(({ pageNum, complexity }) => (complexity ? [[pageNum, complexity]] : [])));
+}
+
+async function readFields(create: Create, bytes: Uint8Array, numbers: readonly number[]) {
+  const options = { targetPages: numbers.join(','), extractFormFields: true };
+  const { pages } = await create(options).parse(shared(bytes));
+  const boxesOf = ({ formFields = [] }: ParsedPage): Rectangle[] =>
+    formFields.flatMap(({ rect }) => (rect ? [rect] : []));
+  return new Map(pages.map((page) => [page.pageNum, boxesOf(page)]));
 }
 
 /** While a batch is worked on, the next ones are read in threads. */

@@ -189,7 +189,11 @@ describe('what nobody sees', () => {
     expect(receipt.gaps).toEqual([
       { reason: 'hidden', location, detail: '1 hidden column was left out.' },
       { reason: 'hidden', location, detail: '1 hidden row was left out.' },
-      { reason: 'hidden', location: null, detail: '5 characters in the colour of their background were left out.' },
+      {
+        reason: 'hidden',
+        location: null,
+        detail: '5 characters in the colour of their background were left out.',
+      },
       { reason: 'hidden', location: null, detail: '1 comment was left out.' },
       { reason: 'hidden', location: { sheet: 'Secret' }, detail: '1 hidden sheet was left out.' },
     ]);

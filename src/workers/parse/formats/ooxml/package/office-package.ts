@@ -7,7 +7,6 @@ import type { OfficeKind } from './office-kind.js';
 import { readRelations, type Relation } from './relations.js';
 import { refuseCompound } from './refuse-compound.js';
 
-/** The maximum number of bytes that the parts which are read have after decompression. */
 const LIMIT_BYTES = 256 * 1024 * 1024;
 
 /** The parts of an office package (ECMA-376 part 2), which are read when they are asked for. Names ignore upper case. */
@@ -32,11 +31,19 @@ export interface OfficePackage {
   isDamaged(): boolean;
 }
 
-/** @throws IngestError when the bytes are no package, or an encrypted one */
-export function openPackage(bytes: Uint8Array, kind: OfficeKind, context: ParseContext): OfficePackage {
+/**
+ * @param limitBytes most bytes that the parts which are read have after decompression
+ * @throws IngestError when the bytes are no package, or an encrypted one
+ */
+export function openPackage(
+  bytes: Uint8Array,
+  kind: OfficeKind,
+  context: ParseContext,
+  limitBytes = LIMIT_BYTES,
+): OfficePackage {
   refuseCompound(bytes, kind, context.filename);
   const what = `${kind.application} file`;
-  const zip = openZip(bytes, { limitBytes: LIMIT_BYTES, what, receipt: context.receipt, ignoresCase: true });
+  const zip = openZip(bytes, { limitBytes, what, receipt: context.receipt, ignoresCase: true });
   const relationsOf = new Map<string, readonly Relation[]>();
   const damage = createDamage(context);
   const office: Omit<OfficePackage, 'mainPart'> = {
@@ -56,13 +63,7 @@ export function openPackage(bytes: Uint8Array, kind: OfficeKind, context: ParseC
         });
       }
     },
-    tree(part) {
-      if (!office.has(part)) return undefined;
-      // The stream is read to its end, which tells whether it is whole.
-      const events = [...office.stream(part, () => true)];
-      const root = events.find((event) => event.type === 'element');
-      return root?.element;
-    },
+    tree: (part) => (zip.has(part) ? rootOf(office.stream(part, () => true)) : undefined),
     relations(part) {
       const known = relationsOf.get(part) ?? readRelations(office, part);
       relationsOf.set(part, known);
@@ -72,6 +73,12 @@ export function openPackage(bytes: Uint8Array, kind: OfficeKind, context: ParseC
   const mainPart = findMainPart(office);
   damage.forbid(mainPart);
   return { ...office, mainPart };
+}
+
+function rootOf(stream: Iterable<XmlEvent>): XmlElement | undefined {
+  // It is read to its end, which tells whether it is whole.
+  const events = [...stream];
+  return events.find((event) => event.type === 'element')?.element;
 }
 
 /** Takes down which parts are damaged, and goes on without them. */

@@ -38,10 +38,25 @@ export function* contentBlocks(
     if (event.type === 'open' && event.name === 'w:tbl') yield* tableContent(events, reader, surroundings);
     else if (event.type === 'element' && event.element.name === 'w:p')
       yield* paragraphBlocks(event.element, reader, surroundings);
-    else if (event.type === 'element' && event.element.name === 'w:altChunk') reader.gaps.skip('import');
+    else if (event.type === 'element' && event.element.name === 'w:altChunk')
+      yield* importedBlocks(event.element, reader);
     else continue;
     if (!surroundings.isCell) yield* noteBlocks(reader.notes.takePending(), reader);
   }
+}
+
+function* importedBlocks({ attributes }: XmlElement, { gaps, importAt }: WordReader): Iterable<Block> {
+  const blocks = importAt(attributes['r:id'] ?? '');
+  if (!blocks) {
+    gaps.skip('import');
+    return;
+  }
+  let last = '';
+  for (const block of blocks) {
+    last = block.text;
+    yield block;
+  }
+  if (last !== '' && !last.endsWith('\n\n')) yield { text: last.endsWith('\n') ? '\n' : '\n\n' };
 }
 
 /** The content of an element as one text, such as that of a cell or note. */

@@ -1,7 +1,7 @@
 import type { ScreenshotResult } from '@llamaindex/liteparse';
 import type { Pdfium } from '../pdfium.js';
 import { boundedDpi } from './bounded-dpi.js';
-import { decodePng, type Raster } from './png.js';
+import { decodeGreen, type Raster } from './png.js';
 
 /** Larger pages are looked at with fewer dots to the inch. */
 const MOST_PIXELS = 4_000_000;
@@ -15,7 +15,7 @@ interface ShownPage {
   readonly height: number;
 }
 
-/** Pages with their pixels, one for each point where that is not too many. Pages that cannot be rendered are left out. */
+/** Pages with the green of their pixels, one for each point where that is not too many. Pages that cannot be rendered are left out. */
 export async function* rasterPages<Page extends ShownPage>(
   pdfium: Pdfium,
   bytes: Uint8Array,
@@ -62,7 +62,7 @@ async function renderEach(
 
 function decode(picture: Uint8Array | undefined): Raster | undefined {
   try {
-    return picture && decodePng(picture);
+    return picture && decodeGreen(picture);
   } catch {
     return undefined;
   }
