@@ -191,3 +191,19 @@ test('no document is made for a mail that is removed in the last moment', async 
   await makeWaiting();
   expect(await records.readMany([PARENT, ...IDS])).toEqual([null, null, null, null]);
 });
+
+test('no document is made between those that are removed and the mail that carried them', async () => {
+  const change = createChangeDocuments({ records, jobs: { addCleans: () => Promise.resolve() } }, () => true);
+  let hasBegun = false;
+  const removing = removeWithAttachments(
+    async (removal, transition) => {
+      if (removal.documentId !== PARENT) hasBegun = true;
+      else if (hasBegun) await makeWaiting();
+      return change(removal, transition);
+    },
+    { documentId: PARENT, callerId: 'owner' },
+  );
+  await removing;
+  expect(hasBegun).toBe(true);
+  expect(await records.readMany([PARENT, ...IDS])).toEqual([null, null, null, null]);
+});

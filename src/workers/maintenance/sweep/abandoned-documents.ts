@@ -2,7 +2,11 @@ import { z } from 'zod';
 import { at } from '../../../shared/at.js';
 import { batchCount } from '../../../shared/batches.js';
 import { DOCUMENT_STATUSES, documentSchema, generationId, isFinal } from '../../../shared/document.js';
-import { hasAttachmentWork } from '../../../shared/documents/attachments/attachment-changes.js';
+import {
+  hasAttachmentWork,
+  removalsOf,
+  waitingOf,
+} from '../../../shared/documents/attachments/attachment-changes.js';
 import { countOlderIngests } from './count-older-ingests.js';
 import { forgetMissing } from './forget-missing.js';
 import { GROUP_FIELD } from '../../../shared/documents/record-fields.js';
@@ -103,9 +107,19 @@ async function addRetags({ jobs, workOffSet }: SweepParts, views: readonly View[
   await allAtOnce(workOffSet, 'unfinished', left, add);
 }
 
-/** Jobs that wait or run already are not added again. */
 async function addAttachmentWork({ jobs, workOffSet }: SweepParts, views: readonly View[]): Promise<void> {
-  await allAtOnce(workOffSet, 'unfinished', views.filter(hasAttachmentWork), (view) =>
+  const marked = views.filter(hasAttachmentWork);
+  const wanted = marked.map(({ id }) => [
+    { lane: 'maintenance' as const, id: jobIds.removeReplaced(id) },
+    { lane: 'ingestion' as const, id: jobIds.makeWaiting(id) },
+  ]);
+  const live = await jobs.areLive(wanted.flat());
+  const left = marked.filter((view, i) => {
+    const isRemoved = removalsOf(view).length === 0 || live[2 * i] === true;
+    const isMade = waitingOf(view).length === 0 || live[2 * i + 1] === true;
+    return !isRemoved || !isMade;
+  });
+  await allAtOnce(workOffSet, 'unfinished', left, (view) =>
     jobs.addAttachmentWork(view, { requestId: 'sweep' }),
   );
 }
