@@ -7,6 +7,7 @@ import type { Look, Styles } from './styles.js';
 
 /** Families of the styles of elements that may have a background behind the text in them. */
 const FAMILIES: ReadonlyMap<string, string> = new Map([
+  ['text:section', 'section'],
   ['table:table', 'table'],
   ['table:table-row', 'table-row'],
   ['table:table-cell', 'table-cell'],
@@ -37,7 +38,7 @@ export function createGrounds(styles: Styles, slideGround?: SlideGround): Ground
         );
       const family = FAMILIES.get(name);
       if (family === undefined) return;
-      const look = styles.look(family, attributes['table:style-name']);
+      const look = styles.look(family, attributes['table:style-name'] ?? attributes['text:style-name']);
       const isTemplate = attributes['table:template-name'] !== undefined;
       grounds.push(isTemplate ? 'unknown' : (cellGround(look) ?? behind() ?? 'unknown'));
     },

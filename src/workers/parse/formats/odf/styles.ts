@@ -56,7 +56,10 @@ export function createStyles(): Styles {
       } else if (name === 'style:page-layout') isPage = true;
       else if (name === 'style:map' && current !== undefined)
         styles.set(current, { ...styles.get(current), isConditional: true });
-      else if (name.endsWith('-properties')) readProperties(name, attributes);
+      else if (name === 'style:background-image' && attributes['xlink:href'] !== undefined) {
+        if (isPage) pages.addUnknown();
+        if (current !== undefined) styles.set(current, { ...styles.get(current), background: 'unknown' });
+      } else if (name.endsWith('-properties')) readProperties(name, attributes);
     },
     close: (name) => {
       if (name === 'style:style' || name === 'style:default-style') current = undefined;
@@ -140,6 +143,7 @@ function createPageColors() {
       if (attributes['style:run-through'] === 'background' && attributes['style:wrap'] === 'run-through')
         colors.add('unknown');
     },
+    addUnknown: () => void colors.add('unknown'),
     color(isFurniture: boolean): Color | undefined {
       const [color = WHITE] = colors;
       if (colors.size > 1 || color === 'unknown' || (isFurniture && hasFilledFurniture)) return undefined;

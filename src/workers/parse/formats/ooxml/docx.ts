@@ -59,13 +59,17 @@ function* readWord(office: OfficePackage, context: ParseContext, importAt: ReadI
 
 /** What pages are filled with; it is not known where pictures lie behind the text. */
 function pageFill(office: OfficePackage, colors: WordColors): Fill {
-  if (office.mentions(office.mainPart, 'behindDoc="1"')) return 'unknown';
+  if (hasShapesBehind(office, office.mainPart)) return 'unknown';
   for (const event of office.stream(office.mainPart, (name) => name === 'w:background')) {
     if (event.type === 'element') return colors.page(event.element);
     if (event.type === 'open' && event.name === 'w:body') break;
   }
   return colors.page(undefined);
 }
+
+/** Whether pictures or shapes lie behind the text of a part. */
+const hasShapesBehind = (office: OfficePackage, part: string): boolean =>
+  office.mentions(part, 'behindDoc="1"') || office.mentions(part, 'z-index:-');
 
 /** Finds parts by the relations of the document, or by their usual names where it has none at all. */
 function createParts(office: OfficePackage): (type: string) => string[] {
@@ -106,7 +110,8 @@ function* furnitureBlocks(
 ): Iterable<Block> {
   const seen = new Set<string>();
   for (const part of parts) {
-    const own = { ...reader, graphicsOf: createGraphics(office, part) };
+    const page = hasShapesBehind(office, part) ? 'unknown' : reader.page;
+    const own: WordReader = { ...reader, page, graphicsOf: createGraphics(office, part) };
     for (const { text } of partBlocks(office, part, own)) {
       const line = text.trim();
       if (seen.has(line) || PAGE_NUMBER.test(line)) continue;

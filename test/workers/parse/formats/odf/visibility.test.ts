@@ -116,6 +116,26 @@ const SEEN: readonly (readonly [FileFormat, string, Parts])[] = [
     'white in a cell of a dark table',
     { body: table('table:style-name="d"', ''), styles: white + dark('d', 'table') },
   ],
+  [
+    'odt',
+    'white in a dark section',
+    {
+      body: `<text:section text:style-name="s">${span}</text:section>`,
+      styles: white + style('s', 'section', `<style:section-properties fo:background-color="${DARK}"/>`),
+    },
+  ],
+  [
+    'odt',
+    'white on a picture of the page',
+    {
+      body: span,
+      styles: white,
+      pages: pageOf('').replace(
+        '/></',
+        '><style:background-image xlink:href="a.png"/></style:page-layout-properties></',
+      ),
+    },
+  ],
   ['odt', 'white in a table of a template', { body: table('table:template-name="x"', ''), styles: white }],
   [
     'odt',
@@ -221,16 +241,6 @@ describe('text of an OpenDocument file that nobody sees', () => {
     const { text, receipt } = await readBlocks(format, file(format, parts));
     expect(text).toContain('words');
     expect(receipt.gap_counts).not.toHaveProperty('hidden');
-  });
-
-  test('is a number whose format shows nothing, but not a zero, nor one without a text', async () => {
-    const number = (value: string, content = '<text:p/>'): string =>
-      `<table:table-cell office:value-type="float" office:value="${value}">${content}</table:table-cell>`;
-    const body = sheet(number('31337') + number('0') + number('42', '') + cell('b'));
-    const { text, gaps } = await readBlocks('ods', file('ods', { body }));
-    expect(text).toContain('|  |  | 42 | b |');
-    expect(gaps).toEqual(['hidden: Text that is not shown (hidden by its number format): 5 characters.']);
-    expect((await readBlocks('ods', file('ods', { body }), { hiddenText: 'keep' })).text).toContain('31337');
   });
 
   test('is found in a time that grows with the number of shapes', async () => {

@@ -78,6 +78,10 @@ const SEEN: readonly (readonly [string, CellParts])[] = [
     'white under a rule for the look of cells',
     { font: WHITE, after: '<conditionalFormatting sqref="A1 B2:B9"><cfRule/></conditionalFormatting>' },
   ],
+  [
+    'white over a picture of the sheet',
+    { font: WHITE, relations: [['p1', 'image', '../tables/table1.xml']] },
+  ],
   ['white in a table', { font: WHITE, relations: [['t1', 'table', '../tables/table1.xml']] }],
   [
     'in a dark run of a white cell',

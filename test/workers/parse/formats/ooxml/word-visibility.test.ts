@@ -131,4 +131,18 @@ describe('text of a Word file that nobody sees', () => {
     expect(text).toContain('words');
     expect(receipt.gap_counts).not.toHaveProperty('hidden');
   });
+
+  test('is not at the head of pages where a shape lies behind it', async () => {
+    const head = (shape: string) =>
+      officePackage({
+        parts: {
+          'word/document.xml': root('w:document', '<w:body/>'),
+          'word/header1.xml': root('w:hdr', paragraph(words(WHITE)) + paragraph(`<w:r>${shape}</w:r>`)),
+        },
+        relations: { 'word/document.xml': [['h1', 'header', 'header1.xml']] },
+      });
+    const banner = '<w:pict><v:rect style="position:absolute;z-index:-251658240"/></w:pict>';
+    expect((await readBlocks(parseDocx, head(banner))).text).toContain('words');
+    expect((await readBlocks(parseDocx, head(''))).text).not.toContain('words');
+  });
 });

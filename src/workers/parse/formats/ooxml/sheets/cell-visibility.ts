@@ -2,6 +2,7 @@ import { areAlike, WHITE, type Color } from '../../visibility/colors.js';
 import type { Fill } from '../../visibility/layers.js';
 import type { GapCounter, HiddenKind } from '../gap-counter.js';
 import type { OfficePackage } from '../package/office-package.js';
+import { childOf } from '../xml/elements.js';
 import { cellRange, type CellRange } from './cell-references.js';
 
 /** What letters look like. */
@@ -58,11 +59,17 @@ export function createDressedCells(
   part: string,
   conditional: readonly CellRange[],
 ): DressedCells {
-  const tables = office
-    .relations(part)
-    .filter(({ type }) => type === 'table')
+  const relations = office.relations(part);
+  // A sheet may have a picture behind its cells.
+  if (relations.some(({ type }) => type === 'image')) return () => true;
+  const tables = relations
+    .filter(({ type }) => type === 'table' || type === 'pivotTable')
     .slice(0, MOST_RANGES)
-    .flatMap(({ target }) => cellRange(office.tree(target)?.attributes['ref']) ?? []);
+    .flatMap(({ type, target }) => {
+      const tree = office.tree(target);
+      const place = type === 'table' ? tree : childOf(tree, 'x:location');
+      return cellRange(place?.attributes['ref']) ?? [];
+    });
   const ranges = [...tables, ...conditional];
   if (ranges.length > MOST_RANGES) return () => true;
   return (column, row) =>

@@ -130,7 +130,9 @@ function* readTable(table: XmlElement, frame: XmlElement, { gaps, place, layers 
   const unmerge = createUnmerge();
   const { palette } = layers;
   // A style of tables may fill any of its cells.
-  const isStyled = descend(table, 'a:tblPr', 'a:tableStyleId') !== undefined;
+  const properties = childOf(table, 'a:tblPr');
+  const isStyled =
+    childOf(properties, 'a:tableStyleId') !== undefined || fillOf(properties, palette) !== undefined;
   const textOfCell = (cell: XmlElement): string => {
     const body = childOf(cell, 'a:txBody');
     const fill = fillOf(childOf(cell, 'a:tcPr'), palette) ?? (isStyled ? 'unknown' : 'none');
