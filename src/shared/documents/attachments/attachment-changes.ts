@@ -88,6 +88,17 @@ export function endWaiting(record: DocumentRecord, { storageKey, ended, missed }
   return { record: { ...record, published: { ...published, carried: changed, gaps }, retag } };
 }
 
+/** Has attachments wait again of which no documents could be made. */
+export function retryMissed(record: DocumentRecord): Change | null {
+  const { published } = record;
+  const carried = published?.carried;
+  if (!carried || carried.missed.length === 0) return null;
+  const waiting = [...carried.waiting, ...carried.missed];
+  const gaps = Math.max(0, (published.gaps ?? 0) - carried.missed.length);
+  const again = { ...published, carried: { ...carried, waiting, missed: [] }, gaps };
+  return { record: { ...record, published: again, retag: laterRevision(record.revision) } };
+}
+
 interface Ended {
   readonly storageKey: string;
   readonly ended: readonly string[];

@@ -31,6 +31,7 @@ const jobs = {
   ingest: () => Promise.resolve(),
   ingestAll: () => Promise.resolve(),
   forgetIngest: () => Promise.resolve(),
+  attachments: () => Promise.resolve(),
   retag: () => Promise.resolve(),
   clean: () => Promise.resolve(),
 };
