@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import { DETECTION_BYTES, detectFileType } from '../../src/shared/documents/file-types/detect.js';
 import type { FileFormat } from '../../src/shared/documents/file-types/formats.js';
 import type { ParserPool } from '../../src/workers/parse/pool.js';
+import type * as pdfium from '../../src/workers/parse/formats/pdf/pdfium.js';
 import type * as source from '../../src/workers/parse/start-pool.js';
+import { pagesPdf } from '../../test/support/pdfs.js';
 import { sampleFiles } from '../../test/support/sample-files.js';
 import { takeArticles } from '../files/articles.js';
 import { OFFICE_FILES } from '../files/office-files.js';
+import { articlePages } from '../files/pages.js';
 import { TEXT_FILES } from '../files/text-files.js';
 import { round } from '../support/client.js';
 import type { Collection } from '../support/collections.js';
@@ -16,12 +19,15 @@ import { importCompiled } from '../support/import-compiled.js';
 // @NOTE under its source's type: the pool starts the compiled file of a parser
 const { startParserPool } = (await importCompiled('workers/parse/start-pool.js')) as typeof source;
 
+// @NOTE as above
+const { loadPdfium } = (await importCompiled('workers/parse/formats/pdf/pdfium.js')) as typeof pdfium;
+
 /** Of each file that is made. */
 const CHARACTERS = 1_000_000;
 const ROUNDS = 3;
-const PICTURES = ['png', 'jpeg', 'tiff', 'webp'] as const;
-/** Pictures of a format that are read; more would take minutes. */
-const MOST_PICTURES = 5;
+const PICTURES: ReadonlySet<FileFormat> = new Set<FileFormat>(['png', 'jpeg', 'tiff', 'webp']);
+const CHARACTERS_OF_A_PAGE = 8_000;
+const SCAN_DPI = 150;
 
 interface MeasuredFile {
   readonly name: string;
@@ -31,7 +37,7 @@ interface MeasuredFile {
 
 /**
  * Parts and megabytes a second that one parser process reads and cuts into chunks, of each format: files that are made of
- * the same articles, and real pictures where there are any. The best of some rounds, the first of which meets a cold process.
+ * the same articles, a picture of a page, and real pictures where there are any. The best of some rounds, the first of which meets a cold process.
  */
 export async function measureFormats(scifact: Collection) {
   const folder = await mkdtemp(join(tmpdir(), 'quire-formats-'));
@@ -46,8 +52,8 @@ export async function measureFormats(scifact: Collection) {
   });
   const rows = [];
   try {
-    for (const file of [...madeFiles(scifact), ...pictures()])
-      rows.push(await measureFile(pool, folder, file));
+    for (const file of madeFiles(scifact)) rows.push(await measureFile(pool, folder, file));
+    for await (const file of pictures(scifact)) rows.push(await measureFile(pool, folder, file));
   } finally {
     await pool.close();
     await rm(folder, { recursive: true, force: true });
@@ -72,20 +78,18 @@ function* madeFiles(scifact: Collection): Iterable<MeasuredFile> {
     };
 }
 
-/** Pictures of text, among the sample files. */
-function* pictures(): Iterable<MeasuredFile> {
-  const found = new Map<FileFormat, number>();
+/** A page of the articles as a picture, and pictures among the sample files. */
+async function* pictures(scifact: Collection): AsyncIterable<MeasuredFile> {
+  const [page = []] = articlePages(takeArticles(scifact, CHARACTERS_OF_A_PAGE));
+  const shots = await (await loadPdfium())?.render(pagesPdf([page]), [1], SCAN_DPI);
+  if (shots?.[0]) yield { name: 'made.png', format: 'png', bytes: shots[0].imageBuffer };
+  else console.log('skipped: pages are not rendered on this machine');
   for (const { file, expected, read } of sampleFiles()) {
     if (expected !== 'found') continue;
     const bytes = read();
     const format = detectFileType(bytes.subarray(0, DETECTION_BYTES), file, null)?.format;
-    if (!format || !PICTURES.some((each) => each === format)) continue;
-    const count = found.get(format) ?? 0;
-    found.set(format, count + 1);
-    if (count < MOST_PICTURES) yield { name: file, format, bytes };
+    if (format && PICTURES.has(format)) yield { name: file, format, bytes };
   }
-  const absent = PICTURES.filter((format) => !found.has(format));
-  if (absent.length > 0) console.log(`skipped: no sample files of ${absent.join(', ')}`);
 }
 
 async function measureFile(pool: ParserPool, folder: string, { name, format, bytes }: MeasuredFile) {

@@ -44,7 +44,7 @@ export async function measurePdf(scifact: Collection) {
 }
 
 async function compare(Reader: typeof PdfParse, { name, bytes }: { name: string; bytes: Uint8Array }) {
-  const times = { ours: [] as number[], pdfParse: [] as number[] };
+  const times = { ours: [] as Taken[], pdfParse: [] as Taken[] };
   let pages = 0;
   for (let i = 0; i <= ROUNDS; i += 1) {
     const ours = await timed(async () => {
@@ -55,22 +55,36 @@ async function compare(Reader: typeof PdfParse, { name, bytes }: { name: string;
     times.ours.push(ours);
     times.pdfParse.push(theirs);
   }
-  const [ours, pdfParse] = [Math.min(...times.ours), Math.min(...times.pdfParse)];
+  const [ours, pdfParse] = [least(times.ours), least(times.pdfParse)];
   return {
     file: name,
     pages,
     megabytes: round(bytes.length / 1e6),
-    pagesPerSecond: round(pages / ours, 0),
-    pdfParsePagesPerSecond: round(pages / pdfParse, 0),
-    ratio: round(pdfParse / ours),
+    pagesPerSecond: round(pages / ours.seconds, 0),
+    pdfParsePagesPerSecond: round(pages / pdfParse.seconds, 0),
+    ratio: round(pdfParse.seconds / ours.seconds),
+    processorMsPerPage: round((1_000 * ours.processor) / pages),
+    pdfParseProcessorMsPerPage: round((1_000 * pdfParse.processor) / pages),
   };
 }
 
-async function timed(action: () => Promise<void>): Promise<number> {
-  const started = performance.now();
-  await action();
-  return (performance.now() - started) / 1_000;
+/** What a reading took, in seconds: of the clock, and of the processor in all threads. */
+interface Taken {
+  readonly seconds: number;
+  readonly processor: number;
 }
+
+async function timed(action: () => Promise<void>): Promise<Taken> {
+  const [started, before] = [performance.now(), process.cpuUsage()];
+  await action();
+  const { user, system } = process.cpuUsage(before);
+  return { seconds: (performance.now() - started) / 1_000, processor: (user + system) / 1e6 };
+}
+
+const least = (all: readonly Taken[]): Taken => ({
+  seconds: Math.min(...all.map(({ seconds }) => seconds)),
+  processor: Math.min(...all.map(({ processor }) => processor)),
+});
 
 async function read(bytes: Uint8Array): Promise<number> {
   const receipt = createReceiptWriter();
