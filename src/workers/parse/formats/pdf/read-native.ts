@@ -5,12 +5,12 @@ import type { ParseContext } from '../parser.js';
 import { findHidden } from './hidden.js';
 import { mayHoldInvisibleText } from './invisible-text.js';
 import { createFurniture } from './layout/furniture.js';
-import { pageBlocks } from './layout/page-blocks.js';
 import { median } from './layout/piece.js';
-import { turnBack, turnOf } from './native-pieces.js';
+import { turnOf } from './native-pieces.js';
 import { passwordNeeded, pdfFailure } from './failures.js';
 import type { PageBatch, Pdfium, Turn } from './pdfium.js';
 import { resolvePage, type Readers, type ResolvedPage } from './resolve-page.js';
+import { shownBlocks } from './layout/shown-blocks.js';
 import { createSecondReader } from './second-reader.js';
 import { tidyPage } from './tidy-page.js';
 
@@ -137,7 +137,7 @@ function createPageWriter() {
         written += 1;
         if (page.plain !== undefined)
           yield { text: `${tidyPage(page.plain)}\n\n`, place: { page: page.number } };
-        else yield* blocksOf(page, bodySize);
+        else yield* shownBlocks(page, bodySize);
       }
     },
   };
@@ -150,14 +150,4 @@ function sizesOf({ pieces }: ResolvedPage): number[] {
     .flatMap(({ text, size }) =>
       Array.from({ length: Math.ceil(Math.min(text.length, 400) / 20) }, () => size),
     );
-}
-
-function* blocksOf({ number, pieces, turn, width, height }: ResolvedPage, bodySize: number): Iterable<Block> {
-  for (const block of pageBlocks({ page: number, pieces, bodySize })) {
-    if (!turn || !block.place?.boxes) yield block;
-    else {
-      const boxes = block.place.boxes.map((box) => turnBack(box, turn, { width, height }));
-      yield { ...block, place: { ...block.place, boxes } };
-    }
-  }
 }

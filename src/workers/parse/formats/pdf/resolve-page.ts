@@ -1,6 +1,6 @@
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import type { HiddenText } from '../../../../shared/extraction/read-options.js';
-import type { Recognizer } from '../ocr/recognizer.js';
+import type { Recognized, Recognizer } from '../ocr/recognizer.js';
 import { boundedDpi, shownSize, type SeenPage } from './hidden.js';
 import { judgeText, readableCharacters } from './judge-text.js';
 import { placeTables } from './layout/tables.js';
@@ -47,18 +47,10 @@ export async function resolvePage(
 ): Promise<ResolvedPage> {
   const { pageNum: number, width, height } = seen.page;
   const native = await readText(seen, readers);
-  const layout = (await recognizeIfNeeded(native, { page: seen.page, turn }, readers)) ?? native;
-  takeDownGaps(layout, seen, readers);
-  // What is recognized stands on the page as it is shown.
-  const isTurned = turn !== undefined && layout === native;
-  return {
-    number,
-    width,
-    height,
-    turn: isTurned ? turn : undefined,
-    pieces: layout.pieces,
-    plain: layout.plain,
-  };
+  const recognized = await recognizeIfNeeded(native, { page: seen.page, turn }, readers);
+  takeDownGaps(recognized ? { pieces: recognized.pieces, plain: undefined } : native, seen, readers);
+  if (recognized) return { number, plain: undefined, ...recognized };
+  return { number, width, height, turn, ...native };
 }
 
 async function readText(seen: SeenPage, readers: Readers): Promise<Layout> {
@@ -132,7 +124,7 @@ async function recognizeIfNeeded(
   native: Layout,
   { page, turn }: { page: SeenPage['page']; turn: Turn | undefined },
   readers: Readers,
-): Promise<Layout | undefined> {
+): Promise<Recognized | undefined> {
   const { recognizer, pdfium, bytes } = readers;
   const text = textOf(native);
   if (!recognizer.isWanted || !(recognizer.isForced || needsPicture(text, page))) return undefined;
@@ -149,11 +141,11 @@ async function recognizeIfNeeded(
       return shot.imageBuffer;
     },
   });
-  if (!found) return undefined;
+  if (!found || found === 'failed' || found === 'skipped') return undefined;
   const recognized = readableCharacters(found.pieces.map((piece) => piece.text).join(''));
   const isMore =
     recognizer.isForced || judgeText(text) !== 'readable' || recognized > readableCharacters(text);
-  return isMore ? { pieces: found.pieces, plain: undefined } : undefined;
+  return isMore ? found : undefined;
 }
 
 /** Tells whether the text of a page is missing, garbled, or little beside its picture. */
