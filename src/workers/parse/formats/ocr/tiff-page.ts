@@ -55,6 +55,8 @@ function stripsOf(file: Buffer, picture: TiffDirectory): Strip[] {
   const offsets = picture.values(isTiled ? TAG.tileOffsets : TAG.stripOffsets);
   const lengths = picture.values(isTiled ? TAG.tileBytes : TAG.stripBytes);
   const across = isTiled ? Math.ceil(picture.value(TAG.width) / width) : 1;
+  if (rows * Math.floor(offsets.length / across) < height)
+    throw new RangeError('the picture has too few strips');
   let left = file.length;
   const strips: Strip[] = [];
   for (const [index, offset] of offsets.entries()) {

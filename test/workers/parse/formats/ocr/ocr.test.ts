@@ -1,57 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { parsePicture } from '../../../../../src/workers/parse/formats/ocr/picture.js';
 import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
-import { loadPdfium } from '../../../../../src/workers/parse/formats/pdf/pdfium.js';
-import { decodePng, encodePng } from '../../../../../src/workers/parse/formats/pdf/render/png.js';
-import { drawPdf, FIRST_OBJECT, line, lines, stream } from '../../../../support/drawn-pdf.js';
+import { drawPdf, line, lines } from '../../../../support/drawn-pdf.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
-import { deflateSync } from 'node:zlib';
-
-const PROSE = [
-  'The axolotl is a paedomorphic salamander, closely related to the tiger',
-  'salamander. It is unusual among amphibians in that it reaches adulthood',
-  'without undergoing metamorphosis. Instead of taking to the land, adults',
-  'remain aquatic and gilled. The species was found in several lakes, such',
-  'as Lake Xochimilco underlying Mexico City. In 1998, some 6,000 animals',
-  'per square kilometre were counted; in 2014, only 36 of them were left.',
-];
+import { errorRate, flat, PROSE, scanLines, toPdf, toPng } from '../../../../support/scans.js';
 
 /** A PDF whose page is only a picture of text, at so many dots to the inch. */
 async function scan(dpi: number, { layer = '' } = {}): Promise<{ pdf: Buffer; png: Buffer }> {
-  const drawn = drawPdf({ pages: [{ content: lines(60, 700, PROSE, { size: 12, leading: 18 }) }] });
-  const pdfium = await loadPdfium();
-  const [shot] = (await pdfium?.render(drawn, [1], dpi)) ?? [];
-  if (!shot) throw new Error('nothing was rendered');
-  const { width, height, channels, pixels } = decodePng(shot.imageBuffer);
-  const grey = new Uint8Array(width * height).map((_, at) => pixels[at * channels] ?? 0);
-  const entries = `/Type/XObject/Subtype/Image/Width ${String(width)}/Height ${String(height)}/ColorSpace/DeviceGray/BitsPerComponent 8/Filter/FlateDecode`;
-  const pdf = drawPdf({
-    pages: [
-      {
-        content: `q 612 0 0 792 0 0 cm /Im Do Q\n${layer}`,
-        resources: `/XObject<</Im ${String(FIRST_OBJECT)} 0 R>>`,
-      },
-    ],
-    objects: [stream(entries, deflateSync(grey))],
-  });
-  return { pdf, png: encodePng({ width, height, channels: 1, pixels: grey }) };
+  const page = await scanLines(dpi);
+  return { pdf: toPdf([page], layer), png: toPng(page) };
 }
-
-/** The number of characters to change, for each of the truth. */
-function errorRate(truth: string, read: string): number {
-  let row = Array.from({ length: read.length + 1 }, (_, index) => index);
-  for (const [i, letter] of [...truth].entries()) {
-    const next = [i + 1];
-    for (const [j, other] of [...read].entries())
-      next.push(
-        Math.min((next[j] ?? 0) + 1, (row[j + 1] ?? 0) + 1, (row[j] ?? 0) + (letter === other ? 0 : 1)),
-      );
-    row = next;
-  }
-  return (row.at(-1) ?? 0) / truth.length;
-}
-
-const flat = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 describe('text recognition', () => {
   test.each([150, 300])('reads a scan of %d dots to the inch', async (dpi) => {
