@@ -8,7 +8,8 @@ interface TiffPicture {
   /** The compressed rows, cut into strips of `rows` each. */
   readonly strips: readonly Buffer[];
   readonly rows?: number;
-  /** 0 where 0 is white, 1 where 0 is black. */
+  readonly samples?: number;
+  /** 0 where 0 is white, 1 where 0 is black, 6 for colours of JPEG. */
   readonly photometric: number;
   /** Further numbers, by their tags. */
   readonly tags?: readonly (readonly [number, number])[];
@@ -37,7 +38,17 @@ export function writeTiff(pictures: readonly TiffPicture[], { ring }: { ring?: n
 }
 
 function directory(picture: TiffPicture, offsets: readonly number[], add: (part: Buffer) => number): Buffer {
-  const { width, height, bits, compression, photometric, strips, rows = height, tags = [] } = picture;
+  const {
+    width,
+    height,
+    bits,
+    compression,
+    photometric,
+    strips,
+    rows = height,
+    samples = 1,
+    tags = [],
+  } = picture;
   const lengths = strips.map((strip) => strip.length);
   const entries: (readonly [number, readonly number[]])[] = [
     [256, [width]],
@@ -46,7 +57,7 @@ function directory(picture: TiffPicture, offsets: readonly number[], add: (part:
     [259, [compression]],
     [262, [photometric]],
     [273, offsets],
-    [277, [1]],
+    [277, [samples]],
     [278, [rows]],
     [279, lengths],
     ...tags.map(([tag, value]) => [tag, [value]] as const),

@@ -1,7 +1,4 @@
-import { createRequire } from 'node:module';
 import { describe, expect, test } from '@jest/globals';
-import { z } from 'zod';
-import { prepareLanguages } from '../../../../../src/workers/parse/formats/ocr/languages.js';
 import { parsePicture } from '../../../../../src/workers/parse/formats/ocr/picture.js';
 import { createRecognizer } from '../../../../../src/workers/parse/formats/ocr/recognizer.js';
 import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
@@ -9,7 +6,16 @@ import { loadPdfium } from '../../../../../src/workers/parse/formats/pdf/pdfium.
 import { DEFAULT_READ_OPTIONS } from '../../../../../src/shared/extraction/read-options.js';
 import { createReceiptWriter } from '../../../../../src/workers/parse/extraction/receipt-writer.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
-import { errorRate, flat, PROSE, scanLines, toPdf, toPng, turned } from '../../../../support/scans.js';
+import {
+  errorRate,
+  flat,
+  PROSE,
+  scanLines,
+  toJpeg,
+  toPdf,
+  toPng,
+  turned,
+} from '../../../../support/scans.js';
 
 const truth = PROSE.join(' ');
 
@@ -86,40 +92,14 @@ describe('a page that lies on its side or upside down', () => {
   });
 
   test('is turned as a camera says that it was held', async () => {
-    const data = await prepareLanguages(['eng']);
-    const pdfium = await loadPdfium();
-    expect(data.missing).toEqual([]);
     const page = turned(await scanLines(100), 3);
-    const jpeg = withOrientation(await toJpeg(toPng(page)), 6);
+    const jpeg = withOrientation(await toJpeg(page), 6);
     const { text, blocks } = await readBlocks(parsePicture, jpeg);
-    expect(pdfium).toBeDefined();
     expect(errorRate(truth, flat(text))).toBeLessThan(0.05);
     // Places are those of the picture as it is shown, which the camera's note has turned.
     expect(blocks[0]?.place?.boxes?.[0]?.x).toBeLessThan(100);
   });
 });
-
-const canvasModule = z.object({
-  loadImage: z.custom<(bytes: Buffer) => Promise<{ width: number; height: number }>>(),
-  createCanvas: z.custom<(width: number, height: number) => Canvas>(),
-});
-
-interface Canvas {
-  getContext(kind: '2d'): { drawImage(image: unknown, x: number, y: number): void };
-  toBuffer(type: 'image/jpeg', quality: number): Buffer;
-}
-
-/** The library that reads PDFs brings one that writes JPEG. */
-async function toJpeg(png: Buffer): Promise<Buffer> {
-  const require = createRequire(import.meta.url);
-  const { loadImage, createCanvas } = canvasModule.parse(
-    createRequire(require.resolve('pdf-parse'))('@napi-rs/canvas'),
-  );
-  const image = await loadImage(png);
-  const canvas = createCanvas(image.width, image.height);
-  canvas.getContext('2d').drawImage(image, 0, 0);
-  return canvas.toBuffer('image/jpeg', 90);
-}
 
 /** Puts what a camera writes between the start of a JPEG and the rest. */
 function withOrientation(jpeg: Buffer, orientation: number): Buffer {

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { parsePicture } from '../../../../../src/workers/parse/formats/ocr/picture.js';
 import { encodeGroup3, encodeGroup4 } from '../../../../support/fax.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
-import { errorRate, flat, PROSE, scanLines, turned, type Scan } from '../../../../support/scans.js';
+import { errorRate, flat, PROSE, scanLines, toJpeg, turned, type Scan } from '../../../../support/scans.js';
 import { packBits, toBits, writeTiff } from '../../../../support/tiffs.js';
 
 const reversed = (bytes: Buffer): Buffer =>
@@ -65,6 +65,15 @@ describe('a TIFF of several pictures', () => {
       expect([kind, errorRate(PROSE.join(' '), flat(text)) < 0.02]).toEqual([kind, true]);
       expect(receipt).toMatchObject({ parts: 1, parts_read: 1, gap_count: 0 });
     }
+  });
+
+  test('reads JPEG in its colours', async () => {
+    const scan = await scanLines(150);
+    const jpeg = await toJpeg(scan);
+    const picture = { ...greyTiff(scan), compression: 7, photometric: 6, samples: 3, strips: [jpeg] };
+    const { text, receipt } = await readBlocks(parsePicture, writeTiff([picture]));
+    expect(errorRate(PROSE.join(' '), flat(text))).toBeLessThan(0.02);
+    expect(receipt).toMatchObject({ parts: 1, parts_read: 1, gap_count: 0 });
   });
 
   test('names the pages that are not read, and reads the others', async () => {
