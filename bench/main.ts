@@ -6,8 +6,10 @@
  */
 import { measureCaches } from './parts/caches.js';
 import { measureChunking } from './parts/chunking.js';
+import { measureFormats } from './parts/formats.js';
 import { goalTable, type Measured } from './parts/goals.js';
 import { measureIngest } from './parts/ingest.js';
+import { measureLargePdf } from './parts/large-pdf.js';
 import { measureIdleMemory } from './parts/memory.js';
 import { measurePdf } from './parts/pdf.js';
 import { measurePeers } from './parts/peers.js';
@@ -21,6 +23,8 @@ const PARTS = [
   'memory',
   'chunking',
   'pdf',
+  'formats',
+  'large-pdf',
   'words',
   'peers',
   'ingest',
@@ -54,7 +58,9 @@ if (!scifact) process.exit(0);
 const measures: Readonly<Record<Part, () => Promise<PartResult | null> | PartResult>> = {
   memory: measureIdleMemory,
   chunking: () => measureChunking(scifact),
-  pdf: measurePdf,
+  pdf: () => measurePdf(scifact),
+  formats: () => measureFormats(scifact),
+  'large-pdf': () => measureLargePdf(scifact),
   words: () => measureWords(scifact, sizes),
   peers: () => measurePeers(scifact, sizes),
   ingest: () => measureIngest(scifact, Math.max(...sizes)),

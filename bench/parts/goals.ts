@@ -44,6 +44,13 @@ const GOALS = {
     'first token from a cache of 4,096 tokens beside the same prompt without it, model of 60 MB',
   ),
   'state restore': atMost(200, 'ms', 'what a model has read of a cache, read from the disk: 16,384 tokens'),
+  'pdf ratio': atLeast(
+    3,
+    '× pdf-parse',
+    'pages of PDFs a second, with layout and tables, beside the text of pdf-parse',
+  ),
+  'large pdf': atMost(10, 's', 'a PDF of 600 pages, from its upload until a search finds its last page'),
+  'large pdf loop delay': atMost(50, 'ms', 'event loop of the API meanwhile: p99 of its delay'),
   'idle memory': atMost(500, 'MB', 'the whole service idle, resident memory of all processes together'),
 } as const satisfies Record<string, Goal>;
 

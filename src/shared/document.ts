@@ -1,6 +1,8 @@
 import { hash, randomInt } from 'node:crypto';
 import { z } from 'zod';
 import { FAILURE_CODES } from './errors.js';
+import { mailHeadersSchema } from './extraction/mail-headers.js';
+import { OCR_MODES } from './extraction/read-options.js';
 import { PART_UNITS } from './extraction/receipt.js';
 import { isPlainObject } from './is-plain-object.js';
 
@@ -23,8 +25,29 @@ const extractionSchema = z.object({
   parts: z.number().int(),
   partsRead: z.number().int(),
   ocrPages: z.number().int(),
+  /** Absent for all that is no single message. */
+  mail: mailHeadersSchema.optional(),
 });
 export type Extraction = z.infer<typeof extractionSchema>;
+
+/** The reader of source code says which language it is in; undefined for all other files. */
+export function programmingLanguage(extraction: Extraction | undefined): string | undefined {
+  const [reader, language] = extraction?.parser.split(':', 2) ?? [];
+  return reader === 'code' ? language : undefined;
+}
+
+/** The documents that are made of the files that a content carries. Their ids come from the content. */
+const carriedSchema = z.object({
+  /** All of them, made or about to be. */
+  ids: z.array(z.string()),
+  /** Those that are made as soon as there is room for them. */
+  waiting: z.array(z.string()),
+  /** Those that were not made after all. */
+  missed: z.array(z.string()),
+  /** On whose behalf they are made. */
+  callerId: z.string(),
+});
+export type Carried = z.infer<typeof carriedSchema>;
 
 /** The source bytes of one version, and what was made of them. */
 const contentSchema = z.object({
@@ -45,6 +68,10 @@ const contentSchema = z.object({
   gaps: z.number().int().optional(),
   /** How it was read; absent for texts, and until then. */
   extraction: extractionSchema.optional(),
+  /** Which of its pages are read by text recognition, if that was stated for it. */
+  ocr: z.enum(OCR_MODES).optional(),
+  /** Absent where it carries no files of which documents are made. */
+  carried: carriedSchema.optional(),
 });
 export type Content = z.infer<typeof contentSchema>;
 
@@ -89,8 +116,17 @@ export const documentSchema = z.object({
   prepared: z.object({ generation: z.string(), chunkCount: z.number().int() }).nullable().default(null),
   /** The document whose attachment it was, and how many documents are around it; absent for all others. */
   attachmentOf: z.object({ documentId: z.string(), depth: z.number().int() }).nullish(),
-  /** The documents that were made of its attachments, or are about to be; they are removed with it. */
+  /** The documents that were made of its attachments, or are about to be, of all its contents; they are removed with it. */
   attachments: z.array(z.string()).nullish(),
+  /** Documents of attachments of contents that were replaced. */
+  replacedAttachments: z
+    .object({
+      /** Those that are to be removed now, and on whose behalf. */
+      removals: z.array(z.object({ id: z.string(), callerId: z.string() })),
+      /** Those that stay as documents of their own, because who has replaced the content may not remove them. */
+      kept: z.array(z.string()),
+    })
+    .nullish(),
   /** The access that documents of its attachments are made with while a change of it is on its way to those that are there. */
   accessChange: z
     .object({

@@ -46,6 +46,26 @@ describe('retry and cancel', () => {
     expect([answer.status, answer.body]).toEqual([200, before]);
   });
 
+  test('retry takes up attachments of which no documents could be made', async () => {
+    const id = await user.ingest('text');
+    await playIngest(api, id, ['text']);
+    const [made, missed] = ['00000000-0000-8000-8000-000000000001', '00000000-0000-8000-8000-000000000002'];
+    await api.records.update(id, (record) => {
+      const carried = { ids: [made, missed], waiting: [], missed: [missed], callerId: 'alice' };
+      return (
+        record.published && { record: { ...record, published: { ...record.published, gaps: 2, carried } } }
+      );
+    });
+    const answer = await ask(id, 'retry');
+    expect(answer.status).toBe(200);
+    expect(documentOf(answer).system_metadata).toMatchObject({ status: 'completed', gaps: 1 });
+    expect((await api.records.read(id))?.published?.carried).toMatchObject({ waiting: [missed], missed: [] });
+    const [job] = await api.jobs.queue('ingestion').getJobs(['prioritized'], 0, -1, false);
+    expect(job).toMatchObject({ name: 'make-waiting', data: { documentId: id } });
+    const stranger = createUser(api, 'stranger');
+    expect((await stranger.send('POST', `/documents/${id}/retry`)).status).toBe(403);
+  });
+
   test.each(['failed', 'cancelled'])('retry ingests again what is %s', async (status) => {
     const id = await user.ingest('text');
     if (status === 'failed') await playFailure(api, id, 'timeout');

@@ -103,6 +103,57 @@ describeOnEachSharedIndex((service) => {
     }
   });
 
+  test('filters ask for the headers of mails and the language of source code, in searches and lists', async () => {
+    const owner = service.client('filters-by-headers');
+    const mail = (from: string, to: string, date: string) =>
+      `From: A Name <${from}>\r\nTo: ${to}\r\nDate: ${date}\r\nSubject: Lamps\r\n\r\nThe lamp is trimmed.`;
+    const [ann, bob] = ['Ann@Example.com', 'bob@example.com'];
+    const first = await ingest(
+      owner,
+      mail(ann, `${bob}, Z <zoe@x.org>`, 'Thu, 1 Jan 2026 10:00 +0100'),
+      '1.eml',
+    );
+    const second = await ingest(owner, mail(bob, ann, 'Fri, 2 Jan 2026 10:00 +0000'), '2.eml');
+    const code = await ingest(owner, 'def lamp():\n    return "trimmed"\n', 'lamp.py');
+    const page = await ingest(owner, PAGE, 'keepers.html');
+    expect(first.system_metadata.mail).toEqual({
+      from: ['ann@example.com'],
+      to: [bob, 'zoe@x.org'],
+      cc: [],
+      date: '2026-01-01T09:00:00.000Z',
+      subject: 'Lamps',
+      message_id: null,
+    });
+    expect(code.system_metadata).toMatchObject({ programming_language: 'python', mail: null });
+    const own = { 'system_metadata.mail.from': 'somebody@else.org' };
+    const form = new FormData();
+    form.set('file', new Blob([mail(bob, bob, '')]), '3.eml');
+    form.set('metadata', JSON.stringify(own));
+    const third = documentView.parse((await owner.send('POST', '/ingest/file', { body: form })).body);
+    expect(third.metadata).toEqual(own);
+    const asked: readonly [object, readonly { readonly external_id: string }[]][] = [
+      [{ 'system_metadata.mail.from': 'ann@example.com' }, [first]],
+      [{ 'system_metadata.mail.from': bob }, [second]],
+      [{ 'system_metadata.mail.from': 'somebody@else.org' }, [third]],
+      [{ 'system_metadata.mail.to': { $in: ['zoe@x.org', 'ann@example.com'] } }, [first, second]],
+      [{ 'system_metadata.mail.date': { $gt: '2026-01-01T09:30:00Z' } }, [second]],
+      [{ 'system_metadata.mail.date': { $lt: '2026-01-01T10:00:00+01:00' } }, []],
+      [{ 'system_metadata.mail.date': { $lte: '2026-01-01T10:00:00+01:00' } }, [first]],
+      [{ 'system_metadata.mail.subject': 'Lamps' }, [first, second, third]],
+      [{ 'system_metadata.mail.from': { $exists: false } }, [code, page]],
+      [{ 'system_metadata.programming_language': 'python' }, [code]],
+      [{ 'system_metadata.extraction.language': 'en' }, [page]],
+    ];
+    for (const [filters, wanted] of asked) {
+      const ids = wanted.map(({ external_id: id }) => id).sort();
+      const { body } = await owner.post<Found[]>('/retrieve/chunks', { query: 'lamp trimmed', filters });
+      expect({ filters, ids: body.map(({ document_id: id }) => id).sort() }).toEqual({ filters, ids });
+      const query = encodeURIComponent(JSON.stringify(filters));
+      const listed = await owner.get<{ external_id: string }[]>(`/documents?filters=${query}`);
+      expect({ filters, ids: listed.body.map(({ external_id: id }) => id).sort() }).toEqual({ filters, ids });
+    }
+  });
+
   test('a text has an extraction, too, and a document that is not read yet has none', async () => {
     const owner = service.client('owner-of-texts');
     const { body } = await owner.ingestText('A heron stands in the reeds.');

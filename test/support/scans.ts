@@ -86,6 +86,12 @@ export function toPdf(scans: readonly Scan[], layer = ''): Buffer {
   });
 }
 
+/** A PDF whose page is only a picture of text, at so many dots to the inch. */
+export async function scan(dpi: number, { layer = '' } = {}): Promise<{ pdf: Buffer; png: Buffer }> {
+  const page = await scanLines(dpi);
+  return { pdf: toPdf([page], layer), png: toPng(page) };
+}
+
 /** The number of characters to change, for each of the truth. */
 export function errorRate(truth: string, read: string): number {
   let row = Array.from({ length: read.length + 1 }, (_, index) => index);

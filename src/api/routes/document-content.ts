@@ -11,7 +11,7 @@ import { putContentExamples } from './examples/documents.js';
 import { MAX_FILENAME_CHARACTERS } from '../../shared/documents/display-filename.js';
 import { ingestResponses } from './ingest/ingest.js';
 import { contextOf } from './context-of.js';
-import { receiveFile } from './ingest/upload-fields.js';
+import { OCR_DESCRIPTION, ocrMode, receiveFile } from './ingest/upload-fields.js';
 
 const contentBody = z
   .object({
@@ -19,11 +19,19 @@ const contentBody = z
     filename: optionalNull(nonBlankString({ max: MAX_FILENAME_CHARACTERS })).describe(
       'A new name. Without one, the old name stays.',
     ),
+    ocr: optionalNull(ocrMode).describe(OCR_DESCRIPTION),
   })
   .meta({ id: 'DocumentContent', description: 'A text that replaces the content of a document.' });
 
 const contentFields = z
-  .object({ file: z.string().meta({ format: 'binary', description: 'The file, with its name.' }) })
+  .object({
+    file: z.string().meta({ format: 'binary', description: 'The file, with its name.' }),
+    ocr: ocrMode.optional().meta({
+      description:
+        'Which pages and pictures are read by text recognition, as for `/ingest/file`. Default: what was stated for the ' +
+        'content before. The same file with another mode is read anew.',
+    }),
+  })
   .meta({ id: 'DocumentFile', description: 'A file that replaces the content of a document.' });
 
 export interface ContentRouteDependencies {

@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { DOCUMENT_STATUSES, isFinal, shownContent, type DocumentRecord } from '../../shared/document.js';
+import {
+  DOCUMENT_STATUSES,
+  isFinal,
+  programmingLanguage,
+  shownContent,
+  type DocumentRecord,
+} from '../../shared/document.js';
+import { mailHeadersSchema } from '../../shared/extraction/mail-headers.js';
 import { extractionSummary, viewSummary } from './extraction-view.js';
 import { FAILURE_CODES } from '../../shared/errors.js';
 
@@ -44,6 +51,16 @@ export const documentView = z
       extraction: extractionSummary
         .nullable()
         .describe('How the file was read; null for a text, and until then.'),
+      programming_language: z
+        .string()
+        .nullable()
+        .describe('The language of a file that is source code; null for all others.'),
+      mail: mailHeadersSchema
+        .nullable()
+        .describe(
+          'What the headers of a file say that is one message; null for all others. Addresses are in lower case, without ' +
+            'names, at most 32 of each kind; `date` is ISO 8601 in UTC, and `message_id` without angle brackets.',
+        ),
     }),
     access_control: z.object({
       readers: z.array(z.string()).describe('Who may read the document.'),
@@ -82,6 +99,8 @@ export function viewDocument(record: DocumentRecord, bucket: string): DocumentVi
       size_bytes: content.sizeBytes,
       gaps: content.gaps ?? null,
       extraction: content.extraction ? viewSummary(content.extraction) : null,
+      programming_language: programmingLanguage(content.extraction) ?? null,
+      mail: content.extraction?.mail ?? null,
     },
     access_control: { readers: record.readers, writers: record.writers, admins: record.admins },
     chunk_ids: Array.from({ length: content.chunkCount }, (_, number) => `${record.id}-${String(number)}`),

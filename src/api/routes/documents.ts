@@ -232,7 +232,9 @@ const retryRoute = ({ changes, bucket }: DocumentRouteDependencies) =>
     method: 'post',
     path: '/documents/{document_id}/retry',
     summary: 'Ingest a failed or cancelled document again',
-    description: 'A document in any other state stays as it is.',
+    description:
+      'A document in any other state stays as it is, apart from attachments that could not be read when there was room for ' +
+      'documents of them: these are taken up again.',
     request: { path: documentPath },
     responses: { 200: documentView, 202: documentView, 404: errorBody },
     examples: retryDocumentExamples,

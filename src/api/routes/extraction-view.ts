@@ -29,6 +29,7 @@ export const extractionSummary = z.object({
 export const viewSummary = ({
   partsRead,
   ocrPages,
+  mail: _,
   ...rest
 }: Extraction): z.infer<typeof extractionSummary> => ({
   ...rest,
@@ -37,7 +38,16 @@ export const viewSummary = ({
 });
 
 export const extractionView = receiptSchema
-  .extend({ document_id: z.uuid(), version: z.int().positive() })
+  .extend({
+    document_id: z.uuid(),
+    version: z.int().positive(),
+    former_attachments: z
+      .array(z.string())
+      .describe(
+        'Documents of attachments of earlier contents that stay as documents of their own, because who has replaced the ' +
+          'content may not delete them.',
+      ),
+  })
   .meta({
     id: 'Extraction',
     description:
@@ -49,4 +59,10 @@ export const viewExtraction = ({
   documentId,
   version,
   receipt,
-}: DocumentExtraction): z.infer<typeof extractionView> => ({ document_id: documentId, version, ...receipt });
+  formerAttachments,
+}: DocumentExtraction): z.infer<typeof extractionView> => ({
+  document_id: documentId,
+  version,
+  ...receipt,
+  former_attachments: [...formerAttachments],
+});

@@ -48,6 +48,6 @@ function parseState(text: string | null): DocumentState | null {
 /** Returns those of the documents whose ingest has ended, or that do not exist. */
 export async function findFinished(redis: Redis, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return [];
-  const scores = await redis.zmScore(keys.unfinished, [...ids]);
-  return ids.filter((_, i) => scores[i] === null);
+  const callers = await redis.hmGet(keys.ingests, [...ids]);
+  return ids.filter((_, i) => callers[i] === null);
 }

@@ -9,6 +9,7 @@ import {
   type Failure,
   type IngestOperation,
 } from '../document.js';
+import { replaceAttachments } from './attachments/attachment-changes.js';
 import { ingestUsageEvent, type UsageEvent } from '../usage/usage.js';
 import type { Change } from './change.js';
 
@@ -44,7 +45,6 @@ export function startAttempt(record: DocumentRecord, fence: Fence): Change | nul
   };
 }
 
-/** Changes nothing once the attempt is whole: a job that ends late would set back its stage. */
 /** Notes how the file of an attempt was read, before its chunks are written with the tags that say so. */
 export function noteExtraction(
   record: DocumentRecord,
@@ -54,6 +54,7 @@ export function noteExtraction(
   return { record: { ...record, pending: { ...record.pending, gaps, extraction } } };
 }
 
+/** Changes nothing once the attempt is whole: a job that ends late would set back its stage. */
 export function reportProgress(
   record: DocumentRecord,
   { stage, progress, ...fence }: Fence & { stage: string; progress: number },
@@ -73,14 +74,6 @@ export function prepare(
   return { record: { ...record, stage: 'publishing', prepared } };
 }
 
-/** Notes which documents are made of what a document carries, before any of them is there. */
-export function noteAttachments(
-  record: DocumentRecord,
-  { attachments, ...fence }: Fence & { attachments: readonly string[] },
-): Change | null {
-  return isCurrent(record, fence) ? { record: { ...record, attachments: [...attachments] } } : null;
-}
-
 /** Makes the generation of an attempt the one that searches answer from. */
 export function publish(
   record: DocumentRecord,
@@ -89,9 +82,10 @@ export function publish(
   if (!isCurrent(record, fence) || !record.pending) return null;
   const generation = generationId(record);
   const published: Content = { ...record.pending, generation, chunkCount, tokenCount };
+  const ended = { ...finished(record, 'completed'), ...replaceAttachments(record) };
   const earlier = latestAttempts(record).filter((each) => each !== generation);
   return {
-    record: { ...finished(record, 'completed'), published, pending: null, error: null, progress: 1 },
+    record: { ...ended, published, pending: null, error: null, progress: 1 },
     unhide: generation,
     discard: [...earlier, ...generationOf(record.published)],
     discardObjects: objectsOf(record.published),

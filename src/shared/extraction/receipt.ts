@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { locationSchema } from './location.js';
+import { mailHeadersSchema } from './mail-headers.js';
 
 /** Why something of a file was not read, or is not in the chunks. */
 export const GAP_REASONS = [
@@ -50,6 +51,8 @@ export const receiptSchema = z.object({
   title: z.string().nullable(),
   /** The language that the file says it is in, as BCP 47. */
   language: z.string().nullable(),
+  /** The headers of a file that is one message. */
+  mail: mailHeadersSchema.nullable(),
   unit: z.enum(PART_UNITS),
   parts: z.int(),
   parts_read: z.int(),

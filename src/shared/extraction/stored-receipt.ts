@@ -6,6 +6,7 @@ const USUAL: Receipt = {
   parser_version: '1',
   title: null,
   language: null,
+  mail: null,
   unit: 'file',
   parts: 1,
   parts_read: 1,

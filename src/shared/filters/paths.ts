@@ -1,4 +1,4 @@
-import { shownContent, type Json, type MatchableDocument } from '../document.js';
+import { programmingLanguage, shownContent, type Json, type MatchableDocument } from '../document.js';
 import { isPlainObject } from '../is-plain-object.js';
 
 /** Metadata may be nested this deep. What lies deeper is neither stored nor looked for. */
@@ -14,7 +14,16 @@ const DOCUMENT_FIELDS: ReadonlyMap<string, PathReader> = new Map<string, PathRea
   ['content_type', (document) => shownContent(document).contentType],
   ['created_at', (document) => document.createdAt],
   ['system_metadata.gaps', (document) => shownContent(document).gaps],
+  ['system_metadata.extraction.language', (document) => extractionOf(document)?.language ?? undefined],
+  ['system_metadata.programming_language', (document) => programmingLanguage(extractionOf(document))],
+  ['system_metadata.mail.from', (document) => extractionOf(document)?.mail?.from],
+  ['system_metadata.mail.to', (document) => extractionOf(document)?.mail?.to],
+  ['system_metadata.mail.cc', (document) => extractionOf(document)?.mail?.cc],
+  ['system_metadata.mail.date', (document) => extractionOf(document)?.mail?.date ?? undefined],
+  ['system_metadata.mail.subject', (document) => extractionOf(document)?.mail?.subject ?? undefined],
+  ['system_metadata.mail.message_id', (document) => extractionOf(document)?.mail?.message_id ?? undefined],
 ]);
+const extractionOf = (document: MatchableDocument) => shownContent(document).extraction;
 export const documentFieldNames: readonly string[] = [...DOCUMENT_FIELDS.keys()];
 
 /**

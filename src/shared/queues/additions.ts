@@ -8,6 +8,7 @@ import { toMember } from '../redis/keys.js';
 import type { LaneName } from './lanes.js';
 import {
   jobIds,
+  type attachmentsJob,
   type cacheJob,
   type cleanJob,
   type embedJob,
@@ -134,6 +135,26 @@ export function retagOf(data: z.infer<typeof retagJob>): Addition {
   const opts = { jobId: jobIds.retag(data.documentId, data.mark), ...repeatable };
   const jobs = [{ name: 'retag', data, opts }];
   return { lane: 'maintenance', flow: flowOf('retag', data.callerId), jobs };
+}
+
+/** A document of which attachments are left to remove or to make. */
+export interface AttachmentWork {
+  readonly documentId: string;
+  readonly callerId: string;
+  readonly requestId: string;
+}
+
+export function removeReplacedOf({ callerId, ...data }: AttachmentWork): Addition {
+  const opts = { jobId: jobIds.removeReplaced(data.documentId), ...repeatable };
+  const jobs = [{ name: 'remove-replaced', data: data satisfies z.infer<typeof attachmentsJob>, opts }];
+  return { lane: 'maintenance', flow: flowOf('clean', callerId), jobs };
+}
+
+/** It reads the file once more, in the turns that its caller's files have. */
+export function makeWaitingOf({ callerId, ...data }: AttachmentWork): Addition {
+  const opts = { jobId: jobIds.makeWaiting(data.documentId), ...repeatable };
+  const jobs = [{ name: 'make-waiting', data: data satisfies z.infer<typeof attachmentsJob>, opts }];
+  return { lane: 'ingestion', flow: flowOf('patient', callerId), jobs };
 }
 
 /** One that fails is repeated once, while its caller still waits. */

@@ -2,6 +2,11 @@ import type { ConnectionOptions, Queue } from 'bullmq';
 import type { z } from 'zod';
 import { at } from '../at.js';
 import type { DocumentRecord } from '../document.js';
+import {
+  removalsOf,
+  waitingOf,
+  type WithAttachmentWork,
+} from '../documents/attachments/attachment-changes.js';
 import type { Fence } from '../documents/transitions.js';
 import type { Redis } from '../redis/client.js';
 import { queueKeys } from '../redis/keys.js';
@@ -15,6 +20,8 @@ import {
   ingestLane,
   ingestOf,
   ingestsOf,
+  makeWaitingOf,
+  removeReplacedOf,
   renderOf,
   retagOf,
   type Addition,
@@ -65,6 +72,14 @@ export function createJobs({ connection, redis, onError }: CreateJobsOptions) {
     addEmbeds: (of: Fence, batches: readonly number[], origin: JobOrigin & { total: number }) =>
       add(embedsOf(of, batches, origin)),
     addCleans: (generations: readonly string[], callerId: string) => add(cleansOf(generations, callerId)),
+    /** Adds the jobs that make or remove what is still to be made or removed of a document's attachments. */
+    addAttachmentWork: async (record: WithAttachmentWork, { requestId }: { requestId: string }) => {
+      const [removal] = removalsOf(record);
+      const { id: documentId, published } = record;
+      if (removal) await add(removeReplacedOf({ documentId, callerId: removal.callerId, requestId }));
+      const callerId = published?.carried?.callerId ?? '';
+      if (waitingOf(record).length > 0) await add(makeWaitingOf({ documentId, callerId, requestId }));
+    },
     addRetag: (documentId: string, mark: number, origin: JobOrigin) =>
       add(retagOf({ documentId, mark, ...origin })),
     /** Returns the priority with which a long job continues after its turn has ended. */

@@ -13,6 +13,8 @@ const callerId = z.string().default('');
 export const ingestGroupJob = z.object({ documentIds: z.array(z.string()), callerId: z.string(), requestId });
 export const cleanJob = z.object({ generation: z.string(), callerId });
 export const retagJob = z.object({ documentId: z.string(), mark: z.number(), callerId, requestId });
+/** Either removes documents of attachments of contents that were replaced, or makes those of attachments that wait for room. */
+export const attachmentsJob = z.object({ documentId: z.string(), requestId });
 /** `chunk` is the number of the chunk that is marked on the page; `wait` is the wait of the request that asks for the page. */
 export const renderJob = z.object({
   documentId: z.string(),
@@ -37,5 +39,7 @@ export const jobIds = {
   /** A request's own, since nobody else waits for it: pages that are rendered already are not rendered again. */
   render: (wait: string) => `render-${wait}`,
   cache: (build: string) => `cache-${build}`,
+  removeReplaced: (documentId: string) => `remove-replaced-${documentId}`,
+  makeWaiting: (documentId: string) => `make-waiting-${documentId}`,
   retag: (documentId: string, mark: number) => `retag-${documentId}-${String(mark)}`,
 };

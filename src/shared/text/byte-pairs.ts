@@ -1,8 +1,12 @@
+import { countLongPiece } from './long-pieces.js';
 import { NO_RANK, rankOf, rankOfTwo, type TokenRanks } from './token-ranks.js';
 
 const encoder = new TextEncoder();
 /** The most bytes that a UTF-16 unit takes in UTF-8. */
 const MAX_UNIT_BYTES = 3;
+
+/** Longer pieces, in bytes, are counted with a queue. */
+const MAX_SCANNED = 256;
 
 /** What the counting of one piece works on; grows with the longest piece. */
 let bytes = new Uint8Array(0);
@@ -21,12 +25,13 @@ function makeRoom(units: number): void {
 
 /**
  * Counts the tokens of a piece of text by byte pair encoding: the two neighbours that form the token of the lowest rank
- * become one, the first of several, until no two form one. Takes time that is quadratic in the piece's length.
+ * become one, the first of several, until no two form one.
  */
 export function countPieceTokens(ranks: TokenRanks, piece: string): number {
   makeRoom(piece.length);
   const length = encoder.encodeInto(piece, bytes).written;
   if (length < 2 || rankOf(ranks, bytes, 0, length) !== NO_RANK) return Math.min(length, 1);
+  if (length > MAX_SCANNED) return countLongPiece(ranks, bytes, length);
   for (let part = 0; part <= length; part += 1) starts[part] = part;
   for (let part = 0; part < length - 1; part += 1) pairs[part] = rankOfTwo(ranks, bytes, part);
   return joinParts(ranks, length);

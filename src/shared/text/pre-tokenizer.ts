@@ -5,7 +5,7 @@
  */
 import { createKinds, kindOf, widthAt } from './code-points.js';
 
-/** The longest piece in UTF-16 units. Longer runs are cut, since the time of counting grows with the square of a run's length. */
+/** The longest piece in UTF-16 units. Longer runs are cut, so that a part of one can be counted alone. */
 export const MAX_PIECE_LENGTH = 128;
 
 const OTHER = 1;

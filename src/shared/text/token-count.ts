@@ -81,7 +81,7 @@ function countPiece(text: string, start: number, end: number): number {
   return count;
 }
 
-/** Counts without cutting long runs: exact for runs of any length, in time that is quadratic in the longest run. */
+/** Counts without cutting long runs: exact for runs of any length. */
 export function countTokensExactly(text: string): number {
   let total = 0;
   for (let position = 0; position < text.length;) {

@@ -2,7 +2,13 @@ import { BATCH_SIZE, batchCount } from '../../shared/batches.js';
 import type { Chunks } from '../../shared/chunks/chunks.js';
 import { textHash, type ChunkAddress, type ChunkText } from '../../shared/chunks/fields.js';
 import { searchedText, titleOf } from '../../shared/chunks/searched-text.js';
-import { callerOf, generationId, type Content, type DocumentRecord } from '../../shared/document.js';
+import {
+  callerOf,
+  generationId,
+  type Content,
+  type DocumentRecord,
+  type Extraction,
+} from '../../shared/document.js';
 import type { Records } from '../../shared/documents/records.js';
 import {
   isCurrent,
@@ -142,11 +148,17 @@ async function noteReceipt(
   { run, receipt }: { run: Run; receipt: Receipt },
 ): Promise<DocumentRecord | null> {
   if (record.pending?.kind === 'text') return record;
-  const { parser, title, language, unit, parts, parts_read: partsRead, ocr, gap_count: gaps } = receipt;
-  const extraction = { parser, title, language, unit, parts, partsRead, ocrPages: ocr.pages };
+  const extraction = summaryOf(receipt);
+  const gaps = receipt.gap_count;
   const note = (each: DocumentRecord) => noteExtraction(each, { ...run, gaps, extraction });
   const { record: noted, changed } = await records.update(run.documentId, note, record);
   return changed ? noted : null;
+}
+
+function summaryOf(receipt: Receipt): Extraction {
+  const { parser, title, language, mail, unit, parts, parts_read: partsRead, ocr } = receipt;
+  const summary = { parser, title, language, unit, parts, partsRead, ocrPages: ocr.pages };
+  return mail ? { ...summary, mail } : summary;
 }
 
 async function addEmbeds(

@@ -26,12 +26,17 @@ export function createPublish({
   readonly vectors: VectorSet;
 }): Publish {
   return async (record, transition) => {
-    const { changed, discarded } = await records.update(record.id, onlyWhole(transition, vectors), record);
+    const {
+      record: published,
+      changed,
+      discarded,
+    } = await records.update(record.id, onlyWhole(transition, vectors), record);
     if (changed) {
       metrics.add('quire_ingested_documents_total', {});
       metrics.add('quire_ingested_bytes_total', {}, record.pending?.sizeBytes);
     }
     if (discarded.length > 0) await jobs.addCleans(discarded, record.ownerId);
+    if (published && changed) await jobs.addAttachmentWork(published, { requestId: 'publish' });
     return changed;
   };
 }

@@ -25,7 +25,15 @@ export function createReadContent({
     const format = formatOf(content.contentType);
     if (!format) throw new IngestError('corrupt', `No parser for ${content.contentType}`);
     return await withSourceCopy(source, { incoming: parser.incoming, signal }, (path) =>
-      parser.parse({ path, format, filename: content.filename, callerId, signal, attachments }),
+      parser.parse({
+        path,
+        format,
+        filename: content.filename,
+        ocr: content.ocr,
+        callerId,
+        signal,
+        attachments,
+      }),
     );
   };
 }

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { systemErrorCode } from '../../shared/system-error-code.js';
 import { startConfined, type Launch } from './confinement/start-confined.js';
 import type { ParserFolder } from './confinement/parser-folder.js';
-import type { ChildMessage, ChildTask } from './protocol.js';
+import type { ChildTask } from './protocol.js';
 import type { Workspace } from './confinement/workspace.js';
 
 const CHILD = fileURLToPath(new URL('./child-main.js', import.meta.url));
@@ -36,8 +36,8 @@ export interface ParserChild {
   readonly removed: Promise<void>;
   isRunning(): boolean;
   send(task: ChildTask): Promise<void>;
-  /** Sets the listener for the child's messages, which replaces the one before. */
-  listen(listener: (message: ChildMessage) => void): void;
+  /** Sets the listener for the child's messages, which replaces the one before. They may be anything. */
+  listen(listener: (message: unknown) => void): void;
   /** Kills the child at once. */
   kill(): void;
 }
@@ -47,20 +47,27 @@ export interface ParserChildOptions {
   readonly memoryMegabytes: number;
   readonly launch: Launch;
   readonly workspace: Workspace;
+  /** What the child runs instead of the parser, for tests of what it may say. */
+  readonly script?: string | undefined;
 }
 
 /** Starts a parser process within its limits, in its own folder. It ends when its parent ends. */
-export function startParserChild({ memoryMegabytes, launch, workspace }: ParserChildOptions): ParserChild {
+export function startParserChild({
+  memoryMegabytes,
+  launch,
+  workspace,
+  script = CHILD,
+}: ParserChildOptions): ParserChild {
   const folder = workspace.createFolder(launch.user);
   const child = startConfined(launch, {
-    script: CHILD,
+    script,
     folder: folder.path,
     limits: [`ulimit -v ${String(memoryMegabytes * 1024)}`, 'ulimit -c 0'],
     nodeOptions: [...nodeOptions, `--max-old-space-size=${String(Math.floor(memoryMegabytes * HEAP_SHARE))}`],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   const exited = whenExited(child);
-  let listener: (message: ChildMessage) => void = () => undefined;
+  let listener: (message: unknown) => void = () => undefined;
   const ready = whenReady(child, (message) => {
     listener(message);
   });
@@ -93,13 +100,13 @@ function whenExited(child: ChildProcess): Promise<ParserExit> {
 }
 
 /** Resolves when the child reports that it is ready; `hear` gets all other messages. */
-function whenReady(child: ChildProcess, hear: (message: ChildMessage) => void): Promise<void> {
+function whenReady(child: ChildProcess, hear: (message: unknown) => void): Promise<void> {
   return new Promise((resolve) => {
-    // @NOTE the child is our own code; validating megabytes of its messages would cost too much.
-    child.on('message', (message) => {
-      const childMessage = message as ChildMessage;
-      if (childMessage.type === 'ready') resolve();
-      else hear(childMessage);
+    child.on('message', (message: unknown) => {
+      const isReady =
+        typeof message === 'object' && message !== null && 'type' in message && message.type === 'ready';
+      if (isReady) resolve();
+      else hear(message);
     });
   });
 }

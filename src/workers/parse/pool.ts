@@ -10,7 +10,11 @@ import type { Launch } from './confinement/start-confined.js';
 import type { ParsedDocument } from './parse-and-chunk.js';
 import type { ParseTask } from './protocol.js';
 import { runTask, throwIfEnded, type TaskParts } from './run-task.js';
-import type { ReadOptions } from '../../shared/extraction/read-options.js';
+import {
+  DEFAULT_READ_OPTIONS,
+  type OcrMode,
+  type ReadOptions,
+} from '../../shared/extraction/read-options.js';
 import type { Workspace } from './confinement/workspace.js';
 
 /** A longer text is passed to the child as a file, so that only the child holds it in memory. */
@@ -25,6 +29,8 @@ export interface ParserPoolOptions {
   readonly memoryMegabytes: number;
   readonly launch: Launch;
   readonly workspace: Workspace;
+  /** What the children run instead of the parser; see `ParserChildOptions`. */
+  readonly script?: string | undefined;
   /** The maximum time for one document. */
   readonly timeoutMilliseconds: number;
   readonly maxChunks: number;
@@ -38,6 +44,8 @@ export interface ParseRequest {
   readonly format: FileFormat;
   /** What the client calls the file. */
   readonly filename?: string | null | undefined;
+  /** Which pages are read by text recognition, if the document says so itself. */
+  readonly ocr?: OcrMode | undefined;
   /** The owner of the document. The caller for whom the fewest children work is served first. */
   readonly callerId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -79,10 +87,12 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
 
   return {
     incoming: options.workspace.incoming,
-    async parse({ format, filename, callerId = '', signal, attachments, ...source }) {
+    async parse({ format, filename, ocr, callerId = '', signal, attachments, ...source }) {
       throwIfEnded(signal, ending.signal);
       const chunk = { ...options.chunk, maxChunks: options.maxChunks };
-      const task = { format, filename, attachments, chunk, options: options.readOptions };
+      const { readOptions = DEFAULT_READ_OPTIONS } = options;
+      const read = ocr ? { ...readOptions, ocr } : readOptions;
+      const task = { format, filename, attachments, chunk, options: read };
       const { chunks, receipt, ...end } = await running.note(
         withSource(source, options.workspace.incoming, (given) =>
           runTask(parts, { ...task, source: given }, { callerId, signal }),

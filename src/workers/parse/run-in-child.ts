@@ -2,6 +2,7 @@ import type { KeptAttachment } from '../../shared/extraction/kept-attachment.js'
 import type { Receipt } from '../../shared/extraction/receipt.js';
 import { IngestError } from '../../shared/errors.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
+import { checkMessage } from './check-message.js';
 import type { ParserChild, ParserExit } from './child-process.js';
 import type { ChildMessage, ChildTask } from './protocol.js';
 
@@ -41,8 +42,7 @@ export async function runInChild(
   task: ChildTask,
   { signal, timeoutMilliseconds }: RunLimits,
 ): Promise<TaskEnd> {
-  const chunks: ChunkText[] = [];
-  const picture: string[] = [];
+  const { chunks, picture }: Taken = { chunks: [], picture: [] };
   const clock = createClock();
   const { promise, resolve } = createEnd();
   const lose = (error: Error, isCrash = false): void => {
@@ -51,10 +51,11 @@ export async function runInChild(
   const abort = (): void => {
     lose(new Error('aborted'));
   };
-  const hear = (message: ChildMessage): void => {
-    if (message.type === 'ready' || message.id !== task.id) return;
-    if (!take(task, message, { chunks, picture }))
-      lose(new IngestError('too_large', 'The parser said more than it may.'));
+  const hear = (said: unknown): void => {
+    const message = checkMessage(task, said);
+    if (message === undefined) lose(notValid());
+    if (!message || message.type === 'ready') return;
+    if (!take(task, message, { chunks, picture })) lose(saysTooMuch());
     if (message.type === 'broken') lose(new Error(`parser failed: ${message.message}`));
     if (message.type === 'done' || message.type === 'failed') resolve({ chunks, picture, ...endOf(message) });
   };
@@ -77,21 +78,25 @@ export async function runInChild(
   }
 }
 
+/** The parts of the result that a child has sent. */
+interface Taken {
+  readonly chunks: ChunkText[];
+  readonly picture: string[];
+}
+
 /** Most messages that a picture may come in. */
 const MOST_PARTS = 1_000;
 
 /** Takes a part of the result. False when there is too much: a child that a document has taken over could fill the memory. */
-function take(
-  task: ChildTask,
-  message: ChildMessage,
-  { chunks, picture }: { chunks: ChunkText[]; picture: string[] },
-): boolean {
+function take(task: ChildTask, message: ChildMessage, { chunks, picture }: Taken): boolean {
   if (message.type === 'chunks') for (const chunk of message.chunks) chunks.push(chunk);
   if (message.type === 'picture') picture.push(message.part);
   const most = 'chunk' in task ? (task.chunk.maxChunks ?? Infinity) : 0;
   return chunks.length <= most && picture.length <= MOST_PARTS;
 }
 
+const notValid = () => new IngestError('corrupt', 'The document makes the parser say what is not valid.');
+const saysTooMuch = () => new IngestError('too_large', 'The parser said more than it may.');
 const tookTooLong = () => new IngestError('timeout', 'Reading the document took too long.');
 
 function createEnd() {

@@ -1,12 +1,13 @@
 import type { DocumentRecord } from '../../shared/document.js';
-import { ingestGroupJob, ingestJob } from '../../shared/queues/payloads.js';
+import { attachmentsJob, ingestGroupJob, ingestJob } from '../../shared/queues/payloads.js';
 import type { WorkerContext } from '../context.js';
 import { requireMemory, writeOnlyWithMemory } from '../ingestion/write-only-with-memory.js';
 import { attachmentLimits } from '../ingestion/attachments/attachment-limits.js';
 import { createMakeAttachments } from '../ingestion/attachments/make-attachments.js';
+import { createMakeWaiting } from '../ingestion/attachments/make-waiting.js';
 import { wasDeleted } from '../../shared/documents/was-deleted.js';
 import { createRefuseToWait } from '../ingestion/attachments/refuse-to-wait.js';
-import { createIngestJob } from '../ingestion/ingest-job.js';
+import { createIngestJob, type ReadContent } from '../ingestion/ingest-job.js';
 import { createIngestShort, type IngestShort } from '../ingestion/ingest-short.js';
 import { createReadContent, createReadText } from '../ingestion/read-content.js';
 import { createReserveMemory } from '../ingestion/reserve-memory.js';
@@ -22,13 +23,15 @@ export async function serveIngestion(context: WorkerContext): Promise<QueueServi
   const { ingest } = settings;
   const concurrency = settings.workers.ingestionConcurrency;
   const parser = await startParsers(context);
+  const readContent = createReadContent({ storage, parser });
+  const attachments = createAttachments(context);
   const run = createIngestJob({
     ...context,
     chunks: writeOnlyWithMemory(context.chunks, context.memory),
     reserveMemory: createReserveMemory({ ...context, vectorBytes: await vectorBytes(context) }),
-    readContent: createReadContent({ storage, parser }),
+    readContent,
     ingestShort: createShort(context),
-    attachments: createAttachments(context),
+    attachments,
   });
   const handlers: LaneService['handlers'] = {
     ingest: {
@@ -42,13 +45,13 @@ export async function serveIngestion(context: WorkerContext): Promise<QueueServi
   };
   // Two jobs for each parser keep it busy. A job that is taken no longer waits in its caller's turn, so there are no more.
   const slow = Math.min(concurrency, 2 * ingest.parserProcesses);
-  const quick: LaneService = { lane: 'ingestion-quick', concurrency, handlers };
+  const waiting = waitingAttachments(context, { ...attachments, readContent });
   return {
     lanes: [
-      quick,
+      { lane: 'ingestion-quick', concurrency, handlers },
       groupLane(context),
       pageLane(context, parser),
-      { lane: 'ingestion', concurrency: slow, handlers },
+      { lane: 'ingestion', concurrency: slow, handlers: { ...handlers, ...waiting } },
     ],
     close: () => parser.close(),
   };
@@ -56,13 +59,33 @@ export async function serveIngestion(context: WorkerContext): Promise<QueueServi
 
 function createAttachments(context: WorkerContext) {
   const { redis, memory, settings } = context;
+  const parts = {
+    ...context,
+    refuseToWait: createRefuseToWait(redis, settings.ingest, memory),
+    wasDeleted: (id: string) => wasDeleted(redis, id),
+  };
   return {
+    parts,
     limitsOf: (record: DocumentRecord) => attachmentLimits(settings.ingest, record),
-    make: createMakeAttachments({
-      ...context,
-      refuseToWait: createRefuseToWait(redis, settings.ingest, memory),
-      wasDeleted: (id) => wasDeleted(redis, id),
-    }),
+    make: createMakeAttachments(parts),
+  };
+}
+
+/** Makes documents of attachments for which there was no room. */
+function waitingAttachments(
+  context: WorkerContext,
+  { parts, limitsOf, readContent }: ReturnType<typeof createAttachments> & { readContent: ReadContent },
+): LaneService['handlers'] {
+  const { makeWaiting, giveUp } = createMakeWaiting({ ...context, ...parts, limitsOf, readContent });
+  return {
+    'make-waiting': {
+      isNews: true,
+      run: (job, signal) => {
+        const { requestId, documentId } = attachmentsJob.parse(job.data);
+        return makeWaiting(documentId, { requestId, signal, tries: job.attemptsStarted });
+      },
+      failJob: (job) => giveUp(attachmentsJob.parse(job.data).documentId),
+    },
   };
 }
 

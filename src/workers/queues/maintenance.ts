@@ -6,6 +6,8 @@ import { createRemoveUnreferencedObjects } from '../maintenance/remove-unreferen
 import { createRetagWithMemory } from '../maintenance/retag-with-memory.js';
 import { startSweepSchedule } from '../maintenance/sweep/schedule.js';
 import { createSweep } from '../maintenance/sweep/sweep.js';
+import { attachmentsJob } from '../../shared/queues/payloads.js';
+import { createRemoveReplaced } from '../maintenance/remove-replaced.js';
 import type { LaneService, QueueService } from './queue-service.js';
 
 const KEEPS_NO_SOURCES =
@@ -16,6 +18,7 @@ export async function serveMaintenance(context: WorkerContext): Promise<QueueSer
   const everyMilliseconds = settings.workers.sweepSeconds * 1_000;
   const clean = createCleanJob(context);
   const retag = createRetagWithMemory(context);
+  const removeReplaced = createRemoveReplaced(context);
   const keepMilliseconds = settings.workers.keepSourcesSeconds * 1_000;
   const objects = createObjectLists({ ...context, keepMilliseconds });
   const removeObjects = createRemoveUnreferencedObjects({ ...context, objects });
@@ -36,6 +39,7 @@ export async function serveMaintenance(context: WorkerContext): Promise<QueueSer
   });
   const handlers: LaneService['handlers'] = {
     ...createLongJobs({ jobs, clean, retag }),
+    'remove-replaced': { run: ({ data }) => removeReplaced(attachmentsJob.parse(data)) },
     sweep: { run: () => Promise.resolve('stale') },
   };
   return { lanes: [{ lane: 'maintenance', concurrency: 4, handlers }], sweepSchedule };

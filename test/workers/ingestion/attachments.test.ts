@@ -148,14 +148,19 @@ test('a run that ends at any step is made good by the next one, and nothing is t
   expect(kills).toBeGreaterThan(10);
 });
 
-test('what may not wait is named with the reason, and the mail goes on', async () => {
+test('what there is no room for waits, and the mail goes on', async () => {
   const made = await makeAll(['a.txt', 'b.txt'], openMaker({ maxWaiting: 100, maxWaitingPerCaller: 2 }));
-  expect(made?.attachments.map(({ reason }) => reason)).toEqual([
-    null,
-    'Too many documents of the caller were waiting.',
-  ]);
-  expect(made).toMatchObject({ gap_count: 1, gap_counts: { skipped: 1 } });
-  expect(documents).toHaveLength(1);
+  expect(made?.attachments.map(({ reason }) => reason)).toEqual([null, null]);
+  expect(made).toMatchObject({ gap_count: 0 });
+  const [first, second = ''] = documents;
+  expect(await records.readMany(documents)).toMatchObject([{ id: first }, null]);
+  const noted = await records.read(parent.id);
+  expect(noted?.pending?.carried).toEqual({
+    ids: documents,
+    waiting: [second],
+    missed: [],
+    callerId: 'owner',
+  });
 });
 
 test('a document that was deleted is not made again by a run of the same content', async () => {
@@ -165,18 +170,6 @@ test('a document that was deleted is not made again by a run of the same content
   const made = await makeAll(['a.txt', 'b.txt']);
   expect(made?.attachments[0]).toMatchObject({ document_id: null, reason: 'Its document was deleted.' });
   expect(await records.read(deleted)).toBeNull();
-});
-
-test('other content replaces the documents of the content before', async () => {
-  await makeAll(['a.txt']);
-  const before = documents;
-  await records.update(parent.id, (record) => ({
-    record: { ...record, pending: makeContent({ kind: 'file', storageKey: 'mail/2' }) },
-  }));
-  await makeAll(['b.txt']);
-  expect(await records.readMany(before)).toEqual([null]);
-  expect((await records.read(parent.id))?.attachments).toEqual(documents);
-  expect(documents).not.toEqual(before);
 });
 
 test('nothing is left where the mail is removed meanwhile', async () => {

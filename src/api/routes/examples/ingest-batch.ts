@@ -34,6 +34,7 @@ export const ingestFilesExamples = {
     metadata: '[{"kind": "repair", "room": "hall"}, {"kind": "repair", "part": "lamp"}]',
     access_control: '{"readers": ["bob"]}',
     on_duplicate: 'new',
+    ocr: 'auto',
   },
   responses: responsesFor(RADIATOR_ID, LAMP_ID),
 };

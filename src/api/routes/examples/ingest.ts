@@ -26,6 +26,7 @@ export const ingestFileExamples = {
     metadata: '{"kind": "handover", "year": 2025}',
     access_control: '{"readers": ["bob"]}',
     on_duplicate: 'new',
+    ocr: 'auto',
   },
   responses: {
     200: handover,

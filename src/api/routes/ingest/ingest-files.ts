@@ -17,7 +17,11 @@ const DESCRIPTION =
   'otherwise. The header `Prefer: wait=N` waits at most N seconds for all of them together, and `Prefer: respond-async` ' +
   'does not wait. The documents are made when the whole form has arrived.';
 
-const { metadata, access_control: accessControl, on_duplicate: words } = ingestFilesExamples.upload;
+const OCR_DESCRIPTION =
+  'Which pages and pictures are read by text recognition (see `/ingest/file`): `auto`, `off` or `force` for all files, or ' +
+  'a JSON array with one of these words for each of them.';
+
+const { metadata, access_control: accessControl, on_duplicate: words, ocr } = ingestFilesExamples.upload;
 
 const fieldsOf = (maxFiles: number) =>
   z
@@ -49,6 +53,7 @@ const fieldsOf = (maxFiles: number) =>
           example: words,
           default: 'new',
         }),
+      ocr: z.string().optional().meta({ description: OCR_DESCRIPTION, example: ocr }),
     })
     .meta({ id: 'IngestFiles', description: 'Files to ingest, and what is to be known of each.' });
 
@@ -63,8 +68,13 @@ export interface FilesRouteDependencies {
 const FIELD_BYTES = 4 * 1024 * 1024;
 const FORM = {
   name: 'files',
-  fields: { metadata: FIELD_BYTES, access_control: FIELD_BYTES, on_duplicate: FIELD_BYTES },
-  words: ['on_duplicate'],
+  fields: {
+    metadata: FIELD_BYTES,
+    access_control: FIELD_BYTES,
+    on_duplicate: FIELD_BYTES,
+    ocr: FIELD_BYTES,
+  },
+  words: ['on_duplicate', 'ocr'],
 };
 
 export const ingestFilesRoute = ({
@@ -109,19 +119,13 @@ const skipFilesOf =
 
 /** @throws HttpError 400 or 422 for fields that say nothing of single files, or of another number of them */
 async function detailsOf(fields: ReadonlyMap<string, unknown>, count: number): Promise<FileDetails[]> {
-  const [metadata, accessControl, words] = (['metadata', 'access_control', 'on_duplicate'] as const).map(
-    (name) => perFile(name, fields.get(name), count),
+  const values = Object.keys(FORM.fields).map(
+    (name) => [name, perFile(name, fields.get(name), count)] as const,
   );
   const details: FileDetails[] = [];
   for (let i = 0; i < count; i += 1) {
     await nextSlice();
-    details.push(
-      detailsOfOne({
-        metadata: metadata?.[i],
-        access_control: accessControl?.[i],
-        on_duplicate: words?.[i],
-      }),
-    );
+    details.push(detailsOfOne(Object.fromEntries(values.map(([name, each]) => [name, each[i]]))));
   }
   return details;
 }

@@ -12,7 +12,15 @@ import { replyIngest } from '../document-replies.js';
 import { documentView } from '../document-view.js';
 import { ingestFileExamples, ingestTextExamples } from '../examples/ingest.js';
 import { contextOf } from '../context-of.js';
-import { compact, missingFile, onDuplicate, receiveDescribedFile, skipUpload } from './upload-fields.js';
+import {
+  compact,
+  missingFile,
+  OCR_DESCRIPTION,
+  ocrMode,
+  onDuplicate,
+  receiveDescribedFile,
+  skipUpload,
+} from './upload-fields.js';
 
 const ON_DUPLICATE_DESCRIPTION =
   'What to do when you own a document with exactly this content, byte by byte, that you may read and whose ingest has ' +
@@ -30,6 +38,7 @@ export const textBody = z
       'Who may read, change and share the document. A list that is left out holds the caller.',
     ),
     on_duplicate: optionalNullOr(onDuplicate, 'new').describe(ON_DUPLICATE_DESCRIPTION),
+    ocr: optionalNull(ocrMode).describe(OCR_DESCRIPTION),
   })
   .meta({ id: 'IngestText', description: 'A text to ingest, and what is to be known of it.' });
 
@@ -39,12 +48,14 @@ export const toText = ({
   filename,
   access_control,
   on_duplicate,
+  ocr,
 }: z.output<typeof textBody>): TextIngest => ({
   content,
   metadata,
   filename: displayFilename(filename),
   accessControl: compact(access_control ?? {}),
   onDuplicate: on_duplicate,
+  ocr: ocr ?? undefined,
 });
 
 // Swagger UI fills the fields of a form in from the schema alone.
@@ -63,6 +74,7 @@ const fileFields = z
     on_duplicate: onDuplicate
       .optional()
       .meta({ description: ON_DUPLICATE_DESCRIPTION, example: upload.on_duplicate, default: 'new' }),
+    ocr: ocrMode.optional().meta({ description: OCR_DESCRIPTION, example: upload.ocr }),
   })
   .meta({ id: 'IngestFile', description: 'A file to ingest, and what is to be known of it.' });
 

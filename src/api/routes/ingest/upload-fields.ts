@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AccessLists } from '../../../shared/access/access.js';
 import { optionalNull, optionalNullOr } from '../../http/validation/field-schemas.js';
 import { metadata } from '../../http/validation/metadata.js';
-import { accessControl } from '../../http/validation/access-lists.js';
+import { accessControl as accessLists } from '../../http/validation/access-lists.js';
 import { parseRequest } from '../../http/validation/parse-request.js';
 import { HttpError } from '../../http/http-error.js';
 import { parseJson } from '../../http/json/json.js';
@@ -15,30 +15,38 @@ import {
   type IncomingFile,
   type ReceiveFile,
 } from '../../services/ingest/incoming-file.js';
+import type { FileUpdate } from '../../services/ingest/content-updates.js';
+import { OCR_MODES } from '../../../shared/extraction/read-options.js';
 import type { DocumentDetails } from '../../services/ingest/ingest.js';
 
 /** The most bytes of JSON in each field, white space and escapes included. The schemas bound what the JSON holds. */
 export const LIMITS = { metadata: 128 * 1024, access_control: 4 * 1024 * 1024 } as const;
 
 /** Fields that are words, with their limits. All others are JSON objects. */
-const WORDS = { on_duplicate: 64 } as const;
+const WORDS = { on_duplicate: 64, ocr: 64 } as const;
 const isWord = (name: string): boolean => Object.hasOwn(WORDS, name);
 const FIELDS = { ...LIMITS, ...WORDS };
 
 export const onDuplicate = z.enum(ON_DUPLICATE);
+export const ocrMode = z.enum(OCR_MODES);
+export const OCR_DESCRIPTION =
+  'Which pages and pictures of a file are read by text recognition: `auto` for those that need it, `off` for none, ' +
+  '`force` for all. Default: what the service is set to. A text has none.';
 
 const fieldsSchema = z.object({
   metadata: optionalNullOr(metadata, {}),
-  access_control: optionalNull(accessControl),
+  access_control: optionalNull(accessLists),
   on_duplicate: optionalNullOr(onDuplicate, 'new'),
+  ocr: optionalNull(ocrMode),
 });
 
-/** Receives the file of an upload, and skips all other form fields. */
-export function receiveFile(receiveUpload: ReceiveUpload): ReceiveFile<null> {
-  return async (target) => ({
-    stored: await receive(receiveUpload, target, { fields: {} }),
-    details: null,
-  });
+/** Receives the file of an upload and how it is to be read, and skips all other form fields. */
+export function receiveFile(receiveUpload: ReceiveUpload): ReceiveFile<FileUpdate> {
+  return async (target) => {
+    const fields = createUploadFields();
+    const stored = await receive(receiveUpload, target, { fields: { ocr: WORDS.ocr }, onField: fields.take });
+    return { stored, details: fields.details() };
+  };
 }
 
 /**
@@ -86,8 +94,9 @@ export const missingFile = (): HttpError =>
 
 /** @throws HttpError 422 for fields that are not as they should be */
 export function parseDetails(fields: Readonly<Record<string, unknown>>): DocumentDetails {
-  const { metadata, access_control, on_duplicate } = parseRequest(fieldsSchema, fields, 'body');
-  return { metadata, accessControl: compact(access_control ?? {}), onDuplicate: on_duplicate };
+  const { metadata, access_control, on_duplicate, ocr } = parseRequest(fieldsSchema, fields, 'body');
+  const accessControl = compact(access_control ?? {});
+  return { metadata, accessControl, onDuplicate: on_duplicate, ocr: ocr ?? undefined };
 }
 
 /** Each field is checked when it arrives, so that an invalid one ends the upload. */

@@ -14,8 +14,9 @@ import {
 } from '../ingest/wait-for-document.js';
 import type { RequestContext } from '../request-context.js';
 import { changeAccess, patchedBy } from './change-access.js';
-import type { ChangeDocument } from './commit-change.js';
-import { removeWithAttachments } from './remove-with-attachments.js';
+import type { ChangeDocument, ChangeRequest } from './commit-change.js';
+import { retryMissed } from '../../../shared/documents/attachments/attachment-changes.js';
+import { removeWithAttachments } from '../../../shared/documents/attachments/remove-with-attachments.js';
 
 /** Fields that are undefined stay as they are. */
 export interface DocumentPatch {
@@ -56,7 +57,11 @@ export function createDocumentChanges(parts: Dependencies): DocumentChanges {
       });
       return record;
     },
-    remove: (documentId, { callerId }) => removeWithAttachments(change, { documentId, callerId }),
+    remove: (documentId, { callerId }) =>
+      removeWithAttachments((removal, transition) => change({ ...removal, right: 'write' }, transition), {
+        documentId,
+        callerId,
+      }),
   };
 }
 
@@ -88,10 +93,11 @@ async function patchDocument(
 }
 
 async function retryDocument(
-  { change, admit, jobs, waitForDocument }: Dependencies,
+  parts: Dependencies,
   documentId: string,
   context: RequestContext,
 ): Promise<DocumentRecord | null> {
+  const { change, admit, jobs, waitForDocument } = parts;
   const { callerId, startedAtMs } = context;
   const asked = { documentId, callerId, right: 'write' } as const;
   const again = (current: DocumentRecord) => {
@@ -101,11 +107,23 @@ async function retryDocument(
   };
   // When there is nothing to do, the document is returned as it is, however full the queues are.
   const { record: known } = await change(asked, () => null);
+  if (known?.status === 'completed') return retryAttachments(parts, asked, context);
   const arrival = known && again(known) ? await admit(callerId) : null;
   arrival?.becomes(documentId);
   const { record, changed } = await change(asked, again).finally(() => arrival?.leave());
   if (record && changed) await jobs.ingest(record, context);
   return record && waitForDocument(record, isFinal, context);
+}
+
+/** Takes up attachments of a completed document again of which no documents could be made. They take no room yet. */
+async function retryAttachments(
+  { change, jobs }: Dependencies,
+  asked: ChangeRequest,
+  context: RequestContext,
+): Promise<DocumentRecord | null> {
+  const { record, changed } = await change(asked, retryMissed);
+  if (record && changed) await Promise.all([jobs.retag(record, context), jobs.attachments(record, context)]);
+  return record;
 }
 
 const isRetagged: IsDone = ({ retag }) => retag === 0;

@@ -1,9 +1,10 @@
 import { BATCH_SIZE } from '../../../shared/batches.js';
 import type { Chunks } from '../../../shared/chunks/chunks.js';
-import type { Content } from '../../../shared/document.js';
+import type { Content, DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError, NotFoundError } from '../../../shared/errors.js';
-import type { Receipt } from '../../../shared/extraction/receipt.js';
+import { addGaps, missingAttachment } from '../../../shared/extraction/add-gaps.js';
+import type { Gap, Receipt } from '../../../shared/extraction/receipt.js';
 import { unpackReceipt } from '../../../shared/extraction/stored-receipt.js';
 import { readDocument, type DocumentRequest } from './document-access.js';
 
@@ -16,6 +17,8 @@ export interface DocumentExtraction {
   readonly documentId: string;
   readonly version: number;
   readonly receipt: Receipt;
+  /** Documents of attachments of earlier contents that stay, because who has replaced the content may not remove them. */
+  readonly formerAttachments: readonly string[];
 }
 
 /**
@@ -34,7 +37,9 @@ export function createReadExtraction(parts: Dependencies): ReadExtraction {
       const now = await readDocument(parts.records, request, 'read');
       if (now.published?.generation !== content.generation) continue;
       if (!receipt) throw new NotFoundError('The document was read before extractions were noted; retry it');
-      return { documentId: request.documentId, version: content.version, receipt };
+      const formerAttachments = now.replacedAttachments?.kept ?? [];
+      const { documentId } = request;
+      return { documentId, version: content.version, receipt: withFates(receipt, now), formerAttachments };
     }
   };
 }
@@ -53,4 +58,26 @@ async function readReceipt(
     for (const { text, overlap } of texts) characters += text.length - overlap;
   }
   return { ...unpackReceipt('{}'), characters, tokens: tokenCount };
+}
+
+const WAITS = 'There will be a document of it as soon as there is room for one.';
+const MISSED = 'It could not be read any more when there was room for a document of it.';
+
+/** What became of attachments after the receipt was written. */
+function withFates(receipt: Receipt, { published }: DocumentRecord): Receipt {
+  const { waiting = [], missed = [] } = published?.carried ?? {};
+  if (waiting.length + missed.length === 0) return receipt;
+  const lost = new Set(missed);
+  const reasonOf = (id: string | null): string | null => {
+    if (id === null) return null;
+    return lost.has(id) ? MISSED : waiting.includes(id) ? WAITS : null;
+  };
+  const attachments = receipt.attachments.map((each) => {
+    const reason = reasonOf(each.document_id);
+    return reason === null ? each : { ...each, document_id: null, reason };
+  });
+  const gaps = receipt.attachments.flatMap(({ filename, document_id: id }): Gap[] =>
+    id !== null && lost.has(id) ? [missingAttachment(filename, MISSED)] : [],
+  );
+  return { ...addGaps(receipt, gaps), attachments };
 }

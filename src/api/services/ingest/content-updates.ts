@@ -2,6 +2,7 @@ import { isFinal, type Content, type DocumentRecord } from '../../../shared/docu
 import type { Records } from '../../../shared/documents/records.js';
 import { replaceContent } from '../../../shared/documents/transitions.js';
 import type { ShortSource } from '../../../shared/storage/short-sources.js';
+import type { OcrMode } from '../../../shared/extraction/read-options.js';
 import { AppError } from '../../../shared/errors.js';
 import type { Accounting } from '../usage-accounting.js';
 import type { ChangeDocument } from '../documents/commit-change.js';
@@ -9,7 +10,7 @@ import { readDocument } from '../documents/document-access.js';
 import type { RequestContext } from '../request-context.js';
 import type { ReceiveFile } from './incoming-file.js';
 import { newOperation } from '../../../shared/documents/new-document.js';
-import { begunOperation } from './ingest.js';
+import { begunOperation, withOcr } from './ingest.js';
 import type { JobRequests } from './job-requests.js';
 import type { SourceOwner, Sources } from './sources.js';
 import { beginToWait, type AwaitedDocument, type WaitForDocument } from './wait-for-document.js';
@@ -20,6 +21,11 @@ export interface TextUpdate {
   readonly filename: string | undefined;
 }
 
+export interface FileUpdate {
+  /** Which of its pages are read by text recognition; undefined when they are read as those of the content before. */
+  readonly ocr: OcrMode | undefined;
+}
+
 /** `changed` is false when the document already has this content. The record is null when it was deleted in the meantime. */
 export interface ContentUpdate extends AwaitedDocument {
   readonly changed: boolean;
@@ -27,7 +33,11 @@ export interface ContentUpdate extends AwaitedDocument {
 
 export interface ContentUpdates {
   putText(documentId: string, update: TextUpdate, context: RequestContext): Promise<ContentUpdate>;
-  putFile(documentId: string, receive: ReceiveFile<unknown>, context: RequestContext): Promise<ContentUpdate>;
+  putFile(
+    documentId: string,
+    receive: ReceiveFile<FileUpdate>,
+    context: RequestContext,
+  ): Promise<ContentUpdate>;
 }
 
 interface Dependencies {
@@ -52,8 +62,11 @@ export function createContentUpdates(parts: Dependencies): ContentUpdates {
     putFile: async (documentId, receive, context) => {
       const version = await openVersion(records, documentId, context);
       const operation = begunOperation('ingest_file', context, { document_id: documentId });
-      const { content } = await accounting.begin(operation, () => sources.storeFile(version, receive));
-      return put(parts, { documentId, name: () => content.filename, content, lost: null }, context);
+      const { content, details } = await accounting.begin(operation, () =>
+        sources.storeFile(version, receive),
+      );
+      const name = () => content.filename;
+      return put(parts, { documentId, name, content, ocr: details.ocr, lost: null }, context);
     },
   };
 }
@@ -72,6 +85,7 @@ interface Replacement {
   readonly documentId: string;
   readonly name: (record: DocumentRecord) => string | null;
   readonly content: Content;
+  readonly ocr?: OcrMode | undefined;
   /** The bytes of the content if it is short. */
   readonly source?: ShortSource;
   /** Key of a source that the storage has lost; the same content then counts as new. */
@@ -97,12 +111,12 @@ async function put(
 
 async function replace(
   { records, sources, change }: Dependencies,
-  { documentId, name, content, source, lost }: Replacement,
+  { documentId, name, content, ocr, source, lost }: Replacement,
   { callerId, startedAtMs }: RequestContext,
 ) {
   try {
     return await change({ documentId, callerId, right: 'write' }, (record) => {
-      const named = { ...content, filename: name(record) };
+      const named = withOcr({ ...content, filename: name(record) }, ocr ?? newestContent(record)?.ocr);
       if (hasContent(record, named) && newestContent(record)?.storageKey !== lost) return null;
       const operation = newOperation(named, { documentId, userId: callerId, startedAtMs });
       return { ...replaceContent(record, { content: named, operation }), ...(source && { source }) };
@@ -138,6 +152,7 @@ function hasContent(record: DocumentRecord, content: Content): boolean {
     newest?.kind === content.kind &&
     newest.sha256 === content.sha256 &&
     newest.contentType === content.contentType &&
-    newest.filename === content.filename
+    newest.filename === content.filename &&
+    newest.ocr === content.ocr
   );
 }

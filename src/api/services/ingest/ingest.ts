@@ -6,6 +6,7 @@ import type { NewRecord } from '../../../shared/documents/change.js';
 import { newDocument } from '../../../shared/documents/new-document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { DuplicateDeletedError } from '../../../shared/errors.js';
+import type { OcrMode } from '../../../shared/extraction/read-options.js';
 import type { AccountedRequest, Accounting } from '../usage-accounting.js';
 import type { RequestContext } from '../request-context.js';
 import { refuseOrReturn, type Duplicates, type OnDuplicate } from './duplicates.js';
@@ -21,6 +22,8 @@ export interface DocumentDetails {
   readonly metadata: Metadata;
   readonly accessControl: Partial<AccessLists>;
   readonly onDuplicate: OnDuplicate;
+  /** Which pages of a file are read by text recognition; undefined for what the settings say. */
+  readonly ocr: OcrMode | undefined;
 }
 
 export interface TextIngest extends DocumentDetails {
@@ -156,8 +159,9 @@ async function create(
   }
 }
 
-interface NewDocument extends Omit<DocumentDetails, 'onDuplicate'> {
+interface NewDocument extends Pick<DocumentDetails, 'metadata' | 'accessControl'> {
   readonly documentId: string;
+  readonly ocr?: OcrMode | undefined;
 }
 
 export function newRecord(
@@ -165,7 +169,12 @@ export function newRecord(
   details: NewDocument,
   { callerId, startedAtMs }: RequestContext,
 ): DocumentRecord {
-  return newDocument(content, { ...details, ownerId: callerId, callerId, startedAtMs });
+  return newDocument(withOcr(content, details.ocr), { ...details, ownerId: callerId, callerId, startedAtMs });
+}
+
+/** Notes in a file's content how it is to be read, so that every attempt reads it the same way. */
+export function withOcr(content: Content, ocr: OcrMode | undefined): Content {
+  return content.kind === 'file' && ocr !== undefined ? { ...content, ocr } : content;
 }
 
 /** Describes an ingest whose bytes are not stored yet, for its usage event. */

@@ -14,6 +14,8 @@ export interface JobRequests {
   /** Removes the job of an attempt that ended while the job was waiting, so that useless jobs do not pile up. */
   forgetIngest(record: DocumentRecord): Promise<void>;
   retag(record: DocumentRecord, context: Pick<RequestContext, 'requestId' | 'callerId'>): Promise<void>;
+  /** Has documents made or removed that are still to be made or removed of a document's attachments. */
+  attachments(record: DocumentRecord, context: Pick<RequestContext, 'requestId'>): Promise<void>;
   clean(generations: readonly string[], callerId: string): Promise<void>;
 }
 
@@ -22,7 +24,10 @@ export interface JobRequests {
  * cannot be added is only logged.
  */
 export function createJobRequests(
-  jobs: Pick<Jobs, 'addIngest' | 'addIngests' | 'removeIngest' | 'addRetag' | 'addCleans'>,
+  jobs: Pick<
+    Jobs,
+    'addIngest' | 'addIngests' | 'removeIngest' | 'addRetag' | 'addAttachmentWork' | 'addCleans'
+  >,
   logger: Logger,
 ): JobRequests {
   const attempt = async (job: string, add: () => Promise<void>) => {
@@ -41,6 +46,8 @@ export function createJobRequests(
     forgetIngest: (record) => attempt('forget', () => jobs.removeIngest(record)),
     retag: ({ id, retag }, { callerId, requestId }) =>
       attempt('retag', () => jobs.addRetag(id, retag, { callerId, requestId })),
+    attachments: (record, { requestId }) =>
+      attempt('attachments', () => jobs.addAttachmentWork(record, { requestId })),
     clean: async (generations, callerId) => {
       if (generations.length > 0) await attempt('clean', () => jobs.addCleans(generations, callerId));
     },

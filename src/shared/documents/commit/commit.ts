@@ -13,6 +13,7 @@ import { UnderWayError } from '../../idempotency/reservation.js';
 import type { Redis } from '../../redis/client.js';
 import { keys, toMember } from '../../redis/keys.js';
 import { isShortSource } from '../../storage/short-sources.js';
+import { hasAttachmentWork } from '../attachments/attachment-changes.js';
 import type { Change } from '../change.js';
 import { commitScript, commitWholeScript, DELETED, NOT_WHOLE, REINDEXED } from './commit-script.js';
 import { contentFields, SAME_CONTENT, SameContentError } from '../content-hashes.js';
@@ -184,7 +185,7 @@ function commitPayload(
     keepsAccessGroups: change.record.retag > 0,
     // The caller whose ingest is running. The script counts it in the same step, so that the count is always exact.
     ingestOf: isFinal(change.record) ? '' : toMember(callerOf(change.record)),
-    unfinished: !isFinal(change.record) || change.record.retag > 0,
+    unfinished: !isFinal(change.record) || change.record.retag > 0 || hasAttachmentWork(change.record),
     // Somebody may wait for the end of an ingest or of a re-tagging.
     settled: isFinal(change.record) || (before !== null && before.retag > change.record.retag),
   };

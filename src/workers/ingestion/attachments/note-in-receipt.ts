@@ -1,14 +1,14 @@
+import { addGaps, missingAttachment } from '../../../shared/extraction/add-gaps.js';
 import type { Gap, Receipt } from '../../../shared/extraction/receipt.js';
 
 /** What became of an attachment that was kept. */
 export interface Made {
   readonly position: number;
+  /** The document that there is or will be of it. */
   readonly documentId: string | null;
-  /** Why there is no document; null when there is one. */
+  /** Why there is no document; null when there is one, or will be. */
   readonly reason: string | null;
 }
-
-const MOST_GAPS = 100;
 
 /** Notes which documents were made of attachments. One that was not made is a gap. */
 export function noteInReceipt(receipt: Receipt, made: readonly Made[]): Receipt {
@@ -17,16 +17,7 @@ export function noteInReceipt(receipt: Receipt, made: readonly Made[]): Receipt 
   for (const { position, documentId, reason } of made) {
     const named = attachments[position];
     if (named) attachments[position] = { ...named, document_id: documentId, reason };
-    if (reason === null) continue;
-    const detail = `The attachment ${named?.filename ?? 'without a name'} is not read: ${reason}`;
-    missing.push({ reason: 'skipped', location: null, detail });
+    if (reason !== null) missing.push(missingAttachment(named?.filename, reason));
   }
-  if (missing.length === 0) return { ...receipt, attachments };
-  return {
-    ...receipt,
-    attachments,
-    gap_count: receipt.gap_count + missing.length,
-    gap_counts: { ...receipt.gap_counts, skipped: (receipt.gap_counts.skipped ?? 0) + missing.length },
-    gaps: [...receipt.gaps, ...missing].slice(0, MOST_GAPS),
-  };
+  return { ...addGaps(receipt, missing), attachments };
 }

@@ -11,22 +11,24 @@ interface Limits {
 }
 
 /**
- * Returns what says why no more documents of a caller may wait, by the limits that uploads have; null when they may. The
- * document that carries an attachment counts itself, and never fails by these.
+ * Whether there is no room now for so many more documents of a caller, by the limits that uploads have. The document that
+ * carries an attachment counts itself while it is read, and never fails by these.
  */
+export type RefuseToWait = (callerId: string, documents?: number) => Promise<boolean>;
+
 export function createRefuseToWait(
   redis: Redis,
   { maxWaiting, maxWaitingPerCaller }: Limits,
   memory: MemoryWatch,
-) {
-  return async (callerId: string): Promise<string | null> => {
+): RefuseToWait {
+  return async (callerId, documents = 1) => {
     const [all, own, isShort] = await Promise.all([
       countUnfinishedIngests(redis),
       countUnfinishedIngestsOf(redis, callerId),
       memory.isShort(),
     ]);
-    if (own >= maxWaitingPerCaller) return 'Too many documents of the caller were waiting.';
-    if (all >= maxWaiting) return 'Too many documents were waiting.';
-    return isShort ? 'There was no room for more documents.' : null;
+    // More documents than may wait at all have room when nothing else waits.
+    const isFull = (count: number, most: number) => count + Math.min(documents, most) > most;
+    return isShort || isFull(own, maxWaitingPerCaller) || isFull(all, maxWaiting);
   };
 }

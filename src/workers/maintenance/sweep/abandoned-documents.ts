@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { at } from '../../../shared/at.js';
 import { batchCount } from '../../../shared/batches.js';
-import { DOCUMENT_STATUSES, generationId, isFinal } from '../../../shared/document.js';
+import { DOCUMENT_STATUSES, documentSchema, generationId, isFinal } from '../../../shared/document.js';
+import {
+  hasAttachmentWork,
+  removalsOf,
+  waitingOf,
+} from '../../../shared/documents/attachments/attachment-changes.js';
 import { countOlderIngests } from './count-older-ingests.js';
 import { forgetMissing } from './forget-missing.js';
 import { GROUP_FIELD } from '../../../shared/documents/record-fields.js';
@@ -25,7 +30,8 @@ const viewSchema = z.object({
   retag: z.number(),
   revision: z.number(),
   pending: z.object({ storageKey: z.string() }).nullable(),
-  published: z.object({ storageKey: z.string() }).nullable(),
+  published: documentSchema.shape.published,
+  replacedAttachments: documentSchema.shape.replacedAttachments,
 });
 /** With the group of new documents that the document was put into. */
 type View = z.infer<typeof viewSchema> & { readonly group: string | null };
@@ -55,6 +61,7 @@ export function abandonedDocumentsTask(
         await redis.zAdd(keys.unfinished, seen, { condition: 'XX' });
         const views = await readViews(parts, ids);
         await addRetags(parts, views);
+        await addAttachmentWork(parts, views);
         const running = views.filter((view) => !isFinal(view));
         await countOlderIngests(redis, running);
         const abandoned = await findAbandoned(parts, running);
@@ -98,6 +105,23 @@ async function addRetags({ jobs, workOffSet }: SweepParts, views: readonly View[
   const add = ({ id, retag, ownerId }: View) =>
     jobs.addRetag(id, retag, { callerId: ownerId, requestId: 'sweep' });
   await allAtOnce(workOffSet, 'unfinished', left, add);
+}
+
+async function addAttachmentWork({ jobs, workOffSet }: SweepParts, views: readonly View[]): Promise<void> {
+  const marked = views.filter(hasAttachmentWork);
+  const wanted = marked.map(({ id }) => [
+    { lane: 'maintenance' as const, id: jobIds.removeReplaced(id) },
+    { lane: 'ingestion' as const, id: jobIds.makeWaiting(id) },
+  ]);
+  const live = await jobs.areLive(wanted.flat());
+  const left = marked.filter((view, i) => {
+    const isRemoved = removalsOf(view).length === 0 || live[2 * i] === true;
+    const isMade = waitingOf(view).length === 0 || live[2 * i + 1] === true;
+    return !isRemoved || !isMade;
+  });
+  await allAtOnce(workOffSet, 'unfinished', left, (view) =>
+    jobs.addAttachmentWork(view, { requestId: 'sweep' }),
+  );
 }
 
 const fenceOf = ({ id, version, attempt }: View) => ({ documentId: id, version, attempt });

@@ -30,7 +30,7 @@ export function createAttachmentKeeper(limits: AttachmentLimits | undefined): At
       const refusal = refusalOf(limits, { count: kept.length, size: bytes.length });
       if (refusal !== null) return refusal;
       const file = `attachment-${randomUUID()}`;
-      kept.push({ file, position, filename, contentType });
+      kept.push({ file, position, filename: filename && cut(filename), contentType: cut(contentType) });
       await writeFile(file, bytes);
       return null;
     },
@@ -39,6 +39,10 @@ export function createAttachmentKeeper(limits: AttachmentLimits | undefined): At
     },
   };
 }
+
+/** Most UTF-16 units of a name or type. Mails may give names of any length. */
+const MOST_CHARACTERS = 1_000;
+const cut = (text: string): string => text.slice(0, MOST_CHARACTERS);
 
 function refusalOf(
   limits: AttachmentLimits | undefined,

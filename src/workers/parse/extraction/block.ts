@@ -1,4 +1,4 @@
-import type { Box } from '../../../shared/extraction/location.js';
+import type { Box, Span } from '../../../shared/extraction/location.js';
 
 /** Where a block stands. Numbers begin at 1. */
 export interface Place {
@@ -12,6 +12,8 @@ export interface Place {
   readonly message?: number | undefined;
   /** The number of the line on which it begins; a block of several lines ends on a later one. */
   readonly line?: number | undefined;
+  /** The lines of the file that it was made of, where its text is not theirs. */
+  readonly lines?: Span | undefined;
 }
 
 /** A piece of a document in reading order. All texts joined are the text of the document. */

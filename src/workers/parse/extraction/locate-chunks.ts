@@ -77,7 +77,7 @@ function locationOf(held: readonly BlockSpan[], within: Within): Location | null
       'message',
       firstOf(places, ({ message }) => message),
     ),
-    ...optional('lines', linesOf(held, within)),
+    ...optional('lines', linesOf(held, within) ?? sourceLinesOf(places)),
   };
   return Object.keys(location).length > 0 ? location : null;
 }
@@ -120,6 +120,12 @@ function linesOf(held: readonly BlockSpan[], { start, end, lines }: Within): Spa
     // A line ends with its line end, so the line after it is not held.
     last: lines.lineAt(last, Math.max(last.start, Math.min(end, last.end) - 1), 'last'),
   };
+}
+
+function sourceLinesOf(places: readonly Place[]): Span | undefined {
+  const first = spanOf(places, ({ lines }) => lines?.first);
+  const last = spanOf(places, ({ lines }) => lines?.last);
+  return first && last ? { first: first.first, last: last.last } : undefined;
 }
 
 interface LineCursor {

@@ -1,4 +1,5 @@
 import { boundedNames } from './bounded-names.js';
+import type { MailHeaders } from '../../../shared/extraction/mail-headers.js';
 import type { Attachment, Gap, GapReason, PartUnit, Receipt } from '../../../shared/extraction/receipt.js';
 
 /** Most gaps and attachments that a receipt names one by one. All are counted. */
@@ -13,6 +14,8 @@ export interface ReceiptWriter {
   setTitle(title: string): void;
   /** The language that the file says it is in, as BCP 47. */
   setLanguage(language: string): void;
+  /** Notes the headers of a file that is one message. */
+  setMail(mail: MailHeaders): void;
   /** Says what the file is divided into, and into how many. */
   setParts(unit: PartUnit, total: number): void;
   /** Notes that one more part was read. */
@@ -30,7 +33,7 @@ export function createReceiptWriter(
   parser: Parser = TEXT,
 ): ReceiptWriter & { readonly findings: () => Findings } {
   const gaps = createGaps();
-  const about: { title: string | null; language: string | null } = { title: null, language: null };
+  const about: About = { title: null, language: null, mail: null };
   const parts: { unit: PartUnit; total: number; read: number } = { unit: 'file', total: 1, read: 0 };
   let reader = parser;
   const confidences: number[] = [];
@@ -39,12 +42,7 @@ export function createReceiptWriter(
     setParser: (name, version) => {
       reader = { name, version };
     },
-    setTitle: (text) => {
-      about.title = shorten(text) || null;
-    },
-    setLanguage: (text) => {
-      about.language = shorten(text) || null;
-    },
+    ...createAboutWriter(about),
     setParts: (unit, total) => {
       Object.assign(parts, { unit, total });
     },
@@ -66,13 +64,27 @@ export function createReceiptWriter(
   };
 }
 
+type About = Pick<Findings, 'title' | 'language' | 'mail'>;
+
+const createAboutWriter = (about: About): Pick<ReceiptWriter, 'setTitle' | 'setLanguage' | 'setMail'> => ({
+  setTitle: (text) => {
+    about.title = shorten(text) || null;
+  },
+  setLanguage: (text) => {
+    about.language = shorten(text) || null;
+  },
+  setMail: (mail) => {
+    about.mail = mail;
+  },
+});
+
 interface Parser {
   readonly name: string;
   readonly version: string;
 }
 const TEXT: Parser = { name: 'text', version: '1' };
 
-const describeReader = ({ name, version }: Parser, about: Pick<Findings, 'title' | 'language'>) => ({
+const describeReader = ({ name, version }: Parser, about: About) => ({
   parser: name,
   parser_version: version,
   ...about,

@@ -7,7 +7,8 @@ import type { ParseContext } from './parser.js';
 const TOKEN = /\s*(?:([{}[\],:])|(")|([^\s{}[\],:"]+))/y;
 const BACKSLASH = 0x5c;
 const DEEPEST_INDENT = 8;
-const LINES_AT_ONCE = 1024;
+/** Lines of one block, which says where it stands: chunks know the lines of the file that they were made of as exactly. */
+const LINES_AT_ONCE = 8;
 
 /**
  * Parses JSON, including JSON Lines. Each value gets a line with its key, in the order of the file. It reads tokens rather
@@ -16,6 +17,8 @@ const LINES_AT_ONCE = 1024;
 export function* parseJson(bytes: Uint8Array, { receipt }: ParseContext): Iterable<Block> {
   const text = decodeText(bytes).replace(/^\ufeff/, '');
   const reader = createLines();
+  const lineAt = createLineCounter(text);
+  let first = 1;
   TOKEN.lastIndex = 0;
   for (let match = TOKEN.exec(text); match; match = TOKEN.exec(text)) {
     const [, punctuation, quote] = match;
@@ -31,12 +34,29 @@ export function* parseJson(bytes: Uint8Array, { receipt }: ParseContext): Iterab
       }
       reader.value(unquote(text.slice(start, end)));
     }
-    if (reader.lines.length >= LINES_AT_ONCE) yield { text: `${reader.lines.splice(0).join('\n')}\n` };
+    if (reader.lines.length >= LINES_AT_ONCE || reader.lines.at(-1) === '') {
+      const last = lineAt(match.index);
+      yield { text: `${reader.lines.splice(0).join('\n')}\n`, place: { lines: { first, last } } };
+      first = lineAt(end);
+    }
     // The expression is shared, so another parser may have moved its position while this one was suspended.
     TOKEN.lastIndex = end;
   }
   reader.finish();
-  yield { text: reader.lines.join('\n') };
+  yield { text: reader.lines.join('\n'), place: { lines: { first, last: lineAt(text.trimEnd().length) } } };
+}
+
+/** Tells the number of the line of a position. @param position rises from call to call */
+function createLineCounter(text: string): (position: number) => number {
+  let line = 1;
+  let next = text.indexOf('\n');
+  return (position) => {
+    while (next !== -1 && next < position) {
+      line += 1;
+      next = text.indexOf('\n', next + 1);
+    }
+    return line;
+  };
 }
 
 /** The position after the quote that closes a string; -1 where there is none. */
@@ -65,8 +85,10 @@ function createLines() {
   const open: string[] = [];
   let pending: string | undefined;
   let key: string | undefined;
+  let isApart = false;
   const put = (line: string): void => {
     lines.push('  '.repeat(Math.min(open.length > 0 ? open.length - 1 : 0, DEEPEST_INDENT)) + line);
+    isApart = false;
   };
   const flush = (): void => {
     if (pending === undefined && key === undefined) return;
@@ -90,10 +112,10 @@ function createLines() {
       }
       flush();
       if (mark === '{' || mark === '[') open.push(mark);
-      if (mark === '}' || mark === ']') {
-        open.pop();
-        if (mark === '}' && open.length <= 1 && lines.at(-1) !== '') lines.push('');
-      }
+      if (mark === '}' || mark === ']') open.pop();
+      if (mark !== '}' || open.length > 1 || isApart) return;
+      lines.push('');
+      isApart = true;
     },
     finish: flush,
   };

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { changeAccess } from '../../../../src/api/services/documents/change-access.js';
 import { createCommitChange } from '../../../../src/api/services/documents/commit-change.js';
-import { removeWithAttachments } from '../../../../src/api/services/documents/remove-with-attachments.js';
+import { removeWithAttachments } from '../../../../src/shared/documents/attachments/remove-with-attachments.js';
 import { canRead } from '../../../../src/shared/access/access.js';
 import type { DocumentRecord } from '../../../../src/shared/document.js';
 import { createRecords, type Records } from '../../../../src/shared/documents/records.js';
@@ -31,6 +31,7 @@ const jobs = {
   ingest: () => Promise.resolve(),
   ingestAll: () => Promise.resolve(),
   forgetIngest: () => Promise.resolve(),
+  attachments: () => Promise.resolve(),
   retag: () => Promise.resolve(),
   clean: () => Promise.resolve(),
 };
@@ -153,7 +154,8 @@ test('removing a mail ends the attempt that makes documents of its attachments',
     },
   };
   const removal = { documentId: MAIL, callerId: 'owner' };
-  await removeWithAttachments(createCommitChange(watching, jobs), removal);
+  const change = createCommitChange(watching, jobs);
+  await removeWithAttachments((asked, apply) => change({ ...asked, right: 'write' }, apply), removal);
   expect(new Set(seen)).toEqual(new Set(['cancelled']));
   for (const each of [MAIL, FIRST, SECOND, INNER]) expect(await records.read(each)).toBeNull();
 });

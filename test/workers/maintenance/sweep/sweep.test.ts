@@ -6,10 +6,11 @@ import { generationId, type DocumentRecord } from '../../../../src/shared/docume
 import { createRecords, type Records } from '../../../../src/shared/documents/records.js';
 import { publish, startAttempt } from '../../../../src/shared/documents/transitions.js';
 import { createWorkOffSet } from '../../../../src/workers/work-off-set.js';
+import { jobIds } from '../../../../src/shared/queues/payloads.js';
 import { keys, queueKeys } from '../../../../src/shared/redis/keys.js';
 import { createMemoryWatch } from '../../../../src/shared/redis/memory.js';
 import { createSweep } from '../../../../src/workers/maintenance/sweep/sweep.js';
-import { makeDocument } from '../../../support/documents.js';
+import { makeContent, makeDocument } from '../../../support/documents.js';
 import { useJobs } from '../../../support/use-jobs.js';
 import { useTestRedis } from '../../../support/use-test-redis.js';
 
@@ -215,4 +216,29 @@ test('what is cleaned already is not asked for again', async () => {
   expect(await redis.zCard(queueKeys.prioritizedJobs('maintenance'))).toBe(2);
   await sweepWith(createRecords(redis));
   expect(await redis.zCard(queueKeys.prioritizedJobs('maintenance'))).toBe(2);
+});
+
+test('attachments that are left to remove and to make have jobs, one of each', async () => {
+  const carried = { ids: ['a', 'b'], waiting: ['b'], missed: [], callerId: 'carl' };
+  const published = makeContent({ kind: 'file', carried });
+  const replacedAttachments = { removals: [{ id: 'c', callerId: 'owner' }], kept: [] };
+  const done = { status: 'completed', pending: null, operation: null, published } as const;
+  const mail = makeDocument({ ...done, replacedAttachments });
+  const records = createRecords(redis);
+  await records.create(mail);
+  await redis.zAdd(keys.unfinished, { value: mail.id, score: 1 });
+  const live = () =>
+    jobs.areLive([
+      { lane: 'maintenance', id: jobIds.removeReplaced(mail.id) },
+      { lane: 'ingestion', id: jobIds.makeWaiting(mail.id) },
+    ]);
+  expect(await live()).toEqual([false, false]);
+  await sweepWith(records);
+  expect(await live()).toEqual([true, true]);
+  // A job that is there already takes no more of its caller's turns.
+  const turns = await redis.zRangeWithScores(keys.turns('ingestion'), 0, -1);
+  expect(turns).toHaveLength(1);
+  await redis.zAdd(keys.unfinished, { value: mail.id, score: 1 });
+  await sweepWith(records);
+  expect(await redis.zRangeWithScores(keys.turns('ingestion'), 0, -1)).toEqual(turns);
 });

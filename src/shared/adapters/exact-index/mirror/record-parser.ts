@@ -1,5 +1,12 @@
 import { canRead } from '../../../access/access.js';
-import type { DocumentRecord, MatchableDocument, Metadata } from '../../../document.js';
+import {
+  programmingLanguage,
+  type DocumentRecord,
+  type Extraction,
+  type MatchableDocument,
+  type Metadata,
+} from '../../../document.js';
+import { mailHeadersSchema } from '../../../extraction/mail-headers.js';
 import { isPlainObject } from '../../../is-plain-object.js';
 import { createAccessParser } from './access-parser.js';
 
@@ -32,7 +39,10 @@ export interface ParsedGeneration {
 export type ParseRecord = (id: string, texts: RecordTexts) => ParsedRecord;
 
 type Content = NonNullable<MatchableDocument['published']>;
-type ReadContent = Pick<Content, 'contentType' | 'filename' | 'generation' | 'chunkCount' | 'gaps'>;
+type ReadContent = Pick<
+  Content,
+  'contentType' | 'filename' | 'generation' | 'chunkCount' | 'gaps' | 'extraction'
+>;
 type ReadGeneration = NonNullable<DocumentRecord['prepared']>;
 
 const CACHED = 10_000;
@@ -43,8 +53,11 @@ export function createRecordParser(): ParseRecord {
   const contents = new Map<string, Content>();
   const attempts = new Map<string, string>();
   const owners = new Map<string, string>();
+  // Hardly two mails are equal.
   const slim = (content: ReadContent): Content =>
-    remember(contents, looksOf(content), () => slimContent(content));
+    content.extraction?.mail
+      ? slimContent(content)
+      : remember(contents, looksOf(content), () => slimContent(content));
 
   return (id, { access, fields }) => {
     const { key: accessKey, lists } = parseAccess(access);
@@ -83,11 +96,30 @@ function parseGeneration(
 }
 
 /** Equal for contents between which filters make no difference. */
-function looksOf({ contentType, filename, gaps }: ReadContent): string {
-  return `${contentType}\n${String(gaps)}\n${filename === null ? '' : `=${filename}`}`;
+function looksOf({ contentType, filename, gaps, extraction }: ReadContent): string {
+  const { parser = '', language = '' } = slimExtraction(extraction) ?? {};
+  const looks = [
+    contentType,
+    gaps,
+    parser,
+    JSON.stringify(language),
+    filename === null ? '' : `=${filename}`,
+  ];
+  return looks.map(String).join('\n');
 }
 
-function slimContent({ contentType, filename, gaps }: ReadContent): Content {
+/** Without what filters cannot ask for; undefined for most documents. */
+function slimExtraction(extraction: ReadContent['extraction']): ReadContent['extraction'] {
+  if (!extraction) return undefined;
+  const { parser, language, mail } = extraction;
+  const code = programmingLanguage(extraction);
+  if (code === undefined && language === null && !mail) return undefined;
+  const slim = { title: null, unit: 'file', parts: 0, partsRead: 0, ocrPages: 0 } as const;
+  return { ...slim, parser: code === undefined ? '' : parser, language, ...(mail && { mail }) };
+}
+
+function slimContent({ contentType, filename, gaps, extraction }: ReadContent): Content {
+  const slim = slimExtraction(extraction);
   return {
     version: 1,
     kind: 'file',
@@ -101,6 +133,7 @@ function slimContent({ contentType, filename, gaps }: ReadContent): Content {
     chunkCount: 0,
     tokenCount: 0,
     ...(gaps === undefined ? {} : { gaps }),
+    ...(slim === undefined ? {} : { extraction: slim }),
   };
 }
 
@@ -127,14 +160,25 @@ const isMetadata = (value: unknown): value is Metadata => isPlainObject(value);
 function isContent(value: unknown): value is ReadContent | null {
   if (value === null) return true;
   if (typeof value !== 'object') return false;
-  const { contentType, filename, generation, chunkCount, gaps }: Partial<Record<keyof Content, unknown>> =
-    value;
+  const read: Partial<Record<keyof Content, unknown>> = value;
+  const { contentType, filename, generation, chunkCount, gaps, extraction } = read;
   return (
     typeof contentType === 'string' &&
     (filename === null || typeof filename === 'string') &&
     (generation === null || typeof generation === 'string') &&
     Number.isInteger(chunkCount) &&
-    (gaps === undefined || Number.isInteger(gaps))
+    (gaps === undefined || Number.isInteger(gaps)) &&
+    (extraction === undefined || isExtraction(extraction))
+  );
+}
+
+function isExtraction(value: unknown): value is Extraction {
+  if (!isPlainObject(value)) return false;
+  const { parser, language, mail }: Partial<Record<keyof Extraction, unknown>> = value;
+  return (
+    typeof parser === 'string' &&
+    (language === null || typeof language === 'string') &&
+    (mail === undefined || mailHeadersSchema.safeParse(mail).success)
   );
 }
 

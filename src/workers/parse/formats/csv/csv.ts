@@ -1,5 +1,4 @@
-import { CsvError, parse } from 'csv-parse';
-import { z } from 'zod';
+import { CsvError, parse, type Parser as CsvParser } from 'csv-parse';
 import { at } from '../../../../shared/at.js';
 import type { Block } from '../../extraction/block.js';
 import { decodeText } from '../decode-text.js';
@@ -7,48 +6,60 @@ import type { ParseContext } from '../parser.js';
 import { createTableWriter, type TableWriter } from '../table.js';
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
-const entrySchema = z.object({ record: z.array(z.string()), info: z.object({ bytes: z.number() }) });
 
 /** Parses CSV into a table. The first row names the columns if it looks so, and `place.row` counts all rows from 1. */
 export async function* parseCsv(bytes: Uint8Array, { receipt }: ParseContext): AsyncIterable<Block> {
   receipt.setParser('csv', '1');
   const text = decodeText(bytes).replace(/^\ufeff/, '');
+  const { parser, bytesRead } = createRecordParser(text);
+  let table: TableWriter | undefined;
+  let row = 0;
+  const add = (record: readonly string[]): readonly Block[] => {
+    table ??= createTableWriter({ headerRows: areHeadings(record) ? 1 : 0 });
+    row += 1;
+    return table.add({ cells: record, place: { row } });
+  };
+  parser.write(text);
+  for (let record = nextRecord(parser); record !== null; record = nextRecord(parser)) yield* add(record);
+  try {
+    parser.end();
+    // @NOTE csv-parse does not tell the type of its records, which are lists of fields
+    for await (const record of parser as AsyncIterable<string[]>) yield* add(record);
+    yield* table?.end() ?? [];
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    // A quote is never closed: everything after the last complete row is read as plain text.
+    const rest = Buffer.from(text).subarray(bytesRead()).toString('utf8');
+    receipt.addGap('garbled', 'A quote is not closed, so that the rows behind it are read as plain text.');
+    yield* table?.end() ?? [];
+    yield { text: rest, place: { row: row + 1 } };
+  }
+}
+
+/** `bytesRead` is where the last complete record ends. */
+function createRecordParser(text: string): { parser: CsvParser; bytesRead: () => number } {
   const parser = parse({
     delimiter: likelyDelimiter(text),
     relaxColumnCount: true,
     relaxQuotes: true,
     skipEmptyLines: true,
     trim: true,
-    info: true,
-    onRecord(record) {
-      // The length of each record becomes the expected one of the next. Otherwise csv-parse makes a costly error of each
-      // record that is shorter or longer than the first one, although such records are allowed.
-      Object.assign(parser.info, { records: 0 });
-      return record;
+  });
+  let bytesRead = 0;
+  // csv-parse counts each record when it is complete. Options that tell as much (`info`, `onRecord`) make objects for each.
+  // The first record's length is that which is expected of all. Each is taken for the first one here, since csv-parse makes
+  // a costly error of any that is shorter or longer, although such records are allowed.
+  Object.defineProperty(parser.info, 'records', {
+    get: () => 0,
+    set: () => {
+      bytesRead = parser.info.bytes;
     },
   });
-  parser.end(text);
-  let table: TableWriter | undefined;
-  let bytesRead = 0;
-  let row = 0;
-  try {
-    for await (const entry of parser) {
-      const { record, info } = entrySchema.parse(entry);
-      table ??= createTableWriter({ headerRows: areHeadings(record) ? 1 : 0 });
-      row += 1;
-      yield* table.add({ cells: record, place: { row } });
-      bytesRead = info.bytes;
-    }
-    yield* table?.end() ?? [];
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    // A quote is never closed: everything after the last complete row is read as plain text.
-    const rest = Buffer.from(text).subarray(bytesRead).toString('utf8');
-    receipt.addGap('garbled', 'A quote is not closed, so that the rows behind it are read as plain text.');
-    yield* table?.end() ?? [];
-    yield { text: rest, place: { row: row + 1 } };
-  }
+  return { parser, bytesRead: () => bytesRead };
 }
+
+// @NOTE csv-parse does not tell the type of its records, which are lists of fields
+const nextRecord = (parser: CsvParser): string[] | null => parser.read() as string[] | null;
 
 /** Returns the delimiter that occurs most often and most evenly in the first lines. */
 function likelyDelimiter(text: string): string {

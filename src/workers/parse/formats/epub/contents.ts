@@ -1,7 +1,7 @@
 import { scanMarkup, type MarkupHandler } from '../xml/read-markup.js';
 import type { Zip } from '../zip/zip.js';
 import { localName, type BookItem } from './package-document.js';
-import { memberPath } from './paths.js';
+import { memberPath } from '../zip/member-path.js';
 
 /** Most titles of chapters that are kept. */
 const MOST_TITLES = 10_000;

@@ -1,13 +1,15 @@
-import { IngestError } from '../../../../shared/errors.js';
 import type { Block } from '../../extraction/block.js';
 import { createHiddenTextWriter, type HiddenTextWriter } from '../../extraction/hidden-text.js';
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import { decodeHtml } from '../html/html.js';
 import { createHtmlReader } from '../html/read-html.js';
+import type { LoadStyleSheet } from '../html/visibility.js';
 import type { ParseContext } from '../parser.js';
 import { openZip, type Zip } from '../zip/zip.js';
+import { createBookSheets } from './book-sheets.js';
 import { readContents } from './contents.js';
 import { readPackageDocument, refuseEncrypted, type BookItem } from './package-document.js';
+import { readMember } from './read-member.js';
 
 /** Most bytes of text that a book may inflate to. Pictures and fonts are not inflated. */
 const LIMIT_BYTES = 256 * 1024 * 1024;
@@ -20,18 +22,20 @@ interface Book {
   readonly titles: ReadonlyMap<string, string>;
   readonly hidden: HiddenTextWriter;
   readonly receipt: ReceiptWriter;
+  readonly sheetsOf: (chapter: string) => LoadStyleSheet;
 }
 
 /** Reads a book (EPUB 2 and 3) chapter by chapter, in the order of its spine. */
 export function* parseEpub(bytes: Uint8Array, { options, receipt }: ParseContext): Iterable<Block> {
   receipt.setParser('epub', '1');
-  const zip = openZip(bytes, { limitBytes: LIMIT_BYTES, what: 'EPUB book' });
+  const zip = openZip(bytes, { limitBytes: LIMIT_BYTES, what: 'EPUB book', receipt });
   refuseEncrypted(zip);
   const { title, language, spine, contents } = readPackageDocument(zip);
   receipt.setTitle(title);
   receipt.setLanguage(language);
   const hidden = createHiddenTextWriter({ hiddenText: options.hiddenText, receipt });
-  const book: Book = { zip, titles: readContents(zip, contents), hidden, receipt };
+  const titles = readContents(zip, contents);
+  const book: Book = { zip, titles, hidden, receipt, sheetsOf: createBookSheets(zip) };
   const chapters = readableItems(spine, receipt);
   let last: string | undefined;
   for (const item of chapters) {
@@ -74,7 +78,8 @@ function readChapter(book: Book, item: BookItem, before: string | undefined): Ch
   if (!TEXT_TYPES.test(item.mediaType)) return unread('skipped', 'The chapter is a picture or a medium.');
   const bytes = readMember(book.zip, item.path);
   if (!bytes) return unread('unreadable', 'The chapter is missing in the book or damaged.');
-  const reader = createHtmlReader({ hidden: book.hidden, hasTitle: false, isXhtml: true });
+  const loadSheet = book.sheetsOf(item.path);
+  const reader = createHtmlReader({ hidden: book.hidden, hasTitle: false, isXhtml: true, loadSheet });
   reader.write(decodeHtml(bytes));
   const { blocks, head } = reader.end();
   receipt.addPartRead();
@@ -86,14 +91,4 @@ function readChapter(book: Book, item: BookItem, before: string | undefined): Ch
     title,
     blocks: blocks.map((block, index) => ({ ...block, place, ...(index === 0 ? { isPart: true } : {}) })),
   };
-}
-
-/** A chapter that is damaged does not keep others from being read. */
-function readMember(zip: Zip, path: string): Uint8Array | undefined {
-  try {
-    return zip.read(path);
-  } catch (error) {
-    if (error instanceof IngestError && error.code === 'corrupt') return undefined;
-    throw error;
-  }
 }

@@ -1,7 +1,7 @@
 import { IngestError } from '../../../../shared/errors.js';
 import { scanMarkup, type Attributes } from '../xml/read-markup.js';
 import type { Zip } from '../zip/zip.js';
-import { memberPath } from './paths.js';
+import { memberPath } from '../zip/member-path.js';
 
 /** An item of a book, as its manifest lists it. */
 export interface BookItem {

@@ -4,7 +4,7 @@ import { ShallowParser } from '../shallow-parser.js';
 import type { Attributes } from '../xml/read-markup.js';
 import { createHtmlTables, type HtmlTables } from './html-tables.js';
 import { createTextFlow, type Separator, type TextFlow } from './text-flow.js';
-import { createVisibility, type VisibilityTracker } from './visibility.js';
+import { createVisibility, type LoadStyleSheet, type VisibilityTracker } from './visibility.js';
 
 const DROPPED = new Set([
   'script',
@@ -46,6 +46,8 @@ interface HtmlOptions {
   readonly hasTitle?: boolean | undefined;
   /** Whether tables of data become Markdown; true by default. Otherwise they are text that flows. */
   readonly hasTables?: boolean | undefined;
+  /** Finds the style sheets that the markup links to. Without it, none is read: nothing is fetched. */
+  readonly loadSheet?: LoadStyleSheet | undefined;
   /** Whether elements may be closed in their tag, as in XML. */
   readonly isXhtml?: boolean | undefined;
 }
@@ -113,7 +115,7 @@ function newState(options: HtmlOptions, sink: (block: Block) => void): State {
     options,
     tables,
     flow: createTextFlow((block) => tables.emit(block)),
-    visibility: options.hidden && createVisibility(),
+    visibility: options.hidden && createVisibility(options.loadSheet),
     dropped: 0,
     lists: 0,
     isInTitle: false,

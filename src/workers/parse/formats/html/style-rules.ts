@@ -44,14 +44,43 @@ interface Rule {
   readonly declarations: Map<string, string>;
 }
 
+/** A style sheet in its rules. */
+export interface StyleSheet {
+  readonly rules: readonly { readonly selectors: readonly string[]; readonly declarations: Declarations }[];
+  /** Whether rules that are not followed may give anything a background. */
+  readonly hasOtherBackgrounds: boolean;
+}
+
 export interface StyleRules {
-  /** Adds the content of a `style` element. */
-  add(css: string): void;
+  add(sheet: StyleSheet): void;
   /** What the rules declare for an element; rules with more specific selectors win. */
   match(element: string, id: string, className: string): Declarations;
   /** Whether some rule that is not understood sets a background. */
   readonly hasOtherBackgrounds: () => boolean;
 }
+
+/** Reads a style sheet. Of a long one the beginning is read. */
+export function parseStyleSheet(css: string): StyleSheet {
+  const rules: { selectors: readonly string[]; declarations: Declarations }[] = [];
+  let hasOtherBackgrounds = css.length > MOST_CHARACTERS || css.includes('@import');
+  const read = (text: string, isNested: boolean): void => {
+    for (const { selectors, body } of splitRules(text)) {
+      if (rules.length >= MOST_RULES) hasOtherBackgrounds = true;
+      else if (ON_SCREENS.test(selectors) && !isNested) read(body, true);
+      else if (selectors.startsWith('@')) hasOtherBackgrounds ||= body.includes('background');
+      else {
+        const declarations = parseDeclarations(body);
+        const split = selectors.split(',').map((selector) => selector.trim());
+        if (declarations.size > 0) rules.push({ selectors: split, declarations });
+      }
+    }
+  };
+  read(withoutComments(css.slice(0, MOST_CHARACTERS)), false);
+  return { rules, hasOtherBackgrounds };
+}
+
+/** At-rules whose content holds on every screen. */
+const ON_SCREENS = /^@media\s+(?:only\s+)?(?:all|screen)$/i;
 
 /**
  * Collects rules of style sheets whose selectors are an element, classes and an id alone. Others, and those within
@@ -61,7 +90,6 @@ export function createStyleRules(): StyleRules {
   const rules = new Map<string, Rule>();
   const byKey = new Map<string, Rule[]>();
   const known = new Map<string, Declarations>();
-  let characters = 0;
   let hasOtherBackgrounds = false;
   const addRule = (selector: string, declarations: Declarations): void => {
     const rule = rules.get(selector) ?? parseSelector(selector);
@@ -77,15 +105,11 @@ export function createStyleRules(): StyleRules {
     if (same.length < MOST_RULES_OF_A_KEY || selector === key) byKey.set(key, [...same, rule]);
   };
   return {
-    add: (css) => {
-      characters += css.length;
-      if (characters > MOST_CHARACTERS) return;
+    add: (sheet) => {
       known.clear();
-      for (const { selectors, body } of splitRules(css)) {
-        const declarations = parseDeclarations(body);
-        if (declarations.size === 0) continue;
-        for (const selector of selectors.split(',')) addRule(selector.trim(), declarations);
-      }
+      hasOtherBackgrounds ||= sheet.hasOtherBackgrounds;
+      for (const { selectors, declarations } of sheet.rules)
+        for (const selector of selectors) addRule(selector, declarations);
     },
     match: (element, id, className) => {
       if (rules.size === 0) return NOTHING;
@@ -136,22 +160,21 @@ function parseSelector(selector: string): Rule | undefined {
   return { element, id, classes, declarations: new Map() };
 }
 
-/** Splits a style sheet into its rules. Those within others, as in at-rules, are left out. */
-function* splitRules(css: string): Iterable<{ selectors: string; body: string }> {
-  const text = withoutComments(css);
+/** Splits a style sheet without comments into its rules; the body of an at-rule may hold others. */
+function* splitRules(text: string): Iterable<{ selectors: string; body: string }> {
   let at = 0;
   while (at < text.length) {
     const open = text.indexOf('{', at);
     if (open === -1) return;
     const selectors = text.slice(at, open).split(';').at(-1)?.trim() ?? '';
     const close = endOfBraces(text, open);
-    if (!selectors.startsWith('@')) yield { selectors, body: text.slice(open + 1, close) };
+    yield { selectors, body: text.slice(open + 1, close) };
     at = close + 1;
   }
 }
 
 function withoutComments(css: string): string {
-  const [first = '', ...rest] = css.replace(/<!--|-->/g, '').split('/*');
+  const [first = '', ...rest] = css.replace(/<!--|-->|<!\[CDATA\[|\]\]>/g, '').split('/*');
   return first + rest.map((piece) => piece.slice(endOf(piece, '*/'))).join('');
 }
 

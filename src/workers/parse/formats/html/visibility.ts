@@ -1,5 +1,12 @@
 import type { Attributes } from '../xml/read-markup.js';
-import { createStyleRules, parseDeclarations, type Declarations } from './style-rules.js';
+import { areAlike, cssColor, type Color } from '../visibility/colors.js';
+import {
+  createStyleRules,
+  parseDeclarations,
+  parseStyleSheet,
+  type Declarations,
+  type StyleSheet,
+} from './style-rules.js';
 
 /** What of an element decides whether its text is seen. */
 interface Look {
@@ -8,9 +15,9 @@ interface Look {
   readonly isTiny: boolean;
   readonly isInvisible: boolean;
   readonly isIndented: boolean;
-  readonly color: string | undefined;
+  readonly color: Color | undefined;
   /** Undefined where it cannot be known. */
-  readonly background: string | undefined;
+  readonly background: Color | undefined;
 }
 
 /** Follows open elements, and tells why text in them is not shown. */
@@ -35,14 +42,18 @@ const PAGE: Look = {
 /** Pixels beyond which text is moved off the page. */
 const FAR_AWAY = -999;
 
-export function createVisibility(): VisibilityTracker {
+/** @param loadSheet returns a style sheet that markup links to; undefined where it cannot be read */
+export function createVisibility(loadSheet?: LoadStyleSheet): VisibilityTracker {
   const rules = createStyleRules();
   const looks: Look[] = [PAGE];
   let hasLinkedStyles = false;
   return {
     open: (name, attributes) => {
-      if (name === 'link' && attributes['rel']?.toLowerCase().includes('stylesheet') === true)
-        hasLinkedStyles = true;
+      if (name === 'link' && isStyleSheet(attributes)) {
+        const sheet = loadSheet?.(attributes['href'] ?? '');
+        if (sheet) rules.add(sheet);
+        else hasLinkedStyles = true;
+      }
       const outer = looks.at(-1) ?? PAGE;
       const { id = '', class: className = '', style } = attributes;
       const declared = new Map(rules.match(name, id, className));
@@ -57,9 +68,15 @@ export function createVisibility(): VisibilityTracker {
       if (looks.length > 1) looks.pop();
     },
     reason: () => reasonOf(looks.at(-1) ?? PAGE),
-    addStyles: (css) => rules.add(css),
+    addStyles: (css) => rules.add(parseStyleSheet(css)),
   };
 }
+
+/** Finds a style sheet by the reference to it. */
+export type LoadStyleSheet = (reference: string) => StyleSheet | undefined;
+
+const isStyleSheet = ({ rel = '', media = '' }: Attributes): boolean =>
+  rel.toLowerCase().split(/\s+/).includes('stylesheet') && !/^\s*(?:print|speech)\s*$/i.test(media);
 
 function addAttributes(declared: Map<string, string>, attributes: Attributes): void {
   if (attributes['hidden'] !== undefined && !declared.has('display')) declared.set('display', 'none');
@@ -75,7 +92,8 @@ function reasonOf(look: Look): string | undefined {
   if (look.isInvisible) return 'visibility: hidden';
   if (look.isTiny) return 'smaller than 2 pt';
   if (look.isIndented) return 'off the page';
-  if (look.color !== undefined && look.color === look.background) return 'in the colour of its background';
+  if (look.color !== undefined && look.background !== undefined && areAlike(look.color, look.background))
+    return 'in the colour of its background';
   return undefined;
 }
 
@@ -91,7 +109,7 @@ function lookWithin(outer: Look, declared: Declarations, isStyledElsewhere: bool
     isInvisible:
       visibility === undefined ? outer.isInvisible : visibility === 'hidden' || visibility === 'collapse',
     isIndented: indent === undefined ? outer.isIndented : Number.parseFloat(indent) <= FAR_AWAY,
-    color: color === undefined ? outer.color : colorOf(color),
+    color: color === undefined ? outer.color : cssColor(color),
     background: background === undefined ? unknown : backgroundOf(background, outer.background),
   };
 }
@@ -123,25 +141,7 @@ function isTiny(size: string | undefined, isOuterTiny: boolean): boolean {
   return (unit === 'em' || unit === '%') && isOuterTiny;
 }
 
-const NAMES: ReadonlyMap<string, string> = new Map([
-  ['white', '#ffffff'],
-  ['black', '#000000'],
-  ['red', '#ff0000'],
-  ['gray', '#808080'],
-  ['grey', '#808080'],
-]);
-
-/** A colour in its hexadecimal form; undefined when it is not understood. */
-function colorOf(value: string): string | undefined {
-  const [, short] = /^#([\da-f]{3})$/.exec(value) ?? [];
-  if (short !== undefined) return `#${Array.from(short, (digit) => digit + digit).join('')}`;
-  if (/^#[\da-f]{6}$/.test(value)) return value;
-  const [, red, green, blue] = /^rgb\((\d{1,3}),\s?(\d{1,3}),\s?(\d{1,3})\)$/.exec(value) ?? [];
-  if (red === undefined) return NAMES.get(value);
-  return `#${[red, green, blue].map((part) => Number(part).toString(16).padStart(2, '0')).join('')}`;
-}
-
-function backgroundOf(value: string, outer: string | undefined): string | undefined {
+function backgroundOf(value: string, outer: Color | undefined): Color | undefined {
   if (['transparent', 'none', 'inherit', 'initial'].includes(value)) return outer;
-  return colorOf(value) ?? colorOf(value.split(' ')[0] ?? '');
+  return cssColor(value) ?? cssColor(value.split(' ')[0] ?? '');
 }

@@ -1,8 +1,8 @@
 import { IngestError } from '../../../../shared/errors.js';
 import type { Block, Place } from '../../extraction/block.js';
-import { createHtmlText } from '../html-text.js';
 import type { ParseContext } from '../parser.js';
-import type { MailBody, MailMessage } from './message.js';
+import { bodyBlocks } from './body/body-blocks.js';
+import type { MailMessage } from './message.js';
 import { takeAttachment } from './take-attachment.js';
 
 /** Messages within messages that are read; in practice there are two or three. */
@@ -44,25 +44,28 @@ const tooDeep = `Messages within more than ${String(DEEPEST_MESSAGE - 1)} other 
 
 function* ownBlocks(
   message: MailMessage,
-  { receipt }: ParseContext,
+  context: ParseContext,
   { place, depth }: { place: Place | undefined; depth: number },
 ): Iterable<Block> {
+  const { receipt } = context;
   const { subject, body } = message;
   if (subject !== '') yield { text: `${subject}\n\n`, heading: Math.min(depth + 1, DEEPEST_HEADING), place };
   const lines = headerLines(message);
   if (lines !== '') yield { text: `${lines}\n`, place };
-  const unread = unreadBody(body);
-  if (unread !== null) receipt.addGap('skipped', unread, locationOf(place));
-  const text = bodyText(message).trim();
-  if (text !== '') yield { text: `${text}\n\n`, place };
-  else if (unread === null && message.nested.length === 0)
+  const isEncrypted = body.kind === 'encrypted';
+  if (isEncrypted) receipt.addGap('skipped', 'The body of a message is encrypted.', locationOf(place));
+  let hasText = false;
+  for (const block of bodyBlocks(body, context)) {
+    hasText = true;
+    yield { ...withinMessage(block, depth), place };
+  }
+  if (!hasText && !isEncrypted && message.nested.length === 0)
     receipt.addGap('empty', 'The body of a message holds no text.', locationOf(place));
 }
 
-function unreadBody(body: MailBody): string | null {
-  if (body.kind === 'encrypted') return 'The body of a message is encrypted.';
-  return body.kind === 'unread' ? `The body of a message is ${body.form}, which is not read.` : null;
-}
+/** Headings of a body stand below the subject. */
+const withinMessage = ({ heading, ...block }: Block, depth: number): Block =>
+  heading === undefined ? block : { ...block, heading: Math.min(heading + depth + 1, DEEPEST_HEADING) };
 
 function headerLines({ from, to, cc, date }: MailMessage): string {
   const headers = { From: from, To: to, Cc: cc, Date: date };
@@ -70,22 +73,6 @@ function headerLines({ from, to, cc, date }: MailMessage): string {
     .filter(([, value]) => value !== '')
     .map(([name, value]) => `${name}: ${value}\n`)
     .join('');
-}
-
-function bodyText({ body }: MailMessage): string {
-  switch (body.kind) {
-    case 'text':
-      return body.text.replace(/\r\n?/g, '\n');
-    case 'html': {
-      const html = createHtmlText();
-      html.write(body.html);
-      return html.end();
-    }
-    case 'encrypted':
-    case 'unread':
-    case 'none':
-      return '';
-  }
 }
 
 async function readNested(

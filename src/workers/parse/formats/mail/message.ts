@@ -3,9 +3,8 @@ import type { CarriedFile } from '../../extraction/attachment-keeper.js';
 export type MailBody =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'html'; readonly html: string }
+  | { readonly kind: 'rtf'; readonly rtf: Uint8Array }
   | { readonly kind: 'encrypted' }
-  /** A body in a form that is not read. */
-  | { readonly kind: 'unread'; readonly form: string }
   | { readonly kind: 'none' };
 
 /** A message of electronic mail, in whatever format it was kept. Absent headers are empty. */
@@ -15,6 +14,10 @@ export interface MailMessage {
   readonly to: string;
   readonly cc: string;
   readonly date: string;
+  /** Bare addresses, or names where there is no address. */
+  readonly addresses: Readonly<Record<'from' | 'to' | 'cc', readonly string[]>>;
+  /** With or without angle brackets. */
+  readonly messageId: string;
   /** The language that it says it is in, as BCP 47. */
   readonly language: string;
   readonly body: MailBody;

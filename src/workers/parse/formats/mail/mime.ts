@@ -1,6 +1,7 @@
 import PostalMime, { decodeWords, type Address, type Attachment, type Email } from 'postal-mime';
 import { IngestError } from '../../../../shared/errors.js';
 import type { CarriedFile } from '../../extraction/attachment-keeper.js';
+import { hasLooseHtml } from './body/loose-html.js';
 import { checkMailSize } from './check-mail-size.js';
 import type { MailBody, MailMessage } from './message.js';
 import { signedContent } from './signed-content.js';
@@ -36,7 +37,7 @@ export async function readMime(
 ): Promise<MailMessage> {
   const readable = toReadableMail(bytes);
   checkMailSize(readable);
-  const email = await parseMail(readable);
+  const { email, isMerged } = await parseMail(readable);
   if (!isPart && !email.headers.some(({ key }) => TELLING.has(key)))
     throw new IngestError('corrupt', 'The file is no e-mail message: it has none of its headers.');
   const header = (name: string): string => oneLine(headerOf(email, name));
@@ -47,21 +48,29 @@ export async function readMime(
     to: addressText(email.to ?? []),
     cc: addressText(email.cc ?? []),
     date: header('date'),
+    addresses: {
+      from: email.from ? bareAddresses([email.from]) : [],
+      to: bareAddresses(email.to ?? []),
+      cc: bareAddresses(email.cc ?? []),
+    },
+    messageId: header('message-id'),
     language: header('content-language').split(',')[0]?.trim() ?? '',
-    body: parts.isEncrypted ? { kind: 'encrypted' } : bodyOf(email),
+    body: parts.isEncrypted ? { kind: 'encrypted' } : bodyOf(email, isMerged),
     attachments: parts.attachments,
     nested: parts.nested,
   };
 }
 
-async function parseMail(bytes: Uint8Array): Promise<Email> {
+async function parseMail(bytes: Uint8Array): Promise<{ email: Email; isMerged: boolean }> {
+  const parser = new PostalMime({
+    // They are read here, since an e-mail that is attached is text as much as one that is quoted.
+    forceRfc822Attachments: true,
+    maxNestingDepth: DEEPEST_PART,
+    maxHeadersSize: MOST_HEADER_BYTES,
+  });
   try {
-    return await PostalMime.parse(bytes, {
-      // They are read here, since an e-mail that is attached is text as much as one that is quoted.
-      forceRfc822Attachments: true,
-      maxNestingDepth: DEEPEST_PART,
-      maxHeadersSize: MOST_HEADER_BYTES,
-    });
+    const email = await parser.parse(bytes);
+    return { email, isMerged: hasLooseHtml(Reflect.get(parser, 'root')) };
   } catch (cause) {
     if (!(cause instanceof Error) || !cause.message.startsWith('Maximum ')) throw cause;
     throw new IngestError('too_large', 'The headers or the nested parts of the e-mail exceed the limits.', {
@@ -87,10 +96,14 @@ function oneAddress({ name, address, group }: Address): string {
   return address === '' || address === name ? name : `${name} <${address}>`;
 }
 
-/** The text that people would read: plain text, else HTML. */
-function bodyOf({ text, html }: Email): MailBody {
-  if (text !== undefined && text.trim() !== '')
-    return /^\s*-----BEGIN PGP MESSAGE-----/.test(text) ? { kind: 'encrypted' } : { kind: 'text', text };
+const bareAddresses = (addresses: readonly Address[]): string[] =>
+  addresses.flatMap(({ name, address, group }) => (group ? bareAddresses(group) : [address || name]));
+
+/** The text that people would read: plain text, else HTML. @param isMerged whether the plain text has that of HTML in it */
+function bodyOf({ text, html }: Email, isMerged: boolean): MailBody {
+  if (text !== undefined && /^\s*-----BEGIN PGP MESSAGE-----/.test(text)) return { kind: 'encrypted' };
+  if (text !== undefined && text.trim() !== '' && !(isMerged && html !== undefined))
+    return { kind: 'text', text };
   return html === undefined ? { kind: 'none' } : { kind: 'html', html };
 }
 

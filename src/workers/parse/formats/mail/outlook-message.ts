@@ -6,7 +6,7 @@ import { checkCompoundFile } from './check-compound-file.js';
 import type { CarriedFile } from '../../extraction/attachment-keeper.js';
 import type { MailBody, MailMessage } from './message.js';
 import { readMime } from './mime.js';
-import { rtfBody } from './rtf-body.js';
+import { rtfBody } from './body/rtf-body.js';
 import { signedContent } from './signed-content.js';
 
 const NAME_IDS = Buffer.from('__nameid_version1.0', 'utf16le');
@@ -57,17 +57,27 @@ function readFields(buffer: Buffer): { fields: FieldsData; content: Content } {
 
 function toMessage(fields: FieldsData, content: Content): MailMessage {
   const { attachments, nested, sealed } = sortAttachments(fields, content);
+  const peopleOf = (kind: 'to' | 'cc') =>
+    (fields.recipients ?? []).filter(({ recipType }) => recipType === kind);
   const people = (kind: 'to' | 'cc'): string =>
-    (fields.recipients ?? [])
-      .filter(({ recipType }) => recipType === kind)
+    peopleOf(kind)
       .map(({ name, smtpAddress, email }) => person(name, smtpAddress ?? email))
       .join('; ');
+  const addresses = (kind: 'to' | 'cc'): string[] =>
+    peopleOf(kind).map(({ name, smtpAddress, email }) => bareAddress(name, smtpAddress ?? email));
+  const sender = fields.senderSmtpAddress ?? fields.senderEmail;
   return {
     subject: oneLine(fields.subject ?? fields.normalizedSubject ?? ''),
-    from: person(fields.senderName, fields.senderSmtpAddress ?? fields.senderEmail),
+    from: person(fields.senderName, sender),
     to: people('to'),
     cc: people('cc'),
     date: fields.clientSubmitTime ?? fields.messageDeliveryTime ?? '',
+    addresses: {
+      from: [bareAddress(fields.senderName, sender)],
+      to: addresses('to'),
+      cc: addresses('cc'),
+    },
+    messageId: fields.messageId ?? '',
     language: '',
     body: sealed ? { kind: 'encrypted' } : bodyOf(fields),
     attachments,
@@ -82,6 +92,8 @@ function person(name = '', address = ''): string {
   if (!address.includes('@') || address === name) return oneLine(name);
   return oneLine(name === '' ? address : `${name} <${address}>`);
 }
+
+const bareAddress = (name = '', address = ''): string => (address.includes('@') ? address : name);
 
 function bodyOf({ body, bodyHtml, html, internetCodepage, compressedRtf }: FieldsData): MailBody {
   if (body !== undefined && body.trim() !== '') return { kind: 'text', text: body };

@@ -10,6 +10,8 @@ import { readPageTexts } from './page-texts.js';
 import { readSheets } from './read-sheets.js';
 import { createRepeatBudget } from './repeat-budget.js';
 import { createSheetEvents } from './sheet-events.js';
+import { createSlideGround, type SlideGround } from './slides/slide-ground.js';
+import { scanSlides } from './slides/slide-shapes.js';
 import { createStyles } from './styles.js';
 import { createTextDocument } from './text-document.js';
 
@@ -23,7 +25,8 @@ export const parseOdt: Parser = (bytes, context) =>
   });
 
 /** Reads a presentation of OpenDocument, slide by slide. */
-export const parseOdp: Parser = (bytes, context) => parseWith(bytes, context, readBody);
+export const parseOdp: Parser = (bytes, context) =>
+  parseWith(bytes, context, (zip, odf) => readBody(zip, odf, createSlideGround(scanSlides(zip, odf.styles))));
 
 /** Reads a spreadsheet of OpenDocument, sheet by sheet. */
 export const parseOds: Parser = (bytes, context) =>
@@ -34,7 +37,7 @@ export const parseOds: Parser = (bytes, context) =>
 
 function* parseWith(bytes: Uint8Array, { options, receipt }: ParseContext, body: Body): Iterable<Block> {
   receipt.setParser('opendocument', '1');
-  const zip = openDocument(bytes);
+  const zip = openDocument(bytes, receipt);
   const styles = createStyles();
   if (zip.has('styles.xml')) scanMarkup(zip.pieces('styles.xml'), styles);
   receipt.setLanguage(styles.language());
@@ -44,8 +47,8 @@ function* parseWith(bytes: Uint8Array, { options, receipt }: ParseContext, body:
   hidden.report();
 }
 
-function* readBody(zip: Zip, context: OdfContext): Iterable<Block> {
-  const handler = createTextDocument(context);
+function* readBody(zip: Zip, context: OdfContext, slideGround?: SlideGround): Iterable<Block> {
+  const handler = createTextDocument(context, slideGround);
   yield* readContent(zip, context.styles, handler);
   yield* handler.end();
 }

@@ -11,8 +11,8 @@ const WHAT = 'OpenDocument file';
  * Opens the package of an OpenDocument file (ODF 1.3, part 2).
  * @throws IngestError `encrypted` or `corrupt` when it can never be read
  */
-export function openDocument(bytes: Uint8Array): Zip {
-  const zip = openZip(bytes, { limitBytes: LIMIT_BYTES, what: WHAT });
+export function openDocument(bytes: Uint8Array, receipt: ReceiptWriter): Zip {
+  const zip = openZip(bytes, { limitBytes: LIMIT_BYTES, what: WHAT, receipt });
   const encrypted: string[] = [];
   if (zip.has('META-INF/manifest.xml'))
     scanMarkup(zip.pieces('META-INF/manifest.xml'), {

@@ -13,7 +13,7 @@ export function* readPageTexts(zip: Zip, { styles, hidden }: OdfContext): Iterab
   const paragraphs = createParagraphs({
     styles,
     hidden,
-    isOnWhite: () => !styles.hasPageBackground(),
+    behind: () => styles.pageColor(true),
     onParagraph: ({ text }) => {
       texts.add(text);
     },

@@ -1,4 +1,5 @@
 import type { HiddenTextWriter } from '../../extraction/hidden-text.js';
+import type { Color } from '../visibility/colors.js';
 import { MAX_DEPTH } from '../shallow-parser.js';
 import type { Attributes, MarkupHandler } from '../xml/read-markup.js';
 import { inherit, reasonHidden, type Look, type Styles } from './styles.js';
@@ -14,8 +15,12 @@ export interface OdfParagraph {
 interface ParagraphOptions {
   readonly styles: Styles;
   readonly hidden: HiddenTextWriter;
-  /** Whether text stands on a white page now, so that white text is not seen. */
-  readonly isOnWhite: () => boolean;
+  /** The colour behind text now; undefined when it is not known. */
+  readonly behind: () => Color | undefined;
+  /** How text looks now where neither its paragraph nor itself say it. */
+  readonly outerLook?: (() => Look) | undefined;
+  /** Why nothing is seen now of what holds the text. */
+  readonly reasonAround?: (() => string | undefined) | undefined;
   readonly onParagraph: (paragraph: OdfParagraph) => void;
 }
 
@@ -67,7 +72,10 @@ export function createParagraphs(options: ParagraphOptions): MarkupHandler {
   const append = (text: string): void => {
     const paragraph = state.open.at(-1);
     if (!paragraph || state.ignored > 0) return;
-    const kind = state.hidden[0]?.kind ?? reasonHidden(state.looks.at(-1)?.look ?? {}, options.isOnWhite());
+    const kind =
+      state.hidden[0]?.kind ??
+      options.reasonAround?.() ??
+      reasonHidden(state.looks.at(-1)?.look ?? {}, options.behind());
     if (kind === undefined || options.hidden.accepts(kind, text)) paragraph.parts.push(text);
   };
   return {
@@ -77,7 +85,7 @@ export function createParagraphs(options: ParagraphOptions): MarkupHandler {
       if (IGNORED.has(name)) state.ignored = state.depth;
       const kind = HIDDEN.get(name) ?? (attributes['text:display'] === 'none' ? 'not displayed' : undefined);
       if (kind !== undefined) state.hidden.push({ depth: state.depth, kind });
-      openElement(state, { name, attributes, styles: options.styles });
+      openElement(state, { name, attributes, options });
       append(inlineText(name, attributes));
     },
     close: (name) => {
@@ -111,10 +119,11 @@ function inlineText(name: string, attributes: Attributes): string {
 interface OpenedElement {
   readonly name: string;
   readonly attributes: Attributes;
-  readonly styles: Styles;
+  readonly options: ParagraphOptions;
 }
 
-function openElement(state: State, { name, attributes, styles }: OpenedElement): void {
+function openElement(state: State, { name, attributes, options }: OpenedElement): void {
+  const { styles } = options;
   const { depth } = state;
   if (PARAGRAPHS.has(name)) {
     const level = Number.parseInt(attributes['text:outline-level'] ?? '1', 10) || 1;
@@ -126,7 +135,8 @@ function openElement(state: State, { name, attributes, styles }: OpenedElement):
       isInNote: state.notes.length > 0,
       isHidden: false,
     });
-    state.looks.push({ depth, look: styles.look('paragraph', attributes['text:style-name']) });
+    const own = styles.look('paragraph', attributes['text:style-name']);
+    state.looks.push({ depth, look: inherit(options.outerLook?.() ?? {}, own) });
   } else if (name === 'text:span') {
     const look = inherit(state.looks.at(-1)?.look ?? {}, styles.look('text', attributes['text:style-name']));
     state.looks.push({ depth, look });

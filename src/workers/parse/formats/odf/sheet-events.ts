@@ -1,7 +1,9 @@
 import type { MarkupHandler, Attributes } from '../xml/read-markup.js';
+import { WHITE } from '../visibility/colors.js';
 import type { OdfContext } from './context.js';
 import { createParagraphs } from './paragraphs.js';
 import { repetitionsOf, type RepeatBudget } from './repeat-budget.js';
+import type { Look } from './styles.js';
 
 export interface SheetRow {
   readonly kind: 'row';
@@ -22,23 +24,36 @@ export type SheetEvent =
 const MOST_EMPTY_CELLS = 256;
 const HIDDEN_VISIBILITY = new Set(['collapse', 'filter']);
 
+/** Columns of more styles than this are taken to be ordinary. */
+const MOST_COLUMN_STYLES = 256;
+/** In the colour of paper. */
+const SHEET_COLOR = WHITE;
+
 interface OpenRow {
   readonly cells: string[];
   /** The number of the column that comes next, from 0. */
   column: number;
   readonly repetitions: number;
   readonly isHidden: boolean;
+  /** The style of cells that name none. */
+  readonly style: string | undefined;
 }
 
 interface OpenCell {
   readonly parts: string[];
   readonly attributes: Attributes;
+  readonly look: Look;
+  /** Whether the file says what it shows, be it nothing. */
+  hasParagraph: boolean;
+  /** Whether it shows something, be it hidden. */
+  hasText: boolean;
 }
 
 interface OpenSheet {
   rowsBefore: number;
   columnsBefore: number;
   readonly hiddenColumns: { readonly from: number; readonly to: number }[];
+  readonly columnStyles: { readonly to: number; readonly style: string }[];
 }
 
 interface State {
@@ -58,7 +73,8 @@ export function createSheetEvents(context: OdfContext, budget: RepeatBudget): Sh
   const paragraphs = createParagraphs({
     styles: context.styles,
     hidden: context.hidden,
-    isOnWhite: () => false,
+    behind: () => (state.cell && state.cell.look.isConditional !== true ? SHEET_COLOR : undefined),
+    outerLook: () => state.cell?.look ?? {},
     onParagraph: ({ text }) => {
       if (state.cell) state.cell.parts.push(text);
       else state.events.push({ kind: 'text', text });
@@ -76,7 +92,10 @@ export function createSheetEvents(context: OdfContext, budget: RepeatBudget): Sh
         closeCell(state, { context, budget });
       else if (name === 'table:table-row') closeRow(state, budget);
     },
-    text: (text) => paragraphs.text(text),
+    text: (text) => {
+      if (state.cell && text.trim() !== '') state.cell.hasText = true;
+      paragraphs.text(text);
+    },
     take: () => {
       const { events } = state;
       state.events = [];
@@ -85,7 +104,7 @@ export function createSheetEvents(context: OdfContext, budget: RepeatBudget): Sh
   };
 }
 
-const newSheet = (): OpenSheet => ({ rowsBefore: 0, columnsBefore: 0, hiddenColumns: [] });
+const newSheet = (): OpenSheet => ({ rowsBefore: 0, columnsBefore: 0, hiddenColumns: [], columnStyles: [] });
 
 interface OpenedElement {
   readonly name: string;
@@ -103,13 +122,44 @@ function openElement(state: State, { name, attributes, context }: OpenedElement)
   } else if (name === 'table:table-column') {
     const { sheet } = state;
     const to = sheet.columnsBefore + repetitionsOf(attributes['table:number-columns-repeated']);
+    const style = attributes['table:default-cell-style-name'];
+    if (style !== undefined && sheet.columnStyles.length < MOST_COLUMN_STYLES)
+      sheet.columnStyles.push({ to, style });
     if (isHidden) sheet.hiddenColumns.push({ from: sheet.columnsBefore, to });
     sheet.columnsBefore = to;
   } else if (name === 'table:table-row') {
     const repetitions = repetitionsOf(attributes['table:number-rows-repeated']);
-    state.row = { cells: [], column: 0, repetitions, isHidden };
+    const style = attributes['table:default-cell-style-name'];
+    state.row = { cells: [], column: 0, repetitions, isHidden, style };
   } else if (state.row && (name === 'table:table-cell' || name === 'table:covered-table-cell'))
-    state.cell = { parts: [], attributes };
+    state.cell = openCell(state.sheet, state.row, { attributes, context });
+  else if (name === 'text:p' && state.cell) state.cell.hasParagraph = true;
+}
+
+function openCell(
+  { columnStyles }: OpenSheet,
+  { column, style }: OpenRow,
+  { attributes, context }: Omit<OpenedElement, 'name'>,
+): OpenCell {
+  const ofColumn = columnStyles.find(({ to }) => column < to)?.style;
+  const name = attributes['table:style-name'] ?? style ?? ofColumn;
+  return {
+    parts: [],
+    attributes,
+    look: context.styles.look('table-cell', name),
+    hasParagraph: false,
+    hasText: false,
+  };
+}
+
+/** What a cell shows. One without a paragraph was written by a program that left that to its readers. */
+function shownText({ parts, attributes, hasParagraph, hasText }: OpenCell, { hidden }: OdfContext): string {
+  const shown = parts.join(' ');
+  if (shown !== '' || hasText) return shown;
+  const value = attributes['office:value'] ?? '';
+  // Formats often leave out zeros, which hides nothing.
+  if (!hasParagraph || Number(value) === 0) return hasParagraph ? '' : value;
+  return hidden.accepts('hidden by its number format', value) ? value : '';
 }
 
 function closeCell(
@@ -118,7 +168,7 @@ function closeCell(
 ): void {
   if (!row || !cell) return;
   const repeated = repetitionsOf(cell.attributes['table:number-columns-repeated']);
-  const shown = cell.parts.join(' ') || (cell.attributes['office:value'] ?? '');
+  const shown = shownText(cell, context);
   const { column } = row;
   row.column += repeated;
   cell.parts.length = 0;

@@ -1,10 +1,18 @@
+import { areAlike, cssColor, WHITE, type Color } from '../visibility/colors.js';
+import type { Fill } from '../visibility/layers.js';
 import type { Attributes, MarkupHandler } from '../xml/read-markup.js';
 
 /** What of a style decides whether text is seen. */
 export interface Look {
   readonly isUndisplayed?: boolean | undefined;
-  readonly color?: string | undefined;
-  readonly background?: string | undefined;
+  /** `auto` is a colour that can be seen. */
+  readonly color?: Color | 'auto' | undefined;
+  /** What is behind text itself, or fills a cell, row or table. */
+  readonly background?: Color | 'unknown' | undefined;
+  /** What fills a shape or a slide. */
+  readonly fill?: Fill | undefined;
+  /** Whether the look depends on what is in a cell. */
+  readonly isConditional?: boolean | undefined;
   /** In points. */
   readonly size?: number | undefined;
 }
@@ -20,8 +28,8 @@ const LANGUAGE_OF_NOTHING = new Set(['', 'none', 'zxx']);
 export interface Styles extends MarkupHandler {
   /** What a style of a family (`paragraph`, `text`, `table`, `drawing-page`) says, with the styles it is made from. */
   look(family: string, name: string | undefined): Look;
-  /** Whether pages have a background of their own. */
-  hasPageBackground(): boolean;
+  /** The colour of pages; undefined when it is not known. @param isFurniture whether at the head or foot of pages */
+  pageColor(isFurniture?: boolean): Color | undefined;
   /** The language of ordinary paragraphs; empty for none. */
   language(): string;
 }
@@ -31,10 +39,10 @@ export function createStyles(): Styles {
   const styles = new Map<string, Style>();
   let current: string | undefined;
   let isPage = false;
-  let hasPageBackground = false;
+  const pages = createPageColors();
   let language = '';
-  const readProperties = (attributes: Attributes): void => {
-    if (isPage) hasPageBackground ||= isOpaque(attributes['fo:background-color']);
+  const readProperties = (name: string, attributes: Attributes): void => {
+    pages.read(name, attributes, isPage);
     if (current === 'paragraph/') language ||= languageOf(attributes);
     if (current !== undefined) styles.set(current, { ...styles.get(current), ...lookOf(attributes) });
   };
@@ -46,7 +54,12 @@ export function createStyles(): Styles {
         const parent = attributes['style:parent-style-name'];
         styles.set(current, parent === undefined ? {} : { parent: `${family}/${parent}` });
       } else if (name === 'style:page-layout') isPage = true;
-      else if (name.endsWith('-properties')) readProperties(attributes);
+      else if (name === 'style:map' && current !== undefined)
+        styles.set(current, { ...styles.get(current), isConditional: true });
+      else if (name === 'style:background-image' && attributes['xlink:href'] !== undefined) {
+        if (isPage) pages.addUnknown();
+        if (current !== undefined) styles.set(current, { ...styles.get(current), background: 'unknown' });
+      } else if (name.endsWith('-properties')) readProperties(name, attributes);
     },
     close: (name) => {
       if (name === 'style:style' || name === 'style:default-style') current = undefined;
@@ -54,7 +67,7 @@ export function createStyles(): Styles {
     },
     text: () => undefined,
     look: (family, name) => (name === undefined ? {} : resolve(styles, `${family}/${name}`)),
-    hasPageBackground: () => hasPageBackground,
+    pageColor: (isFurniture) => pages.color(isFurniture === true),
     language: () => language,
   };
 }
@@ -77,25 +90,67 @@ export function inherit(outer: Look, inner: Look): Look {
     isUndisplayed: inner.isUndisplayed ?? outer.isUndisplayed,
     color: inner.color ?? outer.color,
     background: inner.background ?? outer.background,
+    fill: inner.fill ?? outer.fill,
+    isConditional: inner.isConditional ?? outer.isConditional,
     size: inner.size ?? outer.size,
   };
 }
 
 function lookOf(attributes: Attributes): Look {
   const display = attributes['text:display'] ?? attributes['table:display'];
-  const color = attributes['fo:color'];
-  const background = attributes['fo:background-color'];
+  const color = attributes['style:use-window-font-color'] === 'true' ? 'auto' : attributes['fo:color'];
+  const background = backgroundOf(attributes['fo:background-color']);
+  const fill = fillOf(attributes);
   const size = /^([\d.]+)pt$/.exec(attributes['fo:font-size'] ?? '')?.[1];
   return {
     ...(display === undefined ? {} : { isUndisplayed: display === 'none' || display === 'false' }),
     ...(attributes['presentation:visibility'] === 'hidden' ? { isUndisplayed: true } : {}),
-    ...(color === undefined ? {} : { color: color.toLowerCase() }),
-    ...(isOpaque(background) ? { background: background?.toLowerCase() } : {}),
+    ...(color === undefined ? {} : { color: color === 'auto' ? 'auto' : cssColor(color.toLowerCase()) }),
+    ...(background === undefined ? {} : { background }),
+    ...(fill === undefined ? {} : { fill }),
     ...(size === undefined ? {} : { size: Number(size) }),
   };
 }
 
-const isOpaque = (color: string | undefined): boolean => color !== undefined && color !== 'transparent';
+function backgroundOf(color: string | undefined): Look['background'] {
+  if (color === undefined || color === 'transparent') return undefined;
+  return cssColor(color.toLowerCase()) ?? 'unknown';
+}
+
+/** What fills a shape, or a slide: a colour, nothing, or something else such as a picture. */
+function fillOf(attributes: Attributes): Fill | undefined {
+  const kind = attributes['draw:fill'];
+  if (kind === undefined) return undefined;
+  if (kind === 'none') return 'none';
+  const isMixed = kind !== 'solid' || !/^(?:100%)?$/.test(attributes['draw:opacity'] ?? '');
+  return isMixed ? 'unknown' : (cssColor(attributes['draw:fill-color']?.toLowerCase() ?? '') ?? 'unknown');
+}
+
+/** Collects what pages are filled with. Where several kinds of pages differ, it is not known which one text stands on. */
+function createPageColors() {
+  const colors = new Set<Color | 'unknown'>();
+  let hasFilledFurniture = false;
+  const add = (attributes: Attributes): void => {
+    const fill = fillOf(attributes) ?? 'none';
+    const color = backgroundOf(attributes['fo:background-color']) ?? (fill === 'none' ? WHITE : fill);
+    if (colors.size < 2) colors.add(color);
+  };
+  return {
+    read(name: string, attributes: Attributes, isPage: boolean): void {
+      if (isPage && name === 'style:page-layout-properties') add(attributes);
+      else if (isPage) hasFilledFurniture ||= backgroundOf(attributes['fo:background-color']) !== undefined;
+      // What lies behind the text is not compared with its place.
+      if (attributes['style:run-through'] === 'background' && attributes['style:wrap'] === 'run-through')
+        colors.add('unknown');
+    },
+    addUnknown: () => void colors.add('unknown'),
+    color(isFurniture: boolean): Color | undefined {
+      const [color = WHITE] = colors;
+      if (colors.size > 1 || color === 'unknown' || (isFurniture && hasFilledFurniture)) return undefined;
+      return color;
+    },
+  };
+}
 
 function languageOf(attributes: Attributes): string {
   const language = attributes['fo:language'] ?? '';
@@ -106,17 +161,13 @@ function languageOf(attributes: Attributes): string {
 
 /** Below this size, in points, text cannot be read. */
 const SMALLEST_SIZE = 2;
-const WHITE = new Set(['#ffffff', '#fff', 'white']);
 
-/**
- * Why text is not seen; undefined when it is.
- * @param isOnWhite whether the text stands on the page itself, which is white
- */
-export function reasonHidden(look: Look, isOnWhite: boolean): string | undefined {
+/** Why text is not seen; undefined when it is. @param behind the colour behind it; undefined when it is not known */
+export function reasonHidden(look: Look, behind: Color | undefined): string | undefined {
   if (look.isUndisplayed === true) return 'not displayed';
   if (look.size !== undefined && look.size < SMALLEST_SIZE) return 'smaller than 2 pt';
-  if (look.color === undefined) return undefined;
-  const isSame =
-    look.background === undefined ? isOnWhite && WHITE.has(look.color) : look.color === look.background;
-  return isSame ? 'in the colour of its background' : undefined;
+  const { color, background } = look;
+  if (color === undefined || color === 'auto' || background === 'unknown') return undefined;
+  const ground = background ?? behind;
+  return ground !== undefined && areAlike(color, ground) ? 'in the colour of its background' : undefined;
 }

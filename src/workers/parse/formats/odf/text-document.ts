@@ -1,33 +1,34 @@
 import { createBlockWriter, type BlockWriter } from '../../extraction/block-writer.js';
 import type { OdfContext, OdfReader } from './context.js';
+import { createGrounds } from './grounds.js';
 import { createLists } from './lists.js';
 import { createParagraphs, type OdfParagraph } from './paragraphs.js';
 import { createRepeatBudget } from './repeat-budget.js';
-import { createSlides, type SlideParagraph } from './slides.js';
+import type { SlideGround } from './slides/slide-ground.js';
+import { createSlides, type SlideParagraph } from './slides/slides.js';
 import { createTables } from './tables.js';
 
-/** Frames whose text need not stand on the white of the page. */
-const FRAMES = new Set(['draw:text-box', 'draw:custom-shape', 'table:table-cell', 'draw:page', 'draw:rect']);
 const OBJECTS = new Set(['draw:object', 'draw:object-ole', 'draw:plugin']);
 
-/** Reads the body of a text or a presentation into blocks. */
-export function createTextDocument({ styles, hidden, receipt }: OdfContext): OdfReader {
+/** Reads the body of a text or a presentation into blocks. @param slideGround for a presentation */
+export function createTextDocument(
+  { styles, hidden, receipt }: OdfContext,
+  slideGround?: SlideGround,
+): OdfReader {
   const writer = createBlockWriter();
   const lists = createLists();
   const slides = createSlides({ styles, hidden, receipt });
   const tables = createTables(createRepeatBudget(receipt));
-  const frames = { open: 0 };
+  const grounds = createGrounds(styles, slideGround);
   const onParagraph = (paragraph: OdfParagraph): void => {
     if (!slides.accepts(paragraph.text) || tables.add(paragraph.text)) return;
-    const isListed = !paragraph.isNote && paragraph.heading === undefined;
-    const mark = isListed ? lists.mark() : undefined;
+    const mark = paragraph.isNote || paragraph.heading !== undefined ? undefined : lists.mark();
     addParagraph(writer, paragraph, { mark, slide: slides.current() });
   };
-  const isOnWhite = (): boolean => frames.open === 0 && !styles.hasPageBackground();
-  const paragraphs = createParagraphs({ styles, hidden, isOnWhite, onParagraph });
+  const paragraphs = createParagraphs({ styles, hidden, onParagraph, ...grounds });
   return {
     open: (name, attributes) => {
-      if (FRAMES.has(name)) frames.open += 1;
+      grounds.open(name, attributes);
       if (OBJECTS.has(name)) receipt.addGap('skipped', 'An embedded object is not read.', slides.location());
       slides.open(name, attributes);
       lists.open(name);
@@ -40,7 +41,7 @@ export function createTextDocument({ styles, hidden, receipt }: OdfContext): Odf
       if (table) writer.addFinished(table);
       lists.close(name);
       slides.close(name);
-      if (FRAMES.has(name)) frames.open -= 1;
+      grounds.close(name);
     },
     text: (text) => paragraphs.text(text),
     take: writer.take,

@@ -1,14 +1,17 @@
 import type { Block } from '../../extraction/block.js';
 import type { ParseContext } from '../parser.js';
+import type { Fill } from '../visibility/layers.js';
 import { createGraphics } from './drawing/graphic.js';
 import { createGapCounter } from './gap-counter.js';
 import { WORD } from './package/office-kind.js';
 import { openPackage, type OfficePackage } from './package/office-package.js';
 import { readProperties } from './properties.js';
+import { readWordColors, type WordColors } from './word/colors.js';
 import { contentBlocks, isWholeInBody, noteBlocks, type ContentBlock } from './word/content-blocks.js';
+import { loadImports, type ReadImport } from './word/imports.js';
 import { readNotes } from './word/notes.js';
 import { readNumbering } from './word/numbering.js';
-import { readLook, readWordStyles } from './word/styles.js';
+import { PLAIN, readWordStyles } from './word/styles.js';
 import type { Surroundings, WordReader } from './word/word-reader.js';
 
 /** A line at the head or foot of pages that only counts them. */
@@ -18,18 +21,32 @@ const PAGE_NUMBER = /^(?:[a-zé]{1,10}\s)?\s?\d+(?:\s?(?:of|von|de|di|sur|van|\/
  * Parses Word (docx) as a stream: headings, lists, tables, notes behind the paragraph that refers to them, text boxes, charts and
  * diagrams. What heads and feet of pages say follows once, at the end.
  */
-export function* parseDocx(bytes: Uint8Array, context: ParseContext): Iterable<Block> {
+export async function* parseDocx(bytes: Uint8Array, context: ParseContext): AsyncIterable<Block> {
   const office = openPackage(bytes, WORD, context);
+  yield* readWord(office, context, await loadImports(office, context, readImported));
+}
+
+/** Most bytes of XML of a Word file that another one imports. */
+const IMPORTED_LIMIT = 32 * 1024 * 1024;
+
+/** Reads a Word file within another one. What it imports itself is not read. */
+const readImported = (bytes: Uint8Array, context: ParseContext): Iterable<Block> =>
+  readWord(openPackage(bytes, WORD, context, IMPORTED_LIMIT), context, () => undefined);
+
+function* readWord(office: OfficePackage, context: ParseContext, importAt: ReadImport): Iterable<Block> {
   readProperties(office, context);
   const partsOf = createParts(office);
   const gaps = createGapCounter(context);
-  const styles = readWordStyles(office, partsOf('styles')[0]);
+  const colors = readWordColors(office, { theme: partsOf('theme')[0], settings: partsOf('settings')[0] });
+  const styles = readWordStyles(office, partsOf('styles')[0], colors);
   if (styles.language !== undefined) context.receipt.setLanguage(styles.language);
   const reader: WordReader = {
     gaps,
     styles,
     numbering: readNumbering(office, partsOf('numbering')[0]),
     notes: readNotes(office, gaps, (type) => partsOf(type)[0]),
+    page: pageFill(office, colors),
+    importAt,
     graphicsOf: createGraphics(office, office.mainPart),
   };
   yield* endLists(partBlocks(office, office.mainPart, reader));
@@ -39,6 +56,20 @@ export function* parseDocx(bytes: Uint8Array, context: ParseContext): Iterable<B
   yield* furnitureBlocks(office, [...partsOf('header'), ...partsOf('footer')], reader);
   gaps.finish();
 }
+
+/** What pages are filled with; it is not known where pictures lie behind the text. */
+function pageFill(office: OfficePackage, colors: WordColors): Fill {
+  if (hasShapesBehind(office, office.mainPart)) return 'unknown';
+  for (const event of office.stream(office.mainPart, (name) => name === 'w:background')) {
+    if (event.type === 'element') return colors.page(event.element);
+    if (event.type === 'open' && event.name === 'w:body') break;
+  }
+  return colors.page(undefined);
+}
+
+/** Whether pictures or shapes lie behind the text of a part. */
+const hasShapesBehind = (office: OfficePackage, part: string): boolean =>
+  office.mentions(part, 'behindDoc="1"') || office.mentions(part, 'z-index:-');
 
 /** Finds parts by the relations of the document, or by their usual names where it has none at all. */
 function createParts(office: OfficePackage): (type: string) => string[] {
@@ -53,7 +84,7 @@ function createParts(office: OfficePackage): (type: string) => string[] {
 }
 
 function partBlocks(office: OfficePackage, part: string, reader: WordReader): Iterable<ContentBlock> {
-  const surroundings: Surroundings = { look: readLook(undefined), isCell: false };
+  const surroundings: Surroundings = { look: { ...PLAIN, background: reader.page }, isCell: false };
   return contentBlocks(office.stream(part, isWholeInBody)[Symbol.iterator](), reader, surroundings);
 }
 
@@ -79,7 +110,8 @@ function* furnitureBlocks(
 ): Iterable<Block> {
   const seen = new Set<string>();
   for (const part of parts) {
-    const own = { ...reader, graphicsOf: createGraphics(office, part) };
+    const page = hasShapesBehind(office, part) ? 'unknown' : reader.page;
+    const own: WordReader = { ...reader, page, graphicsOf: createGraphics(office, part) };
     for (const { text } of partBlocks(office, part, own)) {
       const line = text.trim();
       if (seen.has(line) || PAGE_NUMBER.test(line)) continue;

@@ -4,13 +4,15 @@ import type { ParseContext } from '../parser.js';
 /** What readers of a file do not see, in the singular and the plural. */
 const HIDDEN = {
   vanished: ['character of hidden text', 'characters of hidden text'],
-  white: ['character of white text on white', 'characters of white text on white'],
+  background: ['character in the colour of its background', 'characters in the colour of their background'],
+  format: ['character hidden by its number format', 'characters hidden by their number format'],
   tiny: ['character smaller than 2 points', 'characters smaller than 2 points'],
   deleted: ['character of tracked deletions', 'characters of tracked deletions'],
   comment: ['comment', 'comments'],
   slide: ['hidden slide', 'hidden slides'],
   shape: ['hidden shape', 'hidden shapes'],
   outside: ['shape outside of its slide', 'shapes outside of their slides'],
+  covered: ['shape under a picture', 'shapes under pictures'],
   sheet: ['hidden sheet', 'hidden sheets'],
   row: ['hidden row', 'hidden rows'],
   column: ['hidden column', 'hidden columns'],

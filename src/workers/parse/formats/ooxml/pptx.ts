@@ -1,5 +1,6 @@
 import type { Block } from '../../extraction/block.js';
 import type { ParseContext } from '../parser.js';
+import type { Box } from '../visibility/layers.js';
 import { createGraphics } from './drawing/graphic.js';
 import { readTextBody } from './drawing/text-body.js';
 import { createGapCounter, type GapCounter } from './gap-counter.js';
@@ -7,8 +8,10 @@ import { damaged, POWERPOINT } from './package/office-kind.js';
 import { openPackage, type OfficePackage } from './package/office-package.js';
 import { readProperties } from './properties.js';
 import { createPlaceholders, placeholderOf, targetOf } from './slides/placeholders.js';
-import type { Box } from './slides/reading-order.js';
+import { createOpacity } from './slides/picture-opacity.js';
 import { slideBlocks } from './slides/slide-blocks.js';
+import { createSlideLayers } from './slides/slide-layers.js';
+import { createSlideThemes } from './slides/slide-theme.js';
 import {
   childOf,
   childrenOf,
@@ -25,7 +28,9 @@ interface Deck {
   readonly office: OfficePackage;
   readonly gaps: GapCounter;
   readonly size: Box | undefined;
-  readonly inheritedBoxes: ReturnType<typeof createPlaceholders>;
+  readonly inherited: ReturnType<typeof createPlaceholders>;
+  readonly themeOf: ReturnType<typeof createSlideThemes>;
+  readonly opacityOf: ReturnType<typeof createOpacity>;
   readonly isNewFurniture: (text: string) => boolean;
 }
 
@@ -63,7 +68,9 @@ function createDeck(office: OfficePackage, presentation: XmlElement | undefined)
   return {
     office,
     size: width === undefined || height === undefined ? undefined : { x: 0, y: 0, width, height },
-    inheritedBoxes: createPlaceholders(office),
+    inherited: createPlaceholders(office),
+    themeOf: createSlideThemes(office),
+    opacityOf: createOpacity(office),
     isNewFurniture: (text) => !furniture.has(text) && furniture.add(text).size > 0,
   };
 }
@@ -88,12 +95,18 @@ function readSlide(deck: Deck, part: string, number: number): 'hidden' | Block[]
   if (slide?.attributes['show'] !== undefined && !isTrue(slide.attributes['show']))
     if (!gaps.admits('slide', { location })) return 'hidden';
   const place = { slide: number };
+  const inherited = deck.inherited(part);
   const blocks = slideBlocks(descend(slide, 'p:cSld', 'p:spTree'), {
     gaps,
     place,
-    size: deck.size,
+    layers: createSlideLayers(slide, {
+      theme: deck.themeOf(part, slide),
+      size: deck.size,
+      inherited,
+      isOpaquePicture: deck.opacityOf(part),
+    }),
     graphicsOf: createGraphics(office, part),
-    inheritedBox: deck.inheritedBoxes(part),
+    inherited,
     isNewFurniture: deck.isNewFurniture,
   });
   const notes = readNotes(office, part);

@@ -4,7 +4,8 @@ import { createGapCounter } from './gap-counter.js';
 import { damaged, EXCEL } from './package/office-kind.js';
 import { openPackage, type OfficePackage } from './package/office-package.js';
 import { readProperties } from './properties.js';
-import { readMergedRanges } from './sheets/merged-ranges.js';
+import { createDressedCells } from './sheets/cell-visibility.js';
+import { readRanges } from './sheets/merged-ranges.js';
 import { readSharedStrings } from './sheets/shared-strings.js';
 import { extraBlocks, statedHeaderRows } from './sheets/sheet-extras.js';
 import { readRows, type Workbook } from './sheets/sheet-rows.js';
@@ -61,11 +62,14 @@ function openWorkbook(office: OfficePackage, tree: XmlElement | undefined, conte
     office.relations(office.mainPart).find((relation) => relation.type === type)?.target ??
     (office.has(usual) ? usual : undefined);
   const system = { is1904: isTrue(childOf(tree, 'x:workbookPr')?.attributes['date1904']) };
+  const parts = { styles: partOf('styles', 'xl/styles.xml'), theme: partOf('theme', 'xl/theme/theme1.xml') };
+  const styles = readStyles(office, parts, system);
+  const strings = partOf('sharedStrings', 'xl/sharedStrings.xml');
   return {
     office,
     system,
-    strings: readSharedStrings(office, partOf('sharedStrings', 'xl/sharedStrings.xml')),
-    styleOf: readStyles(office, partOf('styles', 'xl/styles.xml'), system),
+    styles,
+    strings: readSharedStrings(office, strings, (properties) => styles.font(properties)),
     gaps: createGapCounter(context),
   };
 }
@@ -89,9 +93,14 @@ function findSheets(office: OfficePackage, workbook: XmlElement | undefined): Sh
 function* readSheet(workbook: Workbook, { name, part, type }: Sheet): Iterable<Block> {
   // Sheets of charts and dialogs have no cells.
   if (type === 'worksheet') {
-    const merged = readMergedRanges(workbook.office, part);
+    const { merged, conditional } = readRanges(workbook.office, part);
+    const dressed = createDressedCells(workbook.office, part, conditional);
     const headerRows = statedHeaderRows(workbook, part);
-    yield* sheetBlocks(readRows(workbook, part, name), { sheet: name, merged, headerRows });
+    yield* sheetBlocks(readRows(workbook, { part, sheet: name, dressed }), {
+      sheet: name,
+      merged,
+      headerRows,
+    });
   }
   yield* extraBlocks(workbook, part, name);
 }

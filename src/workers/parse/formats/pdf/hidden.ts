@@ -1,6 +1,7 @@
 import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import { sizeOf, turnBack } from './native-pieces.js';
-import { decodePng, type Raster } from './render/png.js';
+import { rasterPages } from './render/page-rasters.js';
+import type { Raster } from './render/png.js';
 import type { Pdfium, Turn } from './pdfium.js';
 import { holds, type Rectangle } from './layout/piece.js';
 
@@ -8,8 +9,6 @@ import { holds, type Rectangle } from './layout/piece.js';
 const SMALLEST = 2;
 /** Text differs from what is around it by less when nobody sees it. */
 const LEAST_CONTRAST = 24;
-/** Larger pages are looked at with fewer dots to the inch. */
-const MOST_PIXELS = 4_000_000;
 
 export interface SeenPage {
   readonly page: ParsedPage;
@@ -22,30 +21,56 @@ export async function findHidden(
   pages: readonly ParsedPage[],
   { mayBeInvisible, ...options }: LookOptions & { readonly mayBeInvisible: boolean },
 ): Promise<SeenPage[]> {
-  const seen: SeenPage[] = [];
-  for (const page of pages) {
-    const turn = options.turns.get(page.pageNum);
-    const doubtful = new Set(
-      page.textItems.filter((item) => (mayBeInvisible || isLight(item)) && !isInField(item, page)),
-    );
-    const raster = doubtful.size > 0 ? await look(page, options) : undefined;
-    const isUnseen = (item: TextItem): boolean => {
-      if (!raster || !doubtful.has(item)) return false;
-      return (
-        contrast(raster, shownSize(page, turn), turn ? turnBack(item, turn, page) : item) < LEAST_CONTRAST
-      );
-    };
+  const unseen = await findUnseen(
+    pages.flatMap((page) => {
+      const doubtful = page.textItems.filter((item) => mayBeInvisible || isLight(item));
+      return doubtful.length > 0 ? [{ page, doubtful }] : [];
+    }),
+    options,
+  );
+  return pages.map((page) => {
     const hidden = new Set(
-      page.textItems.filter((item) => isTiny(item) || isTransparent(item) || isUnseen(item)),
+      page.textItems.filter((item) => isTiny(item) || isTransparent(item) || unseen.has(item)),
     );
-    seen.push({
+    if (hidden.size === 0) return { page, visible: page.textItems, hidden: [] };
+    return {
       page,
       visible: page.textItems.filter((item) => !hidden.has(item)),
       hidden: [...hidden],
-    });
-  }
-  return seen;
+    };
+  });
 }
+
+interface DoubtfulPage {
+  readonly page: ParsedPage;
+  readonly doubtful: readonly TextItem[];
+}
+
+/** Finds which of these texts do not stand out in a picture of their page. */
+async function findUnseen(
+  pages: readonly DoubtfulPage[],
+  { pdfium, bytes, turns }: LookOptions,
+): Promise<ReadonlySet<TextItem>> {
+  const unseen = new Set<TextItem>();
+  if (pages.length === 0) return unseen;
+  const numbers = pages.map(({ page }) => page.pageNum);
+  const fields = await pdfium.readFields(bytes, numbers).catch(() => undefined);
+  const looks = pages.flatMap(({ page, doubtful }) => {
+    const turn = turns.get(page.pageNum);
+    const boxes = fields?.get(page.pageNum) ?? [];
+    const shown = doubtful
+      .map((item) => ({ item, box: turn ? turnBack(item, turn, page) : item }))
+      .filter(({ box }) => !isWithin(box, boxes));
+    return shown.length > 0 ? [{ number: page.pageNum, ...shownSize(page, turn), shown }] : [];
+  });
+  for await (const [{ shown, ...size }, raster] of rasterPages(pdfium, bytes, looks))
+    for (const { item, box } of shown) if (contrast(raster, size, box) < LEAST_CONTRAST) unseen.add(item);
+  return unseen;
+}
+
+/** Fields of forms are drawn by the viewer, in its colours. */
+const isWithin = (box: Rectangle, fields: readonly Rectangle[]): boolean =>
+  fields.some((field) => holds(field, box));
 
 interface LookOptions {
   readonly pdfium: Pdfium;
@@ -64,11 +89,6 @@ export function shownSize({ width, height }: Size, turn: Turn | undefined): Size
   return turn && turn.angle !== 180 ? { width: height, height: width } : { width, height };
 }
 
-/** Fields of forms are drawn by the viewer, in its colours. */
-function isInField(item: TextItem, { formFields = [] }: ParsedPage): boolean {
-  return formFields.some(({ rect }) => rect !== undefined && holds(rect, item));
-}
-
 function isTiny(item: TextItem): boolean {
   return sizeOf(item) < SMALLEST && Math.min(item.height, item.width) < SMALLEST * 1.3;
 }
@@ -81,26 +101,6 @@ const isTransparent = ({ fillColor }: TextItem): boolean =>
 const isLight = ({ fillColor }: TextItem): boolean =>
   fillColor !== undefined && /^..(?:[ef].){3}/i.test(fillColor);
 
-async function look(page: ParsedPage, { pdfium, bytes, turns }: LookOptions): Promise<Raster | undefined> {
-  const { pageNum } = page;
-  const size = shownSize(page, turns.get(pageNum));
-  try {
-    const [shot] = await pdfium.render(bytes, [pageNum], boundedDpi(size, { dpi: 72, pixels: MOST_PIXELS }));
-    return shot ? decodePng(shot.imageBuffer) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** As many dots to the inch as are asked for and allowed for a page of this size in points. */
-export function boundedDpi(
-  { width, height }: Size,
-  { dpi, pixels }: { dpi: number; pixels: number },
-): number {
-  const most = 72 * Math.sqrt(pixels / Math.max(1, width * height));
-  return Math.max(1, Math.min(dpi, Math.floor(most)));
-}
-
 /** The largest difference of brightness within a rectangle of a page, from 0 to 255. */
 function contrast(raster: Raster, page: Size, box: Rectangle): number {
   const [across, down] = [raster.width / page.width, raster.height / page.height];
@@ -112,8 +112,7 @@ function contrast(raster: Raster, page: Size, box: Rectangle): number {
   let lightest = 0;
   for (let y = top; y <= bottom; y += 1)
     for (let x = left; x <= right; x += 1) {
-      const value =
-        raster.pixels[(y * raster.width + x) * raster.channels + (raster.channels > 1 ? 1 : 0)] ?? 0;
+      const value = raster.pixels[y * raster.width + x] ?? 0;
       darkest = Math.min(darkest, value);
       lightest = Math.max(lightest, value);
     }

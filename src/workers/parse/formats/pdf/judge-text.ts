@@ -1,6 +1,9 @@
 /** The share of characters that stand for nothing from which a text is garbled. */
 const MOST_UNREADABLE = 0.3;
 
+/** A page that is mostly picture and has fewer characters of text is recognized, too. */
+const FEW_CHARACTERS = 200;
+
 export type Verdict = 'empty' | 'garbled' | 'readable';
 
 /** Tells whether a page's text can be what the page shows. */
@@ -16,8 +19,11 @@ export function judgeText(text: string): Verdict {
 
 /** So many signs, with fewer letters and digits than a fifth of them, are no text but a font whose map is wrong. */
 const MANY_SIGNS = 100;
+/** A text that begins with so many letters need not be counted. */
+const ENOUGH_LETTERS = 200;
 
 function isMostlySigns(text: string): boolean {
+  if ((text.slice(0, 1_000).match(/[a-z]/gi)?.length ?? 0) > ENOUGH_LETTERS) return false;
   const others = text.match(/[^\s\p{L}\p{M}\p{N}\ufffd\p{C}]/gu) ?? [];
   // Lines of dots or dashes are drawn with signs, but one that follows itself counts once.
   const signs = others.filter((sign, index) => sign !== others[index - 1]).length;
@@ -25,7 +31,19 @@ function isMostlySigns(text: string): boolean {
   return (text.match(/[\p{L}\p{N}]/gu)?.length ?? 0) * 5 < signs;
 }
 
+const READABLE = /[^\s\ufffd\p{Co}\p{Cn}\p{Cc}]/u;
+
 /** The number of characters that can be read. */
 export function readableCharacters(text: string): number {
-  return text.match(/[^\s\ufffd\p{Co}\p{Cn}\p{Cc}]/gu)?.length ?? 0;
+  return text.match(new RegExp(READABLE, 'gu'))?.length ?? 0;
+}
+
+/** Tells whether a text is shorter than that of pages that are text. */
+export function hasFewCharacters(text: string): boolean {
+  let count = 0;
+  for (const character of text) {
+    if (READABLE.test(character)) count += 1;
+    if (count >= FEW_CHARACTERS) return false;
+  }
+  return true;
 }

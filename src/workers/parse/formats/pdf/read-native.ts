@@ -5,12 +5,14 @@ import type { ParseContext } from '../parser.js';
 import { findHidden } from './hidden.js';
 import { mayHoldInvisibleText } from './invisible-text.js';
 import { createFurniture } from './layout/furniture.js';
-import { median } from './layout/piece.js';
+import { createBodySize } from './layout/body-size.js';
+import { shownBlocks } from './layout/shown-blocks.js';
 import { turnOf } from './native-pieces.js';
 import { passwordNeeded, pdfFailure } from './failures.js';
 import type { PageBatch, Pdfium, Turn } from './pdfium.js';
+import { createCoverage } from './coverage.js';
 import { resolvePage, type Readers, type ResolvedPage } from './resolve-page.js';
-import { shownBlocks } from './layout/shown-blocks.js';
+import type { DocumentInfo } from './pdfjs.js';
 import { createSecondReader } from './second-reader.js';
 import { tidyPage } from './tidy-page.js';
 
@@ -33,13 +35,15 @@ export async function* readNative(
     hiddenText: options.hiddenText,
     mayBeInvisible: mayHoldInvisibleText(bytes),
   };
+  // pdf.js opens the file while PDFium reads the first pages in a thread.
+  const info = second.info();
   const pages = createPageWriter();
   let last = 0;
   let total = 0;
   try {
     for await (const batch of openedBatches(pdfium, bytes)) {
       if (batch === cannotOpen || batch.total === 0) return cannotOpen;
-      if (last === 0) await describe(batch.total, readers);
+      if (last === 0) await describe(batch.total, info, readers);
       ({ last, total } = batch);
       yield* pages.write(await resolveBatch(batch, readers));
     }
@@ -68,10 +72,14 @@ async function* openedBatches(
   }
 }
 
-async function describe(total: number, { pdfium, receipt, second }: Readers): Promise<void> {
+async function describe(
+  total: number,
+  info: Promise<DocumentInfo>,
+  { pdfium, receipt }: Readers,
+): Promise<void> {
   receipt.setParser('pdfium', pdfium.version);
   receipt.setParts('page', total);
-  const { title, language } = await second.info();
+  const { title, language } = await info;
   if (title !== undefined) receipt.setTitle(title);
   if (language !== undefined) receipt.setLanguage(language);
 }
@@ -82,10 +90,11 @@ async function resolveBatch({ pages, first, last }: PageBatch, readers: Readers)
   const resolved: ResolvedPage[] = [];
   let next = first;
   const { pdfium, bytes, mayBeInvisible } = readers;
+  const batchReaders = { ...readers, coverage: createCoverage(pdfium, bytes, pages) };
   for (const seen of await findHidden(upright, { pdfium, bytes, turns, mayBeInvisible })) {
     const number = seen.page.pageNum;
     resolved.push(...(await readMissing(next, number - 1, readers)));
-    resolved.push(await resolvePage(seen, turns.get(number), readers));
+    resolved.push(await resolvePage(seen, turns.get(number), batchReaders));
     next = number + 1;
   }
   resolved.push(...(await readMissing(next, last, readers)));
@@ -125,14 +134,13 @@ async function readMissing(
 /** Writes the blocks of pages, without what most of them repeat. */
 function createPageWriter() {
   const furniture = createFurniture();
-  const sizes: number[] = [];
+  const sizes = createBodySize();
   let written = 0;
   return {
     hasAny: () => written > 0,
     *write(batch: readonly ResolvedPage[]): Iterable<Block> {
-      sizes.push(...batch.flatMap(sizesOf));
-      if (sizes.length > 20_000) sizes.splice(0, sizes.length - 20_000);
-      const bodySize = median(sizes);
+      for (const page of batch) sizes.add(page.pieces);
+      const bodySize = sizes.usual();
       for (const page of furniture.strip(batch)) {
         written += 1;
         if (page.plain !== undefined)
@@ -141,13 +149,4 @@ function createPageWriter() {
       }
     },
   };
-}
-
-/** The sizes of a page's texts, one for each twenty characters. */
-function sizesOf({ pieces }: ResolvedPage): number[] {
-  return pieces
-    .slice(0, 2_000)
-    .flatMap(({ text, size }) =>
-      Array.from({ length: Math.ceil(Math.min(text.length, 400) / 20) }, () => size),
-    );
 }

@@ -1,8 +1,10 @@
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import type { HiddenText } from '../../../../shared/extraction/read-options.js';
 import type { Recognized, Recognizer } from '../ocr/recognizer.js';
-import { boundedDpi, shownSize, type SeenPage } from './hidden.js';
-import { judgeText, readableCharacters } from './judge-text.js';
+import type { Coverage } from './coverage.js';
+import { shownSize, type SeenPage } from './hidden.js';
+import { boundedDpi } from './render/bounded-dpi.js';
+import { hasFewCharacters, judgeText, readableCharacters } from './judge-text.js';
 import { placeTables } from './layout/tables.js';
 import type { Piece } from './layout/piece.js';
 import { toPieces } from './native-pieces.js';
@@ -13,8 +15,6 @@ import type { SecondReader } from './second-reader.js';
 /** A picture of a page for text recognition. */
 const OCR_DPI = 200;
 const OCR_PIXELS = 12_000_000;
-/** A page that is mostly picture and has fewer characters of text is recognized, too. */
-const FEW_CHARACTERS = 200;
 
 export interface ResolvedPage {
   readonly number: number;
@@ -37,18 +37,25 @@ export interface Readers {
   readonly mayBeInvisible: boolean;
 }
 
+export interface BatchReaders extends Readers {
+  /** What covers the pages of the batch. */
+  readonly coverage: Coverage;
+}
+
 type Layout = Pick<ResolvedPage, 'pieces' | 'plain'>;
 
 /** Chooses what is read of a page: PDFium's text, that of pdf.js where it finds more, or what is recognized in its picture. */
 export async function resolvePage(
   seen: SeenPage,
   turn: Turn | undefined,
-  readers: Readers,
+  readers: BatchReaders,
 ): Promise<ResolvedPage> {
   const { pageNum: number, width, height } = seen.page;
   const native = await readText(seen, readers);
-  const recognized = await recognizeIfNeeded(native, { page: seen.page, turn }, readers);
-  takeDownGaps(recognized ? { pieces: recognized.pieces, plain: undefined } : native, seen, readers);
+  const text = textOf(native);
+  const recognized = await recognizeIfNeeded(text, { page: seen.page, turn }, readers);
+  const shown = recognized ? textOf({ pieces: recognized.pieces, plain: undefined }) : text;
+  await takeDownGaps(shown, seen, readers);
   if (recognized) return { number, plain: undefined, ...recognized };
   return { number, width, height, turn, ...native };
 }
@@ -121,13 +128,12 @@ function isMissing(line: string, known: string): boolean {
 }
 
 async function recognizeIfNeeded(
-  native: Layout,
+  text: string,
   { page, turn }: { page: SeenPage['page']; turn: Turn | undefined },
-  readers: Readers,
+  { recognizer, pdfium, bytes, coverage }: BatchReaders,
 ): Promise<Recognized | undefined> {
-  const { recognizer, pdfium, bytes } = readers;
-  const text = textOf(native);
-  if (!recognizer.isWanted || !(recognizer.isForced || needsPicture(text, page))) return undefined;
+  if (!recognizer.isWanted) return undefined;
+  if (!recognizer.isForced && !(await needsPicture(text, page, coverage))) return undefined;
   const { pageNum } = page;
   const { width, height } = shownSize(page, turn);
   const found = await recognizer.recognize({
@@ -149,23 +155,24 @@ async function recognizeIfNeeded(
 }
 
 /** Tells whether the text of a page is missing, garbled, or little beside its picture. */
-function needsPicture(text: string, { complexity }: SeenPage['page']): boolean {
-  if (!complexity) return false;
+async function needsPicture(text: string, page: SeenPage['page'], coverage: Coverage): Promise<boolean> {
   const verdict = judgeText(text);
-  const hasPicture =
-    complexity.fullPageImage || complexity.largestImageCoverage > 0.5 || complexity.imageCoverage > 0.5;
   if (verdict === 'garbled') return true;
+  if (verdict === 'readable' && !hasFewCharacters(text)) return false;
+  const covered = await coverage.of(page);
+  if (!covered) return false;
+  const { fullPageImage, imageCoverage, largestImageCoverage, uncoveredVectorArea = 0 } = covered;
   // Text that is drawn as outlines is no picture, but is seen as one.
-  if (verdict === 'empty')
-    return (
-      complexity.fullPageImage || complexity.imageCoverage > 0 || (complexity.uncoveredVectorArea ?? 0) > 0
-    );
-  return hasPicture && readableCharacters(text) < FEW_CHARACTERS;
+  if (verdict === 'empty') return fullPageImage || imageCoverage > 0 || uncoveredVectorArea > 0;
+  return fullPageImage || largestImageCoverage > 0.5 || imageCoverage > 0.5;
 }
 
-function takeDownGaps(layout: Layout, { page }: SeenPage, { receipt, recognizer }: Readers): void {
+async function takeDownGaps(
+  text: string,
+  { page }: SeenPage,
+  { receipt, recognizer, coverage }: BatchReaders,
+): Promise<void> {
   receipt.addPartRead();
-  const text = textOf(layout);
   const verdict = judgeText(text);
   const location = pageOf(page.pageNum);
   if (verdict === 'garbled')
@@ -175,7 +182,7 @@ function takeDownGaps(layout: Layout, { page }: SeenPage, { receipt, recognizer 
       location,
     );
   if (verdict !== 'empty') return;
-  if (!recognizer.isWanted && needsPicture('', page))
+  if (!recognizer.isWanted && (await needsPicture('', page, coverage)))
     receipt.addGap('skipped', 'The page is a picture, and text recognition is off.', location);
   else receipt.addGap('empty', 'The page holds no text.', location);
 }

@@ -1,12 +1,14 @@
 /** What the directory of an archive says about a member. */
 export interface ZipEntry {
+  /** With slashes between folders, whatever the program that has written it used. */
   readonly name: string;
   /** 0 for stored, 8 for deflated. */
   readonly method: number;
   readonly isEncrypted: boolean;
-  /** Where its compressed bytes begin and end in the archive. */
-  readonly start: number;
-  readonly end: number;
+  /** How many bytes it has in the archive. */
+  readonly compressedSize: number;
+  /** Where its local header begins. */
+  readonly offset: number;
 }
 
 const END_SIGNATURE = 0x06054b50;
@@ -18,36 +20,48 @@ const LOCAL_SIGNATURE = 0x04034b50;
 const LOCAL_LENGTH = 30;
 const WIDE_LOCATOR_SIGNATURE = 0x07064b50;
 const WIDE_LOCATOR_LENGTH = 20;
+const WIDE_END_LENGTH = 56;
+const WIDE_FIELD = 1;
 /** Stands for a number that is too large for its field and is told elsewhere (zip64). */
 const ELSEWHERE = 0xffffffff;
 
 /**
- * Reads the directory at the end of a zip archive (APPNOTE.TXT 4.3). Entries that point out of the archive are left
- * out. Undefined when there is no directory, as in an archive that was cut off.
+ * Reads the directory at the end of a zip archive (APPNOTE.TXT 6.3.10, section 4.3). What it says of the sizes that members
+ * inflate to is ignored, so that neither a lie nor a data descriptor matters.
+ * @throws RangeError when there is no whole directory, as in an archive that was cut off
  */
-export function readCentralDirectory(bytes: Uint8Array): readonly ZipEntry[] | undefined {
-  const archive = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+export function* readCentralDirectory(bytes: Uint8Array): Iterable<ZipEntry> {
+  const archive = bufferOf(bytes);
   const end = findEnd(archive);
-  if (end === undefined) return undefined;
   const { offset, size } = directoryBounds(archive, end);
   // Bytes may have been put in front of the archive, such as a program that unpacks it.
-  const wideEnd = isWide(archive, end) ? WIDE_LOCATOR_LENGTH + 56 : 0;
+  const wideEnd = isWide(archive, end) ? WIDE_LOCATOR_LENGTH + WIDE_END_LENGTH : 0;
   const shift = Math.max(0, end - wideEnd - size - offset);
-  const entries: ZipEntry[] = [];
   let at = offset + shift;
-  while (at + ENTRY_LENGTH <= archive.length && archive.readUInt32LE(at) === ENTRY_SIGNATURE) {
-    const entry = readEntry(archive, at, shift);
-    if (entry) entries.push(entry);
-    at += ENTRY_LENGTH + variableLength(archive, at);
+  while (at + ENTRY_LENGTH <= end && archive.readUInt32LE(at) === ENTRY_SIGNATURE) {
+    const nameEnd = at + ENTRY_LENGTH + archive.readUInt16LE(at + 28);
+    yield readEntry(archive, { at, nameEnd, shift });
+    at = nameEnd + archive.readUInt16LE(at + 30) + archive.readUInt16LE(at + 32);
   }
-  return entries;
+  if (at < Math.min(end, offset + shift + size)) throw new RangeError('The central directory is damaged.');
 }
 
-function findEnd(archive: Buffer): number | undefined {
+/** The compressed bytes of a member. @throws RangeError when they are not there, or cut off */
+export function compressedBytes(bytes: Uint8Array, { offset, compressedSize }: ZipEntry): Uint8Array {
+  const archive = bufferOf(bytes);
+  if (archive.readUInt32LE(offset) !== LOCAL_SIGNATURE) throw new RangeError('The member is not there.');
+  const start = offset + LOCAL_LENGTH + archive.readUInt16LE(offset + 26) + archive.readUInt16LE(offset + 28);
+  if (start + compressedSize > bytes.length) throw new RangeError('The member is cut off.');
+  return bytes.subarray(start, start + compressedSize);
+}
+
+const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+function findEnd(archive: Buffer): number {
   const first = Math.max(0, archive.length - END_LENGTH - LONGEST_COMMENT);
   for (let at = archive.length - END_LENGTH; at >= first; at -= 1)
     if (archive.readUInt32LE(at) === END_SIGNATURE) return at;
-  return undefined;
+  throw new RangeError('The archive has no central directory.');
 }
 
 const isWide = (archive: Buffer, end: number): boolean =>
@@ -57,7 +71,7 @@ function directoryBounds(archive: Buffer, end: number): { offset: number; size: 
   const bounds = { size: archive.readUInt32LE(end + 12), offset: archive.readUInt32LE(end + 16) };
   if (!isWide(archive, end)) return bounds;
   const wide = wideNumber(archive, end - WIDE_LOCATOR_LENGTH + 8);
-  if (wide + 56 > archive.length) return bounds;
+  if (wide + WIDE_END_LENGTH > archive.length) return bounds;
   return { size: wideNumber(archive, wide + 40), offset: wideNumber(archive, wide + 48) };
 }
 
@@ -65,51 +79,45 @@ function directoryBounds(archive: Buffer, end: number): { offset: number; size: 
 const wideNumber = (archive: Buffer, at: number): number =>
   archive.readUInt32LE(at) + archive.readUInt32LE(at + 4) * 2 ** 32;
 
-const variableLength = (archive: Buffer, at: number): number =>
-  archive.readUInt16LE(at + 28) + archive.readUInt16LE(at + 30) + archive.readUInt16LE(at + 32);
+interface EntryPlace {
+  readonly at: number;
+  readonly nameEnd: number;
+  /** How many bytes stand before the archive. */
+  readonly shift: number;
+}
 
-function readEntry(archive: Buffer, at: number, shift: number): ZipEntry | undefined {
-  const nameEnd = at + ENTRY_LENGTH + archive.readUInt16LE(at + 28);
-  const { compressed, local } = sizesOf(archive, at, nameEnd);
-  const header = local + shift;
-  if (nameEnd > archive.length || header + LOCAL_LENGTH > archive.length) return undefined;
-  if (archive.readUInt32LE(header) !== LOCAL_SIGNATURE) return undefined;
-  const start = header + LOCAL_LENGTH + archive.readUInt16LE(header + 26) + archive.readUInt16LE(header + 28);
+function readEntry(archive: Buffer, { at, nameEnd, shift }: EntryPlace): ZipEntry {
+  const extra = archive.subarray(nameEnd, nameEnd + archive.readUInt16LE(at + 30));
+  const [, compressedSize = 0, offset = 0] = widened(
+    [at + 24, at + 20, at + 42].map((place) => archive.readUInt32LE(place)),
+    extra,
+  );
   return {
     name: memberName(archive.subarray(at + ENTRY_LENGTH, nameEnd)),
     method: archive.readUInt16LE(at + 10),
     isEncrypted: (archive.readUInt16LE(at + 8) & 1) === 1,
-    start: Math.min(start, archive.length),
-    end: Math.min(start + compressed, archive.length),
+    compressedSize,
+    offset: offset + shift,
   };
 }
 
-/** The compressed size and the position of a member, from the extra field where they do not fit their own. */
-function sizesOf(archive: Buffer, at: number, extra: number): { compressed: number; local: number } {
-  const compressed = archive.readUInt32LE(at + 20);
-  const local = archive.readUInt32LE(at + 42);
-  if (compressed !== ELSEWHERE && local !== ELSEWHERE) return { compressed, local };
-  const end = Math.min(archive.length, extra + archive.readUInt16LE(at + 30));
-  for (let field = extra; field + 4 <= end; field += 4 + archive.readUInt16LE(field + 2)) {
-    if (archive.readUInt16LE(field) !== 1) continue;
-    // The numbers follow one another; each is there only where its own field does not hold it.
-    let next = field + 4 + (archive.readUInt32LE(at + 24) === ELSEWHERE ? 8 : 0);
-    const read = (): number => {
+/** Numbers that do not fit are in an extra field, one after the other; each is there only where its own field does not hold it. */
+function widened(numbers: readonly number[], extra: Buffer): readonly number[] {
+  for (let at = 0; at + 4 <= extra.length; at += 4 + extra.readUInt16LE(at + 2)) {
+    if (extra.readUInt16LE(at) !== WIDE_FIELD) continue;
+    let next = at + 4;
+    return numbers.map((number) => {
+      if (number !== ELSEWHERE || next + 8 > extra.length) return number;
       next += 8;
-      return next <= end ? wideNumber(archive, next - 8) : ELSEWHERE;
-    };
-    return {
-      compressed: compressed === ELSEWHERE ? read() : compressed,
-      local: local === ELSEWHERE ? read() : local,
-    };
+      return wideNumber(extra, next - 8);
+    });
   }
-  return { compressed, local };
+  return numbers;
 }
 
-/** Names are compared as paths with slashes, whatever the program that has written them used. */
 function memberName(bytes: Buffer): string {
   const name = bytes.toString('utf8');
   return (name.includes('\ufffd') ? bytes.toString('latin1') : name)
     .replace(/\\/g, '/')
-    .replace(/^\.?\//, '');
+    .replace(/^\.?\/+/, '');
 }

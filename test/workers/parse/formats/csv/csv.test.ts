@@ -29,8 +29,23 @@ describe('CSV', () => {
 
   test('with a quote that is not closed keeps everything, and says so', async () => {
     const { text, receipt } = await read('a,b\n1,2\n3,"four\n5,6\n');
-    for (const word of ['1,2', '3', 'four', '5,6']) expect(text).toContain(word);
+    for (const word of ['| 1 | 2 |', '3', 'four', '5,6']) expect(text).toContain(word);
     expect(receipt.gap_counts).toEqual({ garbled: 1 });
+  });
+
+  test('reads the complete rows before a quote that is not closed as rows, whatever their number and length', async () => {
+    const rows = Array.from({ length: 5_000 }, (_, at) => (at % 2 === 0 ? `${String(at)},é` : String(at)));
+    const { blocks } = await read(`a,b\n${rows.join('\n')}\n3,"four\n5,6\n`);
+    expect(blocks.slice(1, 5)).toMatchObject([
+      { text: '| 0 | é |\n', place: { row: 2 } },
+      { text: '| 1 |  |\n' },
+      { text: '| 2 | é |\n' },
+      { text: '| 3 |  |\n' },
+    ]);
+    expect(blocks.slice(-2)).toMatchObject([
+      { text: '| 4999 |  |\n\n', place: { row: 5_001 } },
+      { text: '3,"four\n5,6\n', place: { row: 5_002 } },
+    ]);
   });
 
   test('does not fill rows up to a header that is much wider', async () => {

@@ -113,6 +113,62 @@ describe('an EPUB book', () => {
     expect(receipt.gap_counts).toEqual({ hidden: 1 });
   });
 
+  test.each([
+    ['.x {display: none}', '<p class="x">words</p>', 'hidden'],
+    ['<![CDATA[ .x {display: none} ]]>', '<p class="x">words</p>', 'hidden'],
+    ['@media screen {.x {display: none}}', '<p class="x">words</p>', 'hidden'],
+    ['.x {color: #fefefe}', '<p class="x">words</p>', 'hidden'],
+    ['@media print {.x {display: none}}', '<p class="x">words</p>', 'seen'],
+    ['body {background: #000} .x {color: #fff}', '<p class="x">words</p>', 'seen'],
+    ['@import "b.css"; .x {color: #fff}', '<p class="x">words</p>', 'seen'],
+    ['@media (min-width: 1px) {p {background: #000}} .x {color: #fff}', '<p class="x">words</p>', 'seen'],
+  ])('follows a style sheet in the book, linked or within: %s', async (css, body, outcome) => {
+    const linked = chapter(body).replace('<head>', '<head><link rel="stylesheet" href="../css/a%20b.css"/>');
+    const within = chapter(body).replace('<head>', `<head><style>${css}</style>`);
+    for (const markup of [linked, within]) {
+      const bytes = book({
+        chapters: { 'a.xhtml': markup, 'b.xhtml': markup.replace('words', 'others') },
+        spine: ['a.xhtml', 'b.xhtml'],
+        members: { 'OPS/css/a b.css': css },
+      });
+      const { text, receipt } = await readBlocks('epub', bytes);
+      expect(text.includes('words')).toBe(outcome === 'seen');
+      expect(text.includes('others')).toBe(outcome === 'seen');
+      expect(receipt.gap_counts.hidden).toBe(outcome === 'seen' ? undefined : 1);
+      expect((await readBlocks('epub', bytes, { hiddenText: 'keep' })).text).toContain('words');
+    }
+  });
+
+  test('does not take text for hidden where a style sheet is missing, for print or not in the book', async () => {
+    for (const link of [
+      'href="missing.css"',
+      'href="https://example.com/a.css"',
+      'href="../p.css" media="print"',
+    ]) {
+      const markup = chapter('<p class="x">words</p>').replace(
+        '<head>',
+        `<head><link rel="stylesheet" ${link}/>`,
+      );
+      const parts = {
+        chapters: { 'a.xhtml': markup },
+        spine: ['a.xhtml'],
+        members: { 'OPS/p.css': '.x{display:none}' },
+      };
+      expect((await readBlocks('epub', book(parts))).text).toBe('words\n\n');
+    }
+  });
+
+  test('keeps right-to-left and vertical East Asian text as it is', async () => {
+    const texts = ['مرحبا بالعالم', 'שלום עולם', '縦書きの<ruby>文書<rt>ぶんしょ</rt></ruby>', '你好，世界'];
+    const body = `<div dir="rtl" style="writing-mode: vertical-rl">${texts.map((text) => `<p>${text}</p>`).join('')}</div>`;
+    const { text } = await readBlocks(
+      'epub',
+      book({ chapters: { 'a.xhtml': chapter(body) }, spine: ['a.xhtml'] }),
+    );
+    for (const phrase of ['مرحبا بالعالم', 'שלום עולם', '縦書きの文書', '你好，世界'])
+      expect(text).toContain(phrase);
+  });
+
   test('whose text is encrypted fails as encrypted, and one whose fonts are is read', async () => {
     const encryption = (algorithm: string): string =>
       `<encryption xmlns:enc="e"><enc:EncryptedData><enc:EncryptionMethod Algorithm="${algorithm}"/></enc:EncryptedData></encryption>`;

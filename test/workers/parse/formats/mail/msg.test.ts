@@ -25,6 +25,8 @@ describe('a message of Outlook', () => {
     );
     expect(blocks[0]?.heading).toBe(1);
     expect(receipt).toMatchObject({ title: 'Größe', parser: 'msgreader', gap_count: 0 });
+    const people = { from: ['ann@example.com'], to: ['bob@example.com'], cc: [] };
+    expect(receipt.mail).toEqual({ ...people, date: null, subject: 'Größe', message_id: null });
   });
 
   test('is read from HTML, or from RTF around text or HTML, where it has no text', async () => {
@@ -37,14 +39,22 @@ describe('a message of Outlook', () => {
     expect((await readBlocks('msg', outlookMessage({ rtf: stored(rich) }))).text).toContain('Within HTML.');
   });
 
-  test('whose only text is RTF of its own says that it is not read', async () => {
-    const { receipt } = await readBlocks(
-      'msg',
-      outlookMessage({ subject: 'x', rtf: stored('{\\rtf1\\ansi plain}') }),
-    );
-    expect(receipt.gaps).toMatchObject([
-      { reason: 'skipped', detail: 'The body of a message is RTF of its own, which is not read.' },
-    ]);
+  test('is read from RTF of its own with its structure, without what nobody sees', async () => {
+    const rtf =
+      '{\\rtf1\\ansi{\\info{\\title Other}}{\\stylesheet{\\s1\\outlinelevel0 h;}}\\s1 Head\\par\\pard plain {\\v unseen}\\par}';
+    const message = outlookMessage({ subject: 'x', rtf: stored(rtf) });
+    const { blocks, text, receipt } = await readBlocks('msg', message);
+    expect(text).toBe('x\n\nHead\n\nplain\n\n');
+    expect(blocks.map(({ heading }) => heading)).toEqual([1, 2, undefined]);
+    expect(receipt).toMatchObject({ title: 'x', parser: 'msgreader', gap_counts: { hidden: 1 } });
+    expect((await readBlocks('msg', message, { hiddenText: 'keep' })).text).toContain('unseen');
+  });
+
+  test('whose RTF is no RTF, or wraps HTML only by what it says, is read all the same', async () => {
+    const none = await readBlocks('msg', outlookMessage({ subject: 'x', rtf: stored('no RTF') }));
+    expect(none.receipt.gap_counts).toEqual({ empty: 1 });
+    const bare = '{\\rtf1\\ansi\\fromhtml1 bare words\\par';
+    expect((await readBlocks('msg', outlookMessage({ rtf: stored(bare) }))).text).toContain('bare words');
   });
 
   test('names its files, and reads messages within it', async () => {

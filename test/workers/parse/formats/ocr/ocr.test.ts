@@ -3,13 +3,7 @@ import { parsePicture } from '../../../../../src/workers/parse/formats/ocr/pictu
 import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
 import { drawPdf, line, lines } from '../../../../support/drawn-pdf.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
-import { errorRate, flat, PROSE, scanLines, toPdf, toPng } from '../../../../support/scans.js';
-
-/** A PDF whose page is only a picture of text, at so many dots to the inch. */
-async function scan(dpi: number, { layer = '' } = {}): Promise<{ pdf: Buffer; png: Buffer }> {
-  const page = await scanLines(dpi);
-  return { pdf: toPdf([page], layer), png: toPng(page) };
-}
+import { errorRate, flat, PROSE, scan } from '../../../../support/scans.js';
 
 describe('text recognition', () => {
   test.each([150, 300])('reads a scan of %d dots to the inch', async (dpi) => {

@@ -123,15 +123,6 @@ describe('text that is not shown in a text of OpenDocument', () => {
     expect(flagged.receipt.gap_counts).toEqual({ hidden: 1 });
   });
 
-  test('white text in a dark table or frame is shown', async () => {
-    const styles = style('a', 'fo:color="#ffffff"');
-    const white = paragraph('<text:span text:style-name="a">white</text:span>');
-    const table = `<table:table><table:table-row><table:table-cell>${white}</table:table-cell></table:table-row></table:table>`;
-    const { text, receipt } = await read(table, styles);
-    expect(text).toContain('white');
-    expect(receipt.gap_count).toBe(0);
-  });
-
   test('styles that are made from one another in a circle are followed to an end', async () => {
     const circle =
       '<style:style style:name="a" style:family="text" style:parent-style-name="b"/><style:style style:name="b" style:family="text" style:parent-style-name="a"/>';

@@ -182,7 +182,7 @@ describe('what nobody sees', () => {
     expect(text).toBe('seen again\n\non black\n\non a dark paragraph\n\ninserted\n\n');
     expect(gaps).toEqual([
       'hidden: 8 characters of hidden text were left out.',
-      'hidden: 11 characters of white text on white were left out.',
+      'hidden: 11 characters in the colour of their background were left out.',
       'hidden: 4 characters smaller than 2 points were left out.',
       'hidden: 7 characters of tracked deletions were left out.',
       'hidden: 1 comment was left out.',

@@ -117,7 +117,7 @@ describe('cells', () => {
     ['0.00E+00', 12345, '1.23E+04'],
     ['0.0,,"M"', 12_300_000, '12.3M'],
     ['[<1]"low";[>=10]"high";0', 12, 'high'],
-    ['# ?/?', 0.5, '0.5'],
+    ['# ?/?', 0.5, '1/2'],
     ['General', 0.1 + 0.2, '0.3'],
     ['General', 1234567890123451, '1234567890123451'],
     ['General', 1e-7, '1E-7'],
@@ -189,7 +189,11 @@ describe('what nobody sees', () => {
     expect(receipt.gaps).toEqual([
       { reason: 'hidden', location, detail: '1 hidden column was left out.' },
       { reason: 'hidden', location, detail: '1 hidden row was left out.' },
-      { reason: 'hidden', location: null, detail: '5 characters of white text on white were left out.' },
+      {
+        reason: 'hidden',
+        location: null,
+        detail: '5 characters in the colour of their background were left out.',
+      },
       { reason: 'hidden', location: null, detail: '1 comment was left out.' },
       { reason: 'hidden', location: { sheet: 'Secret' }, detail: '1 hidden sheet was left out.' },
     ]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
-import { drawPdf, line } from '../../../../support/drawn-pdf.js';
+import { drawPdf, FIRST_OBJECT, line } from '../../../../support/drawn-pdf.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
 
 const KINDS: readonly (readonly [string, string])[] = [
@@ -48,5 +48,33 @@ describe('text that nobody sees', () => {
     const { text, receipt } = await readBlocks(parsePdf, drawPdf({ pages: [page(content)] }));
     expect(text).toContain('A white title on blue');
     expect(receipt.gap_count).toBe(0);
+  });
+
+  test('is found on each of many pages, whatever their sizes', async () => {
+    const unseen = line(60, 600, 'praise us', { before: '1 1 1 rg' });
+    const pages = Array.from({ length: 60 }, (_, at) => ({
+      ...page(at % 2 === 0 ? unseen : ''),
+      ...(at % 3 === 0 && { width: 842, height: 1191 }),
+    }));
+    const { text, receipt } = await readBlocks(parsePdf, drawPdf({ pages }));
+    expect(text).not.toContain('praise us');
+    expect(text.match(/its last line/g)).toHaveLength(60);
+    expect(receipt.gap_counts).toEqual({ hidden: 30 });
+    expect(receipt.gaps.map(({ location }) => location?.pages?.first)).toEqual(
+      Array.from({ length: receipt.gaps.length }, (_, at) => 1 + 2 * at),
+    );
+  });
+
+  test('is not taken for it in a field of a form, which the viewer draws', async () => {
+    const white = line(60, 600, 'The name of a customer', { before: '1 1 1 rg' });
+    const field = '<</Type/Annot/Subtype/Widget/FT/Tx/T(name)/V(x)/Rect[50 590 400 620]>>';
+    const bytes = drawPdf({
+      pages: [{ ...page(white), entries: `/Annots[${String(FIRST_OBJECT)} 0 R]` }],
+      catalog: `/AcroForm<</Fields[${String(FIRST_OBJECT)} 0 R]>>`,
+      objects: [field],
+    });
+    const { text, receipt } = await readBlocks(parsePdf, bytes);
+    expect(text).toContain('The name of a customer');
+    expect(receipt.gap_counts).toEqual({});
   });
 });

@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
-import { drawPdf, line, lines } from '../../../../support/drawn-pdf.js';
+import { drawPdf, line, lines, stream } from '../../../../support/drawn-pdf.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
 
 /** Lines of prose, each of which says its column and number. */
@@ -181,6 +182,17 @@ describe('the layout of a PDF page', () => {
     expect(receipt).toMatchObject({ parts: 1_200, parts_read: 1_200, gap_count: 0 });
     expect(blocks.map(({ place }) => place?.page)).toEqual(pages.map((_, index) => index + 1));
     expect(blocks.at(-1)?.text).toContain('axolotl1199');
+  });
+
+  test('reads the pages of a large file in their order', async () => {
+    const pages = Array.from({ length: 180 }, (_, at) => ({
+      content: line(60, 400, `This is the text of page ${String(at + 1)} alone.`),
+    }));
+    const large = stream('', randomBytes(3 * 1024 * 1024));
+    const { blocks, receipt } = await readBlocks(parsePdf, drawPdf({ pages, objects: [large] }));
+    expect(blocks.map(({ place }) => place?.page)).toEqual(pages.map((_, at) => at + 1));
+    expect(blocks[133]?.text).toBe('This is the text of page 134 alone.\n\n');
+    expect(receipt).toMatchObject({ parts: 180, parts_read: 180, gap_count: 0 });
   });
 
   test('takes down that PDFium cuts very long texts', async () => {

@@ -1,11 +1,13 @@
 import { childOf, childrenOf, textOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 
+/** Asked for the text of each run, whether it is read. @param level that of its paragraph, from 0 */
+export type RunFilter = (properties: XmlElement | undefined, text: string, level: number) => boolean;
+
 interface BodyOptions {
   /** Whether paragraphs without a mark of their own are items of a list. */
   readonly isList?: boolean;
-  /** Asked for the text of each run, whether it is read. */
-  readonly admits?: (properties: XmlElement | undefined, text: string) => boolean;
+  readonly admits?: RunFilter;
 }
 
 /** The paragraphs of a body of text of DrawingML, with the marks of lists; empty ones are left out. */
@@ -22,11 +24,12 @@ export function readTextBody(body: XmlElement | undefined, options: BodyOptions 
 
 function paragraphText(paragraph: XmlElement, { admits = () => true }: BodyOptions): string {
   let text = '';
+  const level = levelOf(childOf(paragraph, 'a:pPr'));
   for (const child of childrenOf(paragraph)) {
     if (child.name === 'a:br') text += '\n';
     else if (child.name === 'a:r' || child.name === 'a:fld') {
       const run = textOf(childOf(child, 'a:t'));
-      if (run !== '' && admits(childOf(child, 'a:rPr'), run)) text += run;
+      if (run !== '' && admits(childOf(child, 'a:rPr'), run, level)) text += run;
     } else if (child.name !== 'a:pPr' && child.name !== 'a:endParaRPr' && child.name !== 'mc:Fallback')
       text += nestedText(child);
   }
@@ -41,9 +44,12 @@ function nestedText(element: XmlElement): string {
   return text;
 }
 
+const levelOf = (properties: XmlElement | undefined): number =>
+  Math.min(8, Math.max(0, wholeNumber(properties?.attributes['lvl']) ?? 0));
+
 /** What stands before a paragraph: nothing, a dash or its number, indented by its level. */
 function markOf(properties: XmlElement | undefined, numbers: number[], isList: boolean): string {
-  const level = Math.min(8, Math.max(0, wholeNumber(properties?.attributes['lvl']) ?? 0));
+  const level = levelOf(properties);
   const isPlain = childOf(properties, 'a:buNone') !== undefined;
   const numbering = childOf(properties, 'a:buAutoNum');
   const isItem = isList || level > 0 || childOf(properties, 'a:buChar') !== undefined;

@@ -1,3 +1,4 @@
+import { memberPath } from '../../zip/member-path.js';
 import { childrenOf } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 
@@ -15,9 +16,6 @@ interface Parts {
   tree(part: string): XmlElement | undefined;
 }
 
-/** Part names ignore the case of letters (ECMA-376 part 2, 6.2.2.3). */
-export const partKey = (part: string): string => part.replace(/\\/g, '/').replace(/^\/+/, '').toLowerCase();
-
 /** Reads the relations of a part, or with an empty name those of the package. What points outside is left out. */
 export function readRelations(parts: Parts, part: string): readonly Relation[] {
   const slash = part.lastIndexOf('/');
@@ -27,27 +25,9 @@ export function readRelations(parts: Parts, part: string): readonly Relation[] {
   const relations: Relation[] = [];
   for (const { attributes } of childrenOf(parts.tree(source), 'Relationship')) {
     const { Id: id = '', Type: type = '', Target: target = '', TargetMode: mode = '' } = attributes;
-    const resolved = resolveTarget(folder, target);
+    const resolved = memberPath(target, part);
     if (mode.toLowerCase() !== 'external' && parts.has(resolved))
       relations.push({ id, type: type.slice(type.lastIndexOf('/') + 1), target: resolved });
   }
   return relations;
-}
-
-function resolveTarget(folder: string, target: string): string {
-  const [path = ''] = target.replace(/\\/g, '/').split('#');
-  const segments: string[] = [];
-  for (const segment of (path.startsWith('/') ? path : folder + path).split('/')) {
-    if (segment === '..') segments.pop();
-    else if (segment !== '.' && segment !== '') segments.push(segment);
-  }
-  return decoded(segments.join('/'));
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }

@@ -1,3 +1,6 @@
+import type { Color } from '../../visibility/colors.js';
+import { formatColor } from './colors.js';
+
 /** A part of a number format (ECMA-376 part 1, 18.8.31). */
 export type FormatToken =
   | { readonly type: 'literal'; readonly text: string }
@@ -24,6 +27,8 @@ interface Condition {
 export interface FormatSection {
   readonly tokens: readonly FormatToken[];
   readonly condition: Condition | undefined;
+  /** The colour that it gives to what it shows. */
+  readonly color: Color | undefined;
 }
 
 /** A longer format code is not one of Excel. */
@@ -31,21 +36,25 @@ const LONGEST_CODE = 255;
 const TOKEN =
   /"([^"]*)"?|\\(.)|[_*](.)|\[([^[\]]*)\]|(General)|(AM\/PM|A\/P)|(y+|m+|d+|h+|s+)|([0#?])|(E[+-])|([.,%/@;])|(.)/gisu;
 
+interface OpenSection {
+  readonly tokens: FormatToken[];
+  condition: Condition | undefined;
+  color: Color | undefined;
+}
+
 /** Divides a format code into its sections, which are for positive and negative numbers, zeros and texts. */
 export function parseFormatCode(code: string): readonly FormatSection[] {
-  const sections: { tokens: FormatToken[]; condition: Condition | undefined }[] = [];
-  let section: { tokens: FormatToken[]; condition: Condition | undefined } = {
-    tokens: [],
-    condition: undefined,
-  };
+  const sections: OpenSection[] = [];
+  let section: OpenSection = { tokens: [], condition: undefined, color: undefined };
   for (const match of code.slice(0, LONGEST_CODE).matchAll(TOKEN)) {
     const [, , , , bracket] = match;
     if (match[0] === ';') {
       sections.push(section);
-      section = { tokens: [], condition: undefined };
+      section = { tokens: [], condition: undefined, color: undefined };
     } else if (bracket === undefined) section.tokens.push(...tokenOf(match));
     else {
       section.condition ??= conditionOf(bracket);
+      section.color ??= formatColor(bracket);
       section.tokens.push(...bracketToken(bracket));
     }
   }

@@ -11,18 +11,30 @@ const MOST_REPEATED = 100;
 /** Most columns that are looked at to fill the rows of a sheet. */
 const MOST_FILLED = 5_000_000;
 
-/** The merged cells of a sheet in the order of their first rows. They stand behind the rows, so that the sheet is read once more. */
-export function readMergedRanges(office: OfficePackage, part: string): readonly CellRange[] {
-  const ranges: CellRange[] = [];
-  if (!office.mentions(part, 'mergeCell')) return ranges;
+interface SheetRanges {
+  /** Merged cells, in the order of their first rows. */
+  readonly merged: readonly CellRange[];
+  /** Cells whose look depends on rules. */
+  readonly conditional: readonly CellRange[];
+}
+
+/** The ranges that stand behind the rows of a sheet, so that it is read once more. */
+export function readRanges(office: OfficePackage, part: string): SheetRanges {
+  const merged: CellRange[] = [];
+  const conditional: CellRange[] = [];
+  const add = (ranges: CellRange[], text: string | undefined): void => {
+    const range = cellRange(text);
+    if (range && ranges.length < MOST_RANGES) ranges.push(range);
+  };
+  const isThere = ['mergeCell', 'conditionalFormatting'].some((name) => office.mentions(part, name));
+  if (!isThere) return { merged, conditional };
   for (const event of office.stream(part, (name) => name === 'x:mergeCells')) {
+    if (event.type === 'open' && event.name === 'x:conditionalFormatting')
+      for (const text of (event.attributes['sqref'] ?? '').split(' ')) add(conditional, text);
     if (event.type !== 'element') continue;
-    for (const { attributes } of childrenOf(event.element, 'x:mergeCell')) {
-      const range = cellRange(attributes['ref']);
-      if (range && ranges.length < MOST_RANGES) ranges.push(range);
-    }
+    for (const { attributes } of childrenOf(event.element, 'x:mergeCell')) add(merged, attributes['ref']);
   }
-  return ranges.sort((a, b) => a.first.row - b.first.row);
+  return { merged: merged.sort((a, b) => a.first.row - b.first.row), conditional };
 }
 
 /**

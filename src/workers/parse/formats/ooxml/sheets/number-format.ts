@@ -1,4 +1,6 @@
+import type { Color } from '../../visibility/colors.js';
 import { formatDate, type DateSystem } from './date-format.js';
+import { formatFraction } from './fraction-format.js';
 import { fulfils, parseFormatCode, type FormatSection, type FormatToken } from './format-code.js';
 
 /** Digits after the point that are shown at most. */
@@ -8,12 +10,13 @@ const MOST_DECIMALS = 30;
 export interface NumberFormat {
   number(value: number): string;
   text(value: string): string;
+  /** The colour that it gives to a number; undefined for none. */
+  colorOf(value: number): Color | undefined;
 }
 
 /** Makes a format of its code (ECMA-376 part 1, 18.8.31), with English names. What it cannot say is shown in general. */
 export function createNumberFormat(code: string, system: DateSystem): NumberFormat {
   const sections = parseFormatCode(code);
-  const textSection = sections.find(({ tokens }) => tokens.some(({ type }) => type === 'text'));
   return {
     number(value) {
       const { section, isSigned } = selectSection(sections, value);
@@ -23,11 +26,13 @@ export function createNumberFormat(code: string, system: DateSystem): NumberForm
       );
     },
     text(value) {
-      if (!textSection || sections.length < 4) return value;
-      return textSection.tokens
+      const [, , , section] = sections;
+      if (!section) return value;
+      return section.tokens
         .map((token) => (token.type === 'text' ? value : token.type === 'literal' ? token.text : ''))
         .join('');
     },
+    colorOf: (value) => selectSection(sections, value).section?.color,
   };
 }
 
@@ -53,7 +58,7 @@ function formatSection(
 ): string | undefined {
   const types = new Set(tokens.map(({ type }) => type));
   if (types.has('date') || types.has('elapsed')) return formatDate(value, tokens, system);
-  if (types.has('fraction')) return undefined;
+  if (types.has('fraction')) return types.has('percent') ? undefined : formatFraction(value, tokens);
   if (types.has('general') || types.has('text'))
     return tokens
       .map((token) => (token.type === 'literal' ? token.text : isValue(token) ? generalNumber(value) : ''))

@@ -1,17 +1,22 @@
 import { tooLarge } from '../package/office-kind.js';
 import type { OfficePackage } from '../package/office-package.js';
-import { childrenOf, textOf } from '../xml/elements.js';
+import { childOf, childrenOf, textOf } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
+import type { CellText, FontLook } from './cell-visibility.js';
 
 const MOST_STRINGS = 4_000_000;
 
 /** Reads the texts that cells refer to by their index. @throws IngestError when there are too many */
-export function readSharedStrings(office: OfficePackage, part: string | undefined): readonly string[] {
-  const strings: string[] = [];
+export function readSharedStrings(
+  office: OfficePackage,
+  part: string | undefined,
+  fontOf: (properties: XmlElement) => FontLook,
+): readonly CellText[] {
+  const strings: CellText[] = [];
   if (part === undefined) return strings;
   for (const event of office.stream(part, (name) => name === 'x:si')) {
     if (event.type !== 'element') continue;
-    strings.push(richText(event.element));
+    strings.push(richRuns(event.element, fontOf));
     if (strings.length > MOST_STRINGS)
       throw tooLarge(office.kind, `has more than ${MOST_STRINGS.toLocaleString('en')} shared strings`);
   }
@@ -19,13 +24,29 @@ export function readSharedStrings(office: OfficePackage, part: string | undefine
 }
 
 /** The text of an item, whole or in runs, without the readings of East Asian characters (`rPh`). */
-export function richText(item: XmlElement | undefined): string {
-  let text = '';
+export const richText = (item: XmlElement | undefined): string =>
+  runsOf(item)
+    .map(({ text }) => text)
+    .join('');
+
+/** As `richText`, in runs where they look different. */
+export function richRuns(
+  item: XmlElement | undefined,
+  fontOf: (properties: XmlElement) => FontLook,
+): CellText {
+  const runs = runsOf(item);
+  if (runs.every(({ properties }) => properties === undefined)) return runs.map(({ text }) => text).join('');
+  return runs.map(({ text, properties }) => ({ text, font: properties && fontOf(properties) }));
+}
+
+function runsOf(item: XmlElement | undefined) {
+  const runs: { readonly text: string; readonly properties: XmlElement | undefined }[] = [];
   for (const child of childrenOf(item)) {
-    if (child.name === 'x:t') text += textOf(child);
-    else if (child.name === 'x:r') for (const run of childrenOf(child, 'x:t')) text += textOf(run);
+    const texts = child.name === 'x:t' ? [child] : child.name === 'x:r' ? [...childrenOf(child, 'x:t')] : [];
+    const text = unescaped(texts.map(textOf).join(''));
+    if (text !== '') runs.push({ text, properties: childOf(child, 'x:rPr') });
   }
-  return unescaped(text);
+  return runs;
 }
 
 /** Control characters are written as `_x000D_` (ECMA-376 part 1, 22.9.2.19). */

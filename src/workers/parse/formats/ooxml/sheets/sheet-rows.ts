@@ -1,13 +1,15 @@
-import type { GapCounter, HiddenKind } from '../gap-counter.js';
+import type { Color } from '../../visibility/colors.js';
+import type { GapCounter } from '../gap-counter.js';
 import { tooLarge } from '../package/office-kind.js';
 import type { OfficePackage } from '../package/office-package.js';
 import { childOf, childrenOf, isTrue, textOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import { cellReference } from './cell-references.js';
+import { readableText, type CellText, type DressedCells } from './cell-visibility.js';
 import type { DateSystem } from './date-format.js';
 import { generalNumber } from './number-format.js';
-import { richText } from './shared-strings.js';
-import type { CellStyle } from './styles.js';
+import { richRuns } from './shared-strings.js';
+import type { CellStyle, SheetStyles } from './styles.js';
 
 const MOST_CELLS = 5_000_000;
 const MOST_ROW_CHARACTERS = 1_000_000;
@@ -18,8 +20,8 @@ const DAY = 86_400_000;
 
 export interface Workbook {
   readonly office: OfficePackage;
-  readonly strings: readonly string[];
-  readonly styleOf: (index: number) => CellStyle;
+  readonly strings: readonly CellText[];
+  readonly styles: SheetStyles;
   readonly system: DateSystem;
   readonly gaps: GapCounter;
 }
@@ -38,8 +40,14 @@ export interface SheetRow {
   readonly cells: readonly SheetCell[];
 }
 
+interface SheetPlace {
+  readonly part: string;
+  readonly sheet: string;
+  readonly dressed: DressedCells;
+}
+
 /** Reads the rows of a sheet as a stream, without those that show nothing. @throws IngestError when there are too many cells */
-export function* readRows(workbook: Workbook, part: string, sheet: string): Iterable<SheetRow> {
+export function* readRows(workbook: Workbook, { part, sheet, dressed }: SheetPlace): Iterable<SheetRow> {
   const { office, gaps } = workbook;
   const columns = createHiddenColumns(gaps, sheet);
   let count = 0;
@@ -53,7 +61,9 @@ export function* readRows(workbook: Workbook, part: string, sheet: string): Iter
     }
     const stated = wholeNumber(element.attributes['r'], 1_048_576) ?? 0;
     number = stated >= 1 ? stated : number + 1;
-    const cells = readCells(workbook, element).filter(({ column }) => columns.admits(column));
+    const cells = readCells(workbook, element, (column) => dressed(column, number)).filter(({ column }) =>
+      columns.admits(column),
+    );
     count += cells.length;
     if (count > MOST_CELLS)
       throw tooLarge(office.kind, `has more than ${MOST_CELLS.toLocaleString('en')} cells in a sheet`);
@@ -85,16 +95,20 @@ function createHiddenColumns(gaps: GapCounter, sheet: string) {
   };
 }
 
-function readCells(workbook: Workbook, row: XmlElement): SheetCell[] {
+function readCells(workbook: Workbook, row: XmlElement, isDressed: (column: number) => boolean): SheetCell[] {
   const cells = new Map<number, SheetCell>();
   let column = 0;
   let length = 0;
   for (const cell of childrenOf(row, 'x:c')) {
     column = cellReference(cell.attributes['r'] ?? '')?.column ?? column + 1;
     if (column > LAST_COLUMN) break;
-    const style = workbook.styleOf(wholeNumber(cell.attributes['s']) ?? 0);
-    const { text, isNumber } = cellValue(workbook, cell, style);
-    if (text.trim() === '' || !isSeen(workbook.gaps, text, style.hidden)) continue;
+    const own = column;
+    const style = workbook.styles.cell(wholeNumber(cell.attributes['s']) ?? 0);
+    const { text: found, isNumber, color } = cellValue(workbook, cell, style);
+    const font = color === undefined ? style.font : { ...style.font, color };
+    const ground = { fill: style.fill, isDressed: () => isDressed(own) };
+    const text = readableText(found, font, ground, workbook.gaps);
+    if (text.trim() === '') continue;
     length += text.length;
     if (length > MOST_ROW_CHARACTERS)
       throw tooLarge(
@@ -106,23 +120,23 @@ function readCells(workbook: Workbook, row: XmlElement): SheetCell[] {
   return [...cells.values()].sort((a, b) => a.column - b.column);
 }
 
-const isSeen = (gaps: GapCounter, text: string, hidden: HiddenKind | undefined): boolean =>
-  hidden === undefined || gaps.admits(hidden, { amount: text.length });
-
 interface Shown {
-  readonly text: string;
+  readonly text: CellText;
   readonly isNumber: boolean;
+  /** The colour that its number format gives it. */
+  readonly color?: Color | undefined;
 }
 
 function cellValue(workbook: Workbook, cell: XmlElement, style: CellStyle): Shown {
   const value = textOf(childOf(cell, 'x:v'));
+  const { gaps, strings, styles } = workbook;
   switch (cell.attributes['t']) {
     case 's':
-      return words(style.format.text(workbook.strings[wholeNumber(value) ?? -1] ?? ''));
+      return formatted(strings[wholeNumber(value) ?? -1] ?? '', style, gaps);
     case 'inlineStr':
-      return words(richText(childOf(cell, 'x:is')));
+      return words(richRuns(childOf(cell, 'x:is'), (properties) => styles.font(properties)));
     case 'str':
-      return words(style.format.text(value));
+      return formatted(value, style, gaps);
     case 'b':
       return words(value === '' ? '' : isTrue(value.trim()) ? 'TRUE' : 'FALSE');
     case 'e':
@@ -130,17 +144,33 @@ function cellValue(workbook: Workbook, cell: XmlElement, style: CellStyle): Show
     case 'd':
       return dateValue(value, style, workbook.system);
     default:
-      if (value === '' && childOf(cell, 'x:f')) workbook.gaps.skip('formula');
-      return numberValue(value, style);
+      if (value === '' && childOf(cell, 'x:f')) gaps.skip('formula');
+      return numberValue(value, style, gaps);
   }
 }
 
-const words = (text: string): Shown => ({ text, isNumber: false });
+/** A text in runs is shown as it is by all formats but those that hide it. */
+function formatted(text: CellText, { format }: CellStyle, gaps: GapCounter): Shown {
+  const plain = typeof text === 'string' ? text : text.map((run) => run.text).join('');
+  const shown = format.text(plain);
+  if (shown.trim() === '') return words(admitted(plain, gaps));
+  return words(shown === plain ? text : shown);
+}
 
-function numberValue(value: string, { format }: CellStyle): Shown {
+/** What a number format shows nothing of. */
+const admitted = (text: string, gaps: GapCounter): string =>
+  text.trim() !== '' && gaps.admits('format', { amount: text.length }) ? text : '';
+
+const words = (text: CellText): Shown => ({ text, isNumber: false });
+
+function numberValue(value: string, { format }: CellStyle, gaps: GapCounter): Shown {
   const number = Number(value);
   if (value.trim() === '' || !Number.isFinite(number)) return words(value);
-  return { text: format.number(number), isNumber: true };
+  const shown = format.number(number);
+  // Formats often leave out zeros, which hides nothing.
+  const isHidden = shown.trim() === '' && number !== 0;
+  const text = isHidden ? admitted(generalNumber(number), gaps) : shown;
+  return { text, isNumber: true, color: format.colorOf(number) };
 }
 
 /** A date of the strict variant is in the form of ISO 8601. */

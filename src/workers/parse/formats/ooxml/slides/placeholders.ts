@@ -1,7 +1,7 @@
 import type { OfficePackage } from '../package/office-package.js';
-import { childOf, descend, findAll, wholeNumber } from '../xml/elements.js';
+import { childOf, childrenOf, descend, findAll, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
-import type { Box } from './reading-order.js';
+import type { Box } from '../../visibility/layers.js';
 
 const SHAPES: ReadonlySet<string> = new Set(['p:sp', 'p:pic', 'p:graphicFrame']);
 /** Most placeholders of a layout. */
@@ -25,10 +25,20 @@ export function placeholderOf(shape: XmlElement): Placeholder | undefined {
 
 /** The place that a shape, group or frame states itself. */
 export function boxOf(shape: XmlElement): Box | undefined {
-  const transform =
-    descend(shape, 'p:spPr', 'a:xfrm') ?? descend(shape, 'p:grpSpPr', 'a:xfrm') ?? childOf(shape, 'p:xfrm');
-  const offset = childOf(transform, 'a:off')?.attributes;
-  const extent = childOf(transform, 'a:ext')?.attributes;
+  return rectangleOf(transformOf(shape), ['a:off', 'a:ext']);
+}
+
+/** How a shape, group or frame is moved, sized and turned. */
+export const transformOf = (shape: XmlElement): XmlElement | undefined =>
+  descend(shape, 'p:spPr', 'a:xfrm') ?? descend(shape, 'p:grpSpPr', 'a:xfrm') ?? childOf(shape, 'p:xfrm');
+
+/** The rectangle of two elements, one of which has the place and the other the size. */
+export function rectangleOf(
+  transform: XmlElement | undefined,
+  [place, size]: readonly [place: string, size: string],
+): Box | undefined {
+  const offset = childOf(transform, place)?.attributes;
+  const extent = childOf(transform, size)?.attributes;
   const [x, y] = [wholeNumber(offset?.['x']), wholeNumber(offset?.['y'])];
   const [width, height] = [wholeNumber(extent?.['cx']), wholeNumber(extent?.['cy'])];
   if (x === undefined || y === undefined || width === undefined || height === undefined) return undefined;
@@ -37,10 +47,19 @@ export function boxOf(shape: XmlElement): Box | undefined {
 
 interface StatedPlace {
   readonly placeholder: Placeholder;
-  readonly box: Box;
+  readonly box: Box | undefined;
+  /** An element with what its properties say of its fill. */
+  readonly fill: XmlElement;
 }
 
-/** Finds the places of placeholders, which a slide takes from its layout, and a layout from its master. */
+/** What a placeholder of a slide takes from its layout, and a layout from its master. */
+export interface InheritedPlace {
+  readonly box: Box | undefined;
+  /** What those that it is made from say of their fill, the nearest first. */
+  readonly fills: readonly XmlElement[];
+}
+
+/** Finds the places of placeholders in layouts and masters. */
 export function createPlaceholders(office: OfficePackage) {
   const read = new Map<string, readonly StatedPlace[]>();
   const placesIn = (part: string | undefined): readonly StatedPlace[] => {
@@ -53,12 +72,16 @@ export function createPlaceholders(office: OfficePackage) {
     const layout = targetOf(office, slide, 'slideLayout');
     const inLayout = placesIn(layout);
     const inMaster = layout === undefined ? [] : placesIn(targetOf(office, layout, 'slideMaster'));
-    return ({ type, index }: Placeholder): Box | undefined => {
-      const found =
-        inLayout.find(({ placeholder }) => placeholder.index === index && index !== '0') ??
-        inLayout.find(({ placeholder }) => placeholder.type === type) ??
-        inMaster.find(({ placeholder }) => placeholder.type === (type === 'obj' ? 'body' : type));
-      return found?.box;
+    return ({ type, index }: Placeholder): InheritedPlace => {
+      const found = [
+        ...inLayout.filter(({ placeholder }) => placeholder.index === index && index !== '0'),
+        ...inLayout.filter(({ placeholder }) => placeholder.type === type),
+        ...inMaster.filter(({ placeholder }) => placeholder.type === (type === 'obj' ? 'body' : type)),
+      ];
+      return {
+        box: found.find(({ box }) => box !== undefined)?.box,
+        fills: found.map(({ fill }) => fill),
+      };
     };
   };
 }
@@ -67,11 +90,18 @@ function statedPlaces(tree: XmlElement | undefined): readonly StatedPlace[] {
   const places: StatedPlace[] = [];
   for (const shape of findAll(tree, SHAPES)) {
     const placeholder = placeholderOf(shape);
-    const box = boxOf(shape);
-    if (placeholder && box && places.length < MOST_PLACES) places.push({ placeholder, box });
+    if (placeholder && places.length < MOST_PLACES)
+      places.push({ placeholder, box: boxOf(shape), fill: fillsOf(childOf(shape, 'p:spPr')) });
   }
   return places;
 }
+
+/** Keeps of properties what is small and needed, since all layouts stay in memory. */
+const fillsOf = (properties: XmlElement | undefined): XmlElement => ({
+  name: 'a:fill',
+  attributes: {},
+  children: [...childrenOf(properties)].filter(({ name }) => name.endsWith('Fill')),
+});
 
 /** The part to which another refers by a relation of this type. */
 export function targetOf(office: OfficePackage, part: string, type: string): string | undefined {

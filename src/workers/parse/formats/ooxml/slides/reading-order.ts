@@ -1,10 +1,4 @@
-/** A rectangle on a slide, in units of the file. */
-export interface Box {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
+import type { Box } from '../../visibility/layers.js';
 
 interface Placed {
   readonly box: Box | undefined;

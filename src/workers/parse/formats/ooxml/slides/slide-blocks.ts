@@ -1,20 +1,24 @@
 import type { Block, Place } from '../../../extraction/block.js';
 import { tableBlocks } from '../../table.js';
+import type { Box } from '../../visibility/layers.js';
 import { createUnmerge } from '../drawing/merged-cells.js';
 import type { createGraphics } from '../drawing/graphic.js';
+import { fillOf } from '../drawing/colors.js';
 import { readTextBody } from '../drawing/text-body.js';
-import type { GapCounter } from '../gap-counter.js';
+import type { GapCounter, HiddenKind } from '../gap-counter.js';
 import { childOf, childrenOf, descend, findFirst, isTrue, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
-import { boxOf, placeholderOf, type Placeholder } from './placeholders.js';
-import { inReadingOrder, type Box } from './reading-order.js';
+import { boxOf, placeholderOf, type InheritedPlace, type Placeholder } from './placeholders.js';
+import { inReadingOrder } from './reading-order.js';
+import { createRunFilter } from './run-visibility.js';
+import type { SlideLayers } from './slide-layers.js';
 
 export interface SlideContext {
   readonly gaps: GapCounter;
   readonly place: Place;
-  readonly size: Box | undefined;
+  readonly layers: SlideLayers;
   readonly graphicsOf: ReturnType<typeof createGraphics>;
-  readonly inheritedBox: (placeholder: Placeholder) => Box | undefined;
+  readonly inherited: (placeholder: Placeholder) => InheritedPlace;
   /** Whether a line at the foot or head of slides is read, which is so when it stands there for the first time. */
   readonly isNewFurniture: (text: string) => boolean;
 }
@@ -28,33 +32,29 @@ interface Shape {
 const TITLES: ReadonlySet<string> = new Set(['title', 'ctrTitle']);
 const FURNITURE: ReadonlySet<string> = new Set(['dt', 'ftr', 'hdr']);
 const LISTS: ReadonlySet<string> = new Set(['obj', 'body']);
-/** Hundredths of a point. */
-const LEAST_SIZE = 200;
 
 /** The blocks of the shapes of a slide: titles first, then the others as they are read. */
 export function slideBlocks(shapes: XmlElement | undefined, context: SlideContext): Block[] {
-  const found = readShapes(shapes, context, context.size);
+  const found = readShapes(shapes, context);
   const titles = found.filter(({ isTitle }) => isTitle);
   const others = inReadingOrder(found.filter(({ isTitle }) => !isTitle));
   return [...titles, ...others].flatMap(({ blocks }) => blocks);
 }
 
-/** Shapes that hold something. @param bounds what they must touch to be seen; undefined within a group */
-function readShapes(parent: XmlElement | undefined, context: SlideContext, bounds: Box | undefined): Shape[] {
+/** Shapes that hold something. */
+function readShapes(parent: XmlElement | undefined, context: SlideContext): Shape[] {
   const shapes: Shape[] = [];
   for (const element of childrenOf(parent)) {
     if (element.name === 'mc:AlternateContent') {
-      shapes.push(
-        ...readShapes(childOf(element, 'mc:Choice') ?? childOf(element, 'mc:Fallback'), context, bounds),
-      );
+      shapes.push(...readShapes(childOf(element, 'mc:Choice') ?? childOf(element, 'mc:Fallback'), context));
       continue;
     }
     const placeholder = placeholderOf(element);
-    const box = boxOf(element) ?? (placeholder && context.inheritedBox(placeholder));
+    const box = boxOf(element) ?? (placeholder && context.inherited(placeholder).box);
     const blocks = shapeBlocks(element, placeholder, context);
     if (blocks.length === 0) continue;
-    if (isHidden(element) && !context.gaps.admits('shape')) continue;
-    if (bounds && box && !touches(box, bounds) && !context.gaps.admits('outside')) continue;
+    const kind = hiddenKind(element, context.layers);
+    if (kind && !context.gaps.admits(kind)) continue;
     shapes.push({ isTitle: placeholder !== undefined && TITLES.has(placeholder.type), box, blocks });
   }
   return shapes;
@@ -66,8 +66,11 @@ function isHidden(shape: XmlElement): boolean {
   return false;
 }
 
-const touches = (box: Box, bounds: Box): boolean =>
-  box.x < bounds.width && box.y < bounds.height && box.x + box.width > 0 && box.y + box.height > 0;
+function hiddenKind(shape: XmlElement, layers: SlideLayers): HiddenKind | undefined {
+  if (isHidden(shape)) return 'shape';
+  if (layers.isOutside(shape)) return 'outside';
+  return layers.isCovered(shape) ? 'covered' : undefined;
+}
 
 function shapeBlocks(
   shape: XmlElement,
@@ -78,7 +81,7 @@ function shapeBlocks(
     case 'p:sp':
       return textBlocks(shape, placeholder, context);
     case 'p:grpSp':
-      return inReadingOrder(readShapes(shape, context, undefined)).flatMap(({ blocks }) => blocks);
+      return inReadingOrder(readShapes(shape, context)).flatMap(({ blocks }) => blocks);
     case 'p:graphicFrame':
       return frameBlocks(shape, context);
     case 'p:pic':
@@ -95,41 +98,53 @@ const isMedia = (picture: XmlElement): boolean =>
 function textBlocks(
   shape: XmlElement,
   placeholder: Placeholder | undefined,
-  { gaps, place, isNewFurniture }: SlideContext,
+  { gaps, place, layers, isNewFurniture }: SlideContext,
 ): Block[] {
   const { type = '' } = placeholder ?? {};
   const body = childOf(shape, 'p:txBody');
   if (!body || type === 'sldNum') return [];
   const isList = LISTS.has(type) && [...childrenOf(body, 'a:p')].length > 1;
-  const lines = readTextBody(body, { isList, admits: (run, text) => isReadable(gaps, run, text) });
+  const admits = createRunFilter({
+    gaps,
+    palette: layers.palette,
+    behind: layers.behindText(shape),
+    body,
+    font: descend(shape, 'p:style', 'a:fontRef'),
+  });
+  const lines = readTextBody(body, { isList, admits });
   if (lines.length === 0 || (FURNITURE.has(type) && !isNewFurniture(lines.join('\n')))) return [];
   if (TITLES.has(type)) return [{ text: `${lines.join(' ').replace(/\s+/g, ' ')}\n\n`, heading: 2, place }];
   return [{ text: `${lines.join('\n')}\n\n`, place }];
 }
 
-function isReadable(gaps: GapCounter, properties: XmlElement | undefined, text: string): boolean {
-  const size = wholeNumber(properties?.attributes['sz']);
-  return size === undefined || size >= LEAST_SIZE || gaps.admits('tiny', { amount: text.length });
-}
-
 function frameBlocks(frame: XmlElement, context: SlideContext): readonly Block[] {
   const data = descend(frame, 'a:graphic', 'a:graphicData');
   const table = childOf(data, 'a:tbl');
-  if (table) return [...tableBlocks(readTable(table, context))];
+  if (table) return [...tableBlocks(readTable(table, frame, context))];
   const isObject = data?.attributes['uri']?.endsWith('/ole') === true;
   if (isObject) context.gaps.skip('object');
   return [...context.graphicsOf(frame, context.place)];
 }
 
-function* readTable(table: XmlElement, { gaps, place }: SlideContext) {
+function* readTable(table: XmlElement, frame: XmlElement, { gaps, place, layers }: SlideContext) {
   const unmerge = createUnmerge();
-  const admits = (run: XmlElement | undefined, text: string): boolean => isReadable(gaps, run, text);
+  const { palette } = layers;
+  // A style of tables may fill any of its cells.
+  const properties = childOf(table, 'a:tblPr');
+  const isStyled =
+    childOf(properties, 'a:tableStyleId') !== undefined || fillOf(properties, palette) !== undefined;
+  const textOfCell = (cell: XmlElement): string => {
+    const body = childOf(cell, 'a:txBody');
+    const fill = fillOf(childOf(cell, 'a:tcPr'), palette) ?? (isStyled ? 'unknown' : 'none');
+    const behind = fill === 'none' ? layers.behind(frame) : fill === 'unknown' ? undefined : fill;
+    return readTextBody(body, { admits: createRunFilter({ gaps, palette, behind, body }) }).join('\n');
+  };
   for (const row of childrenOf(table, 'a:tr')) {
     const cells = [...childrenOf(row, 'a:tc')].filter(({ attributes }) => !isTrue(attributes['hMerge']));
     yield {
       cells: unmerge(
         cells.map((cell) => ({
-          text: readTextBody(childOf(cell, 'a:txBody'), { admits }).join('\n'),
+          text: textOfCell(cell),
           span: Math.max(1, wholeNumber(cell.attributes['gridSpan'], 1_000) ?? 1),
           isContinued: isTrue(cell.attributes['vMerge']),
         })),

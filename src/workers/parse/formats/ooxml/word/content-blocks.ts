@@ -4,7 +4,7 @@ import { childOf, valueOf } from '../xml/elements.js';
 import type { XmlElement, XmlEvent } from '../xml/stream-xml.js';
 import { treeEvents } from '../xml/tree-events.js';
 import { readParagraphText } from './paragraph-text.js';
-import { listOf, outlineOf, readLook, underneath } from './styles.js';
+import { listOf, outlineOf, PLAIN, underneath } from './styles.js';
 import { createRowReader, isHeaderRow } from './table-rows.js';
 import type { Surroundings, WordReader } from './word-reader.js';
 
@@ -38,10 +38,25 @@ export function* contentBlocks(
     if (event.type === 'open' && event.name === 'w:tbl') yield* tableContent(events, reader, surroundings);
     else if (event.type === 'element' && event.element.name === 'w:p')
       yield* paragraphBlocks(event.element, reader, surroundings);
-    else if (event.type === 'element' && event.element.name === 'w:altChunk') reader.gaps.skip('import');
+    else if (event.type === 'element' && event.element.name === 'w:altChunk')
+      yield* importedBlocks(event.element, reader);
     else continue;
     if (!surroundings.isCell) yield* noteBlocks(reader.notes.takePending(), reader);
   }
+}
+
+function* importedBlocks({ attributes }: XmlElement, { gaps, importAt }: WordReader): Iterable<Block> {
+  const blocks = importAt(attributes['r:id'] ?? '');
+  if (!blocks) {
+    gaps.skip('import');
+    return;
+  }
+  let last = '';
+  for (const block of blocks) {
+    last = block.text;
+    yield block;
+  }
+  if (last !== '' && !last.endsWith('\n\n')) yield { text: last.endsWith('\n') ? '\n' : '\n\n' };
 }
 
 /** The content of an element as one text, such as that of a cell or note. */
@@ -56,7 +71,7 @@ export function* noteBlocks(
   notes: Iterable<{ label: string; element: XmlElement }>,
   reader: WordReader,
 ): Iterable<Block> {
-  const look = readLook(undefined);
+  const look = { ...PLAIN, background: reader.page };
   for (const { label, element } of notes) {
     const text = flatText(element, reader, { look, isCell: true }).replace(/\s+/g, ' ');
     if (text !== '') yield { text: `${label} ${text}\n\n` };
@@ -71,7 +86,10 @@ function* paragraphBlocks(
   const { gaps, styles, notes } = reader;
   const properties = childOf(paragraph, 'w:pPr');
   const style = valueOf(properties, 'w:pStyle');
-  const look = underneath(underneath(readLook(undefined, properties), styles.look(style)), surroundings.look);
+  const look = underneath(
+    underneath(styles.ownLook(undefined, properties), styles.look(style)),
+    surroundings.look,
+  );
   const { text, boxes, drawings } = readParagraphText(paragraph, {
     gaps,
     styles,
@@ -80,7 +98,7 @@ function* paragraphBlocks(
   });
   if (text !== '') yield writeParagraph(text, properties, reader);
   // What is behind a text box is not known.
-  const inside = { ...surroundings, look: { ...readLook(undefined), isShaded: true } };
+  const inside = { ...surroundings, look: { ...PLAIN, background: 'unknown' as const } };
   for (const box of boxes) yield* contentBlocks(treeEvents(box, isWholeInBody), reader, inside);
   for (const drawing of drawings) yield* reader.graphicsOf(drawing);
 }
@@ -110,6 +128,7 @@ function* tableContent(
 ): Iterable<ContentBlock> {
   const rows = createRowReader(events, surroundings, {
     gaps: reader.gaps,
+    styles: reader.styles,
     flatten: (cell, inside) => flatText(cell, reader, inside),
   });
   const first = rows.next();

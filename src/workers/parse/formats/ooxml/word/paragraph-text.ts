@@ -1,7 +1,8 @@
 import { findAll, isTrue, childOf, childrenOf, textOf, valueOf } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import type { GapCounter, HiddenKind } from '../gap-counter.js';
-import { readLook, underneath, type RunLook, type WordStyles } from './styles.js';
+import { isUnseen } from './colors.js';
+import { underneath, type RunLook, type WordStyles } from './styles.js';
 
 export interface InlineContext {
   readonly gaps: GapCounter;
@@ -111,11 +112,11 @@ function createFields() {
 
 function hiddenKind(run: XmlElement, { styles, look: outer }: InlineContext): HiddenKind | undefined {
   const properties = childOf(run, 'w:rPr');
-  const own = readLook(properties);
+  const own = styles.ownLook(properties);
   const look = underneath(underneath(own, styles.look(valueOf(properties, 'w:rStyle'))), outer);
   if (look.isVanished === true) return 'vanished';
   if (look.isTiny === true) return 'tiny';
-  return look.isWhite === true && look.isShaded !== true ? 'white' : undefined;
+  return look.isOutlined !== true && isUnseen(look.color, look.background) ? 'background' : undefined;
 }
 
 interface DrawingTarget {

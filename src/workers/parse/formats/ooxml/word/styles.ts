@@ -1,6 +1,9 @@
+import type { Color } from '../../visibility/colors.js';
+import type { Fill } from '../../visibility/layers.js';
 import type { OfficePackage } from '../package/office-package.js';
-import { childOf, childrenOf, descend, isTrue, valueOf, wholeNumber } from '../xml/elements.js';
+import { childOf, childrenOf, descend, findAll, isTrue, valueOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
+import type { WordColors } from './colors.js';
 
 /** Most styles that one is based on, one after the other. */
 const MOST_BASES = 50;
@@ -8,9 +11,11 @@ const MOST_BASES = 50;
 /** What a style, or the properties of a run, say of how text looks; undefined where they say nothing. */
 export interface RunLook {
   readonly isVanished: boolean | undefined;
-  readonly isWhite: boolean | undefined;
+  readonly color: Color | 'auto' | undefined;
   readonly isTiny: boolean | undefined;
-  readonly isShaded: boolean | undefined;
+  /** Whether letters have a line or a shadow around them, so that their colour does not tell whether they are seen. */
+  readonly isOutlined: boolean | undefined;
+  readonly background: Fill | undefined;
 }
 
 export interface ParagraphStyle {
@@ -23,18 +28,28 @@ export interface WordStyles {
   paragraph(style: string | undefined): ParagraphStyle;
   /** How a style makes text look, with what it is based on. */
   look(style: string | undefined): RunLook;
+  /** What the properties of a run, and those of its paragraph, say of its look. */
+  ownLook(run: XmlElement | undefined, around?: XmlElement): RunLook;
+  /** Whether a style of tables fills any cell. */
+  fillsCells(style: string | undefined): boolean;
+  readonly colors: WordColors;
   readonly language: string | undefined;
 }
 
-const UNKNOWN: RunLook = {
+export const PLAIN: RunLook = {
   isVanished: undefined,
-  isWhite: undefined,
+  color: undefined,
   isTiny: undefined,
-  isShaded: undefined,
+  isOutlined: undefined,
+  background: undefined,
 };
 
 /** Reads the styles of a Word file. A style that is based on itself ends there. */
-export function readWordStyles(office: OfficePackage, part: string | undefined): WordStyles {
+export function readWordStyles(
+  office: OfficePackage,
+  part: string | undefined,
+  colors: WordColors,
+): WordStyles {
   const tree = part === undefined ? undefined : office.tree(part);
   const styles = new Map(
     [...childrenOf(tree, 'w:style')].map((style) => [style.attributes['w:styleId'] ?? '', style]),
@@ -49,12 +64,20 @@ export function readWordStyles(office: OfficePackage, part: string | undefined):
     }
     return chain;
   };
+  const ownLook: WordStyles['ownLook'] = (run, around) => readLook(colors, run, around);
   return {
     paragraph: memoized((id) => readParagraphStyle(chainOf(id))),
     look: memoized((id) => {
-      const looks = chainOf(id).map((style) => readLook(childOf(style, 'w:rPr'), childOf(style, 'w:pPr')));
-      return looks.reduce(underneath, UNKNOWN);
+      const looks = chainOf(id).map((style) => ownLook(childOf(style, 'w:rPr'), childOf(style, 'w:pPr')));
+      return looks.reduce(underneath, PLAIN);
     }),
+    ownLook,
+    fillsCells: memoized((id) =>
+      chainOf(id).some((style) =>
+        [...findAll(style, new Set(['w:shd']))].some((shading) => colors.shading(shading) !== 'none'),
+      ),
+    ),
+    colors,
     language: childOf(defaults, 'w:lang')?.attributes['w:val'],
   };
 }
@@ -94,36 +117,36 @@ function headingByName(name: string): number | undefined {
   return level === undefined ? undefined : Number(level);
 }
 
-/** What the properties of a run, and those of its paragraph or cell, say of its look. */
-export function readLook(run: XmlElement | undefined, around?: XmlElement): RunLook {
+function readLook(colors: WordColors, run: XmlElement | undefined, around?: XmlElement): RunLook {
   const vanish = valueOf(run, 'w:vanish');
-  const color = valueOf(run, 'w:color');
   const size = wholeNumber(valueOf(run, 'w:sz'));
-  const highlight = valueOf(run, 'w:highlight');
-  const isShaded = isShading(childOf(run, 'w:shd')) ?? isShading(childOf(around, 'w:shd'));
+  const marked = colors.highlight(valueOf(run, 'w:highlight'));
+  const shaded = over(colors.shading(childOf(run, 'w:shd')), colors.shading(childOf(around, 'w:shd')));
   return {
     isVanished: vanish === undefined ? undefined : vanish === '' || isTrue(vanish),
-    isWhite: color === undefined ? undefined : color.toUpperCase() === 'FFFFFF',
+    color: colors.text(childOf(run, 'w:color')),
     // In half points.
     isTiny: size === undefined ? undefined : size < 4,
-    isShaded: highlight !== undefined && !['none', 'white'].includes(highlight) ? true : isShaded,
+    isOutlined: [...childrenOf(run)].some(({ name }) => OUTLINES.has(name)) || undefined,
+    background: over(marked, shaded),
   };
 }
 
-/** Whether there is another background than white. */
-export function isShading(shading: XmlElement | undefined): boolean | undefined {
-  if (!shading) return undefined;
-  const fill = (shading.attributes['w:fill'] ?? 'auto').toUpperCase();
-  const pattern = shading.attributes['w:val'] ?? 'clear';
-  return !['AUTO', 'FFFFFF'].includes(fill) || !['clear', 'nil'].includes(pattern);
-}
+const OUTLINES: ReadonlySet<string> = new Set(
+  'w:outline w:shadow w:emboss w:imprint w14:textOutline w14:textFill w14:glow w14:shadow'.split(' '),
+);
+
+/** The upper fill; what says that there is none may be meant to undo the lower one. */
+const over = (upper: Fill | undefined, lower: Fill | undefined): Fill | undefined =>
+  upper === 'none' && lower !== undefined && lower !== 'none' ? 'unknown' : (upper ?? lower);
 
 /** The upper look where it says something, else the lower one. */
 export function underneath(upper: RunLook, lower: RunLook): RunLook {
   return {
     isVanished: upper.isVanished ?? lower.isVanished,
-    isWhite: upper.isWhite ?? lower.isWhite,
+    color: upper.color ?? lower.color,
     isTiny: upper.isTiny ?? lower.isTiny,
-    isShaded: upper.isShaded ?? lower.isShaded,
+    isOutlined: upper.isOutlined ?? lower.isOutlined,
+    background: over(upper.background, lower.background),
   };
 }

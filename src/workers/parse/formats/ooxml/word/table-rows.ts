@@ -1,12 +1,14 @@
+import type { Fill } from '../../visibility/layers.js';
 import { createUnmerge, MOST_COLUMNS, type SpanningCell } from '../drawing/merged-cells.js';
 import { childOf, childrenOf, descend, valueOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement, XmlEvent } from '../xml/stream-xml.js';
 import type { GapCounter } from '../gap-counter.js';
-import { isShading, readLook } from './styles.js';
+import { PLAIN, type WordStyles } from './styles.js';
 import type { Surroundings } from './word-reader.js';
 
 interface RowOptions {
   readonly gaps: GapCounter;
+  readonly styles: WordStyles;
   /** Makes the content of a cell one text. */
   readonly flatten: (cell: XmlElement, inside: Surroundings) => string;
 }
@@ -30,11 +32,8 @@ export function createRowReader(events: Iterator<XmlEvent>, surroundings: Surrou
     });
     if (!element) return undefined;
     const cells = [...cellsOf(element)].map((cell) => {
-      const isShaded = isShadedCell(cell, properties) || surroundings.look.isShaded;
-      return {
-        element: cell,
-        inside: { look: { ...readLook(undefined), isShaded }, isCell: surroundings.isCell },
-      };
+      const background = cellFill(cell, properties, options.styles) ?? surroundings.look.background;
+      return { element: cell, inside: { look: { ...PLAIN, background }, isCell: surroundings.isCell } };
     });
     return { element, isFrame: columns === 1 && !surroundings.isCell, cells };
   };
@@ -54,12 +53,16 @@ export function createRowReader(events: Iterator<XmlEvent>, surroundings: Surrou
   };
 }
 
-/** Whether there is, or may be, another background than white: a style of tables may shade any of its cells. */
-function isShadedCell(cell: XmlElement, table: XmlElement | undefined): boolean {
-  const own = isShading(descend(cell, 'w:tcPr', 'w:shd'));
-  return (
-    own === true || valueOf(table, 'w:tblStyle') !== undefined || isShading(childOf(table, 'w:shd')) === true
-  );
+/** What fills a cell itself; undefined for nothing. */
+function cellFill(cell: XmlElement, table: XmlElement | undefined, styles: WordStyles): Fill | undefined {
+  const { colors } = styles;
+  const own = colors.shading(descend(cell, 'w:tcPr', 'w:shd'));
+  if (own !== undefined && own !== 'none') return own;
+  const style = valueOf(table, 'w:tblStyle');
+  // Which cells a style fills depends on their places.
+  if (style !== undefined && styles.fillsCells(style)) return 'unknown';
+  const whole = colors.shading(childOf(table, 'w:shd'));
+  return whole === 'none' ? undefined : whole;
 }
 
 export const isHeaderRow = (row: XmlElement | undefined): boolean => {

@@ -1,5 +1,7 @@
+import type { Fill } from '../../visibility/layers.js';
 import type { createGraphics } from '../drawing/graphic.js';
 import type { GapCounter } from '../gap-counter.js';
+import type { ReadImport } from './imports.js';
 import type { Notes } from './notes.js';
 import type { Numbering } from './numbering.js';
 import type { RunLook, WordStyles } from './styles.js';
@@ -10,6 +12,9 @@ export interface WordReader {
   readonly styles: WordStyles;
   readonly numbering: Numbering;
   readonly notes: Notes;
+  /** What pages are filled with. */
+  readonly page: Fill;
+  readonly importAt: ReadImport;
   readonly graphicsOf: ReturnType<typeof createGraphics>;
 }
 

@@ -50,7 +50,12 @@ export function createFurniture() {
 type Keys = ReadonlyMap<Piece, readonly string[]>;
 
 function keysOfPage({ pieces, height }: FurniturePage, index: number): Keys {
-  return new Map(pieces.map((piece) => [piece, keysOf(piece, height, index)]));
+  const keysByPiece = new Map<Piece, readonly string[]>();
+  for (const piece of pieces) {
+    const keys = keysOf(piece, height, index);
+    if (keys.length > 0) keysByPiece.set(piece, keys);
+  }
+  return keysByPiece;
 }
 
 function countPages(keysOfPages: readonly Keys[]): Map<string, number> {

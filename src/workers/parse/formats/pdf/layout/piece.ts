@@ -52,6 +52,8 @@ const least = (values: readonly number[]): number =>
 
 /** Tells whether most letters are of scripts that are written from right to left. */
 export function isRightToLeft(text: string): boolean {
+  // No letter of these scripts comes before.
+  if (!/[\u0590-\uffff]/.test(text)) return false;
   const right = text.match(/[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}]/gu);
   return right !== null && right.length * 2 > (text.match(/\p{L}/gu)?.length ?? 0);
 }

@@ -50,5 +50,12 @@ const lettersOf = (texts: readonly string[]): string => texts.join('').replace(/
 /** Tells whether the letters of the cells are those of the page, in whatever order. */
 function isSame(inside: string, cells: string): boolean {
   if (inside.length !== cells.length) return false;
-  return [...inside].sort().join('') === [...cells].sort().join('');
+  const surplus = new Map<number, number>();
+  for (let i = 0; i < inside.length; i += 1) {
+    const [more, less] = [inside.charCodeAt(i), cells.charCodeAt(i)];
+    if (more === less) continue;
+    surplus.set(more, (surplus.get(more) ?? 0) + 1);
+    surplus.set(less, (surplus.get(less) ?? 0) - 1);
+  }
+  return [...surplus.values()].every((count) => count === 0);
 }

@@ -17,6 +17,23 @@ export interface Raster {
 
 /** Decodes a PNG of 8 bits without interlacing, as renderers write it. @throws for any other */
 export function decodePng(bytes: Uint8Array): Raster {
+  const { width, height, channels, packed } = unpack(bytes);
+  const pixels = new Uint8Array(width * height * channels);
+  for (let channel = 0; channel < channels; channel += 1)
+    unfilter(packed, pixels, { width, height, channels, channel, step: channels, first: channel });
+  return { width, height, channels, pixels };
+}
+
+/** The green of a coloured PNG, which is nearly its brightness, or its grey: a byte for each pixel. @throws as `decodePng` */
+export function decodeGreen(bytes: Uint8Array): Raster {
+  const { width, height, channels, packed } = unpack(bytes);
+  const pixels = new Uint8Array(width * height);
+  const channel = channels > 1 ? 1 : 0;
+  unfilter(packed, pixels, { width, height, channels, channel, step: 1, first: 0 });
+  return { width, height, channels: 1, pixels };
+}
+
+function unpack(bytes: Uint8Array) {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (!file.subarray(0, 8).equals(SIGNATURE)) throw new Error('not a PNG');
   const width = file.readUInt32BE(16);
@@ -30,33 +47,59 @@ export function decodePng(bytes: Uint8Array): Raster {
       parts.push(file.subarray(at + 8, at + 8 + length));
     at += 12 + length;
   }
-  const stride = width * channels;
-  const packed = inflateSync(Buffer.concat(parts), { maxOutputLength: (stride + 1) * height });
-  if (packed.length !== (stride + 1) * height) throw new Error('not a whole PNG');
-  const pixels = new Uint8Array(stride * height);
-  for (let row = 0; row < height; row += 1) unfilterRow(packed, pixels, { row, stride, channels });
-  return { width, height, channels, pixels };
+  const size = (width * channels + 1) * height;
+  const packed = inflateSync(Buffer.concat(parts), { maxOutputLength: size });
+  if (packed.length !== size) throw new Error('not a whole PNG');
+  return { width, height, channels, packed };
 }
 
-/** Undoes the filter of a row, from https://www.w3.org/TR/png/#9Filters. */
-function unfilterRow(
+interface Channel {
+  readonly width: number;
+  readonly height: number;
+  readonly channels: number;
+  readonly channel: number;
+  /** How far its values are apart in the pixels, and where the first one goes. */
+  readonly step: number;
+  readonly first: number;
+}
+
+/** Undoes the filters of a channel, which none of the others matter to, from https://www.w3.org/TR/png/#9Filters. */
+function unfilter(
   packed: Uint8Array,
   pixels: Uint8Array,
-  { row, stride, channels }: { row: number; stride: number; channels: number },
+  { width, height, channels, channel, step, first }: Channel,
 ): void {
-  const from = row * (stride + 1);
-  const to = row * stride;
-  const filter = packed[from] ?? 0;
-  for (let i = 0; i < stride; i += 1) {
-    const left = i >= channels ? (pixels[to + i - channels] ?? 0) : 0;
-    const up = row > 0 ? (pixels[to + i - stride] ?? 0) : 0;
-    const corner = row > 0 && i >= channels ? (pixels[to + i - stride - channels] ?? 0) : 0;
-    const value = packed[from + 1 + i] ?? 0;
-    if (filter === 0) pixels[to + i] = value;
-    else if (filter === 1) pixels[to + i] = value + left;
-    else if (filter === 2) pixels[to + i] = value + up;
-    else if (filter === 3) pixels[to + i] = value + ((left + up) >> 1);
-    else pixels[to + i] = value + paeth(left, up, corner);
+  for (let row = 0; row < height; row += 1) {
+    let from = row * (width * channels + 1);
+    const filter = packed[from] ?? 0;
+    from += 1 + channel;
+    let to = row * width * step + first;
+    let left = 0;
+    let corner = 0;
+    for (let x = 0; x < width; x += 1) {
+      const up = row > 0 ? (pixels[to - width * step] ?? 0) : 0;
+      left = (packed[from] ?? 0) + predicted(filter, left, up, corner);
+      left &= 0xff;
+      pixels[to] = left;
+      corner = up;
+      from += channels;
+      to += step;
+    }
+  }
+}
+
+function predicted(filter: number, left: number, up: number, corner: number): number {
+  switch (filter) {
+    case 0:
+      return 0;
+    case 1:
+      return left;
+    case 2:
+      return up;
+    case 3:
+      return (left + up) >> 1;
+    default:
+      return paeth(left, up, corner);
   }
 }
 

@@ -1,8 +1,8 @@
 import { IngestError } from '../../../../../shared/errors.js';
 import { passwordNeeded, pdfFailure } from '../failures.js';
-import { boundedDpi } from '../hidden.js';
 import { bottomOf, rightOf, type Rectangle } from '../layout/piece.js';
 import { loadPdfium } from '../pdfium.js';
+import { boundedDpi } from './bounded-dpi.js';
 import { decodePng, encodePng, type Raster } from './png.js';
 
 const DPI = 110;

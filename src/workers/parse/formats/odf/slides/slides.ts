@@ -1,7 +1,7 @@
-import type { Place } from '../../extraction/block.js';
-import type { Location } from '../../../../shared/extraction/location.js';
-import type { Attributes } from '../xml/read-markup.js';
-import type { OdfContext } from './context.js';
+import type { Place } from '../../../extraction/block.js';
+import type { Location } from '../../../../../shared/extraction/location.js';
+import type { Attributes } from '../../xml/read-markup.js';
+import type { OdfContext } from '../context.js';
 
 interface Slide {
   readonly number: number;

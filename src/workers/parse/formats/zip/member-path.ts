@@ -3,7 +3,7 @@
  * out, and nothing leads out of the archive.
  */
 export function memberPath(reference: string, holder: string): string {
-  const [path = ''] = reference.split('#');
+  const [path = ''] = reference.replace(/\\/g, '/').split('#');
   const folders = path.startsWith('/') ? [] : holder.split('/').slice(0, -1);
   for (const step of decodePath(path).split('/'))
     if (step === '..') folders.pop();

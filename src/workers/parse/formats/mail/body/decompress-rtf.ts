@@ -1,4 +1,4 @@
-import { IngestError } from '../../../../shared/errors.js';
+import { IngestError } from '../../../../../shared/errors.js';
 
 const HEADER_BYTES = 16;
 const COMPRESSED = 0x75465a4c;

@@ -1,0 +1,63 @@
+import type { DocumentRecord } from '../../document.js';
+import { ForbiddenError, NotFoundError } from '../../errors.js';
+import type { Change, Transition } from '../change.js';
+import { cancel, remove } from '../transitions.js';
+import { stopWaiting, waitingOf } from './attachment-changes.js';
+
+export interface Removal {
+  readonly documentId: string;
+  readonly callerId: string;
+}
+
+/**
+ * Changes a document that the caller may write; the right is checked on the very revision that is changed.
+ * @throws ForbiddenError, NotFoundError
+ */
+export type ChangeAsWriter = (
+  request: Removal,
+  transition: Transition,
+) => Promise<{ readonly record: DocumentRecord | null; readonly changed: boolean }>;
+
+/**
+ * Removes a document with those that were made of its attachments and that the caller may remove. They go first, so that
+ * none is left behind when this is interrupted and asked for again.
+ * @throws ForbiddenError, NotFoundError
+ */
+export async function removeWithAttachments(change: ChangeAsWriter, asked: Removal): Promise<void> {
+  for (;;) {
+    const { record } = await change(asked, stopAttempt);
+    if (record && waitingOf(record).length > 0) await change(asked, stopWaiting);
+    const known = namesOf(record);
+    for (const documentId of record?.attachments ?? [])
+      await removeAttachment(change, { ...asked, documentId }, asked.documentId);
+    // Attachments that were noted meanwhile are removed in the next round.
+    const { changed } = await change(asked, (now) => (namesOf(now) === known ? remove(now) : null));
+    if (changed) return;
+  }
+}
+
+/** Ends an attempt that makes documents of attachments, so that none comes after those that are removed. */
+function stopAttempt(record: DocumentRecord): Change | null {
+  const cancelling = namesOf(record) === '' ? null : cancel(record);
+  return cancelling && { ...cancelling, evenWhenFull: true };
+}
+
+const namesOf = (record: DocumentRecord | null): string => (record?.attachments ?? []).join();
+
+/** Resolves with whether the document stays because the caller may not remove it. */
+export async function removeAttachment(
+  change: ChangeAsWriter,
+  removal: Removal,
+  parentId: string,
+): Promise<boolean> {
+  try {
+    const { record } = await change(removal, () => null);
+    if (record?.attachmentOf?.documentId !== parentId) return false;
+    await removeWithAttachments(change, removal);
+    return false;
+  } catch (error) {
+    if (error instanceof ForbiddenError) return true;
+    if (!(error instanceof NotFoundError)) throw error;
+    return false;
+  }
+}

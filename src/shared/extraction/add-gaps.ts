@@ -1,0 +1,22 @@
+import type { Gap, Receipt } from './receipt.js';
+
+/** Most gaps that a receipt names. */
+const MOST_GAPS = 100;
+
+export const missingAttachment = (filename: string | null | undefined, reason: string): Gap => ({
+  reason: 'skipped',
+  location: null,
+  detail: `The attachment ${filename ?? 'without a name'} is not read: ${reason}`,
+});
+
+/** Adds what turned out to be missing after the file was read. */
+export function addGaps(receipt: Receipt, gaps: readonly Gap[]): Receipt {
+  const counts = { ...receipt.gap_counts };
+  for (const { reason } of gaps) counts[reason] = (counts[reason] ?? 0) + 1;
+  return {
+    ...receipt,
+    gap_count: receipt.gap_count + gaps.length,
+    gap_counts: counts,
+    gaps: [...receipt.gaps, ...gaps].slice(0, MOST_GAPS),
+  };
+}

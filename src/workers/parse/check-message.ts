@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { FAILURE_CODES } from '../../shared/errors.js';
+import { locationSchema } from '../../shared/extraction/location.js';
+import { GAP_REASONS, gapSchema, receiptSchema } from '../../shared/extraction/receipt.js';
+import type { ChildMessage, ChildTask, ParseTask } from './protocol.js';
+
+/** Most gaps and attachments that a receipt names, and characters of a sentence or name in it; see `receipt-writer`. */
+const MOST_NAMED = 100;
+const MOST_CHARACTERS = 1_000;
+/** Most headings over a chunk, and characters of each; see `collect-blocks`. */
+const MOST_HEADINGS = 16;
+/** No token of cl100k_base is longer. */
+const MAX_TOKEN_LENGTH = 128;
+
+const name = z.string().max(MOST_CHARACTERS);
+const count = z.int().min(0);
+const id = z.int();
+
+const chunkSchema = z.strictObject({
+  text: z.string(),
+  tokenCount: count,
+  overlap: count,
+  // What is not understood must not keep a text from being found.
+  location: locationSchema.nullable().catch(null),
+  section: z.array(name).max(MOST_HEADINGS),
+});
+
+/** What a parser may say of a document. Documents of attachments are only known to the worker, which makes them. */
+const reportedReceipt = receiptSchema.extend({
+  parser: name,
+  parser_version: name,
+  title: name.nullable(),
+  language: name.nullable(),
+  parts: count,
+  parts_read: count,
+  characters: count,
+  tokens: count,
+  ocr: z.object({ pages: count, confidence: z.number().min(0).max(1).nullable() }),
+  gap_count: count,
+  gap_counts: z.partialRecord(z.enum(GAP_REASONS), count),
+  gaps: z.array(gapSchema.extend({ detail: name })).max(MOST_NAMED),
+  attachments: z
+    .array(
+      z.object({
+        filename: name.nullable(),
+        content_type: name,
+        size_bytes: count,
+        document_id: z.null(),
+        reason: name.nullable(),
+      }),
+    )
+    .max(MOST_NAMED),
+});
+
+const keptAttachment = z.object({
+  file: name,
+  position: count,
+  filename: name.nullable(),
+  contentType: name,
+});
+
+const residentBytes = z.number().min(0);
+
+const messageSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('ready') }),
+  z.object({ type: z.literal('chunks'), id, chunks: z.array(chunkSchema) }),
+  z.object({ type: z.literal('picture'), id, part: z.string() }),
+  z.object({
+    type: z.literal('done'),
+    id,
+    receipt: reportedReceipt.nullable(),
+    attachments: z.array(keptAttachment).max(MOST_NAMED),
+    residentBytes,
+  }),
+  z.object({ type: z.literal('failed'), id, code: z.enum(FAILURE_CODES), message: name, residentBytes }),
+  z.object({ type: z.literal('broken'), id, message: z.string() }),
+]);
+
+/**
+ * Checks what a parser process says, since a file may have taken it over.
+ * @returns null for a message of another task; undefined for one that a parser never sends
+ */
+export function checkMessage(task: ChildTask, message: unknown): ChildMessage | null | undefined {
+  if (isOfOtherTask(task, message)) return null;
+  const checked = messageSchema.safeParse(message).data;
+  return checked && fits(task, checked) ? checked : undefined;
+}
+
+/** The end of a message of the task before may still be under way. */
+const isOfOtherTask = (task: ChildTask, message: unknown): boolean =>
+  typeof message === 'object' &&
+  message !== null &&
+  'id' in message &&
+  Number.isSafeInteger(message.id) &&
+  message.id !== task.id;
+
+function fits(task: ChildTask, message: ChildMessage): boolean {
+  if ('chunk' in task) return fitsDocument(task, message);
+  if (message.type === 'done') return message.receipt === null && message.attachments.length === 0;
+  return message.type !== 'chunks';
+}
+
+function fitsDocument({ chunk: { size } }: ParseTask, message: ChildMessage): boolean {
+  switch (message.type) {
+    case 'ready':
+    case 'broken':
+      return true;
+    case 'picture':
+      return false;
+    case 'chunks':
+      return message.chunks.every(
+        ({ text, tokenCount, overlap }) =>
+          tokenCount <= size && overlap <= text.length && text.length <= size * MAX_TOKEN_LENGTH,
+      );
+    case 'done':
+      return message.receipt !== null && areApart(message.attachments);
+    // It is never the service's fault, nor a provider's, that a document cannot be parsed.
+    case 'failed':
+      return message.code !== 'internal' && message.code !== 'provider';
+  }
+}
+
+const areApart = (attachments: readonly { readonly position: number }[]): boolean =>
+  new Set(attachments.map(({ position }) => position)).size === attachments.length;

@@ -1,0 +1,67 @@
+import type { Color } from '../../visibility/colors.js';
+import { createLayers, touches } from '../../visibility/layers.js';
+import { createShapeWalk, type SlideShapes } from './slide-shapes.js';
+
+/** Follows the shapes of slides that were looked through before. */
+export interface SlideGround {
+  open(name: string): void;
+  close(name: string): void;
+  /** What is behind the text of the shape that is open; undefined when it is not known. */
+  behind(): Color | undefined;
+  /** Why nothing of the shape that is open is seen; undefined when it is. */
+  reason(): string | undefined;
+}
+
+export function createSlideGround(slides: readonly SlideShapes[]): SlideGround {
+  const walk = createShapeWalk();
+  const open: number[] = [];
+  let page = -1;
+  let next = 0;
+  let layers: Layers | undefined;
+  let known: { readonly index: number; readonly reason: string | undefined } | undefined;
+  return {
+    open: (name) => {
+      if (name === 'draw:page') {
+        page += 1;
+        next = 0;
+        known = undefined;
+        const slide = slides[page];
+        layers = slide && createLayers([...slide.behind, ...withoutAnimated(slide)], slide.background);
+      }
+      if (!walk.open(name)) return;
+      open.push(next);
+      next += 1;
+    },
+    close: (name) => {
+      if (walk.close(name)) open.pop();
+    },
+    behind: () => {
+      const [slide, index] = [slides[page], open.at(-1)];
+      if (!slide || index === undefined || index >= slide.layers.length) return undefined;
+      return layers?.behindText(slide.behind.length + index);
+    },
+    reason: () => {
+      const index = open.at(-1);
+      if (index === undefined) return undefined;
+      if (known?.index !== index) known = { index, reason: reasonOf(slides[page], layers, index) };
+      return known.reason;
+    },
+  };
+}
+
+type Layers = ReturnType<typeof createLayers>;
+
+function reasonOf(
+  slide: SlideShapes | undefined,
+  layers: Layers | undefined,
+  index: number,
+): string | undefined {
+  const box = slide?.layers[index]?.box;
+  if (!slide || !box || slide.animated.has(slide.ids[index] ?? '')) return undefined;
+  if (slide.size && !touches(box, slide.size)) return 'off the slide';
+  return layers?.isCovered(slide.behind.length + index) === true ? 'under a picture' : undefined;
+}
+
+/** What an animation may take away covers nothing. */
+const withoutAnimated = ({ layers, ids, animated }: SlideShapes) =>
+  layers.map((layer, index) => (animated.has(ids[index] ?? '') ? { ...layer, isWhole: false } : layer));

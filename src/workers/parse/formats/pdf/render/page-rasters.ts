@@ -1,0 +1,69 @@
+import type { ScreenshotResult } from '@llamaindex/liteparse';
+import type { Pdfium } from '../pdfium.js';
+import { boundedDpi } from './bounded-dpi.js';
+import { decodeGreen, type Raster } from './png.js';
+
+/** Larger pages are looked at with fewer dots to the inch. */
+const MOST_PIXELS = 4_000_000;
+/** Pages that are rendered by one call, which opens the file anew. */
+const PAGES_AT_ONCE = 10;
+
+interface ShownPage {
+  readonly number: number;
+  /** Its size as it is shown, in points. */
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Pages with the green of their pixels, one for each point where that is not too many. Pages that cannot be rendered are left out. */
+export async function* rasterPages<Page extends ShownPage>(
+  pdfium: Pdfium,
+  bytes: Uint8Array,
+  pages: readonly Page[],
+): AsyncGenerator<readonly [Page, Raster]> {
+  for (const [dpi, group] of groupByDpi(pages))
+    for (let at = 0; at < group.length; at += PAGES_AT_ONCE) {
+      const some = group.slice(at, at + PAGES_AT_ONCE);
+      const pictures = await renderEach(
+        some.map(({ number }) => number),
+        (numbers) => pdfium.render(bytes, numbers, dpi),
+      );
+      for (const page of some) {
+        const raster = decode(pictures.get(page.number));
+        if (raster) yield [page, raster];
+      }
+    }
+}
+
+function groupByDpi<Page extends ShownPage>(pages: readonly Page[]): Map<number, Page[]> {
+  const groups = new Map<number, Page[]>();
+  for (const page of pages) {
+    const dpi = boundedDpi(page, { dpi: 72, pixels: MOST_PIXELS });
+    const group = groups.get(dpi);
+    if (group) group.push(page);
+    else groups.set(dpi, [page]);
+  }
+  return groups;
+}
+
+/** Renders all at once, or one by one where that fails. */
+async function renderEach(
+  numbers: readonly number[],
+  render: (numbers: readonly number[]) => Promise<readonly ScreenshotResult[]>,
+): Promise<ReadonlyMap<number, Uint8Array>> {
+  const shots = await render(numbers).catch(() => undefined);
+  if (shots) return new Map(shots.map(({ pageNum, imageBuffer }) => [pageNum, imageBuffer]));
+  const pictures = new Map<number, Uint8Array>();
+  if (numbers.length > 1)
+    for (const number of numbers)
+      for (const [, picture] of await renderEach([number], render)) pictures.set(number, picture);
+  return pictures;
+}
+
+function decode(picture: Uint8Array | undefined): Raster | undefined {
+  try {
+    return picture && decodeGreen(picture);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,95 @@
+import { fileURLToPath } from 'node:url';
+import { expect, test } from '@jest/globals';
+import { unpackReceipt } from '../../../src/shared/extraction/stored-receipt.js';
+import { useParserPool } from '../../support/use-parser-pool.js';
+
+const { startPool } = useParserPool();
+const script = fileURLToPath(new URL('../../support/saying-parser.mjs', import.meta.url));
+
+const receipt = { ...unpackReceipt('{}'), characters: 5, tokens: 1 };
+const chunk = { text: 'Hello', tokenCount: 1, overlap: 0, location: null, section: [] };
+const chunks = (...said: unknown[]) => ({ type: 'chunks', id: 'task', chunks: said });
+const done = (changes: object = {}, more: object = {}) => ({
+  type: 'done',
+  id: 'task',
+  receipt: { ...receipt, ...changes },
+  attachments: [],
+  residentBytes: 1,
+  ...more,
+});
+const attachment = { filename: 'a', content_type: 'b', size_bytes: 1, document_id: null, reason: null };
+const kept = (position: unknown, file: unknown = 'a') => ({
+  file,
+  position,
+  filename: null,
+  contentType: 'x',
+});
+const failed = (changes: object) => ({
+  type: 'failed',
+  id: 'task',
+  code: 'corrupt',
+  message: 'x',
+  residentBytes: 1,
+  ...changes,
+});
+
+const gap = { reason: 'empty', location: null, detail: 'x' };
+
+/** What a parser must not say, each as a list of messages. */
+const RUBBISH: Readonly<Record<string, readonly unknown[]>> = {
+  nothing: [null],
+  'a number': [7],
+  'a message of no kind': [{ type: 'hello', id: 'task' }],
+  'no id': [{ ...done(), id: 'other' }],
+  'no receipt': [done({}, { receipt: null })],
+  'a receipt that is a text': [done({}, { receipt: 'fine' })],
+  'a parser that is a number': [done({ parser: 1 })],
+  'a title of a megabyte': [done({ title: 'x'.repeat(1_000_000) })],
+  'a part too little': [done({ parts: -1 })],
+  'a part and a half': [done({ parts: 1.5 })],
+  'no number of tokens': [done({ tokens: Infinity })],
+  'more than sure': [done({ ocr: { pages: 1, confidence: 7 } })],
+  'a gap of its own kind': [done({ gaps: [{ ...gap, reason: 'bored' }] })],
+  'a count of its own kind': [done({ gap_counts: { bored: 1 } })],
+  'a thousand gaps': [done({ gaps: Array.from({ length: 1_000 }, () => gap) })],
+  'a gap nowhere': [done({ gaps: [{ ...gap, location: { pages: 'first' } }] })],
+  'a document of another': [done({ attachments: [{ ...attachment, document_id: 'x' }] })],
+  'a thousand attachments': [done({ attachments: Array.from({ length: 1_000 }, () => attachment) })],
+  'a file that is none': [done({}, { attachments: [kept(0, { path: '/etc/passwd' })] })],
+  'a file before the first': [done({}, { attachments: [kept(-1)] })],
+  'two files in one place': [done({}, { attachments: [kept(0), kept(0)] })],
+  'a code of its own': [failed({ code: 'bored' })],
+  'a fault of the service': [failed({ code: 'internal' })],
+  'a fault of the provider': [failed({ code: 'provider' })],
+  'a reason of a megabyte': [failed({ message: 'x'.repeat(1_000_000) })],
+  'a chunk without a text': [chunks({ ...chunk, text: null }), done()],
+  'a chunk of too many tokens': [chunks({ ...chunk, tokenCount: 1_000_000 }), done()],
+  'a chunk that repeats more than it holds': [chunks({ ...chunk, overlap: 6 }), done()],
+  'a chunk with a thousand headings': [chunks({ ...chunk, section: Array(1_000).fill('x') }), done()],
+  'a chunk longer than its tokens': [chunks({ ...chunk, text: 'x'.repeat(1_000_000) }), done()],
+  'a picture of a text': [{ type: 'picture', id: 'task', part: 'AA' }, done()],
+};
+
+test.each(Object.entries(RUBBISH))(
+  'a parser that says %s fails the document, and the next one is read',
+  async (_name, said) => {
+    const parser = startPool({ script });
+    const parse = (messages: readonly unknown[]) =>
+      parser.parse({ text: JSON.stringify(messages), format: 'text' });
+    await expect(parse(said)).rejects.toMatchObject({ name: 'IngestError', code: 'corrupt' });
+    expect(await parse([chunks(chunk), done()])).toMatchObject({ chunks: [{ text: 'Hello' }], receipt });
+  },
+);
+
+test('a place that is not understood is left out, and its text is kept', async () => {
+  const place = { pages: { first: 'one', last: null } };
+  const text = JSON.stringify([chunks({ ...chunk, location: place }), done()]);
+  const { chunks: read } = await startPool({ script }).parse({ text, format: 'text' });
+  expect(read).toEqual([chunk]);
+});
+
+test('messages of the task before are not heard', async () => {
+  const text = JSON.stringify([{ ...failed({}), id: 4_711 }, chunks(chunk), done()]);
+  const { chunks: read } = await startPool({ script }).parse({ text, format: 'text' });
+  expect(read).toHaveLength(1);
+});

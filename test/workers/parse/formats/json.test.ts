@@ -1,0 +1,50 @@
+import { expect, test } from '@jest/globals';
+import { createBlockCollector } from '../../../../src/workers/parse/extraction/collect-blocks.js';
+import { locateChunks } from '../../../../src/workers/parse/extraction/locate-chunks.js';
+import { chunkText } from '../../../../src/workers/chunking/chunk.js';
+import { readBlocks } from '../../../support/read-blocks.js';
+
+/** The chunks of a file, and the lines that their locations name. */
+async function chunksOf(file: string) {
+  const collector = createBlockCollector();
+  const { blocks } = await readBlocks('json', file);
+  for (const block of blocks) collector.add(block);
+  const extracted = collector.end();
+  const chunks = chunkText(extracted.text, { size: 48, overlap: 0 });
+  const lines = file.split('\n');
+  return [...locateChunks(extracted, chunks)].map(({ location }, i) => ({
+    text: chunks[i]?.text ?? '',
+    span: location?.lines,
+    source: lines.slice((location?.lines?.first ?? 1) - 1, location?.lines?.last).join('\n'),
+  }));
+}
+
+test('chunks of JSON Lines name the lines of their records, and few others', async () => {
+  const records = Array.from({ length: 300 }, (_, i) =>
+    JSON.stringify({ name: `plum${String(i)}`, notes: { color: `blue${String(i)}` } }),
+  );
+  const chunks = await chunksOf(records.join('\n\n'));
+  expect(chunks.length).toBeGreaterThan(20);
+  for (const { text, source } of chunks) {
+    const named = text.match(/(?:plum|blue)\d+/g) ?? [];
+    for (const name of named) expect(source).toContain(name);
+    expect(source.split('\n').length).toBeLessThanOrEqual(2 * named.length);
+  }
+});
+
+test('chunks of a list over many lines name theirs', async () => {
+  const list = Array.from({ length: 300 }, (_, i) => `fig${String(i)}`);
+  const chunks = await chunksOf(JSON.stringify(list, null, 2));
+  expect(chunks.length).toBeGreaterThan(10);
+  for (const { text, source } of chunks) {
+    const named = text.match(/fig\d+/g) ?? [];
+    for (const name of named) expect(source).toContain(`"${name}"`);
+    expect(source.split('\n').length).toBeLessThanOrEqual(named.length + 16);
+  }
+});
+
+test('blank lines stand between records only, wherever blocks end', async () => {
+  const nested = Array.from({ length: 40 }, (_, i) => `{"a": {"b": ${String(i)}}}`).join('\n');
+  const [first] = await chunksOf(nested);
+  expect(first?.text).toMatch(/^a: \n {2}b: 0\n\na: \n {2}b: 1\n\na: /);
+});
