@@ -1,72 +1,71 @@
+import type { Angle } from './orientation.js';
+import { angleOf, readDirectories, TAG, type TiffDirectory } from './tiff.js';
+
+/** Pictures count as pages of 150 dots to the inch. */
+export const POINTS_PER_PIXEL = 72 / 150;
+
 /** What the start of a picture says of it. */
 export interface PictureSize {
+  /** As it is stored, in pixels. */
   readonly width: number;
   readonly height: number;
-  /** The number of pictures in the file: pages of a TIFF. */
-  readonly pictures: number;
+  /** By how much it appears turned clockwise. */
+  readonly angle: Angle;
 }
 
-const MOST_PICTURES = 10_000;
-
-/** Reads the size of a PNG, JPEG, WebP or TIFF file without decoding it; undefined for a damaged one. */
-export function pictureSize(bytes: Uint8Array): PictureSize | undefined {
-  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+/** Reads the size of a PNG, JPEG or WebP file without decoding it; undefined for a damaged one. */
+export function pictureSize(file: Buffer): PictureSize | undefined {
   try {
-    if (file.readUInt32BE(0) === 0x89504e47) return single(file.readUInt32BE(16), file.readUInt32BE(20));
+    if (file.readUInt32BE(0) === 0x89504e47) return upright(file.readUInt32BE(16), file.readUInt32BE(20));
     if (file.readUInt16BE(0) === 0xffd8) return jpegSize(file);
-    if (file.toString('latin1', 8, 12) === 'WEBP') return webpSize(file);
-    return tiffSize(file);
+    return webpSize(file);
   } catch {
     // The file ends before its size.
     return undefined;
   }
 }
 
-const single = (width: number, height: number): PictureSize => ({ width, height, pictures: 1 });
+export const tiffSize = (picture: TiffDirectory): PictureSize => ({
+  width: picture.value(TAG.width),
+  height: picture.value(TAG.height),
+  angle: angleOf(picture.value(TAG.orientation)),
+});
+
+const upright = (width: number, height: number): PictureSize => ({ width, height, angle: 0 });
+
+const APP1 = 0xe1;
 
 /** The size is in the start of a frame: SOF0 to SOF15, without DHT, JPG and DAC. */
 function jpegSize(file: Buffer): PictureSize | undefined {
+  let angle: Angle = 0;
   for (let at = 2; at + 9 <= file.length;) {
     if (file[at] !== 0xff) return undefined;
     const marker = file[at + 1] ?? 0;
     if (marker === 0xff) at += 1;
     else if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker))
-      return single(file.readUInt16BE(at + 7), file.readUInt16BE(at + 5));
-    else at += 2 + Math.max(2, file.readUInt16BE(at + 2));
+      return { width: file.readUInt16BE(at + 7), height: file.readUInt16BE(at + 5), angle };
+    else {
+      const end = at + 2 + Math.max(2, file.readUInt16BE(at + 2));
+      if (marker === APP1 && angle === 0) angle = exifAngle(file.subarray(at + 4, end));
+      at = end;
+    }
   }
   return undefined;
 }
 
-function webpSize(file: Buffer): PictureSize | undefined {
-  const kind = file.toString('latin1', 12, 16);
-  if (kind === 'VP8 ') return single(file.readUInt16LE(26) & 0x3fff, file.readUInt16LE(28) & 0x3fff);
-  if (kind === 'VP8X') return single(file.readUIntLE(24, 3) + 1, file.readUIntLE(27, 3) + 1);
-  if (kind !== 'VP8L') return undefined;
-  const bits = file.readUInt32LE(21);
-  return single((bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1);
+/** What cameras say of a picture is a TIFF file, whose first directory says how they were held. */
+function exifAngle(segment: Buffer): Angle {
+  if (segment.toString('latin1', 0, 6) !== 'Exif\0\0') return 0;
+  const [first] = readDirectories(segment.subarray(6)).directories;
+  return first ? angleOf(first.value(TAG.orientation)) : 0;
 }
 
-const WIDTH = 256;
-const HEIGHT = 257;
-
-/** The directories of a TIFF form a list, which a hostile file may close to a ring. */
-function tiffSize(file: Buffer): PictureSize | undefined {
-  const isLittle = file.toString('latin1', 0, 2) === 'II';
-  const short = (at: number): number => (isLittle ? file.readUInt16LE(at) : file.readUInt16BE(at));
-  const long = (at: number): number => (isLittle ? file.readUInt32LE(at) : file.readUInt32BE(at));
-  if (short(2) !== 42) return undefined;
-  let size = { width: 0, height: 0 };
-  const seen = new Set<number>();
-  for (let at = long(4); at !== 0 && !seen.has(at) && seen.size < MOST_PICTURES;) {
-    const entries = short(at);
-    if (seen.size === 0) {
-      const values = new Map<number, number>();
-      for (let entry = at + 2; entry < at + 2 + 12 * entries; entry += 12)
-        values.set(short(entry), short(entry + 2) === 3 ? short(entry + 8) : long(entry + 8));
-      size = { width: values.get(WIDTH) ?? 0, height: values.get(HEIGHT) ?? 0 };
-    }
-    seen.add(at);
-    at = long(at + 2 + 12 * entries);
-  }
-  return { ...size, pictures: seen.size };
+function webpSize(file: Buffer): PictureSize | undefined {
+  if (file.toString('latin1', 8, 12) !== 'WEBP') return undefined;
+  const kind = file.toString('latin1', 12, 16);
+  if (kind === 'VP8 ') return upright(file.readUInt16LE(26) & 0x3fff, file.readUInt16LE(28) & 0x3fff);
+  if (kind === 'VP8X') return upright(file.readUIntLE(24, 3) + 1, file.readUIntLE(27, 3) + 1);
+  if (kind !== 'VP8L') return undefined;
+  const bits = file.readUInt32LE(21);
+  return upright((bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1);
 }
