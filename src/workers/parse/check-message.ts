@@ -9,6 +9,10 @@ const MOST_NAMED = 100;
 const MOST_CHARACTERS = 1_000;
 /** Most headings over a chunk, and characters of each; see `collect-blocks`. */
 const MOST_HEADINGS = 16;
+/** More gaps than a file can have: they are added to a metric. */
+const MOST_COUNTED = 10_000_000;
+/** Most rectangles of a location; see `locate-chunks`. */
+const MOST_BOXES = 32;
 /** No token of cl100k_base is longer. */
 const MAX_TOKEN_LENGTH = 128;
 
@@ -16,12 +20,21 @@ const name = z.string().max(MOST_CHARACTERS);
 const count = z.int().min(0);
 const id = z.int();
 
+/** A location as `locate-chunks` makes it: its names and rectangles are few. */
+const boundedLocation = locationSchema
+  .extend({
+    boxes: locationSchema.shape.boxes.unwrap().max(MOST_BOXES).optional(),
+    sheet: name.optional(),
+    chapter: name.optional(),
+  })
+  .nullable();
+
 const chunkSchema = z.strictObject({
   text: z.string(),
   tokenCount: count,
   overlap: count,
   // What is not understood must not keep a text from being found.
-  location: locationSchema.nullable().catch(null),
+  location: boundedLocation.catch(null),
   section: z.array(name).max(MOST_HEADINGS),
 });
 
@@ -36,9 +49,9 @@ const reportedReceipt = receiptSchema.extend({
   characters: count,
   tokens: count,
   ocr: z.object({ pages: count, confidence: z.number().min(0).max(1).nullable() }),
-  gap_count: count,
-  gap_counts: z.partialRecord(z.enum(GAP_REASONS), count),
-  gaps: z.array(gapSchema.extend({ detail: name })).max(MOST_NAMED),
+  gap_count: count.max(MOST_COUNTED),
+  gap_counts: z.partialRecord(z.enum(GAP_REASONS), count.max(MOST_COUNTED)),
+  gaps: z.array(gapSchema.extend({ detail: name, location: boundedLocation })).max(MOST_NAMED),
   attachments: z
     .array(
       z.object({

@@ -3,6 +3,7 @@ import { constants, getPriority, setPriority } from 'node:os';
 import { IngestError } from '../../shared/errors.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import { packWhereabouts } from '../../shared/chunks/whereabouts.js';
+import { openChildChannel } from './channel/child-channel.js';
 import type { ChildMessage, ChildTask, ParseTask, RenderTask } from './protocol.js';
 import { parseAndChunk } from './parse-and-chunk.js';
 
@@ -14,15 +15,12 @@ if (getPriority() < constants.priority.PRIORITY_BELOW_NORMAL)
 /** UTF-16 units of text in one message, so that a message does not block the event loop of the pool. */
 const BATCH_LENGTH = 256 * 1024;
 
+const channel = openChildChannel(() => {
+  process.exit(0);
+});
+
 /** Resolves when the message is written to the channel, so that at most one batch waits in memory. */
-function send(message: ChildMessage): Promise<void> {
-  return new Promise((resolve, reject) => {
-    process.send?.(message, undefined, undefined, (error) => {
-      if (error) reject(error);
-      else resolve();
-    });
-  });
-}
+const send = (message: ChildMessage): Promise<void> => channel.send(message);
 
 async function sendChunks(id: number, chunks: readonly ChunkText[]): Promise<void> {
   let batch: ChunkText[] = [];
@@ -84,15 +82,13 @@ function failureMessage(id: number, error: unknown): ChildMessage {
   };
 }
 
-process.on('message', (task: ChildTask) => {
-  void run(task);
+channel.listen((task) => {
+  // @NOTE the worker is our own code.
+  void run(task as ChildTask);
 });
 // pdf.js leaves promises of damaged files behind that reject when nobody waits for them any more. They would end the process
 // while it reads the next document. What a parser waits for is told by its own error.
 process.on('unhandledRejection', () => undefined);
-process.on('disconnect', () => {
-  process.exit(0);
-});
 // A terminal sends SIGINT to the whole process group, but the pool decides when children end.
 process.on('SIGINT', () => undefined);
 await send({ type: 'ready' });

@@ -1,6 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { systemErrorCode } from '../../shared/system-error-code.js';
+import { readMessages } from './channel/read-messages.js';
 import { startConfined, type Launch } from './confinement/start-confined.js';
 import type { ParserFolder } from './confinement/parser-folder.js';
 import type { ChildTask } from './protocol.js';
@@ -64,8 +66,10 @@ export function startParserChild({
     folder: folder.path,
     limits: [`ulimit -v ${String(memoryMegabytes * 1024)}`, 'ulimit -c 0'],
     nodeOptions: [...nodeOptions, `--max-old-space-size=${String(Math.floor(memoryMegabytes * HEAP_SHARE))}`],
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
   });
+  // A task that is written to a child that has just ended fails; its exit says what happened.
+  child.stdin?.on('error', () => undefined);
   const exited = whenExited(child);
   let listener: (message: unknown) => void = () => undefined;
   const ready = whenReady(child, (message) => {
@@ -76,7 +80,7 @@ export function startParserChild({
     exited,
     folder,
     removed: exited.then(() => folder.remove()),
-    isRunning: () => child.connected && child.exitCode === null && child.signalCode === null,
+    isRunning: () => child.stdin?.writable === true && child.exitCode === null && child.signalCode === null,
     send: (task) => sendTo(child, task),
     listen(next) {
       listener = next;
@@ -102,7 +106,9 @@ function whenExited(child: ChildProcess): Promise<ParserExit> {
 /** Resolves when the child reports that it is ready; `hear` gets all other messages. */
 function whenReady(child: ChildProcess, hear: (message: unknown) => void): Promise<void> {
   return new Promise((resolve) => {
-    child.on('message', (message: unknown) => {
+    const messages = child.stdio[3];
+    if (!(messages instanceof Readable)) return;
+    readMessages(messages, (message) => {
       const isReady =
         typeof message === 'object' && message !== null && 'type' in message && message.type === 'ready';
       if (isReady) resolve();
@@ -112,13 +118,13 @@ function whenReady(child: ChildProcess, hear: (message: unknown) => void): Promi
 }
 
 /** Also resolves when the child has exited; its exit is reported elsewhere. */
-function sendTo(child: ChildProcess, task: ChildTask): Promise<void> {
+function sendTo({ stdin }: ChildProcess, task: ChildTask): Promise<void> {
   return new Promise((resolve) => {
-    if (!child.connected) {
+    if (stdin?.writable !== true) {
       resolve();
       return;
     }
-    child.send(task, () => {
+    stdin.write(`${JSON.stringify(task)}\n`, () => {
       resolve();
     });
   });

@@ -33,6 +33,7 @@ const failed = (changes: object) => ({
   ...changes,
 });
 
+const box = { page: 1, x: 0, y: 0, width: 1, height: 1 };
 const gap = { reason: 'empty', location: null, detail: 'x' };
 
 /** What a parser must not say, each as a list of messages. */
@@ -67,6 +68,13 @@ const RUBBISH: Readonly<Record<string, readonly unknown[]>> = {
   'a chunk that repeats more than it holds': [chunks({ ...chunk, overlap: 6 }), done()],
   'a chunk with a thousand headings': [chunks({ ...chunk, section: Array(1_000).fill('x') }), done()],
   'a chunk longer than its tokens': [chunks({ ...chunk, text: 'x'.repeat(1_000_000) }), done()],
+  'a gap in a sheet with a name of a megabyte': [
+    done({ gaps: [{ ...gap, location: { sheet: 'x'.repeat(1_000_000) } }] }),
+  ],
+  'a gap with a thousand rectangles': [
+    done({ gaps: [{ ...gap, location: { boxes: Array.from({ length: 1_000 }, () => box) } }] }),
+  ],
+  'more gaps than a file can have': [done({ gap_counts: { empty: Number.MAX_SAFE_INTEGER } })],
   'a picture of a text': [{ type: 'picture', id: 'task', part: 'AA' }, done()],
 };
 

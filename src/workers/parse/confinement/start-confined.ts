@@ -30,7 +30,7 @@ interface Start {
   readonly nodeOptions?: readonly string[];
   /** Commands that the shell runs before it executes Node.js, such as `ulimit -v 2097152`. */
   readonly limits?: readonly string[];
-  readonly stdio: readonly ['ignore', 'ignore' | 'pipe', 'pipe', ...('ipc' | 'ignore')[]];
+  readonly stdio: readonly ['ignore' | 'pipe', 'ignore' | 'pipe', 'pipe', ...'pipe'[]];
 }
 
 const HANDED_NODE = 4;
@@ -62,7 +62,6 @@ export function startConfined(launch: Launch, start: Start): ChildProcess {
   try {
     return spawn(command, args, {
       stdio,
-      serialization: 'json',
       detached: true,
       cwd: start.folder,
       env: { LANG: 'C.UTF-8', TMPDIR: start.folder, UV_THREADPOOL_SIZE: '1', MALLOC_ARENA_MAX: '2' },

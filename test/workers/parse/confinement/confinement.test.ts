@@ -87,8 +87,8 @@ describe('parser processes of a worker that is root', () => {
       const targets = await Promise.all(descriptors.map((fd) => readlink(`/proc/${String(id)}/fd/${fd}`)));
       const files = targets.filter((target) => target.startsWith('/') && target !== '/dev/null');
       expect(files).toEqual([]);
-      // The channel and standard error.
-      expect(targets.filter((target) => target.startsWith('socket:'))).toHaveLength(2);
+      // Tasks, messages and standard error.
+      expect(targets.filter((target) => target.startsWith('socket:'))).toHaveLength(3);
     }
     expect(worker.lines()[0]).toMatchObject({
       level: 'info',
