@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib';
 import { loadPdfium } from '../../src/workers/parse/formats/pdf/pdfium.js';
-import { decodePng, encodePng } from '../../src/workers/parse/formats/pdf/render/png.js';
+import { decodePng, encodePng } from '../../src/workers/parse/formats/pictures/png.js';
 import { drawPdf, FIRST_OBJECT, lines, stream } from './drawn-pdf.js';
 
 export const PROSE = [

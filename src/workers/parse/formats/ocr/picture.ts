@@ -3,7 +3,7 @@ import type { Parser } from '../parser.js';
 import { pageBlocks } from '../pdf/layout/page-blocks.js';
 import { median } from '../pdf/layout/piece.js';
 import { loadPdfium } from '../pdf/pdfium.js';
-import { pictureSize } from './picture-size.js';
+import { pictureSize } from '../pictures/picture-size.js';
 import { createRecognizer } from './recognizer.js';
 
 /** Pictures of more pixels take too much memory. */
