@@ -4,7 +4,7 @@ import { documentView } from '../../src/api/routes/document-view.js';
 import { createClient, type Client } from '../support/client.js';
 import { drawPdf, lines } from '../support/drawn-pdf.js';
 import { writeMail } from '../support/mail.js';
-import { PROSE, scan } from '../support/scanned-pdf.js';
+import { PROSE, scan } from '../support/scans.js';
 import { startService, type Service } from '../support/service.js';
 import { until } from '../support/until.js';
 

@@ -11,6 +11,7 @@ import { createIngestJob, type ReadContent } from '../ingestion/ingest-job.js';
 import { createIngestShort, type IngestShort } from '../ingestion/ingest-short.js';
 import { createReadContent, createReadText } from '../ingestion/read-content.js';
 import { createReserveMemory } from '../ingestion/reserve-memory.js';
+import { warnOfMissingLanguages } from '../parse/formats/ocr/warn-of-missing-languages.js';
 import { startParserPool } from '../parse/start-pool.js';
 import { failJob } from './fail-job.js';
 import { GROUPS_AT_ONCE, groupHandler } from './group-handler.js';
@@ -89,6 +90,8 @@ function waitingAttachments(
 }
 
 function startParsers({ settings: { ingest, chunk }, logger }: WorkerContext) {
+  const ocrLanguages = ingest.ocrLanguages.split('+');
+  warnOfMissingLanguages(ingest.ocr === 'off' ? [] : ocrLanguages, logger);
   return startParserPool({
     user: { uid: ingest.parserUid, gid: ingest.parserGid },
     size: ingest.parserProcesses,
@@ -100,7 +103,7 @@ function startParsers({ settings: { ingest, chunk }, logger }: WorkerContext) {
     readOptions: {
       hiddenText: ingest.hiddenText,
       ocr: ingest.ocr,
-      ocrLanguages: ingest.ocrLanguages.split('+'),
+      ocrLanguages,
       keepsPartial: ingest.partial,
     },
     logger,

@@ -22,6 +22,11 @@ export interface LanguageData {
 let folder: Promise<string> | undefined;
 const unpacked = new Map<string, Promise<boolean>>();
 
+/** The languages whose packages are not installed. */
+export function missingLanguages(languages: readonly string[]): string[] {
+  return languages.filter((language) => dataFolder(language) === undefined);
+}
+
 /** Unpacks the data of these languages from their npm packages, once in this process. Nothing is downloaded. */
 export async function prepareLanguages(languages: readonly string[]): Promise<LanguageData> {
   folder ??= mkdtemp(join(tmpdir(), 'quire-tessdata-'));

@@ -1,25 +1,37 @@
 import { IngestError } from '../../../../shared/errors.js';
-import type { Parser } from '../parser.js';
-import { pageBlocks } from '../pdf/layout/page-blocks.js';
+import type { Parser, ParseContext } from '../parser.js';
+import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import { median } from '../pdf/layout/piece.js';
 import { loadPdfium } from '../pdf/pdfium.js';
-import { pictureSize } from '../pictures/picture-size.js';
-import { createRecognizer } from './recognizer.js';
+import { shownBlocks } from '../pdf/layout/shown-blocks.js';
+import { pictureSize, POINTS_PER_PIXEL, tiffSize, type PictureSize } from './picture-size.js';
+import { createRecognizer, type Recognizer } from './recognizer.js';
+import { readDirectories, TAG } from './tiff.js';
+import { pictureOfTiff, unreadCompression } from './tiff-page.js';
 
 /** Pictures of more pixels take too much memory. */
 const MOST_PIXELS = 40_000_000;
-/** Pictures count as pages of 150 dots to the inch. */
-const POINTS_PER_PIXEL = 72 / 150;
+const IS_SMALLER_COPY = 1;
+const NO_SIZE: PictureSize = { width: 0, height: 0, angle: 0 };
 
-/** Reads the text in a PNG, JPEG, TIFF or WebP picture by text recognition. */
-export const parsePicture: Parser = async function* (bytes, { options, receipt }) {
-  const size = pictureSize(bytes);
-  if (!size || size.width === 0 || size.height === 0)
-    throw new IngestError('corrupt', 'The picture is damaged.');
-  const { width, height, pictures } = size;
-  if (width * height > MOST_PIXELS)
+interface Picture {
+  /** Zero when it is damaged. */
+  readonly size: PictureSize;
+  /** A file of this picture alone. @throws when it is damaged */
+  readonly file: () => Uint8Array;
+  /** How it is compressed if that is not read. */
+  readonly unread: string | undefined;
+}
+
+/** Reads the text in a PNG, JPEG or WebP picture, or in all pictures of a TIFF, by text recognition. */
+export const parsePicture: Parser = async function* (bytes, context) {
+  const { options, receipt } = context;
+  const pictures = picturesOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), context);
+  const [first] = pictures;
+  if (!first || pictures.every(({ size }) => isEmpty(size))) throw damaged();
+  if (pictures.length === 1 && isTooLarge(first.size))
     throw new IngestError('too_large', 'The picture has more pixels than are read.');
-  receipt.setParts('page', pictures);
+  receipt.setParts('page', pictures.length);
   if (options.ocr === 'off') {
     receipt.addGap('skipped', 'The file is a picture, and text recognition is off.');
     return;
@@ -31,19 +43,71 @@ export const parsePicture: Parser = async function* (bytes, { options, receipt }
   }
   receipt.setParser('tesseract', pdfium.version);
   const recognizer = createRecognizer({ pdfium, options, receipt });
-  const found = await recognizer.recognize({
-    page: 1,
-    width: width * POINTS_PER_PIXEL,
-    height: height * POINTS_PER_PIXEL,
-    picture: () => Promise.resolve(bytes),
-  });
-  if (recognizer.hasFailed()) throw new IngestError('corrupt', 'The picture is damaged.');
-  receipt.addPartRead();
-  if (pictures > 1)
-    receipt.addGap('skipped', 'Only the first picture of the file is read.', {
-      pages: { first: 2, last: pictures },
-    });
-  if (!found) return;
-  const bodySize = median(found.pieces.map((piece) => piece.size));
-  yield* pageBlocks({ page: 1, pieces: found.pieces, bodySize });
+  let failures = 0;
+  for (const [index, picture] of pictures.entries()) {
+    const found = await readPicture(picture, index + 1, { recognizer, receipt });
+    if (found === 'failed') failures += 1;
+    else if (found && found !== 'skipped') {
+      const bodySize = median(found.pieces.map((piece) => piece.size));
+      yield* shownBlocks({ number: index + 1, ...found }, bodySize);
+    }
+  }
+  if (failures === pictures.length) throw damaged();
 };
+
+const damaged = (): IngestError => new IngestError('corrupt', 'The picture is damaged.');
+
+const isEmpty = ({ width, height }: PictureSize): boolean => width === 0 || height === 0;
+const isTooLarge = ({ width, height }: PictureSize): boolean => width * height > MOST_PIXELS;
+
+function picturesOf(file: Buffer, { receipt }: Pick<ParseContext, 'receipt'>): Picture[] {
+  if (!/^(?:II\*\0|MM\0\*)$/.test(file.toString('latin1', 0, 4)))
+    return [{ size: pictureSize(file) ?? NO_SIZE, file: () => file, unread: undefined }];
+  const { directories, isWhole } = readDirectories(file);
+  if (!isWhole && directories.length > 0)
+    receipt.addGap(
+      'unreadable',
+      'The list of pictures in the file is damaged. Those after its break are not read.',
+    );
+  const shown = directories.filter((each) => (each.value(TAG.kind) & IS_SMALLER_COPY) === 0);
+  let copy: Buffer | undefined;
+  return (shown.length > 0 ? shown : directories).map((directory) => ({
+    size: tiffSize(directory),
+    file: () => pictureOfTiff((copy ??= Buffer.from(file)), directory),
+    unread: unreadCompression(directory),
+  }));
+}
+
+/** Resolves with `failed` when the picture cannot be read, and with `skipped` when it is not read. */
+async function readPicture(
+  { size, file, unread }: Picture,
+  page: number,
+  { recognizer, receipt }: { recognizer: Recognizer; receipt: ReceiptWriter },
+): ReturnType<Recognizer['recognize']> {
+  const location = { pages: { first: page, last: page } };
+  if (isEmpty(size)) {
+    receipt.addGap('unreadable', 'The picture is damaged.', location);
+    return 'failed';
+  }
+  if (unread !== undefined) {
+    receipt.addGap('skipped', `The picture is compressed as ${unread}, which is not read.`, location);
+    return 'skipped';
+  }
+  if (isTooLarge(size)) {
+    receipt.addGap('limit', 'The picture has more pixels than are read.', location);
+    return 'skipped';
+  }
+  const { width, height, angle } = size;
+  const isSideways = angle === 90 || angle === 270;
+  const found = await recognizer.recognize({
+    page,
+    angle,
+    width: (isSideways ? height : width) * POINTS_PER_PIXEL,
+    height: (isSideways ? width : height) * POINTS_PER_PIXEL,
+    picture: () => Promise.resolve().then(file),
+  });
+  if (found === 'failed' || found === 'skipped') return found;
+  receipt.addPartRead();
+  if (!found) receipt.addGap('empty', 'No text was recognized in the picture.', location);
+  return found;
+}

@@ -1,27 +1,39 @@
+import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import type { ReadOptions } from '../../../../shared/extraction/read-options.js';
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import { rightOf, type Piece } from '../pdf/layout/piece.js';
 import { toPieces } from '../pdf/native-pieces.js';
-import type { Pdfium } from '../pdf/pdfium.js';
+import type { Pdfium, Turn } from '../pdf/pdfium.js';
 import { prepareLanguages, type LanguageData } from './languages.js';
+import { addAngles, assess, isUpright, otherAngles, type Angle, type Reading } from './orientation.js';
 
 /** Most pages of a document that are recognized, and the time for all of them. */
 const MOST_PAGES = 500;
 const MOST_MILLISECONDS = 90_000;
 /** Words that are less sure than this are noise, such as what is seen in photographs. */
 const LEAST_CONFIDENCE = 0.3;
+/** After so many pages of a document that were better in no other direction, no more are tried in others. */
+const MOST_VAIN_TURNS = 10;
 
 export interface Recognized {
+  /** Places are those of the upright page. */
   readonly pieces: readonly Piece[];
   /** From 0 (guessed) to 1 (sure). */
   readonly confidence: number;
+  /** How the page has to be turned to be upright; undefined for a page that is. */
+  readonly turn: Turn | undefined;
+  /** The size of the upright page in points. */
+  readonly width: number;
+  readonly height: number;
 }
 
 interface PictureOfPage {
   readonly page: number;
-  /** PNG, JPEG, TIFF or WebP. */
+  /** PNG, JPEG, TIFF, WebP, or a PDF whose first page is read. */
   readonly picture: () => Promise<Uint8Array>;
-  /** The size of the page in points, which places are counted in. */
+  /** By how much the content of the picture appears turned, by what the file says. */
+  readonly angle?: Angle;
+  /** The size of the page in points as it is shown, which places are counted in. */
   readonly width: number;
   readonly height: number;
 }
@@ -39,34 +51,35 @@ export function createRecognizer({ pdfium, options, receipt }: RecognizerOptions
   let data: Promise<LanguageData> | undefined;
   let pages = 0;
   let spent = 0;
-  let failures = 0;
+  const readUpright = createUprightReader(pdfium, (since) => spent + since < MOST_MILLISECONDS);
   return {
     isWanted: options.ocr !== 'off',
     isForced: options.ocr === 'force',
-    hasFailed: () => failures > 0,
-    /** Resolves with undefined when nothing was recognized. */
-    async recognize(page: PictureOfPage): Promise<Recognized | undefined> {
+    /**
+     * Resolves with undefined when the picture holds no text, with `failed` when it cannot be read, and with `skipped` when it is
+     * not read: for a limit, or without data of any language.
+     */
+    async recognize(page: PictureOfPage): Promise<Recognized | 'failed' | 'skipped' | undefined> {
       const location = { pages: { first: page.page, last: page.page } };
       const languages = await (data ??= prepareData(options.ocrLanguages, receipt));
-      if (languages.language === '') return undefined;
+      if (languages.language === '') return 'skipped';
       if (pages >= MOST_PAGES || spent >= MOST_MILLISECONDS) {
         receipt.addGap(
           'limit',
           'The document has more pages for text recognition than are allowed.',
           location,
         );
-        return undefined;
+        return 'skipped';
       }
       const started = performance.now();
       pages += 1;
       try {
-        const found = toRecognized(await pdfium.recognize(await page.picture(), languages), page);
+        const found = toRecognized(await readUpright(await page.picture(), { page, languages }), page);
         if (found) receipt.addOcrPage(found.confidence);
         return found;
       } catch {
-        failures += 1;
         receipt.addGap('unreadable', 'Text recognition failed on this page.', location);
-        return undefined;
+        return 'failed';
       } finally {
         spent += performance.now() - started;
       }
@@ -84,15 +97,54 @@ async function prepareData(languages: readonly string[], receipt: ReceiptWriter)
   return prepared;
 }
 
+interface Attempt {
+  readonly angle: Angle;
+  readonly size: Pick<ParsedPage, 'width' | 'height'>;
+  readonly items: readonly TextItem[];
+  readonly reading: Reading;
+}
+
+/** Reads pages as they are, or as the last one lay, and in other directions only when that is unsure or sideways. */
+function createUprightReader(pdfium: Pdfium, hasTime: (milliseconds: number) => boolean) {
+  let usual: Angle = 0;
+  let vain = 0;
+  return async (
+    bytes: Uint8Array,
+    { page, languages }: { page: PictureOfPage; languages: LanguageData },
+  ): Promise<Attempt> => {
+    const started = performance.now();
+    const attempt = async (angle: Angle): Promise<Attempt> => {
+      const how = { ...languages, angle: addAngles(page.angle ?? 0, angle) };
+      const { textItems, ...size } = await pdfium.recognize(bytes, how);
+      const items = textItems.filter((item) => (item.confidence ?? 1) >= LEAST_CONFIDENCE);
+      return { angle, size, items, reading: assess(items) };
+    };
+    const first = await attempt(usual);
+    if (isUpright(first.reading) || first.items.length === 0 || vain >= MOST_VAIN_TURNS) return first;
+    let best = first;
+    for (const angle of otherAngles(first.reading)) {
+      if (isUpright(best.reading) || !hasTime(performance.now() - started)) break;
+      const other = await attempt(addAngles(first.angle, angle));
+      if (other.reading.score > best.reading.score) best = other;
+    }
+    vain = best === first ? vain + 1 : 0;
+    if (isUpright(best.reading)) usual = best.angle;
+    return best;
+  };
+}
+
 function toRecognized(
-  found: Awaited<ReturnType<Pdfium['recognize']>>,
-  { width, height }: PictureOfPage,
+  { angle, size, items, reading }: Attempt,
+  { page, ...shown }: PictureOfPage,
 ): Recognized | undefined {
-  const scale = { x: width / found.width, y: height / found.height };
-  const sure = found.textItems.filter((item) => (item.confidence ?? 1) >= LEAST_CONFIDENCE);
-  if (sure.length === 0) return undefined;
-  const pieces = toPieces(sure).map((piece) => scaled(piece, scale));
-  return { pieces, confidence: confidenceOf(sure) };
+  if (items.length === 0) return undefined;
+  const isSideways = angle === 90 || angle === 270;
+  const width = isSideways ? shown.height : shown.width;
+  const height = isSideways ? shown.width : shown.height;
+  const scale = { x: width / size.width, y: height / size.height };
+  const pieces = toPieces(items).map((piece) => scaled(piece, scale));
+  const turn = angle === 0 ? undefined : { page, angle };
+  return { pieces, confidence: reading.confidence, turn, width, height };
 }
 
 function scaled(piece: Piece, scale: { x: number; y: number }): Piece {
@@ -105,15 +157,4 @@ function scaled(piece: Piece, scale: { x: number; y: number }): Piece {
     height: piece.height * scale.y,
     size: piece.size * scale.y,
   };
-}
-
-/** The mean of all words, by their letters. */
-function confidenceOf(items: readonly { text: string; confidence?: number }[]): number {
-  let letters = 0;
-  let sum = 0;
-  for (const { text, confidence = 1 } of items) {
-    letters += text.length;
-    sum += text.length * confidence;
-  }
-  return letters === 0 ? 0 : Math.min(1, Math.max(0, sum / letters));
 }

@@ -9,11 +9,26 @@ export type Verdict = 'empty' | 'garbled' | 'readable';
 /** Tells whether a page's text can be what the page shows. */
 export function judgeText(text: string): Verdict {
   if (text.trim() === '') return 'empty';
+  if (isMostlySigns(text)) return 'garbled';
   if (!/[\0-\x08\x0e-\x1f\x7f-\x9f\ue000-\uffff]/.test(text)) return 'readable';
   const characters = text.match(/\S/gu)?.length ?? 0;
   // Replacement characters, private use, and control characters come from fonts without a map to characters.
   const unreadable = text.match(/[\ufffd\p{Co}\p{Cn}\0-\x08\x0e-\x1f\x7f-\x9f]/gu)?.length ?? 0;
   return unreadable > characters * MOST_UNREADABLE ? 'garbled' : 'readable';
+}
+
+/** So many signs, with fewer letters and digits than a fifth of them, are no text but a font whose map is wrong. */
+const MANY_SIGNS = 100;
+/** A text that begins with so many letters need not be counted. */
+const ENOUGH_LETTERS = 200;
+
+function isMostlySigns(text: string): boolean {
+  if ((text.slice(0, 1_000).match(/[a-z]/gi)?.length ?? 0) > ENOUGH_LETTERS) return false;
+  const others = text.match(/[^\s\p{L}\p{M}\p{N}\ufffd\p{C}]/gu) ?? [];
+  // Lines of dots or dashes are drawn with signs, but one that follows itself counts once.
+  const signs = others.filter((sign, index) => sign !== others[index - 1]).length;
+  if (signs < MANY_SIGNS) return false;
+  return (text.match(/[\p{L}\p{N}]/gu)?.length ?? 0) * 5 < signs;
 }
 
 const READABLE = /[^\s\ufffd\p{Co}\p{Cn}\p{Cc}]/u;

@@ -70,8 +70,16 @@ export interface Pdfium {
   ) => Promise<Pick<ParsedPage, 'width' | 'height'> | undefined>;
   /** Pages as PNG pictures. */
   readonly render: (bytes: Uint8Array, pages: readonly number[], dpi: number) => Promise<ScreenshotResult[]>;
-  /** Reads a page or picture by text recognition. `data` is the folder with the data of `language`. */
-  readonly recognize: (bytes: Uint8Array, data: { language: string; folder: string }) => Promise<ParsedPage>;
+  /** Reads the first page of a file, or a picture, by text recognition. */
+  readonly recognize: (bytes: Uint8Array, how: Recognition) => Promise<ParsedPage>;
+}
+
+export interface Recognition {
+  readonly language: string;
+  /** The folder with the data of the language. */
+  readonly folder: string;
+  /** By how much the content appears turned clockwise. Places are those of the upright page. */
+  readonly angle: 0 | Turn['angle'];
 }
 
 export interface Turn {
@@ -101,8 +109,10 @@ export async function loadPdfium(): Promise<Pdfium | undefined> {
       return (await create({ targetPages: String(page) }).parse(shared(bytes))).pages[0];
     },
     render: (bytes, pages, dpi) => create({ dpi }).screenshot(shared(bytes), [...pages]),
-    async recognize(bytes, { language, folder }) {
-      const parser = create({ ocrEnabled: true, ocrLanguage: language, tessdataPath: folder, dpi: 150 });
+    async recognize(bytes, { language, folder, angle }) {
+      const pageOrientationCorrections = [{ page: 1, angle }];
+      const data = { ocrLanguage: language, tessdataPath: folder };
+      const parser = create({ ocrEnabled: true, dpi: 150, pageOrientationCorrections, ...data });
       const page = (await parser.parse(shared(bytes))).pages[0];
       if (!page) throw new Error('no page was recognized');
       return page;

@@ -5,9 +5,9 @@ import type { ParseContext } from '../parser.js';
 import { findHidden } from './hidden.js';
 import { mayHoldInvisibleText } from './invisible-text.js';
 import { createFurniture } from './layout/furniture.js';
-import { pageBlocks } from './layout/page-blocks.js';
 import { createBodySize } from './layout/body-size.js';
-import { turnBack, turnOf } from './native-pieces.js';
+import { shownBlocks } from './layout/shown-blocks.js';
+import { turnOf } from './native-pieces.js';
 import { passwordNeeded, pdfFailure } from './failures.js';
 import type { PageBatch, Pdfium, Turn } from './pdfium.js';
 import { createCoverage } from './coverage.js';
@@ -145,18 +145,8 @@ function createPageWriter() {
         written += 1;
         if (page.plain !== undefined)
           yield { text: `${tidyPage(page.plain)}\n\n`, place: { page: page.number } };
-        else yield* blocksOf(page, bodySize);
+        else yield* shownBlocks(page, bodySize);
       }
     },
   };
-}
-
-function* blocksOf({ number, pieces, turn, width, height }: ResolvedPage, bodySize: number): Iterable<Block> {
-  for (const block of pageBlocks({ page: number, pieces, bodySize })) {
-    if (!turn || !block.place?.boxes) yield block;
-    else {
-      const boxes = block.place.boxes.map((box) => turnBack(box, turn, { width, height }));
-      yield { ...block, place: { ...block.place, boxes } };
-    }
-  }
 }

@@ -1,6 +1,6 @@
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import type { HiddenText } from '../../../../shared/extraction/read-options.js';
-import type { Recognizer } from '../ocr/recognizer.js';
+import type { Recognized, Recognizer } from '../ocr/recognizer.js';
 import type { Coverage } from './coverage.js';
 import { shownSize, type SeenPage } from './hidden.js';
 import { boundedDpi } from './render/bounded-dpi.js';
@@ -54,18 +54,10 @@ export async function resolvePage(
   const native = await readText(seen, readers);
   const text = textOf(native);
   const recognized = await recognizeIfNeeded(text, { page: seen.page, turn }, readers);
-  const layout = recognized ?? native;
-  await takeDownGaps(recognized ? textOf(recognized) : text, seen, readers);
-  // What is recognized stands on the page as it is shown.
-  const isTurned = turn !== undefined && layout === native;
-  return {
-    number,
-    width,
-    height,
-    turn: isTurned ? turn : undefined,
-    pieces: layout.pieces,
-    plain: layout.plain,
-  };
+  const shown = recognized ? textOf({ pieces: recognized.pieces, plain: undefined }) : text;
+  await takeDownGaps(shown, seen, readers);
+  if (recognized) return { number, plain: undefined, ...recognized };
+  return { number, width, height, turn, ...native };
 }
 
 async function readText(seen: SeenPage, readers: Readers): Promise<Layout> {
@@ -139,7 +131,7 @@ async function recognizeIfNeeded(
   text: string,
   { page, turn }: { page: SeenPage['page']; turn: Turn | undefined },
   { recognizer, pdfium, bytes, coverage }: BatchReaders,
-): Promise<Layout | undefined> {
+): Promise<Recognized | undefined> {
   if (!recognizer.isWanted) return undefined;
   if (!recognizer.isForced && !(await needsPicture(text, page, coverage))) return undefined;
   const { pageNum } = page;
@@ -155,11 +147,11 @@ async function recognizeIfNeeded(
       return shot.imageBuffer;
     },
   });
-  if (!found) return undefined;
+  if (!found || found === 'failed' || found === 'skipped') return undefined;
   const recognized = readableCharacters(found.pieces.map((piece) => piece.text).join(''));
   const isMore =
     recognizer.isForced || judgeText(text) !== 'readable' || recognized > readableCharacters(text);
-  return isMore ? { pieces: found.pieces, plain: undefined } : undefined;
+  return isMore ? found : undefined;
 }
 
 /** Tells whether the text of a page is missing, garbled, or little beside its picture. */

@@ -2,24 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { parsePicture } from '../../../../../src/workers/parse/formats/ocr/picture.js';
 import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
 import { drawPdf, line, lines } from '../../../../support/drawn-pdf.js';
-import { PROSE, scan } from '../../../../support/scanned-pdf.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
-
-/** The number of characters to change, for each of the truth. */
-function errorRate(truth: string, read: string): number {
-  let row = Array.from({ length: read.length + 1 }, (_, index) => index);
-  for (const [i, letter] of [...truth].entries()) {
-    const next = [i + 1];
-    for (const [j, other] of [...read].entries())
-      next.push(
-        Math.min((next[j] ?? 0) + 1, (row[j + 1] ?? 0) + 1, (row[j] ?? 0) + (letter === other ? 0 : 1)),
-      );
-    row = next;
-  }
-  return (row.at(-1) ?? 0) / truth.length;
-}
-
-const flat = (text: string): string => text.replace(/\s+/g, ' ').trim();
+import { errorRate, flat, PROSE, scan } from '../../../../support/scans.js';
 
 describe('text recognition', () => {
   test.each([150, 300])('reads a scan of %d dots to the inch', async (dpi) => {

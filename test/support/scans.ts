@@ -1,0 +1,109 @@
+import { createRequire } from 'node:module';
+import { deflateSync } from 'node:zlib';
+import { z } from 'zod';
+import { loadPdfium } from '../../src/workers/parse/formats/pdf/pdfium.js';
+import { decodePng, encodePng } from '../../src/workers/parse/formats/pictures/png.js';
+import { drawPdf, FIRST_OBJECT, lines, stream } from './drawn-pdf.js';
+
+export const PROSE = [
+  'The axolotl is a paedomorphic salamander, closely related to the tiger',
+  'salamander. It is unusual among amphibians in that it reaches adulthood',
+  'without undergoing metamorphosis. Instead of taking to the land, adults',
+  'remain aquatic and gilled. The species was found in several lakes, such',
+  'as Lake Xochimilco underlying Mexico City. In 1998, some 6,000 animals',
+  'per square kilometre were counted; in 2014, only 36 of them were left.',
+];
+
+/** A picture in shades of grey, a byte each, in rows from the top. */
+export interface Scan {
+  readonly width: number;
+  readonly height: number;
+  readonly grey: Uint8Array;
+}
+
+/** A page of US letter with these lines of text, at so many dots to the inch. */
+export async function scanLines(dpi: number, texts: readonly string[] = PROSE): Promise<Scan> {
+  const drawn = drawPdf({ pages: [{ content: lines(60, 700, texts, { size: 12, leading: 18 }) }] });
+  const pdfium = await loadPdfium();
+  const [shot] = (await pdfium?.render(drawn, [1], dpi)) ?? [];
+  if (!shot) throw new Error('nothing was rendered');
+  const { width, height, channels, pixels } = decodePng(shot.imageBuffer);
+  return { width, height, grey: new Uint8Array(width * height).map((_, at) => pixels[at * channels] ?? 0) };
+}
+
+/** Turns a picture clockwise by so many quarters. */
+export function turned(scan: Scan, quarters: number): Scan {
+  if (quarters === 0) return scan;
+  const { width, height, grey } = scan;
+  const once = new Uint8Array(grey.length);
+  for (let y = 0; y < height; y += 1)
+    for (let x = 0; x < width; x += 1) once[x * height + height - 1 - y] = grey[y * width + x] ?? 0;
+  return turned({ width: height, height: width, grey: once }, quarters - 1);
+}
+
+export const toPng = ({ width, height, grey }: Scan): Buffer =>
+  encodePng({ width, height, channels: 1, pixels: grey });
+
+const canvasModule = z.object({
+  loadImage: z.custom<(bytes: Buffer) => Promise<{ width: number; height: number }>>(),
+  createCanvas: z.custom<(width: number, height: number) => Canvas>(),
+});
+
+interface Canvas {
+  getContext(kind: '2d'): { drawImage(image: unknown, x: number, y: number): void };
+  toBuffer(type: 'image/jpeg', quality: number): Buffer;
+}
+
+/** A JPEG in colours. The library that reads PDFs brings one that writes it. */
+export async function toJpeg(scan: Scan): Promise<Buffer> {
+  const require = createRequire(import.meta.url);
+  const { loadImage, createCanvas } = canvasModule.parse(
+    createRequire(require.resolve('pdf-parse'))('@napi-rs/canvas'),
+  );
+  const image = await loadImage(toPng(scan));
+  const canvas = createCanvas(image.width, image.height);
+  canvas.getContext('2d').drawImage(image, 0, 0);
+  return canvas.toBuffer('image/jpeg', 90);
+}
+
+/** A PDF whose pages are only these pictures, with operators of an invisible layer over them. */
+export function toPdf(scans: readonly Scan[], layer = ''): Buffer {
+  return drawPdf({
+    pages: scans.map((scan, index) => {
+      const isWide = scan.width > scan.height;
+      const [width, height] = isWide ? [792, 612] : [612, 792];
+      return {
+        content: `q ${String(width)} 0 0 ${String(height)} 0 0 cm /Im Do Q\n${layer}`,
+        resources: `/XObject<</Im ${String(FIRST_OBJECT + index)} 0 R>>`,
+        width,
+        height,
+      };
+    }),
+    objects: scans.map(({ width, height, grey }) => {
+      const size = `/Width ${String(width)}/Height ${String(height)}/ColorSpace/DeviceGray/BitsPerComponent 8`;
+      return stream(`/Type/XObject/Subtype/Image${size}/Filter/FlateDecode`, deflateSync(grey));
+    }),
+  });
+}
+
+/** A PDF whose page is only a picture of text, at so many dots to the inch. */
+export async function scan(dpi: number, { layer = '' } = {}): Promise<{ pdf: Buffer; png: Buffer }> {
+  const page = await scanLines(dpi);
+  return { pdf: toPdf([page], layer), png: toPng(page) };
+}
+
+/** The number of characters to change, for each of the truth. */
+export function errorRate(truth: string, read: string): number {
+  let row = Array.from({ length: read.length + 1 }, (_, index) => index);
+  for (const [i, letter] of [...truth].entries()) {
+    const next = [i + 1];
+    for (const [j, other] of [...read].entries())
+      next.push(
+        Math.min((next[j] ?? 0) + 1, (row[j + 1] ?? 0) + 1, (row[j] ?? 0) + (letter === other ? 0 : 1)),
+      );
+    row = next;
+  }
+  return (row.at(-1) ?? 0) / truth.length;
+}
+
+export const flat = (text: string): string => text.replace(/\s+/g, ' ').trim();
