@@ -1,4 +1,4 @@
-import { encodePng } from '../../src/workers/parse/formats/pdf/render/png.js';
+import { encodePng } from '../../src/workers/parse/formats/pictures/png.js';
 import { officePackage, root } from './office-packages.js';
 
 /** In units of the file; the slide is 1000 wide and 500 high. */

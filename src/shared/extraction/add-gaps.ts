@@ -1,8 +1,6 @@
-import type { Gap, Receipt } from './receipt.js';
+import { MOST_NAMED, type Gap, type Receipt } from './receipt.js';
 
-/** Most gaps that a receipt names. */
-const MOST_GAPS = 100;
-
+/** The gap that an attachment leaves of which no document is made. */
 export const missingAttachment = (filename: string | null | undefined, reason: string): Gap => ({
   reason: 'skipped',
   location: null,
@@ -17,6 +15,6 @@ export function addGaps(receipt: Receipt, gaps: readonly Gap[]): Receipt {
     ...receipt,
     gap_count: receipt.gap_count + gaps.length,
     gap_counts: counts,
-    gaps: [...receipt.gaps, ...gaps].slice(0, MOST_GAPS),
+    gaps: [...receipt.gaps, ...gaps].slice(0, MOST_NAMED),
   };
 }

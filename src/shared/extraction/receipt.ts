@@ -43,6 +43,9 @@ const attachmentSchema = z.object({
 });
 export type Attachment = z.infer<typeof attachmentSchema>;
 
+/** Most gaps and attachments that a receipt names one by one. All gaps are counted. */
+export const MOST_NAMED = 100;
+
 /** What was read of a file, and what was not. */
 export const receiptSchema = z.object({
   /** The reader, such as `pdfium`, and its version. */

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { receiptSchema, type Receipt } from './receipt.js';
 
 /** What most receipts say, so that it is not stored with each. */
@@ -21,6 +22,7 @@ const USUAL: Receipt = {
 
 /** Packs a receipt for the hash of a generation. What is as usual is left out. */
 export function packReceipt(receipt: Receipt): string {
+  // @NOTE TypeScript does not tell the keys of an object
   const names = Object.keys(receipt) as (keyof Receipt)[];
   const unusual = names.filter((name) => JSON.stringify(receipt[name]) !== JSON.stringify(USUAL[name]));
   return JSON.stringify(Object.fromEntries(unusual.map((name) => [name, receipt[name]])));
@@ -28,6 +30,6 @@ export function packReceipt(receipt: Receipt): string {
 
 /** @throws ZodError when it is not what `packReceipt` returned */
 export function unpackReceipt(packed: string): Receipt {
-  const stored: unknown = JSON.parse(packed);
-  return receiptSchema.parse({ ...USUAL, ...(stored as object) });
+  const stored = z.object().loose().parse(JSON.parse(packed));
+  return receiptSchema.parse({ ...USUAL, ...stored });
 }

@@ -6,6 +6,8 @@ import { readTokenRanks, type TokenRanks } from './token-ranks.js';
 /** Counts of pieces up to this length, in UTF-16 units, are remembered. */
 const MAX_WORD_LENGTH = 32;
 const remembered = createSpanTable({ pieces: 65_536, units: 8 * 65_536 });
+/** No token of cl100k_base has more UTF-16 units. */
+export const MAX_TOKEN_LENGTH = 128;
 /** Read when it is first needed, which takes a millisecond. */
 let ranks: TokenRanks | undefined;
 

@@ -1,20 +1,18 @@
 import { z } from 'zod';
 import { FAILURE_CODES } from '../../shared/errors.js';
 import { locationSchema } from '../../shared/extraction/location.js';
-import { GAP_REASONS, gapSchema, receiptSchema } from '../../shared/extraction/receipt.js';
+import { GAP_REASONS, gapSchema, MOST_NAMED, receiptSchema } from '../../shared/extraction/receipt.js';
+import { MAX_TOKEN_LENGTH } from '../../shared/text/token-count.js';
 import type { ChildMessage, ChildTask, ParseTask } from './protocol.js';
 
-/** Most gaps and attachments that a receipt names, and characters of a sentence or name in it; see `receipt-writer`. */
-const MOST_NAMED = 100;
+/** Most characters of a sentence or name in a receipt; `receipt-writer` and `attachment-keeper` write no more. */
 const MOST_CHARACTERS = 1_000;
-/** Most headings over a chunk, and characters of each; see `collect-blocks`. */
+/** Most headings over a chunk; `collect-blocks` makes half as many. */
 const MOST_HEADINGS = 16;
 /** More gaps than a file can have: they are added to a metric. */
 const MOST_COUNTED = 10_000_000;
 /** Most rectangles of a location; see `locate-chunks`. */
 const MOST_BOXES = 32;
-/** No token of cl100k_base is longer. */
-const MAX_TOKEN_LENGTH = 128;
 
 const name = z.string().max(MOST_CHARACTERS);
 const count = z.int().min(0);

@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { at } from '../../shared/at.js';
 import type { FileFormat } from '../../shared/documents/file-types/formats.js';
+import { ZIPPED } from '../../shared/documents/file-types/zip.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import { IngestError } from '../../shared/errors.js';
 import type { KeptAttachment } from '../../shared/extraction/kept-attachment.js';
 import type { Receipt } from '../../shared/extraction/receipt.js';
 import { DEFAULT_READ_OPTIONS } from '../../shared/extraction/read-options.js';
+import { MAX_TOKEN_LENGTH } from '../../shared/text/token-count.js';
 import { chunkText, type Chunk } from '../chunking/chunk.js';
 import { createAttachmentKeeper, type KeepAttachment } from './extraction/attachment-keeper.js';
 import { createBlockCollector, type Extracted } from './extraction/collect-blocks.js';
@@ -15,9 +17,7 @@ import { loadParser } from './formats/parsers.js';
 import type { ParseTask } from './protocol.js';
 
 /** Formats in which blank bytes mean an empty document. */
-const PLAIN = new Set(['text', 'markdown', 'csv', 'json', 'html']);
-/** No token of cl100k_base is longer. */
-const MAX_TOKEN_LENGTH = 128;
+const PLAIN = new Set<FileFormat>(['text', 'markdown', 'csv', 'json', 'html']);
 
 /**
  * The maximum number of characters of text for each byte of the file. More would let a small file, such as a table whose
@@ -26,7 +26,7 @@ const MAX_TOKEN_LENGTH = 128;
 const MAX_TEXT_PER_BYTE = 8;
 const TEXT_ALLOWANCE = 1024 * 1024;
 /** Formats that are compressed. Their readers bound what they inflate, and repetitive text may be a hundredth of its size. */
-const COMPRESSED = new Set<FileFormat>(['docx', 'pptx', 'xlsx', 'odt', 'ods', 'odp', 'epub', 'pdf']);
+const COMPRESSED: ReadonlySet<FileFormat> = new Set<FileFormat>([...ZIPPED, 'pdf']);
 const COMPRESSED_TEXT_ALLOWANCE = 64 * 1024 * 1024;
 
 /** What a document is made into. */

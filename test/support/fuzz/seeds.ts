@@ -1,6 +1,11 @@
 import { unzipSync } from 'fflate';
 import { DETECTION_BYTES, detectFileType } from '../../../src/shared/documents/file-types/detect.js';
-import { formatByExtension, type FileFormat } from '../../../src/shared/documents/file-types/formats.js';
+import {
+  formatByExtension,
+  formatOf,
+  KNOWN_CONTENT_TYPES,
+  type FileFormat,
+} from '../../../src/shared/documents/file-types/formats.js';
 import { drawPdf, line } from '../drawn-pdf.js';
 import { outlookMessage } from '../outlook-message.js';
 import { sampleFiles } from '../sample-files.js';
@@ -41,6 +46,11 @@ const binary: Readonly<Record<Exclude<FileFormat, keyof typeof TEXTS>, () => Uin
   webp,
 };
 
+/** Formats that compiled code reads, so that they are fuzzed in confined processes. */
+export const NATIVE: ReadonlySet<string> = new Set<FileFormat>(['pdf', 'png', 'jpeg', 'tiff', 'webp']);
+/** All formats that are read. */
+export const FORMATS: readonly FileFormat[] = KNOWN_CONTENT_TYPES.flatMap((type) => formatOf(type) ?? []);
+
 const isText = (format: FileFormat): format is keyof typeof TEXTS => format in TEXTS;
 
 /** A small file that is made here, the sample files of the format, and pictures in sample files. */
@@ -72,11 +82,11 @@ const PICTURES: ReadonlySet<FileFormat | undefined> = new Set<FileFormat>(['png'
 
 function picturesIn(file: string, bytes: Uint8Array): readonly (Seed & { readonly format: FileFormat })[] {
   if (!Buffer.from(bytes.subarray(0, 2)).equals(Buffer.from('PK'))) return [];
-  const formatOf = (name: string) => formatByExtension(name.split('.').at(-1) ?? '');
+  const formatNamed = (name: string) => formatByExtension(name.split('.').at(-1) ?? '');
   try {
-    const members = unzipSync(bytes, { filter: ({ name }) => PICTURES.has(formatOf(name)) });
+    const members = unzipSync(bytes, { filter: ({ name }) => PICTURES.has(formatNamed(name)) });
     return Object.entries(members).flatMap(([name, picture]) => {
-      const format = formatOf(name);
+      const format = formatNamed(name);
       return format ? [{ name: `${file}:${name}`, bytes: picture, format }] : [];
     });
   } catch {

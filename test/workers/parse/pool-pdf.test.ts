@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { decodePng } from '../../../src/workers/parse/formats/pdf/render/png.js';
+import { decodePng } from '../../../src/workers/parse/formats/pictures/png.js';
 import { endlessPdf, hungryPdf, manyPages, pagesPdf } from '../../support/pdfs.js';
 import { parserChildren, useParserPool } from '../../support/use-parser-pool.js';
 import { until } from '../../support/until.js';

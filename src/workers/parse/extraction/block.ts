@@ -21,7 +21,7 @@ export interface Block {
   /** The text, with the white space that separates it from the next block. */
   readonly text: string;
   readonly place?: Place | undefined;
-  /** The level of a heading, from 1. Its section lasts until a heading of the same or a lower level. */
+  /** The level of a heading, from 1. Its section lasts until a heading with the same or a smaller number. */
   readonly heading?: number | undefined;
   /** For a row of a table, which is not cut; `header` holds the lines that name its columns, or nothing. */
   readonly row?: { readonly header: string } | undefined;

@@ -1,4 +1,4 @@
-import { cleanText } from '../clean-text.js';
+import { cleanText } from './clean-text.js';
 
 /** Most UTF-16 units of the name of a sheet or chapter. Files may give names of any length, and each chunk holds one. */
 const MOST_CHARACTERS = 200;

@@ -1,4 +1,4 @@
-import { cleanText } from '../clean-text.js';
+import { cleanText } from './clean-text.js';
 import { boundedNames } from './bounded-names.js';
 import { NO_LAYOUT, type Layout, type RowSpan } from '../../chunking/layout.js';
 import type { Block, Place } from './block.js';

@@ -1,9 +1,14 @@
 import { boundedNames } from './bounded-names.js';
 import type { MailHeaders } from '../../../shared/extraction/mail-headers.js';
-import type { Attachment, Gap, GapReason, PartUnit, Receipt } from '../../../shared/extraction/receipt.js';
+import {
+  MOST_NAMED,
+  type Attachment,
+  type Gap,
+  type GapReason,
+  type PartUnit,
+  type Receipt,
+} from '../../../shared/extraction/receipt.js';
 
-/** Most gaps and attachments that a receipt names one by one. All are counted. */
-const MOST_NAMED = 100;
 /** Most characters of a title, or of a sentence about a gap. */
 const MOST_CHARACTERS = 500;
 
@@ -28,14 +33,14 @@ export interface ReceiptWriter {
 
 export type Findings = Omit<Receipt, 'characters' | 'tokens'>;
 
-/** @param parser what reads the file unless the parser says otherwise */
+/** @param first what reads the file unless `setParser` says otherwise */
 export function createReceiptWriter(
-  parser: Parser = TEXT,
+  first: Reader = TEXT,
 ): ReceiptWriter & { readonly findings: () => Findings } {
   const gaps = createGaps();
   const about: About = { title: null, language: null, mail: null };
   const parts: { unit: PartUnit; total: number; read: number } = { unit: 'file', total: 1, read: 0 };
-  let reader = parser;
+  let reader = first;
   const confidences: number[] = [];
   const attachments: Attachment[] = [];
   return {
@@ -78,13 +83,14 @@ const createAboutWriter = (about: About): Pick<ReceiptWriter, 'setTitle' | 'setL
   },
 });
 
-interface Parser {
+/** What a receipt says of the parser. */
+interface Reader {
   readonly name: string;
   readonly version: string;
 }
-const TEXT: Parser = { name: 'text', version: '1' };
+const TEXT: Reader = { name: 'text', version: '1' };
 
-const describeReader = ({ name, version }: Parser, about: About) => ({
+const describeReader = ({ name, version }: Reader, about: About) => ({
   parser: name,
   parser_version: version,
   ...about,

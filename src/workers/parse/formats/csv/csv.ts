@@ -3,7 +3,7 @@ import { at } from '../../../../shared/at.js';
 import type { Block } from '../../extraction/block.js';
 import { decodeText } from '../decode-text.js';
 import type { ParseContext } from '../parser.js';
-import { createTableWriter, type TableWriter } from '../table.js';
+import { createTableWriter, type TableWriter } from '../tables/table-blocks.js';
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 

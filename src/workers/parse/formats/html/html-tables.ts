@@ -1,5 +1,5 @@
 import type { Block } from '../../extraction/block.js';
-import { tableBlocks } from '../table.js';
+import { tableBlocks } from '../tables/table-blocks.js';
 import { looksLikeHeader } from '../tables/header-rows.js';
 import { spanCells, spanOf, type SpanningCell } from '../tables/span-cells.js';
 import type { Attributes } from '../xml/read-markup.js';

@@ -3,7 +3,7 @@ import {
   MOST_HEADER_CHARACTERS,
   type MailHeaders,
 } from '../../../../shared/extraction/mail-headers.js';
-import { cleanText } from '../../clean-text.js';
+import { cleanText } from '../../extraction/clean-text.js';
 import type { ParseContext } from '../parser.js';
 import type { MailMessage } from './message.js';
 

@@ -1,3 +1,4 @@
+import { missingAttachment } from '../../../../shared/extraction/add-gaps.js';
 import type { CarriedFile } from '../../extraction/attachment-keeper.js';
 import type { Place } from '../../extraction/block.js';
 import type { ParseContext } from '../parser.js';
@@ -18,10 +19,7 @@ export async function takeAttachment(
     reason,
   });
   if (reason === null) return;
+  const gap = missingAttachment(filename, reason);
   const location = place?.message === undefined ? null : { message: place.message };
-  receipt.addGap(
-    'skipped',
-    `The attachment ${filename ?? 'without a name'} is not read: ${reason}`,
-    location,
-  );
+  receipt.addGap(gap.reason, gap.detail, location);
 }

@@ -1,5 +1,5 @@
 import type { Block } from '../../extraction/block.js';
-import { tableBlocks } from '../table.js';
+import { tableBlocks } from '../tables/table-blocks.js';
 import { looksLikeHeader } from '../tables/header-rows.js';
 import type { OdfContext } from './context.js';
 import type { SheetEvent, SheetRow } from './sheet-events.js';

@@ -1,7 +1,7 @@
 import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import { sizeOf, turnBack } from './native-pieces.js';
 import { rasterPages } from './render/page-rasters.js';
-import type { Raster } from './render/png.js';
+import type { Raster } from '../pictures/png.js';
 import type { Pdfium, Turn } from './pdfium.js';
 import { holds, type Rectangle } from './layout/piece.js';
 

@@ -9,7 +9,7 @@ import { placeTables } from './layout/tables.js';
 import type { Piece } from './layout/piece.js';
 import { toPieces } from './native-pieces.js';
 import { LONGEST_TEXT, type Pdfium, type Turn } from './pdfium.js';
-import { isMisread } from './pdf-repair.js';
+import { isMisread } from './misread-text.js';
 import type { SecondReader } from './second-reader.js';
 
 /** A picture of a page for text recognition. */

@@ -1,5 +1,5 @@
 import type { Block, Place } from '../../extraction/block.js';
-import { tableBlocks } from '../table.js';
+import { tableBlocks } from './table-blocks.js';
 import { looksLikeHeader } from './header-rows.js';
 import { spanCells, type SpanningCell } from './span-cells.js';
 

@@ -1,4 +1,4 @@
-import { decodePng } from '../pdf/render/png.js';
+import { decodePng } from '../pictures/png.js';
 
 /** Larger pictures with transparency are taken to be seen through. */
 const MOST_PIXELS = 4_000_000;

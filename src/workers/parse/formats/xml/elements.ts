@@ -1,7 +1,7 @@
 import { createBlockWriter, type BlockWriter } from '../../extraction/block-writer.js';
 import type { Block } from '../../extraction/block.js';
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
-import { createHtmlText } from '../html-text.js';
+import { createHtmlText } from '../html/html-text.js';
 import type { Attributes, MarkupHandler } from './read-markup.js';
 
 /** Elements whose title is a heading (DocBook, JATS, TEI, DITA). */

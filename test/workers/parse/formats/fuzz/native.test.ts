@@ -5,12 +5,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { FileFormat } from '../../../../../src/shared/documents/file-types/formats.js';
 import { FAILURE_CODES } from '../../../../../src/shared/errors.js';
 import { endOf, mutants, mutationCount } from '../../../../support/fuzz/fuzz.js';
+import { FORMATS, NATIVE } from '../../../../support/fuzz/seeds.js';
 import { TEXTS } from '../../../../support/fuzz/texts.js';
 import { drawPdf, line } from '../../../../support/drawn-pdf.js';
 import { useParsers } from '../../../../support/use-parsers.js';
 
-/** They are read by compiled code, so only in the confined processes. */
-const FORMATS: readonly FileFormat[] = ['pdf', 'png', 'jpeg', 'tiff', 'webp'];
 const count = mutationCount(4);
 const ENDS: ReadonlySet<string> = new Set(['read', ...FAILURE_CODES]);
 
@@ -35,7 +34,7 @@ describe('the parser pool', () => {
   };
   const canary = drawPdf({ pages: [{ content: line(60, 700, 'canary') }] });
 
-  test.each(FORMATS)(
+  test.each(FORMATS.filter((format) => NATIVE.has(format)))(
     'ends mutations of %s files with text or a code, and reads what comes after them',
     async (format) => {
       const ends: Record<string, number> = {};

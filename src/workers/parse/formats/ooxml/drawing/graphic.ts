@@ -1,4 +1,4 @@
-import { tableBlocks } from '../../table.js';
+import { tableBlocks } from '../../tables/table-blocks.js';
 import type { Block, Place } from '../../../extraction/block.js';
 import type { OfficePackage } from '../package/office-package.js';
 import { findAll } from '../xml/elements.js';

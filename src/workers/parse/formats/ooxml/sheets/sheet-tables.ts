@@ -1,5 +1,5 @@
 import type { Block } from '../../../extraction/block.js';
-import { tableBlocks } from '../../table.js';
+import { tableBlocks } from '../../tables/table-blocks.js';
 import { columnLetters, type CellRange } from './cell-references.js';
 import { createRangeFilling } from './merged-ranges.js';
 import type { SheetCell, SheetRow } from './sheet-rows.js';

@@ -1,5 +1,5 @@
 import type { Block, Place } from '../../../extraction/block.js';
-import { tableBlocks } from '../../table.js';
+import { tableBlocks } from '../../tables/table-blocks.js';
 import type { Box } from '../../visibility/layers.js';
 import { createUnmerge } from '../drawing/merged-cells.js';
 import type { createGraphics } from '../drawing/graphic.js';

@@ -1,5 +1,5 @@
 import type { Block } from '../../../extraction/block.js';
-import { tableBlocks } from '../../table.js';
+import { tableBlocks } from '../../tables/table-blocks.js';
 import { childOf, valueOf } from '../xml/elements.js';
 import type { XmlElement, XmlEvent } from '../xml/stream-xml.js';
 import { treeEvents } from '../xml/tree-events.js';

@@ -1,5 +1,5 @@
 import type { Block } from '../../../extraction/block.js';
-import { tableBlocks } from '../../table.js';
+import { tableBlocks } from '../../tables/table-blocks.js';
 import { orderColumns } from './columns.js';
 import { joinLines } from './lines.js';
 import { paragraphsOf, type Paragraph } from './paragraphs.js';

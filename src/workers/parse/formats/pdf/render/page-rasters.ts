@@ -1,7 +1,7 @@
 import type { ScreenshotResult } from '@llamaindex/liteparse';
 import type { Pdfium } from '../pdfium.js';
 import { boundedDpi } from './bounded-dpi.js';
-import { decodeGreen, type Raster } from './png.js';
+import { decodeGreen, type Raster } from '../../pictures/png.js';
 
 /** Larger pages are looked at with fewer dots to the inch. */
 const MOST_PIXELS = 4_000_000;

@@ -3,7 +3,7 @@ import { passwordNeeded, pdfFailure } from '../failures.js';
 import { bottomOf, rightOf, type Rectangle } from '../layout/piece.js';
 import { loadPdfium } from '../pdfium.js';
 import { boundedDpi } from './bounded-dpi.js';
-import { decodePng, encodePng, type Raster } from './png.js';
+import { decodePng, encodePng, type Raster } from '../../pictures/png.js';
 
 const DPI = 110;
 const MOST_PIXELS = 4_000_000;

@@ -1,4 +1,4 @@
-import type { Block, Place } from '../extraction/block.js';
+import type { Block, Place } from '../../extraction/block.js';
 
 /** A header that is longer is not repeated. */
 const MOST_HEADER_CHARACTERS = 2_000;

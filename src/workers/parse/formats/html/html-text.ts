@@ -1,4 +1,4 @@
-import { createHtmlReader } from './html/read-html.js';
+import { createHtmlReader } from './read-html.js';
 
 /** Collects the readable text of markup that is written in pieces, tables as lines of cells. */
 export function createHtmlText(): { write(markup: string): void; end(): string } {
