@@ -120,8 +120,10 @@ test('documents of attachments are removed with the mail, and replaced with its 
   );
   await dora.send('PUT', `/documents/${parent.external_id}/content`, { body: form });
   await until(async () => (await idsOf(dora)).length === 2);
-  const [next] = (await attachmentsOf(dora, parent.external_id)).attachments;
-  expect(next).toMatchObject({ filename: 'next.txt', reason: null });
+  const readNext = async () => (await attachmentsOf(dora, parent.external_id)).attachments[0];
+  // It is made after the mail is published, and the mail says so a moment later.
+  await until(async () => (await readNext())?.reason === null);
+  expect(await readNext()).toMatchObject({ filename: 'next.txt' });
   expect((await dora.delete(`/documents/${parent.external_id}`)).status).toBe(200);
   expect(await idsOf(dora)).toEqual([]);
 });

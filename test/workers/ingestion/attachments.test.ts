@@ -163,6 +163,18 @@ test('what there is no room for waits, and the mail goes on', async () => {
   });
 });
 
+test('nothing is made of what replaces published content before that is published itself', async () => {
+  const published = makeContent({ kind: 'file', storageKey: 'mail/0' });
+  await records.update(parent.id, (each) => ({ record: { ...each, published } }));
+  const made = await makeAll(['a.txt', 'b.txt']);
+  expect(made?.attachments.map(({ reason }) => reason)).toEqual([null, null]);
+  expect(await records.readMany(documents)).toEqual([null, null]);
+  expect((await records.read(parent.id))?.pending?.carried).toMatchObject({
+    ids: documents,
+    waiting: documents,
+  });
+});
+
 test('a document that was deleted is not made again by a run of the same content', async () => {
   await makeAll(['a.txt', 'b.txt']);
   const [deleted = ''] = documents;

@@ -26,7 +26,8 @@ interface Carried {
  * Makes documents of what a document carries, with its owner and access, and resolves with its receipt, which names them or
  * the reason why there are none. Null when the attempt was superseded. Each may run again after any step: ids come from the
  * content, and the document names what is made of it before anything is there. Those of former content stay until this one is
- * published, and those for which there is no room are made afterwards.
+ * published, and those for which there is no room are made afterwards. So are all of content that replaces published
+ * content: until it is published itself, it may fail or be cancelled, and nobody may find anything of it.
  */
 export type MakeAttachments = (record: DocumentRecord, carried: Carried) => Promise<Receipt | null>;
 
@@ -46,8 +47,9 @@ export function createMakeAttachments(parts: Dependencies): MakeAttachments {
     const callerId = callerOf(parent);
     const ocr = parent.pending?.ocr;
     const isWanted = (now: DocumentRecord) => isCurrent(now, run);
+    const makers = parent.published ? { ...parts, refuseToWait: () => Promise.resolve(true) } : parts;
     for (const { attachment, id } of wanted) {
-      const fate = await makeOne(parts, { attachment, id, ocr, parent, callerId, requestId, isWanted });
+      const fate = await makeOne(makers, { attachment, id, ocr, parent, callerId, requestId, isWanted });
       if (fate.kind === 'waits') waiting.push(id);
       const reason = fate.kind === 'refused' ? fate.reason : null;
       made.push({ position: attachment.position, documentId: reason === null ? id : null, reason });
