@@ -16,7 +16,7 @@ const PROPERTIES = new Set(
   ).split(' '),
 );
 const LONGEST_VALUE = 400;
-const LONGEST_ESCAPE = /\\(?:([\da-f]{1,6})\s?|([^\n]))/gi;
+const ESCAPE = /\\(?:([\da-f]{1,6})\s?|([^\n]))/gi;
 /** Escaped signs of ASCII are moved here, so that they do not mean anything in selectors. */
 const ESCAPED = 0xe000;
 
@@ -53,7 +53,7 @@ export function withoutComments(css: string): string {
 /** Resolves escapes. @param isName whether signs keep apart from those that separate selectors */
 export function unescaped(text: string, isName = false): string {
   if (!text.includes('\\')) return text;
-  return text.replace(LONGEST_ESCAPE, (_all, code: string | undefined, sign: string | undefined) => {
+  return text.replace(ESCAPE, (_all, code: string | undefined, sign: string | undefined) => {
     const number = code === undefined ? 0 : Number.parseInt(code, 16);
     const resolved = sign ?? String.fromCodePoint(number > 0x10_ffff ? 0xfffd : number);
     return isName ? protectedName(resolved) : resolved;

@@ -58,7 +58,7 @@ const isStyleSheet = ({ rel = '', media = '' }: Attributes): boolean =>
 
 /** Whether a sheet that is linked to holds on every screen. */
 const isPlain = ({ rel = '', media = '' }: Attributes): boolean =>
-  !/alternate/i.test(rel) && /^\s*(?:all|screen)?\s*$/i.test(media);
+  !/alternate/i.test(rel) && /^(?:all|screen)?$/i.test(media.trim());
 
 /** The page as the rules for its root and its body fill it, which are there without their tags, too. */
 function pageLook(rules: StyleRules): Look {
