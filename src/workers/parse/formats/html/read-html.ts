@@ -4,6 +4,7 @@ import { ShallowParser } from '../shallow-parser.js';
 import type { Attributes } from '../xml/read-markup.js';
 import { createHtmlTables, type HtmlTables } from './html-tables.js';
 import { createTextFlow, type Separator, type TextFlow } from './text-flow.js';
+import { collectStyles } from './collect-styles.js';
 import { createVisibility, type LoadStyleSheet, type VisibilityTracker } from './visibility.js';
 
 const DROPPED = new Set([
@@ -13,11 +14,17 @@ const DROPPED = new Set([
   'noscript',
   'svg',
   'math',
-  'object',
   'iframe',
   'canvas',
   'datalist',
 ]);
+const FOREIGN = new Set(['svg', 'math']);
+/** Elements of HTML that end drawings and formulas that are not closed, as in browsers. */
+const ENDS_FOREIGN = new Set(
+  'p div h1 h2 h3 h4 h5 h6 table ul ol dl li dd dt pre blockquote body br center hr img nobr b i em strong span small big u s strike sub sup code tt menu ruby'.split(
+    ' ',
+  ),
+);
 const PARAGRAPHS = new Set(
   'address article aside blockquote details dialog dl fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr main nav ol p pre section table title ul body'.split(
     ' ',
@@ -65,6 +72,8 @@ interface State {
   readonly visibility: VisibilityTracker | undefined;
   /** How many elements are open whose text is left out. */
   dropped: number;
+  /** How many of these are drawings and formulas. */
+  foreign: number;
   lists: number;
   isInTitle: boolean;
   title: string;
@@ -75,34 +84,31 @@ interface State {
 export function createHtmlReader(options: HtmlOptions = {}): HtmlReader {
   const blocks: Block[] = [];
   const state = newState(options, (block) => blocks.push(block));
-  let style: string | undefined;
-  const parser = new ShallowParser(
-    {
-      onopentag: (name, attributes) => {
-        if (name === 'style') style = '';
-        openElement(state, name, attributes);
-      },
-      onclosetag: (name) => {
-        if (name === 'style') state.visibility?.addStyles(style ?? '');
-        if (name === 'style') style = undefined;
-        closeElement(state, name);
-      },
-      ontext: (text) => {
-        if (style !== undefined) style += text;
-        if (state.dropped === 0) addText(state, text);
-      },
-    },
-    {
-      decodeEntities: true,
-      lowerCaseTags: true,
-      recognizeSelfClosing: options.isXhtml === true,
-      dropped: DROPPED,
-    },
-  );
+  const pieces: string[] = [];
   return {
-    write: (markup) => parser.write(markup),
+    write: (markup) => {
+      pieces.push(markup);
+    },
     end: () => {
-      parser.end();
+      const markup = pieces.join('');
+      const parserOptions = {
+        decodeEntities: true,
+        lowerCaseTags: true,
+        recognizeSelfClosing: options.isXhtml === true,
+        dropped: DROPPED,
+      };
+      if (state.visibility) collectStyles(markup, state.visibility, parserOptions);
+      const parser = new ShallowParser(
+        {
+          onopentag: (name, attributes) => openElement(state, name, attributes),
+          onclosetag: (name) => closeElement(state, name),
+          ontext: (text) => {
+            if (state.dropped === 0) addText(state, text);
+          },
+        },
+        parserOptions,
+      );
+      parser.end(markup);
       state.flow.cut();
       return { blocks, head: { title: state.title.trim(), language: state.language } };
     },
@@ -117,6 +123,7 @@ function newState(options: HtmlOptions, sink: (block: Block) => void): State {
     flow: createTextFlow((block) => tables.emit(block)),
     visibility: options.hidden && createVisibility(options.loadSheet),
     dropped: 0,
+    foreign: 0,
     lists: 0,
     isInTitle: false,
     title: '',
@@ -127,6 +134,8 @@ function newState(options: HtmlOptions, sink: (block: Block) => void): State {
 function openElement(state: State, name: string, attributes: Attributes): void {
   const { flow, tables, visibility, options } = state;
   visibility?.open(name, attributes);
+  if (state.foreign > 0 && ENDS_FOREIGN.has(name)) endForeign(state);
+  if (FOREIGN.has(name)) state.foreign += 1;
   if (DROPPED.has(name)) state.dropped += 1;
   if (state.dropped > 0) return;
   separateBlock(state, name);
@@ -149,9 +158,18 @@ function openElement(state: State, name: string, attributes: Attributes): void {
   if (name === 'img' && alt) addText(state, ` ${alt} `);
 }
 
+function endForeign(state: State): void {
+  state.dropped = Math.max(0, state.dropped - state.foreign);
+  state.foreign = 0;
+}
+
 function closeElement(state: State, name: string): void {
   const { flow, tables, visibility, options } = state;
   visibility?.close();
+  if (FOREIGN.has(name)) {
+    if (state.foreign === 0) return;
+    state.foreign -= 1;
+  }
   if (DROPPED.has(name)) state.dropped = Math.max(0, state.dropped - 1);
   if (state.dropped > 0) return;
   if (LISTS.has(name)) state.lists = Math.max(0, state.lists - 1);

@@ -1,194 +1,139 @@
-/** The properties that decide whether text is seen, and their values in small letters. */
-export type Declarations = ReadonlyMap<string, string>;
+import { protectedName, UNKNOWN, type Declarations } from './declarations.js';
+import { keyOf, specificityOf, type Subject } from './selectors.js';
+import type { StyleSheet } from './style-sheet.js';
 
-const PROPERTIES = new Set([
-  'display',
-  'visibility',
-  'opacity',
-  'font-size',
-  'color',
-  'background',
-  'background-color',
-  'text-indent',
-  'position',
-  'left',
-  'top',
-]);
-const MOST_CHARACTERS = 262_144;
 const MOST_RULES = 2_000;
 const MOST_RULES_OF_A_KEY = 8;
 const MOST_CLASSES = 16;
 const NOTHING: Declarations = new Map();
 
-/** Reads what a `style` attribute or the body of a rule declares. */
-export function parseDeclarations(text: string): Declarations {
-  const declarations = new Map<string, string>();
-  for (const declaration of text.split(';')) {
-    const colon = declaration.indexOf(':');
-    const property = declaration.slice(0, Math.max(0, colon)).trim().toLowerCase();
-    if (!PROPERTIES.has(property)) continue;
-    const value = declaration
-      .slice(colon + 1)
-      .toLowerCase()
-      .replace('!important', '')
-      .trim();
-    declarations.set(property === 'background' ? 'background-color' : property, value);
-  }
-  return declarations;
-}
-
 interface Rule {
-  readonly element: string;
-  readonly id: string;
-  readonly classes: readonly string[];
-  readonly declarations: Map<string, string>;
-}
-
-/** A style sheet in its rules. */
-export interface StyleSheet {
-  readonly rules: readonly { readonly selectors: readonly string[]; readonly declarations: Declarations }[];
-  /** Whether rules that are not followed may give anything a background. */
-  readonly hasOtherBackgrounds: boolean;
+  readonly subject: Subject;
+  /** The values of properties, and the number of the rule that declared each last. */
+  readonly declarations: Map<string, { readonly value: string; readonly order: number }>;
 }
 
 export interface StyleRules {
   add(sheet: StyleSheet): void;
-  /** What the rules declare for an element; rules with more specific selectors win. */
+  /** Says that there are style sheets that cannot be read. */
+  addUnread(): void;
+  /** What the rules declare for an element. What rules that are not followed may change is unknown. */
   match(element: string, id: string, className: string): Declarations;
-  /** Whether some rule that is not understood sets a background. */
-  readonly hasOtherBackgrounds: () => boolean;
 }
 
-/** Reads a style sheet. Of a long one the beginning is read. */
-export function parseStyleSheet(css: string): StyleSheet {
-  const rules: { selectors: readonly string[]; declarations: Declarations }[] = [];
-  let hasOtherBackgrounds = css.length > MOST_CHARACTERS || css.includes('@import');
-  const read = (text: string, isNested: boolean): void => {
-    for (const { selectors, body } of splitRules(text)) {
-      if (rules.length >= MOST_RULES) hasOtherBackgrounds = true;
-      else if (ON_SCREENS.test(selectors) && !isNested) read(body, true);
-      else if (selectors.startsWith('@')) hasOtherBackgrounds ||= body.includes('background');
-      else {
-        const declarations = parseDeclarations(body);
-        const split = selectors.split(',').map((selector) => selector.trim());
-        if (declarations.size > 0) rules.push({ selectors: split, declarations });
-      }
-    }
-  };
-  read(withoutComments(css.slice(0, MOST_CHARACTERS)), false);
-  return { rules, hasOtherBackgrounds };
+interface Rules {
+  readonly bySelector: Map<string, Rule>;
+  readonly byKey: Map<string, Rule[]>;
+  /** Properties that rules may change that may hold or not, by the keys of these rules. */
+  readonly vague: Map<string, Set<string>>;
+  readonly known: Map<string, Declarations>;
+  readonly sheets: Set<StyleSheet>;
+  order: number;
+  isUnread: boolean;
 }
-
-/** At-rules whose content holds on every screen. */
-const ON_SCREENS = /^@media\s+(?:only\s+)?(?:all|screen)$/i;
 
 /**
- * Collects rules of style sheets whose selectors are an element, classes and an id alone. Others, and those within
- * at-rules such as those for print, are not followed.
+ * Collects rules of style sheets. Those whose selectors are an element, classes and an id alone are followed. Of others,
+ * and of those that hold on some screens, it is taken down which properties they may change of which elements.
  */
 export function createStyleRules(): StyleRules {
-  const rules = new Map<string, Rule>();
-  const byKey = new Map<string, Rule[]>();
-  const known = new Map<string, Declarations>();
-  let hasOtherBackgrounds = false;
-  const addRule = (selector: string, declarations: Declarations): void => {
-    const rule = rules.get(selector) ?? parseSelector(selector);
-    if (!rule) {
-      hasOtherBackgrounds ||= declarations.has('background-color');
-      return;
-    }
-    for (const [property, value] of declarations) rule.declarations.set(property, value);
-    if (rules.has(selector) || rules.size >= MOST_RULES) return;
-    rules.set(selector, rule);
-    const key = keyOf(rule);
-    const same = byKey.get(key) ?? [];
-    if (same.length < MOST_RULES_OF_A_KEY || selector === key) byKey.set(key, [...same, rule]);
+  const rules: Rules = {
+    bySelector: new Map(),
+    byKey: new Map(),
+    vague: new Map(),
+    known: new Map(),
+    sheets: new Set(),
+    order: 0,
+    isUnread: false,
   };
   return {
-    add: (sheet) => {
-      known.clear();
-      hasOtherBackgrounds ||= sheet.hasOtherBackgrounds;
-      for (const { selectors, declarations } of sheet.rules)
-        for (const selector of selectors) addRule(selector, declarations);
+    add: (sheet) => addSheet(rules, sheet),
+    addUnread: () => {
+      rules.isUnread = true;
+      rules.known.clear();
     },
     match: (element, id, className) => {
-      if (rules.size === 0) return NOTHING;
+      if (rules.sheets.size === 0 && !rules.isUnread) return NOTHING;
       const key = `${element} ${id} ${className}`;
-      const found = known.get(key) ?? matchRules(byKey, { element, id, className });
-      if (known.size < MOST_RULES) known.set(key, found);
+      const found = rules.known.get(key) ?? matchRules(rules, { element, id, className });
+      if (rules.known.size < MOST_RULES) rules.known.set(key, found);
       return found;
     },
-    hasOtherBackgrounds: () => hasOtherBackgrounds,
   };
+}
+
+function addSheet(rules: Rules, sheet: StyleSheet): void {
+  if (rules.sheets.has(sheet)) return;
+  rules.sheets.add(sheet);
+  rules.known.clear();
+  rules.isUnread ||= sheet.isCut;
+  for (const { subjects, declarations, isVague } of sheet.rules) {
+    rules.order += 1;
+    for (const subject of subjects)
+      if (isVague || subject.isVague || !addRule(rules, subject, declarations))
+        addVague(rules, subject, declarations);
+  }
+}
+
+/** Returns false where there are too many rules. */
+function addRule({ bySelector, byKey, order }: Rules, subject: Subject, declarations: Declarations): boolean {
+  const { element, id, classes } = subject;
+  const selector = `${element}#${id}.${classes.join('.')}`;
+  const known = bySelector.get(selector);
+  const rule: Rule = known ?? { subject, declarations: new Map() };
+  if (!known) {
+    const key = keyOf(subject);
+    const same = byKey.get(key) ?? [];
+    if (bySelector.size >= MOST_RULES || same.length >= MOST_RULES_OF_A_KEY) return false;
+    bySelector.set(selector, rule);
+    byKey.set(key, [...same, rule]);
+  }
+  for (const [property, value] of declarations) rule.declarations.set(property, { value, order });
+  return true;
+}
+
+/** Values that hide, so that a rule that may hold makes nothing else of what another one hides. */
+const HIDING = /^display!?:none$|^visibility!?:(?:hidden|collapse)$|^opacity!?:[0.]+%?$/;
+
+function addVague({ vague }: Rules, subject: Subject, declarations: Declarations): void {
+  const key = keyOf(subject);
+  const properties = vague.get(key) ?? new Set();
+  vague.set(key, properties);
+  for (const [property, value] of declarations)
+    if (subject.isBeside) {
+      if (property.startsWith('background')) properties.add('background-color');
+    } else if (!HIDING.test(`${property}:${value}`)) properties.add(property);
 }
 
 function matchRules(
-  byKey: ReadonlyMap<string, readonly Rule[]>,
+  { byKey, vague, isUnread }: Rules,
   { element, id, className }: { element: string; id: string; className: string },
 ): Declarations {
-  const classes = className.split(/\s+/).slice(0, MOST_CLASSES);
-  const keys = [element, '*', ...classes.map((name) => `.${name}`), `#${id}`];
-  const matching = keys
+  const classes = protectedName(className).split(/\s+/).slice(0, MOST_CLASSES);
+  const keys = new Set([element, '*', ...classes.map((name) => `.${name}`), `#${protectedName(id)}`]);
+  const matching = [...keys]
     .flatMap((key) => byKey.get(key) ?? [])
-    .filter(
-      (rule) =>
-        (rule.element === '' || rule.element === element) &&
-        (rule.id === '' || rule.id === id) &&
-        rule.classes.every((name) => classes.includes(name)),
+    .filter(({ subject }) => isMatch(subject, { element, id: protectedName(id), classes }))
+    .flatMap(({ subject, declarations }) =>
+      Array.from(declarations, ([property, declared]) => ({
+        property,
+        ...declared,
+        specificity: specificityOf(subject),
+      })),
     )
-    .sort((left, right) => specificity(left) - specificity(right));
-  return new Map(matching.flatMap(({ declarations }) => [...declarations]));
+    .sort((left, right) => left.specificity - right.specificity || left.order - right.order);
+  const values = new Map(matching.map(({ property, value }) => [property, isUnread ? UNKNOWN : value]));
+  for (const key of keys) for (const property of vague.get(key) ?? []) values.set(property, UNKNOWN);
+  if (isUnread) values.set('background-color', UNKNOWN);
+  return values;
 }
 
-const specificity = ({ element, id, classes }: Rule): number =>
-  (id === '' ? 0 : 100) + 10 * classes.length + (element === '' ? 0 : 1);
+const isMatch = (
+  subject: Subject,
+  { element, id, classes }: { element: string; id: string; classes: readonly string[] },
+): boolean =>
+  (subject.element === '' || subject.element === element) &&
+  (subject.id === '' || subject.id === id) &&
+  subject.classes.every((name) => classes.includes(name));
 
-/** The part of a selector by which its rule is found. */
-const keyOf = ({ element, id, classes: [name] }: Rule): string => {
-  if (id !== '') return `#${id}`;
-  if (name !== undefined) return `.${name}`;
-  return element === '' ? '*' : element;
-};
-
-function parseSelector(selector: string): Rule | undefined {
-  if (selector.length > 200 || !/^(?:\*|[\w-]*)(?:[.#][\w-]+)*$/.test(selector) || selector === '')
-    return undefined;
-  const names = selector.split(/(?=[.#])/);
-  const id = names.find((name) => name.startsWith('#'))?.slice(1) ?? '';
-  const classes = names.filter((name) => name.startsWith('.')).map((name) => name.slice(1));
-  const element = /^[\w-]*/.exec(selector)?.[0].toLowerCase() ?? '';
-  return { element, id, classes, declarations: new Map() };
-}
-
-/** Splits a style sheet without comments into its rules; the body of an at-rule may hold others. */
-function* splitRules(text: string): Iterable<{ selectors: string; body: string }> {
-  let at = 0;
-  while (at < text.length) {
-    const open = text.indexOf('{', at);
-    if (open === -1) return;
-    const selectors = text.slice(at, open).split(';').at(-1)?.trim() ?? '';
-    const close = endOfBraces(text, open);
-    yield { selectors, body: text.slice(open + 1, close) };
-    at = close + 1;
-  }
-}
-
-function withoutComments(css: string): string {
-  const [first = '', ...rest] = css.replace(/<!--|-->|<!\[CDATA\[|\]\]>/g, '').split('/*');
-  return first + rest.map((piece) => piece.slice(endOf(piece, '*/'))).join('');
-}
-
-const endOf = (text: string, mark: string): number => {
-  const found = text.indexOf(mark);
-  return found === -1 ? text.length : found + mark.length;
-};
-
-function endOfBraces(text: string, open: number): number {
-  let depth = 0;
-  for (let at = open; at < text.length; at += 1) {
-    if (text[at] === '{') depth += 1;
-    else if (text[at] === '}') depth -= 1;
-    if (depth === 0) return at;
-  }
-  return text.length;
-}
+export { parseStyleSheet, type StyleSheet } from './style-sheet.js';

@@ -69,16 +69,65 @@ const NAMES: ReadonlyMap<string, Color> = new Map<string, Color>([
   ['floralwhite', '#fffaf0'],
   ['mintcream', '#f5fffa'],
   ['whitesmoke', '#f5f5f5'],
+  ['lightyellow', '#ffffe0'],
+  ['lightgray', '#d3d3d3'],
+  ['lightgrey', '#d3d3d3'],
+  ['darkgray', '#a9a9a9'],
+  ['darkgrey', '#a9a9a9'],
+  ['lightblue', '#add8e6'],
+  ['lightcyan', '#e0ffff'],
+  ['lavender', '#e6e6fa'],
+  ['beige', '#f5f5dc'],
+  ['azure', '#f0ffff'],
+  ['aliceblue', '#f0f8ff'],
+  ['honeydew', '#f0fff0'],
+  ['seashell', '#fff5ee'],
+  ['linen', '#faf0e6'],
+  ['orange', '#ffa500'],
 ]);
 
 /** A colour by its name, in small letters; undefined for a name that is not known here. */
 export const namedColor = (name: string): Color | undefined => NAMES.get(name);
 
-/** A colour as CSS writes it, in small letters; undefined when it is not understood. */
+/** A colour as CSS writes it, in small letters; undefined when it is not understood or not opaque. */
 export function cssColor(value: string): Color | undefined {
-  const [, short] = /^#([\da-f]{3})$/.exec(value) ?? [];
+  const [, short] = /^#([\da-f]{3})f?$/.exec(value) ?? [];
   if (short !== undefined) return hexColor(Array.from(short, (digit) => digit + digit).join(''));
-  const [, red, green, blue] = /^rgb\((\d{1,3}),\s?(\d{1,3}),\s?(\d{1,3})\)$/.exec(value) ?? [];
-  if (red === undefined) return (value.startsWith('#') ? hexColor(value) : undefined) ?? namedColor(value);
-  return fromParts([red, green, blue].map(Number));
+  if (value.startsWith('#')) return hexColor(/^#[\da-f]{6}ff$/.test(value) ? value.slice(0, 7) : value);
+  const called = callOf(value);
+  if (!called) return namedColor(value);
+  const [first = '', second = '', third = ''] = called.parts;
+  if (third === '' || alphaOf(value) < 1) return undefined;
+  return called.name === 'rgb'
+    ? fromParts([first, second, third].map((part) => numberOf(part, 255)))
+    : fromHue(Number.parseFloat(first), numberOf(second, 1), numberOf(third, 1));
+}
+
+/** How opaque a colour is, from 0 to 1; 1 where that is not understood. */
+export function alphaOf(value: string): number {
+  if (value === 'transparent') return 0;
+  const [, one, two] = /^#(?:[\da-f]{3}([\da-f])|[\da-f]{6}([\da-f]{2}))$/.exec(value) ?? [];
+  const digits = one === undefined ? two : one + one;
+  if (digits !== undefined) return Number.parseInt(digits, 16) / 255;
+  const alpha = numberOf(callOf(value)?.parts[3] ?? '1', 1);
+  return Number.isNaN(alpha) ? 1 : alpha;
+}
+
+function callOf(value: string): { readonly name: string; readonly parts: readonly string[] } | undefined {
+  const [, name, inner] = /^(rgb|hsl)a?\(([^()]{5,80})\)$/.exec(value) ?? [];
+  if (name === undefined || inner === undefined) return undefined;
+  const parts = inner.split(/[\s,/]+/).filter((part) => part !== '');
+  return parts.every((part) => /^[\d.]+(?:e-?\d+)?(?:%|deg)?$/.test(part)) ? { name, parts } : undefined;
+}
+
+const numberOf = (part: string, whole: number): number =>
+  part.endsWith('%') ? (Number.parseFloat(part) / 100) * whole : Number.parseFloat(part);
+
+function fromHue(hue: number, saturation: number, luminance: number): Color {
+  const reach = saturation * Math.min(luminance, 1 - luminance);
+  const partOf = (offset: number): number => {
+    const turn = (offset + hue / 30) % 12;
+    return (luminance - reach * Math.max(-1, Math.min(turn - 3, 9 - turn, 1))) * 255;
+  };
+  return fromParts([0, 8, 4].map(partOf));
 }

@@ -1,0 +1,141 @@
+import { alphaOf, areAlike, cssColor, type Color } from '../visibility/colors.js';
+import { UNKNOWN, type Declarations } from './declarations.js';
+
+/** What of an element decides whether its text is seen. */
+export interface Look {
+  /** Why nothing inside is seen, whatever it says itself. */
+  readonly kind: string | undefined;
+  readonly isTiny: boolean;
+  readonly isInvisible: boolean;
+  readonly isIndented: boolean;
+  readonly color: Color | 'transparent' | undefined;
+  /** Undefined where it cannot be known. */
+  readonly background: Color | undefined;
+  /** Whether more than its colour is drawn of text, such as a shadow. */
+  readonly isDressed: boolean;
+}
+
+export const PAGE: Look = {
+  kind: undefined,
+  isTiny: false,
+  isInvisible: false,
+  isIndented: false,
+  // The colour that text has unless it is told: not known, since attributes of `body` and other sheets set it.
+  color: undefined,
+  background: '#ffffff',
+  isDressed: false,
+};
+/** Pixels beyond which text is moved off the page. */
+const FAR_AWAY = -999;
+const LEAST_OPACITY = 0.05;
+const KEPT = new Set(['inherit', 'unset', 'currentcolor']);
+const DRESSES = [
+  'text-shadow',
+  'background-clip',
+  '-webkit-background-clip',
+  '-webkit-text-fill-color',
+  '-webkit-text-stroke',
+  '-webkit-text-stroke-width',
+  'mix-blend-mode',
+];
+
+export function reasonOf({ kind, ...look }: Look): string | undefined {
+  if (kind !== undefined) return kind;
+  if (look.isInvisible) return 'visibility: hidden';
+  if (look.isTiny) return 'smaller than 2 pt';
+  if (look.isIndented) return 'off the page';
+  if (look.isDressed || look.color === undefined) return undefined;
+  if (look.color === 'transparent') return 'transparent';
+  return look.background !== undefined && areAlike(look.color, look.background)
+    ? 'in the colour of its background'
+    : undefined;
+}
+
+export function lookWithin(outer: Look, declared: Declarations): Look {
+  const visibility = declared.get('visibility');
+  const indent = declared.get('text-indent');
+  const isAnimated = ['animation', 'animation-name'].some((name) => isSet(declared.get(name)));
+  return {
+    kind: outer.kind ?? kindOf(declared, isAnimated),
+    isTiny: !isAnimated && isTiny(declared.get('font-size'), outer.isTiny),
+    isInvisible:
+      visibility === undefined || isAnimated
+        ? outer.isInvisible && !isAnimated
+        : visibility === 'hidden' || visibility === 'collapse',
+    isIndented:
+      indent === undefined ? outer.isIndented : !isAnimated && Number.parseFloat(indent) <= FAR_AWAY,
+    color: isAnimated ? undefined : colorOf(declared.get('color'), outer.color),
+    background: isAnimated ? undefined : backgroundOf(declared, outer.background),
+    isDressed: outer.isDressed || DRESSES.some((name) => isSet(declared.get(name))),
+  };
+}
+
+const isSet = (value: string | undefined): boolean =>
+  value !== undefined && !['', 'none', 'normal', 'border-box', 'initial'].includes(value);
+
+function kindOf(declared: Declarations, isAnimated: boolean): string | undefined {
+  if (declared.get('display') === 'none') return 'display: none';
+  if (isAnimated) return undefined;
+  const opacity = declared.get('opacity') ?? '1';
+  if (Number.parseFloat(opacity) / (opacity.endsWith('%') ? 100 : 1) <= LEAST_OPACITY) return 'opacity: 0';
+  const position = declared.get('position');
+  if (position !== 'absolute' && position !== 'fixed') return undefined;
+  const sides = ['left', 'top', 'right', 'bottom'];
+  const isFar = sides.some((side) => Number.parseFloat(declared.get(side) ?? '0') <= FAR_AWAY);
+  return isFar ? 'off the page' : undefined;
+}
+
+/** Sizes below which text cannot be read, by their units. Those without an absolute size keep that of what holds them. */
+const SMALLEST: ReadonlyMap<string, number> = new Map([
+  ['pt', 2],
+  ['px', 2],
+  ['pc', 0.16],
+  ['in', 0.02],
+  ['cm', 0.06],
+  ['mm', 0.6],
+  ['q', 2.4],
+  ['rem', 0.1],
+  ['em', 0.1],
+  ['ex', 0.2],
+  ['%', 10],
+  ['', 1],
+]);
+
+function isTiny(size: string | undefined, isOuterTiny: boolean): boolean {
+  if (size === undefined || size === 'inherit') return isOuterTiny;
+  const [, number = '', unit = ''] = /^((?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?)([a-z%]*)$/.exec(size) ?? [];
+  if (number === '') return false;
+  if (Number(number) < (SMALLEST.get(unit) ?? 0)) return true;
+  return (unit === 'em' || unit === '%') && isOuterTiny;
+}
+
+function colorOf(value: string | undefined, outer: Look['color']): Look['color'] {
+  if (value === undefined || KEPT.has(value)) return outer;
+  return alphaOf(value) <= LEAST_OPACITY ? 'transparent' : cssColor(value);
+}
+
+function backgroundOf(declared: Declarations, outer: Color | undefined): Color | undefined {
+  const image = declared.get('background-image');
+  if (image !== undefined && !['none', 'initial', 'unset'].includes(image)) return undefined;
+  const value = declared.get('background-color');
+  const own = value === undefined ? outer : fillOf(value, outer);
+  if (value !== undefined && own !== outer) return own;
+  return isMoved(declared) ? undefined : own;
+}
+
+function fillOf(value: string, outer: Color | undefined): Color | undefined {
+  if (['none', 'inherit', 'initial', 'unset', ''].includes(value)) return outer;
+  if (alphaOf(value) === 0) return outer;
+  const [first = ''] = value.split(' ');
+  return cssColor(value) ?? (alphaOf(first) === 0 ? outer : cssColor(first));
+}
+
+/** Whether an element may lie over something else than what holds it. */
+function isMoved(declared: Declarations): boolean {
+  if (['absolute', 'fixed', UNKNOWN].includes(declared.get('position') ?? '')) return true;
+  if (['transform', 'translate', 'grid-area', 'grid-row'].some((name) => isSet(declared.get(name))))
+    return true;
+  return ['margin', 'margin-top', 'margin-left'].some((name) =>
+    /-[\d.]|unknown/.test(declared.get(name) ?? ''),
+  );
+}
