@@ -16,6 +16,8 @@ const PROPERTIES = new Set([
 ]);
 const MOST_CHARACTERS = 262_144;
 const MOST_RULES = 2_000;
+/** Most selectors of a style sheet. Rules behind them are not followed. */
+const MOST_SELECTORS = 8_000;
 const MOST_RULES_OF_A_KEY = 8;
 const MOST_CLASSES = 16;
 const NOTHING: Declarations = new Map();
@@ -62,16 +64,20 @@ export interface StyleRules {
 /** Reads a style sheet. Of a long one the beginning is read. */
 export function parseStyleSheet(css: string): StyleSheet {
   const rules: { selectors: readonly string[]; declarations: Declarations }[] = [];
+  let selectorCount = 0;
   let hasOtherBackgrounds = css.length > MOST_CHARACTERS || css.includes('@import');
   const read = (text: string, isNested: boolean): void => {
     for (const { selectors, body } of splitRules(text)) {
-      if (rules.length >= MOST_RULES) hasOtherBackgrounds = true;
+      if (rules.length >= MOST_RULES || selectorCount >= MOST_SELECTORS) hasOtherBackgrounds = true;
       else if (ON_SCREENS.test(selectors) && !isNested) read(body, true);
       else if (selectors.startsWith('@')) hasOtherBackgrounds ||= body.includes('background');
       else {
         const declarations = parseDeclarations(body);
-        const split = selectors.split(',').map((selector) => selector.trim());
-        if (declarations.size > 0) rules.push({ selectors: split, declarations });
+        if (declarations.size === 0) continue;
+        const split = selectors.split(',', MOST_SELECTORS - selectorCount + 1).map((each) => each.trim());
+        if (split.length > MOST_SELECTORS - selectorCount) hasOtherBackgrounds = true;
+        selectorCount += split.length;
+        rules.push({ selectors: split, declarations });
       }
     }
   };
