@@ -1,6 +1,6 @@
 import type { MarkupHandler, Attributes } from '../xml/read-markup.js';
 import { WHITE } from '../visibility/colors.js';
-import { createColumnRanges, type ColumnRanges } from './column-ranges.js';
+import { createColumnRanges, type ColumnRanges } from '../tables/column-ranges.js';
 import type { OdfContext } from './context.js';
 import { createParagraphs } from './paragraphs.js';
 import { repetitionsOf, type RepeatBudget } from './repeat-budget.js';
