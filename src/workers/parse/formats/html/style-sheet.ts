@@ -2,6 +2,8 @@ import { parseDeclarations, withoutComments, type Declarations } from './declara
 import { parseSelectors, type Subject } from './selectors.js';
 
 const MOST_CHARACTERS = 262_144;
+/** Most selectors of a style sheet. Rules behind them are not read. */
+const MOST_SELECTORS = 8_000;
 const DEEPEST = 4;
 
 export interface SheetRule {
@@ -26,6 +28,7 @@ const ON_SOME = /^@(?:media|supports|container|layer|scope|document|-moz-documen
 /** Reads a style sheet. Of a long one the beginning is read. */
 export function parseStyleSheet(css: string): StyleSheet {
   const rules: SheetRule[] = [];
+  let selectorCount = 0;
   let isCut = css.length > MOST_CHARACTERS || /@import/i.test(css);
   const read = (text: string, isVague: boolean, depth: number): void => {
     for (const { selectors, body } of splitRules(text)) {
@@ -34,7 +37,9 @@ export function parseStyleSheet(css: string): StyleSheet {
       else if (!selectors.startsWith('@')) {
         const declarations = parseDeclarations(body);
         const subjects = declarations.size > 0 ? parseSelectors(selectors) : [];
-        if (subjects.length > 0) rules.push({ subjects, declarations, isVague: isVague || isNest });
+        selectorCount += subjects.length;
+        if (selectorCount > MOST_SELECTORS) isCut = true;
+        else if (subjects.length > 0) rules.push({ subjects, declarations, isVague: isVague || isNest });
         if (isNest) read(body, true, depth + 1);
       } else if (ON_SCREENS.test(selectors)) read(body, isVague, depth + 1);
       else if (ON_SOME.test(selectors) && !ON_PAPER.test(selectors)) read(body, true, depth + 1);

@@ -1,5 +1,6 @@
 import type { MarkupHandler, Attributes } from '../xml/read-markup.js';
 import { WHITE } from '../visibility/colors.js';
+import { createColumnRanges, type ColumnRanges } from '../tables/column-ranges.js';
 import type { OdfContext } from './context.js';
 import { createParagraphs } from './paragraphs.js';
 import { repetitionsOf, type RepeatBudget } from './repeat-budget.js';
@@ -52,8 +53,8 @@ interface OpenCell {
 interface OpenSheet {
   rowsBefore: number;
   columnsBefore: number;
-  readonly hiddenColumns: { readonly from: number; readonly to: number }[];
-  readonly columnStyles: { readonly to: number; readonly style: string }[];
+  readonly hiddenColumns: ColumnRanges<true>;
+  readonly columnStyles: ColumnRanges<string>;
 }
 
 interface State {
@@ -104,7 +105,12 @@ export function createSheetEvents(context: OdfContext, budget: RepeatBudget): Sh
   };
 }
 
-const newSheet = (): OpenSheet => ({ rowsBefore: 0, columnsBefore: 0, hiddenColumns: [], columnStyles: [] });
+const newSheet = (): OpenSheet => ({
+  rowsBefore: 0,
+  columnsBefore: 0,
+  hiddenColumns: createColumnRanges(),
+  columnStyles: createColumnRanges(MOST_COLUMN_STYLES),
+});
 
 interface OpenedElement {
   readonly name: string;
@@ -123,9 +129,8 @@ function openElement(state: State, { name, attributes, context }: OpenedElement)
     const { sheet } = state;
     const to = sheet.columnsBefore + repetitionsOf(attributes['table:number-columns-repeated']);
     const style = attributes['table:default-cell-style-name'];
-    if (style !== undefined && sheet.columnStyles.length < MOST_COLUMN_STYLES)
-      sheet.columnStyles.push({ to, style });
-    if (isHidden) sheet.hiddenColumns.push({ from: sheet.columnsBefore, to });
+    if (style !== undefined) sheet.columnStyles.add(sheet.columnsBefore, to, style);
+    if (isHidden) sheet.hiddenColumns.add(sheet.columnsBefore, to, true);
     sheet.columnsBefore = to;
   } else if (name === 'table:table-row') {
     const repetitions = repetitionsOf(attributes['table:number-rows-repeated']);
@@ -141,8 +146,7 @@ function openCell(
   { column, style }: OpenRow,
   { attributes, context }: Omit<OpenedElement, 'name'>,
 ): OpenCell {
-  const ofColumn = columnStyles.find(({ to }) => column < to)?.style;
-  const name = attributes['table:style-name'] ?? style ?? ofColumn;
+  const name = attributes['table:style-name'] ?? style ?? columnStyles.of(column);
   return {
     parts: [],
     attributes,
@@ -172,7 +176,7 @@ function closeCell(
   const { column } = row;
   row.column += repeated;
   cell.parts.length = 0;
-  const isHidden = sheet.hiddenColumns.some(({ from, to }) => column >= from && column < to);
+  const isHidden = sheet.hiddenColumns.of(column) === true;
   const text = isHidden && shown !== '' && !context.hidden.accepts('hidden column', shown) ? '' : shown;
   const times = text === '' ? Math.min(repeated, MOST_EMPTY_CELLS) : budget.take(repeated, text.length);
   for (let count = 0; count < times; count += 1) row.cells.push(text);

@@ -1,4 +1,5 @@
 import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
+import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import { sizeOf, turnBack } from './native-pieces.js';
 import { rasterPages } from './render/page-rasters.js';
 import type { Raster } from '../pictures/png.js';
@@ -14,6 +15,40 @@ export interface SeenPage {
   readonly page: ParsedPage;
   readonly visible: readonly TextItem[];
   readonly hidden: readonly TextItem[];
+}
+
+/** Milliseconds for which the pages of a file are drawn to look for text that nobody sees. */
+const MOST_MILLISECONDS = 10_000;
+
+/** How long the pages of one file may still be drawn in search of hidden text. */
+export interface LookBudget {
+  isSpent(): boolean;
+  /** Passes on what takes time, until it ends or the time is spent. */
+  take<Item>(items: AsyncIterable<Item>): AsyncIterable<Item>;
+}
+
+export function createLookBudget(receipt: ReceiptWriter): LookBudget {
+  let left = MOST_MILLISECONDS;
+  let isNoted = false;
+  const isSpent = (): boolean => {
+    if (left <= 0 && !isNoted)
+      receipt.addGap('limit', 'Not all pages were looked through for hidden text, which takes too long.');
+    isNoted ||= left <= 0;
+    return left <= 0;
+  };
+  return {
+    isSpent,
+    async *take(items) {
+      let started = performance.now();
+      for await (const item of items) {
+        left -= performance.now() - started;
+        yield item;
+        if (isSpent()) return;
+        started = performance.now();
+      }
+      left -= performance.now() - started;
+    },
+  };
 }
 
 /** Parts the texts of pages into those that a reader sees and those too small, transparent, or of the colour of the paper. */
@@ -49,10 +84,10 @@ interface DoubtfulPage {
 /** Finds which of these texts do not stand out in a picture of their page. */
 async function findUnseen(
   pages: readonly DoubtfulPage[],
-  { pdfium, bytes, turns }: LookOptions,
+  { pdfium, bytes, turns, budget }: LookOptions,
 ): Promise<ReadonlySet<TextItem>> {
   const unseen = new Set<TextItem>();
-  if (pages.length === 0) return unseen;
+  if (pages.length === 0 || budget.isSpent()) return unseen;
   const numbers = pages.map(({ page }) => page.pageNum);
   const fields = await pdfium.readFields(bytes, numbers).catch(() => undefined);
   const looks = pages.flatMap(({ page, doubtful }) => {
@@ -63,7 +98,7 @@ async function findUnseen(
       .filter(({ box }) => !isWithin(box, boxes));
     return shown.length > 0 ? [{ number: page.pageNum, ...shownSize(page, turn), shown }] : [];
   });
-  for await (const [{ shown, ...size }, raster] of rasterPages(pdfium, bytes, looks))
+  for await (const [{ shown, ...size }, raster] of budget.take(rasterPages(pdfium, bytes, looks)))
     for (const { item, box } of shown) if (contrast(raster, size, box) < LEAST_CONTRAST) unseen.add(item);
   return unseen;
 }
@@ -75,6 +110,8 @@ const isWithin = (box: Rectangle, fields: readonly Rectangle[]): boolean =>
 interface LookOptions {
   readonly pdfium: Pdfium;
   readonly bytes: Uint8Array;
+  /** The time that is left to look. */
+  readonly budget: LookBudget;
   /** How pages were set upright. */
   readonly turns: ReadonlyMap<number, Turn>;
 }

@@ -2,7 +2,7 @@ import type { ParsedPage } from '@llamaindex/liteparse';
 import type { Block } from '../../extraction/block.js';
 import { createRecognizer } from '../ocr/recognizer.js';
 import type { ParseContext } from '../parser.js';
-import { findHidden } from './hidden.js';
+import { createLookBudget, findHidden } from './hidden.js';
 import { mayHoldInvisibleText } from './invisible-text.js';
 import { createFurniture } from './layout/furniture.js';
 import { createBodySize } from './layout/body-size.js';
@@ -34,6 +34,7 @@ export async function* readNative(
     recognizer: createRecognizer({ pdfium, options, receipt }),
     hiddenText: options.hiddenText,
     mayBeInvisible: mayHoldInvisibleText(bytes),
+    budget: createLookBudget(receipt),
   };
   // pdf.js opens the file while PDFium reads the first pages in a thread.
   const info = second.info();
@@ -89,9 +90,9 @@ async function resolveBatch({ pages, first, last }: PageBatch, readers: Readers)
   const upright = await setUpright(pages, [...turns.values()], readers);
   const resolved: ResolvedPage[] = [];
   let next = first;
-  const { pdfium, bytes, mayBeInvisible } = readers;
+  const { pdfium, bytes, mayBeInvisible, budget } = readers;
   const batchReaders = { ...readers, coverage: createCoverage(pdfium, bytes, pages) };
-  for (const seen of await findHidden(upright, { pdfium, bytes, turns, mayBeInvisible })) {
+  for (const seen of await findHidden(upright, { pdfium, bytes, turns, mayBeInvisible, budget })) {
     const number = seen.page.pageNum;
     resolved.push(...(await readMissing(next, number - 1, readers)));
     resolved.push(await resolvePage(seen, turns.get(number), batchReaders));

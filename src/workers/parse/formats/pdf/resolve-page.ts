@@ -2,7 +2,7 @@ import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import type { HiddenText } from '../../../../shared/extraction/read-options.js';
 import type { Recognized, Recognizer } from '../ocr/recognizer.js';
 import type { Coverage } from './coverage.js';
-import { shownSize, type SeenPage } from './hidden.js';
+import { shownSize, type LookBudget, type SeenPage } from './hidden.js';
 import { boundedDpi } from './render/bounded-dpi.js';
 import { hasFewCharacters, judgeText, readableCharacters } from './judge-text.js';
 import { placeTables } from './layout/tables.js';
@@ -33,6 +33,8 @@ export interface Readers {
   readonly receipt: ReceiptWriter;
   readonly bytes: Uint8Array;
   readonly hiddenText: HiddenText;
+  /** The time that is left to look for hidden text. */
+  readonly budget: LookBudget;
   /** Whether the file may hold text that PDFium leaves out as invisible. */
   readonly mayBeInvisible: boolean;
 }

@@ -178,3 +178,20 @@ test('one long text in all cells of a row is too large', async () => {
     message: 'The Excel file has more than 1,000,000 characters in a row.',
   });
 });
+
+test.each([
+  { what: 'paragraphs', content: () => '<w:p/>'.repeat(5_000_000) },
+  { what: 'runs', content: () => `<w:p>${'<w:r/>'.repeat(1_000_000)}</w:p>`.repeat(5) },
+])(
+  'a Word file of millions of empty $what is refused',
+  async ({ content }) => {
+    const bytes = officePackage({
+      parts: { 'word/document.xml': root('w:document', `<w:body>${content()}</w:body>`) },
+    });
+    await expect(readBlocks(parseDocx, bytes)).rejects.toMatchObject({
+      code: 'too_large',
+      message: 'The Word file has more than 4,000,000 elements.',
+    });
+  },
+  60_000,
+);

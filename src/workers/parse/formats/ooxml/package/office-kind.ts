@@ -5,12 +5,15 @@ export interface OfficeKind {
   readonly application: 'Word' | 'Excel' | 'PowerPoint';
   readonly extensions: readonly string[];
   readonly mainPart: string;
+  /** Most elements that are read of a file; undefined where its reader counts what it reads itself. */
+  readonly mostElements?: number;
 }
 
 export const WORD: OfficeKind = {
   application: 'Word',
   extensions: ['docx', 'docm', 'dotx'],
   mainPart: 'word/document.xml',
+  mostElements: 4_000_000,
 };
 export const EXCEL: OfficeKind = {
   application: 'Excel',
@@ -25,6 +28,17 @@ export const POWERPOINT: OfficeKind = {
 
 export function damaged({ application }: OfficeKind, cause?: unknown): IngestError {
   return new IngestError('corrupt', `The ${application} file is damaged.`, { cause });
+}
+
+/** Counts the elements of all parts of a file. */
+export function createElementCount(kind: OfficeKind): () => void {
+  const { mostElements = Number.POSITIVE_INFINITY } = kind;
+  let elements = 0;
+  return () => {
+    elements += 1;
+    if (elements > mostElements)
+      throw tooLarge(kind, `has more than ${mostElements.toLocaleString('en')} elements`);
+  };
 }
 
 /** @param excess what there is too much of, with the limit, such as "has more than 5 sheets" */

@@ -3,7 +3,7 @@ import type { ParseContext } from '../../parser.js';
 import { decodeXml } from '../../xml/decode-xml.js';
 import { openZip } from '../../zip/zip.js';
 import { streamXml, type XmlElement, type XmlEvent } from '../xml/stream-xml.js';
-import type { OfficeKind } from './office-kind.js';
+import { createElementCount, type OfficeKind } from './office-kind.js';
 import { readRelations, type Relation } from './relations.js';
 import { refuseCompound } from './refuse-compound.js';
 
@@ -46,6 +46,7 @@ export function openPackage(
   const zip = openZip(bytes, { limitBytes, what, receipt: context.receipt, ignoresCase: true });
   const relationsOf = new Map<string, readonly Relation[]>();
   const damage = createDamage(context);
+  const onElement = createElementCount(kind);
   const office: Omit<OfficePackage, 'mainPart'> = {
     kind,
     names: zip.names,
@@ -56,7 +57,7 @@ export function openPackage(
     *stream(part, isWhole) {
       const onCut = (): void => damage.note(part, 'ends too early');
       try {
-        yield* streamXml(decodeXml(zip.pieces(part)), { kind, isWhole, onCut });
+        yield* streamXml(decodeXml(zip.pieces(part)), { kind, isWhole, onCut, onElement });
       } catch (error) {
         damage.survive(part, () => {
           throw error;

@@ -1,4 +1,5 @@
 import type { OfficePackage } from '../package/office-package.js';
+import { createColumnRanges } from '../../tables/column-ranges.js';
 import { childrenOf } from '../xml/elements.js';
 import { cellRange, type CellRange } from './cell-references.js';
 import type { SheetCell, SheetRow } from './sheet-rows.js';
@@ -45,20 +46,23 @@ export function createRangeFilling(ranges: readonly CellRange[], columns: readon
   let next = 0;
   let looked = 0;
   let active: { range: CellRange; cell: SheetCell | undefined }[] = [];
+  let covered = coveredColumns(active);
   const advance = ({ number, cells }: SheetRow): void => {
-    active = active.filter(({ range }) => range.last.row >= number);
+    const rest = active.filter(({ range }) => range.last.row >= number);
+    let isChanged = rest.length < active.length;
+    active = rest;
     for (let range = ranges[next]; range && range.first.row <= number; range = ranges[next]) {
       const { column, row } = range.first;
       const cell = row === number ? cells.find((each) => each.column === column) : undefined;
       if (active.length < MOST_AT_ONCE && range.last.row >= number) active.push({ range, cell });
       next += 1;
+      isChanged = true;
     }
+    if (isChanged) covered = coveredColumns(active);
   };
   return (row: SheetRow): SheetRow => {
     advance(row);
-    const others = row.cells.filter(
-      ({ column }) => !active.some(({ range, cell }) => cell && covers(range, column)),
-    );
+    const others = row.cells.filter(({ column }) => !covered(column));
     const filled = active.filter(
       ({ cell, range }) => cell && (others.length > 0 || active.length > 1 || range.first.row === row.number),
     );
@@ -71,6 +75,26 @@ export function createRangeFilling(ranges: readonly CellRange[], columns: readon
           if (covers(range, column) && !cells.has(column)) cells.set(column, { ...cell, column });
     return { ...row, cells: [...cells.values()].sort((a, b) => a.column - b.column) };
   };
+}
+
+/**
+ * Tells which columns merged cells with a text cover. Ranges are joined when others begin or end, so that a cell need not be compared with
+ * each of them.
+ */
+function coveredColumns(
+  active: readonly { readonly range: CellRange; readonly cell: SheetCell | undefined }[],
+): (column: number) => boolean {
+  const ranges = createColumnRanges<true>();
+  const sorted = active
+    .filter(({ cell }) => cell)
+    .sort((a, b) => a.range.first.column - b.range.first.column);
+  let end = 0;
+  for (const { range } of sorted) {
+    const from = Math.max(end, range.first.column);
+    end = Math.max(end, range.last.column + 1);
+    if (from < end) ranges.add(from, end, true);
+  }
+  return (column) => ranges.of(column) === true;
 }
 
 const covers = ({ first, last }: CellRange, column: number): boolean =>

@@ -26,6 +26,8 @@ interface StreamOptions {
   readonly isWhole: (name: string) => boolean;
   /** Called at the end when elements are still open. */
   readonly onCut: () => void;
+  /** Called at the beginning of each element. */
+  readonly onElement: () => void;
 }
 
 /** Reads XML as a stream, which holds no more than one tree in memory. @throws IngestError when it nests too deep */
@@ -46,11 +48,12 @@ export function* streamXml(texts: Iterable<string>, options: StreamOptions): Ite
   yield* events;
 }
 
-function createBuilder(events: XmlEvent[], { kind, isWhole }: Omit<StreamOptions, 'onCut'>) {
+function createBuilder(events: XmlEvent[], { kind, isWhole, onElement }: Omit<StreamOptions, 'onCut'>) {
   const namespaces = createNamespaces();
   const names: string[] = [];
   const tree = createTree(kind);
   const openElement = (rawName: string, rawAttributes: Record<string, string>): void => {
+    onElement();
     const { name, attributes } = namespaces.open(rawName, rawAttributes);
     names.push(name);
     if (names.length > MAX_DEPTH) throw tooLarge(kind, `nests elements more than ${String(MAX_DEPTH)} deep`);
