@@ -52,6 +52,8 @@ export interface ParseRequest {
    */
   readonly callerId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Is told now and then which share of the document's parts is read, from 0 to 1. */
+  readonly onProgress?: ((share: number) => void) | undefined;
   /** Which files that the document carries are kept; none when it is absent. */
   readonly attachments?: AttachmentLimits | undefined;
 }
@@ -92,7 +94,7 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
 
   return {
     incoming: options.workspace.incoming,
-    async parse({ format, filename, ocr, callerId = '', signal, attachments, ...source }) {
+    async parse({ format, filename, ocr, callerId = '', signal, onProgress, attachments, ...source }) {
       throwIfEnded(signal, ending.signal);
       const chunk = { ...options.chunk, maxChunks: options.maxChunks };
       const { readOptions = DEFAULT_READ_OPTIONS } = options;
@@ -100,7 +102,7 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
       const task = { format, filename, attachments, chunk, options: read };
       const { chunks, receipt, ...end } = await running.note(
         withSource(source, options.workspace.incoming, (given) =>
-          runTask(parts, { ...task, source: given }, { callerId, origin: callerId, signal }),
+          runTask(parts, { ...task, source: given }, { callerId, origin: callerId, signal, onProgress }),
         ),
       );
       if (!receipt) throw new Error('a document without a receipt');

@@ -32,13 +32,14 @@ interface TaskRequest {
   /** Who brought the file, so that no other's is read by a child that it may have taken over. */
   readonly origin: string;
   readonly signal: AbortSignal | undefined;
+  readonly onProgress?: RunLimits['onProgress'];
 }
 
 /** Has a child work off one task. Ends the child if it is lost, uses much memory, or has parsed many documents. */
 export async function runTask(
   parts: TaskParts,
   task: NewTask,
-  { callerId, origin, signal }: TaskRequest,
+  { callerId, origin, signal, onProgress }: TaskRequest,
 ): Promise<TaskEnd> {
   const { children, ending } = parts;
   const isQuick = await isQuickTask(task);
@@ -47,10 +48,10 @@ export async function runTask(
     throwIfEnded(signal, ending);
     const { timeoutMilliseconds } = parts.options;
     const started = performance.now();
-    let end = await runIn(slot, task, { parts, origin, limits: { signal, timeoutMilliseconds } });
+    let end = await runIn(slot, task, { parts, origin, limits: { signal, timeoutMilliseconds, onProgress } });
     if (end.isCrash && mayBeRepeated(task)) {
       const left = Math.max(1, timeoutMilliseconds - (performance.now() - started));
-      const limits = { signal, timeoutMilliseconds: left };
+      const limits = { signal, timeoutMilliseconds: left, onProgress };
       end = await runIn(slot, { ...task, avoidsNativeCode: true }, { parts, origin, limits });
     }
     if (end.error === undefined) return end;
