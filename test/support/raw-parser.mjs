@@ -1,11 +1,17 @@
 import { Socket } from 'node:net';
 
 // Stands in for a parser process that a file has taken over: it writes the text that it is to chunk to the channel as it is,
-// and `endless` for ever without a line end.
+// `endless` for ever without a line end, and after `late …` it reads the document as it should, and then says what follows.
 const channel = new Socket({ fd: 3, readable: false, writable: true });
 process.stdin.setEncoding('utf8').on('data', (line) => {
-  const { source } = JSON.parse(line);
-  if (source.text === 'endless') writeOn();
+  const { id, source } = JSON.parse(line);
+  if (source.text.startsWith('late ')) {
+    channel.write(
+      `${JSON.stringify({ type: 'failed', id, code: 'no_text', message: '', residentBytes: 1 })}\n`,
+    );
+    const said = source.text.slice('late '.length);
+    setTimeout(() => (said === 'endless' ? writeOn() : channel.write(said)), 100);
+  } else if (source.text === 'endless') writeOn();
   else channel.write(source.text);
 });
 process.stdin.on('end', () => process.exit(0));

@@ -55,13 +55,16 @@ export function noteExtraction(
   return { record: { ...record, pending: { ...record.pending, gaps, extraction } } };
 }
 
-/** Changes nothing once the attempt is whole: a job that ends late would set back its stage. */
+/** The part of an attempt's progress that is reached when its file is read. The rest is embedding. */
+export const READING_SHARE = 0.5;
+
+/** Changes nothing once the attempt is whole or further, since what is told late would set back its stage. */
 export function reportProgress(
   record: DocumentRecord,
   { stage, progress, ...fence }: Fence & { stage: string; progress: number },
 ): Change | null {
   if (!isCurrent(record, fence) || record.prepared !== null) return null;
-  if (record.stage === stage && record.progress >= progress) return null;
+  if (record.progress > progress || (record.stage === stage && record.progress === progress)) return null;
   return { record: { ...record, stage, progress } };
 }
 

@@ -74,6 +74,7 @@ const residentBytes = z.number().min(0);
 
 const messageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ready') }),
+  z.object({ type: z.literal('progress'), id, share: z.number().min(0).max(1) }),
   z.object({ type: z.literal('chunks'), id, chunks: z.array(chunkSchema) }),
   z.object({ type: z.literal('picture'), id, part: z.string() }),
   z.object({
@@ -114,6 +115,7 @@ function fits(task: ChildTask, message: ChildMessage): boolean {
 function fitsDocument({ chunk: { size } }: ParseTask, message: ChildMessage): boolean {
   switch (message.type) {
     case 'ready':
+    case 'progress':
     case 'broken':
       return true;
     case 'picture':

@@ -12,6 +12,8 @@ import { parseAndChunk } from './parse-and-chunk.js';
 if (getPriority() < constants.priority.PRIORITY_BELOW_NORMAL)
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
+/** The shortest time between two messages about the progress of a document. */
+const PROGRESS_MILLISECONDS = 500;
 /** UTF-16 units of text in one message, so that a message does not block the event loop of the pool. */
 const BATCH_LENGTH = 256 * 1024;
 
@@ -48,7 +50,13 @@ async function sendPicture({ id, page, boxes, source }: RenderTask): Promise<Sen
 }
 
 async function sendDocument(task: ParseTask): Promise<Sent> {
-  const { chunks, receipt, attachments } = await parseAndChunk(task);
+  let last = performance.now();
+  const { chunks, receipt, attachments } = await parseAndChunk(task, (share) => {
+    const now = performance.now();
+    if (now - last < PROGRESS_MILLISECONDS) return;
+    last = now;
+    void send({ type: 'progress', id: task.id, share });
+  });
   await sendChunks(task.id, chunks);
   return { receipt, attachments };
 }

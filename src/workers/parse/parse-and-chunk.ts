@@ -37,14 +37,20 @@ export interface ParsedDocument {
   readonly attachments: readonly KeptAttachment[];
 }
 
-/** Parses a document and cuts it into chunks. @throws IngestError when it can never be parsed */
-export async function parseAndChunk({
-  attachments,
-  ...task
-}: Omit<ParseTask, 'id'>): Promise<ParsedDocument> {
+/**
+ * Parses a document and cuts it into chunks.
+ *
+ * @param onProgress is told which share of the document's parts is read, from 0 to 1
+ * @throws IngestError when it can never be parsed
+ */
+export async function parseAndChunk(
+  { attachments, ...task }: Omit<ParseTask, 'id'>,
+  onProgress?: (share: number) => void,
+): Promise<ParsedDocument> {
   const keeper = createAttachmentKeeper(attachments);
+  const receipt = createReceiptWriter({ name: task.format, version: '1' }, onProgress);
   try {
-    return { ...(await chunksAndReceipt(task, keeper.keep)), attachments: keeper.kept };
+    return { ...(await chunksAndReceipt(task, receipt, keeper.keep)), attachments: keeper.kept };
   } catch (error) {
     await keeper.discard();
     throw error;
@@ -53,9 +59,9 @@ export async function parseAndChunk({
 
 async function chunksAndReceipt(
   { source, chunk, ...task }: Omit<ParseTask, 'id' | 'attachments'>,
+  receipt: ReturnType<typeof createReceiptWriter>,
   keepAttachment: KeepAttachment,
 ): Promise<Omit<ParsedDocument, 'attachments'>> {
-  const receipt = createReceiptWriter({ name: task.format, version: '1' });
   const extracted =
     'text' in source
       ? ofText(source.text)

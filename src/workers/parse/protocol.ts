@@ -32,9 +32,13 @@ export interface RenderTask {
 
 export type ChildTask = ParseTask | RenderTask;
 
-/** A message of a child. Several messages of `chunks` or `picture`, which holds a part of a PNG in Base64, may come before `done`. */
+/**
+ * A message of a child. `progress` says which share of a document's parts is read. Several messages of `chunks` or `picture`, which holds a part of a PNG in Base64, may come
+ * before `done`.
+ */
 export type ChildMessage =
   | { readonly type: 'ready' }
+  | { readonly type: 'progress'; readonly id: number; readonly share: number }
   | { readonly type: 'chunks'; readonly id: number; readonly chunks: readonly ChunkText[] }
   | { readonly type: 'picture'; readonly id: number; readonly part: string }
   | {

@@ -34,13 +34,15 @@ export interface RunLimits {
   readonly signal: AbortSignal | undefined;
   /** The maximum time from the moment when the child gets the document. */
   readonly timeoutMilliseconds: number;
+  /** Is told now and then which share of the document's parts is read, from 0 to 1. */
+  readonly onProgress?: ((share: number) => void) | undefined;
 }
 
 /** Passes one document to a child and collects the result. Ends early when the child exits, the time is over, or the caller aborts. */
 export async function runInChild(
   child: ParserChild,
   task: ChildTask,
-  { signal, timeoutMilliseconds }: RunLimits,
+  { signal, timeoutMilliseconds, onProgress }: RunLimits,
 ): Promise<TaskEnd> {
   const { chunks, picture }: Taken = { chunks: [], picture: [] };
   const clock = createClock();
@@ -55,7 +57,7 @@ export async function runInChild(
     const message = checkMessage(task, said);
     if (message === undefined) lose(notValid());
     if (!message || message.type === 'ready') return;
-    if (!take(task, message, { chunks, picture })) lose(saysTooMuch());
+    if (!take(task, message, { chunks, picture, onProgress })) lose(saysTooMuch());
     if (message.type === 'broken') lose(new Error(`parser failed: ${message.message}`));
     if (message.type === 'done' || message.type === 'failed') resolve({ chunks, picture, ...endOf(message) });
   };
@@ -87,8 +89,13 @@ interface Taken {
 /** Most messages that a picture may come in. */
 const MOST_PARTS = 1_000;
 
-/** Takes a part of the result. False when there is too much: a child that a document has taken over could fill the memory. */
-function take(task: ChildTask, message: ChildMessage, { chunks, picture }: Taken): boolean {
+/** Takes a part of the result, or what is told of it. False when there is too much: a child that a document has taken over could fill the memory. */
+function take(
+  task: ChildTask,
+  message: ChildMessage,
+  { chunks, picture, onProgress }: Taken & Pick<RunLimits, 'onProgress'>,
+): boolean {
+  if (message.type === 'progress') onProgress?.(message.share);
   if (message.type === 'chunks') for (const chunk of message.chunks) chunks.push(chunk);
   if (message.type === 'picture') picture.push(message.part);
   const most = 'chunk' in task ? (task.chunk.maxChunks ?? Infinity) : 0;
