@@ -4,7 +4,14 @@ import { IngestError } from '../../shared/errors.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import { packWhereabouts } from '../../shared/chunks/whereabouts.js';
 import { openChildChannel } from './channel/child-channel.js';
-import type { ChildMessage, ChildTask, ParseTask, RenderTask } from './protocol.js';
+import {
+  BATCH_LENGTH,
+  PROGRESS_MILLISECONDS,
+  type ChildMessage,
+  type ChildTask,
+  type ParseTask,
+  type RenderTask,
+} from './protocol.js';
 import { parseAndChunk } from './parse-and-chunk.js';
 
 // Parsing runs at a lower priority, so that searches come first when processor time is short. The priority is never
@@ -12,10 +19,8 @@ import { parseAndChunk } from './parse-and-chunk.js';
 if (getPriority() < constants.priority.PRIORITY_BELOW_NORMAL)
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
-/** The shortest time between two messages about the progress of a document. */
-const PROGRESS_MILLISECONDS = 500;
-/** UTF-16 units of text in one message, so that a message does not block the event loop of the pool. */
-const BATCH_LENGTH = 256 * 1024;
+/** Most characters of a message about an error that is none of the document. */
+const MOST_CHARACTERS = 1_000;
 
 const channel = openChildChannel(() => {
   process.exit(0);
@@ -86,7 +91,8 @@ function failureMessage(id: number, error: unknown): ChildMessage {
   return {
     type: 'broken',
     id,
-    message: error instanceof Error ? `${error.name}: ${error.message}` : 'unknown error',
+    message:
+      error instanceof Error ? `${error.name}: ${error.message}`.slice(0, MOST_CHARACTERS) : 'unknown error',
   };
 }
 

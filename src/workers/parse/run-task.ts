@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { FileFormat } from '../../shared/documents/file-types/formats.js';
-import { isQuick } from '../../shared/documents/quick-content.js';
+import { isQuick as isQuickFile } from '../../shared/documents/quick-content.js';
 import type { ParserChild } from './child-process.js';
 import type { Children, Slot } from './child-slots.js';
 import type { ParseTask, RenderTask } from './protocol.js';
@@ -42,17 +42,19 @@ export async function runTask(
   { callerId, origin, signal, onProgress }: TaskRequest,
 ): Promise<TaskEnd> {
   const { children, ending } = parts;
-  const isQuick = await isQuickTask(task);
+  const sourceSize = await sizeOf(task);
+  const isQuick = 'format' in task && isQuickFile(task.format, sourceSize);
   const slot = await children.queue.take({ isQuick, callerId, signal });
   try {
     throwIfEnded(signal, ending);
     const { timeoutMilliseconds } = parts.options;
+    const limits = { signal, onProgress, sourceSize };
     const started = performance.now();
-    let end = await runIn(slot, task, { parts, origin, limits: { signal, timeoutMilliseconds, onProgress } });
+    let end = await runIn(slot, task, { parts, origin, limits: { ...limits, timeoutMilliseconds } });
     if (end.isCrash && mayBeRepeated(task)) {
       const left = Math.max(1, timeoutMilliseconds - (performance.now() - started));
-      const limits = { signal, timeoutMilliseconds: left, onProgress };
-      end = await runIn(slot, { ...task, avoidsNativeCode: true }, { parts, origin, limits });
+      const again = { ...task, avoidsNativeCode: true };
+      end = await runIn(slot, again, { parts, origin, limits: { ...limits, timeoutMilliseconds: left } });
     }
     if (end.error === undefined) return end;
     throw end.error;
@@ -98,11 +100,9 @@ function mayBeRepeated(task: NewTask): task is Omit<ParseTask, 'id'> {
   return 'format' in task && ALSO_WITHOUT_NATIVE.has(task.format) && !task.avoidsNativeCode;
 }
 
-async function isQuickTask(task: NewTask): Promise<boolean> {
-  if (!('format' in task)) return false;
-  const { format, source } = task;
-  const size = 'text' in source ? source.text.length : (await stat(source.path)).size;
-  return isQuick(format, size);
+/** The size of the file, or the length of the text, that is to be read. */
+async function sizeOf({ source }: NewTask): Promise<number> {
+  return 'text' in source ? source.text.length : (await stat(source.path)).size;
 }
 
 /** Puts a file into the child's folder while `run` runs, which gets its name there. It is kept where it may be read again. */
