@@ -1,5 +1,6 @@
 import { canRead } from '../access/access.js';
 import {
+  callerOf,
   generationId,
   isFinal,
   laterRevision,
@@ -9,7 +10,7 @@ import {
   type Failure,
   type IngestOperation,
 } from '../document.js';
-import { replaceAttachments } from './attachments/attachment-changes.js';
+import { replaceAttachments, takeBackAttachments } from './attachments/attachment-changes.js';
 import { ingestUsageEvent, type UsageEvent } from '../usage/usage.js';
 import type { Change } from './change.js';
 
@@ -115,6 +116,7 @@ export function requeue(record: DocumentRecord): Change | null {
   return { record: { ...record, status: 'queued', stage: 'queued', attempt, prepared: null } };
 }
 
+/** Content that failed keeps what was made of its attachments until other content is published. */
 export function replaceContent(
   record: DocumentRecord,
   { content, operation }: { content: Content; operation: IngestOperation },
@@ -122,6 +124,7 @@ export function replaceContent(
   return {
     record: {
       ...record,
+      ...(isFinal(record) ? {} : takeBackAttachments(record, operation.userId)),
       version: record.version + 1,
       attempt: 1,
       status: 'queued',
@@ -147,10 +150,11 @@ export function retry(record: DocumentRecord, operation: IngestOperation): Chang
   };
 }
 
-export function cancel(record: DocumentRecord): Change | null {
+/** @param callerId who cancels, by whose right documents of attachments are removed; else who has asked for the ingest */
+export function cancel(record: DocumentRecord, callerId = callerOf(record)): Change | null {
   if (isFinal(record)) return null;
   return {
-    record: finished(record, 'cancelled'),
+    record: { ...finished(record, 'cancelled'), ...takeBackAttachments(record, callerId) },
     discard: latestAttempts(record),
     usage: endOperation(record, { tokens: 0, code: 'cancelled' }),
   };
