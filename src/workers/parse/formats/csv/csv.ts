@@ -30,7 +30,7 @@ export async function* parseCsv(bytes: Uint8Array, { receipt }: ParseContext): A
     if (!(error instanceof CsvError)) throw error;
     // A quote is never closed: everything after the last complete row is read as plain text.
     const rest = Buffer.from(text).subarray(bytesRead()).toString('utf8');
-    receipt.addGap('garbled', 'A quote is not closed, so that the rows behind it are read as plain text.');
+    receipt.addGap('unreadable', 'A quote is not closed, so that the rows behind it are read as plain text.');
     yield* table?.end() ?? [];
     yield { text: rest, place: { row: row + 1 } };
   }

@@ -30,7 +30,7 @@ describe('CSV', () => {
   test('with a quote that is not closed keeps everything, and says so', async () => {
     const { text, receipt } = await read('a,b\n1,2\n3,"four\n5,6\n');
     for (const word of ['| 1 | 2 |', '3', 'four', '5,6']) expect(text).toContain(word);
-    expect(receipt.gap_counts).toEqual({ garbled: 1 });
+    expect(receipt.gap_counts).toEqual({ unreadable: 1 });
   });
 
   test('reads the complete rows before a quote that is not closed as rows, whatever their number and length', async () => {
