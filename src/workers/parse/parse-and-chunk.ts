@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { at } from '../../shared/at.js';
-import type { FileFormat } from '../../shared/documents/file-types/formats.js';
-import { ZIPPED } from '../../shared/documents/file-types/zip.js';
+import { factsOf } from '../../shared/documents/file-types/formats.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import { IngestError } from '../../shared/errors.js';
 import type { KeptAttachment } from '../../shared/extraction/kept-attachment.js';
@@ -16,17 +15,12 @@ import { createReceiptWriter, type Findings, type ReceiptWriter } from './extrac
 import { loadParser } from './formats/parsers.js';
 import type { ParseTask } from './protocol.js';
 
-/** Formats in which blank bytes mean an empty document. */
-const PLAIN = new Set<FileFormat>(['text', 'markdown', 'csv', 'json', 'html']);
-
 /**
  * The maximum number of characters of text for each byte of the file. More would let a small file, such as a table whose
  * headings are repeated in each row, use up the memory.
  */
 const MAX_TEXT_PER_BYTE = 8;
 const TEXT_ALLOWANCE = 1024 * 1024;
-/** Formats that are compressed. Their readers bound what they inflate, and repetitive text may be a hundredth of its size. */
-const COMPRESSED: ReadonlySet<FileFormat> = new Set<FileFormat>([...ZIPPED, 'pdf']);
 const COMPRESSED_TEXT_ALLOWANCE = 64 * 1024 * 1024;
 
 /** What a document is made into. */
@@ -115,10 +109,11 @@ interface FileTask extends Limits, Pick<ParseTask, 'format' | 'filename' | 'opti
 async function readFileBlocks(path: string, task: FileTask, receipt: ReceiptWriter): Promise<Extracted> {
   const { format, filename = null, options = DEFAULT_READ_OPTIONS, avoidsNativeCode, keepAttachment } = task;
   const bytes = await readFile(path);
-  if (bytes.length === 0 || (PLAIN.has(format) && isBlank(bytes))) throw emptyDocument();
+  const facts = factsOf(format);
+  if (bytes.length === 0 || (facts.isEmptyWhenBlank && isBlank(bytes))) throw emptyDocument();
   const parse = await loadParser(format);
   const context = { filename, options, receipt, avoidsNativeCode, keepAttachment };
-  const allowance = COMPRESSED.has(format) ? COMPRESSED_TEXT_ALLOWANCE : TEXT_ALLOWANCE;
+  const allowance = facts.isCompressed ? COMPRESSED_TEXT_ALLOWANCE : TEXT_ALLOWANCE;
   const most = Math.min(task.limit, MAX_TEXT_PER_BYTE * bytes.length + allowance);
   const blocks = createBlockCollector();
   let length = 0;
