@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { at } from '../../shared/at.js';
-import type { FileFormat } from '../../shared/documents/file-types/formats.js';
+import { factsOf } from '../../shared/documents/file-types/formats.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import { IngestError } from '../../shared/errors.js';
 import type { KeptAttachment } from '../../shared/extraction/kept-attachment.js';
@@ -15,9 +15,6 @@ import { createReceiptWriter, type Findings, type ReceiptWriter } from './extrac
 import { mostText } from './extraction/text-limits.js';
 import { loadParser } from './formats/parsers.js';
 import type { ParseTask } from './protocol.js';
-
-/** Formats in which blank bytes mean an empty document. */
-const PLAIN = new Set<FileFormat>(['text', 'markdown', 'csv', 'json', 'html']);
 
 /** What a document is made into. */
 export interface ParsedDocument {
@@ -100,7 +97,8 @@ interface FileTask extends Pick<ParseTask, 'format' | 'filename' | 'options' | '
 async function readFileBlocks(path: string, task: FileTask, receipt: ReceiptWriter): Promise<Extracted> {
   const { format, filename = null, options = DEFAULT_READ_OPTIONS, avoidsNativeCode, keepAttachment } = task;
   const bytes = await readFile(path);
-  if (bytes.length === 0 || (PLAIN.has(format) && isBlank(bytes))) throw emptyDocument();
+  const facts = factsOf(format);
+  if (bytes.length === 0 || (facts.isEmptyWhenBlank && isBlank(bytes))) throw emptyDocument();
   const parse = await loadParser(format);
   const context = { filename, options, receipt, avoidsNativeCode, keepAttachment };
   const most = mostText(task, bytes.length);

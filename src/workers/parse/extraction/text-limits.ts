@@ -1,5 +1,4 @@
-import type { FileFormat } from '../../../shared/documents/file-types/formats.js';
-import { ZIPPED } from '../../../shared/documents/file-types/zip.js';
+import { factsOf, type FileFormat } from '../../../shared/documents/file-types/formats.js';
 import { MAX_TOKEN_LENGTH } from '../../../shared/text/token-count.js';
 import type { ChunkOptions } from '../../chunking/chunk.js';
 
@@ -9,8 +8,6 @@ import type { ChunkOptions } from '../../chunking/chunk.js';
  */
 const MAX_TEXT_PER_BYTE = 8;
 const TEXT_ALLOWANCE = 1024 * 1024;
-/** Formats that are compressed. Their readers bound what they inflate, and repetitive text may be a hundredth of its size. */
-const COMPRESSED: ReadonlySet<FileFormat> = new Set<FileFormat>([...ZIPPED, 'pdf']);
 const COMPRESSED_TEXT_ALLOWANCE = 64 * 1024 * 1024;
 
 /** The most characters of text that a file of so many bytes may hold. */
@@ -18,7 +15,7 @@ export function mostText(
   { format, chunk }: { readonly format: FileFormat; readonly chunk: ChunkOptions },
   bytes: number,
 ): number {
-  const allowance = COMPRESSED.has(format) ? COMPRESSED_TEXT_ALLOWANCE : TEXT_ALLOWANCE;
+  const allowance = factsOf(format).isCompressed ? COMPRESSED_TEXT_ALLOWANCE : TEXT_ALLOWANCE;
   const ofChunks = (chunk.maxChunks ?? Infinity) * chunk.size * MAX_TOKEN_LENGTH;
   return Math.min(ofChunks, MAX_TEXT_PER_BYTE * bytes + allowance);
 }
