@@ -120,11 +120,13 @@ function messagesOf({ stdio: [, , , messages] }: ChildProcess): Readable | null 
 function whenReady(messages: Readable | null, hear: (message: unknown) => void): Promise<void> {
   return new Promise((resolve) => {
     if (!messages) return;
+    let isSettled = false;
     readMessages(messages, (message) => {
       const isReady =
         typeof message === 'object' && message !== null && 'type' in message && message.type === 'ready';
-      if (isReady) resolve();
+      if (isReady && !isSettled) resolve();
       else hear(message);
+      isSettled = true;
     });
   });
 }

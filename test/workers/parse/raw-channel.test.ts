@@ -35,6 +35,7 @@ test.each([
   ['how far it is', flood({ type: 'progress', id: 'task', share: 0.5 }), 'too_large'],
   ['empty messages', flood({ type: 'chunks', id: 'task', chunks: [] }), 'corrupt'],
   ['messages about another document', flood({ type: 'progress', id: 'other', share: 0.5 }), undefined],
+  ['that it is ready', flood({ type: 'ready' }), 'corrupt'],
   ['messages about documents to come', flood({ type: 'progress', id: 4_711, share: 0.5 }), 'corrupt'],
 ])('a parser that says %s without end is ended long before its time is over', async (_name, said, code) => {
   const parser = startPool({ script: raw, timeoutMilliseconds: 20_000, maxChunks: 20_000 });
