@@ -6,7 +6,6 @@ import { shownSize, type LookBudget, type SeenPage } from './hidden.js';
 import { boundedDpi } from '../pages/render/bounded-dpi.js';
 import { hasFewCharacters, judgeText, readableCharacters } from './judging/judge-text.js';
 import { placeTables } from '../pages/layout/tables.js';
-import type { Piece } from '../pages/layout/piece.js';
 import type { ReadPage } from '../pages/shown-blocks.js';
 import { toPieces } from '../pages/native-pieces.js';
 import { LONGEST_TEXT, type Pdfium, type Turn } from '../pages/pdfium.js';
