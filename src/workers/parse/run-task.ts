@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import type { FileFormat } from '../../shared/documents/file-types/formats.js';
+import { factsOf, type FileFormat } from '../../shared/documents/file-types/formats.js';
 import { isQuick as isQuickFile } from '../../shared/documents/quick-content.js';
 import type { ParserChild } from './child-process.js';
 import type { Children, Slot } from './child-slots.js';
@@ -9,9 +9,7 @@ import { takeAttachments } from './take-attachments.js';
 
 /** A child is replaced after so many documents, which limits memory that libraries leak. */
 const DOCUMENTS_PER_CHILD = 10_000;
-/** The formats that are read by compiled code, which may crash, and which a file may take over. */
-const NATIVE: ReadonlySet<FileFormat> = new Set(['pdf', 'png', 'jpeg', 'tiff', 'webp']);
-/** Those that are read once more without it. */
+/** The formats that are read by compiled code, and once more without it after a crash. */
 const ALSO_WITHOUT_NATIVE: ReadonlySet<FileFormat> = new Set(['pdf']);
 
 type NewTask = Omit<ParseTask, 'id'> | Omit<RenderTask, 'id'>;
@@ -72,7 +70,7 @@ async function runIn(
   const { options, children, ending } = parts;
   const child = children.runningIn(slot, {
     origin,
-    isExposed: !('format' in task) || NATIVE.has(task.format),
+    isExposed: !('format' in task) || factsOf(task.format).isNative,
   });
   const end = await withFile(child, task, async (given) => {
     const run = await runInChild(child, { ...given, id: children.nextTaskId() }, limits);

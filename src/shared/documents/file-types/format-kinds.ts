@@ -7,6 +7,8 @@ interface KindFacts {
   readonly isLinear: boolean;
   /** Whether repetitive text may be a hundred times as long as the file; its reader bounds what it inflates. */
   readonly isCompressed: boolean;
+  /** Whether compiled code reads it, which it may crash or take over. */
+  readonly isNative: boolean;
   /** Whether its pages can be shown as pictures. */
   readonly hasPages: boolean;
 }
@@ -16,6 +18,7 @@ const TEXT = {
   isEmptyWhenBlank: false,
   isLinear: false,
   isCompressed: false,
+  isNative: false,
   hasPages: false,
 } as const satisfies KindFacts;
 
@@ -25,8 +28,8 @@ export const FORMAT_KINDS = {
   text: TEXT,
   binary: { ...TEXT, container: 'binary' },
   package: { ...TEXT, container: 'zip', isCompressed: true },
-  pages: { ...TEXT, container: 'binary', isCompressed: true, hasPages: true },
-  picture: { ...TEXT, container: 'binary', hasPages: true },
+  pages: { ...TEXT, container: 'binary', isCompressed: true, isNative: true, hasPages: true },
+  picture: { ...TEXT, container: 'binary', isNative: true, hasPages: true },
 } as const satisfies Readonly<Record<string, KindFacts>>;
 
 export type FormatKind = keyof typeof FORMAT_KINDS;
