@@ -97,8 +97,7 @@ interface FileTask extends Pick<ParseTask, 'format' | 'filename' | 'options' | '
 async function readFileBlocks(path: string, task: FileTask, receipt: ReceiptWriter): Promise<Extracted> {
   const { format, filename = null, options = DEFAULT_READ_OPTIONS, avoidsNativeCode, keepAttachment } = task;
   const bytes = await readFile(path);
-  const facts = factsOf(format);
-  if (bytes.length === 0 || (facts.isEmptyWhenBlank && isBlank(bytes))) throw emptyDocument();
+  if (bytes.length === 0 || (factsOf(format).isEmptyWhenBlank && isBlank(bytes))) throw emptyDocument();
   const parse = await loadParser(format);
   const context = { filename, options, receipt, avoidsNativeCode, keepAttachment };
   const most = mostText(task, bytes.length);

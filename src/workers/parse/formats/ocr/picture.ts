@@ -1,9 +1,9 @@
 import { IngestError } from '../../../../shared/errors.js';
 import type { Parser, ParseContext } from '../parser.js';
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
-import { median } from '../pdf/layout/piece.js';
-import { loadPdfium } from '../pdf/pdfium.js';
-import { shownBlocks } from '../pdf/layout/shown-blocks.js';
+import { median } from '../pages/layout/piece.js';
+import { loadPdfium } from '../pages/pdfium.js';
+import { shownBlocks } from '../pages/shown-blocks.js';
 import { pictureSize, POINTS_PER_PIXEL, tiffSize, type PictureSize } from './picture-size.js';
 import { createRecognizer, type Recognizer } from './recognizer.js';
 import { readDirectories, TAG } from './tiff.js';

@@ -1,9 +1,9 @@
 import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import type { ReadOptions } from '../../../../shared/extraction/read-options.js';
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
-import { rightOf, type Piece } from '../pdf/layout/piece.js';
-import { toPieces } from '../pdf/native-pieces.js';
-import type { Pdfium, Turn } from '../pdf/pdfium.js';
+import { rightOf, type Piece } from '../pages/layout/piece.js';
+import { toPieces } from '../pages/native-pieces.js';
+import type { Pdfium, Turn } from '../pages/pdfium.js';
 import { prepareLanguages, type LanguageData } from './languages.js';
 import { addAngles, assess, isUpright, otherAngles, type Angle, type Reading } from './orientation.js';
 

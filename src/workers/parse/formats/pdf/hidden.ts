@@ -1,11 +1,11 @@
 import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
-import { sizeOf, turnBack } from './native-pieces.js';
-import { rasterPages } from './render/page-rasters.js';
+import { sizeOf, turnBack } from '../pages/native-pieces.js';
+import { rasterPages } from '../pages/render/page-rasters.js';
 import type { Raster } from '../pictures/png.js';
-import type { Pdfium, Turn } from './pdfium.js';
+import type { Pdfium, Turn } from '../pages/pdfium.js';
 import type { Rectangle } from '../../../../shared/extraction/location.js';
-import { holds } from './layout/piece.js';
+import { holds } from '../pages/layout/piece.js';
 
 /** Text that is smaller, in points, cannot be read by eye. */
 const SMALLEST = 2;

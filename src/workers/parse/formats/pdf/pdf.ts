@@ -1,6 +1,6 @@
 import type { Block } from '../../extraction/block.js';
 import type { Parser, ParseContext } from '../parser.js';
-import { loadPdfium } from './pdfium.js';
+import { loadPdfium } from '../pages/pdfium.js';
 import { pdfFailure } from './failures.js';
 import { cannotOpen, readNative } from './read-native.js';
 import { tidyPage } from './tidy-page.js';

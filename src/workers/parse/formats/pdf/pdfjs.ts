@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { PasswordException, PDFParse, VerbosityLevel } from 'pdf-parse';
 import { z } from 'zod';
 import { passwordNeeded, pdfFailure } from './failures.js';
-import { isMisread, repairMisread } from './misread-text.js';
+import { isMisread, repairMisread } from './judging/misread-text.js';
 
 const require = createRequire(import.meta.url);
 const pdfjs = createRequire(require.resolve('pdf-parse')).resolve('pdfjs-dist/package.json');

@@ -1,27 +1,22 @@
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 import type { HiddenText } from '../../../../shared/extraction/read-options.js';
 import type { Recognized, Recognizer } from '../ocr/recognizer.js';
-import type { Coverage } from './coverage.js';
+import type { Coverage } from './judging/coverage.js';
 import { shownSize, type LookBudget, type SeenPage } from './hidden.js';
-import { boundedDpi } from './render/bounded-dpi.js';
-import { hasFewCharacters, judgeText, readableCharacters } from './judge-text.js';
-import { placeTables } from './layout/tables.js';
-import type { Piece } from './layout/piece.js';
-import { toPieces } from './native-pieces.js';
-import { LONGEST_TEXT, type Pdfium, type Turn } from './pdfium.js';
-import { isMisread } from './misread-text.js';
+import { boundedDpi } from '../pages/render/bounded-dpi.js';
+import { hasFewCharacters, judgeText, readableCharacters } from './judging/judge-text.js';
+import { placeTables } from '../pages/layout/tables.js';
+import type { ReadPage } from '../pages/shown-blocks.js';
+import { toPieces } from '../pages/native-pieces.js';
+import { LONGEST_TEXT, type Pdfium, type Turn } from '../pages/pdfium.js';
+import { isMisread } from './judging/misread-text.js';
 import type { SecondReader } from './second-reader.js';
 
 /** A picture of a page for text recognition. */
 const OCR_DPI = 200;
 const OCR_PIXELS = 12_000_000;
 
-export interface ResolvedPage {
-  readonly number: number;
-  readonly width: number;
-  readonly height: number;
-  readonly turn: Turn | undefined;
-  readonly pieces: readonly Piece[];
+export interface ResolvedPage extends ReadPage {
   /** Its text as the second reader gives it, in place of the pieces, without boxes. */
   readonly plain: string | undefined;
 }

@@ -1,4 +1,4 @@
-import { joinHyphens } from './layout/paragraphs.js';
+import { joinHyphens } from '../pages/layout/paragraphs.js';
 
 /** Joins words that are hyphenated at line ends, and keeps the lines. */
 export function tidyPage(text: string): string {

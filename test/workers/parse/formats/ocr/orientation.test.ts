@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { parsePicture } from '../../../../../src/workers/parse/formats/ocr/picture.js';
 import { createRecognizer } from '../../../../../src/workers/parse/formats/ocr/recognizer.js';
 import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
-import { loadPdfium } from '../../../../../src/workers/parse/formats/pdf/pdfium.js';
+import { loadPdfium } from '../../../../../src/workers/parse/formats/pages/pdfium.js';
 import { DEFAULT_READ_OPTIONS } from '../../../../../src/shared/extraction/read-options.js';
 import { createReceiptWriter } from '../../../../../src/workers/parse/extraction/receipt-writer.js';
 import { readBlocks } from '../../../../support/read-blocks.js';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { orderColumns } from '../../../../../src/workers/parse/formats/pdf/layout/columns.js';
-import { joinLines } from '../../../../../src/workers/parse/formats/pdf/layout/lines.js';
-import { judgeText } from '../../../../../src/workers/parse/formats/pdf/judge-text.js';
+import { orderColumns } from '../../../../../src/workers/parse/formats/pages/layout/columns.js';
+import { joinLines } from '../../../../../src/workers/parse/formats/pages/layout/lines.js';
+import { judgeText } from '../../../../../src/workers/parse/formats/pdf/judging/judge-text.js';
 import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
-import type { Piece } from '../../../../../src/workers/parse/formats/pdf/layout/piece.js';
+import type { Piece } from '../../../../../src/workers/parse/formats/pages/layout/piece.js';
 import { drawPdf, FIRST_OBJECT, line, stream } from '../../../../support/drawn-pdf.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
 

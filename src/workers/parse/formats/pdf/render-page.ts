@@ -1,10 +1,10 @@
-import { IngestError } from '../../../../../shared/errors.js';
-import { passwordNeeded, pdfFailure } from '../failures.js';
-import type { Rectangle } from '../../../../../shared/extraction/location.js';
-import { bottomOf, rightOf } from '../layout/piece.js';
-import { loadPdfium } from '../pdfium.js';
-import { boundedDpi } from './bounded-dpi.js';
-import { decodePng, encodePng, type Raster } from '../../pictures/png.js';
+import { IngestError } from '../../../../shared/errors.js';
+import { passwordNeeded, pdfFailure } from './failures.js';
+import type { Rectangle } from '../../../../shared/extraction/location.js';
+import { bottomOf, rightOf } from '../pages/layout/piece.js';
+import { loadPdfium } from '../pages/pdfium.js';
+import { boundedDpi } from '../pages/render/bounded-dpi.js';
+import { decodePng, encodePng, type Raster } from '../pictures/png.js';
 
 const DPI = 110;
 const MOST_PIXELS = 4_000_000;

@@ -1,6 +1,6 @@
 import type { PageComplexityStats, ParsedPage } from '@llamaindex/liteparse';
 import { hasFewCharacters, judgeText } from './judge-text.js';
-import type { Pdfium } from './pdfium.js';
+import type { Pdfium } from '../../pages/pdfium.js';
 
 export type Coverage = ReturnType<typeof createCoverage>;
 
