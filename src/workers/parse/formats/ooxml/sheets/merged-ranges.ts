@@ -27,8 +27,7 @@ export function readRanges(office: OfficePackage, part: string): SheetRanges {
     const range = cellRange(text);
     if (range && ranges.length < MOST_RANGES) ranges.push(range);
   };
-  const isThere = ['mergeCell', 'conditionalFormatting'].some((name) => office.mentions(part, name));
-  if (!isThere) return { merged, conditional };
+  if (!office.mentions(part, /mergeCell|conditionalFormatting/)) return { merged, conditional };
   for (const event of office.stream(part, (name) => name === 'x:mergeCells')) {
     if (event.type === 'open' && event.name === 'x:conditionalFormatting')
       for (const text of (event.attributes['sqref'] ?? '').split(' ')) add(conditional, text);
