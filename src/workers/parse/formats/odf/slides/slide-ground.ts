@@ -1,4 +1,5 @@
 import type { Color } from '../../visibility/colors.js';
+import type { Comparisons } from '../../visibility/comparisons.js';
 import { createLayers, touches } from '../../visibility/layers.js';
 import { createShapeWalk, type SlideShapes } from './slide-shapes.js';
 
@@ -12,7 +13,7 @@ export interface SlideGround {
   reason(): string | undefined;
 }
 
-export function createSlideGround(slides: readonly SlideShapes[]): SlideGround {
+export function createSlideGround(slides: readonly SlideShapes[], comparisons: Comparisons): SlideGround {
   const walk = createShapeWalk();
   const open: number[] = [];
   let page = -1;
@@ -26,7 +27,7 @@ export function createSlideGround(slides: readonly SlideShapes[]): SlideGround {
         next = 0;
         known = undefined;
         const slide = slides[page];
-        layers = slide && createLayers([...slide.behind, ...withoutAnimated(slide)], slide.background);
+        layers = slide && layersOf(slide, comparisons);
       }
       if (!walk.open(name)) return;
       open.push(next);
@@ -48,6 +49,9 @@ export function createSlideGround(slides: readonly SlideShapes[]): SlideGround {
     },
   };
 }
+
+const layersOf = (slide: SlideShapes, comparisons: Comparisons) =>
+  createLayers([...slide.behind, ...withoutAnimated(slide)], { background: slide.background, comparisons });
 
 type Layers = ReturnType<typeof createLayers>;
 
