@@ -1,7 +1,7 @@
 import type { ReceiptWriter } from '../../extraction/receipt-writer.js';
 
 /** Most layers of all pages of a file that are looked at to find what is behind and above texts. */
-export const MOST_COMPARISONS = 10_000_000;
+const MOST_COMPARISONS = 10_000_000;
 
 /** How many layers of one file may still be compared. */
 export interface Comparisons {

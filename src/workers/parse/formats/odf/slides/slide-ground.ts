@@ -60,9 +60,9 @@ function reasonOf(
   layers: Layers | undefined,
   index: number,
 ): string | undefined {
-  const box = slide?.layers[index]?.box;
-  if (!slide || !box || slide.animated.has(slide.ids[index] ?? '')) return undefined;
-  if (slide.size && !touches(box, slide.size)) return 'off the slide';
+  const { box, reach = box } = slide?.layers[index] ?? {};
+  if (!slide || !reach || slide.animated.has(slide.ids[index] ?? '')) return undefined;
+  if (slide.size && !touches(reach, slide.size)) return 'off the slide';
   return layers?.isCovered(slide.behind.length + index) === true ? 'under a picture' : undefined;
 }
 
