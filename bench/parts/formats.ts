@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DETECTION_BYTES, detectFileType } from '../../src/shared/documents/file-types/detect.js';
-import type { FileFormat } from '../../src/shared/documents/file-types/formats.js';
+import { isPicture, type FileFormat } from '../../src/shared/documents/file-types/formats.js';
 import type { ParserPool } from '../../src/workers/parse/pool.js';
 import type * as pdfium from '../../src/workers/parse/formats/pdf/pdfium.js';
 import type * as source from '../../src/workers/parse/start-pool.js';
@@ -25,7 +25,6 @@ const { loadPdfium } = (await importCompiled('workers/parse/formats/pdf/pdfium.j
 /** Of each file that is made. */
 const CHARACTERS = 1_000_000;
 const ROUNDS = 3;
-const PICTURES: ReadonlySet<FileFormat> = new Set<FileFormat>(['png', 'jpeg', 'tiff', 'webp']);
 const CHARACTERS_OF_A_PAGE = 8_000;
 const SCAN_DPI = 150;
 
@@ -88,7 +87,7 @@ async function* pictures(scifact: Collection): AsyncIterable<MeasuredFile> {
     if (expected !== 'found') continue;
     const bytes = read();
     const format = detectFileType(bytes.subarray(0, DETECTION_BYTES), file, null)?.format;
-    if (format && PICTURES.has(format)) yield { name: file, format, bytes };
+    if (format && isPicture(format)) yield { name: file, format, bytes };
   }
 }
 

@@ -120,7 +120,7 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
   const change = createCommitChange(records, jobs);
   const { admit, admitSome } = createAdmission(context.redis, settings.ingest, context.memory);
   const room = createRequireRoom(context.memory);
-  const changes = createDocumentChanges({ change, admit, room, jobs, waitForDocument });
+  const changes = createDocumentChanges({ records, change, admit, room, jobs, waitForDocument });
   const accounting = createUsageAccounting(context.usage);
   const duplicates = createDuplicates(context.redis, records);
   const beginAgain = createBeginAgain(change, jobs);

@@ -40,7 +40,7 @@ export function programmingLanguage(extraction: Extraction | undefined): string 
 const carriedSchema = z.object({
   /** All of them, made or about to be. */
   ids: z.array(z.string()),
-  /** Those that are made as soon as there is room for them. */
+  /** Those that are made as soon as the content is published and there is room for them. */
   waiting: z.array(z.string()),
   /** Those that were not made after all. */
   missed: z.array(z.string()),
@@ -72,6 +72,8 @@ const contentSchema = z.object({
   ocr: z.enum(OCR_MODES).optional(),
   /** Absent where it carries no files of which documents are made. */
   carried: carriedSchema.optional(),
+  /** How often documents of what it carries were taken back, if ever. Those that are made then have other ids. */
+  carriedSeries: z.number().int().positive().optional(),
 });
 export type Content = z.infer<typeof contentSchema>;
 
@@ -118,12 +120,12 @@ export const documentSchema = z.object({
   attachmentOf: z.object({ documentId: z.string(), depth: z.number().int() }).nullish(),
   /** The documents that were made of its attachments, or are about to be, of all its contents; they are removed with it. */
   attachments: z.array(z.string()).nullish(),
-  /** Documents of attachments of contents that were replaced. */
+  /** Documents of attachments of contents that were replaced or cancelled. */
   replacedAttachments: z
     .object({
       /** Those that are to be removed now, and on whose behalf. */
       removals: z.array(z.object({ id: z.string(), callerId: z.string() })),
-      /** Those that stay as documents of their own, because who has replaced the content may not remove them. */
+      /** Those that stay as documents of their own, because who has ended the content may not remove them. */
       kept: z.array(z.string()),
     })
     .nullish(),

@@ -70,7 +70,7 @@ test('attachments for which there is no room are made later by themselves, also 
   const { body: parent } = await anna.ingestFile(mail, 'mail.eml');
   expect((await settled(anna, parent.external_id)).system_metadata.status).toBe('completed');
   const reasons = (await extractionOf(anna, parent.external_id))?.attachments.map(({ reason }) => reason);
-  expect(reasons).toContain('There will be a document of it as soon as there is room for one.');
+  expect(reasons).toContain('The document of it is still to be made, as soon as there is room for one.');
   await killWorkers(3, 1_500);
   await until(async () => (await namesOf(anna)).length === 9);
   await until(async () =>

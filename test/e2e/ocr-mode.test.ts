@@ -4,7 +4,7 @@ import { documentView } from '../../src/api/routes/document-view.js';
 import { createClient, type Client } from '../support/client.js';
 import { drawPdf, lines } from '../support/drawn-pdf.js';
 import { writeMail } from '../support/mail.js';
-import { PROSE, scan } from '../support/scans.js';
+import { PROSE, scan, scanLines, toPdf } from '../support/scans.js';
 import { startService, type Service } from '../support/service.js';
 import { until } from '../support/until.js';
 
@@ -130,4 +130,23 @@ test('a mode that there is not is refused in every way to ingest, and the field 
   const { body } = await fay.ingestText('A text.', { ocr: 'off' });
   const put = await fay.put(`/documents/${body.external_id}/content`, { content: 'Another.', ocr: 1 });
   expect(put).toMatchObject({ status: 422, body: refused });
+});
+
+test('how far a scan is read is told page by page, and never goes back', async () => {
+  const gil = caller('gil');
+  const page = await scanLines(150);
+  const bytes = toPdf(Array.from({ length: 8 }, () => page));
+  const headers = { prefer: 'respond-async' };
+  const { body } = await gil.send('POST', '/ingest/file', { body: formOf([bytes], { ocr: 'auto' }), headers });
+  const { external_id: id } = documentView.parse(body);
+  const told: number[] = [];
+  await until(async () => {
+    const { status, stage, progress } = await documentOf(gil, id);
+    if (stage === 'parsing' && progress !== told.at(-1)) told.push(progress);
+    return status === 'completed';
+  });
+  const between = told.filter((progress) => progress > 0);
+  expect(between.length).toBeGreaterThanOrEqual(2);
+  expect(Math.max(...between)).toBeLessThanOrEqual(0.5);
+  expect(told).toEqual(told.toSorted((a, b) => a - b));
 });

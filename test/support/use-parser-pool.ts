@@ -48,11 +48,11 @@ export function useParserPool() {
   };
 }
 
-/** Process ids of the children of this process that run the parser. */
-export function parserChildren(): number[] {
+/** Process ids of the children of this process that run the parser, or another script in its stead. */
+export function parserChildren(script = 'parse/child-main.js'): number[] {
   const processes = execFileSync('ps', ['-o', 'pid=,ppid=,args=', '-A'], { encoding: 'utf8' });
   return processes.split('\n').flatMap((line) => {
     const [, id = '', parent = '', command = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
-    return parent === String(process.pid) && command.includes('parse/child-main.js') ? [Number(id)] : [];
+    return parent === String(process.pid) && command.includes(script) ? [Number(id)] : [];
   });
 }

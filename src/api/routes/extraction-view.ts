@@ -44,8 +44,8 @@ export const extractionView = receiptSchema
     former_attachments: z
       .array(z.string())
       .describe(
-        'Documents of attachments of earlier contents that stay as documents of their own, because who has replaced the ' +
-          'content may not delete them.',
+        'Documents of attachments of earlier contents that stay as documents of their own, because who has replaced or ' +
+          'cancelled the content may not delete them.',
       ),
   })
   .meta({

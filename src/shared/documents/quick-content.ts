@@ -1,12 +1,11 @@
-import { formatOf, type FileFormat } from './file-types/formats.js';
+import { factsOf, formatOf, type FileFormat } from './file-types/formats.js';
 
-/** Formats whose time depends on their length alone. Up to `QUICK_BYTES` they are read within a second. */
-const LINEAR: ReadonlySet<FileFormat> = new Set<FileFormat>(['text', 'markdown', 'html', 'csv', 'json']);
+/** Up to this size, content that takes time by its length alone is read within a second. */
 const QUICK_BYTES = 1024 * 1024;
 
 /** Whether content of this format and size is read so quickly that it need not wait behind slow content. */
 export function isQuick(format: FileFormat, sizeBytes: number): boolean {
-  return sizeBytes <= QUICK_BYTES && LINEAR.has(format);
+  return sizeBytes <= QUICK_BYTES && factsOf(format).isLinear;
 }
 
 export interface SourceSize {

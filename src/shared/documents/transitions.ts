@@ -1,5 +1,6 @@
 import { canRead } from '../access/access.js';
 import {
+  callerOf,
   generationId,
   isFinal,
   laterRevision,
@@ -9,7 +10,7 @@ import {
   type Failure,
   type IngestOperation,
 } from '../document.js';
-import { replaceAttachments } from './attachments/attachment-changes.js';
+import { replaceAttachments, takeBackAttachments } from './attachments/attachment-changes.js';
 import { ingestUsageEvent, type UsageEvent } from '../usage/usage.js';
 import type { Change } from './change.js';
 
@@ -54,13 +55,16 @@ export function noteExtraction(
   return { record: { ...record, pending: { ...record.pending, gaps, extraction } } };
 }
 
-/** Changes nothing once the attempt is whole: a job that ends late would set back its stage. */
+/** The part of an attempt's progress that is reached when its file is read. The rest is embedding. */
+export const READING_SHARE = 0.5;
+
+/** Changes nothing once the attempt is whole or further, since what is told late would set back its stage. */
 export function reportProgress(
   record: DocumentRecord,
   { stage, progress, ...fence }: Fence & { stage: string; progress: number },
 ): Change | null {
   if (!isCurrent(record, fence) || record.prepared !== null) return null;
-  if (record.stage === stage && record.progress >= progress) return null;
+  if (record.progress > progress || (record.stage === stage && record.progress === progress)) return null;
   return { record: { ...record, stage, progress } };
 }
 
@@ -112,6 +116,7 @@ export function requeue(record: DocumentRecord): Change | null {
   return { record: { ...record, status: 'queued', stage: 'queued', attempt, prepared: null } };
 }
 
+/** Content that failed keeps what was made of its attachments until other content is published. */
 export function replaceContent(
   record: DocumentRecord,
   { content, operation }: { content: Content; operation: IngestOperation },
@@ -119,6 +124,7 @@ export function replaceContent(
   return {
     record: {
       ...record,
+      ...(isFinal(record) ? {} : takeBackAttachments(record, operation.userId)),
       version: record.version + 1,
       attempt: 1,
       status: 'queued',
@@ -144,10 +150,11 @@ export function retry(record: DocumentRecord, operation: IngestOperation): Chang
   };
 }
 
-export function cancel(record: DocumentRecord): Change | null {
+/** @param callerId who cancels, by whose right documents of attachments are removed; else who has asked for the ingest */
+export function cancel(record: DocumentRecord, callerId = callerOf(record)): Change | null {
   if (isFinal(record)) return null;
   return {
-    record: finished(record, 'cancelled'),
+    record: { ...finished(record, 'cancelled'), ...takeBackAttachments(record, callerId) },
     discard: latestAttempts(record),
     usage: endOperation(record, { tokens: 0, code: 'cancelled' }),
   };

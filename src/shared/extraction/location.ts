@@ -2,14 +2,10 @@ import { z } from 'zod';
 
 const spanSchema = z.object({ first: z.int().min(1), last: z.int().min(1) });
 
-/** A rectangle on a page, in points (1/72 inch) from the top left corner of the page as it is shown. */
-const boxSchema = z.object({
-  page: z.int().min(1),
-  x: z.number(),
-  y: z.number(),
-  width: z.number(),
-  height: z.number(),
-});
+/** A rectangle in points (1/72 inch) from the top left corner of a page as it is shown. */
+const rectangleSchema = z.object({ x: z.number(), y: z.number(), width: z.number(), height: z.number() });
+
+const boxSchema = z.object({ page: z.int().min(1), ...rectangleSchema.shape });
 
 /** Where in its file a passage stands, as far as the format tells. All numbers begin at 1, and spans include both ends. */
 export const locationSchema = z.object({
@@ -28,6 +24,10 @@ export const locationSchema = z.object({
   lines: spanSchema.optional(),
 });
 
+/** The fields of a location, in their order. */
+export const LOCATION_FIELDS = locationSchema.keyof().options;
+
 export type Span = z.infer<typeof spanSchema>;
+export type Rectangle = Readonly<z.infer<typeof rectangleSchema>>;
 export type Box = z.infer<typeof boxSchema>;
 export type Location = z.infer<typeof locationSchema>;

@@ -9,6 +9,7 @@ import {
   statisticsOwner,
   isCurrent,
   publish,
+  READING_SHARE,
   reportProgress,
   type Fence,
 } from '../../shared/documents/transitions.js';
@@ -87,7 +88,7 @@ export function createEmbedJob(parts: Dependencies) {
 
 async function progress(records: Records, job: Batch, left: number): Promise<Outcome> {
   const done = (job.batches - left) / job.batches;
-  const report = { ...job, stage: 'embedding', progress: 0.1 + 0.9 * done };
+  const report = { ...job, stage: 'embedding', progress: READING_SHARE + (1 - READING_SHARE) * done };
   await records.update(job.documentId, (each) => reportProgress(each, report));
   return 'done';
 }

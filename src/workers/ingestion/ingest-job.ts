@@ -13,6 +13,7 @@ import type { Records } from '../../shared/documents/records.js';
 import {
   isCurrent,
   latestAttempts,
+  READING_SHARE,
   noteExtraction,
   reportProgress,
   startAttempt,
@@ -29,7 +30,7 @@ import type { FailDocument } from './fail-document.js';
 import type { IngestShort } from './ingest-short.js';
 import type { ReserveMemory } from './reserve-memory.js';
 import { tagsWhenPublished, writeAllTags } from './write-tags.js';
-import { abortWhenSuperseded } from './abort-when-superseded.js';
+import { watchReading } from './watch-reading.js';
 
 /** @throws IngestError when the bytes yield no chunks */
 export type ReadContent = (
@@ -37,6 +38,7 @@ export type ReadContent = (
   options: {
     readonly callerId: string;
     readonly signal: AbortSignal;
+    readonly onProgress?: (share: number) => void;
     readonly attachments: AttachmentLimits | undefined;
   },
 ) => Promise<ReadDocument>;
@@ -120,10 +122,11 @@ async function readDocument(
   { record, content, run }: { record: DocumentRecord; content: Content; run: Run },
   signal: AbortSignal,
 ): Promise<ReadDocument | Outcome> {
-  const watch = abortWhenSuperseded(records, run, signal);
+  const watch = watchReading(records, run, signal);
   try {
     const attachments = parts.attachments?.limitsOf(record);
-    const options = { callerId: callerOf(record), signal: watch.signal, attachments };
+    const { signal: ending, onProgress } = watch;
+    const options = { callerId: callerOf(record), signal: ending, onProgress, attachments };
     const read = await readContent(content, options);
     try {
       await reserveMemory(record, read.chunks);
@@ -167,7 +170,7 @@ async function addEmbeds(
   { run, batches, requestId }: { run: Run; batches: number; requestId: string },
 ): Promise<void> {
   if (batches > 1) {
-    const progress = { ...run, stage: 'embedding', progress: 0.1 };
+    const progress = { ...run, stage: 'embedding', progress: READING_SHARE };
     await records.update(run.documentId, (each) => reportProgress(each, progress));
   }
   const numbers = Array.from({ length: batches }, (_, batch) => batch);

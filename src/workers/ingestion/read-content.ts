@@ -16,7 +16,7 @@ export function createReadContent({
   storage: ObjectStorage;
   parser: ParserPool;
 }): ReadContent {
-  return async (content, { callerId, signal, attachments }) => {
+  return async (content, { callerId, signal, onProgress, attachments }) => {
     const source = await storage.open(content.storageKey);
     if (content.kind === 'text') {
       const text = await decode(source);
@@ -32,6 +32,7 @@ export function createReadContent({
         ocr: content.ocr,
         callerId,
         signal,
+        onProgress,
         attachments,
       }),
     );

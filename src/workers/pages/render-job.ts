@@ -114,7 +114,7 @@ async function render(
   const boxes = (marked?.location?.boxes ?? []).filter((box: Box) => box.page === page);
   const source = await openSource(storage, content);
   return await withSourceCopy(source, { incoming: parser.incoming, signal }, (path) =>
-    parser.render({ path, page, boxes, callerId, signal }),
+    parser.render({ path, page, content: generation, boxes, callerId, signal }),
   );
 }
 

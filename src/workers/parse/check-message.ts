@@ -1,39 +1,28 @@
 import { z } from 'zod';
 import { FAILURE_CODES } from '../../shared/errors.js';
-import { locationSchema } from '../../shared/extraction/location.js';
 import { GAP_REASONS, gapSchema, MOST_NAMED, receiptSchema } from '../../shared/extraction/receipt.js';
 import { MAX_TOKEN_LENGTH } from '../../shared/text/token-count.js';
-import type { ChildMessage, ChildTask, ParseTask } from './protocol.js';
+import { boundedLocation } from './extraction/bounded-location.js';
+import { BATCH_LENGTH, type ChildMessage, type ChildTask, type ParseTask } from './protocol.js';
 
 /** Most characters of a sentence or name in a receipt; `receipt-writer` and `attachment-keeper` write no more. */
 const MOST_CHARACTERS = 1_000;
-/** Most headings over a chunk; `collect-blocks` makes half as many. */
-const MOST_HEADINGS = 16;
+/** Most headings over a chunk, and most characters of each; `collect-blocks` makes no more. */
+const MOST_HEADINGS = 8;
+const MOST_HEADING_CHARACTERS = 200;
 /** More gaps than a file can have: they are added to a metric. */
 const MOST_COUNTED = 10_000_000;
-/** Most rectangles of a location; see `locate-chunks`. */
-const MOST_BOXES = 32;
 
 const name = z.string().max(MOST_CHARACTERS);
 const count = z.int().min(0);
 const id = z.int();
 
-/** A location as `locate-chunks` makes it: its names and rectangles are few. */
-const boundedLocation = locationSchema
-  .extend({
-    boxes: locationSchema.shape.boxes.unwrap().max(MOST_BOXES).optional(),
-    sheet: name.optional(),
-    chapter: name.optional(),
-  })
-  .nullable();
-
 const chunkSchema = z.strictObject({
   text: z.string(),
-  tokenCount: count,
+  tokenCount: count.min(1),
   overlap: count,
-  // What is not understood must not keep a text from being found.
-  location: boundedLocation.catch(null),
-  section: z.array(name).max(MOST_HEADINGS),
+  location: boundedLocation,
+  section: z.array(z.string().max(MOST_HEADING_CHARACTERS)).max(MOST_HEADINGS),
 });
 
 /** What a parser may say of a document. Documents of attachments are only known to the worker, which makes them. */
@@ -73,9 +62,9 @@ const keptAttachment = z.object({
 const residentBytes = z.number().min(0);
 
 const messageSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('ready') }),
-  z.object({ type: z.literal('chunks'), id, chunks: z.array(chunkSchema) }),
-  z.object({ type: z.literal('picture'), id, part: z.string() }),
+  z.object({ type: z.literal('progress'), id, share: z.number().min(0).max(1) }),
+  z.object({ type: z.literal('chunks'), id, chunks: z.array(chunkSchema).min(1) }),
+  z.object({ type: z.literal('picture'), id, part: z.string().min(1).max(BATCH_LENGTH) }),
   z.object({
     type: z.literal('done'),
     id,
@@ -84,36 +73,32 @@ const messageSchema = z.discriminatedUnion('type', [
     residentBytes,
   }),
   z.object({ type: z.literal('failed'), id, code: z.enum(FAILURE_CODES), message: name, residentBytes }),
-  z.object({ type: z.literal('broken'), id, message: z.string() }),
+  z.object({ type: z.literal('broken'), id, message: name }),
 ]);
+
+/** What a child may say of a task. It is ready once, before its first one. */
+export type TaskMessage = Exclude<ChildMessage, { type: 'ready' }>;
 
 /**
  * Checks what a parser process says, since a file may have taken it over.
- * @returns null for a message of another task; undefined for one that a parser never sends
+ * @returns null for a message of an earlier task, of which the present one is innocent; undefined for one that no parser sends
  */
-export function checkMessage(task: ChildTask, message: unknown): ChildMessage | null | undefined {
-  if (isOfOtherTask(task, message)) return null;
+export function checkMessage(task: ChildTask, message: unknown): TaskMessage | null | undefined {
   const checked = messageSchema.safeParse(message).data;
-  return checked && fits(task, checked) ? checked : undefined;
+  if (!checked) return undefined;
+  if (checked.id < task.id) return null;
+  return checked.id === task.id && fits(task, checked) ? checked : undefined;
 }
 
-/** The end of a message of the task before may still be under way. */
-const isOfOtherTask = (task: ChildTask, message: unknown): boolean =>
-  typeof message === 'object' &&
-  message !== null &&
-  'id' in message &&
-  Number.isSafeInteger(message.id) &&
-  message.id !== task.id;
-
-function fits(task: ChildTask, message: ChildMessage): boolean {
+function fits(task: ChildTask, message: TaskMessage): boolean {
   if ('chunk' in task) return fitsDocument(task, message);
   if (message.type === 'done') return message.receipt === null && message.attachments.length === 0;
   return message.type !== 'chunks';
 }
 
-function fitsDocument({ chunk: { size } }: ParseTask, message: ChildMessage): boolean {
+function fitsDocument({ chunk: { size } }: ParseTask, message: TaskMessage): boolean {
   switch (message.type) {
-    case 'ready':
+    case 'progress':
     case 'broken':
       return true;
     case 'picture':
@@ -121,7 +106,7 @@ function fitsDocument({ chunk: { size } }: ParseTask, message: ChildMessage): bo
     case 'chunks':
       return message.chunks.every(
         ({ text, tokenCount, overlap }) =>
-          tokenCount <= size && overlap <= text.length && text.length <= size * MAX_TOKEN_LENGTH,
+          tokenCount <= size && overlap < text.length && text.length <= size * MAX_TOKEN_LENGTH,
       );
     case 'done':
       return message.receipt !== null && areApart(message.attachments);

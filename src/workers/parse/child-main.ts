@@ -4,7 +4,14 @@ import { IngestError } from '../../shared/errors.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import { packWhereabouts } from '../../shared/chunks/whereabouts.js';
 import { openChildChannel } from './channel/child-channel.js';
-import type { ChildMessage, ChildTask, ParseTask, RenderTask } from './protocol.js';
+import {
+  BATCH_LENGTH,
+  PROGRESS_MILLISECONDS,
+  type ChildMessage,
+  type ChildTask,
+  type ParseTask,
+  type RenderTask,
+} from './protocol.js';
 import { parseAndChunk } from './parse-and-chunk.js';
 
 // Parsing runs at a lower priority, so that searches come first when processor time is short. The priority is never
@@ -12,8 +19,8 @@ import { parseAndChunk } from './parse-and-chunk.js';
 if (getPriority() < constants.priority.PRIORITY_BELOW_NORMAL)
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
-/** UTF-16 units of text in one message, so that a message does not block the event loop of the pool. */
-const BATCH_LENGTH = 256 * 1024;
+/** Most characters of a message about an error that is none of the document. */
+const MOST_CHARACTERS = 1_000;
 
 const channel = openChildChannel(() => {
   process.exit(0);
@@ -48,7 +55,13 @@ async function sendPicture({ id, page, boxes, source }: RenderTask): Promise<Sen
 }
 
 async function sendDocument(task: ParseTask): Promise<Sent> {
-  const { chunks, receipt, attachments } = await parseAndChunk(task);
+  let last = performance.now();
+  const { chunks, receipt, attachments } = await parseAndChunk(task, (share) => {
+    const now = performance.now();
+    if (now - last < PROGRESS_MILLISECONDS) return;
+    last = now;
+    void send({ type: 'progress', id: task.id, share });
+  });
   await sendChunks(task.id, chunks);
   return { receipt, attachments };
 }
@@ -78,7 +91,8 @@ function failureMessage(id: number, error: unknown): ChildMessage {
   return {
     type: 'broken',
     id,
-    message: error instanceof Error ? `${error.name}: ${error.message}` : 'unknown error',
+    message:
+      error instanceof Error ? `${error.name}: ${error.message}`.slice(0, MOST_CHARACTERS) : 'unknown error',
   };
 }
 

@@ -72,7 +72,12 @@ export function startParserChild({
   child.stdin?.on('error', () => undefined);
   const exited = whenExited(child);
   let listener: (message: unknown) => void = () => undefined;
-  const ready = whenReady(child, (message) => {
+  const messages = messagesOf(child);
+  // Nothing more can come from it, whether it has ended or has said too much.
+  messages?.once('close', () => {
+    killGroup(child);
+  });
+  const ready = whenReady(messages, (message) => {
     listener(message);
   });
   return {
@@ -80,7 +85,7 @@ export function startParserChild({
     exited,
     folder,
     removed: exited.then(() => folder.remove()),
-    isRunning: () => child.stdin?.writable === true && child.exitCode === null && child.signalCode === null,
+    isRunning: () => messages?.destroyed === false && isAlive(child),
     send: (task) => sendTo(child, task),
     listen(next) {
       listener = next;
@@ -90,6 +95,9 @@ export function startParserChild({
     },
   };
 }
+
+const isAlive = ({ stdin, exitCode, signalCode }: ChildProcess): boolean =>
+  stdin?.writable === true && exitCode === null && signalCode === null;
 
 function whenExited(child: ChildProcess): Promise<ParserExit> {
   const stderr = keepStderr(child);
@@ -103,11 +111,15 @@ function whenExited(child: ChildProcess): Promise<ParserExit> {
   });
 }
 
+/** The pipe over which the child sends its messages; null when it could not be started. */
+function messagesOf({ stdio: [, , , messages] }: ChildProcess): Readable | null {
+  return messages instanceof Readable ? messages : null;
+}
+
 /** Resolves when the child reports that it is ready; `hear` gets all other messages. */
-function whenReady(child: ChildProcess, hear: (message: unknown) => void): Promise<void> {
+function whenReady(messages: Readable | null, hear: (message: unknown) => void): Promise<void> {
   return new Promise((resolve) => {
-    const messages = child.stdio[3];
-    if (!(messages instanceof Readable)) return;
+    if (!messages) return;
     readMessages(messages, (message) => {
       const isReady =
         typeof message === 'object' && message !== null && 'type' in message && message.type === 'ready';

@@ -7,8 +7,18 @@ export interface Slot {
   child: ParserChild | null;
   /** Number of documents that this child has begun. */
   documents: number;
+  /** Whose files this child has read with compiled code, which a file may take over; null when there were none. */
+  exposedTo: string | null;
   /** Ends the child when no document comes. */
   idling: NodeJS.Timeout | undefined;
+}
+
+/** What a slot's child is needed for. */
+interface Use {
+  /** Who brought the file. A file can only take over a child for files of the same origin. */
+  readonly origin: string;
+  /** Whether compiled code reads the file. */
+  readonly isExposed: boolean;
 }
 
 interface ChildrenOptions extends ParserChildOptions {
@@ -22,7 +32,8 @@ export type Children = ReturnType<typeof createChildSlots>;
 
 /**
  * The parser processes: up to `size` of them, and one more while short texts would wait for slow files. Each is started for
- * a document, and ends when no other one comes for a while, because it takes memory.
+ * a document, and ends when no other one comes for a while, because it takes memory. No child gets a file of another origin
+ * than one that it has read with compiled code: a file that takes it over gets at nothing of others.
  */
 export function createChildSlots(options: ChildrenOptions) {
   const leftovers = new Set<Promise<void>>();
@@ -36,22 +47,25 @@ export function createChildSlots(options: ChildrenOptions) {
   let lastTaskId = 0;
   return {
     /** Lends slots to tasks. One that was used last is lent first, so that children which are not needed become idle. */
-    queue: createFairQueue(slots, spare),
+    queue: createFairQueue(slots, spare, suits),
     nextTaskId: (): number => (lastTaskId += 1),
     /** Returns the child of a slot for one more document. Starts one if there is none or it has exited. */
-    runningIn: (slot: Slot): ParserChild => {
+    runningIn: (slot: Slot, { origin, isExposed }: Use): ParserChild => {
       clearTimeout(slot.idling);
+      if (slot.exposedTo !== null && slot.exposedTo !== origin) drop(slot);
       if (!slot.child?.isRunning()) {
         slot.child = start();
         slot.documents = 0;
+        slot.exposedTo = null;
       }
       slot.documents += 1;
+      if (isExposed) slot.exposedTo = origin;
       return slot.child;
     },
     /** Notes that the slot's document is over. */
     rest: (slot: Slot): void => {
       clearTimeout(slot.idling);
-      if (slot.child) slot.idling = setTimeout(drop, options.idleMilliseconds, slot).unref();
+      if (slot.child) watchIdle(slot, slot.child, options.idleMilliseconds);
     },
     drop,
     /** Kills all children. */
@@ -65,13 +79,28 @@ export function createChildSlots(options: ChildrenOptions) {
   };
 }
 
-const createSlot = (): Slot => ({ child: null, documents: 0, idling: undefined });
+const createSlot = (): Slot => ({ child: null, documents: 0, exposedTo: null, idling: undefined });
+
+/** A child that was exposed to the caller's files is of no use to others, and one that was exposed to others' of none here. */
+const suits = ({ exposedTo }: Slot, callerId: string): number => {
+  if (exposedTo === null) return 1;
+  return exposedTo === callerId ? 2 : 0;
+};
+
+/** Ends a child that gets no document for a while, or says something: who has nothing to do has nothing to say. */
+function watchIdle(slot: Slot, child: ParserChild, idleMilliseconds: number): void {
+  slot.idling = setTimeout(drop, idleMilliseconds, slot).unref();
+  child.listen(() => {
+    if (slot.child === child) drop(slot);
+  });
+}
 
 /** Kills the child of a slot; its next document starts another one. */
 function drop(slot: Slot): void {
   clearTimeout(slot.idling);
   slot.child?.kill();
   slot.child = null;
+  slot.exposedTo = null;
 }
 
 function noteUntilRemoved(

@@ -14,8 +14,14 @@ interface Waiting<T> extends Omit<Taker, 'signal'> {
 /**
  * Lends items, each to one taker at a time. The caller that holds the fewest items is served first, then the one that has
  * waited longest. While slow tasks hold all items, quick tasks may use `spare`, so that they never wait for slow ones.
+ *
+ * @param suits how well an idle item suits a caller: the one with the highest number is lent, of several the one used last
  */
-export function createFairQueue<T>(items: readonly T[], spare: T) {
+export function createFairQueue<T>(
+  items: readonly T[],
+  spare: T,
+  suits: (item: T, callerId: string) => number = () => 0,
+) {
   const idle = [...items];
   const waiting: Waiting<T>[] = [];
   /** How many items each caller holds. */
@@ -31,7 +37,7 @@ export function createFairQueue<T>(items: readonly T[], spare: T) {
       if (!next) return;
       waiting.splice(waiting.indexOf(next), 1);
       holdings.add(next.callerId, 1);
-      const item = idle.pop() ?? spare;
+      const item = takeBest(idle, (each) => suits(each, next.callerId)) ?? spare;
       if (item === spare) isSpareIdle = false;
       else if (!next.isQuick) slow += 1;
       next.resolve(item);
@@ -51,6 +57,13 @@ export function createFairQueue<T>(items: readonly T[], spare: T) {
       serve();
     },
   };
+}
+
+/** Takes the item with the highest score out of the list, of several the last one. */
+function takeBest<T>(items: T[], score: (item: T) => number): T | undefined {
+  const scores = items.map(score);
+  const [best] = items.splice(scores.lastIndexOf(Math.max(...scores)), 1);
+  return best;
 }
 
 /** Waits until `serve` lends an item. Leaves the queue when the signal aborts. */

@@ -1,33 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import { at } from '../../shared/at.js';
-import type { FileFormat } from '../../shared/documents/file-types/formats.js';
-import { ZIPPED } from '../../shared/documents/file-types/zip.js';
+import { factsOf } from '../../shared/documents/file-types/formats.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import { IngestError } from '../../shared/errors.js';
 import type { KeptAttachment } from '../../shared/extraction/kept-attachment.js';
 import type { Receipt } from '../../shared/extraction/receipt.js';
 import { DEFAULT_READ_OPTIONS } from '../../shared/extraction/read-options.js';
-import { MAX_TOKEN_LENGTH } from '../../shared/text/token-count.js';
 import { chunkText, type Chunk } from '../chunking/chunk.js';
 import { createAttachmentKeeper, type KeepAttachment } from './extraction/attachment-keeper.js';
+import { knownLocation } from './extraction/bounded-location.js';
 import { createBlockCollector, type Extracted } from './extraction/collect-blocks.js';
 import { locateChunks } from './extraction/locate-chunks.js';
 import { createReceiptWriter, type Findings, type ReceiptWriter } from './extraction/receipt-writer.js';
+import { mostText } from './extraction/text-limits.js';
 import { loadParser } from './formats/parsers.js';
 import type { ParseTask } from './protocol.js';
-
-/** Formats in which blank bytes mean an empty document. */
-const PLAIN = new Set<FileFormat>(['text', 'markdown', 'csv', 'json', 'html']);
-
-/**
- * The maximum number of characters of text for each byte of the file. More would let a small file, such as a table whose
- * headings are repeated in each row, use up the memory.
- */
-const MAX_TEXT_PER_BYTE = 8;
-const TEXT_ALLOWANCE = 1024 * 1024;
-/** Formats that are compressed. Their readers bound what they inflate, and repetitive text may be a hundredth of its size. */
-const COMPRESSED: ReadonlySet<FileFormat> = new Set<FileFormat>([...ZIPPED, 'pdf']);
-const COMPRESSED_TEXT_ALLOWANCE = 64 * 1024 * 1024;
 
 /** What a document is made into. */
 export interface ParsedDocument {
@@ -37,14 +24,20 @@ export interface ParsedDocument {
   readonly attachments: readonly KeptAttachment[];
 }
 
-/** Parses a document and cuts it into chunks. @throws IngestError when it can never be parsed */
-export async function parseAndChunk({
-  attachments,
-  ...task
-}: Omit<ParseTask, 'id'>): Promise<ParsedDocument> {
+/**
+ * Parses a document and cuts it into chunks.
+ *
+ * @param onProgress is told which share of the document's parts is read, from 0 to 1
+ * @throws IngestError when it can never be parsed
+ */
+export async function parseAndChunk(
+  { attachments, ...task }: Omit<ParseTask, 'id'>,
+  onProgress?: (share: number) => void,
+): Promise<ParsedDocument> {
   const keeper = createAttachmentKeeper(attachments);
+  const receipt = createReceiptWriter({ name: task.format, version: '1' }, onProgress);
   try {
-    return { ...(await chunksAndReceipt(task, keeper.keep)), attachments: keeper.kept };
+    return { ...(await chunksAndReceipt(task, receipt, keeper.keep)), attachments: keeper.kept };
   } catch (error) {
     await keeper.discard();
     throw error;
@@ -53,18 +46,18 @@ export async function parseAndChunk({
 
 async function chunksAndReceipt(
   { source, chunk, ...task }: Omit<ParseTask, 'id' | 'attachments'>,
+  receipt: ReturnType<typeof createReceiptWriter>,
   keepAttachment: KeepAttachment,
 ): Promise<Omit<ParsedDocument, 'attachments'>> {
-  const receipt = createReceiptWriter({ name: task.format, version: '1' });
   const extracted =
     'text' in source
       ? ofText(source.text)
-      : await readFileBlocks(source.path, { ...task, ...limitsOf(chunk), keepAttachment }, receipt);
+      : await readFileBlocks(source.path, { ...task, chunk, keepAttachment }, receipt);
   const chunks = chunkText(extracted.text, chunk, extracted.layout);
   if (chunks.length === 0) throw 'text' in source ? emptyDocument() : noText(receipt.findings());
   const located = Array.from(locateChunks(extracted, chunks), ({ location, section }, i) => {
     const { text, tokenCount, overlap } = at(chunks, i);
-    return { text, tokenCount, overlap, location, section };
+    return { text, tokenCount, overlap, location: knownLocation(location), section };
   });
   return { chunks: located, receipt: writeReceipt(receipt.findings(), chunks) };
 }
@@ -97,29 +90,20 @@ function writeReceipt(findings: Findings, chunks: readonly Chunk[]): Receipt {
   return { ...findings, characters, tokens };
 }
 
-interface Limits {
-  /** Most characters of text. */
-  readonly limit: number;
-  /** Each part begins a chunk, so that there are no more parts than chunks. */
-  readonly maxParts: number;
-}
-
-function limitsOf({ size, maxChunks = Infinity }: ParseTask['chunk']): Limits {
-  return { limit: maxChunks * size * MAX_TOKEN_LENGTH, maxParts: maxChunks };
-}
-
-interface FileTask extends Limits, Pick<ParseTask, 'format' | 'filename' | 'options' | 'avoidsNativeCode'> {
+interface FileTask extends Pick<ParseTask, 'format' | 'filename' | 'options' | 'avoidsNativeCode' | 'chunk'> {
   readonly keepAttachment: KeepAttachment;
 }
 
 async function readFileBlocks(path: string, task: FileTask, receipt: ReceiptWriter): Promise<Extracted> {
   const { format, filename = null, options = DEFAULT_READ_OPTIONS, avoidsNativeCode, keepAttachment } = task;
   const bytes = await readFile(path);
-  if (bytes.length === 0 || (PLAIN.has(format) && isBlank(bytes))) throw emptyDocument();
+  const facts = factsOf(format);
+  if (bytes.length === 0 || (facts.isEmptyWhenBlank && isBlank(bytes))) throw emptyDocument();
   const parse = await loadParser(format);
   const context = { filename, options, receipt, avoidsNativeCode, keepAttachment };
-  const allowance = COMPRESSED.has(format) ? COMPRESSED_TEXT_ALLOWANCE : TEXT_ALLOWANCE;
-  const most = Math.min(task.limit, MAX_TEXT_PER_BYTE * bytes.length + allowance);
+  const most = mostText(task, bytes.length);
+  // Each part begins a chunk, so that there are no more parts than chunks.
+  const { maxChunks = Infinity } = task.chunk;
   const blocks = createBlockCollector();
   let length = 0;
   let parts = 0;
@@ -128,8 +112,8 @@ async function readFileBlocks(path: string, task: FileTask, receipt: ReceiptWrit
       length += block.text.length;
       if (length > most) throw new IngestError('too_large', 'The document holds too much text.');
       if (block.isPart === true && block.text.trim() !== '') parts += 1;
-      if (parts > task.maxParts)
-        throw new IngestError('too_large', `The document has more than ${String(task.maxParts)} chunks.`);
+      if (parts > maxChunks)
+        throw new IngestError('too_large', `The document has more than ${String(maxChunks)} chunks.`);
       blocks.add(block);
     }
   } catch (error) {

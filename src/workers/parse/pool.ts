@@ -46,9 +46,14 @@ export interface ParseRequest {
   readonly filename?: string | null | undefined;
   /** Which pages are read by text recognition, if the document says so itself. */
   readonly ocr?: OcrMode | undefined;
-  /** The owner of the document. The caller for whom the fewest children work is served first. */
+  /**
+   * Who brought the document. The caller for whom the fewest children work is served first, and a child that has read a
+   * caller's files with compiled code reads no other's.
+   */
   readonly callerId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Is told now and then which share of the document's parts is read, from 0 to 1. */
+  readonly onProgress?: ((share: number) => void) | undefined;
   /** Which files that the document carries are kept; none when it is absent. */
   readonly attachments?: AttachmentLimits | undefined;
 }
@@ -56,6 +61,8 @@ export interface ParseRequest {
 export interface RenderRequest extends Pick<ParseRequest, 'callerId' | 'signal'> {
   /** Numbered from 1. */
   readonly page: number;
+  /** Names the content of the file, whoever brought it: a child that has rendered its pages renders no others. */
+  readonly content: string;
   /** Rectangles in points from the top left corner of the page. */
   readonly boxes: readonly Omit<Box, 'page'>[];
 }
@@ -87,7 +94,7 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
 
   return {
     incoming: options.workspace.incoming,
-    async parse({ format, filename, ocr, callerId = '', signal, attachments, ...source }) {
+    async parse({ format, filename, ocr, callerId = '', signal, onProgress, attachments, ...source }) {
       throwIfEnded(signal, ending.signal);
       const chunk = { ...options.chunk, maxChunks: options.maxChunks };
       const { readOptions = DEFAULT_READ_OPTIONS } = options;
@@ -95,16 +102,16 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
       const task = { format, filename, attachments, chunk, options: read };
       const { chunks, receipt, ...end } = await running.note(
         withSource(source, options.workspace.incoming, (given) =>
-          runTask(parts, { ...task, source: given }, { callerId, signal }),
+          runTask(parts, { ...task, source: given }, { callerId, origin: callerId, signal, onProgress }),
         ),
       );
       if (!receipt) throw new Error('a document without a receipt');
       return { chunks, receipt, attachments: end.attachments };
     },
-    async render({ path, page, boxes, callerId = '', signal }) {
+    async render({ path, page, content, boxes, callerId = '', signal }) {
       throwIfEnded(signal, ending.signal);
       const { picture } = await running.note(
-        runTask(parts, { page, boxes, source: { path } }, { callerId, signal }),
+        runTask(parts, { page, boxes, source: { path } }, { callerId, origin: content, signal }),
       );
       return Buffer.from(picture.join(''), 'base64');
     },

@@ -7,6 +7,11 @@ import type { ChunkText } from '../../shared/chunks/fields.js';
 import type { Receipt } from '../../shared/extraction/receipt.js';
 import type { ChunkOptions } from '../chunking/chunk.js';
 
+/** UTF-16 units of text in one message, so that a message does not block the event loop of the pool. */
+export const BATCH_LENGTH = 256 * 1024;
+/** The shortest time between two messages about the progress of a document. */
+export const PROGRESS_MILLISECONDS = 500;
+
 /** A task for a child: to parse the file at `path`, or to chunk `text`. */
 export interface ParseTask {
   readonly id: number;
@@ -32,9 +37,13 @@ export interface RenderTask {
 
 export type ChildTask = ParseTask | RenderTask;
 
-/** A message of a child. Several messages of `chunks` or `picture`, which holds a part of a PNG in Base64, may come before `done`. */
+/**
+ * A message of a child. `progress` says which share of a document's parts is read. Several messages of `chunks` or `picture`,
+ * which holds a part of a PNG in Base64, may come before `done`. A child says nothing of a task that is over.
+ */
 export type ChildMessage =
   | { readonly type: 'ready' }
+  | { readonly type: 'progress'; readonly id: number; readonly share: number }
   | { readonly type: 'chunks'; readonly id: number; readonly chunks: readonly ChunkText[] }
   | { readonly type: 'picture'; readonly id: number; readonly part: string }
   | {

@@ -3,6 +3,7 @@ import type { Receipt } from '../../shared/extraction/receipt.js';
 import { IngestError } from '../../shared/errors.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import { checkMessage } from './check-message.js';
+import { createResultCollector, notValid } from './collect-result.js';
 import type { ParserChild, ParserExit } from './child-process.js';
 import type { ChildMessage, ChildTask } from './protocol.js';
 
@@ -34,30 +35,30 @@ export interface RunLimits {
   readonly signal: AbortSignal | undefined;
   /** The maximum time from the moment when the child gets the document. */
   readonly timeoutMilliseconds: number;
+  /** The size of the file, or the length of the text, that the child reads. */
+  readonly sourceSize: number;
+  /** Is told now and then which share of the document's parts is read, from 0 to 1. */
+  readonly onProgress?: ((share: number) => void) | undefined;
 }
 
 /** Passes one document to a child and collects the result. Ends early when the child exits, the time is over, or the caller aborts. */
 export async function runInChild(
   child: ParserChild,
   task: ChildTask,
-  { signal, timeoutMilliseconds }: RunLimits,
+  { signal, ...limits }: RunLimits,
 ): Promise<TaskEnd> {
-  const { chunks, picture }: Taken = { chunks: [], picture: [] };
+  const { take, ...taken } = createResultCollector(task, limits);
   const clock = createClock();
-  const { promise, resolve } = createEnd();
-  const lose = (error: Error, isCrash = false): void => {
-    resolve({ chunks, picture, ...NOTHING, error, isLost: true, isCrash, residentBytes: 0 });
-  };
+  const { promise, finish, lose } = createEnd(child, taken);
   const abort = (): void => {
     lose(new Error('aborted'));
   };
   const hear = (said: unknown): void => {
     const message = checkMessage(task, said);
-    if (message === undefined) lose(notValid());
-    if (!message || message.type === 'ready') return;
-    if (!take(task, message, { chunks, picture })) lose(saysTooMuch());
-    if (message.type === 'broken') lose(new Error(`parser failed: ${message.message}`));
-    if (message.type === 'done' || message.type === 'failed') resolve({ chunks, picture, ...endOf(message) });
+    const refusal = message ? take(message) : message === null ? speaksOfOther() : notValid();
+    if (!message || refusal) lose(refusal ?? notValid());
+    else if (message.type === 'broken') lose(new Error(`parser failed: ${message.message}`));
+    else if (message.type === 'done' || message.type === 'failed') finish(endOf(message));
   };
   signal?.addEventListener('abort', abort, { once: true });
   void child.exited.then((exit) => {
@@ -67,7 +68,7 @@ export async function runInChild(
   clock.set(STARTUP_MILLISECONDS, () => lose(new Error('a parser process did not start in time')));
   child.listen(hear);
   void child.ready.then(async () => {
-    clock.set(timeoutMilliseconds, () => lose(tookTooLong()));
+    clock.set(limits.timeoutMilliseconds, () => lose(tookTooLong()));
     await child.send(task);
   });
   try {
@@ -78,33 +79,26 @@ export async function runInChild(
   }
 }
 
-/** The parts of the result that a child has sent. */
-interface Taken {
-  readonly chunks: ChunkText[];
-  readonly picture: string[];
-}
-
-/** Most messages that a picture may come in. */
-const MOST_PARTS = 1_000;
-
-/** Takes a part of the result. False when there is too much: a child that a document has taken over could fill the memory. */
-function take(task: ChildTask, message: ChildMessage, { chunks, picture }: Taken): boolean {
-  if (message.type === 'chunks') for (const chunk of message.chunks) chunks.push(chunk);
-  if (message.type === 'picture') picture.push(message.part);
-  const most = 'chunk' in task ? (task.chunk.maxChunks ?? Infinity) : 0;
-  return chunks.length <= most && picture.length <= MOST_PARTS;
-}
-
-const notValid = () => new IngestError('corrupt', 'The document makes the parser say what is not valid.');
-const saysTooMuch = () => new IngestError('too_large', 'The parser said more than it may.');
+/** The document is not at fault, so that it is read again, by another child. */
+const speaksOfOther = () => new Error('a parser process speaks of a document that is over');
 const tookTooLong = () => new IngestError('timeout', 'Reading the document took too long.');
 
-function createEnd() {
+/** How a task ends: its first end counts. Who has nothing to do any more has nothing to say. */
+function createEnd(child: ParserChild, taken: Pick<TaskEnd, 'chunks' | 'picture'>) {
   let resolve: (end: TaskEnd) => void = () => undefined;
   const promise = new Promise<TaskEnd>((settle) => {
     resolve = settle;
   });
-  return { promise, resolve };
+  const finish = (end: Omit<TaskEnd, keyof typeof taken>): void => {
+    child.listen(() => {
+      child.kill();
+    });
+    resolve({ ...taken, ...end });
+  };
+  const lose = (error: Error, isCrash = false): void => {
+    finish({ ...NOTHING, error, isLost: true, isCrash, residentBytes: 0 });
+  };
+  return { promise, finish, lose };
 }
 
 /** Holds at most one timer at a time, and none after `stop`. */

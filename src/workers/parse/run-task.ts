@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
-import type { FileFormat } from '../../shared/documents/file-types/formats.js';
-import { isQuick } from '../../shared/documents/quick-content.js';
+import { factsOf, type FileFormat } from '../../shared/documents/file-types/formats.js';
+import { isQuick as isQuickFile } from '../../shared/documents/quick-content.js';
 import type { ParserChild } from './child-process.js';
 import type { Children, Slot } from './child-slots.js';
 import type { ParseTask, RenderTask } from './protocol.js';
@@ -9,8 +9,8 @@ import { takeAttachments } from './take-attachments.js';
 
 /** A child is replaced after so many documents, which limits memory that libraries leak. */
 const DOCUMENTS_PER_CHILD = 10_000;
-/** The formats that are read by compiled code, which may crash. They are read once more without it. */
-const NATIVE: ReadonlySet<FileFormat> = new Set(['pdf']);
+/** The formats that are read by compiled code, and once more without it after a crash. */
+const ALSO_WITHOUT_NATIVE: ReadonlySet<FileFormat> = new Set(['pdf']);
 
 type NewTask = Omit<ParseTask, 'id'> | Omit<RenderTask, 'id'>;
 
@@ -25,24 +25,34 @@ export interface TaskParts {
   readonly ending: AbortSignal;
 }
 
+interface TaskRequest {
+  readonly callerId: string;
+  /** Who brought the file, so that no other's is read by a child that it may have taken over. */
+  readonly origin: string;
+  readonly signal: AbortSignal | undefined;
+  readonly onProgress?: RunLimits['onProgress'];
+}
+
 /** Has a child work off one task. Ends the child if it is lost, uses much memory, or has parsed many documents. */
 export async function runTask(
   parts: TaskParts,
   task: NewTask,
-  { callerId, signal }: { callerId: string; signal: AbortSignal | undefined },
+  { callerId, origin, signal, onProgress }: TaskRequest,
 ): Promise<TaskEnd> {
   const { children, ending } = parts;
-  const isQuick = await isQuickTask(task);
+  const sourceSize = await sizeOf(task);
+  const isQuick = 'format' in task && isQuickFile(task.format, sourceSize);
   const slot = await children.queue.take({ isQuick, callerId, signal });
   try {
     throwIfEnded(signal, ending);
     const { timeoutMilliseconds } = parts.options;
+    const limits = { signal, onProgress, sourceSize };
     const started = performance.now();
-    let end = await runIn(slot, task, { parts, limits: { signal, timeoutMilliseconds } });
+    let end = await runIn(slot, task, { parts, origin, limits: { ...limits, timeoutMilliseconds } });
     if (end.isCrash && mayBeRepeated(task)) {
       const left = Math.max(1, timeoutMilliseconds - (performance.now() - started));
-      const limits = { signal, timeoutMilliseconds: left };
-      end = await runIn(slot, { ...task, avoidsNativeCode: true }, { parts, limits });
+      const again = { ...task, avoidsNativeCode: true };
+      end = await runIn(slot, again, { parts, origin, limits: { ...limits, timeoutMilliseconds: left } });
     }
     if (end.error === undefined) return end;
     throw end.error;
@@ -55,10 +65,13 @@ export async function runTask(
 async function runIn(
   slot: Slot,
   task: NewTask,
-  { parts, limits }: { parts: TaskParts; limits: RunLimits },
+  { parts, origin, limits }: { parts: TaskParts; origin: string; limits: RunLimits },
 ): Promise<TaskEnd> {
   const { options, children, ending } = parts;
-  const child = children.runningIn(slot);
+  const child = children.runningIn(slot, {
+    origin,
+    isExposed: !('format' in task) || factsOf(task.format).isNative,
+  });
   const end = await withFile(child, task, async (given) => {
     const run = await runInChild(child, { ...given, id: children.nextTaskId() }, limits);
     return takeAttachments(child.folder, run, 'format' in task ? task.attachments : undefined);
@@ -82,14 +95,12 @@ export function throwIfEnded(signal: AbortSignal | undefined, ending: AbortSigna
 
 /** Tells whether the file may be read once more without the compiled code that a child has crashed in. */
 function mayBeRepeated(task: NewTask): task is Omit<ParseTask, 'id'> {
-  return 'format' in task && NATIVE.has(task.format) && !task.avoidsNativeCode;
+  return 'format' in task && ALSO_WITHOUT_NATIVE.has(task.format) && !task.avoidsNativeCode;
 }
 
-async function isQuickTask(task: NewTask): Promise<boolean> {
-  if (!('format' in task)) return false;
-  const { format, source } = task;
-  const size = 'text' in source ? source.text.length : (await stat(source.path)).size;
-  return isQuick(format, size);
+/** The size of the file, or the length of the text, that is to be read. */
+async function sizeOf({ source }: NewTask): Promise<number> {
+  return 'text' in source ? source.text.length : (await stat(source.path)).size;
 }
 
 /** Puts a file into the child's folder while `run` runs, which gets its name there. It is kept where it may be read again. */

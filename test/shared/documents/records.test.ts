@@ -176,6 +176,16 @@ describe('records', () => {
     expect(transitions.startAttempt(prepared, fence)?.record).toMatchObject({ prepared: null });
   });
 
+  test('the progress of an attempt never goes back, whatever is told late', () => {
+    const document = makeDocument({ status: 'processing', stage: 'embedding', progress: 0.5 });
+    const report = (stage: string, progress: number) =>
+      transitions.reportProgress(document, { ...fenceOf(document), stage, progress })?.record;
+    expect(report('parsing', 0.4)).toBeUndefined();
+    expect(report('embedding', 0.4)).toBeUndefined();
+    expect(report('embedding', 0.5)).toBeUndefined();
+    expect(report('embedding', 0.6)).toMatchObject({ stage: 'embedding', progress: 0.6 });
+  });
+
   test('a deleted document is gone, its generations are garbage, and late runs find nothing', async () => {
     const document = await published();
     const { discarded } = await records.update(document.id, transitions.remove);

@@ -4,6 +4,7 @@ import {
   formatByExtension,
   formatOf,
   KNOWN_CONTENT_TYPES,
+  isPicture,
   type FileFormat,
 } from '../../../src/shared/documents/file-types/formats.js';
 import { drawPdf, line } from '../drawn-pdf.js';
@@ -78,13 +79,12 @@ function samples(): ReadonlyMap<FileFormat, readonly Seed[]> {
   return found;
 }
 
-const PICTURES: ReadonlySet<FileFormat | undefined> = new Set<FileFormat>(['png', 'jpeg', 'tiff', 'webp']);
-
 function picturesIn(file: string, bytes: Uint8Array): readonly (Seed & { readonly format: FileFormat })[] {
   if (!Buffer.from(bytes.subarray(0, 2)).equals(Buffer.from('PK'))) return [];
   const formatNamed = (name: string) => formatByExtension(name.split('.').at(-1) ?? '');
   try {
-    const members = unzipSync(bytes, { filter: ({ name }) => PICTURES.has(formatNamed(name)) });
+    const isRead = (format: FileFormat | undefined): boolean => format !== undefined && isPicture(format);
+    const members = unzipSync(bytes, { filter: ({ name }) => isRead(formatNamed(name)) });
     return Object.entries(members).flatMap(([name, picture]) => {
       const format = formatNamed(name);
       return format ? [{ name: `${file}:${name}`, bytes: picture, format }] : [];

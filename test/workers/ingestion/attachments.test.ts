@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createDiskStorage } from '../../../src/shared/adapters/disk-storage/disk-storage.js';
 import { generationId, type DocumentRecord } from '../../../src/shared/document.js';
 import { createRecords } from '../../../src/shared/documents/records.js';
-import { remove } from '../../../src/shared/documents/transitions.js';
+import { cancel, remove, retry } from '../../../src/shared/documents/transitions.js';
 import { wasDeleted } from '../../../src/shared/documents/was-deleted.js';
 import { unpackReceipt } from '../../../src/shared/extraction/stored-receipt.js';
 import { createMemoryWatch } from '../../../src/shared/redis/memory.js';
@@ -14,7 +14,8 @@ import { keys } from '../../../src/shared/redis/keys.js';
 import { createDraftObjects } from '../../../src/shared/storage/draft-objects.js';
 import { createMakeAttachments } from '../../../src/workers/ingestion/attachments/make-attachments.js';
 import { createRefuseToWait } from '../../../src/workers/ingestion/attachments/refuse-to-wait.js';
-import { makeContent, makeDocument } from '../../support/documents.js';
+import { createRemoveReplaced } from '../../../src/workers/maintenance/remove-replaced.js';
+import { makeContent, makeDocument, makeOperation } from '../../support/documents.js';
 import { useTestRedis } from '../../support/use-test-redis.js';
 
 const { redis } = useTestRedis();
@@ -47,6 +48,8 @@ beforeEach(async () => {
   stepsLeft = Infinity;
   jobs = [];
   documents = [];
+  onCreating = () => Promise.resolve();
+  onCreated = () => Promise.resolve();
   parent = makeDocument({
     readers: ['bob'],
     writers: ['owner', 'carl'],
@@ -217,9 +220,42 @@ test('a document gets the access that is on its way to attachments that are ther
 });
 
 test('no document is made for an attempt that is cancelled meanwhile', async () => {
-  meanwhile((record) => ({ ...record, status: 'cancelled', stage: 'cancelled', operation: null }));
+  onCreating = () => records.update(parent.id, cancel);
   await makeAll(['a.txt']);
   expect(documents).toEqual([]);
   expect(jobs).toEqual([]);
-  expect(await records.readMany((await records.read(parent.id))?.attachments ?? [])).toEqual([null]);
+  expect(await redis.hLen(keys.ingests)).toBe(0);
+});
+
+test('a mail that is cancelled at any moment keeps nothing that was made, and a retry makes all of it anew', async () => {
+  const names = ['a.txt', 'b.txt', 'c.txt'];
+  const removeReplaced = createRemoveReplaced({ records, jobs: { addCleans: () => Promise.resolve() } });
+  for (let moment = 0; moment <= 2 * names.length; moment += 1) {
+    await redis.flushAll();
+    await records.create(parent);
+    let left = moment;
+    const cancelInTime = async () => {
+      if ((left -= 1) === 0) await records.update(parent.id, cancel);
+    };
+    [onCreating, onCreated] = [cancelInTime, cancelInTime];
+    await makeAll(names);
+    [onCreating, onCreated] = [() => Promise.resolve(), () => Promise.resolve()];
+    await records.update(parent.id, cancel);
+    const before = (await records.read(parent.id))?.attachments ?? [];
+    expect(before).toHaveLength(3);
+    await records.update(parent.id, (record) => retry(record, makeOperation()));
+    // What was made before may be removed before, or after, others are there.
+    if (moment % 2 === 0) await removeReplaced({ documentId: parent.id });
+    await makeAll(names);
+    await removeReplaced({ documentId: parent.id });
+    expect(await records.readMany(before)).toEqual([null, null, null]);
+    expect(await records.readMany(documents)).toMatchObject(
+      names.map((filename) => ({ pending: { filename } })),
+    );
+    expect(await records.read(parent.id)).toMatchObject({
+      attachments: documents,
+      pending: { carried: { ids: documents, waiting: [] }, carriedSeries: 1 },
+      replacedAttachments: { removals: [], kept: [] },
+    });
+  }
 });

@@ -42,6 +42,10 @@ const RUBBISH: Readonly<Record<string, readonly unknown[]>> = {
   'a number': [7],
   'a message of no kind': [{ type: 'hello', id: 'task' }],
   'no id': [{ ...done(), id: 'other' }],
+  'that a task is done that is still to come': [{ ...done(), id: 4_711 }],
+  'that it is done without a text': [done({ characters: 0, tokens: 0 })],
+  'a receipt of more than it has read': [chunks(chunk), done({ characters: 6 })],
+  'no chunk at all': [chunks(), chunks(chunk), done()],
   'no receipt': [done({}, { receipt: null })],
   'a receipt that is a text': [done({}, { receipt: 'fine' })],
   'a parser that is a number': [done({ parser: 1 })],
@@ -63,6 +67,19 @@ const RUBBISH: Readonly<Record<string, readonly unknown[]>> = {
   'a fault of the service': [failed({ code: 'internal' })],
   'a fault of the provider': [failed({ code: 'provider' })],
   'a reason of a megabyte': [failed({ message: 'x'.repeat(1_000_000) })],
+  'a chunk that holds only what the one before holds': [chunks({ ...chunk, overlap: 5 }), done()],
+  'a chunk without tokens': [chunks({ ...chunk, tokenCount: 0 }), done()],
+  'a chunk with a heading of a page': [chunks({ ...chunk, section: ['x'.repeat(3_000)] }), done()],
+  'a chunk on the page before the first': [
+    chunks({ ...chunk, location: { pages: { first: 0, last: 1 } } }),
+    done(),
+  ],
+  'a chunk in a sheet with a name of a megabyte': [
+    chunks({ ...chunk, location: { sheet: 'x'.repeat(1_000_000) } }),
+    done(),
+  ],
+  'a chunk nowhere': [chunks({ ...chunk, location: { pages: { first: 'one', last: null } } }), done()],
+  'why it broke, at length': [{ type: 'broken', id: 'task', message: 'x'.repeat(1_000_000) }],
   'a chunk without a text': [chunks({ ...chunk, text: null }), done()],
   'a chunk of too many tokens': [chunks({ ...chunk, tokenCount: 1_000_000 }), done()],
   'a chunk that repeats more than it holds': [chunks({ ...chunk, overlap: 6 }), done()],
@@ -89,15 +106,15 @@ test.each(Object.entries(RUBBISH))(
   },
 );
 
-test('a place that is not understood is left out, and its text is kept', async () => {
-  const place = { pages: { first: 'one', last: null } };
-  const text = JSON.stringify([chunks({ ...chunk, location: place }), done()]);
-  const { chunks: read } = await startPool({ script }).parse({ text, format: 'text' });
-  expect(read).toEqual([chunk]);
-});
-
-test('messages of the task before are not heard', async () => {
-  const text = JSON.stringify([{ ...failed({}), id: 4_711 }, chunks(chunk), done()]);
-  const { chunks: read } = await startPool({ script }).parse({ text, format: 'text' });
-  expect(read).toHaveLength(1);
+test('a document is not at fault where its parser speaks of the one before', async () => {
+  const parser = startPool({ script });
+  const parse = (messages: readonly unknown[]) =>
+    parser.parse({ text: JSON.stringify(messages), format: 'text' });
+  await parse([chunks(chunk), done()]);
+  // It is read again by another process, as whatever ends for a reason of our own.
+  await expect(parse([{ ...done(), id: 1 }, chunks(chunk), done()])).rejects.toMatchObject({
+    name: 'Error',
+    message: expect.stringContaining('a document that is over'),
+  });
+  expect((await parse([chunks(chunk), done()])).chunks).toHaveLength(1);
 });

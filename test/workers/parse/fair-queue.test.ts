@@ -20,6 +20,14 @@ test('of those who wait, the caller who holds the fewest goes first, then the on
   expect(order).toEqual(['light', 'other']);
 });
 
+test('a caller gets the item that suits it best, of several the one that was used last', async () => {
+  const suits = (item: string, callerId: string) => (item.startsWith(callerId) ? 1 : 0);
+  const queue = createFairQueue(['mine 1', 'mine 2', 'other'], 'spare', suits);
+  expect(await queue.take(taker('mine'))).toBe('mine 2');
+  expect(await queue.take(taker('mine'))).toBe('mine 1');
+  expect(await queue.take(taker('mine'))).toBe('other');
+});
+
 test('the spare is for the quick while slow ones hold all items', async () => {
   const queue = createFairQueue(['a'], 'spare');
   expect(await queue.take(taker('heavy'))).toBe('a');

@@ -43,17 +43,21 @@ describe('the parser pool, with PDFs', () => {
   test('renders a page with a passage marked', async () => {
     const parser = startPool();
     const path = await file(pagesPdf([['first'], ['second']]));
-    const plain = decodePng(await parser.render({ path, page: 2, boxes: [] }));
+    const plain = decodePng(await parser.render({ path, page: 2, content: 'a', boxes: [] }));
     const box = { x: 40, y: 30, width: 60, height: 20 };
-    const marked = decodePng(await parser.render({ path, page: 2, boxes: [box] }));
+    const marked = decodePng(await parser.render({ path, page: 2, content: 'a', boxes: [box] }));
     expect([marked.width, marked.height]).toEqual([plain.width, plain.height]);
     const scale = plain.width / 612;
     const changed = marked.pixels.reduce((sum, value, at) => sum + (value === plain.pixels[at] ? 0 : 1), 0);
     // Of red, green and blue, white loses green and blue.
     expect(changed / 2).toBeGreaterThan(0.7 * 60 * 20 * scale * scale);
     expect(changed / 2).toBeLessThan(1.3 * 60 * 20 * scale * scale);
-    await expect(parser.render({ path, page: 3, boxes: [] })).rejects.toMatchObject({ code: 'corrupt' });
-    await expect(parser.render({ path: await file('no PDF'), page: 1, boxes: [] })).rejects.toMatchObject({
+    await expect(parser.render({ path, page: 3, content: 'a', boxes: [] })).rejects.toMatchObject({
+      code: 'corrupt',
+    });
+    await expect(
+      parser.render({ path: await file('no PDF'), page: 1, content: 'b', boxes: [] }),
+    ).rejects.toMatchObject({
       code: 'corrupt',
     });
   });

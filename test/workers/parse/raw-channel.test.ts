@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
+import { useParserPool } from '../../support/use-parser-pool.js';
 
 const script = fileURLToPath(new URL('../../support/hear-raw-parser.mjs', import.meta.url));
 
@@ -17,3 +18,31 @@ test.each([
   },
   30_000,
 );
+
+const { startPool } = useParserPool();
+const raw = fileURLToPath(new URL('../../support/raw-parser.mjs', import.meta.url));
+
+const flood = (message: object) => `flood ${JSON.stringify(message)}`;
+const chunk = (text: string, overlap: number) => {
+  const chunks = [{ text, tokenCount: 1, overlap, location: null, section: [] }];
+  return flood({ type: 'chunks', id: 'task', chunks });
+};
+
+test.each([
+  ['chunks without end', chunk('x', 0), 'too_large'],
+  ['more text than its document can hold', chunk('x'.repeat(60_000), 0), 'too_large'],
+  ['the same text again and again', chunk('x'.repeat(60_000), 59_999), 'too_large'],
+  ['how far it is', flood({ type: 'progress', id: 'task', share: 0.5 }), 'too_large'],
+  ['empty messages', flood({ type: 'chunks', id: 'task', chunks: [] }), 'corrupt'],
+  ['messages about another document', flood({ type: 'progress', id: 'other', share: 0.5 }), undefined],
+  ['messages about documents to come', flood({ type: 'progress', id: 4_711, share: 0.5 }), 'corrupt'],
+])('a parser that says %s without end is ended long before its time is over', async (_name, said, code) => {
+  const parser = startPool({ script: raw, timeoutMilliseconds: 20_000, maxChunks: 20_000 });
+  const began = performance.now();
+  const before = process.memoryUsage.rss();
+  await expect(parser.parse({ text: said, format: 'text' })).rejects.toMatchObject(
+    code === undefined ? { name: 'Error' } : { name: 'IngestError', code },
+  );
+  expect(performance.now() - began).toBeLessThan(10_000);
+  expect(process.memoryUsage.rss() - before).toBeLessThan(256 * 1024 * 1024);
+});

@@ -27,10 +27,12 @@ test('a page is rendered while all parsers read files', async () => {
   });
   try {
     // The renderer is there, so that only the wait for a place could make it slow.
-    await pool.render({ path, page: 1, boxes: [] });
+    await pool.render({ path, page: 1, content: 'long', boxes: [] });
     const order: string[] = [];
     const reading = pool.parse({ path, format: 'pdf' }).then(() => order.push('read'));
-    const rendering = pool.render({ path, page: PAGES, boxes: [] }).then(() => order.push('rendered'));
+    const rendering = pool
+      .render({ path, page: PAGES, content: 'long', boxes: [] })
+      .then(() => order.push('rendered'));
     await Promise.all([reading, rendering]);
     expect(order).toEqual(['rendered', 'read']);
   } finally {

@@ -16,7 +16,12 @@ import type { RequestContext } from '../request-context.js';
 import { changeAccess, patchedBy } from './change-access.js';
 import type { ChangeDocument, ChangeRequest } from './commit-change.js';
 import { retryMissed } from '../../../shared/documents/attachments/attachment-changes.js';
-import { removeWithAttachments } from '../../../shared/documents/attachments/remove-with-attachments.js';
+import { removeReplaced } from '../../../shared/documents/attachments/remove-replaced.js';
+import {
+  removeWithAttachments,
+  type ChangeAsWriter,
+} from '../../../shared/documents/attachments/remove-with-attachments.js';
+import type { Records } from '../../../shared/documents/records.js';
 
 /** Fields that are undefined stay as they are. */
 export interface DocumentPatch {
@@ -38,6 +43,7 @@ export interface DocumentChanges {
 }
 
 interface Dependencies {
+  readonly records: Pick<Records, 'read' | 'update'>;
   readonly change: ChangeDocument;
   readonly admit: Admit;
   readonly room: RequireRoom;
@@ -46,22 +52,21 @@ interface Dependencies {
 }
 
 export function createDocumentChanges(parts: Dependencies): DocumentChanges {
-  const { change } = parts;
+  const changeAsWriter: ChangeAsWriter = (removal, transition) =>
+    parts.change({ ...removal, right: 'write' }, transition);
   return {
     patch: (documentId, changes, context) => patchDocument(parts, { documentId, changes, context }),
     retry: (documentId, context) => retryDocument(parts, documentId, context),
     cancel: async (documentId, { callerId }) => {
-      const { record } = await change({ documentId, callerId, right: 'write' }, (current) => {
-        const cancelling = cancel(current);
+      const { record } = await changeAsWriter({ documentId, callerId }, (current) => {
+        const cancelling = cancel(current, callerId);
         return cancelling && { ...cancelling, evenWhenFull: true };
       });
+      // Nothing of it is found after the response. When this is interrupted, the sweep has the rest removed.
+      if (record?.status === 'cancelled') await removeReplaced(parts.records, changeAsWriter, documentId);
       return record;
     },
-    remove: (documentId, { callerId }) =>
-      removeWithAttachments((removal, transition) => change({ ...removal, right: 'write' }, transition), {
-        documentId,
-        callerId,
-      }),
+    remove: (documentId, { callerId }) => removeWithAttachments(changeAsWriter, { documentId, callerId }),
   };
 }
 

@@ -17,7 +17,7 @@ export interface DocumentExtraction {
   readonly documentId: string;
   readonly version: number;
   readonly receipt: Receipt;
-  /** Documents of attachments of earlier contents that stay, because who has replaced the content may not remove them. */
+  /** Documents of attachments of earlier contents that stay, because who has replaced or cancelled that may not remove them. */
   readonly formerAttachments: readonly string[];
 }
 
@@ -60,7 +60,7 @@ async function readReceipt(
   return { ...unpackReceipt('{}'), characters, tokens: tokenCount };
 }
 
-const WAITS = 'There will be a document of it as soon as there is room for one.';
+const WAITS = 'The document of it is still to be made, as soon as there is room for one.';
 const MISSED = 'It could not be read any more when there was room for a document of it.';
 
 /** What became of attachments after the receipt was written. */

@@ -1,6 +1,6 @@
 import type { Chunks } from '../../../shared/chunks/chunks.js';
 import type { Content, DocumentRecord } from '../../../shared/document.js';
-import { formatOf, type FileFormat } from '../../../shared/documents/file-types/formats.js';
+import { factsOf, formatOf } from '../../../shared/documents/file-types/formats.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError, NotFoundError, TryLaterError } from '../../../shared/errors.js';
 import type { PageId, PagePictures, RenderFailure } from '../../../shared/page-pictures/page-pictures.js';
@@ -14,8 +14,6 @@ const WAIT_MILLISECONDS = 15_000;
 
 /** How often a new version may be published, or the picture expire, before it is sent. */
 const MAX_TRIES = 4;
-
-const PAGED: ReadonlySet<FileFormat | undefined> = new Set(['pdf', 'png', 'jpeg', 'tiff', 'webp']);
 
 export interface PageRequest extends DocumentRequest {
   /** Numbered from 1. */
@@ -79,7 +77,8 @@ type PublishedContent = Content & { readonly generation: string };
 function publishedPages({ published }: DocumentRecord, page: number): PublishedContent {
   if (published?.generation == null) throw new ConflictError('The document has not been read yet');
   const { generation, contentType, kind, extraction } = published;
-  if (kind === 'text' || !PAGED.has(formatOf(contentType)))
+  const format = kind === 'text' ? undefined : formatOf(contentType);
+  if (!format || !factsOf(format).hasPages)
     throw new NotFoundError('The document has no pages that can be shown');
   if (extraction?.unit !== 'page')
     throw new NotFoundError('The document was read before its pages were counted; retry it');

@@ -104,7 +104,7 @@ async function put(
   // The document already has this content, but the storage has lost it, so it is stored as new content.
   if (lost !== null) ({ record, changed } = await replace(parts, { ...replacement, lost }, context));
   if (!changed) await sources.discard(replacement.content.storageKey);
-  else if (record) await jobs.ingest(record, context);
+  else if (record) await Promise.all([jobs.ingest(record, context), jobs.attachments(record, context)]);
   const { waitSeconds, signal } = context;
   return { ...beginToWait(waitForDocument, record, { isDone: isFinal, waitSeconds, signal }), changed };
 }

@@ -46,8 +46,30 @@ export function replaceAttachments(
   const callerId = callerOf(record);
   const former = (record.attachments ?? []).filter((id) => !own.has(id) && !known.has(id));
   const removals = [...left, ...former.map((id) => ({ id, callerId }))];
-  if (removals.length > 0) return { replacedAttachments: { removals, kept: [] } };
+  // Until content is replaced that was published, the extraction names those that stayed.
+  const kept = record.published ? [] : (record.replacedAttachments?.kept ?? []);
+  if (removals.length + kept.length > 0) return { replacedAttachments: { removals, kept } };
   return record.replacedAttachments ? { replacedAttachments: null } : {};
+}
+
+/**
+ * The fields that change when a content ends that is not published yet, because it is cancelled or replaced: all documents that
+ * were made of what it carries are removed from then on, by the right of the caller who has ended it. When it is read again,
+ * others are made, whether or not all of these are gone by then.
+ */
+export function takeBackAttachments(
+  record: DocumentRecord,
+  callerId: string,
+): Partial<Pick<DocumentRecord, 'pending' | 'replacedAttachments'>> {
+  if (!record.pending?.carried) return {};
+  const { carried, carriedSeries = 0, ...content } = record.pending;
+  const left = removalsOf(record);
+  const known = new Set(left.map(({ id }) => id));
+  const own = carried.ids.filter((id) => !known.has(id)).map((id) => ({ id, callerId }));
+  return {
+    pending: { ...content, carriedSeries: carriedSeries + 1 },
+    replacedAttachments: { removals: [...left, ...own], kept: record.replacedAttachments?.kept ?? [] },
+  };
 }
 
 /** Takes documents of replaced contents off the record: they are gone, or stay as documents of their own. */

@@ -25,7 +25,7 @@ export type ChangeAsWriter = (
  */
 export async function removeWithAttachments(change: ChangeAsWriter, asked: Removal): Promise<void> {
   for (;;) {
-    const { record } = await change(asked, stopAttempt);
+    const { record } = await change(asked, (now) => stopAttempt(now, asked.callerId));
     if (record && waitingOf(record).length > 0) await change(asked, stopWaiting);
     const known = namesOf(record);
     for (const documentId of record?.attachments ?? [])
@@ -37,8 +37,8 @@ export async function removeWithAttachments(change: ChangeAsWriter, asked: Remov
 }
 
 /** Ends an attempt that makes documents of attachments, so that none comes after those that are removed. */
-function stopAttempt(record: DocumentRecord): Change | null {
-  const cancelling = namesOf(record) === '' ? null : cancel(record);
+function stopAttempt(record: DocumentRecord, callerId: string): Change | null {
+  const cancelling = namesOf(record) === '' ? null : cancel(record, callerId);
   return cancelling && { ...cancelling, evenWhenFull: true };
 }
 

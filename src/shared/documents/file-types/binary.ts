@@ -1,17 +1,6 @@
 import { at } from '../../at.js';
-import type { FileFormat } from './formats.js';
-import { detectZip, ZIPPED } from './zip.js';
-
-/** Formats whose files never look like text, however broken they are. */
-const BINARY: ReadonlySet<FileFormat> = new Set<FileFormat>([
-  ...ZIPPED,
-  'pdf',
-  'msg',
-  'png',
-  'jpeg',
-  'tiff',
-  'webp',
-]);
+import { factsOf, type FileFormat } from './formats.js';
+import { detectZip } from './zip.js';
 
 const PICTURES: readonly (readonly [RegExp, FileFormat])[] = [
   [/^\x89PNG\r\n\x1a\n/, 'png'],
@@ -28,7 +17,8 @@ export function detectBinary(head: Uint8Array, named: FileFormat | undefined): F
   if (latin.startsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1')) return detectCompound(latin, named);
   const picture = PICTURES.find(([start]) => start.test(latin.slice(0, 16)));
   if (picture) return picture[1];
-  if (head.length > 0 && named && BINARY.has(named)) return isBinary(head) ? named : undefined;
+  if (head.length > 0 && named && factsOf(named).container !== 'text')
+    return isBinary(head) ? named : undefined;
   return undefined;
 }
 

@@ -1,4 +1,7 @@
+import { FORMAT_KINDS, type FormatFacts, type FormatKind } from './format-kinds.js';
+
 interface FormatEntry {
+  readonly kind: FormatKind;
   readonly contentType: string;
   readonly aliases: readonly string[];
   readonly extensions: readonly string[];
@@ -9,32 +12,37 @@ interface FormatEntry {
  * content tells, and a parser in `src/workers/parse/formats/`.
  */
 const FORMATS = {
-  text: { contentType: 'text/plain', aliases: [], extensions: ['txt', 'text', 'log'] },
+  text: { kind: 'plain', contentType: 'text/plain', aliases: [], extensions: ['txt', 'text', 'log'] },
   markdown: {
+    kind: 'plain',
     contentType: 'text/markdown',
     aliases: ['text/x-markdown'],
     extensions: ['md', 'markdown', 'mdown'],
   },
   html: {
+    kind: 'plain',
     contentType: 'text/html',
     aliases: ['application/xhtml+xml'],
     extensions: ['html', 'htm', 'xhtml'],
   },
   csv: {
+    kind: 'plain',
     contentType: 'text/csv',
     aliases: ['application/csv', 'text/tab-separated-values'],
     extensions: ['csv', 'tsv', 'tab'],
   },
   json: {
+    kind: 'plain',
     contentType: 'application/json',
     aliases: ['text/json', 'application/x-ndjson', 'application/jsonl', 'application/ld+json'],
     extensions: ['json', 'jsonl', 'ndjson', 'geojson'],
   },
-  xml: { contentType: 'application/xml', aliases: ['text/xml'], extensions: ['xml'] },
-  notebook: { contentType: 'application/x-ipynb+json', aliases: [], extensions: ['ipynb'] },
-  srt: { contentType: 'application/x-subrip', aliases: ['text/srt'], extensions: ['srt'] },
-  vtt: { contentType: 'text/vtt', aliases: [], extensions: ['vtt'] },
+  xml: { kind: 'text', contentType: 'application/xml', aliases: ['text/xml'], extensions: ['xml'] },
+  notebook: { kind: 'text', contentType: 'application/x-ipynb+json', aliases: [], extensions: ['ipynb'] },
+  srt: { kind: 'text', contentType: 'application/x-subrip', aliases: ['text/srt'], extensions: ['srt'] },
+  vtt: { kind: 'text', contentType: 'text/vtt', aliases: [], extensions: ['vtt'] },
   code: {
+    kind: 'text',
     contentType: 'text/x-source-code',
     aliases: ['text/x-python', 'text/javascript', 'application/javascript', 'text/x-java-source', 'text/x-c'],
     extensions:
@@ -42,42 +50,52 @@ const FORMATS = {
         ' ',
       ),
   },
-  rtf: { contentType: 'application/rtf', aliases: ['text/rtf'], extensions: ['rtf'] },
-  eml: { contentType: 'message/rfc822', aliases: [], extensions: ['eml'] },
-  mbox: { contentType: 'application/mbox', aliases: [], extensions: ['mbox'] },
-  msg: { contentType: 'application/vnd.ms-outlook', aliases: [], extensions: ['msg'] },
-  pdf: { contentType: 'application/pdf', aliases: ['application/x-pdf'], extensions: ['pdf'] },
+  rtf: { kind: 'text', contentType: 'application/rtf', aliases: ['text/rtf'], extensions: ['rtf'] },
+  eml: { kind: 'text', contentType: 'message/rfc822', aliases: [], extensions: ['eml'] },
+  mbox: { kind: 'text', contentType: 'application/mbox', aliases: [], extensions: ['mbox'] },
+  msg: { kind: 'binary', contentType: 'application/vnd.ms-outlook', aliases: [], extensions: ['msg'] },
+  pdf: { kind: 'pages', contentType: 'application/pdf', aliases: ['application/x-pdf'], extensions: ['pdf'] },
   docx: {
+    kind: 'package',
     contentType: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
     aliases: [],
     extensions: ['docx', 'docm', 'dotx'],
   },
   pptx: {
+    kind: 'package',
     contentType: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
     aliases: [],
     extensions: ['pptx', 'pptm', 'ppsx', 'potx'],
   },
   xlsx: {
+    kind: 'package',
     contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
     aliases: [],
     extensions: ['xlsx', 'xlsm', 'xltx'],
   },
-  odt: { contentType: 'application/vnd.oasis.opendocument.text', aliases: [], extensions: ['odt', 'ott'] },
+  odt: {
+    kind: 'package',
+    contentType: 'application/vnd.oasis.opendocument.text',
+    aliases: [],
+    extensions: ['odt', 'ott'],
+  },
   ods: {
+    kind: 'package',
     contentType: 'application/vnd.oasis.opendocument.spreadsheet',
     aliases: [],
     extensions: ['ods', 'ots'],
   },
   odp: {
+    kind: 'package',
     contentType: 'application/vnd.oasis.opendocument.presentation',
     aliases: [],
     extensions: ['odp', 'otp'],
   },
-  epub: { contentType: 'application/epub+zip', aliases: [], extensions: ['epub'] },
-  png: { contentType: 'image/png', aliases: [], extensions: ['png'] },
-  jpeg: { contentType: 'image/jpeg', aliases: ['image/jpg'], extensions: ['jpg', 'jpeg'] },
-  tiff: { contentType: 'image/tiff', aliases: [], extensions: ['tif', 'tiff'] },
-  webp: { contentType: 'image/webp', aliases: [], extensions: ['webp'] },
+  epub: { kind: 'package', contentType: 'application/epub+zip', aliases: [], extensions: ['epub'] },
+  png: { kind: 'picture', contentType: 'image/png', aliases: [], extensions: ['png'] },
+  jpeg: { kind: 'picture', contentType: 'image/jpeg', aliases: ['image/jpg'], extensions: ['jpg', 'jpeg'] },
+  tiff: { kind: 'picture', contentType: 'image/tiff', aliases: [], extensions: ['tif', 'tiff'] },
+  webp: { kind: 'picture', contentType: 'image/webp', aliases: [], extensions: ['webp'] },
 } as const satisfies Readonly<Record<string, FormatEntry>>;
 
 export type FileFormat = keyof typeof FORMATS;
@@ -92,6 +110,10 @@ for (const name of NAMES) {
 }
 
 export const KNOWN_CONTENT_TYPES: readonly string[] = NAMES.map((name) => FORMATS[name].contentType);
+
+export const factsOf = (format: FileFormat): FormatFacts => FORMAT_KINDS[FORMATS[format].kind];
+
+export const isPicture = (format: FileFormat): boolean => FORMATS[format].kind === 'picture';
 
 export const contentTypeOf = (format: FileFormat): string => FORMATS[format].contentType;
 

@@ -1,4 +1,4 @@
-import type { FileFormat } from './formats.js';
+import { factsOf, type FileFormat } from './formats.js';
 
 /** The folder in which an office package keeps its parts. */
 const FOLDERS: readonly (readonly [string, FileFormat])[] = [
@@ -15,17 +15,6 @@ const MIMETYPES: readonly (readonly [RegExp, FileFormat])[] = [
   [/mimetypeapplication\/vnd\.oasis\.opendocument\.presentation/, 'odp'],
 ];
 
-/** Formats whose files are zips. */
-export const ZIPPED: ReadonlySet<FileFormat> = new Set<FileFormat>([
-  'docx',
-  'pptx',
-  'xlsx',
-  'odt',
-  'ods',
-  'odp',
-  'epub',
-]);
-
 /** The beginning of a zip tells by its first members what it is. Where they do not, the file's own name does. */
 export function detectZip(latin: string, named: FileFormat | undefined): FileFormat | null {
   const stated = MIMETYPES.find(([pattern]) => pattern.test(latin.slice(0, 256)));
@@ -34,7 +23,7 @@ export function detectZip(latin: string, named: FileFormat | undefined): FileFor
   const folder = FOLDERS.find(([start]) => names.some((name) => name.startsWith(start)));
   if (folder) return folder[1];
   const isOther = names.some((name) => /^(?:visio\/|META-INF\/MANIFEST\.MF$|AndroidManifest)/.test(name));
-  return named && ZIPPED.has(named) && !isOther ? named : null;
+  return named && factsOf(named).container === 'zip' && !isOther ? named : null;
 }
 
 /** The names of the members that begin in these bytes. */

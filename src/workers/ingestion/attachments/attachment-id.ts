@@ -1,11 +1,17 @@
 import { hash } from 'node:crypto';
+import type { Content, DocumentRecord } from '../../../shared/document.js';
+
+/** The document that carries an attachment, and of its content what the id comes from. */
+type Parent = Pick<DocumentRecord, 'id'> & Pick<Content, 'storageKey' | 'carriedSeries'>;
 
 /**
  * The id of the document that is made of an attachment. It is the same in each run over the same content, so that a job that
- * runs again makes no second one. The form is that of a UUID of version 8 (RFC 9562).
+ * runs again makes no second one, and another one after the content was cancelled. The form is that of a UUID of version 8
+ * (RFC 9562).
  */
-export function attachmentId(parent: { id: string; storageKey: string }, position: number): string {
-  const digest = hash('sha256', JSON.stringify([parent.id, parent.storageKey, position]), 'hex');
+export function attachmentId({ id, storageKey, carriedSeries }: Parent, position: number): string {
+  const series = carriedSeries === undefined ? [] : [carriedSeries];
+  const digest = hash('sha256', JSON.stringify([id, storageKey, position, ...series]), 'hex');
   const variant = '89ab'.charAt(parseInt(digest.charAt(16), 16) % 4);
   return [
     digest.slice(0, 8),

@@ -33,11 +33,11 @@ export type MakeAttachments = (record: DocumentRecord, carried: Carried) => Prom
 
 export function createMakeAttachments(parts: Dependencies): MakeAttachments {
   return async (record, { run, attachments, receipt, requestId }) => {
-    const storageKey = record.pending?.storageKey ?? '';
-    if (attachments.length === 0) return receipt;
+    const { pending } = record;
+    if (!pending || attachments.length === 0) return receipt;
     const wanted = attachments.map((attachment) => ({
       attachment,
-      id: attachmentId({ id: record.id, storageKey }, attachment.position),
+      id: attachmentId({ ...pending, id: record.id }, attachment.position),
     }));
     const ids = wanted.map(({ id }) => id);
     const parent = await note(parts, record, { run, ids, waiting: [] });
@@ -45,11 +45,12 @@ export function createMakeAttachments(parts: Dependencies): MakeAttachments {
     const made: Made[] = [];
     const waiting: string[] = [];
     const callerId = callerOf(parent);
-    const ocr = parent.pending?.ocr;
+    const { ocr } = pending;
     const isWanted = (now: DocumentRecord) => isCurrent(now, run);
-    const makers = parent.published ? { ...parts, refuseToWait: () => Promise.resolve(true) } : parts;
+    const waitsForPublication = parent.published !== null;
+    const common = { ocr, parent, waitsForPublication, callerId, requestId, isWanted };
     for (const { attachment, id } of wanted) {
-      const fate = await makeOne(makers, { attachment, id, ocr, parent, callerId, requestId, isWanted });
+      const fate = await makeOne(parts, { attachment, id, ...common });
       if (fate.kind === 'waits') waiting.push(id);
       const reason = fate.kind === 'refused' ? fate.reason : null;
       made.push({ position: attachment.position, documentId: reason === null ? id : null, reason });

@@ -25,6 +25,8 @@ export interface WantedAttachment {
   readonly ocr: Content['ocr'];
   /** The document that carries it, as it was read before. */
   readonly parent: DocumentRecord;
+  /** Whether there must be no document of it before the content that carries it is published. */
+  readonly waitsForPublication: boolean;
   /** On whose behalf it is made. */
   readonly callerId: string;
   readonly requestId: string;
@@ -32,7 +34,7 @@ export interface WantedAttachment {
   readonly isWanted: (parent: DocumentRecord) => boolean;
 }
 
-/** What becomes of an attachment: there is a document of it, there will be one when there is room, or there is none. */
+/** What becomes of an attachment: there is a document of it, there will be one when its turn comes, or there is none. */
 export type Fate =
   | { readonly kind: 'made' }
   | { readonly kind: 'waits' }
@@ -52,7 +54,7 @@ export async function makeOne(parts: MakeOneParts, wanted: WantedAttachment): Pr
   if (await wasDeleted(id)) return refused('Its document was deleted.');
   const contentType = await attachmentType(attachment);
   if (contentType === null) return refused('Files of its type are not read.');
-  if (await refuseToWait(callerId)) return { kind: 'waits' };
+  if (wanted.waitsForPublication || (await refuseToWait(callerId))) return { kind: 'waits' };
   const stored = await storeAttachment(parts, id, { ...attachment, contentType });
   const content = wanted.ocr === undefined ? stored : { ...stored, ocr: wanted.ocr };
   const record = await create(parts, wanted, content);

@@ -28,7 +28,7 @@ interface Run {
 }
 
 /**
- * Makes documents of those attachments of a published content for which there was no room. It waits until there is room for
+ * Makes documents of those attachments of a published content that waited for its publication, or for room. It waits until there is room for
  * all of them, by the limits that uploads of their caller have, and then reads the file once more.
  */
 export function createMakeWaiting(parts: Dependencies) {
@@ -78,13 +78,13 @@ async function makeFrom(parts: Dependencies, of: Waiting, run: Run): Promise<voi
   const found = new Set<string>();
   try {
     for (const attachment of read.attachments) {
-      const id = attachmentId({ id: record.id, storageKey: content.storageKey }, attachment.position);
+      const id = attachmentId({ ...content, id: record.id }, attachment.position);
       if (!waiting.includes(id)) continue;
       const isWanted = (now: DocumentRecord) => isAwaited(now, content.storageKey, id);
       const { callerId } = of;
       const { requestId } = run;
-      const wanted = { attachment, id, ocr: content.ocr, parent: record, callerId, requestId, isWanted };
-      const fate = await makeOne(parts, wanted);
+      const from = { attachment, id, ocr: content.ocr, parent: record, waitsForPublication: false };
+      const fate = await makeOne(parts, { ...from, callerId, requestId, isWanted });
       if (fate.kind === 'made') ended.push(id);
       if (fate.kind !== 'refused') found.add(id);
     }

@@ -1,19 +1,24 @@
-import type { Box, Span } from '../../../shared/extraction/location.js';
+import type { Location, Rectangle } from '../../../shared/extraction/location.js';
 
-/** Where a block stands. Numbers begin at 1. */
-export interface Place {
-  readonly page?: number | undefined;
+/** The spans of a location whose numbers blocks say one by one. */
+interface NumberOf {
+  pages: 'page';
+  slides: 'slide';
+  rows: 'row';
+}
+
+type Numbers = { readonly [Name in keyof NumberOf as NumberOf[Name]]?: number | undefined };
+/** All else that a location tells, which a block tells in the same words; a new field of locations is one of places, too. */
+type SameAsLocation = {
+  readonly [Name in Exclude<keyof Location, keyof NumberOf | 'boxes'>]?: Location[Name];
+};
+
+/** Where a block stands. Numbers begin at 1. `lines` are those that it was made of, where its text is not theirs. */
+export interface Place extends Numbers, SameAsLocation {
   /** The rectangles of its text on the page. */
-  readonly boxes?: readonly Omit<Box, 'page'>[] | undefined;
-  readonly slide?: number | undefined;
-  readonly sheet?: string | undefined;
-  readonly row?: number | undefined;
-  readonly chapter?: string | undefined;
-  readonly message?: number | undefined;
+  readonly boxes?: readonly Rectangle[] | undefined;
   /** The number of the line on which it begins; a block of several lines ends on a later one. */
   readonly line?: number | undefined;
-  /** The lines of the file that it was made of, where its text is not theirs. */
-  readonly lines?: Span | undefined;
 }
 
 /** A piece of a document in reading order. All texts joined are the text of the document. */

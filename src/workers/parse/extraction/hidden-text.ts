@@ -10,22 +10,35 @@ interface HiddenTextOptions {
 export interface HiddenTextWriter {
   /** Whether text of this kind becomes a part of the document. Counts it unless it is read as ordinary text. */
   accepts(kind: string, text: string): boolean;
+  /** Takes down text that is read although only some readers of the file meet it; nothing where all text is ordinary. */
+  countRead(kind: string, text: string): void;
+  /** Takes down text that is left out, whatever becomes of hidden text. */
+  countLeftOut(kind: string, text: string): void;
   /** Adds a gap for each kind that was found. */
   report(): void;
 }
 
 export function createHiddenTextWriter({ hiddenText, receipt }: HiddenTextOptions): HiddenTextWriter {
   const counts = new Map<string, number>();
+  const count = (kind: string, text: string): void => {
+    const visible = text.trim();
+    // A pair of surrogates is one character.
+    const { length } = visible.replace(/[\ud800-\udbff][\udc00-\udfff]/g, ' ');
+    if (length > 0) counts.set(kind, (counts.get(kind) ?? 0) + length);
+  };
+  const countUnlessKept = (kind: string, text: string): void => {
+    if (hiddenText !== 'keep') count(kind, text);
+  };
   return {
     accepts: (kind, text) => {
-      const visible = text.trim();
-      if (hiddenText !== 'keep' && visible !== '')
-        counts.set(kind, (counts.get(kind) ?? 0) + [...visible].length);
+      countUnlessKept(kind, text);
       return hiddenText !== 'drop';
     },
+    countRead: countUnlessKept,
+    countLeftOut: count,
     report: () => {
-      for (const [kind, count] of counts)
-        receipt.addGap('hidden', `Text that is not shown (${kind}): ${String(count)} characters.`);
+      for (const [kind, characters] of counts)
+        receipt.addGap('hidden', `Text that is not shown (${kind}): ${String(characters)} characters.`);
       counts.clear();
     },
   };

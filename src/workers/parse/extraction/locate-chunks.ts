@@ -1,4 +1,4 @@
-import type { Box, Location, Span } from '../../../shared/extraction/location.js';
+import { LOCATION_FIELDS, type Box, type Location, type Span } from '../../../shared/extraction/location.js';
 import type { Chunk } from '../../chunking/chunk.js';
 import type { Place } from './block.js';
 import type { BlockSpan, Extracted } from './collect-blocks.js';
@@ -47,43 +47,26 @@ interface Within {
   readonly lines: LineCounter;
 }
 
+/** All fields of a location, so that a new one does not compile until it is made here. */
+type AllFields = { readonly [Name in keyof Location]-?: Location[Name] | undefined };
+
 function locationOf(held: readonly BlockSpan[], within: Within): Location | null {
   const places = held.flatMap(({ place }) => place ?? []);
   if (places.length === 0) return null;
-  const boxes = boxesOf(places);
-  const location: Location = {
-    ...optional(
-      'pages',
-      spanOf(places, ({ page }) => page),
-    ),
-    ...optional('boxes', boxes.length > 0 ? boxes : undefined),
-    ...optional(
-      'slides',
-      spanOf(places, ({ slide }) => slide),
-    ),
-    ...optional(
-      'sheet',
-      firstOf(places, ({ sheet }) => sheet),
-    ),
-    ...optional(
-      'rows',
-      spanOf(places, ({ row }) => row),
-    ),
-    ...optional(
-      'chapter',
-      firstOf(places, ({ chapter }) => chapter),
-    ),
-    ...optional(
-      'message',
-      firstOf(places, ({ message }) => message),
-    ),
-    ...optional('lines', linesOf(held, within) ?? sourceLinesOf(places)),
+  const fields: AllFields = {
+    pages: spanOf(places, ({ page }) => page),
+    boxes: boxesOf(places),
+    slides: spanOf(places, ({ slide }) => slide),
+    sheet: firstOf(places, ({ sheet }) => sheet),
+    rows: spanOf(places, ({ row }) => row),
+    chapter: firstOf(places, ({ chapter }) => chapter),
+    message: firstOf(places, ({ message }) => message),
+    lines: linesOf(held, within) ?? sourceLinesOf(places),
   };
-  return Object.keys(location).length > 0 ? location : null;
+  const told = LOCATION_FIELDS.filter((name) => fields[name] !== undefined);
+  if (told.length === 0) return null;
+  return told.reduce<Location>((location, name) => ({ ...location, [name]: fields[name] }), {});
 }
-
-const optional = <Name extends keyof Location>(name: Name, value: Location[Name]) =>
-  value === undefined ? {} : { [name]: value };
 
 function firstOf<Value>(places: readonly Place[], read: (place: Place) => Value | undefined) {
   for (const place of places) {
@@ -104,11 +87,11 @@ function spanOf(places: readonly Place[], read: (place: Place) => number | undef
   return span;
 }
 
-function boxesOf(places: readonly Place[]): Box[] {
+function boxesOf(places: readonly Place[]): Box[] | undefined {
   const boxes = places.flatMap(({ page, boxes: found }) =>
     page === undefined || !found ? [] : found.map((box) => ({ page, ...box })),
   );
-  return boxes.slice(0, MOST_BOXES);
+  return boxes.length > 0 ? boxes.slice(0, MOST_BOXES) : undefined;
 }
 
 function linesOf(held: readonly BlockSpan[], { start, end, lines }: Within): Span | undefined {

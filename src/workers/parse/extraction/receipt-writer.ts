@@ -33,9 +33,13 @@ export interface ReceiptWriter {
 
 export type Findings = Omit<Receipt, 'characters' | 'tokens'>;
 
-/** @param first what reads the file unless `setParser` says otherwise */
+/**
+ * @param first what reads the file unless `setParser` says otherwise
+ * @param onPartRead is told which share of the parts is read, each time that there is one more
+ */
 export function createReceiptWriter(
   first: Reader = TEXT,
+  onPartRead: (share: number) => void = () => undefined,
 ): ReceiptWriter & { readonly findings: () => Findings } {
   const gaps = createGaps();
   const about: About = { title: null, language: null, mail: null };
@@ -53,6 +57,7 @@ export function createReceiptWriter(
     },
     addPartRead: () => {
       parts.read += 1;
+      onPartRead(Math.min(1, parts.read / parts.total));
     },
     addGap: gaps.add,
     addOcrPage: (confidence) => void confidences.push(confidence),

@@ -10,7 +10,7 @@ const loaders: Readonly<Record<FileFormat, () => Promise<Parser>>> = {
   markdown: async () => (await import('./text/markdown.js')).parseMarkdown,
   html: async () => (await import('./html/html.js')).parseHtml,
   csv: async () => (await import('./csv/csv.js')).parseCsv,
-  json: async () => (await import('./json.js')).parseJson,
+  json: async () => (await import('./json/json.js')).parseJson,
   xml: async () => (await import('./xml/xml.js')).parseXml,
   notebook: async () => (await import('./notebook/ipynb.js')).parseNotebook,
   srt: parseSubtitles,

@@ -3,6 +3,7 @@ import { at } from '../../../../shared/at.js';
 import type { Block } from '../../extraction/block.js';
 import { decodeText } from '../decode-text.js';
 import type { ParseContext } from '../parser.js';
+import { looksLikeHeader } from '../tables/header-rows.js';
 import { createTableWriter, type TableWriter } from '../tables/table-blocks.js';
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
@@ -15,7 +16,7 @@ export async function* parseCsv(bytes: Uint8Array, { receipt }: ParseContext): A
   let table: TableWriter | undefined;
   let row = 0;
   const add = (record: readonly string[]): readonly Block[] => {
-    table ??= createTableWriter({ headerRows: areHeadings(record) ? 1 : 0 });
+    table ??= createTableWriter({ headerRows: looksLikeHeader(record) ? 1 : 0 });
     row += 1;
     return table.add({ cells: record, place: { row } });
   };
@@ -30,7 +31,7 @@ export async function* parseCsv(bytes: Uint8Array, { receipt }: ParseContext): A
     if (!(error instanceof CsvError)) throw error;
     // A quote is never closed: everything after the last complete row is read as plain text.
     const rest = Buffer.from(text).subarray(bytesRead()).toString('utf8');
-    receipt.addGap('garbled', 'A quote is not closed, so that the rows behind it are read as plain text.');
+    receipt.addGap('unreadable', 'A quote is not closed, so that the rows behind it are read as plain text.');
     yield* table?.end() ?? [];
     yield { text: rest, place: { row: row + 1 } };
   }
@@ -73,12 +74,4 @@ function likelyDelimiter(text: string): string {
     return Math.min(...counts) * 1000 + counts.reduce((sum, count) => sum + count, 0);
   });
   return at(DELIMITERS, scores.indexOf(Math.max(...scores)));
-}
-
-const MAX_HEADING_LENGTH = 64;
-
-function areHeadings(row: readonly string[]): boolean {
-  const isNamed = (cell: string): boolean =>
-    cell !== '' && cell.length <= MAX_HEADING_LENGTH && !/^[-+.,\d\s%$€£:/]+$/.test(cell);
-  return row.length > 1 && row.every(isNamed) && new Set(row).size === row.length;
 }

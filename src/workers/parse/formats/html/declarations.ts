@@ -12,7 +12,9 @@ const PROPERTIES = new Set(
     'display visibility opacity font font-size color background background-color background-image text-indent ' +
     'position left right top bottom margin margin-top margin-left transform translate grid-area grid-row ' +
     'animation animation-name text-shadow background-clip -webkit-background-clip -webkit-text-fill-color ' +
-    '-webkit-text-stroke -webkit-text-stroke-width mix-blend-mode all'
+    '-webkit-text-stroke -webkit-text-stroke-width mix-blend-mode all width height min-width min-height max-width ' +
+    'max-height overflow overflow-x overflow-y padding padding-top padding-bottom padding-left padding-right ' +
+    'clip clip-path scale transition transition-property transition-duration'
   ).split(' '),
 );
 const LONGEST_VALUE = 400;

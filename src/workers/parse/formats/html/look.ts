@@ -1,3 +1,4 @@
+import { clippingOf, FOR_SCREEN_READERS, isBox, isTransient, type Clipping } from './clipping.js';
 import { alphaOf, areAlike, cssColor, type Color } from '../visibility/colors.js';
 import { UNKNOWN, type Declarations } from './declarations.js';
 
@@ -5,6 +6,8 @@ import { UNKNOWN, type Declarations } from './declarations.js';
 export interface Look {
   /** Why nothing inside is seen, whatever it says itself. */
   readonly kind: string | undefined;
+  /** How a box cuts off all text in it that is not out of its flow. */
+  readonly clipping: Clipping | undefined;
   readonly isTiny: boolean;
   readonly isInvisible: boolean;
   readonly isIndented: boolean;
@@ -17,6 +20,7 @@ export interface Look {
 
 export const PAGE: Look = {
   kind: undefined,
+  clipping: undefined,
   isTiny: false,
   isInvisible: false,
   isIndented: false,
@@ -41,9 +45,11 @@ const DRESSES = [
 
 export function reasonOf({ kind, ...look }: Look): string | undefined {
   if (kind !== undefined) return kind;
+  if (look.clipping === 'cut off') return 'cut off';
   if (look.isInvisible) return 'visibility: hidden';
   if (look.isTiny) return 'smaller than 2 pt';
   if (look.isIndented) return 'off the page';
+  if (look.clipping !== undefined) return look.clipping;
   if (look.isDressed || look.color === undefined) return undefined;
   if (look.color === 'transparent') return 'transparent';
   return look.background !== undefined && areAlike(look.color, look.background)
@@ -51,12 +57,14 @@ export function reasonOf({ kind, ...look }: Look): string | undefined {
     : undefined;
 }
 
-export function lookWithin(outer: Look, declared: Declarations): Look {
+/** @param element the name of the element, by which it is a box or a part of a line */
+export function lookWithin(outer: Look, declared: Declarations, element: string): Look {
   const visibility = declared.get('visibility');
   const indent = declared.get('text-indent');
   const isAnimated = ['animation', 'animation-name'].some((name) => isSet(declared.get(name)));
   return {
-    kind: outer.kind ?? kindOf(declared, isAnimated),
+    kind: outer.kind ?? kindOf(declared, element, isAnimated),
+    clipping: isAnimated ? undefined : clippingWithin(outer, declared, element),
     isTiny: !isAnimated && isTiny(declared.get('font-size'), outer.isTiny),
     isInvisible:
       visibility === undefined || isAnimated
@@ -73,16 +81,34 @@ export function lookWithin(outer: Look, declared: Declarations): Look {
 const isSet = (value: string | undefined): boolean =>
   value !== undefined && !['', 'none', 'normal', 'border-box', 'initial'].includes(value);
 
-function kindOf(declared: Declarations, isAnimated: boolean): string | undefined {
+/** What is out of the flow may stand outside of the box that cuts the rest off. */
+function clippingWithin({ clipping }: Look, declared: Declarations, element: string): Look['clipping'] {
+  const isLoose = ['absolute', 'fixed', UNKNOWN].includes(declared.get('position') ?? '');
+  const outer = isLoose ? undefined : clipping;
+  return outer === 'cut off' ? outer : (clippingOf(element, declared) ?? outer);
+}
+
+const SCALED_AWAY = /\bscale(?:3d|x|y)?\(\s*[+-]?(?:0+(?:\.0*)?|\.0+)%?\s*[,)]/;
+
+function isScaledAway(declared: Declarations, element: string): boolean {
+  if (!isBox(element, declared) || isTransient(declared)) return false;
+  return (
+    SCALED_AWAY.test(declared.get('transform') ?? '') ||
+    /^0+(?:\.0*)?%?(?:\s|$)/.test(declared.get('scale') ?? '')
+  );
+}
+
+function kindOf(declared: Declarations, element: string, isAnimated: boolean): string | undefined {
   if (declared.get('display') === 'none') return 'display: none';
   if (isAnimated) return undefined;
   const opacity = declared.get('opacity') ?? '1';
   if (Number.parseFloat(opacity) / (opacity.endsWith('%') ? 100 : 1) <= LEAST_OPACITY) return 'opacity: 0';
+  if (isScaledAway(declared, element)) return 'scaled to nothing';
   const position = declared.get('position');
   if (position !== 'absolute' && position !== 'fixed') return undefined;
   const sides = ['left', 'top', 'right', 'bottom'];
   const isFar = sides.some((side) => Number.parseFloat(declared.get(side) ?? '0') <= FAR_AWAY);
-  return isFar ? 'off the page' : undefined;
+  return isFar && clippingOf(element, declared) !== FOR_SCREEN_READERS ? 'off the page' : undefined;
 }
 
 /** Sizes below which text cannot be read, by their units. Those without an absolute size keep that of what holds them. */

@@ -4,6 +4,7 @@ import { ShallowParser } from '../shallow-parser.js';
 import type { Attributes } from '../xml/read-markup.js';
 import { createHtmlTables, type HtmlTables } from './html-tables.js';
 import { createTextFlow, type Separator, type TextFlow } from './text-flow.js';
+import { FOR_SCREEN_READERS } from './clipping.js';
 import { collectStyles } from './collect-styles.js';
 import { createVisibility, type LoadStyleSheet, type VisibilityTracker } from './visibility.js';
 
@@ -72,6 +73,8 @@ interface State {
   readonly visibility: VisibilityTracker | undefined;
   /** How many elements are open whose text is left out. */
   dropped: number;
+  /** The texts of the outermost of them, which is told if that is not closed. */
+  leftOut: string[];
   /** How many of these are drawings and formulas. */
   foreign: number;
   lists: number;
@@ -101,9 +104,13 @@ export function createHtmlReader(options: HtmlOptions = {}): HtmlReader {
       const parser = new ShallowParser(
         {
           onopentag: (name, attributes) => openElement(state, name, attributes),
-          onclosetag: (name) => closeElement(state, name),
+          onclosetag: (name, isImplied) => {
+            noteUnclosed(state, name, isImplied);
+            closeElement(state, name);
+          },
           ontext: (text) => {
             if (state.dropped === 0) addText(state, text);
+            else if (state.dropped > state.foreign) state.leftOut.push(text);
           },
         },
         parserOptions,
@@ -123,6 +130,7 @@ function newState(options: HtmlOptions, sink: (block: Block) => void): State {
     flow: createTextFlow((block) => tables.emit(block)),
     visibility: options.hidden && createVisibility(options.loadSheet),
     dropped: 0,
+    leftOut: [],
     foreign: 0,
     lists: 0,
     isInTitle: false,
@@ -158,9 +166,18 @@ function openElement(state: State, name: string, attributes: Attributes): void {
   if (name === 'img' && alt) addText(state, ` ${alt} `);
 }
 
+/** Browsers show nothing behind the start of such an element, so that most of a page may be lost by an owner's mistake. */
+function noteUnclosed(state: State, name: string, isImplied: boolean): void {
+  if (!DROPPED.has(name) || state.dropped !== 1) return;
+  if (isImplied && !FOREIGN.has(name))
+    state.options.hidden?.countLeftOut(`behind a <${name}> that is not closed`, state.leftOut.join(''));
+  state.leftOut = [];
+}
+
 function endForeign(state: State): void {
   state.dropped = Math.max(0, state.dropped - state.foreign);
   state.foreign = 0;
+  state.leftOut = [];
 }
 
 function closeElement(state: State, name: string): void {
@@ -201,7 +218,8 @@ function addText(state: State, text: string): void {
     if (options.hasTitle === false) return;
   }
   const kind = visibility?.reason();
-  if (kind !== undefined && options.hidden?.accepts(kind, text) === false) return;
+  if (kind === FOR_SCREEN_READERS) options.hidden?.countRead(kind, text);
+  else if (kind !== undefined && options.hidden?.accepts(kind, text) === false) return;
   flow.append(text);
   tables.append(text);
 }

@@ -4,7 +4,6 @@ import type { StyleSheet } from './style-sheet.js';
 
 const MOST_RULES = 2_000;
 const MOST_RULES_OF_A_KEY = 8;
-const MOST_CLASSES = 16;
 const NOTHING: Declarations = new Map();
 
 interface Rule {
@@ -109,8 +108,8 @@ function matchRules(
   { byKey, vague, isUnread }: Rules,
   { element, id, className }: { element: string; id: string; className: string },
 ): Declarations {
-  const classes = protectedName(className).split(/\s+/).slice(0, MOST_CLASSES);
-  const keys = new Set([element, '*', ...classes.map((name) => `.${name}`), `#${protectedName(id)}`]);
+  const classes = new Set(protectedName(className).split(/\s+/));
+  const keys = new Set([element, '*', ...Array.from(classes, (name) => `.${name}`), `#${protectedName(id)}`]);
   const matching = [...keys]
     .flatMap((key) => byKey.get(key) ?? [])
     .filter(({ subject }) => isMatch(subject, { element, id: protectedName(id), classes }))
@@ -124,16 +123,17 @@ function matchRules(
     .sort((left, right) => left.specificity - right.specificity || left.order - right.order);
   const values = new Map(matching.map(({ property, value }) => [property, isUnread ? UNKNOWN : value]));
   for (const key of keys) for (const property of vague.get(key) ?? []) values.set(property, UNKNOWN);
-  if (isUnread) values.set('background-color', UNKNOWN);
+  // What changes by and by may be opened by readers of the page.
+  if (isUnread) for (const property of ['background-color', 'transition']) values.set(property, UNKNOWN);
   return values;
 }
 
 const isMatch = (
   subject: Subject,
-  { element, id, classes }: { element: string; id: string; classes: readonly string[] },
+  { element, id, classes }: { element: string; id: string; classes: ReadonlySet<string> },
 ): boolean =>
   (subject.element === '' || subject.element === element) &&
   (subject.id === '' || subject.id === id) &&
-  subject.classes.every((name) => classes.includes(name));
+  subject.classes.every((name) => classes.has(name));
 
 export { parseStyleSheet, type StyleSheet } from './style-sheet.js';

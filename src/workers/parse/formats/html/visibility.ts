@@ -31,7 +31,7 @@ export function createVisibility(loadSheet?: LoadStyleSheet): VisibilityTracker 
     open: (name, attributes) => {
       if (looks.length === 0) looks.push(pageLook(rules));
       const declared = declarationsOf(rules, name, attributes);
-      looks.push(declared.size === 0 ? last() : lookWithin(last(), declared));
+      looks.push(declared.size === 0 ? last() : lookWithin(last(), declared, name));
       const isLoose = ['absolute', 'fixed'].includes(declared.get('position') ?? '');
       // What follows may lie upon an element that is out of the flow.
       const around = looks.at(-2);
@@ -62,8 +62,12 @@ const isPlain = ({ rel = '', media = '' }: Attributes): boolean =>
 
 /** The page as the rules for its root and its body fill it, which are there without their tags, too. */
 function pageLook(rules: StyleRules): Look {
-  const root = lookWithin(PAGE, rules.match('html', '', ''));
-  const { background } = lookWithin({ ...PAGE, background: root.background }, rules.match('body', '', ''));
+  const root = lookWithin(PAGE, rules.match('html', '', ''), 'html');
+  const { background } = lookWithin(
+    { ...PAGE, background: root.background },
+    rules.match('body', '', ''),
+    'body',
+  );
   return { ...PAGE, background };
 }
 

@@ -8,8 +8,7 @@ import { prepareLanguages, type LanguageData } from './languages.js';
 import { addAngles, assess, isUpright, otherAngles, type Angle, type Reading } from './orientation.js';
 
 /** Most pages of a document that are recognized, and the time for all of them. */
-const MOST_PAGES = 500;
-const MOST_MILLISECONDS = 90_000;
+const MOST = { pages: 500, seconds: 90 };
 /** Words that are less sure than this are noise, such as what is seen in photographs. */
 const LEAST_CONFIDENCE = 0.3;
 /** After so many pages of a document that were better in no other direction, no more are tried in others. */
@@ -42,16 +41,18 @@ interface RecognizerOptions {
   readonly pdfium: Pdfium;
   readonly options: ReadOptions;
   readonly receipt: ReceiptWriter;
+  readonly most?: typeof MOST;
 }
 
 export type Recognizer = ReturnType<typeof createRecognizer>;
 
 /** Recognizes text in the pictures of one document, within bounds. What is left out is taken down as a gap. */
-export function createRecognizer({ pdfium, options, receipt }: RecognizerOptions) {
+export function createRecognizer({ pdfium, options, receipt, most = MOST }: RecognizerOptions) {
   let data: Promise<LanguageData> | undefined;
   let pages = 0;
   let spent = 0;
-  const readUpright = createUprightReader(pdfium, (since) => spent + since < MOST_MILLISECONDS);
+  const hasTime = (since = 0) => spent + since < most.seconds * 1_000;
+  const readUpright = createUprightReader(pdfium, hasTime);
   return {
     isWanted: options.ocr !== 'off',
     isForced: options.ocr === 'force',
@@ -63,12 +64,9 @@ export function createRecognizer({ pdfium, options, receipt }: RecognizerOptions
       const location = { pages: { first: page.page, last: page.page } };
       const languages = await (data ??= prepareData(options.ocrLanguages, receipt));
       if (languages.language === '') return 'skipped';
-      if (pages >= MOST_PAGES || spent >= MOST_MILLISECONDS) {
-        receipt.addGap(
-          'limit',
-          'The document has more pages for text recognition than are allowed.',
-          location,
-        );
+      if (pages >= most.pages || !hasTime()) {
+        const limit = hasTime() ? `${String(most.pages)} pages` : `${String(most.seconds)} seconds`;
+        receipt.addGap('limit', `Text recognition of a document ends after ${limit}.`, location);
         return 'skipped';
       }
       const started = performance.now();

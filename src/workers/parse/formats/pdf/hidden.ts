@@ -4,7 +4,8 @@ import { sizeOf, turnBack } from './native-pieces.js';
 import { rasterPages } from './render/page-rasters.js';
 import type { Raster } from '../pictures/png.js';
 import type { Pdfium, Turn } from './pdfium.js';
-import { holds, type Rectangle } from './layout/piece.js';
+import type { Rectangle } from '../../../../shared/extraction/location.js';
+import { holds } from './layout/piece.js';
 
 /** Text that is smaller, in points, cannot be read by eye. */
 const SMALLEST = 2;

@@ -1,5 +1,6 @@
 import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
-import { bottomOf, rightOf, type Piece, type Rectangle } from './layout/piece.js';
+import type { Rectangle } from '../../../../shared/extraction/location.js';
+import { bottomOf, rightOf, type Piece } from './layout/piece.js';
 import type { Turn } from './pdfium.js';
 
 const BETWEEN_WIDE =

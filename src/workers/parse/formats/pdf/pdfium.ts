@@ -8,7 +8,7 @@ import type {
   ScreenshotResult,
 } from '@llamaindex/liteparse';
 import { z } from 'zod';
-import type { Rectangle } from './layout/piece.js';
+import type { Rectangle } from '../../../../shared/extraction/location.js';
 
 /** Pages that are passed on at once, so that memory stays bounded. */
 const BATCH_PAGES = 25;

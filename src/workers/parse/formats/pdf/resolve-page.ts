@@ -89,9 +89,10 @@ async function readText(seen: SeenPage, readers: Readers): Promise<Layout> {
 
 const mayBeMisread = (text: string): boolean => /[\x81-\xfe]{2}/.test(text) && isMisread(text);
 
+/** The text itself is not in the receipt, because it may have been written for those that act upon what they read. */
 function noteHidden({ hiddenText, receipt }: Readers, page: number, text: string): void {
-  if (hiddenText !== 'keep')
-    receipt.addGap('hidden', `Text that readers of the page do not see: ${text.slice(0, 200)}`, pageOf(page));
+  const detail = `Text that is not shown: ${String([...text].length)} characters.`;
+  if (hiddenText !== 'keep') receipt.addGap('hidden', detail, pageOf(page));
 }
 
 /** Treats lines that only the second reader finds as hidden: PDFium leaves out what is invisible or off the page. */

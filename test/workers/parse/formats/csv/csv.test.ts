@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { cellAt, readBlocks } from '../../../../support/read-blocks.js';
 
+const LONG = 'How often in the seventy years before the last census of the town';
 const read = (csv: string) => readBlocks('csv', csv);
 
 describe('CSV', () => {
@@ -14,6 +15,19 @@ describe('CSV', () => {
       place: { row: 3 },
     });
   });
+
+  test.each([
+    { names: 'years', csv: 'Country,2019,2020\nPeru,5,6\n', row: 'Peru', column: '2020', cell: '6' },
+    { names: 'an empty name', csv: ',Height,Weight\nAnn,1,2\n', row: 'Ann', column: 'Height', cell: '1' },
+    { names: 'a long name', csv: `Name,${LONG}\nAnn,9\n`, row: 'Ann', column: LONG, cell: '9' },
+  ])(
+    'has names of columns with $names, as tables of other formats do',
+    async ({ csv, row, column, cell }) => {
+      const { blocks, text } = await read(csv);
+      expect(cellAt(text, row, column)).toBe(cell);
+      expect(blocks[1]?.row?.header).toContain(column);
+    },
+  );
 
   test('without names of columns has rows without a header', async () => {
     const { blocks } = await read('1,2\n3,4\n');
@@ -30,7 +44,7 @@ describe('CSV', () => {
   test('with a quote that is not closed keeps everything, and says so', async () => {
     const { text, receipt } = await read('a,b\n1,2\n3,"four\n5,6\n');
     for (const word of ['| 1 | 2 |', '3', 'four', '5,6']) expect(text).toContain(word);
-    expect(receipt.gap_counts).toEqual({ garbled: 1 });
+    expect(receipt.gap_counts).toEqual({ unreadable: 1 });
   });
 
   test('reads the complete rows before a quote that is not closed as rows, whatever their number and length', async () => {

@@ -23,6 +23,23 @@ const SEEN: Readonly<Record<string, string>> = {
   'white with a shadow': `<p style="color:#fff;text-shadow:0 0 3px #000">Canary</p>`,
   'white before the sheet that darkens the page': `<p style="color:#fff">Canary</p><style>body{background:#000}</style>`,
   'behind an svg that is not closed': `<svg width="1"><path d="x"><p>Canary</p>`,
+  'in a box without a height that shows what overflows': `<div style="height:0">Canary</div>`,
+  'in a body whose overflow is that of the window': `<body style="height:0;overflow:hidden">Canary`,
+  'in a fold whose style sheet is not read': `<link rel="stylesheet" href="a.css"><div style="height:0;overflow:hidden">Canary</div>`,
+  'in a line, whose parts have no height': `<span style="height:0;overflow:hidden">Canary</span>`,
+  'in a table row, whose height is the least it has': `<table><tr style="height:0;overflow:hidden"><td>Canary</td><td>x</td></tr></table>`,
+  'in a box that its padding opens': `<div style="height:0;overflow:hidden;padding-bottom:56%">Canary</div>`,
+  'in a box with a least height': `<div style="height:0;min-height:2em;overflow:hidden">Canary</div>`,
+  'in a box with a height of no percent of nothing': `<div style="height:0%;overflow:hidden">Canary</div>`,
+  'placed outside of a box without a height': `<div style="height:0;overflow:hidden"><p style="position:absolute">Canary</p></div>`,
+  'in a fold that opens': `<div style="max-height:0;overflow:hidden;transition:max-height .3s">Canary</div>`,
+  'in a menu that grows': `<div style="transform:scale(0);transition:transform .3s">Canary</div>`,
+  'in a line that is scaled': `<b style="transform:scale(0)">Canary</b>`,
+  'scaled to a half': `<div style="transform:scale(0.5)">Canary</div>`,
+  'in a box of the flow with a clip': `<div style="clip:rect(0 0 0 0)">Canary</div>`,
+  'cut to a part': `<div style="clip-path:inset(10%)">Canary</div>`,
+  'shown by its seventeenth class': `<style>.a{display:none}.shown{display:block}</style><p class="a b c d e f g h i j k l m n o p shown">Canary</p>`,
+  'behind a template that is closed': `<template><p>x</p></template><p>Canary</p>`,
   'within an object that cannot be shown': `<object data="x"><p>Canary</p></object>`,
 };
 
@@ -53,3 +70,65 @@ test.each(Object.entries(UNSEEN))('text that is %s is left out', async (_name, s
   const { text } = await readBlocks('html', `<p style="${style}">Canary</p>${OTHER}`);
   expect(text).not.toContain('Canary');
 });
+
+const CUT_OFF: Readonly<Record<string, string>> = {
+  'in a box without a height': '<div style="height:0;overflow:hidden"><b>Canary</b></div>',
+  'in a box with no height at most': '<p style="max-height:0px;overflow-y:hidden">Canary</p>',
+  'in a box without a width': '<p style="width:0;overflow:hidden">Canary</p>',
+  'in a line that is made a box': '<span style="display:inline-block;height:0;overflow:clip">Canary</span>',
+  'in a box by a rule': '<style>.x{height:0;overflow:hidden}</style><section class="x">Canary</section>',
+  'clipped to nothing': '<div style="position:absolute;clip:rect(0,0,0,0)">Canary</div>',
+  'clipped by a path': '<div style="clip-path:inset(50%)">Canary</div>',
+  'clipped to a point': '<p style="clip-path:circle(0)">Canary</p>',
+  'scaled to nothing': '<div style="transform:scale(0)">Canary</div>',
+  'scaled to no width': '<div style="transform:rotate(4deg) scaleX(0.0)">Canary</div>',
+  'scaled by a property of its own': '<div style="scale:0">Canary</div>',
+  'hidden by its seventeenth class':
+    '<style>.gone{display:none}</style><p class="a b c d e f g h i j k l m n o p gone">Canary</p>',
+};
+
+test.each(Object.entries(CUT_OFF))('text that is %s is left out and named', async (_name, markup) => {
+  const { text, receipt } = await readBlocks('html', markup + OTHER);
+  expect(text).not.toContain('Canary');
+  expect(receipt.gap_counts).toEqual({ hidden: 1 });
+});
+
+test.each([
+  'position:absolute;width:1px;height:1px;margin:-1px;overflow:hidden;clip:rect(0,0,0,0)',
+  'position:absolute!important;height:1px;width:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap',
+  'position:absolute;left:-10000px;top:auto;width:1px;height:1px;overflow:hidden',
+  'position:absolute;clip:rect(1px 1px 1px 1px);overflow:hidden;height:1px',
+])('text that only screen readers read is read and named: %s', async (style) => {
+  const markup = `<style>.sr-only{${style}}</style><a class="sr-only">Canary</a>${OTHER}`;
+  const { text, gaps } = await readBlocks('html', markup);
+  expect(text).toContain('Canary');
+  expect(gaps).toEqual([
+    'hidden: Text that is not shown (only for screen readers, read all the same): 6 characters.',
+  ]);
+  expect((await readBlocks('html', markup, { hiddenText: 'keep' })).gaps).toEqual([]);
+});
+
+test.each(['canvas', 'template', 'noscript', 'iframe'])(
+  'what stands behind a %s that is not closed is named, since browsers do not show it',
+  async (name) => {
+    for (const hiddenText of ['drop', 'keep'] as const) {
+      const { gaps } = await readBlocks('html', `${OTHER}<${name}><p>Canary</p>`, { hiddenText });
+      expect(gaps).toEqual([expect.stringContaining(`(behind a <${name}> that is not closed)`)]);
+    }
+    expect((await readBlocks('html', `${OTHER}<${name}><p>x</p></${name}>`)).gaps).toEqual([]);
+  },
+);
+
+test('an element with very many classes is found in time', async () => {
+  const rules = Array.from(
+    { length: 2_000 },
+    (_, index) => `.a${String(index)}{color:red;opacity:1;width:1px}`,
+  );
+  const names = Array.from({ length: 2_000 }, (_, index) => `a${String(index)}`).join(' ');
+  const elements = Array.from(
+    { length: 100 },
+    (_, index) => `<p id="i${String(index)}" class="${names}">Canary</p>`,
+  );
+  const { text } = await readBlocks('html', `<style>${rules.join('')}</style>${elements.join('')}`);
+  expect(text).toContain('Canary');
+}, 10_000);

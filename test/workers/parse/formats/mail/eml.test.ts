@@ -1,21 +1,22 @@
 import { describe, expect, test } from '@jest/globals';
+import { MAIL_HEADERS, mailLines } from '../../../../support/mail-headers.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
 
-const HEADERS = [
-  'From: "Ann Müller" <ann@example.com>',
-  'To: Bob <bob@example.com>, =?utf-8?Q?Zo=C3=AB?= <zoe@example.com>',
-  'Cc: Team: carl@example.com, dora@example.com;',
-  'Date: Thu, 1 Jan 2026 10:00:00 +0100',
-  'Subject: =?ISO-8859-1?Q?Gr=FC=DFe?= =?utf-8?B?IGF1cyDwn5iA?=',
-];
-const lines = (...parts: readonly string[]): string => parts.join('\r\n');
-const part = (headers: readonly string[], body: string): string => lines('--b', ...headers, '', body);
+const part = (headers: readonly string[], body: string): string => mailLines('--b', ...headers, '', body);
 const mail = (type: string, ...parts: readonly string[]): string =>
-  lines(...HEADERS, 'MIME-Version: 1.0', `Content-Type: ${type}; boundary=b`, '', ...parts, '--b--', '');
+  mailLines(
+    ...MAIL_HEADERS,
+    'MIME-Version: 1.0',
+    `Content-Type: ${type}; boundary=b`,
+    '',
+    ...parts,
+    '--b--',
+    '',
+  );
 
 describe('a message', () => {
   test('begins with its subject as a heading and the other headers, decoded', async () => {
-    const { blocks, receipt } = await readBlocks('eml', lines(...HEADERS, '', 'Good morning.', ''));
+    const { blocks, receipt } = await readBlocks('eml', mailLines(...MAIL_HEADERS, '', 'Good morning.', ''));
     expect(blocks[0]).toMatchObject({ text: 'Grüße aus 😀\n\n', heading: 1 });
     expect(blocks[1]?.text).toBe(
       'From: Ann Müller <ann@example.com>\nTo: Bob <bob@example.com>, Zoë <zoe@example.com>\n' +
@@ -48,7 +49,7 @@ describe('a message', () => {
     ] as const;
     for (const [charset, kind, encoded, text] of cases) {
       const encoding = kind === 'Q' ? 'quoted-printable' : 'base64';
-      const raw = lines(
+      const raw = mailLines(
         'Subject: x',
         `Content-Type: text/plain; charset="${charset}"`,
         `Content-Transfer-Encoding: ${encoding}`,
@@ -60,7 +61,7 @@ describe('a message', () => {
   });
 
   test('is read where a program has saved it as UTF-16, or in an encoding that nothing names', async () => {
-    const raw = lines('Subject: Größe', '', 'Die Größe der Häuser überraschte Jürgen sehr.');
+    const raw = mailLines('Subject: Größe', '', 'Die Größe der Häuser überraschte Jürgen sehr.');
     const wide = Buffer.from(raw, 'utf16le');
     for (const bytes of [wide, Buffer.from(`\ufeff${raw}`, 'utf16le'), Buffer.from(raw, 'latin1')])
       expect((await readBlocks('eml', bytes)).text).toMatch(/^Größe\n\nDie Größe der Häuser/);
@@ -69,7 +70,7 @@ describe('a message', () => {
 
   test('survives broken base64 and quoted-printable', async () => {
     const broken = (encoding: string, body: string): string =>
-      lines('Subject: x', `Content-Transfer-Encoding: ${encoding}`, '', body);
+      mailLines('Subject: x', `Content-Transfer-Encoding: ${encoding}`, '', body);
     expect((await readBlocks('eml', broken('base64', 'SGVsbG8g*d29ybGQ='))).text).toContain('Hello world');
     expect((await readBlocks('eml', broken('base64', 'SGVsb'))).text).toContain('Hel');
     expect((await readBlocks('eml', broken('quoted-printable', 'a=ZZ b=3 c=\r\nd='))).text).toContain(
@@ -78,7 +79,7 @@ describe('a message', () => {
   });
 
   test('without a text says so, and one that is no message fails as corrupt', async () => {
-    const { receipt } = await readBlocks('eml', lines(...HEADERS, '', ''));
+    const { receipt } = await readBlocks('eml', mailLines(...MAIL_HEADERS, '', ''));
     expect(receipt.gap_counts).toEqual({ empty: 1 });
     await expect(readBlocks('eml', 'just a note\n\nwithout headers')).rejects.toMatchObject({
       code: 'corrupt',
@@ -89,7 +90,7 @@ describe('a message', () => {
 describe('what a message carries', () => {
   test('is named in the receipt, without pictures of its HTML and signatures', async () => {
     const picture = ['Content-Type: image/png', 'Content-ID: <p>', 'Content-Transfer-Encoding: base64'];
-    const related = lines(
+    const related = mailLines(
       '--b',
       'Content-Type: multipart/related; boundary=r',
       '',
@@ -120,7 +121,7 @@ describe('what a message carries', () => {
   });
 
   test('as messages is text under their own headings, also when they are attached', async () => {
-    const inner = lines('From: carl@example.com', 'Subject: inner', '', 'The inner text.');
+    const inner = mailLines('From: carl@example.com', 'Subject: inner', '', 'The inner text.');
     const forwarded = part(
       ['Content-Type: message/rfc822', 'Content-Disposition: attachment; filename=inner.eml'],
       inner,
@@ -148,10 +149,10 @@ describe('what a message carries', () => {
 describe('a sealed message', () => {
   test('that is encrypted fails as such', async () => {
     const pgp = mail('multipart/encrypted; protocol="application/pgp-encrypted"', part([], 'x'));
-    const inline = lines(...HEADERS, '', '-----BEGIN PGP MESSAGE-----', '', 'hQEMA', '');
+    const inline = mailLines(...MAIL_HEADERS, '', '-----BEGIN PGP MESSAGE-----', '', 'hQEMA', '');
     const enveloped = Buffer.from('301106092a864886f70d010703a004300202 00'.replace(/ /g, ''), 'hex');
-    const smime = lines(
-      ...HEADERS,
+    const smime = mailLines(
+      ...MAIL_HEADERS,
       'Content-Type: application/pkcs7-mime; smime-type=enveloped-data; name=smime.p7m',
       'Content-Transfer-Encoding: base64',
       '',
@@ -165,9 +166,9 @@ describe('a sealed message', () => {
     ['with lengths', der],
     ['without lengths', ber],
   ])('that is only signed is read, %s', async (_, wrap) => {
-    const inner = lines('Content-Type: text/plain; charset=utf-8', '', 'Signed: fünf.');
-    const raw = lines(
-      ...HEADERS,
+    const inner = mailLines('Content-Type: text/plain; charset=utf-8', '', 'Signed: fünf.');
+    const raw = mailLines(
+      ...MAIL_HEADERS,
       'Content-Type: application/x-pkcs7-mime; smime-type=signed-data; name=smime.p7m',
       'Content-Transfer-Encoding: base64',
       '',
@@ -191,7 +192,7 @@ describe('a hostile message', () => {
   test('is read in a time that grows with its length', async () => {
     const parts = mail('multipart/mixed', ...Array.from({ length: 20_000 }, () => part([], 'x')));
     const dashes = mail('multipart/mixed', part([], `${'-'.repeat(70)}\n`.repeat(50_000)));
-    const comments = lines(`Subject: ${'('.repeat(100_000)}`, `To: ${'<('.repeat(50_000)}`, '', 'x');
+    const comments = mailLines(`Subject: ${'('.repeat(100_000)}`, `To: ${'<('.repeat(50_000)}`, '', 'x');
     const started = performance.now();
     for (const raw of [parts, dashes, comments]) await readBlocks('eml', raw);
     expect(performance.now() - started).toBeLessThan(30_000);

@@ -1,18 +1,10 @@
 import { expect, test } from '@jest/globals';
+import { MAIL_HEADERS, mailLines } from '../../../../support/mail-headers.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
 
-const HEADERS = [
-  'From: "Ann Müller" <ann@example.com>',
-  'To: Bob <bob@example.com>, =?utf-8?Q?Zo=C3=AB?= <zoe@example.com>',
-  'Cc: Team: carl@example.com, dora@example.com;',
-  'Date: Thu, 1 Jan 2026 10:00:00 +0100',
-  'Subject: =?ISO-8859-1?Q?Gr=FC=DFe?= =?utf-8?B?IGF1cyDwn5iA?=',
-];
-const lines = (...parts: readonly string[]): string => parts.join('\r\n');
-
 test('a message has its headers taken down as filters ask for them', async () => {
-  const headers = [...HEADERS, 'Message-ID: <CAF.1@Mail.Example.com>'];
-  const { receipt } = await readBlocks('eml', lines(...headers, '', 'x', ''));
+  const headers = [...MAIL_HEADERS, 'Message-ID: <CAF.1@Mail.Example.com>'];
+  const { receipt } = await readBlocks('eml', mailLines(...headers, '', 'x', ''));
   expect(receipt.mail).toEqual({
     from: ['ann@example.com'],
     to: ['bob@example.com', 'zoe@example.com'],

@@ -1,10 +1,18 @@
 import { expect, test } from '@jest/globals';
+import { mailLines } from '../../../../support/mail-headers.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
 
-const lines = (...parts: readonly string[]): string => parts.join('\r\n');
-const part = (type: string, body: string): string => lines('--b', `Content-Type: ${type}`, '', body);
+const part = (type: string, body: string): string => mailLines('--b', `Content-Type: ${type}`, '', body);
 const mail = (type: string, ...parts: readonly string[]): string =>
-  lines('Subject: x', 'MIME-Version: 1.0', `Content-Type: ${type}; boundary=b`, '', ...parts, '--b--', '');
+  mailLines(
+    'Subject: x',
+    'MIME-Version: 1.0',
+    `Content-Type: ${type}; boundary=b`,
+    '',
+    ...parts,
+    '--b--',
+    '',
+  );
 
 test('a message in HTML keeps headings and tables, and leaves out what nobody sees', async () => {
   const html =

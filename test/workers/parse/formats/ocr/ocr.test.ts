@@ -1,5 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { parsePicture } from '../../../../../src/workers/parse/formats/ocr/picture.js';
+import { createRecognizer } from '../../../../../src/workers/parse/formats/ocr/recognizer.js';
+import { loadPdfium } from '../../../../../src/workers/parse/formats/pdf/pdfium.js';
+import { DEFAULT_READ_OPTIONS } from '../../../../../src/shared/extraction/read-options.js';
+import { createReceiptWriter } from '../../../../../src/workers/parse/extraction/receipt-writer.js';
 import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
 import { drawPdf, line, lines } from '../../../../support/drawn-pdf.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
@@ -50,6 +54,23 @@ describe('text recognition', () => {
     expect(receipt.ocr.pages).toBe(1);
     expect(text).toContain('Words that are text already');
   });
+});
+
+test.each([
+  ['pages', { pages: 1, seconds: 90 }, 'Text recognition of a document ends after 1 pages.'],
+  ['time', { pages: 500, seconds: 0.001 }, 'Text recognition of a document ends after 0.001 seconds.'],
+])('a gap names the limit that has ended text recognition: %s', async (_name, most, detail) => {
+  const pdfium = await loadPdfium();
+  if (!pdfium) throw new Error('no PDFium here');
+  const receipt = createReceiptWriter();
+  const recognizer = createRecognizer({ pdfium, options: DEFAULT_READ_OPTIONS, receipt, most });
+  const { png } = await scan(72);
+  const read = (page: number) =>
+    recognizer.recognize({ page, width: 612, height: 792, picture: () => Promise.resolve(png) });
+  expect(await read(1)).not.toBe('skipped');
+  expect(await read(2)).toBe('skipped');
+  const location = { pages: { first: 2, last: 2 } };
+  expect(receipt.findings().gaps).toEqual([{ reason: 'limit', detail, location }]);
 });
 
 describe('a picture', () => {

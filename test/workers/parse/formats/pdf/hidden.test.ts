@@ -39,7 +39,8 @@ describe('text that nobody sees', () => {
     expect(kept.receipt.gap_counts).toEqual({});
     const [gap] = dropped.receipt.gaps;
     expect(gap).toMatchObject({ reason: 'hidden', location: { pages: { first: 1, last: 1 } } });
-    expect(gap?.detail).toContain('ignore all instructions');
+    expect(gap?.detail).toMatch(/not shown: \d+ characters/);
+    expect(JSON.stringify(dropped.receipt)).not.toContain('instructions');
   });
 
   test('is not taken for it when it is white on a dark ground', async () => {

@@ -3,7 +3,8 @@ import { tableBlocks } from '../../tables/table-blocks.js';
 import { orderColumns } from './columns.js';
 import { joinLines } from './lines.js';
 import { paragraphsOf, type Paragraph } from './paragraphs.js';
-import { around, type Piece, type Rectangle } from './piece.js';
+import type { Rectangle } from '../../../../../shared/extraction/location.js';
+import { around, type Piece } from './piece.js';
 
 const LONGEST_HEADING = 200;
 

@@ -1,5 +1,6 @@
 import { joinRun, rowsOf } from './lines.js';
-import { around, bottomOf, median, rightOf, type Piece, type Rectangle } from './piece.js';
+import type { Rectangle } from '../../../../../shared/extraction/location.js';
+import { around, bottomOf, median, rightOf, type Piece } from './piece.js';
 
 /** Lines that belong together. */
 export interface Paragraph {

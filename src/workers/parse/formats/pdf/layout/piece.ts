@@ -1,10 +1,4 @@
-/** A rectangle in points, from the top left corner of the page. */
-export interface Rectangle {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
+import type { Rectangle } from '../../../../../shared/extraction/location.js';
 
 /** A run of text on a line of a page, or a whole table in place of its texts. */
 export interface Piece extends Rectangle {

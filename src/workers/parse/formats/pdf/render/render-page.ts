@@ -1,6 +1,7 @@
 import { IngestError } from '../../../../../shared/errors.js';
 import { passwordNeeded, pdfFailure } from '../failures.js';
-import { bottomOf, rightOf, type Rectangle } from '../layout/piece.js';
+import type { Rectangle } from '../../../../../shared/extraction/location.js';
+import { bottomOf, rightOf } from '../layout/piece.js';
 import { loadPdfium } from '../pdfium.js';
 import { boundedDpi } from './bounded-dpi.js';
 import { decodePng, encodePng, type Raster } from '../../pictures/png.js';

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { createBlockCollector } from '../../../../src/workers/parse/extraction/collect-blocks.js';
-import { locateChunks } from '../../../../src/workers/parse/extraction/locate-chunks.js';
-import { chunkText } from '../../../../src/workers/chunking/chunk.js';
-import { readBlocks } from '../../../support/read-blocks.js';
+import { createBlockCollector } from '../../../../../src/workers/parse/extraction/collect-blocks.js';
+import { locateChunks } from '../../../../../src/workers/parse/extraction/locate-chunks.js';
+import { chunkText } from '../../../../../src/workers/chunking/chunk.js';
+import { readBlocks } from '../../../../support/read-blocks.js';
 
 /** The chunks of a file, and the lines that their locations name. */
 async function chunksOf(file: string) {

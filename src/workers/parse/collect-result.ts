@@ -1,0 +1,78 @@
+import { IngestError } from '../../shared/errors.js';
+import type { ChunkText } from '../../shared/chunks/fields.js';
+import { mostText } from './extraction/text-limits.js';
+import { PROGRESS_MILLISECONDS, type ChildMessage, type ChildTask, type ParseTask } from './protocol.js';
+
+/** Most messages that a picture may come in. */
+const MOST_PARTS = 1_000;
+/**
+ * What chunks may repeat, of the one before and of the header of their table, for each character that they do not repeat. It
+ * is a few times what tables with many columns take.
+ */
+const MOST_REPEATED = 8;
+const REPEATED_ALLOWANCE = 16 * 1024 * 1024;
+
+interface Limits {
+  /** The size of the file, or the length of the text, that the child reads. */
+  readonly sourceSize: number;
+  readonly timeoutMilliseconds: number;
+  readonly onProgress?: ((share: number) => void) | undefined;
+}
+
+/** Collects what a child says of a task, within what a document of its size can be made into: a file may have taken it over. */
+export function createResultCollector(task: ChildTask, { timeoutMilliseconds, ...limits }: Limits) {
+  const chunks: ChunkText[] = [];
+  const picture: string[] = [];
+  const text = 'chunk' in task ? createTextCount(task, limits.sourceSize) : null;
+  let progressLeft = 2 + (2 * timeoutMilliseconds) / PROGRESS_MILLISECONDS;
+  const isTooMuch = (message: ChildMessage): boolean => {
+    switch (message.type) {
+      case 'progress':
+        limits.onProgress?.(message.share);
+        return (progressLeft -= 1) < 0;
+      case 'chunks':
+        for (const chunk of message.chunks) chunks.push(chunk);
+        return text?.isExceededBy(message.chunks) ?? true;
+      case 'picture':
+        return picture.push(message.part) > MOST_PARTS;
+      default:
+        return false;
+    }
+  };
+  const isWhole = ({ receipt }: Extract<ChildMessage, { type: 'done' }>): boolean =>
+    text === null ? picture.length > 0 : text.characters() === receipt?.characters && chunks.length > 0;
+  return {
+    chunks,
+    picture,
+    /** Takes a part of the result. Returns why the child is not to be heard any more. */
+    take: (message: ChildMessage): IngestError | null => {
+      if (isTooMuch(message)) return saysTooMuch();
+      return message.type === 'done' && !isWhole(message) ? notValid() : null;
+    },
+  };
+}
+
+/** Counts the text of chunks. */
+function createTextCount(task: ParseTask, sourceSize: number) {
+  const { size, overlap, maxChunks = Infinity } = task.chunk;
+  const most = mostText(task, sourceSize);
+  const mostRepeated = (MOST_REPEATED * size) / Math.max(1, size - overlap);
+  let chunks = 0;
+  let fresh = 0;
+  let repeated = 0;
+  return {
+    characters: () => fresh,
+    isExceededBy: (more: readonly ChunkText[]): boolean => {
+      chunks += more.length;
+      for (const chunk of more) {
+        fresh += chunk.text.length - chunk.overlap;
+        repeated += chunk.overlap;
+      }
+      return chunks > maxChunks || fresh > most || repeated > REPEATED_ALLOWANCE + mostRepeated * fresh;
+    },
+  };
+}
+
+export const notValid = () =>
+  new IngestError('corrupt', 'The document makes the parser say what is not valid.');
+const saysTooMuch = () => new IngestError('too_large', 'The parser said more than it may.');

@@ -1,0 +1,19 @@
+import { locationSchema, type Location } from '../../../shared/extraction/location.js';
+
+/** Most rectangles of a location; `locate-chunks` makes no more. */
+const MOST_BOXES = 32;
+/** Most characters of the name of a sheet or chapter; `bounded-names` leaves less. */
+const MOST_CHARACTERS = 1_000;
+
+/** A location as parsers make it: its names and rectangles are few. */
+export const boundedLocation = locationSchema
+  .extend({
+    boxes: locationSchema.shape.boxes.unwrap().max(MOST_BOXES).optional(),
+    sheet: locationSchema.shape.sheet.unwrap().max(MOST_CHARACTERS).optional(),
+    chapter: locationSchema.shape.chapter.unwrap().max(MOST_CHARACTERS).optional(),
+  })
+  .nullable();
+
+/** Null for a location that is none. What a file says of its places must not keep a text from being found. */
+export const knownLocation = (location: Location | null): Location | null =>
+  boundedLocation.safeParse(location).data ?? null;

@@ -1,0 +1,89 @@
+import type { Declarations } from './declarations.js';
+
+/** How text is cut off by the box that it is in. */
+export type Clipping = 'cut off' | typeof FOR_SCREEN_READERS;
+
+/** Text that pages move out of sight for people whom a program reads them aloud. They read it, so that it is no hidden text. */
+export const FOR_SCREEN_READERS = 'only for screen readers, read all the same';
+
+const BLOCKS = new Set(
+  'address article aside blockquote center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary ul'.split(
+    ' ',
+  ),
+);
+const BLOCK_DISPLAYS = new Set(
+  'block inline-block flow-root flex inline-flex grid inline-grid list-item'.split(' '),
+);
+const OUT_OF_FLOW = new Set(['absolute', 'fixed']);
+
+/** Percentages are not meant: without a height that is known, they are no height. */
+const NOTHING = /^[+-]?(?:0+(?:\.0*)?|\.0+)(?:px|pt|pc|in|cm|mm|q|r?em|ex|ch|v[hw])?$/;
+const UP_TO_A_PIXEL = /^(?:[01](?:\.0*)?|0?\.\d+)px$/;
+const PADDINGS = ['padding', 'padding-top', 'padding-bottom', 'padding-left', 'padding-right'];
+
+const isNothing = (value: string | undefined): boolean => value !== undefined && NOTHING.test(value);
+
+/** Whether sizes hold for an element; they do not for text within a line. */
+export function isBox(element: string, declared: Declarations): boolean {
+  // What overflows the body is that of the window.
+  if (element === 'body' || element === 'html') return false;
+  if (OUT_OF_FLOW.has(declared.get('position') ?? '')) return true;
+  const display = declared.get('display');
+  return display === undefined ? BLOCKS.has(element) : BLOCK_DISPLAYS.has(display);
+}
+
+/** Whether an element changes by and by, as what a reader of the page can open does. */
+export const isTransient = (declared: Declarations): boolean =>
+  ['transition', 'transition-property', 'transition-duration'].some(
+    (name) => !['none', '0s', undefined].includes(declared.get(name)),
+  );
+
+/** How an element cuts off what it holds; undefined where it shows some of it, or where that cannot be known. */
+export function clippingOf(element: string, declared: Declarations): Clipping | undefined {
+  if (!isBox(element, declared) || isTransient(declared)) return undefined;
+  const isOutOfFlow = OUT_OF_FLOW.has(declared.get('position') ?? '');
+  if (isOutOfFlow && isTinyBox(declared)) return FOR_SCREEN_READERS;
+  if (isClippedAway(declared, isOutOfFlow)) return 'cut off';
+  const isFlat = isShut(declared, 'height', 'overflow-y') || isShut(declared, 'width', 'overflow-x');
+  return isFlat && !isPadded(declared) ? 'cut off' : undefined;
+}
+
+/** The box of a pixel, or less, by which pages address screen readers. Browsers do not read out what has no size at all. */
+function isTinyBox(declared: Declarations): boolean {
+  const [width, height] = [declared.get('width') ?? '', declared.get('height') ?? ''];
+  const isPixel = (value: string): boolean => UP_TO_A_PIXEL.test(value) && !NOTHING.test(value);
+  return isOverflowHidden(declared, 'overflow-y') && (isPixel(width) || isPixel(height));
+}
+
+/** `clip` holds for what is out of the flow alone. */
+function isClippedAway(declared: Declarations, isOutOfFlow: boolean): boolean {
+  const path = declared.get('clip-path') ?? '';
+  const inset = /^inset\(\s*(\d+(?:\.\d+)?)%\s*\)$/.exec(path)?.[1];
+  if (inset !== undefined && Number(inset) >= 50) return true;
+  if (/^circle\(\s*0(?:px|%)?\s*\)$/.test(path)) return true;
+  const sides = /^rect\(([^()]*)\)$/.exec(declared.get('clip') ?? '')?.[1];
+  if (!isOutOfFlow || sides === undefined) return false;
+  const [top, right, bottom, left] = sides
+    .trim()
+    .split(/[\s,]+/)
+    .map(Number.parseFloat);
+  return isEmptySpan(top, bottom) || isEmptySpan(left, right);
+}
+
+const isEmptySpan = (from: number | undefined, to: number | undefined): boolean =>
+  from !== undefined && to !== undefined && to <= from;
+
+function isShut(declared: Declarations, size: 'height' | 'width', overflow: string): boolean {
+  const least = declared.get(`min-${size}`);
+  const isNone = isNothing(declared.get(size)) || isNothing(declared.get(`max-${size}`));
+  return isNone && (least === undefined || isNothing(least)) && isOverflowHidden(declared, overflow);
+}
+
+function isOverflowHidden(declared: Declarations, axis: string): boolean {
+  const values = [declared.get('overflow'), declared.get(axis)].filter((value) => value !== undefined);
+  return values.length > 0 && values.every((value) => /^(?:hidden|clip)(?: (?:hidden|clip))?$/.test(value));
+}
+
+/** A padding is a part of the box in which text is shown. */
+const isPadded = (declared: Declarations): boolean =>
+  PADDINGS.some((name) => declared.has(name) && !isNothing(declared.get(name)));

@@ -1,0 +1,23 @@
+/** What control words and symbols stand for. */
+export const CHARACTERS: ReadonlyMap<string, string> = new Map([
+  ['tab', '\t'],
+  ['line', '\n'],
+  ['lbr', '\n'],
+  ['~', ' '],
+  ['_', '-'],
+  ['emdash', '—'],
+  ['endash', '–'],
+  ['bullet', '•'],
+  ['lquote', '‘'],
+  ['rquote', '’'],
+  ['ldblquote', '“'],
+  ['rdblquote', '”'],
+  ['emspace', ' '],
+  ['enspace', ' '],
+  ['qmspace', ' '],
+  ['nestcell', ' '],
+  ['nestrow', '\n'],
+  ['\\', '\\'],
+  ['{', '{'],
+  ['}', '}'],
+]);
