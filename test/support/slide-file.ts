@@ -1,15 +1,19 @@
 import { encodePng } from '../../src/workers/parse/formats/pictures/png.js';
 import { officePackage, root } from './office-packages.js';
 
-/** In units of the file; the slide is 1000 wide and 500 high. */
+/** In points; the slide is 1000 wide and 500 high. */
 export type Rectangle = readonly [x: number, y: number, width: number, height: number];
 /** All of the slide below its title. */
 export const WHOLE: Rectangle = [0, 60, 1000, 440];
 export const rgb = (digits: string): string => `<a:solidFill><a:srgbClr val="${digits}"/></a:solidFill>`;
 export const scheme = (name: string, changes = ''): string =>
   `<a:solidFill><a:schemeClr val="${name}">${changes}</a:schemeClr></a:solidFill>`;
-const place = ([x, y, width, height]: Rectangle, more = ''): string =>
-  `<a:xfrm ${more}><a:off x="${String(x)}" y="${String(y)}"/><a:ext cx="${String(width)}" cy="${String(height)}"/></a:xfrm>`;
+const place = (rectangle: Rectangle, more = ''): string => `<a:xfrm ${more}>${sides(rectangle)}</a:xfrm>`;
+/** A place and a size in units of the file, of which a point has 12,700. */
+export const sides = (rectangle: Rectangle, [offset, extent] = ['a:off', 'a:ext']): string => {
+  const [x = 0, y = 0, width = 0, height = 0] = rectangle.map((points) => points * 12_700);
+  return `<${offset} x="${String(x)}" y="${String(y)}"/><${extent} cx="${String(width)}" cy="${String(height)}"/>`;
+};
 
 interface TextOptions {
   readonly color?: string;
@@ -72,7 +76,7 @@ export function slideFile({
     parts: {
       'ppt/presentation.xml': root(
         'p:presentation',
-        '<p:sldIdLst><p:sldId id="256" r:id="s1"/></p:sldIdLst><p:sldSz cx="1000" cy="500"/>',
+        '<p:sldIdLst><p:sldId id="256" r:id="s1"/></p:sldIdLst><p:sldSz cx="12700000" cy="6350000"/>',
       ),
       [slide]: root(
         'p:sld',

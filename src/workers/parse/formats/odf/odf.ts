@@ -10,6 +10,7 @@ import { readPageTexts } from './page-texts.js';
 import { readSheets } from './read-sheets.js';
 import { createRepeatBudget } from './repeat-budget.js';
 import { createSheetEvents } from './sheet-events.js';
+import { createComparisons } from '../visibility/comparisons.js';
 import { createSlideGround, type SlideGround } from './slides/slide-ground.js';
 import { scanSlides } from './slides/slide-shapes.js';
 import { createStyles } from './styles.js';
@@ -26,7 +27,9 @@ export const parseOdt: Parser = (bytes, context) =>
 
 /** Reads a presentation of OpenDocument, slide by slide. */
 export const parseOdp: Parser = (bytes, context) =>
-  parseWith(bytes, context, (zip, odf) => readBody(zip, odf, createSlideGround(scanSlides(zip, odf.styles))));
+  parseWith(bytes, context, (zip, odf) =>
+    readBody(zip, odf, createSlideGround(scanSlides(zip, odf.styles), createComparisons(odf.receipt))),
+  );
 
 /** Reads a spreadsheet of OpenDocument, sheet by sheet. */
 export const parseOds: Parser = (bytes, context) =>

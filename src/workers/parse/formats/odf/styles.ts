@@ -1,6 +1,7 @@
 import { areAlike, cssColor, WHITE, type Color } from '../visibility/colors.js';
 import type { Fill } from '../visibility/layers.js';
 import type { Attributes, MarkupHandler } from '../xml/read-markup.js';
+import { lengthOf } from './slides/lengths.js';
 
 /** What of a style decides whether text is seen. */
 export interface Look {
@@ -11,6 +12,8 @@ export interface Look {
   readonly background?: Color | 'unknown' | undefined;
   /** What fills a shape or a slide. */
   readonly fill?: Fill | undefined;
+  /** Whether a shape has more than a fill and a thin line. */
+  readonly hasEffects?: boolean | undefined;
   /** Whether the look depends on what is in a cell. */
   readonly isConditional?: boolean | undefined;
   /** In points. */
@@ -19,6 +22,8 @@ export interface Look {
 
 interface Style extends Look {
   readonly parent?: string | undefined;
+  /** Whether it undoes the background of the style that it is made from. */
+  readonly isTransparent?: boolean;
 }
 
 /** A style may be made from another one, and that from another. */
@@ -66,7 +71,7 @@ export function createStyles(): Styles {
       if (name === 'style:page-layout') isPage = false;
     },
     text: () => undefined,
-    look: (family, name) => (name === undefined ? {} : resolve(styles, `${family}/${name}`)),
+    look: (family, name) => resolve(styles, `${family}/${name ?? ''}`),
     pageColor: (isFurniture) => pages.color(isFurniture === true),
     language: () => language,
   };
@@ -74,15 +79,23 @@ export function createStyles(): Styles {
 
 function resolve(styles: ReadonlyMap<string, Style>, key: string): Look {
   let look: Look = {};
-  let next: string | undefined = key;
+  let isTransparent = false;
+  let next: string | undefined = key.endsWith('/') ? undefined : key;
   for (let count = 0; next !== undefined && count < MOST_PARENTS; count += 1) {
     const style: Style | undefined = styles.get(next);
     if (!style) break;
-    look = inherit(style, look);
+    look = withGround(inherit(style, look), style, isTransparent);
+    isTransparent ||= style.isTransparent === true;
     next = style.parent;
   }
-  return look;
+  // The defaults of a family hold for what no style says.
+  const defaults = styles.get(`${key.slice(0, key.indexOf('/'))}/`);
+  return defaults && look.background === undefined ? withGround(look, defaults, true) : look;
 }
+
+/** What is behind text is not known where one style undoes the background of another, or only defaults have one. */
+const withGround = (look: Look, lower: Look, isDoubtful: boolean): Look =>
+  isDoubtful && lower.background !== undefined ? { ...look, background: 'unknown' } : look;
 
 /** What holds where `inner` is used within `outer`. */
 export function inherit(outer: Look, inner: Look): Look {
@@ -91,12 +104,13 @@ export function inherit(outer: Look, inner: Look): Look {
     color: inner.color ?? outer.color,
     background: inner.background ?? outer.background,
     fill: inner.fill ?? outer.fill,
+    hasEffects: inner.hasEffects ?? outer.hasEffects,
     isConditional: inner.isConditional ?? outer.isConditional,
     size: inner.size ?? outer.size,
   };
 }
 
-function lookOf(attributes: Attributes): Look {
+function lookOf(attributes: Attributes): Style {
   const display = attributes['text:display'] ?? attributes['table:display'];
   const color = attributes['style:use-window-font-color'] === 'true' ? 'auto' : attributes['fo:color'];
   const background = backgroundOf(attributes['fo:background-color']);
@@ -107,9 +121,27 @@ function lookOf(attributes: Attributes): Look {
     ...(attributes['presentation:visibility'] === 'hidden' ? { isUndisplayed: true } : {}),
     ...(color === undefined ? {} : { color: color === 'auto' ? 'auto' : cssColor(color.toLowerCase()) }),
     ...(background === undefined ? {} : { background }),
+    ...(attributes['fo:background-color'] === 'transparent' ? { isTransparent: true } : {}),
+    ...(hasEffects(attributes) ? { hasEffects: true } : {}),
     ...(fill === undefined ? {} : { fill }),
     ...(size === undefined ? {} : { size: Number(size) }),
   };
+}
+
+/** A thicker line, in millimetres, could be what text is read on. */
+const THICKEST_LINE = 1.06;
+
+function hasEffects(attributes: Attributes): boolean {
+  const isNothing = (value: string | undefined): boolean => /^0(?:\.0*)?[a-z]*$/.test(value ?? '0');
+  return (
+    attributes['draw:shadow'] === 'visible' ||
+    !isNothing(attributes['loext:glow-radius']) ||
+    !isNothing(attributes['loext:softedge-radius']) ||
+    (attributes['draw:stroke'] !== 'none' &&
+      (lengthOf(attributes['svg:stroke-width']) ?? 0) > THICKEST_LINE) ||
+    (attributes['fo:clip'] ?? '').includes('-') ||
+    (attributes['draw:image-opacity'] ?? '100%') !== '100%'
+  );
 }
 
 function backgroundOf(color: string | undefined): Look['background'] {

@@ -1,18 +1,18 @@
 import type { Block } from '../../extraction/block.js';
 import type { ParseContext } from '../parser.js';
-import type { Fill } from '../visibility/layers.js';
 import { createGraphics } from './drawing/graphic.js';
 import { createGapCounter } from './gap-counter.js';
 import { WORD } from './package/office-kind.js';
 import { openPackage, type OfficePackage } from './package/office-package.js';
 import { readProperties } from './properties.js';
-import { readWordColors, type WordColors } from './word/colors.js';
+import { readWordColors } from './word/colors.js';
 import { contentBlocks, isWholeInBody, noteBlocks, type ContentBlock } from './word/content-blocks.js';
 import { loadImports, type ReadImport } from './word/imports.js';
 import { readNotes } from './word/notes.js';
 import { readNumbering } from './word/numbering.js';
-import { PLAIN, readWordStyles } from './word/styles.js';
-import type { Surroundings, WordReader } from './word/word-reader.js';
+import { readPageFill } from './word/page-fill.js';
+import { readWordStyles } from './word/styles.js';
+import type { WordReader } from './word/word-reader.js';
 
 /** A line at the head or foot of pages that only counts them. */
 const PAGE_NUMBER = /^(?:[a-zé]{1,10}\s)?\s?\d+(?:\s?(?:of|von|de|di|sur|van|\/)\s?\d+)?$/i;
@@ -37,6 +37,7 @@ function* readWord(office: OfficePackage, context: ParseContext, importAt: ReadI
   readProperties(office, context);
   const partsOf = createParts(office);
   const gaps = createGapCounter(context);
+  const furniture = [...partsOf('header'), ...partsOf('footer')];
   const colors = readWordColors(office, { theme: partsOf('theme')[0], settings: partsOf('settings')[0] });
   const styles = readWordStyles(office, partsOf('styles')[0], colors);
   if (styles.language !== undefined) context.receipt.setLanguage(styles.language);
@@ -45,7 +46,10 @@ function* readWord(office: OfficePackage, context: ParseContext, importAt: ReadI
     styles,
     numbering: readNumbering(office, partsOf('numbering')[0]),
     notes: readNotes(office, gaps, (type) => partsOf(type)[0]),
-    page: pageFill(office, colors),
+    page: readPageFill(office, colors, {
+      furniture,
+      notes: [...partsOf('footnotes'), ...partsOf('endnotes')],
+    }),
     importAt,
     graphicsOf: createGraphics(office, office.mainPart),
   };
@@ -53,23 +57,9 @@ function* readWord(office: OfficePackage, context: ParseContext, importAt: ReadI
   yield* noteBlocks(reader.notes.takeRest(), reader);
   // Notes of notes.
   yield* noteBlocks(reader.notes.takePending(), reader);
-  yield* furnitureBlocks(office, [...partsOf('header'), ...partsOf('footer')], reader);
+  yield* furnitureBlocks(office, furniture, reader);
   gaps.finish();
 }
-
-/** What pages are filled with; it is not known where pictures lie behind the text. */
-function pageFill(office: OfficePackage, colors: WordColors): Fill {
-  if (hasShapesBehind(office, office.mainPart)) return 'unknown';
-  for (const event of office.stream(office.mainPart, (name) => name === 'w:background')) {
-    if (event.type === 'element') return colors.page(event.element);
-    if (event.type === 'open' && event.name === 'w:body') break;
-  }
-  return colors.page(undefined);
-}
-
-/** Whether pictures or shapes lie behind the text of a part. */
-const hasShapesBehind = (office: OfficePackage, part: string): boolean =>
-  office.mentions(part, 'behindDoc="1"') || office.mentions(part, 'z-index:-');
 
 /** Finds parts by the relations of the document, or by their usual names where it has none at all. */
 function createParts(office: OfficePackage): (type: string) => string[] {
@@ -84,8 +74,8 @@ function createParts(office: OfficePackage): (type: string) => string[] {
 }
 
 function partBlocks(office: OfficePackage, part: string, reader: WordReader): Iterable<ContentBlock> {
-  const surroundings: Surroundings = { look: { ...PLAIN, background: reader.page }, isCell: false };
-  return contentBlocks(office.stream(part, isWholeInBody)[Symbol.iterator](), reader, surroundings);
+  const events = office.stream(part, isWholeInBody)[Symbol.iterator]();
+  return contentBlocks(events, reader, { ground: reader.page, isCell: false });
 }
 
 /** Puts an empty line behind the last item of a list. */
@@ -110,8 +100,7 @@ function* furnitureBlocks(
 ): Iterable<Block> {
   const seen = new Set<string>();
   for (const part of parts) {
-    const page = hasShapesBehind(office, part) ? 'unknown' : reader.page;
-    const own: WordReader = { ...reader, page, graphicsOf: createGraphics(office, part) };
+    const own: WordReader = { ...reader, graphicsOf: createGraphics(office, part) };
     for (const { text } of partBlocks(office, part, own)) {
       const line = text.trim();
       if (seen.has(line) || PAGE_NUMBER.test(line)) continue;

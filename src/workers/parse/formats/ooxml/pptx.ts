@@ -1,5 +1,6 @@
 import type { Block } from '../../extraction/block.js';
 import type { ParseContext } from '../parser.js';
+import { createComparisons, type Comparisons } from '../visibility/comparisons.js';
 import type { Box } from '../visibility/layers.js';
 import { createGraphics } from './drawing/graphic.js';
 import { readTextBody } from './drawing/text-body.js';
@@ -32,6 +33,8 @@ interface Deck {
   readonly themeOf: ReturnType<typeof createSlideThemes>;
   readonly opacityOf: ReturnType<typeof createOpacity>;
   readonly isNewFurniture: (text: string) => boolean;
+  readonly usualSize: number;
+  readonly comparisons: Comparisons;
 }
 
 /** Parses PowerPoint (pptx) slide by slide: titles as headings, texts in reading order, tables, charts, diagrams and notes. */
@@ -43,7 +46,8 @@ export function* parsePptx(bytes: Uint8Array, context: ParseContext): Iterable<B
   const language = findFirst(childOf(presentation, 'p:defaultTextStyle'), 'a:defRPr')?.attributes['lang'];
   if (language !== undefined) receipt.setLanguage(language);
   const gaps = createGapCounter(context);
-  const deck = { ...createDeck(office, presentation), gaps };
+  const comparisons = createComparisons(receipt);
+  const deck = { ...createDeck(office, presentation), gaps, comparisons };
   const slides = slideParts(office, presentation);
   receipt.setParts('slide', slides.length);
   let hasText = false;
@@ -61,7 +65,10 @@ export function* parsePptx(bytes: Uint8Array, context: ParseContext): Iterable<B
   gaps.finish();
 }
 
-function createDeck(office: OfficePackage, presentation: XmlElement | undefined): Omit<Deck, 'gaps'> {
+function createDeck(
+  office: OfficePackage,
+  presentation: XmlElement | undefined,
+): Omit<Deck, 'gaps' | 'comparisons'> {
   const furniture = new Set<string>();
   const size = childOf(presentation, 'p:sldSz')?.attributes;
   const [width, height] = [wholeNumber(size?.['cx']), wholeNumber(size?.['cy'])];
@@ -71,9 +78,17 @@ function createDeck(office: OfficePackage, presentation: XmlElement | undefined)
     inherited: createPlaceholders(office),
     themeOf: createSlideThemes(office),
     opacityOf: createOpacity(office),
+    usualSize: usualSizeIn(childOf(presentation, 'p:defaultTextStyle')),
     isNewFurniture: (text) => !furniture.has(text) && furniture.add(text).size > 0,
   };
 }
+
+/** The largest size of letters that say nothing, in hundredths of a point. */
+const usualSizeIn = (style: XmlElement | undefined): number =>
+  [...findAll(style, new Set(['a:defRPr']))].reduce(
+    (largest, { attributes }) => Math.max(largest, wholeNumber(attributes['sz']) ?? 0),
+    1_800,
+  );
 
 /** The slides in the order in which they are shown, or by their names when the presentation names none. */
 function slideParts(office: OfficePackage, presentation: XmlElement | undefined): string[] {
@@ -104,6 +119,8 @@ function readSlide(deck: Deck, part: string, number: number): 'hidden' | Block[]
       size: deck.size,
       inherited,
       isOpaquePicture: deck.opacityOf(part),
+      usualSize: deck.usualSize,
+      comparisons: deck.comparisons,
     }),
     graphicsOf: createGraphics(office, part),
     inherited,

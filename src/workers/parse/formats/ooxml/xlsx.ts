@@ -4,7 +4,7 @@ import { createGapCounter } from './gap-counter.js';
 import { damaged, EXCEL } from './package/office-kind.js';
 import { openPackage, type OfficePackage } from './package/office-package.js';
 import { readProperties } from './properties.js';
-import { createDressedCells } from './sheets/cell-visibility.js';
+import { createDressedCells } from './sheets/visibility/cell-visibility.js';
 import { readRanges } from './sheets/merged-ranges.js';
 import { readSharedStrings } from './sheets/shared-strings.js';
 import { extraBlocks, statedHeaderRows } from './sheets/sheet-extras.js';
@@ -96,7 +96,7 @@ function* readSheet(workbook: Workbook, { name, part, type }: Sheet): Iterable<B
     const { merged, conditional } = readRanges(workbook.office, part);
     const dressed = createDressedCells(workbook.office, part, conditional);
     const headerRows = statedHeaderRows(workbook, part);
-    yield* sheetBlocks(readRows(workbook, { part, sheet: name, dressed }), {
+    yield* sheetBlocks(readRows(workbook, { part, sheet: name, dressed, merged }), {
       sheet: name,
       merged,
       headerRows,

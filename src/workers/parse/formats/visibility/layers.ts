@@ -1,4 +1,5 @@
 import type { Color } from './colors.js';
+import type { Comparisons } from './comparisons.js';
 
 /** A rectangle, in any units. */
 export interface Box {
@@ -13,8 +14,10 @@ export type Fill = Color | 'none' | 'unknown';
 
 /** Something drawn on a page or slide. */
 export interface Layer {
-  /** Undefined where its place is not known. */
+  /** Where it is drawn; undefined where that is not known, so that it may be anywhere. */
   readonly box: Box | undefined;
+  /** Where its text may be, which is its box unless it says more. */
+  readonly reach?: Box | undefined;
   /** What is behind its own text. */
   readonly fill: Fill;
   /** Whether it fills the whole rectangle. */
@@ -26,43 +29,57 @@ export interface Layer {
 /** Stands for shapes that are not looked at. */
 export const UNKNOWN_LAYER: Layer = { box: undefined, fill: 'unknown', isWhole: false, isOpaque: false };
 
-/** More layers are not compared with each other. */
-const MOST_COMPARED = 2_000;
+interface LayerOptions {
+  /** That of the page; undefined when it is not known. */
+  readonly background: Color | undefined;
+  readonly comparisons: Comparisons;
+}
 
-/** Tells what is behind and above the layers of one page, the lowest first. @param background that of the page */
-export function createLayers(layers: readonly Layer[], background: Color | undefined) {
-  const isComparable = layers.length <= MOST_COMPARED;
-  const behind = (index: number): Color | undefined => {
-    const box = layers[index]?.box;
-    if (!isComparable || index < 0) return undefined;
-    for (let under = index - 1; under >= 0; under -= 1) {
+/**
+ * Tells what is behind and above the layers of one page, the lowest first. A colour is behind a text when everything that may be
+ * there has it, down to the page or to something that is behind all of the text. A layer without a known place may be anywhere.
+ */
+export function createLayers(layers: readonly Layer[], { background, comparisons }: LayerOptions) {
+  const reachOf = (index: number): Box | undefined => layers[index]?.reach ?? layers[index]?.box;
+  /** @param top the uppermost layer that may be behind */
+  const colorBehind = (box: Box | undefined, top: number): Color | undefined => {
+    let color: Color | undefined;
+    for (let under = top; under >= 0; under -= 1) {
+      if (!comparisons.take()) return undefined;
       const layer = layers[under];
-      if (!layer || layer.fill === 'none') continue;
-      if (!box || !layer.box) return undefined;
-      if (!touches(box, layer.box)) continue;
-      return layer.isWhole && layer.fill !== 'unknown' && contains(layer.box, box) ? layer.fill : undefined;
+      if (!layer || layer.fill === 'none' || isApart(layer.box, box)) continue;
+      if (layer.fill === 'unknown' || (color !== undefined && color !== layer.fill)) return undefined;
+      color = layer.fill;
+      if (layer.isWhole && isWithin(layer.box, box)) return color;
     }
-    return background;
+    return color === undefined || color === background ? background : undefined;
   };
   return {
     /** The colour behind a layer; undefined when it is not known. */
-    behind,
+    behind: (index: number): Color | undefined =>
+      index < 0 ? undefined : colorBehind(reachOf(index), index - 1),
     /** The colour behind the text of a layer; undefined when it is not known. */
-    behindText(index: number): Color | undefined {
-      const fill = layers[index]?.fill ?? 'unknown';
-      if (fill === 'none') return behind(index);
-      return fill === 'unknown' ? undefined : fill;
-    },
+    behindText: (index: number): Color | undefined =>
+      index < 0 ? undefined : colorBehind(reachOf(index), index),
     /** Whether another layer hides the whole of this one. */
     isCovered(index: number): boolean {
-      const box = layers[index]?.box;
-      if (!box || !isComparable) return false;
-      return layers
-        .slice(index + 1)
-        .some((above) => above.isOpaque && above.isWhole && above.box && contains(above.box, box));
+      const box = reachOf(index);
+      if (!box) return false;
+      for (let above = index + 1; above < layers.length; above += 1) {
+        if (!comparisons.take()) return false;
+        const layer = layers[above];
+        if (layer?.isOpaque === true && layer.isWhole && isWithin(layer.box, box)) return true;
+      }
+      return false;
     },
   };
 }
+
+const isApart = (left: Box | undefined, right: Box | undefined): boolean =>
+  left !== undefined && right !== undefined && !touches(left, right);
+
+const isWithin = (outer: Box | undefined, inner: Box | undefined): boolean =>
+  outer !== undefined && inner !== undefined && contains(outer, inner);
 
 export const touches = (left: Box, right: Box): boolean =>
   left.x < right.x + right.width &&

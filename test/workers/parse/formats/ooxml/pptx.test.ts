@@ -175,7 +175,7 @@ describe('what nobody sees', () => {
         shapes:
           title('Seen') +
           shape('hidden shape', { hidden: true }) +
-          shape('far away', { at: [5000, 0] }) +
+          shape('far away', { at: [50_000_000, 0] }) +
           shape(small),
         relations: [['c1', 'comments', '../comments/comment1.xml']],
       },

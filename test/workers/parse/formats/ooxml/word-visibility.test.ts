@@ -51,6 +51,10 @@ const shown = '<w:displayBackgroundShape/>';
 const dark = '<w:background w:color="101010"/>';
 const tableStyle = (content: string): string =>
   `<w:style w:type="table" w:styleId="T"><w:name w:val="T"/>${content}</w:style>`;
+const defaults = (run: string): string =>
+  `<w:docDefaults><w:rPrDefault><w:rPr>${run}</w:rPr></w:rPrDefault></w:docDefaults>`;
+const usual = (run: string): string =>
+  `<w:style w:type="paragraph" w:default="1" w:styleId="N"><w:rPr>${run}</w:rPr></w:style>`;
 const anchored = `<w:drawing><wp:anchor behindDoc="1"/></w:drawing>`;
 
 const HIDDEN: readonly (readonly [string, WordParts])[] = [
@@ -85,6 +89,22 @@ const HIDDEN: readonly (readonly [string, WordParts])[] = [
   ],
   ['smaller than two points', { body: paragraph(words('<w:sz w:val="3"/>')) }],
   ['vanished', { body: paragraph(words('<w:vanish/>')) }],
+  ['vanished by the defaults', { body: paragraph(words('')), styles: defaults('<w:vanish/>') }],
+  [
+    'vanished by the style that holds without one',
+    { body: paragraph(words('')), styles: usual('<w:vanish/>') },
+  ],
+  ['white by the defaults', { body: paragraph(words('')), styles: defaults(WHITE) }],
+  ['white with white shading', { body: paragraph(words(`${WHITE}${shade('FFFFFF')}`)) }],
+  [
+    'white without shading, as it says',
+    { body: paragraph(words(`${WHITE}${shade('auto')}`), shade('auto')) },
+  ],
+  ['white without a mark, as it says', { body: paragraph(words(`${WHITE}<w:highlight w:val="none"/>`)) }],
+  [
+    'white in a white paragraph before a picture that lies behind the text',
+    { body: paragraph(words(WHITE), shade('FFFFFF')) + paragraph(anchored) },
+  ],
 ];
 
 const SEEN: readonly (readonly [string, WordParts])[] = [
@@ -113,6 +133,28 @@ const SEEN: readonly (readonly [string, WordParts])[] = [
   ],
   ['white with a shadow', { body: paragraph(words(`${WHITE}<w:shadow/>`)) }],
   ['automatic', { body: paragraph(words('<w:color w:val="auto"/>'), shade('000000')) }],
+  ['white in a frame, which may lie on anything', { body: paragraph(words(WHITE), '<w:framePr/>') }],
+  ['white in a table with a place of its own', { body: table(words(WHITE), '', '<w:tblpPr/>') }],
+  [
+    'white in a table whose style colours its text',
+    {
+      body: table(words(''), '', '<w:tblStyle w:val="T"/>'),
+      styles: defaults(WHITE) + tableStyle('<w:rPr><w:color w:val="000000"/></w:rPr>'),
+    },
+  ],
+  [
+    'vanished by the style of its paragraph and shown by that of its run',
+    {
+      body: paragraph(words('<w:rStyle w:val="C"/>')),
+      styles:
+        usual('<w:vanish/>') +
+        '<w:style w:type="character" w:styleId="C"><w:rPr><w:vanish/></w:rPr></w:style>',
+    },
+  ],
+  [
+    'in a row whose end alone is hidden',
+    { body: table(words('')).replace('<w:tr>', '<w:tr><w:trPr><w:hidden/></w:trPr>') },
+  ],
   ['a grey of the theme', { body: paragraph(words(themed('background1', 'w:themeShade="BF"'))) }],
 ];
 
@@ -132,6 +174,14 @@ describe('text of a Word file that nobody sees', () => {
     expect(receipt.gap_counts).not.toHaveProperty('hidden');
   });
 
+  test('is not behind a drawing that UTF-16 tells of', async () => {
+    const document = root('w:document', `<w:body>${paragraph(words(WHITE)) + paragraph(anchored)}</w:body>`);
+    const bytes = officePackage({
+      parts: { 'word/document.xml': Buffer.from(`\ufeff${document.replace('UTF-8', 'UTF-16')}`, 'utf16le') },
+    });
+    expect((await readBlocks(parseDocx, bytes)).text).toContain('words');
+  });
+
   test('is not at the head of pages where a shape lies behind it', async () => {
     const head = (shape: string) =>
       officePackage({
@@ -142,7 +192,9 @@ describe('text of a Word file that nobody sees', () => {
         relations: { 'word/document.xml': [['h1', 'header', 'header1.xml']] },
       });
     const banner = '<w:pict><v:rect style="position:absolute;z-index:-251658240"/></w:pict>';
-    expect((await readBlocks(parseDocx, head(banner))).text).toContain('words');
+    const picture = '<w:drawing><wp:anchor behindDoc="0"/></w:drawing>';
+    for (const shape of [banner, picture])
+      expect((await readBlocks(parseDocx, head(shape))).text).toContain('words');
     expect((await readBlocks(parseDocx, head(''))).text).not.toContain('words');
   });
 });

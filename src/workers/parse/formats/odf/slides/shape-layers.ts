@@ -1,6 +1,7 @@
-import type { Box, Fill, Layer } from '../../visibility/layers.js';
+import { UNKNOWN_LAYER, type Box, type Fill, type Layer } from '../../visibility/layers.js';
 import type { Attributes } from '../../xml/read-markup.js';
-import type { Styles } from '../styles.js';
+import { lengthOf } from './lengths.js';
+import type { Look, Styles } from '../styles.js';
 
 /** Shapes that are lines, which cover nothing. */
 const LINES: ReadonlySet<string> = new Set(['draw:line', 'draw:connector', 'draw:polyline', 'draw:measure']);
@@ -15,18 +16,25 @@ export const isShape = (name: string): boolean => SHAPES.has(name);
 
 /** What a shape says of its fill. In LibreOffice one that says nothing has the fill of a standard style. */
 export function shapeFill(styles: Styles, attributes: Attributes): Fill {
-  const name = attributes['draw:style-name'] ?? attributes['presentation:style-name'];
-  const family = attributes['draw:style-name'] === undefined ? 'presentation' : 'graphic';
-  const { fill, background } = styles.look(family, name);
+  const { fill, background } = lookOf(styles, attributes);
   return fill ?? background ?? 'unknown';
 }
 
+function lookOf(styles: Styles, attributes: Attributes): Look {
+  const name = attributes['draw:style-name'] ?? attributes['presentation:style-name'];
+  return styles.look(attributes['draw:style-name'] === undefined ? 'presentation' : 'graphic', name);
+}
+
+/** What has effects, a thick line, or is not always displayed may be drawn anywhere, and covers nothing for sure. */
 export function shapeLayer(name: string, attributes: Attributes, styles: Styles): Layer {
   const isMoved = attributes['draw:transform'] !== undefined;
+  const box = isMoved ? undefined : boxOf(attributes);
+  const isDisplayed = (attributes['draw:display'] ?? 'always') === 'always';
+  if (lookOf(styles, attributes).hasEffects === true || !isDisplayed) return { ...UNKNOWN_LAYER, reach: box };
   const fill = LINES.has(name) ? 'none' : shapeFill(styles, attributes);
   const isWhole = RECTANGLES.has(name) && !isMoved;
   const isColor = fill !== 'none' && fill !== 'unknown';
-  return { box: isMoved ? undefined : boxOf(attributes), fill, isWhole, isOpaque: isWhole && isColor };
+  return { box, fill, isWhole, isOpaque: isWhole && isColor };
 }
 
 function boxOf(attributes: Attributes): Box | undefined {
@@ -40,20 +48,4 @@ type Pair = readonly [number | undefined, number | undefined];
 export function sizedBox([x, y]: Pair, [width, height]: Pair): Box | undefined {
   if (x === undefined || y === undefined || width === undefined || height === undefined) return undefined;
   return { x, y, width, height };
-}
-
-/** Millimetres. */
-const UNITS: Readonly<Record<string, number>> = {
-  mm: 1,
-  cm: 10,
-  in: 25.4,
-  pt: 25.4 / 72,
-  pc: 25.4 / 6,
-  px: 25.4 / 96,
-};
-
-/** A length in millimetres. */
-export function lengthOf(text: string | undefined): number | undefined {
-  const [, number, unit = ''] = /^(-?(?:\d+(?:\.\d*)?|\.\d+))(mm|cm|in|pt|pc|px)$/.exec(text ?? '') ?? [];
-  return number === undefined ? undefined : Number(number) * (UNITS[unit] ?? 1);
 }

@@ -1,4 +1,5 @@
 import type { Color } from '../../visibility/colors.js';
+import type { Comparisons } from '../../visibility/comparisons.js';
 import { createLayers, touches } from '../../visibility/layers.js';
 import { createShapeWalk, type SlideShapes } from './slide-shapes.js';
 
@@ -12,7 +13,7 @@ export interface SlideGround {
   reason(): string | undefined;
 }
 
-export function createSlideGround(slides: readonly SlideShapes[]): SlideGround {
+export function createSlideGround(slides: readonly SlideShapes[], comparisons: Comparisons): SlideGround {
   const walk = createShapeWalk();
   const open: number[] = [];
   let page = -1;
@@ -26,7 +27,7 @@ export function createSlideGround(slides: readonly SlideShapes[]): SlideGround {
         next = 0;
         known = undefined;
         const slide = slides[page];
-        layers = slide && createLayers([...slide.behind, ...withoutAnimated(slide)], slide.background);
+        layers = slide && layersOf(slide, comparisons);
       }
       if (!walk.open(name)) return;
       open.push(next);
@@ -49,6 +50,9 @@ export function createSlideGround(slides: readonly SlideShapes[]): SlideGround {
   };
 }
 
+const layersOf = (slide: SlideShapes, comparisons: Comparisons) =>
+  createLayers([...slide.behind, ...withoutAnimated(slide)], { background: slide.background, comparisons });
+
 type Layers = ReturnType<typeof createLayers>;
 
 function reasonOf(
@@ -56,9 +60,9 @@ function reasonOf(
   layers: Layers | undefined,
   index: number,
 ): string | undefined {
-  const box = slide?.layers[index]?.box;
-  if (!slide || !box || slide.animated.has(slide.ids[index] ?? '')) return undefined;
-  if (slide.size && !touches(box, slide.size)) return 'off the slide';
+  const { box, reach = box } = slide?.layers[index] ?? {};
+  if (!slide || !reach || slide.animated.has(slide.ids[index] ?? '')) return undefined;
+  if (slide.size && !touches(reach, slide.size)) return 'off the slide';
   return layers?.isCovered(slide.behind.length + index) === true ? 'under a picture' : undefined;
 }
 

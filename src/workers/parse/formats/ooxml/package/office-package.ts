@@ -17,8 +17,8 @@ export interface OfficePackage {
   /** The part that the relations of the package name as its document. */
   readonly mainPart: string;
   has(part: string): boolean;
-  /** Whether a part holds these bytes, which is quicker to tell than to read its XML. */
-  mentions(part: string, word: string): boolean;
+  /** Whether the XML of a part has what a pattern finds in at most 200 characters, which is quicker to tell than to read it. */
+  mentions(part: string, pattern: RegExp): boolean;
   /** The bytes of a part, such as a picture; undefined when it is missing, damaged or longer than `most`. */
   bytes(part: string, most: number): Uint8Array | undefined;
   /** The XML of a part: elements for which `isWhole` come as trees, all others as events. */
@@ -52,7 +52,7 @@ export function openPackage(
     names: zip.names,
     isDamaged: damage.isFound,
     has: (part) => zip.has(part),
-    mentions: (part, word) => damage.survive(part, () => includes(zip.pieces(part), word)) ?? false,
+    mentions: (part, pattern) => damage.survive(part, () => isFoundIn(zip.pieces(part), pattern)) ?? false,
     bytes: (part, most) => damage.survive(part, () => zip.read(part, most)),
     *stream(part, isWhole) {
       const onCut = (): void => damage.note(part, 'ends too early');
@@ -110,12 +110,15 @@ function createDamage({ receipt }: ParseContext) {
   };
 }
 
-function includes(pieces: Iterable<Uint8Array>, word: string): boolean {
-  let end = Buffer.alloc(0);
-  for (const piece of pieces) {
-    const bytes = Buffer.concat([end, piece]);
-    if (bytes.includes(word)) return true;
-    end = bytes.subarray(-word.length);
+/** Most characters in which a pattern is found. */
+const LONGEST_MATCH = 200;
+
+function isFoundIn(pieces: Iterable<Uint8Array>, pattern: RegExp): boolean {
+  let end = '';
+  for (const piece of decodeXml(pieces)) {
+    const text = end + piece;
+    if (pattern.test(text)) return true;
+    end = text.slice(-LONGEST_MATCH);
   }
   return false;
 }

@@ -1,6 +1,6 @@
 import type { OfficePackage } from '../package/office-package.js';
 import { createColumnRanges } from '../../tables/column-ranges.js';
-import { childrenOf } from '../xml/elements.js';
+import { childOf, childrenOf, textOf } from '../xml/elements.js';
 import { cellRange, type CellRange } from './cell-references.js';
 import type { SheetCell, SheetRow } from './sheet-rows.js';
 
@@ -15,27 +15,46 @@ const MOST_FILLED = 5_000_000;
 interface SheetRanges {
   /** Merged cells, in the order of their first rows. */
   readonly merged: readonly CellRange[];
-  /** Cells whose look depends on rules. */
-  readonly conditional: readonly CellRange[];
+  /** Cells whose look depends on rules; undefined where a rule may be for any cell. */
+  readonly conditional: readonly CellRange[] | undefined;
 }
 
 /** The ranges that stand behind the rows of a sheet, so that it is read once more. */
 export function readRanges(office: OfficePackage, part: string): SheetRanges {
   const merged: CellRange[] = [];
-  const conditional: CellRange[] = [];
-  const add = (ranges: CellRange[], text: string | undefined): void => {
-    const range = cellRange(text);
-    if (range && ranges.length < MOST_RANGES) ranges.push(range);
-  };
-  const isThere = ['mergeCell', 'conditionalFormatting'].some((name) => office.mentions(part, name));
-  if (!isThere) return { merged, conditional };
-  for (const event of office.stream(part, (name) => name === 'x:mergeCells')) {
+  const conditional = createRuleRanges();
+  if (!office.mentions(part, /mergeCell|conditionalFormatting/)) return { merged, conditional: [] };
+  for (const event of office.stream(part, (name) => WHOLE.has(name))) {
     if (event.type === 'open' && event.name === 'x:conditionalFormatting')
-      for (const text of (event.attributes['sqref'] ?? '').split(' ')) add(conditional, text);
+      conditional.add(event.attributes['sqref'] ?? '');
     if (event.type !== 'element') continue;
-    for (const { attributes } of childrenOf(event.element, 'x:mergeCell')) add(merged, attributes['ref']);
+    // Rules of newer kinds say it in an element.
+    if (event.element.name === 'x14:conditionalFormatting')
+      conditional.add(textOf(childOf(event.element, 'xm:sqref')));
+    for (const { attributes } of childrenOf(event.element, 'x:mergeCell')) {
+      const range = cellRange(attributes['ref']);
+      if (range && merged.length < MOST_RANGES) merged.push(range);
+    }
   }
-  return { merged: merged.sort((a, b) => a.first.row - b.first.row), conditional };
+  return { merged: merged.sort((a, b) => a.first.row - b.first.row), conditional: conditional.ranges() };
+}
+
+const WHOLE: ReadonlySet<string> = new Set(['x:mergeCells', 'x14:conditionalFormatting']);
+
+/** Collects ranges. One that cannot be read, such as whole columns, may be any. */
+function createRuleRanges() {
+  const ranges: CellRange[] = [];
+  let isAny = false;
+  return {
+    add(text: string): void {
+      for (const part of text.trim().split(/\s+/)) {
+        const range = cellRange(part);
+        isAny ||= range === undefined || ranges.length >= MOST_RANGES;
+        if (range && !isAny) ranges.push(range);
+      }
+    },
+    ranges: () => (isAny ? undefined : ranges),
+  };
 }
 
 /**

@@ -1,14 +1,17 @@
 import type { Color } from '../../visibility/colors.js';
+import type { Fill } from '../../visibility/layers.js';
 import type { GapCounter } from '../gap-counter.js';
 import { tooLarge } from '../package/office-kind.js';
 import type { OfficePackage } from '../package/office-package.js';
 import { childOf, childrenOf, isTrue, textOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
-import { cellReference } from './cell-references.js';
-import { readableText, type CellText, type DressedCells } from './cell-visibility.js';
+import { cellReference, type CellRange } from './cell-references.js';
+import { readableText, type CellText, type DressedCells } from './visibility/cell-visibility.js';
 import type { DateSystem } from './date-format.js';
+import { createHiddenPlaces } from './visibility/hidden-places.js';
 import { generalNumber } from './number-format.js';
 import { richRuns } from './shared-strings.js';
+import { createNeighbours } from './visibility/neighbours.js';
 import type { CellStyle, SheetStyles } from './styles.js';
 
 const MOST_CELLS = 5_000_000;
@@ -44,58 +47,45 @@ interface SheetPlace {
   readonly part: string;
   readonly sheet: string;
   readonly dressed: DressedCells;
+  readonly merged: readonly CellRange[];
 }
 
 /** Reads the rows of a sheet as a stream, without those that show nothing. @throws IngestError when there are too many cells */
-export function* readRows(workbook: Workbook, { part, sheet, dressed }: SheetPlace): Iterable<SheetRow> {
+export function* readRows(
+  workbook: Workbook,
+  { part, sheet, dressed, merged }: SheetPlace,
+): Iterable<SheetRow> {
   const { office, gaps } = workbook;
-  const columns = createHiddenColumns(gaps, sheet);
+  const places = createHiddenPlaces({ gaps, sheet, merged });
+  const neighbours = createNeighbours(workbook.styles);
   let count = 0;
   let number = 0;
   for (const event of office.stream(part, (name) => name === 'x:row' || name === 'x:cols')) {
     if (event.type !== 'element') continue;
     const { element } = event;
     if (element.name === 'x:cols') {
-      columns.read(element);
+      places.readColumns(element);
+      neighbours.readColumns(element);
       continue;
     }
     const stated = wholeNumber(element.attributes['r'], 1_048_576) ?? 0;
     number = stated >= 1 ? stated : number + 1;
-    const cells = readCells(workbook, element, (column) => dressed(column, number)).filter(({ column }) =>
-      columns.admits(column),
-    );
+    const mayDiffer = neighbours.inRow(element);
+    const found = readCells(workbook, element, (column, fill) => dressed(column, number) || mayDiffer(fill));
+    const cells = found.filter(({ column }) => places.admitsColumn(column, number));
     count += cells.length;
     if (count > MOST_CELLS)
       throw tooLarge(office.kind, `has more than ${MOST_CELLS.toLocaleString('en')} cells in a sheet`);
-    if (cells.length === 0) continue;
-    if (isTrue(element.attributes['hidden']) && !gaps.admits('row', { location: { sheet } })) continue;
-    yield { number, cells };
+    const shown = cells.length === 0 ? cells : places.readable(element, number, cells);
+    if (shown.length > 0) yield { number, cells: shown };
   }
 }
 
-/** Tells which columns are hidden. Only those that hold something are counted. */
-function createHiddenColumns(gaps: GapCounter, sheet: string) {
-  const hidden = new Set<number>();
-  const counted = new Set<number>();
-  return {
-    read(columns: XmlElement): void {
-      for (const { attributes } of childrenOf(columns, 'x:col')) {
-        if (!isTrue(attributes['hidden'])) continue;
-        const first = Math.max(1, wholeNumber(attributes['min']) ?? 1);
-        const last = Math.min(LAST_COLUMN, wholeNumber(attributes['max']) ?? first);
-        for (let column = first; column <= last && hidden.size < LAST_COLUMN; column += 1) hidden.add(column);
-      }
-    },
-    admits(column: number): boolean {
-      if (!hidden.has(column)) return true;
-      const amount = counted.has(column) ? 0 : 1;
-      counted.add(column);
-      return gaps.admits('column', { amount, location: { sheet } });
-    },
-  };
-}
-
-function readCells(workbook: Workbook, row: XmlElement, isDressed: (column: number) => boolean): SheetCell[] {
+function readCells(
+  workbook: Workbook,
+  row: XmlElement,
+  isDressed: (column: number, fill: Fill) => boolean,
+): SheetCell[] {
   const cells = new Map<number, SheetCell>();
   let column = 0;
   let length = 0;
@@ -106,7 +96,7 @@ function readCells(workbook: Workbook, row: XmlElement, isDressed: (column: numb
     const style = workbook.styles.cell(wholeNumber(cell.attributes['s']) ?? 0);
     const { text: found, isNumber, color } = cellValue(workbook, cell, style);
     const font = color === undefined ? style.font : { ...style.font, color };
-    const ground = { fill: style.fill, isDressed: () => isDressed(own) };
+    const ground = { fill: style.fill, isDressed: () => isDressed(own, style.fill) };
     const text = readableText(found, font, ground, workbook.gaps);
     if (text.trim() === '') continue;
     length += text.length;

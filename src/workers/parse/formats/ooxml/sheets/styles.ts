@@ -3,7 +3,7 @@ import type { OfficePackage } from '../package/office-package.js';
 import { childOf, childrenOf, isTrue, valueOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import { builtinFormatCode } from './builtin-formats.js';
-import type { FontLook } from './cell-visibility.js';
+import type { FontLook } from './visibility/cell-visibility.js';
 import { createSheetColors, type SheetColors } from './colors.js';
 import type { DateSystem } from './date-format.js';
 import { createNumberFormat, type NumberFormat } from './number-format.js';
@@ -51,18 +51,29 @@ export function readStyles(office: OfficePackage, parts: StyleParts, system: Dat
     formats.set(id, format);
     return format;
   };
-  const styles = [...childrenOf(childOf(tree, 'x:cellXfs'), 'x:xf')].map(({ attributes }): CellStyle => {
+  const parents = [...childrenOf(childOf(tree, 'x:cellStyleXfs'), 'x:xf')];
+  const styles = [...childrenOf(childOf(tree, 'x:cellXfs'), 'x:xf')].map((style): CellStyle => {
+    const { attributes } = style;
+    const parent = parents[wholeNumber(attributes['xfId']) ?? 0];
     const font = fonts[wholeNumber(attributes['fontId']) ?? 0];
+    const fill = fills[wholeNumber(attributes['fillId']) ?? 0];
     return {
       format: formatOf(wholeNumber(attributes['numFmtId']) ?? 0),
       isBold: font?.isBold === true,
-      font: font?.look ?? ORDINARY,
-      fill: fills[wholeNumber(attributes['fillId']) ?? 0] ?? 'none',
+      font: (isSettled(style, parent, 'Font') ? font?.look : undefined) ?? ORDINARY,
+      fill: isSettled(style, parent, 'Fill') ? (fill ?? 'none') : 'unknown',
     };
   });
   const general: CellStyle = { format: formatOf(0), isBold: false, font: ORDINARY, fill: 'none' };
   return { cell: (index) => styles[index] ?? general, font: (properties) => lookOf(properties, colors) };
 }
+
+/** Whether a style is shown alike by programs that take what it does not apply itself from its parent, and by those that do not. */
+const isSettled = (style: XmlElement, parent: XmlElement | undefined, what: 'Font' | 'Fill'): boolean => {
+  const applied = style.attributes[`apply${what}`];
+  const id = what === 'Font' ? 'fontId' : 'fillId';
+  return applied === undefined || isTrue(applied) || parent?.attributes[id] === style.attributes[id];
+};
 
 const ORDINARY: FontLook = { color: undefined, isTiny: false };
 

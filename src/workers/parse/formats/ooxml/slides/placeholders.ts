@@ -1,6 +1,7 @@
 import type { OfficePackage } from '../package/office-package.js';
 import { childOf, childrenOf, descend, findAll, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
+import { isPlainlyFilled, isRectangle } from './shape-properties.js';
 import type { Box } from '../../visibility/layers.js';
 
 const SHAPES: ReadonlySet<string> = new Set(['p:sp', 'p:pic', 'p:graphicFrame']);
@@ -50,6 +51,9 @@ interface StatedPlace {
   readonly box: Box | undefined;
   /** An element with what its properties say of its fill. */
   readonly fill: XmlElement;
+  /** Whether it is a rectangle without effects. */
+  readonly isPlain: boolean;
+  readonly bodyAttributes: XmlElement['attributes'];
 }
 
 /** What a placeholder of a slide takes from its layout, and a layout from its master. */
@@ -57,6 +61,10 @@ export interface InheritedPlace {
   readonly box: Box | undefined;
   /** What those that it is made from say of their fill, the nearest first. */
   readonly fills: readonly XmlElement[];
+  /** Whether they are rectangles without effects. */
+  readonly isPlain: boolean;
+  /** What they say of the body of their text. */
+  readonly bodyAttributes: XmlElement['attributes'];
 }
 
 /** Finds the places of placeholders in layouts and masters. */
@@ -81,6 +89,11 @@ export function createPlaceholders(office: OfficePackage) {
       return {
         box: found.find(({ box }) => box !== undefined)?.box,
         fills: found.map(({ fill }) => fill),
+        isPlain: found.every(({ isPlain }) => isPlain),
+        bodyAttributes: found.reduceRight(
+          (outer, { bodyAttributes }) => ({ ...outer, ...bodyAttributes }),
+          {},
+        ),
       };
     };
   };
@@ -90,8 +103,15 @@ function statedPlaces(tree: XmlElement | undefined): readonly StatedPlace[] {
   const places: StatedPlace[] = [];
   for (const shape of findAll(tree, SHAPES)) {
     const placeholder = placeholderOf(shape);
-    if (placeholder && places.length < MOST_PLACES)
-      places.push({ placeholder, box: boxOf(shape), fill: fillsOf(childOf(shape, 'p:spPr')) });
+    if (!placeholder || places.length >= MOST_PLACES) continue;
+    const properties = childOf(shape, 'p:spPr');
+    places.push({
+      placeholder,
+      box: boxOf(shape),
+      fill: fillsOf(properties),
+      isPlain: isRectangle(properties) && isPlainlyFilled(properties),
+      bodyAttributes: descend(shape, 'p:txBody', 'a:bodyPr')?.attributes ?? {},
+    });
   }
   return places;
 }

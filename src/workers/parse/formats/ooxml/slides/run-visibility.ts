@@ -12,7 +12,7 @@ interface TextPlace {
   readonly gaps: GapCounter;
   readonly palette: Palette;
   /** The colour behind the text; undefined when it is not known. */
-  readonly behind: Color | undefined;
+  readonly behind: () => Color | undefined;
   /** The body of the text, which may say how its levels look. */
   readonly body: XmlElement | undefined;
   /** What a shape says of the colour of its text by the style that it takes from the theme. */
@@ -23,24 +23,41 @@ interface TextPlace {
 export function createRunFilter({ gaps, palette, behind, body, font }: TextPlace): RunFilter {
   const styles = childOf(body, 'a:lstStyle');
   const fontColor = colorIn(font, palette);
+  const isSolid = [...childrenOf(childOf(body, 'a:bodyPr'))].some(({ name }) => !FLAT.has(name));
+  // Looking for what is behind takes longer than all else.
+  let found: { readonly color: Color | undefined } | undefined;
+  const colorBehind = (): Color | undefined => (found ??= { color: behind() }).color;
   return (properties, text, level) => {
     const defaults = descend(styles, `a:lvl${String(level + 1)}pPr`, 'a:defRPr');
     const size = wholeNumber(properties?.attributes['sz'] ?? defaults?.attributes['sz']);
     if (size !== undefined && size < LEAST_SIZE) return gaps.admits('tiny', { amount: text.length });
-    if (isDrawnOtherwise(properties) || isDrawnOtherwise(defaults)) return true;
+    if (isSolid || isDrawnOtherwise(properties) || isDrawnOtherwise(defaults)) return true;
     const color = fillOf(properties, palette) ?? fillOf(defaults, palette) ?? fontColor;
-    const ground = groundOf(properties, palette) ?? behind;
-    return !isUnseen(color, ground) || gaps.admits('background', { amount: text.length });
+    if (color === undefined || color === 'unknown') return true;
+    const isUnseen =
+      color === 'none' || isAlike(color, groundOf(properties, palette) ?? colorBehind() ?? 'unknown');
+    return !isUnseen || gaps.admits('background', { amount: text.length });
   };
 }
 
-/** Whether more than a fill makes letters seen: a line around them, a shadow, or the colour of a link. */
+/** What properties of a body may hold without giving its letters a depth. */
+const FLAT: ReadonlySet<string> = new Set(
+  'a:noAutofit a:normAutofit a:spAutoFit a:prstTxWarp a:extLst'.split(' '),
+);
+/** What properties of a run may hold without making letters seen that have the colour of what is behind them. */
+const PLAIN: ReadonlySet<string> = new Set(
+  'a:noFill a:solidFill a:highlight a:latin a:ea a:cs a:sym a:rtl a:extLst a:uLnTx a:uLn a:uFillTx a:uFill'.split(
+    ' ',
+  ),
+);
+
+/** Whether more than a fill makes letters seen: a line around them, a shadow, the colour of a link, or what is not followed. */
 const isDrawnOtherwise = (properties: XmlElement | undefined): boolean =>
   [...childrenOf(properties)].some(
     (child) =>
-      child.name === 'a:hlinkClick' ||
-      (child.name === 'a:ln' && childOf(child, 'a:noFill') === undefined) ||
-      (/^a:effect(?:Lst|Dag)$/.test(child.name) && child.children.length > 0),
+      !PLAIN.has(child.name) &&
+      (child.name !== 'a:ln' || childOf(child, 'a:noFill') === undefined) &&
+      (child.name !== 'a:effectLst' || child.children.length > 0),
   );
 
 /** The colour that a run is marked with. */
@@ -49,9 +66,5 @@ function groundOf(properties: XmlElement | undefined, palette: Palette): Paint |
   return highlight && (colorIn(highlight, palette) ?? 'unknown');
 }
 
-function isUnseen(color: Paint | undefined, ground: Paint | undefined): boolean {
-  if (color === 'none') return true;
-  if (color === undefined || color === 'unknown') return false;
-  if (ground === undefined || ground === 'unknown' || ground === 'none') return false;
-  return areAlike(color, ground);
-}
+const isAlike = (color: Color, ground: Paint): boolean =>
+  ground !== 'unknown' && ground !== 'none' && areAlike(color, ground);

@@ -1,15 +1,18 @@
 import type { Block, Place } from '../../../extraction/block.js';
 import { tableBlocks } from '../../tables/table-blocks.js';
+import type { Color } from '../../visibility/colors.js';
 import type { Box } from '../../visibility/layers.js';
 import { createUnmerge } from '../drawing/merged-cells.js';
 import type { createGraphics } from '../drawing/graphic.js';
 import { fillOf } from '../drawing/colors.js';
 import { readTextBody } from '../drawing/text-body.js';
 import type { GapCounter, HiddenKind } from '../gap-counter.js';
-import { childOf, childrenOf, descend, findFirst, isTrue, wholeNumber } from '../xml/elements.js';
+import { childOf, childrenOf, descend, isTrue, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import { boxOf, placeholderOf, type InheritedPlace, type Placeholder } from './placeholders.js';
 import { inReadingOrder } from './reading-order.js';
+import { isMedia } from './picture-opacity.js';
+import { isHidden } from './shape-properties.js';
 import { createRunFilter } from './run-visibility.js';
 import type { SlideLayers } from './slide-layers.js';
 
@@ -60,12 +63,6 @@ function readShapes(parent: XmlElement | undefined, context: SlideContext): Shap
   return shapes;
 }
 
-function isHidden(shape: XmlElement): boolean {
-  for (const properties of childrenOf(shape))
-    if (isTrue(childOf(properties, 'p:cNvPr')?.attributes['hidden'])) return true;
-  return false;
-}
-
 function hiddenKind(shape: XmlElement, layers: SlideLayers): HiddenKind | undefined {
   if (isHidden(shape)) return 'shape';
   if (layers.isOutside(shape)) return 'outside';
@@ -92,9 +89,6 @@ function shapeBlocks(
   }
 }
 
-const isMedia = (picture: XmlElement): boolean =>
-  findFirst(picture, 'a:videoFile') !== undefined || findFirst(picture, 'a:audioFile') !== undefined;
-
 function textBlocks(
   shape: XmlElement,
   placeholder: Placeholder | undefined,
@@ -107,7 +101,7 @@ function textBlocks(
   const admits = createRunFilter({
     gaps,
     palette: layers.palette,
-    behind: layers.behindText(shape),
+    behind: () => layers.behindText(shape),
     body,
     font: descend(shape, 'p:style', 'a:fontRef'),
   });
@@ -129,14 +123,14 @@ function frameBlocks(frame: XmlElement, context: SlideContext): readonly Block[]
 function* readTable(table: XmlElement, frame: XmlElement, { gaps, place, layers }: SlideContext) {
   const unmerge = createUnmerge();
   const { palette } = layers;
-  // A style of tables may fill any of its cells.
+  // A style of tables may fill any of its cells, as may what else is said of all of them.
   const properties = childOf(table, 'a:tblPr');
-  const isStyled =
-    childOf(properties, 'a:tableStyleId') !== undefined || fillOf(properties, palette) !== undefined;
+  const isStyled = [...childrenOf(properties)].length > 0;
   const textOfCell = (cell: XmlElement): string => {
     const body = childOf(cell, 'a:txBody');
     const fill = fillOf(childOf(cell, 'a:tcPr'), palette) ?? (isStyled ? 'unknown' : 'none');
-    const behind = fill === 'none' ? layers.behind(frame) : fill === 'unknown' ? undefined : fill;
+    const behind = (): Color | undefined =>
+      fill === 'none' ? layers.behind(frame) : fill === 'unknown' ? undefined : fill;
     return readTextBody(body, { admits: createRunFilter({ gaps, palette, behind, body }) }).join('\n');
   };
   for (const row of childrenOf(table, 'a:tr')) {

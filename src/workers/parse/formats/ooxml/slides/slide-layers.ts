@@ -1,13 +1,7 @@
 import type { Color } from '../../visibility/colors.js';
-import {
-  createLayers,
-  touches,
-  UNKNOWN_LAYER,
-  type Box,
-  type Fill,
-  type Layer,
-} from '../../visibility/layers.js';
-import { colorIn, fillOf, type Palette } from '../drawing/colors.js';
+import { createLayers, touches, UNKNOWN_LAYER, type Box, type Layer } from '../../visibility/layers.js';
+import type { Comparisons } from '../../visibility/comparisons.js';
+import type { Palette } from '../drawing/colors.js';
 import { childOf, childrenOf, descend, findAll, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import {
@@ -18,7 +12,10 @@ import {
   type InheritedPlace,
   type Placeholder,
 } from './placeholders.js';
+import { isFollowed, shapeFill } from './shape-look.js';
+import { isHidden, isRectangle } from './shape-properties.js';
 import type { SlideTheme } from './slide-theme.js';
+import { textReach } from './text-reach.js';
 
 export interface LayerOptions {
   readonly theme: SlideTheme;
@@ -27,6 +24,9 @@ export interface LayerOptions {
   readonly inherited: (placeholder: Placeholder) => InheritedPlace;
   /** Whether nothing can be seen through a picture. */
   readonly isOpaquePicture: (picture: XmlElement) => boolean;
+  /** The size of letters that say nothing, in hundredths of a point. */
+  readonly usualSize: number;
+  readonly comparisons: Comparisons;
 }
 
 /** Tells what is behind and above the shapes of a slide. */
@@ -54,7 +54,7 @@ interface Collection {
 }
 
 export function createSlideLayers(slide: XmlElement | undefined, options: LayerOptions): SlideLayers {
-  const { theme, size } = options;
+  const { theme, size, comparisons } = options;
   const targets = [...findAll(childOf(slide, 'p:timing'), new Set(['p:spTgt']))];
   const animated = new Set(targets.map(({ attributes }) => attributes['spid'] ?? ''));
   const collection: Collection = { options, layers: [], indexes: new Map(), animated };
@@ -62,13 +62,13 @@ export function createSlideLayers(slide: XmlElement | undefined, options: LayerO
   if (theme.hasMoreShapes) collection.layers.push(UNKNOWN_LAYER);
   for (const shape of childrenOf(descend(slide, 'p:cSld', 'p:spTree')))
     addLayers(collection, shape, (box) => box);
-  const layers = createLayers(collection.layers, theme.background);
+  const layers = createLayers(collection.layers, { background: theme.background, comparisons });
   const indexOf = (shape: XmlElement): number => collection.indexes.get(shape) ?? -1;
   const isStill = (shape: XmlElement): boolean => !animated.has(idOf(shape));
   return {
     palette: theme.palette,
     isOutside: (shape) => {
-      const box = collection.layers[indexOf(shape)]?.box;
+      const box = collection.layers[indexOf(shape)]?.reach;
       return box !== undefined && size !== undefined && isStill(shape) && !touches(box, size);
     },
     isCovered: (shape) => isStill(shape) && layers.isCovered(indexOf(shape)),
@@ -85,8 +85,13 @@ const idOf = (shape: XmlElement): string => {
   return '';
 };
 
+const SHAPES: ReadonlySet<string> = new Set(['p:sp', 'p:pic', 'p:graphicFrame']);
+/** What is in a tree of shapes and nobody sees. A line is no ground unless it is thick; anything else is not known. */
+const NOT_DRAWN: ReadonlySet<string> = new Set(['p:nvGrpSpPr', 'p:grpSpPr', 'p:extLst']);
+
 function addLayers(collection: Collection, shape: XmlElement, placing: Placing): void {
-  const { layers, indexes } = collection;
+  const { layers, indexes, options } = collection;
+  if (NOT_DRAWN.has(shape.name) || isHidden(shape)) return;
   if (shape.name === 'mc:AlternateContent') {
     for (const choice of childrenOf(childOf(shape, 'mc:Choice') ?? childOf(shape, 'mc:Fallback')))
       addLayers(collection, choice, placing);
@@ -95,10 +100,11 @@ function addLayers(collection: Collection, shape: XmlElement, placing: Placing):
     // What is within may be moved with its group.
     const isMoved = collection.animated.has(idOf(shape));
     for (const child of childrenOf(shape)) addLayers(collection, child, isMoved ? undefined : inner);
-  } else if (['p:sp', 'p:pic', 'p:graphicFrame'].includes(shape.name)) {
+  } else if (SHAPES.has(shape.name)) {
     indexes.set(shape, layers.length);
     layers.push(layerOf(shape, collection, placing));
-  }
+  } else if (shape.name !== 'p:cxnSp' || !isFollowed(shape, undefined, options.theme))
+    layers.push(UNKNOWN_LAYER);
 }
 
 /** Shapes of a group are in a system of coordinates of its own. */
@@ -120,19 +126,29 @@ function placingIn(group: XmlElement, outer: Placing): Placing {
 const isTurned = (transform: XmlElement | undefined): boolean =>
   (wholeNumber(transform?.attributes['rot']) ?? 0) !== 0;
 
+/** What is not followed may be drawn anywhere, and nothing is known to be covered by it. */
 function layerOf(shape: XmlElement, { options, animated }: Collection, placing: Placing): Layer {
+  const { theme, inherited: inheritedAt } = options;
   const placeholder = placeholderOf(shape);
-  const inherited = placeholder && options.inherited(placeholder);
+  const inherited = placeholder && inheritedAt(placeholder);
   const stated = boxOf(shape) ?? inherited?.box;
   const turned = isTurned(transformOf(shape));
   const box = stated && placing?.(turned ? turnedBox(stated) : stated);
-  const fill = shapeFill(shape, inherited, options.theme);
-  const isWhole = !turned && isRectangle(shape) && !animated.has(idOf(shape));
-  const isOpaque = shape.name === 'p:pic' ? isWhole && options.isOpaquePicture(shape) : isColor(fill);
-  return { box, fill, isWhole, isOpaque };
+  const reach = box && reachOf(shape, box, { inherited, turned, usualSize: options.usualSize });
+  if (animated.has(idOf(shape)) || !isFollowed(shape, inherited, theme)) return { ...UNKNOWN_LAYER, reach };
+  const isWhole = !turned && isRectangle(childOf(shape, 'p:spPr'));
+  if (shape.name === 'p:pic')
+    return { box, reach, fill: 'unknown', isWhole, isOpaque: isWhole && options.isOpaquePicture(shape) };
+  const fill = shapeFill(shape, inherited, theme);
+  const isTable = shape.name === 'p:graphicFrame' && reach !== box;
+  return {
+    box: isTable ? reach : box,
+    reach,
+    fill,
+    isWhole,
+    isOpaque: fill !== 'none' && fill !== 'unknown',
+  };
 }
-
-const isColor = (fill: Fill): boolean => fill !== 'none' && fill !== 'unknown';
 
 /** The square in which a rectangle can be turned. */
 function turnedBox({ x, y, width, height }: Box): Box {
@@ -140,29 +156,30 @@ function turnedBox({ x, y, width, height }: Box): Box {
   return { x: x + (width - side) / 2, y: y + (height - side) / 2, width: side, height: side };
 }
 
-function isRectangle(shape: XmlElement): boolean {
-  const properties = childOf(shape, 'p:spPr');
-  if (childOf(properties, 'a:custGeom')) return false;
-  const kind = childOf(properties, 'a:prstGeom')?.attributes['prst'];
-  return kind === undefined || kind === 'rect';
+interface ReachOptions {
+  readonly inherited: InheritedPlace | undefined;
+  readonly turned: boolean;
+  readonly usualSize: number;
 }
 
-function shapeFill(shape: XmlElement, inherited: InheritedPlace | undefined, theme: SlideTheme): Fill {
-  if (shape.name !== 'p:sp') return 'unknown';
-  const properties = childOf(shape, 'p:spPr');
-  const own = fillOf(properties, theme.palette) ?? styledFill(shape, theme);
-  if (own !== undefined) return own;
-  for (const fill of inherited?.fills ?? []) {
-    const paint = fillOf(fill, theme.palette);
-    if (paint !== undefined) return paint;
-  }
-  return 'none';
+/** The size of letters in places of a layout, whose styles are not followed, in hundredths of a point. */
+const PLACEHOLDER_SIZE = 6_000;
+
+function reachOf(shape: XmlElement, box: Box, { inherited, turned, usualSize }: ReachOptions): Box {
+  const table = descend(shape, 'a:graphic', 'a:graphicData', 'a:tbl');
+  if (table) return tableReach(table, box);
+  const body = childOf(shape, 'p:txBody');
+  return textReach(body, box, {
+    attributes: { ...inherited?.bodyAttributes, ...childOf(body, 'a:bodyPr')?.attributes },
+    usualSize: inherited ? Math.max(usualSize, PLACEHOLDER_SIZE) : usualSize,
+    isTurned: turned,
+  });
 }
 
-/** The fill that a shape takes from the theme by its number. */
-function styledFill(shape: XmlElement, { palette, isPlainFill }: SlideTheme): Fill | undefined {
-  const reference = descend(shape, 'p:style', 'a:fillRef');
-  const index = wholeNumber(reference?.attributes['idx']) ?? 0;
-  if (!reference || index === 0) return undefined;
-  return isPlainFill(index) ? (colorIn(reference, palette) ?? 'unknown') : 'unknown';
+/** Rows of a table grow downwards with their texts. */
+function tableReach(table: XmlElement, box: Box): Box {
+  let width = 0;
+  for (const { attributes } of childrenOf(childOf(table, 'a:tblGrid')))
+    width += wholeNumber(attributes['w']) ?? 0;
+  return { ...box, width: Math.max(box.width, width), height: Infinity };
 }

@@ -4,6 +4,7 @@ import type { OfficePackage } from '../package/office-package.js';
 import { childOf, childrenOf, descend, findAll, isTrue } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import { placeholderOf, targetOf } from './placeholders.js';
+import { isThin } from './shape-properties.js';
 
 /** What a slide takes from its layout, master and theme. */
 export interface SlideTheme {
@@ -16,6 +17,8 @@ export interface SlideTheme {
   readonly hasMoreShapes: boolean;
   /** The fill of shapes that name one of the theme's own by its number, from 1. */
   readonly isPlainFill: (index: number) => boolean;
+  /** Whether a line of the theme that shapes name by its number, from 1, is a thin one; zero is none. */
+  readonly isThinLine: (index: number) => boolean;
 }
 
 interface Sheet {
@@ -26,7 +29,6 @@ interface Sheet {
 
 /** More shapes of a layout are not compared with those of each slide. */
 const MOST_SHAPES = 200;
-const DRAWN: ReadonlySet<string> = new Set(['p:sp', 'p:pic', 'p:graphicFrame', 'p:grpSp']);
 const NO_SHEET: Sheet = { tree: undefined, shapes: [], hasMoreShapes: false };
 /** The number of the first fill of a theme that is for backgrounds. */
 const FIRST_BACKGROUND = 1_001;
@@ -65,6 +67,7 @@ export function createSlideThemes(office: OfficePackage) {
       shapesBehind: [...(hasMasterShapes ? master.shapes : []), ...(hasLayoutShapes ? layout.shapes : [])],
       hasMoreShapes: master.hasMoreShapes || layout.hasMoreShapes,
       isPlainFill: (index) => isPlain(theme, 'a:fillStyleLst', index - 1),
+      isThinLine: (index) => index === 0 || isThin(lineOf(theme, index - 1)),
     };
   };
 }
@@ -79,7 +82,7 @@ function themeElements(tree: XmlElement | undefined): XmlElement | undefined {
 function readSheet(tree: XmlElement | undefined): Sheet {
   if (!tree) return NO_SHEET;
   const shapes = [...childrenOf(descend(tree, 'p:cSld', 'p:spTree'))].filter(
-    (shape) => DRAWN.has(shape.name) && placeholderOf(shape) === undefined,
+    (shape) => placeholderOf(shape) === undefined,
   );
   return {
     tree: { ...tree, children: pruned(tree, ['p:cSld', 'p:bg', 'p:clrMap', 'p:clrMapOvr']) },
@@ -123,6 +126,9 @@ function referredFill(reference: XmlElement, palette: Palette, theme: XmlElement
   if (!isPlain(theme, 'a:bgFillStyleLst', index)) return 'unknown';
   return colorIn(reference, palette) ?? 'unknown';
 }
+
+const lineOf = (theme: XmlElement | undefined, index: number): XmlElement | undefined =>
+  [...childrenOf(descend(theme, 'a:themeElements', 'a:fmtScheme', 'a:lnStyleLst'))][index];
 
 /** Whether a fill of the theme is the colour that whoever names it gives, without a change. */
 function isPlain(theme: XmlElement | undefined, list: string, index: number): boolean {

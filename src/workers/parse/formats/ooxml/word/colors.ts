@@ -109,10 +109,9 @@ function themeColor(
 }
 
 /** Whether text cannot be told from what is behind it. */
-export const isUnseen = (color: Color | 'auto' | undefined, behind: Fill | undefined): boolean =>
+export const isUnseen = (color: Color | 'auto' | undefined, behind: Fill): boolean =>
   color !== undefined &&
   color !== 'auto' &&
-  behind !== undefined &&
   behind !== 'none' &&
   behind !== 'unknown' &&
   areAlike(color, behind);

@@ -4,7 +4,8 @@ import { childOf, valueOf } from '../xml/elements.js';
 import type { XmlElement, XmlEvent } from '../xml/stream-xml.js';
 import { treeEvents } from '../xml/tree-events.js';
 import { readParagraphText } from './paragraph-text.js';
-import { listOf, outlineOf, PLAIN, underneath } from './styles.js';
+import { underneath } from './run-look.js';
+import { listOf, outlineOf } from './styles.js';
 import { createRowReader, isHeaderRow } from './table-rows.js';
 import type { Surroundings, WordReader } from './word-reader.js';
 
@@ -71,9 +72,8 @@ export function* noteBlocks(
   notes: Iterable<{ label: string; element: XmlElement }>,
   reader: WordReader,
 ): Iterable<Block> {
-  const look = { ...PLAIN, background: reader.page };
   for (const { label, element } of notes) {
-    const text = flatText(element, reader, { look, isCell: true }).replace(/\s+/g, ' ');
+    const text = flatText(element, reader, { ground: reader.page, isCell: true }).replace(/\s+/g, ' ');
     if (text !== '') yield { text: `${label} ${text}\n\n` };
   }
 }
@@ -86,19 +86,17 @@ function* paragraphBlocks(
   const { gaps, styles, notes } = reader;
   const properties = childOf(paragraph, 'w:pPr');
   const style = valueOf(properties, 'w:pStyle');
-  const look = underneath(
-    underneath(styles.ownLook(undefined, properties), styles.look(style)),
-    surroundings.look,
-  );
+  const look = underneath(styles.ownLook(undefined, properties), styles.paragraphLook(style));
   const { text, boxes, drawings } = readParagraphText(paragraph, {
     gaps,
     styles,
     look,
+    ground: surroundings.ground,
     refer: (kind, id) => notes.refer(kind, id),
   });
   if (text !== '') yield writeParagraph(text, properties, reader);
   // What is behind a text box is not known.
-  const inside = { ...surroundings, look: { ...PLAIN, background: 'unknown' as const } };
+  const inside = { ...surroundings, ground: 'unknown' as const };
   for (const box of boxes) yield* contentBlocks(treeEvents(box, isWholeInBody), reader, inside);
   for (const drawing of drawings) yield* reader.graphicsOf(drawing);
 }

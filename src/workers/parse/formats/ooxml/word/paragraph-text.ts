@@ -1,14 +1,18 @@
 import { findAll, isTrue, childOf, childrenOf, textOf, valueOf } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
+import type { Fill } from '../../visibility/layers.js';
 import type { GapCounter, HiddenKind } from '../gap-counter.js';
 import { isUnseen } from './colors.js';
-import { underneath, type RunLook, type WordStyles } from './styles.js';
+import { underneath, type RunLook } from './run-look.js';
+import type { WordStyles } from './styles.js';
 
 export interface InlineContext {
   readonly gaps: GapCounter;
   readonly styles: WordStyles;
   /** How the paragraph makes its runs look. */
   readonly look: RunLook;
+  /** What is behind it where neither it nor its runs have a background. */
+  readonly ground: Fill;
   /** Called for a reference to a note. @returns what stands for it in the text */
   readonly refer: (kind: 'footnote' | 'endnote' | 'comment', id: string) => string;
 }
@@ -110,13 +114,18 @@ function createFields() {
   };
 }
 
-function hiddenKind(run: XmlElement, { styles, look: outer }: InlineContext): HiddenKind | undefined {
+function hiddenKind(run: XmlElement, { styles, look: outer, ground }: InlineContext): HiddenKind | undefined {
   const properties = childOf(run, 'w:rPr');
   const own = styles.ownLook(properties);
-  const look = underneath(underneath(own, styles.look(valueOf(properties, 'w:rStyle'))), outer);
-  if (look.isVanished === true) return 'vanished';
+  const style = styles.runLook(valueOf(properties, 'w:rStyle'));
+  const look = underneath(underneath(own, style), outer);
+  // A style that hides what another one hides already shows it again (ECMA-376 part 1, 17.7.3).
+  const isToggled = own.isVanished === undefined && style.isVanished === true && outer.isVanished === true;
+  if (look.isVanished === true && !isToggled) return 'vanished';
   if (look.isTiny === true) return 'tiny';
-  return look.isOutlined !== true && isUnseen(look.color, look.background) ? 'background' : undefined;
+  const { background = 'none' } = look;
+  const behind = background === 'none' ? ground : background;
+  return look.isOutlined !== true && isUnseen(look.color, behind) ? 'background' : undefined;
 }
 
 interface DrawingTarget {

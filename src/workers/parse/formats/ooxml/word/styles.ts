@@ -1,22 +1,11 @@
-import type { Color } from '../../visibility/colors.js';
-import type { Fill } from '../../visibility/layers.js';
 import type { OfficePackage } from '../package/office-package.js';
 import { childOf, childrenOf, descend, findAll, isTrue, valueOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 import type { WordColors } from './colors.js';
+import { PLAIN, readLook, underneath, type RunLook } from './run-look.js';
 
 /** Most styles that one is based on, one after the other. */
 const MOST_BASES = 50;
-
-/** What a style, or the properties of a run, say of how text looks; undefined where they say nothing. */
-export interface RunLook {
-  readonly isVanished: boolean | undefined;
-  readonly color: Color | 'auto' | undefined;
-  readonly isTiny: boolean | undefined;
-  /** Whether letters have a line or a shadow around them, so that their colour does not tell whether they are seen. */
-  readonly isOutlined: boolean | undefined;
-  readonly background: Fill | undefined;
-}
 
 export interface ParagraphStyle {
   /** The level of the heading, from 1. */
@@ -26,23 +15,17 @@ export interface ParagraphStyle {
 
 export interface WordStyles {
   paragraph(style: string | undefined): ParagraphStyle;
-  /** How a style makes text look, with what it is based on. */
-  look(style: string | undefined): RunLook;
+  /** How a style of paragraphs makes text look, or that which holds without one, with what it is based on and the defaults. */
+  paragraphLook(style: string | undefined): RunLook;
+  /** How a style of runs makes text look, with what it is based on. */
+  runLook(style: string | undefined): RunLook;
   /** What the properties of a run, and those of its paragraph, say of its look. */
   ownLook(run: XmlElement | undefined, around?: XmlElement): RunLook;
-  /** Whether a style of tables fills any cell. */
-  fillsCells(style: string | undefined): boolean;
+  /** Whether a style of tables, or that which holds without one, fills any cell or colours its text. */
+  dressesCells(style: string | undefined): boolean;
   readonly colors: WordColors;
   readonly language: string | undefined;
 }
-
-export const PLAIN: RunLook = {
-  isVanished: undefined,
-  color: undefined,
-  isTiny: undefined,
-  isOutlined: undefined,
-  background: undefined,
-};
 
 /** Reads the styles of a Word file. A style that is based on itself ends there. */
 export function readWordStyles(
@@ -54,32 +37,55 @@ export function readWordStyles(
   const styles = new Map(
     [...childrenOf(tree, 'w:style')].map((style) => [style.attributes['w:styleId'] ?? '', style]),
   );
-  const defaults = descend(tree, 'w:docDefaults', 'w:rPrDefault', 'w:rPr');
-  const chainOf = (id: string | undefined): XmlElement[] => {
-    const chain: XmlElement[] = [];
-    for (let style = styles.get(id ?? ''); style && !chain.includes(style);) {
-      chain.push(style);
-      if (chain.length === MOST_BASES) break;
-      style = styles.get(valueOf(style, 'w:basedOn') ?? '');
-    }
-    return chain;
-  };
+  const runDefaults = descend(tree, 'w:docDefaults', 'w:rPrDefault', 'w:rPr');
+  const paragraphDefaults = descend(tree, 'w:docDefaults', 'w:pPrDefault', 'w:pPr');
+  const chainOf = (id: string | undefined): XmlElement[] => chainIn(styles, id);
+  const defaults = { paragraph: defaultStyle(styles, 'paragraph'), table: defaultStyle(styles, 'table') };
+  const usedStyle = (id: string | undefined, type: 'paragraph' | 'table'): string | undefined =>
+    id !== undefined && styles.has(id) ? id : defaults[type];
   const ownLook: WordStyles['ownLook'] = (run, around) => readLook(colors, run, around);
+  const lookOf = (id: string | undefined): RunLook =>
+    chainOf(id)
+      .map((style) => ownLook(childOf(style, 'w:rPr'), childOf(style, 'w:pPr')))
+      .reduce(underneath, PLAIN);
   return {
     paragraph: memoized((id) => readParagraphStyle(chainOf(id))),
-    look: memoized((id) => {
-      const looks = chainOf(id).map((style) => ownLook(childOf(style, 'w:rPr'), childOf(style, 'w:pPr')));
-      return looks.reduce(underneath, PLAIN);
-    }),
+    paragraphLook: memoized((id) =>
+      underneath(lookOf(usedStyle(id, 'paragraph')), ownLook(runDefaults, paragraphDefaults)),
+    ),
+    runLook: memoized(lookOf),
     ownLook,
-    fillsCells: memoized((id) =>
-      chainOf(id).some((style) =>
-        [...findAll(style, new Set(['w:shd']))].some((shading) => colors.shading(shading) !== 'none'),
+    dressesCells: memoized((id) =>
+      chainOf(usedStyle(id, 'table')).some((style) =>
+        [...findAll(style, DRESS)].some(
+          (element) => element.name !== 'w:shd' || colors.shading(element) !== 'none',
+        ),
       ),
     ),
     colors,
-    language: childOf(defaults, 'w:lang')?.attributes['w:val'],
+    language: childOf(runDefaults, 'w:lang')?.attributes['w:val'],
   };
+}
+
+/** A style and those that it is based on, the nearest first. */
+function chainIn(styles: ReadonlyMap<string, XmlElement>, id: string | undefined): XmlElement[] {
+  const chain: XmlElement[] = [];
+  for (let style = styles.get(id ?? ''); style && !chain.includes(style);) {
+    chain.push(style);
+    if (chain.length === MOST_BASES) break;
+    style = styles.get(valueOf(style, 'w:basedOn') ?? '');
+  }
+  return chain;
+}
+
+/** What changes how the text of a cell can be seen. */
+const DRESS: ReadonlySet<string> = new Set(['w:shd', 'w:color']);
+
+/** The style that holds where none of its type is named. */
+function defaultStyle(styles: ReadonlyMap<string, XmlElement>, type: string): string | undefined {
+  for (const [id, { attributes }] of styles)
+    if (attributes['w:type'] === type && isTrue(attributes['w:default'])) return id;
+  return undefined;
 }
 
 function memoized<Value>(compute: (id: string | undefined) => Value): (id: string | undefined) => Value {
@@ -115,38 +121,4 @@ function headingByName(name: string): number | undefined {
   if (/^title$/i.test(name)) return 1;
   const level = /^heading ([1-9])$/i.exec(name)?.[1];
   return level === undefined ? undefined : Number(level);
-}
-
-function readLook(colors: WordColors, run: XmlElement | undefined, around?: XmlElement): RunLook {
-  const vanish = valueOf(run, 'w:vanish');
-  const size = wholeNumber(valueOf(run, 'w:sz'));
-  const marked = colors.highlight(valueOf(run, 'w:highlight'));
-  const shaded = over(colors.shading(childOf(run, 'w:shd')), colors.shading(childOf(around, 'w:shd')));
-  return {
-    isVanished: vanish === undefined ? undefined : vanish === '' || isTrue(vanish),
-    color: colors.text(childOf(run, 'w:color')),
-    // In half points.
-    isTiny: size === undefined ? undefined : size < 4,
-    isOutlined: [...childrenOf(run)].some(({ name }) => OUTLINES.has(name)) || undefined,
-    background: over(marked, shaded),
-  };
-}
-
-const OUTLINES: ReadonlySet<string> = new Set(
-  'w:outline w:shadow w:emboss w:imprint w14:textOutline w14:textFill w14:glow w14:shadow'.split(' '),
-);
-
-/** The upper fill; what says that there is none may be meant to undo the lower one. */
-const over = (upper: Fill | undefined, lower: Fill | undefined): Fill | undefined =>
-  upper === 'none' && lower !== undefined && lower !== 'none' ? 'unknown' : (upper ?? lower);
-
-/** The upper look where it says something, else the lower one. */
-export function underneath(upper: RunLook, lower: RunLook): RunLook {
-  return {
-    isVanished: upper.isVanished ?? lower.isVanished,
-    color: upper.color ?? lower.color,
-    isTiny: upper.isTiny ?? lower.isTiny,
-    isOutlined: upper.isOutlined ?? lower.isOutlined,
-    background: over(upper.background, lower.background),
-  };
 }

@@ -3,7 +3,7 @@ import { createUnmerge, MOST_COLUMNS, type SpanningCell } from '../drawing/merge
 import { childOf, childrenOf, descend, valueOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement, XmlEvent } from '../xml/stream-xml.js';
 import type { GapCounter } from '../gap-counter.js';
-import { PLAIN, type WordStyles } from './styles.js';
+import type { WordStyles } from './styles.js';
 import type { Surroundings } from './word-reader.js';
 
 interface RowOptions {
@@ -32,8 +32,9 @@ export function createRowReader(events: Iterator<XmlEvent>, surroundings: Surrou
     });
     if (!element) return undefined;
     const cells = [...cellsOf(element)].map((cell) => {
-      const background = cellFill(cell, properties, options.styles) ?? surroundings.look.background;
-      return { element: cell, inside: { look: { ...PLAIN, background }, isCell: surroundings.isCell } };
+      const ground =
+        cellFill(cell, { row: element, table: properties }, options.styles) ?? surroundings.ground;
+      return { element: cell, inside: { ground, isCell: surroundings.isCell } };
     });
     return { element, isFrame: columns === 1 && !surroundings.isCell, cells };
   };
@@ -53,16 +54,27 @@ export function createRowReader(events: Iterator<XmlEvent>, surroundings: Surrou
   };
 }
 
-/** What fills a cell itself; undefined for nothing. */
-function cellFill(cell: XmlElement, table: XmlElement | undefined, styles: WordStyles): Fill | undefined {
+interface CellPlace {
+  readonly row: XmlElement;
+  /** The properties of its table. */
+  readonly table: XmlElement | undefined;
+}
+
+/**
+ * What fills a cell itself; undefined for nothing. It is known where the cell says so. What its row, its table or their style say
+ * depends on where the cell is, and on the program that shows it.
+ */
+function cellFill(cell: XmlElement, { row, table }: CellPlace, styles: WordStyles): Fill | undefined {
   const { colors } = styles;
   const own = colors.shading(descend(cell, 'w:tcPr', 'w:shd'));
   if (own !== undefined && own !== 'none') return own;
-  const style = valueOf(table, 'w:tblStyle');
-  // Which cells a style fills depends on their places.
-  if (style !== undefined && styles.fillsCells(style)) return 'unknown';
-  const whole = colors.shading(childOf(table, 'w:shd'));
-  return whole === 'none' ? undefined : whole;
+  const isFilled = [childOf(row, 'w:tblPrEx'), table].some((properties) => {
+    const whole = colors.shading(childOf(properties, 'w:shd'));
+    return whole !== undefined && whole !== 'none';
+  });
+  // What lies under a table with a place of its own is not followed.
+  const isPlaced = childOf(table, 'w:tblpPr') !== undefined;
+  return isFilled || isPlaced || styles.dressesCells(valueOf(table, 'w:tblStyle')) ? 'unknown' : undefined;
 }
 
 export const isHeaderRow = (row: XmlElement | undefined): boolean => {

@@ -4,7 +4,7 @@ import type { GapCounter } from '../gap-counter.js';
 import type { ReadImport } from './imports.js';
 import type { Notes } from './notes.js';
 import type { Numbering } from './numbering.js';
-import type { RunLook, WordStyles } from './styles.js';
+import type { WordStyles } from './styles.js';
 
 /** What the readers of all parts of a Word file share. */
 export interface WordReader {
@@ -12,15 +12,15 @@ export interface WordReader {
   readonly styles: WordStyles;
   readonly numbering: Numbering;
   readonly notes: Notes;
-  /** What pages are filled with. */
+  /** What is behind the text of pages. */
   readonly page: Fill;
   readonly importAt: ReadImport;
   readonly graphicsOf: ReturnType<typeof createGraphics>;
 }
 
 export interface Surroundings {
-  /** What a run looks like that says nothing itself, nor its paragraph. */
-  readonly look: RunLook;
+  /** What is behind text that has no background of its own, nor its paragraph. */
+  readonly ground: Fill;
   /** Whether this is the content of a cell, where tables are written in a line and notes wait. */
   readonly isCell: boolean;
 }

@@ -12,6 +12,8 @@ const PREFIXES: ReadonlyMap<string, string> = new Map([
   ...both('officeDocument', 'r', 'relationships'),
   ...both('officeDocument', 'm', 'math'),
   ['http://schemas.openxmlformats.org/markup-compatibility/2006', 'mc'],
+  ['http://schemas.microsoft.com/office/spreadsheetml/2009/9/main', 'x14'],
+  ['http://schemas.microsoft.com/office/excel/2006/main', 'xm'],
   ['http://schemas.openxmlformats.org/package/2006/relationships', ''],
   ['http://schemas.openxmlformats.org/package/2006/metadata/core-properties', 'cp'],
   ['http://purl.org/dc/elements/1.1/', 'dc'],

@@ -1,9 +1,10 @@
-import { areAlike, WHITE, type Color } from '../../visibility/colors.js';
-import type { Fill } from '../../visibility/layers.js';
-import type { GapCounter, HiddenKind } from '../gap-counter.js';
-import type { OfficePackage } from '../package/office-package.js';
-import { childOf } from '../xml/elements.js';
-import { cellRange, type CellRange } from './cell-references.js';
+import { areAlike, WHITE, type Color } from '../../../visibility/colors.js';
+import type { Fill } from '../../../visibility/layers.js';
+import type { GapCounter, HiddenKind } from '../../gap-counter.js';
+import type { OfficePackage } from '../../package/office-package.js';
+import { childOf } from '../../xml/elements.js';
+import type { XmlElement } from '../../xml/stream-xml.js';
+import { cellRange, type CellRange } from '../cell-references.js';
 
 /** What letters look like. */
 export interface FontLook {
@@ -23,7 +24,7 @@ export type CellText = string | readonly TextRun[];
 
 interface Ground {
   readonly fill: Fill;
-  /** Whether a rule for the look of cells, or a table, may give the cell another fill. */
+  /** Whether text may be seen on something else: what a rule for the look of cells or a table fills, or an empty cell beside it. */
   readonly isDressed: () => boolean;
 }
 
@@ -53,28 +54,34 @@ const MOST_RANGES = 100;
 /** Tells of cells whether a table lies over them, or rules that may change their look. */
 export type DressedCells = (column: number, row: number) => boolean;
 
-/** @param conditional the ranges of rules for the look of cells */
+/**
+ * A cell may have another look than it says where a table, a rule or a picture is, and anywhere where their place cannot be read.
+ * @param conditional the ranges of rules for the look of cells; undefined where one may be for any cell
+ */
 export function createDressedCells(
   office: OfficePackage,
   part: string,
-  conditional: readonly CellRange[],
+  conditional: readonly CellRange[] | undefined,
 ): DressedCells {
   const relations = office.relations(part);
   // A sheet may have a picture behind its cells.
-  if (relations.some(({ type }) => type === 'image')) return () => true;
+  if (!conditional || relations.some(({ type }) => type === 'image')) return () => true;
   const tables = relations
     .filter(({ type }) => type === 'table' || type === 'pivotTable')
-    .slice(0, MOST_RANGES)
-    .flatMap(({ type, target }) => {
-      const tree = office.tree(target);
-      const place = type === 'table' ? tree : childOf(tree, 'x:location');
-      return cellRange(place?.attributes['ref']) ?? [];
-    });
+    .slice(0, MOST_RANGES + 1)
+    .map(({ type, target }) => placeOf(type, office.tree(target)));
   const ranges = [...tables, ...conditional];
-  if (ranges.length > MOST_RANGES) return () => true;
-  return (column, row) =>
-    ranges.some(
-      ({ first, last }) =>
-        column >= first.column && column <= last.column && row >= first.row && row <= last.row,
-    );
+  if (ranges.length > MOST_RANGES || ranges.includes(undefined)) return () => true;
+  return (column, row) => ranges.some((range) => range !== undefined && covers(range, column, row));
 }
+
+/** Where a table is; undefined where that is not known, as with the fields above a pivot table that choose what it shows. */
+function placeOf(type: string, tree: XmlElement | undefined): CellRange | undefined {
+  if (type === 'table') return cellRange(tree?.attributes['ref']);
+  return childOf(tree, 'x:pageFields')
+    ? undefined
+    : cellRange(childOf(tree, 'x:location')?.attributes['ref']);
+}
+
+const covers = ({ first, last }: CellRange, column: number, row: number): boolean =>
+  column >= first.column && column <= last.column && row >= first.row && row <= last.row;
