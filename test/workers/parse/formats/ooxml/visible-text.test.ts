@@ -113,3 +113,20 @@ test.each(Object.entries(SLIDES))('text on a slide %s is read', async (_name, sh
   const { text } = await readBlocks('pptx', slideFile({ shapes }));
   expect(text).toContain('Canary');
 });
+
+test('white text on a slide whose master gives its letters a shadow is read', async () => {
+  const place = shape('', { type: 'body' });
+  const styles = (effect: string) =>
+    `<p:clrMap bg1="lt1" tx1="dk1" bg2="lt2" tx2="dk2"/><p:txStyles><p:bodyStyle><a:lvl1pPr><a:defRPr>${effect}</a:defRPr></a:lvl1pPr></p:bodyStyle></p:txStyles>`;
+  const read = (effect: string) =>
+    readBlocks(
+      'pptx',
+      slideFile({
+        shapes: shape('Canary', { color: rgb('FFFFFF'), type: 'body' }),
+        master: place,
+        map: styles(effect),
+      }),
+    );
+  expect((await read('<a:effectLst><a:outerShdw/></a:effectLst>')).text).toContain('Canary');
+  expect((await read('<a:effectLst/>')).text).not.toContain('Canary');
+});

@@ -1,10 +1,12 @@
 import type { OfficePackage } from '../package/office-package.js';
 import { childOf, childrenOf, descend, findAll, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
+import { isDrawnOtherwise } from './run-visibility.js';
 import { isPlainlyFilled, isRectangle } from './shape-properties.js';
 import type { Box } from '../../visibility/layers.js';
 
 const SHAPES: ReadonlySet<string> = new Set(['p:sp', 'p:pic', 'p:graphicFrame']);
+const DEFAULTS: ReadonlySet<string> = new Set(['a:defRPr']);
 /** Most placeholders of a layout. */
 const MOST_PLACES = 200;
 
@@ -51,7 +53,7 @@ interface StatedPlace {
   readonly box: Box | undefined;
   /** An element with what its properties say of its fill. */
   readonly fill: XmlElement;
-  /** Whether it is a rectangle without effects. */
+  /** Whether it is a rectangle without effects, as is its text. */
   readonly isPlain: boolean;
   readonly bodyAttributes: XmlElement['attributes'];
 }
@@ -61,7 +63,7 @@ export interface InheritedPlace {
   readonly box: Box | undefined;
   /** What those that it is made from say of their fill, the nearest first. */
   readonly fills: readonly XmlElement[];
-  /** Whether they are rectangles without effects. */
+  /** Whether they are rectangles without effects, as is their text. */
   readonly isPlain: boolean;
   /** What they say of the body of their text. */
   readonly bodyAttributes: XmlElement['attributes'];
@@ -101,6 +103,8 @@ export function createPlaceholders(office: OfficePackage) {
 
 function statedPlaces(tree: XmlElement | undefined): readonly StatedPlace[] {
   const places: StatedPlace[] = [];
+  // Any of the styles of a master may hold for a text.
+  const isPlainText = [...findAll(tree, DEFAULTS)].every((defaults) => !isDrawnOtherwise(defaults));
   for (const shape of findAll(tree, SHAPES)) {
     const placeholder = placeholderOf(shape);
     if (!placeholder || places.length >= MOST_PLACES) continue;
@@ -109,7 +113,7 @@ function statedPlaces(tree: XmlElement | undefined): readonly StatedPlace[] {
       placeholder,
       box: boxOf(shape),
       fill: fillsOf(properties),
-      isPlain: isRectangle(properties) && isPlainlyFilled(properties),
+      isPlain: isPlainText && isRectangle(properties) && isPlainlyFilled(properties),
       bodyAttributes: descend(shape, 'p:txBody', 'a:bodyPr')?.attributes ?? {},
     });
   }

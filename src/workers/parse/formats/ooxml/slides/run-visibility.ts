@@ -52,7 +52,7 @@ const PLAIN: ReadonlySet<string> = new Set(
 );
 
 /** Whether more than a fill makes letters seen: a line around them, a shadow, the colour of a link, or what is not followed. */
-const isDrawnOtherwise = (properties: XmlElement | undefined): boolean =>
+export const isDrawnOtherwise = (properties: XmlElement | undefined): boolean =>
   [...childrenOf(properties)].some(
     (child) =>
       !PLAIN.has(child.name) &&
