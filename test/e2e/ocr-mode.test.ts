@@ -137,7 +137,10 @@ test('how far a scan is read is told page by page, and never goes back', async (
   const page = await scanLines(150);
   const bytes = toPdf(Array.from({ length: 8 }, () => page));
   const headers = { prefer: 'respond-async' };
-  const { body } = await gil.send('POST', '/ingest/file', { body: formOf([bytes], { ocr: 'auto' }), headers });
+  const { body } = await gil.send('POST', '/ingest/file', {
+    body: formOf([bytes], { ocr: 'auto' }),
+    headers,
+  });
   const { external_id: id } = documentView.parse(body);
   const told: number[] = [];
   await until(async () => {

@@ -58,13 +58,17 @@ export function noteExtraction(
 /** The part of an attempt's progress that is reached when its file is read. The rest is embedding. */
 export const READING_SHARE = 0.5;
 
+/** The stages of an attempt that tell their progress. */
+const STAGES = ['parsing', 'embedding'];
+
 /** Changes nothing once the attempt is whole or further, since what is told late would set back its stage. */
 export function reportProgress(
   record: DocumentRecord,
   { stage, progress, ...fence }: Fence & { stage: string; progress: number },
 ): Change | null {
   if (!isCurrent(record, fence) || record.prepared !== null) return null;
-  if (record.progress > progress || (record.stage === stage && record.progress === progress)) return null;
+  const isLater = STAGES.indexOf(stage) > STAGES.indexOf(record.stage);
+  if (record.progress > progress || (record.progress === progress && !isLater)) return null;
   return { record: { ...record, stage, progress } };
 }
 

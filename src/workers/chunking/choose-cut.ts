@@ -142,7 +142,10 @@ function leadsPiece(text: string, position: number): boolean {
   );
 }
 
-/** Cuts inside the window's first piece that is not white, as late as it fits, and at least after one character. */
+/**
+ * Cuts inside the window's first piece that is not white, as late as it fits: between letters as readers see them, or within
+ * the first where that alone has more tokens than a chunk.
+ */
 function cutInside(
   text: string,
   { borders }: Window,
@@ -150,15 +153,33 @@ function cutInside(
 ): Cut {
   const start = at(borders, 0);
   const piece = text.slice(start, borders.find((border) => border > solidFrom) ?? at(borders, 1));
-  const characters = Array.from(new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(piece));
-  let low = 1;
-  let high = characters.length;
+  const letters = Array.from(new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(piece));
+  const whole = longestFit(piece, [...letters.slice(1).map(({ index }) => index), piece.length], size);
+  const { length, tokenCount } =
+    whole.tokenCount <= size ? whole : longestFit(piece, codePointEnds(piece, size), size);
+  return { position: start + length, tokenCount };
+}
+
+/** The last of the ends before which the text has at most `size` tokens, or else the first. */
+function longestFit(text: string, ends: readonly number[], size: number) {
+  let low = 0;
+  let high = ends.length - 1;
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    const length = characters[middle]?.index ?? piece.length;
-    if (countTokens(piece.slice(0, length)) <= size) low = middle;
+    if (countTokens(text.slice(0, ends[middle])) <= size) low = middle;
     else high = middle - 1;
   }
-  const length = characters[low]?.index ?? piece.length;
-  return { position: start + length, tokenCount: countTokens(piece.slice(0, length)) };
+  const length = at(ends, low);
+  return { length, tokenCount: countTokens(text.slice(0, length)) };
+}
+
+/** Where the first code points end, each of which has at least a token. */
+function codePointEnds(text: string, most: number): number[] {
+  const ends: number[] = [];
+  let end = 0;
+  for (const point of text) {
+    if (ends.length >= most) break;
+    ends.push((end += point.length));
+  }
+  return ends;
 }

@@ -1,13 +1,14 @@
 import { IngestError } from '../../shared/errors.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import { mostText } from './extraction/text-limits.js';
+import { MOST_HEADER_CHARACTERS } from './formats/tables/table-blocks.js';
 import { PROGRESS_MILLISECONDS, type ChildMessage, type ChildTask, type ParseTask } from './protocol.js';
 
 /** Most messages that a picture may come in. */
 const MOST_PARTS = 1_000;
 /**
- * What chunks may repeat, of the one before and of the header of their table, for each character that they do not repeat. It
- * is a few times what tables with many columns take.
+ * What chunks may repeat of the ones before, for each character that they do not repeat: a few times what chunks have that
+ * overlap as the settings say, because letters differ in their tokens.
  */
 const MOST_REPEATED = 8;
 const REPEATED_ALLOWANCE = 16 * 1024 * 1024;
@@ -68,7 +69,9 @@ function createTextCount(task: ParseTask, sourceSize: number) {
         fresh += chunk.text.length - chunk.overlap;
         repeated += chunk.overlap;
       }
-      return chunks > maxChunks || fresh > most || repeated > REPEATED_ALLOWANCE + mostRepeated * fresh;
+      const headers = MOST_HEADER_CHARACTERS * chunks;
+      const mayRepeat = REPEATED_ALLOWANCE + headers + mostRepeated * fresh;
+      return chunks > maxChunks || fresh > most || repeated > mayRepeat;
     },
   };
 }

@@ -181,6 +181,7 @@ describe('records', () => {
     const report = (stage: string, progress: number) =>
       transitions.reportProgress(document, { ...fenceOf(document), stage, progress })?.record;
     expect(report('parsing', 0.4)).toBeUndefined();
+    expect(report('parsing', 0.5)).toBeUndefined();
     expect(report('embedding', 0.4)).toBeUndefined();
     expect(report('embedding', 0.5)).toBeUndefined();
     expect(report('embedding', 0.6)).toMatchObject({ stage: 'embedding', progress: 0.6 });

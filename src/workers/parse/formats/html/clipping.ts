@@ -20,6 +20,11 @@ const OUT_OF_FLOW = new Set(['absolute', 'fixed']);
 const NOTHING = /^[+-]?(?:0+(?:\.0*)?|\.0+)(?:px|pt|pc|in|cm|mm|q|r?em|ex|ch|v[hw])?$/;
 const UP_TO_A_PIXEL = /^(?:[01](?:\.0*)?|0?\.\d+)px$/;
 const PADDINGS = ['padding', 'padding-top', 'padding-bottom', 'padding-left', 'padding-right'];
+/** What may give a box another size than its width and height say. Their values are not followed. */
+const OTHER_SIZES = (
+  'flex flex-grow flex-basis block-size inline-size min-block-size min-inline-size aspect-ratio ' +
+  'padding-block padding-block-start padding-block-end padding-inline padding-inline-start padding-inline-end'
+).split(' ');
 
 const isNothing = (value: string | undefined): boolean => value !== undefined && NOTHING.test(value);
 
@@ -44,6 +49,8 @@ export function clippingOf(element: string, declared: Declarations): Clipping | 
   const isOutOfFlow = OUT_OF_FLOW.has(declared.get('position') ?? '');
   if (isOutOfFlow && isTinyBox(declared)) return FOR_SCREEN_READERS;
   if (isClippedAway(declared, isOutOfFlow)) return 'cut off';
+  // A set of fields is never smaller than what it holds.
+  if (element === 'fieldset' || OTHER_SIZES.some((name) => declared.has(name))) return undefined;
   const isFlat = isShut(declared, 'height', 'overflow-y') || isShut(declared, 'width', 'overflow-x');
   return isFlat && !isPadded(declared) ? 'cut off' : undefined;
 }
@@ -63,15 +70,21 @@ function isClippedAway(declared: Declarations, isOutOfFlow: boolean): boolean {
   if (/^circle\(\s*0(?:px|%)?\s*\)$/.test(path)) return true;
   const sides = /^rect\(([^()]*)\)$/.exec(declared.get('clip') ?? '')?.[1];
   if (!isOutOfFlow || sides === undefined) return false;
-  const [top, right, bottom, left] = sides
-    .trim()
-    .split(/[\s,]+/)
-    .map(Number.parseFloat);
+  const [top, right, bottom, left] = sides.trim().split(/[\s,]+/);
   return isEmptySpan(top, bottom) || isEmptySpan(left, right);
 }
 
-const isEmptySpan = (from: number | undefined, to: number | undefined): boolean =>
-  from !== undefined && to !== undefined && to <= from;
+/** Lengths of different units cannot be compared, but for nothing at all. */
+function isEmptySpan(from = '', to = ''): boolean {
+  if (isNothing(from) && isNothing(to)) return true;
+  const [start, end] = [lengthOf(from), lengthOf(to)];
+  return start !== null && end !== null && start.unit === end.unit && end.number <= start.number;
+}
+
+function lengthOf(value: string): { number: number; unit: string } | null {
+  const [, number = '', unit = ''] = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+))([a-z]*)$/.exec(value) ?? [];
+  return number === '' ? null : { number: Number(number), unit };
+}
 
 function isShut(declared: Declarations, size: 'height' | 'width', overflow: string): boolean {
   const least = declared.get(`min-${size}`);

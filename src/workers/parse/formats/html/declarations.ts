@@ -14,7 +14,9 @@ const PROPERTIES = new Set(
     'animation animation-name text-shadow background-clip -webkit-background-clip -webkit-text-fill-color ' +
     '-webkit-text-stroke -webkit-text-stroke-width mix-blend-mode all width height min-width min-height max-width ' +
     'max-height overflow overflow-x overflow-y padding padding-top padding-bottom padding-left padding-right ' +
-    'clip clip-path scale transition transition-property transition-duration'
+    'clip clip-path scale transition transition-property transition-duration flex flex-grow flex-basis block-size ' +
+    'inline-size min-block-size min-inline-size aspect-ratio padding-block padding-block-start padding-block-end ' +
+    'padding-inline padding-inline-start padding-inline-end'
   ).split(' '),
 );
 const LONGEST_VALUE = 400;
@@ -46,10 +48,34 @@ export function parseDeclarations(text: string): Declarations {
 /** Puts an empty space in the place of comments, and empties strings. */
 export function withoutComments(css: string): string {
   if (!/["'/]/.test(css)) return css;
-  return css.replace(
-    /\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?|"(?:[^"\\\n]|\\[\s\S])*"?|'(?:[^'\\\n]|\\[\s\S])*'?/g,
-    (found) => (found.startsWith('/') ? ' ' : '""'),
-  );
+  const opening = /["']|\/\*/g;
+  const parts: string[] = [];
+  let from = 0;
+  for (let match = opening.exec(css); match; match = opening.exec(css)) {
+    const isComment = match[0] === '/*';
+    parts.push(css.slice(from, match.index), isComment ? ' ' : '""');
+    from = isComment ? commentEnd(css, match.index) : stringEnd(css, match.index);
+    opening.lastIndex = from;
+  }
+  return parts.join('') + css.slice(from);
+}
+
+// An expression for all of a comment or string would exceed its stack on pictures that pages hold in their styles.
+function commentEnd(css: string, start: number): number {
+  const end = css.indexOf('*/', start + 2);
+  return end === -1 ? css.length : end + 2;
+}
+
+/** A string ends at its quote, or before the end of its line. */
+function stringEnd(css: string, start: number): number {
+  const sign = /["'\\\n]/g;
+  sign.lastIndex = start + 1;
+  for (let match = sign.exec(css); match; match = sign.exec(css)) {
+    if (match[0] === css[start]) return match.index + 1;
+    if (match[0] === '\n') return match.index;
+    if (match[0] === '\\') sign.lastIndex = match.index + 2;
+  }
+  return css.length;
 }
 
 /** Resolves escapes. @param isName whether signs keep apart from those that separate selectors */

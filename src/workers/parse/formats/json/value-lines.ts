@@ -36,7 +36,7 @@ export function createValueLines(): ValueLines {
       pending = text;
     },
     mark: (mark) => {
-      if (mark === ':') {
+      if (mark === ':' && key === undefined) {
         key = pending;
         pending = undefined;
         return;

@@ -1,7 +1,7 @@
 import type { Block, Place } from '../../extraction/block.js';
 
 /** A header that is longer is not repeated. */
-const MOST_HEADER_CHARACTERS = 2_000;
+export const MOST_HEADER_CHARACTERS = 2_000;
 
 interface Row {
   readonly cells: readonly string[];

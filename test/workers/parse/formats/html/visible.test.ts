@@ -132,3 +132,20 @@ test('an element with very many classes is found in time', async () => {
   const { text } = await readBlocks('html', `<style>${rules.join('')}</style>${elements.join('')}`);
   expect(text).toContain('Canary');
 }, 10_000);
+
+test.each([
+  '<style>.row{display:flex}.name{flex:1;width:0;overflow:hidden}</style><div class="row"><div class="name">Canary</div></div>',
+  '<div style="display:flex;flex-direction:column"><main style="flex:1 1 auto;height:0;overflow:hidden">Canary</main></div>',
+  '<div style="height:0;min-block-size:200px;overflow:hidden">Canary</div>',
+  '<div style="height:0;padding-block:30px;overflow:hidden">Canary</div>',
+  '<fieldset style="width:0;overflow:hidden">Canary</fieldset>',
+  '<div style="position:absolute;clip:rect(5px,20em,2em,0)">Canary</div>',
+])('a box that gets its size in another way than by width and height is read: %s', async (markup) => {
+  expect((await readBlocks('html', OTHER + markup)).text).toContain('Canary');
+});
+
+test('a picture of many megabytes within a style is read past', async () => {
+  const picture = `url('data:image/png;base64,${'A'.repeat(12_000_000)}')`;
+  const markup = `<p style="background:${picture}; color:red">Canary</p>`;
+  expect((await readBlocks('html', OTHER + markup)).text).toContain('Canary');
+});

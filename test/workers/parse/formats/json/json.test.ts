@@ -48,3 +48,10 @@ test('blank lines stand between records only, wherever blocks end', async () => 
   const [first] = await chunksOf(nested);
   expect(first?.text).toMatch(/^a: \n {2}b: 0\n\na: \n {2}b: 1\n\na: /);
 });
+
+test('a key before a value that is no JSON is read', async () => {
+  const [first] = await chunksOf('{"time": 12:30, "note": "x"}');
+  expect(first?.text).toContain('time: 12');
+  expect(first?.text).toContain('30');
+  expect(first?.text).toContain('note: x');
+});
