@@ -251,7 +251,8 @@ const cancelRoute = ({ changes, bucket }: DocumentRouteDependencies) =>
     path: '/documents/{document_id}/cancel',
     summary: 'Cancel an ingest',
     description:
-      'A version that is published already stays. A document that is not being ingested stays as it is.',
+      'A version that is published already stays. A document that is not being ingested stays as it is. Documents that were ' +
+      'made of the attachments of what is cancelled are deleted before the response, as far as the caller may delete them.',
     request: { path: documentPath },
     responses: { 200: documentView, 404: errorBody },
     examples: cancelDocumentExamples,

@@ -116,17 +116,17 @@ function messagesOf({ stdio: [, , , messages] }: ChildProcess): Readable | null 
   return messages instanceof Readable ? messages : null;
 }
 
-/** Resolves when the child reports that it is ready; `hear` gets all other messages. */
+/** Resolves when the first message of the child is that it is ready; `hear` gets all other messages. */
 function whenReady(messages: Readable | null, hear: (message: unknown) => void): Promise<void> {
   return new Promise((resolve) => {
     if (!messages) return;
-    let isSettled = false;
+    let hasSpoken = false;
     readMessages(messages, (message) => {
       const isReady =
         typeof message === 'object' && message !== null && 'type' in message && message.type === 'ready';
-      if (isReady && !isSettled) resolve();
+      if (isReady && !hasSpoken) resolve();
       else hear(message);
-      isSettled = true;
+      hasSpoken = true;
     });
   });
 }

@@ -7,7 +7,7 @@ export interface Slot {
   child: ParserChild | null;
   /** Number of documents that this child has begun. */
   documents: number;
-  /** Whose files this child has read with compiled code, which a file may take over; null when there were none. */
+  /** The origin of the files that this child has read with compiled code, which a file may take over; null for none. */
   exposedTo: string | null;
   /** Ends the child when no document comes. */
   idling: NodeJS.Timeout | undefined;
@@ -15,7 +15,7 @@ export interface Slot {
 
 /** What a slot's child is needed for. */
 interface Use {
-  /** Who brought the file. A file can only take over a child for files of the same origin. */
+  /** The caller who brought the file, or the content whose pages are rendered. */
   readonly origin: string;
   /** Whether compiled code reads the file. */
   readonly isExposed: boolean;
@@ -32,8 +32,8 @@ export type Children = ReturnType<typeof createChildSlots>;
 
 /**
  * The parser processes: up to `size` of them, and one more while short texts would wait for slow files. Each is started for
- * a document, and ends when no other one comes for a while, because it takes memory. No child gets a file of another origin
- * than one that it has read with compiled code: a file that takes it over gets at nothing of others.
+ * a document, and ends when no other one comes for a while, because it takes memory. A child that has read a file with
+ * compiled code gets only files of the same origin from then on, so that a file that has taken it over sees no others.
  */
 export function createChildSlots(options: ChildrenOptions) {
   const leftovers = new Set<Promise<void>>();
@@ -46,7 +46,7 @@ export function createChildSlots(options: ChildrenOptions) {
   const spare = createSlot();
   let lastTaskId = 0;
   return {
-    /** Lends slots to tasks. One that was used last is lent first, so that children which are not needed become idle. */
+    /** Lends slots to tasks. Of those that suit alike, the one used last is lent, so that children not needed become idle. */
     queue: createFairQueue(slots, spare, suits),
     nextTaskId: (): number => (lastTaskId += 1),
     /** Returns the child of a slot for one more document. Starts one if there is none or it has exited. */
@@ -81,13 +81,13 @@ export function createChildSlots(options: ChildrenOptions) {
 
 const createSlot = (): Slot => ({ child: null, documents: 0, exposedTo: null, idling: undefined });
 
-/** A child that was exposed to the caller's files is of no use to others, and one that was exposed to others' of none here. */
+/** Best is a child that only this caller can use, and worst one that would have to be replaced by another. */
 const suits = ({ exposedTo }: Slot, callerId: string): number => {
   if (exposedTo === null) return 1;
   return exposedTo === callerId ? 2 : 0;
 };
 
-/** Ends a child that gets no document for a while, or says something: who has nothing to do has nothing to say. */
+/** Ends a child that gets no document for a while, or says something while it has none. */
 function watchIdle(slot: Slot, child: ParserChild, idleMilliseconds: number): void {
   slot.idling = setTimeout(drop, idleMilliseconds, slot).unref();
   child.listen(() => {

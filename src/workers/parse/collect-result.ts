@@ -26,14 +26,15 @@ export function createResultCollector(task: ChildTask, { timeoutMilliseconds, ..
   const picture: string[] = [];
   const text = 'chunk' in task ? createTextCount(task, limits.sourceSize) : null;
   let progressLeft = 2 + (2 * timeoutMilliseconds) / PROGRESS_MILLISECONDS;
-  const isTooMuch = (message: ChildMessage): boolean => {
+  /** Returns whether that is more than there can be. */
+  const add = (message: ChildMessage): boolean => {
     switch (message.type) {
       case 'progress':
         limits.onProgress?.(message.share);
         return (progressLeft -= 1) < 0;
       case 'chunks':
         for (const chunk of message.chunks) chunks.push(chunk);
-        return text?.isExceededBy(message.chunks) ?? true;
+        return text?.add(message.chunks) ?? true;
       case 'picture':
         return picture.push(message.part) > MOST_PARTS;
       default:
@@ -47,13 +48,13 @@ export function createResultCollector(task: ChildTask, { timeoutMilliseconds, ..
     picture,
     /** Takes a part of the result. Returns why the child is not to be heard any more. */
     take: (message: ChildMessage): IngestError | null => {
-      if (isTooMuch(message)) return saysTooMuch();
+      if (add(message)) return saysTooMuch();
       return message.type === 'done' && !isWhole(message) ? notValid() : null;
     },
   };
 }
 
-/** Counts the text of chunks. */
+/** Counts the text of chunks, and what they repeat. */
 function createTextCount(task: ParseTask, sourceSize: number) {
   const { size, overlap, maxChunks = Infinity } = task.chunk;
   const most = mostText(task, sourceSize);
@@ -63,7 +64,8 @@ function createTextCount(task: ParseTask, sourceSize: number) {
   let repeated = 0;
   return {
     characters: () => fresh,
-    isExceededBy: (more: readonly ChunkText[]): boolean => {
+    /** Returns whether that is more than a source of this size holds. */
+    add: (more: readonly ChunkText[]): boolean => {
       chunks += more.length;
       for (const chunk of more) {
         fresh += chunk.text.length - chunk.overlap;

@@ -83,7 +83,7 @@ export async function runInChild(
 const speaksOfOther = () => new Error('a parser process speaks of a document that is over');
 const tookTooLong = () => new IngestError('timeout', 'Reading the document took too long.');
 
-/** How a task ends: its first end counts. Who has nothing to do any more has nothing to say. */
+/** How a task ends: its first end counts. A child that says anything after it is killed. */
 function createEnd(child: ParserChild, taken: Pick<TaskEnd, 'chunks' | 'picture'>) {
   let resolve: (end: TaskEnd) => void = () => undefined;
   const promise = new Promise<TaskEnd>((settle) => {

@@ -27,7 +27,7 @@ export interface TaskParts {
 
 interface TaskRequest {
   readonly callerId: string;
-  /** Who brought the file, so that no other's is read by a child that it may have taken over. */
+  /** The caller who brought the file, or the content whose pages are rendered; see `createChildSlots`. */
   readonly origin: string;
   readonly signal: AbortSignal | undefined;
   readonly onProgress?: RunLimits['onProgress'];

@@ -67,7 +67,7 @@ const RUBBISH: Readonly<Record<string, readonly unknown[]>> = {
   'a fault of the service': [failed({ code: 'internal' })],
   'a fault of the provider': [failed({ code: 'provider' })],
   'a reason of a megabyte': [failed({ message: 'x'.repeat(1_000_000) })],
-  'a chunk that holds only what the one before holds': [chunks({ ...chunk, overlap: 5 }), done()],
+  'a chunk that holds only what the one before holds': [chunks(chunk, { ...chunk, overlap: 5 }), done()],
   'a chunk without tokens': [chunks({ ...chunk, tokenCount: 0 }), done()],
   'a chunk with a heading of a page': [chunks({ ...chunk, section: ['x'.repeat(3_000)] }), done()],
   'a chunk on the page before the first': [

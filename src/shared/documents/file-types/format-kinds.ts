@@ -1,4 +1,5 @@
-interface KindFacts {
+/** What all files of a format have in common. */
+export interface FormatFacts {
   /** What the bytes are: `text` in some encoding, `zip`, or `binary`, which never looks like text, however broken. */
   readonly container: 'text' | 'zip' | 'binary';
   /** Whether a file of blanks is an empty document. */
@@ -20,7 +21,7 @@ const TEXT = {
   isCompressed: false,
   isNative: false,
   hasPages: false,
-} as const satisfies KindFacts;
+} as const satisfies FormatFacts;
 
 /** What formats have in common. Each format is of one kind, so that a new one cannot be without any of these facts. */
 export const FORMAT_KINDS = {
@@ -30,7 +31,6 @@ export const FORMAT_KINDS = {
   package: { ...TEXT, container: 'zip', isCompressed: true },
   pages: { ...TEXT, container: 'binary', isCompressed: true, isNative: true, hasPages: true },
   picture: { ...TEXT, container: 'binary', isNative: true, hasPages: true },
-} as const satisfies Readonly<Record<string, KindFacts>>;
+} as const satisfies Readonly<Record<string, FormatFacts>>;
 
 export type FormatKind = keyof typeof FORMAT_KINDS;
-export type FormatFacts = KindFacts;

@@ -1,7 +1,7 @@
 import { areAlike, cssColor, WHITE, type Color } from '../visibility/colors.js';
 import type { Fill } from '../visibility/layers.js';
 import type { Attributes, MarkupHandler } from '../xml/read-markup.js';
-import { lengthOf } from './slides/lengths.js';
+import { lengthOf } from './lengths.js';
 
 /** What of a style decides whether text is seen. */
 export interface Look {

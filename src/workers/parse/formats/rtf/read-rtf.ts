@@ -120,7 +120,7 @@ function control(reader: Reader, word: string, parameter: number | undefined): v
   if (!applyToTables(reader, word, parameter ?? 0)) applyControl(reader, word, parameter);
 }
 
-/** Whether a control word tells something of the whole file. */
+/** Applies a control word that tells something of the whole file. Returns false for any other. */
 function applyToTables({ groups, tables, receipt }: Reader, word: string, number: number): boolean {
   const { destination } = groups.current;
   if (destination === 'fonts') tables.font(word, number);

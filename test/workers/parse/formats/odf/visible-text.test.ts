@@ -54,6 +54,14 @@ const SEEN: readonly (readonly [FileFormat, string, Parts])[] = [
   ],
   [
     'odp',
+    'under a picture that is cut off beyond its end',
+    odp(
+      slide(textBox() + photo().replace('"none"', '"e"')),
+      ordinary + style('e', 'graphic', '<style:graphic-properties fo:clip="rect(-9cm, 0cm, 0cm, 0cm)"/>'),
+    ),
+  ],
+  [
+    'odp',
     'under a picture that can be seen through',
     odp(
       slide(textBox() + photo().replace('"none"', '"e"')),

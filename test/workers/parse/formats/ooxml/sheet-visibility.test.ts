@@ -131,6 +131,7 @@ const SEEN: readonly (readonly [string, CellParts])[] = [
       after: '<mergeCells><mergeCell ref="B2:C2"/></mergeCells>',
     },
   ],
+  ['in a row with a height that is not told', { row: 'customHeight="1"' }],
   ['in a row that is there where others are hidden', { before: '<sheetFormatPr zeroHeight="1"/>' }],
   ['white in a table', { font: WHITE, relations: [['t1', 'table', '../tables/table1.xml']] }],
   [

@@ -36,6 +36,7 @@ const WORD: Readonly<Record<string, Uint8Array>> = {
   'in a header, on its banner': word('', { header: banner('behindDoc="1"') + white }),
   'on a picture that the header puts behind all pages': word(white, { header: banner('behindDoc="1"') }),
   'on a picture whose place is told by true': word(banner('behindDoc="true"') + white),
+  'on a picture whose place is told by on': word(banner('behindDoc="on"') + white),
   'on a picture whose place is in single quotes': word(banner("behindDoc='1'") + white),
   'on a shape of VML': word(
     '<w:p><w:r><w:pict><v:rect style="position:absolute;z-index:-251658240" fillcolor="black"/></w:pict></w:r></w:p>' +
@@ -48,6 +49,13 @@ const WORD: Readonly<Record<string, Uint8Array>> = {
   'in a row with a look of its own': word(table(`<w:tblPrEx>${black}</w:tblPrEx>`)),
   'in a table of the default style': word(table(), { styles: tableLook }),
 };
+
+test('white text of a Word file after a picture that is not behind it is left out', async () => {
+  for (const value of ['0', 'false']) {
+    const { text } = await readBlocks('docx', word(banner(`behindDoc="${value}"`) + white));
+    expect(text).not.toContain('Canary');
+  }
+});
 
 test.each(Object.entries(WORD))('white text of a Word file %s is read', async (_name, file) => {
   const { text } = await readBlocks('docx', file);
@@ -83,6 +91,24 @@ const EXCEL: Readonly<Record<string, Uint8Array>> = {
   }),
 };
 
+test.each([
+  [
+    'is read among the fields that choose what the table shows',
+    '<pageFields><pageField fld="0"/></pageFields>',
+    true,
+  ],
+  ['is left out where there are none', '', false],
+])('white text of an Excel file above a pivot table %s', async (_name, fields, isRead) => {
+  const file = workbook({
+    sheets: [{ name: 'a', rows: cells, relations: [['p', 'pivotTable', '/xl/pivotTables/p1.xml']] }],
+    styles,
+    parts: {
+      'xl/pivotTables/p1.xml': root('pivotTableDefinition', `<location ref="A5:B9"/>${fields}`, SPACE),
+    },
+  });
+  expect((await readBlocks('xlsx', file)).text.includes('Canary')).toBe(isRead);
+});
+
 test.each(Object.entries(EXCEL))('white text of an Excel file %s is read', async (_name, file) => {
   const { text } = await readBlocks('xlsx', file);
   expect(text).toContain('Canary');
@@ -90,9 +116,14 @@ test.each(Object.entries(EXCEL))('white text of an Excel file %s is read', async
 
 const photo = picture('photo', WHOLE);
 const dark = rgb('000000');
-const corner = { at: [0, 400, 50, 20] } as const;
+/** Wide enough for its text, so that a picture could cover all of it. */
+const corner = { at: [20, 300, 300, 100] } as const;
 const inset = '<a:stretch><a:fillRect l="50000" t="0" r="0" b="50000"/></a:stretch></p:blipFill>';
 const frame = `<p:graphicFrame><p:xfrm><a:off x="0" y="60"/><a:ext cx="1000" cy="440"/></p:xfrm><a:graphic><a:graphicData uri="t"><a:tbl><a:tblPr>${dark}</a:tblPr><a:tblGrid><a:gridCol/></a:tblGrid><a:tr><a:tc><a:txBody><a:p><a:r><a:rPr>${rgb('FFFFFF')}</a:rPr><a:t>Canary</a:t></a:r></a:p></a:txBody><a:tcPr/></a:tc></a:tr></a:tbl></a:graphicData></a:graphic></p:graphicFrame>`;
+
+const pale = { color: rgb('FFFFFF') };
+const darkBelow = shape('', { fill: dark, at: [100, 200, 200, 200] });
+const effectOfTheme = '<p:style><a:effectRef idx="1"/></p:style>';
 
 const SLIDES: Readonly<Record<string, string>> = {
   'that its shape outgrows, over a dark one':
@@ -107,6 +138,17 @@ const SLIDES: Readonly<Record<string, string>> = {
     shape('Canary', corner) +
     photo.replace('</p:spPr>', '<a:effectLst><a:softEdge rad="9999999"/></a:effectLst></p:spPr>'),
   'in a table that is filled as a whole': frame,
+  'in a place for a text, whose letters may be so large that they reach a dark shape':
+    darkBelow + shape('Canary', { ...pale, type: 'body' }),
+  'in columns whose width is not followed, over a dark shape':
+    darkBelow + shape('Canary', pale).replace('<a:bodyPr/>', '<a:bodyPr numCol="2"/>'),
+  'by letters with a depth': shape('Canary', pale).replace('<a:bodyPr/>', '<a:bodyPr><a:sp3d/></a:bodyPr>'),
+  'in a shape that is filled with the background': shape('Canary', pale).replace(
+    '<p:sp>',
+    '<p:sp useBgFill="1">',
+  ),
+  'on a shape with an effect of the theme':
+    shape('', { fill: rgb('FFFFFF'), at: [50, 50, 500, 300], style: effectOfTheme }) + shape('Canary', pale),
 };
 
 test.each(Object.entries(SLIDES))('text on a slide %s is read', async (_name, shapes) => {

@@ -1,7 +1,7 @@
 import { UNKNOWN_LAYER, type Box, type Fill, type Layer } from '../../visibility/layers.js';
 import { scanMarkup, type Attributes, type MarkupHandler } from '../../xml/read-markup.js';
 import type { Zip } from '../../zip/zip.js';
-import { lengthOf } from './lengths.js';
+import { lengthOf } from '../lengths.js';
 import { isShape, shapeLayer, sizedBox } from './shape-layers.js';
 import type { Styles } from '../styles.js';
 

@@ -1,6 +1,6 @@
 import { UNKNOWN_LAYER, type Box, type Fill, type Layer } from '../../visibility/layers.js';
 import type { Attributes } from '../../xml/read-markup.js';
-import { lengthOf } from './lengths.js';
+import { lengthOf } from '../lengths.js';
 import type { Look, Styles } from '../styles.js';
 
 /** Shapes that are lines, which cover nothing. */

@@ -1,7 +1,8 @@
-const LAST_COLUMN = 16_384;
+/** The number of the column XFD. */
+export const LAST_COLUMN = 16_384;
 const LAST_ROW = 1_048_576;
 
-/** The number of a column by its letters, from 1; undefined beyond the last column, XFD. */
+/** The number of a column by its letters, from 1; undefined beyond the last column. */
 function columnNumber(letters: string): number | undefined {
   let number = 0;
   for (const letter of letters.slice(0, 4)) number = number * 26 + letter.charCodeAt(0) - 64;

@@ -5,7 +5,7 @@ import { tooLarge } from '../package/office-kind.js';
 import type { OfficePackage } from '../package/office-package.js';
 import { childOf, childrenOf, isTrue, textOf, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
-import { cellReference, type CellRange } from './cell-references.js';
+import { cellReference, LAST_COLUMN, type CellRange } from './cell-references.js';
 import { readableText, type CellText, type DressedCells } from './visibility/cell-visibility.js';
 import type { DateSystem } from './date-format.js';
 import { createHiddenPlaces } from './visibility/hidden-places.js';
@@ -16,7 +16,6 @@ import type { CellStyle, SheetStyles } from './styles.js';
 
 const MOST_CELLS = 5_000_000;
 const MOST_ROW_CHARACTERS = 1_000_000;
-const LAST_COLUMN = 16_384;
 /** The day 1970-01-01 in the system of 1900. */
 const UNIX_EPOCH = 25_569;
 const DAY = 86_400_000;

@@ -1,7 +1,8 @@
 import { createPictureOpacity, MOST_PICTURE_BYTES } from '../../visibility/picture-opacity.js';
 import type { OfficePackage } from '../package/office-package.js';
-import { childOf, childrenOf, descend, findFirst, wholeNumber } from '../xml/elements.js';
+import { childOf, childrenOf, descend, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
+import { isMedia } from './shape-properties.js';
 
 /** Thousandths of a percent. */
 const WHOLE = 100_000;
@@ -33,10 +34,6 @@ function fillsFrame({ name, attributes, children }: XmlElement): boolean {
   if (name === 'a:srcRect') return sides.every((cut) => cut >= 0 && cut < WHOLE);
   return name === 'a:blip' || name === 'a:extLst';
 }
-
-/** Films and sounds show a picture until they are played. */
-export const isMedia = (picture: XmlElement): boolean =>
-  findFirst(picture, 'a:videoFile') !== undefined || findFirst(picture, 'a:audioFile') !== undefined;
 
 /** A picture may be made transparent, wholly or in one of its colours. */
 const changesAlpha = (blip: XmlElement | undefined): boolean =>

@@ -7,8 +7,8 @@ import { isPlainlyFilled } from './shape-properties.js';
 import type { SlideTheme } from './slide-theme.js';
 
 /**
- * Whether a shape is drawn as its box and its fill say. Where it has effects, a thick line or anything else that is not followed, what
- * it covers and how far it reaches is not known.
+ * Whether a shape is drawn as its box and its fill say. Where it has effects, a thick line or anything else that is not
+ * followed, what it covers and how far it reaches is not known.
  */
 export function isFollowed(
   shape: XmlElement,

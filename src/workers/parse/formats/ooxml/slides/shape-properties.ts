@@ -1,4 +1,4 @@
-import { childOf, childrenOf, isTrue, wholeNumber } from '../xml/elements.js';
+import { childOf, childrenOf, findFirst, isTrue, wholeNumber } from '../xml/elements.js';
 import type { XmlElement } from '../xml/stream-xml.js';
 
 /** A thicker line, in units of the file, could be what text is read on: 3 points. */
@@ -33,3 +33,7 @@ export function isHidden(shape: XmlElement): boolean {
     if (isTrue(childOf(properties, 'p:cNvPr')?.attributes['hidden'])) return true;
   return false;
 }
+
+/** Films and sounds show a picture until they are played. */
+export const isMedia = (picture: XmlElement): boolean =>
+  findFirst(picture, 'a:videoFile') !== undefined || findFirst(picture, 'a:audioFile') !== undefined;

@@ -11,8 +11,7 @@ import { childOf, childrenOf, descend, isTrue, wholeNumber } from '../xml/elemen
 import type { XmlElement } from '../xml/stream-xml.js';
 import { boxOf, placeholderOf, type InheritedPlace, type Placeholder } from './placeholders.js';
 import { inReadingOrder } from './reading-order.js';
-import { isMedia } from './picture-opacity.js';
-import { isHidden } from './shape-properties.js';
+import { isHidden, isMedia } from './shape-properties.js';
 import { createRunFilter } from './run-visibility.js';
 import type { SlideLayers } from './slide-layers.js';
 

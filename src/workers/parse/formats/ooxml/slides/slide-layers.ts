@@ -140,9 +140,8 @@ function layerOf(shape: XmlElement, { options, animated }: Collection, placing: 
   if (shape.name === 'p:pic')
     return { box, reach, fill: 'unknown', isWhole, isOpaque: isWhole && options.isOpaquePicture(shape) };
   const fill = shapeFill(shape, inherited, theme);
-  const isTable = shape.name === 'p:graphicFrame' && reach !== box;
   return {
-    box: isTable ? reach : box,
+    box: tableOf(shape) ? reach : box,
     reach,
     fill,
     isWhole,
@@ -166,7 +165,7 @@ interface ReachOptions {
 const PLACEHOLDER_SIZE = 6_000;
 
 function reachOf(shape: XmlElement, box: Box, { inherited, turned, usualSize }: ReachOptions): Box {
-  const table = descend(shape, 'a:graphic', 'a:graphicData', 'a:tbl');
+  const table = tableOf(shape);
   if (table) return tableReach(table, box);
   const body = childOf(shape, 'p:txBody');
   return textReach(body, box, {
@@ -175,6 +174,9 @@ function reachOf(shape: XmlElement, box: Box, { inherited, turned, usualSize }: 
     isTurned: turned,
   });
 }
+
+const tableOf = (shape: XmlElement): XmlElement | undefined =>
+  descend(shape, 'a:graphic', 'a:graphicData', 'a:tbl');
 
 /** Rows of a table grow downwards with their texts. */
 function tableReach(table: XmlElement, box: Box): Box {

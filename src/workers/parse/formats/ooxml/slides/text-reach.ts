@@ -20,8 +20,8 @@ interface ReachOptions {
 }
 
 /**
- * Where the text of a shape may be: in the box of the shape if there is room for it, else also beyond its sides. It is guessed from
- * above, with letters as wide as they are high.
+ * Where the text of a shape may be: in the box of the shape if there is room for it, else also beyond its sides. This is an
+ * upper bound, with letters as wide as they are high.
  */
 export function textReach(body: XmlElement | undefined, box: Box, options: ReachOptions): Box {
   if (!body) return box;

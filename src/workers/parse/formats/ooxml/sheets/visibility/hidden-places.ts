@@ -1,9 +1,7 @@
 import type { GapCounter } from '../../gap-counter.js';
 import { childrenOf, isTrue, wholeNumber } from '../../xml/elements.js';
 import type { XmlElement } from '../../xml/stream-xml.js';
-import type { CellRange } from '../cell-references.js';
-
-const LAST_COLUMN = 16_384;
+import { LAST_COLUMN, type CellRange } from '../cell-references.js';
 
 interface PlaceOptions {
   readonly gaps: GapCounter;
