@@ -81,10 +81,10 @@ export function createChildSlots(options: ChildrenOptions) {
 
 const createSlot = (): Slot => ({ child: null, documents: 0, exposedTo: null, idling: undefined });
 
-/** Best is a child that only this caller can use, and worst one that would have to be replaced by another. */
-const suits = ({ exposedTo }: Slot, callerId: string): number => {
+/** Best is a child that only files of this origin can use, and worst one that would have to be replaced by another. */
+const suits = ({ exposedTo }: Slot, origin: string): number => {
   if (exposedTo === null) return 1;
-  return exposedTo === callerId ? 2 : 0;
+  return exposedTo === origin ? 2 : 0;
 };
 
 /** Ends a child that gets no document for a while, or says something while it has none. */

@@ -4,6 +4,8 @@ interface Taker {
   /** Whether the task is quick, so that it may use the spare item. */
   readonly isQuick: boolean;
   readonly callerId: string;
+  /** What `suits` compares an item with. */
+  readonly origin: string;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -15,12 +17,12 @@ interface Waiting<T> extends Omit<Taker, 'signal'> {
  * Lends items, each to one taker at a time. The caller that holds the fewest items is served first, then the one that has
  * waited longest. While slow tasks hold all items, quick tasks may use `spare`, so that they never wait for slow ones.
  *
- * @param suits how well an idle item suits a caller: the one with the highest number is lent, of several the one used last
+ * @param suits how well an idle item suits what it is taken for: the one with the highest number is lent, of several the one used last
  */
 export function createFairQueue<T>(
   items: readonly T[],
   spare: T,
-  suits: (item: T, callerId: string) => number = () => 0,
+  suits: (item: T, origin: string) => number = () => 0,
 ) {
   const idle = [...items];
   const waiting: Waiting<T>[] = [];
@@ -37,7 +39,7 @@ export function createFairQueue<T>(
       if (!next) return;
       waiting.splice(waiting.indexOf(next), 1);
       holdings.add(next.callerId, 1);
-      const item = takeBest(idle, (each) => suits(each, next.callerId)) ?? spare;
+      const item = takeBest(idle, (each) => suits(each, next.origin)) ?? spare;
       if (item === spare) isSpareIdle = false;
       else if (!next.isQuick) slow += 1;
       next.resolve(item);
@@ -47,7 +49,7 @@ export function createFairQueue<T>(
   return {
     /** @throws the signal's reason when it aborts the wait */
     take: (taker: Taker): Promise<T> => waitForItem(waiting, taker, serve),
-    giveBack(item: T, { isQuick, callerId }: Omit<Taker, 'signal'>): void {
+    giveBack(item: T, { isQuick, callerId }: Pick<Taker, 'isQuick' | 'callerId'>): void {
       holdings.add(callerId, -1);
       if (item === spare) isSpareIdle = true;
       else {
@@ -69,12 +71,12 @@ function takeBest<T>(items: T[], score: (item: T) => number): T | undefined {
 /** Waits until `serve` lends an item. Leaves the queue when the signal aborts. */
 async function waitForItem<T>(
   waiting: Waiting<T>[],
-  { isQuick, callerId, signal }: Taker,
+  { isQuick, callerId, origin, signal }: Taker,
   serve: () => void,
 ): Promise<T> {
   let abort = (): void => undefined;
   const item = await new Promise<T | undefined>((resolve) => {
-    const entry = { isQuick, callerId, resolve };
+    const entry = { isQuick, callerId, origin, resolve };
     waiting.push(entry);
     abort = () => {
       const place = waiting.indexOf(entry);

@@ -102,7 +102,11 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
       const task = { format, filename, attachments, chunk, options: read };
       const { chunks, receipt, ...end } = await running.note(
         withSource(source, options.workspace.incoming, (given) =>
-          runTask(parts, { ...task, source: given }, { callerId, origin: callerId, signal, onProgress }),
+          runTask(
+            parts,
+            { ...task, source: given },
+            { callerId, origin: `caller ${callerId}`, signal, onProgress },
+          ),
         ),
       );
       if (!receipt) throw new Error('a document without a receipt');
@@ -111,7 +115,7 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
     async render({ path, page, content, boxes, callerId = '', signal }) {
       throwIfEnded(signal, ending.signal);
       const { picture } = await running.note(
-        runTask(parts, { page, boxes, source: { path } }, { callerId, origin: content, signal }),
+        runTask(parts, { page, boxes, source: { path } }, { callerId, origin: `content ${content}`, signal }),
       );
       return Buffer.from(picture.join(''), 'base64');
     },

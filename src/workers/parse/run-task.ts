@@ -42,7 +42,7 @@ export async function runTask(
   const { children, ending } = parts;
   const sourceSize = await sizeOf(task);
   const isQuick = 'format' in task && isQuickFile(task.format, sourceSize);
-  const slot = await children.queue.take({ isQuick, callerId, signal });
+  const slot = await children.queue.take({ isQuick, callerId, origin, signal });
   try {
     throwIfEnded(signal, ending);
     const { timeoutMilliseconds } = parts.options;

@@ -1,7 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { createFairQueue } from '../../../src/workers/parse/fair-queue.js';
 
-const taker = (callerId: string, isQuick = false) => ({ callerId, isQuick, signal: undefined });
+const taker = (callerId: string, isQuick = false) => ({
+  callerId,
+  origin: callerId,
+  isQuick,
+  signal: undefined,
+});
 
 test('of those who wait, the caller who holds the fewest goes first, then the one who came first', async () => {
   const queue = createFairQueue(['a', 'b'], 'spare');
@@ -21,7 +26,7 @@ test('of those who wait, the caller who holds the fewest goes first, then the on
 });
 
 test('a caller gets the item that suits it best, of several the one that was used last', async () => {
-  const suits = (item: string, callerId: string) => (item.startsWith(callerId) ? 1 : 0);
+  const suits = (item: string, origin: string) => (item.startsWith(origin) ? 1 : 0);
   const queue = createFairQueue(['mine 1', 'mine 2', 'other'], 'spare', suits);
   expect(await queue.take(taker('mine'))).toBe('mine 2');
   expect(await queue.take(taker('mine'))).toBe('mine 1');
