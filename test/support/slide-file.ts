@@ -53,7 +53,7 @@ export interface SlideParts {
   readonly map?: string;
 }
 
-/** A presentation of one slide, whose theme has black text on white. */
+/** A presentation of one slide, whose theme has black text on white, a thin line, and one of 50 points. */
 export function slideFile({
   shapes,
   background = '',
@@ -86,7 +86,7 @@ export function slideFile({
       'ppt/slideMasters/slideMaster1.xml': root('p:sldMaster', tree(master, masterBackground) + mapping),
       'ppt/theme/theme1.xml': root(
         'a:theme',
-        `<a:themeElements><a:clrScheme>${listed}</a:clrScheme><a:fmtScheme><a:fillStyleLst>${plain}</a:fillStyleLst><a:bgFillStyleLst>${plain}</a:bgFillStyleLst></a:fmtScheme></a:themeElements>`,
+        `<a:themeElements><a:clrScheme>${listed}</a:clrScheme><a:fmtScheme><a:fillStyleLst>${plain}</a:fillStyleLst><a:lnStyleLst><a:ln w="12700"/><a:ln w="635000"/></a:lnStyleLst><a:bgFillStyleLst>${plain}</a:bgFillStyleLst></a:fmtScheme></a:themeElements>`,
       ),
       'ppt/media/photo.jpeg': 'a photograph',
       'ppt/media/solid.png': png(255),

@@ -22,12 +22,13 @@ export function watchReading(
   if (stopping.aborted) abort();
   let told = 0;
   const look = async () => {
-    const report = { ...fence, stage: 'parsing', progress: READING_SHARE * share };
-    const isNews = share > told;
-    told = share;
+    const news = share;
+    const isNews = news > told;
+    const report = { ...fence, stage: 'parsing', progress: READING_SHARE * news };
     const record = isNews
       ? (await records.update(fence.documentId, (each) => reportProgress(each, report))).record
       : await records.read(fence.documentId);
+    if (isNews) told = news;
     if (!record || !isCurrent(record, fence)) abort();
   };
   const timer = setInterval(() => {

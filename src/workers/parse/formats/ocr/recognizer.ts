@@ -63,7 +63,10 @@ export function createRecognizer({ pdfium, options, receipt, most = MOST }: Reco
     async recognize(page: PictureOfPage): Promise<Recognized | 'failed' | 'skipped' | undefined> {
       const location = { pages: { first: page.page, last: page.page } };
       const languages = await (data ??= prepareData(options.ocrLanguages, receipt));
-      if (languages.language === '') return 'skipped';
+      if (languages.language === '') {
+        receipt.addGap('skipped', 'Text recognition of this page has no data of any language.', location);
+        return 'skipped';
+      }
       if (pages >= most.pages || !hasTime()) {
         const limit = hasTime() ? `${String(most.pages)} pages` : `${String(most.seconds)} seconds`;
         receipt.addGap('limit', `Text recognition of a document ends after ${limit}.`, location);

@@ -51,9 +51,11 @@ export async function resolvePage(
   const native = await readText(seen, readers);
   const text = textOf(native);
   const recognized = await recognizeIfNeeded(text, { page: seen.page, turn }, readers);
-  const shown = recognized ? textOf({ pieces: recognized.pieces, plain: undefined }) : text;
-  await takeDownGaps(shown, seen, readers);
-  if (recognized) return { number, plain: undefined, ...recognized };
+  if (typeof recognized === 'object') {
+    await takeDownGaps(textOf({ ...recognized, plain: undefined }), seen, readers);
+    return { number, plain: undefined, ...recognized };
+  }
+  await takeDownGaps(text, seen, readers, recognized !== undefined);
   return { number, width, height, turn, ...native };
 }
 
@@ -125,11 +127,12 @@ function isMissing(line: string, known: string): boolean {
   return words.filter((word) => !known.includes(word)).length * 2 > words.length;
 }
 
+/** What was recognized, if it is better than the text; `left out` where the receipt tells already why nothing could be. */
 async function recognizeIfNeeded(
   text: string,
   { page, turn }: { page: SeenPage['page']; turn: Turn | undefined },
   { recognizer, pdfium, bytes, coverage }: BatchReaders,
-): Promise<Recognized | undefined> {
+): Promise<Recognized | 'left out' | undefined> {
   if (!recognizer.isWanted) return undefined;
   if (!recognizer.isForced && !(await needsPicture(text, page, coverage))) return undefined;
   const { pageNum } = page;
@@ -145,7 +148,8 @@ async function recognizeIfNeeded(
       return shot.imageBuffer;
     },
   });
-  if (!found || found === 'failed' || found === 'skipped') return undefined;
+  if (found === 'failed' || found === 'skipped') return 'left out';
+  if (!found) return undefined;
   const recognized = readableCharacters(found.pieces.map((piece) => piece.text).join(''));
   const isMore =
     recognizer.isForced || judgeText(text) !== 'readable' || recognized > readableCharacters(text);
@@ -169,6 +173,7 @@ async function takeDownGaps(
   text: string,
   { page }: SeenPage,
   { receipt, recognizer, coverage }: BatchReaders,
+  isExplained = false,
 ): Promise<void> {
   receipt.addPartRead();
   const verdict = judgeText(text);
@@ -179,7 +184,7 @@ async function takeDownGaps(
       'The text of the page cannot be what it shows: its fonts do not tell their characters.',
       location,
     );
-  if (verdict !== 'empty') return;
+  if (verdict !== 'empty' || isExplained) return;
   if (!recognizer.isWanted && (await needsPicture('', page, coverage)))
     receipt.addGap('skipped', 'The page is a picture, and text recognition is off.', location);
   else receipt.addGap('empty', 'The page holds no text.', location);

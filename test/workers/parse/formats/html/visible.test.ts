@@ -108,6 +108,17 @@ test.each([
   expect((await readBlocks('html', markup, { hiddenText: 'keep' })).gaps).toEqual([]);
 });
 
+test.each([
+  'position:absolute;width:1px;height:1px',
+  'position:absolute;width:2px;height:2px;overflow:hidden',
+  'position:absolute;width:1em;height:40px;overflow:hidden',
+  'width:1px;height:1px;overflow:hidden',
+])('text in a small box that shows it is read as any other: %s', async (style) => {
+  const { text, gaps } = await readBlocks('html', `<a style="${style}">Canary</a>${OTHER}`);
+  expect(text).toContain('Canary');
+  expect(gaps).toEqual([]);
+});
+
 test.each(['canvas', 'template', 'noscript', 'iframe'])(
   'what stands behind a %s that is not closed is named, since browsers do not show it',
   async (name) => {

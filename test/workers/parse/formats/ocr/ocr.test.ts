@@ -38,6 +38,17 @@ describe('text recognition', () => {
     expect(receipt.gap_counts).toEqual({ skipped: 2 });
   });
 
+  test('tells of each page that it needs data, without which nobody knows whether it is empty', async () => {
+    const { pdf } = await scan(100);
+    const { receipt } = await readBlocks(parsePdf, pdf, { ocrLanguages: ['xyz'] });
+    expect(receipt.gap_counts).toEqual({ skipped: 2 });
+    expect(receipt.gaps[1]).toEqual({
+      reason: 'skipped',
+      detail: 'Text recognition of this page has no data of any language.',
+      location: { pages: { first: 1, last: 1 } },
+    });
+  });
+
   test('is spared where a scan has a layer of invisible text', async () => {
     const { pdf } = await scan(100, {
       layer: lines(60, 700, PROSE, { size: 12, leading: 18, before: '3 Tr' }),
