@@ -28,7 +28,8 @@ export const root = (name: string, content: string, attributes = ''): string =>
 /** A relation: its id, the last word of its type, and its target. */
 export type Relation = readonly [id: string, type: string, target: string];
 
-const relationsPart = (relations: readonly Relation[]): string =>
+/** The part with the relations of another one. */
+export const relationsPart = (relations: readonly Relation[]): string =>
   `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${relations
     .map(([id, type, target]) => `<Relationship Id="${id}" Type="${RELATIONS}/${type}" Target="${target}"/>`)
     .join('')}</Relationships>`;

@@ -80,6 +80,15 @@ describe('the type of a file', () => {
     expect(adviceFor(old, 'any.bin')).toBeNull();
   });
 
+  test('is unknown for binary workbooks, which are packages as well, with the same advice', () => {
+    const workbook = bytes(member('[Content_Types].xml') + member('xl/workbook.bin'));
+    for (const name of ['sums.xlsb', 'sums.xlsx']) expect(formatIn(workbook, name)).toBeNull();
+    expect(adviceFor(workbook, 'sums.xlsb')).toBe('save the file as xlsx');
+    expect(formatIn(member('xl/printerSettings/printerSettings1.bin') + member('xl/workbook.xml'))).toBe(
+      'xlsx',
+    );
+  });
+
   test('is docx for an encrypted office file and for a broken one so named, which then fail with their reason', () => {
     const stream = Buffer.from('EncryptedPackage', 'utf16le').toString('latin1');
     expect(formatIn(`${OLE}${'\0'.repeat(100)}${stream}\0`, 'anything.bin')).toBe('docx');

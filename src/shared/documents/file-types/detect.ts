@@ -34,12 +34,13 @@ export function adviceFor(head: Uint8Array, filename: string | null): string | n
   return `save the file as ${modern}`;
 }
 
-/** The formats of Microsoft Office until 2003, and those that have taken their place. */
+/** The formats of Microsoft Office until 2003 and its binary workbooks, and those that are read in their place. */
 const MODERN: ReadonlyMap<string, string> = new Map([
   ['doc', 'docx'],
   ['dot', 'docx'],
   ['xls', 'xlsx'],
   ['xlt', 'xlsx'],
+  ['xlsb', 'xlsx'],
   ['ppt', 'pptx'],
   ['pps', 'pptx'],
 ]);

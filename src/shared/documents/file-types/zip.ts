@@ -15,11 +15,15 @@ const MIMETYPES: readonly (readonly [RegExp, FileFormat])[] = [
   [/mimetypeapplication\/vnd\.oasis\.opendocument\.presentation/, 'odp'],
 ];
 
+/** Binary workbooks (xlsb) are packages like xlsx, but their parts are no XML. */
+const BINARY_WORKBOOK = /^xl\/(?:workbook|sharedStrings|worksheets\/sheet\d+)\.bin$/;
+
 /** The beginning of a zip tells by its first members what it is. Where they do not, the file's own name does. */
 export function detectZip(latin: string, named: FileFormat | undefined): FileFormat | null {
   const stated = MIMETYPES.find(([pattern]) => pattern.test(latin.slice(0, 256)));
   if (stated) return stated[1];
   const names = memberNames(latin);
+  if (names.some((name) => BINARY_WORKBOOK.test(name))) return null;
   const folder = FOLDERS.find(([start]) => names.some((name) => name.startsWith(start)));
   if (folder) return folder[1];
   const isOther = names.some((name) => /^(?:visio\/|META-INF\/MANIFEST\.MF$|AndroidManifest)/.test(name));

@@ -14,8 +14,9 @@ import { readPageFill } from './word/page-fill.js';
 import { readWordStyles } from './word/styles.js';
 import type { WordReader } from './word/word-reader.js';
 
-/** A line at the head or foot of pages that only counts them. */
-const PAGE_NUMBER = /^(?:[a-zé]{1,10}\s)?\s?\d+(?:\s?(?:of|von|de|di|sur|van|\/)\s?\d+)?$/i;
+/** A line at the head or foot of pages that only counts them. Other words with a number, such as a chapter, say something. */
+const PAGE_NUMBER =
+  /^(?:(?:page|pages|pag|pág|pagina|página|seite|blatt|sida|side|sivu|oldal|strana|strona|стр|страница|p|pg|s|str)\.?\s)?\s?\d+(?:\s?(?:of|von|de|di|sur|van|av|z|из|\/)\s?\d+)?$/i;
 
 /**
  * Parses Word (docx) as a stream: headings, lists, tables, notes behind the paragraph that refers to them, text boxes, charts and

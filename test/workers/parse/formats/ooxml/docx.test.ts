@@ -157,9 +157,10 @@ test('results of fields are read, their instructions are not', async () => {
 });
 
 test('heads and feet of pages follow once, without numbers of pages', async () => {
-  const foot = paragraph('Page 3 of 7') + paragraph('ACME');
+  const counts = ['Page 3 of 7', 'Seite 3 von 7', '3', '3/7', 'p. 3'].map((line) => paragraph(line)).join('');
+  const foot = counts + paragraph('ACME') + paragraph('Section 2');
   expect(await textOf(paragraph('text'), { header: paragraph('ACME'), footer: foot })).toBe(
-    'text\n\nACME\n\n',
+    'text\n\nACME\n\nSection 2\n\n',
   );
 });
 

@@ -108,6 +108,13 @@ const HIDDEN: readonly (readonly [string, WordParts])[] = [
 ];
 
 const SEEN: readonly (readonly [string, WordParts])[] = [
+  [
+    'beside a style that has no name to be used by',
+    {
+      body: paragraph(words('')),
+      styles: '<w:style><w:name w:val="EmptyCellLayoutStyle"/><w:rPr><w:sz w:val="2"/></w:rPr></w:style>',
+    },
+  ],
   ['white on a dark page', { body: paragraph(words(WHITE)), background: dark, settings: shown }],
   ['white where a page may be dark', { body: paragraph(words(WHITE)), background: dark }],
   ['white, marked', { body: paragraph(words(`${WHITE}<w:highlight w:val="darkBlue"/>`)) }],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ReadOptions } from '../../../../../src/shared/extraction/read-options.js';
 import { parseXlsx } from '../../../../../src/workers/parse/formats/ooxml/xlsx.js';
-import { root } from '../../../../support/office-packages.js';
+import { relationsPart, root } from '../../../../support/office-packages.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
 import { grid, number, SPACE, text, workbook, type Book, type Sheet } from '../../../../support/workbooks.js';
 
@@ -207,7 +207,7 @@ describe('what nobody sees', () => {
   });
 });
 
-test('a sheet keeps its text boxes and the titles of its charts', async () => {
+test('a sheet keeps its text boxes and the texts of its diagrams', async () => {
   const paragraph = (content: string): string => `<a:p><a:r><a:t>${content}</a:t></a:r></a:p>`;
   const { text: shown } = await read(
     workbook({
@@ -219,10 +219,17 @@ test('a sheet keeps its text boxes and the titles of its charts', async () => {
           'xdr:wsDr',
           `<xdr:sp><xdr:txBody>${paragraph('in a box')}</xdr:txBody></xdr:sp>`,
         ),
+        'xl/drawings/_rels/drawing1.xml.rels': relationsPart([
+          ['d1', 'diagramData', '../diagrams/data1.xml'],
+        ]),
+        'xl/diagrams/data1.xml': root(
+          'dgm:dataModel',
+          `<dgm:ptLst><dgm:pt><dgm:t>${paragraph('Plan')}</dgm:t></dgm:pt></dgm:ptLst>`,
+        ),
       },
     }),
   );
-  expect(shown).toBe('Data\n\ncell\n\nin a box\n\n');
+  expect(shown).toBe('Data\n\ncell\n\nin a box\n\n- Plan\n\n');
 });
 
 test('a table that the file defines has the header that it says', async () => {

@@ -1,12 +1,13 @@
 import type { Block } from '../../../extraction/block.js';
 import { plainText } from '../drawing/chart.js';
+import { readDiagram } from '../drawing/diagram.js';
 import { readTextBody } from '../drawing/text-body.js';
 import { childOf, childrenOf, findAll, findFirst, textOf, wholeNumber } from '../xml/elements.js';
 import { cellRange, cellReference } from './cell-references.js';
 import { richText } from './shared-strings.js';
 import type { Workbook } from './sheet-rows.js';
 
-/** What lies on a sheet beside its cells: text boxes, titles of charts, pictures, and comments, which are hidden. */
+/** What lies on a sheet beside its cells: text boxes, titles of charts, diagrams, pictures, and comments, which are hidden. */
 export function* extraBlocks(workbook: Workbook, part: string, sheet: string): Iterable<Block> {
   const { office, gaps } = workbook;
   const targets = (from: string, type: string): string[] =>
@@ -23,6 +24,10 @@ export function* extraBlocks(workbook: Workbook, part: string, sheet: string): I
     for (const chart of targets(drawing, 'chart')) {
       const title = plainText(childOf(findFirst(office.tree(chart), 'c:chart'), 'c:title'));
       if (title !== '') yield { text: `${title}\n\n`, place: { sheet } };
+    }
+    for (const diagram of targets(drawing, 'diagramData')) {
+      const lines = readDiagram(office, diagram);
+      if (lines.length > 0) yield { text: `${lines.join('\n')}\n\n`, place: { sheet } };
     }
     for (const _picture of findAll(tree, new Set(['xdr:pic']))) gaps.skip('picture');
   }

@@ -34,9 +34,7 @@ export function readWordStyles(
   colors: WordColors,
 ): WordStyles {
   const tree = part === undefined ? undefined : office.tree(part);
-  const styles = new Map(
-    [...childrenOf(tree, 'w:style')].map((style) => [style.attributes['w:styleId'] ?? '', style]),
-  );
+  const styles = readStyles(tree);
   const runDefaults = descend(tree, 'w:docDefaults', 'w:rPrDefault', 'w:rPr');
   const paragraphDefaults = descend(tree, 'w:docDefaults', 'w:pPrDefault', 'w:pPr');
   const chainOf = (id: string | undefined): XmlElement[] => chainIn(styles, id);
@@ -65,6 +63,16 @@ export function readWordStyles(
     colors,
     language: childOf(runDefaults, 'w:lang')?.attributes['w:val'],
   };
+}
+
+/** The styles by their ids. One without an id is that of no text. */
+function readStyles(tree: XmlElement | undefined): ReadonlyMap<string, XmlElement> {
+  const styles = new Map<string, XmlElement>();
+  for (const style of childrenOf(tree, 'w:style')) {
+    const id = style.attributes['w:styleId'] ?? '';
+    if (id !== '') styles.set(id, style);
+  }
+  return styles;
 }
 
 /** A style and those that it is based on, the nearest first. */
