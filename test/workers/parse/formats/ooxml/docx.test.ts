@@ -103,6 +103,16 @@ test('lists keep their nesting, their numbers and where they begin anew', async 
 });
 
 describe('tables', () => {
+  test('end where they end, also when all their rows are headers', async () => {
+    const text = await textOf(
+      table([[cell('a'), cell('b')]], { header: 1 }) +
+        paragraph('between') +
+        table([[cell('c'), cell('d')]], { header: 1 }) +
+        paragraph('after'),
+    );
+    expect(text).toBe('| a | b |\n| --- | --- |\n\nbetween\n\n| c | d |\n| --- | --- |\n\nafter\n\n');
+  });
+
   test('have a header of several rows, merged cells in each row, and notes behind them', async () => {
     const reference = '<w:r><w:footnoteReference w:id="2"/></w:r>';
     const rows = [
@@ -148,6 +158,14 @@ test('notes follow the paragraph that refers to them, and text boxes theirs, onc
   expect(await textOf(paragraph(run('text') + note + drawing) + control, { footnotes })).toBe(
     'text[1]\n\nin a box\n\n[1] A note.[1]\n\nin a control\n\n',
   );
+});
+
+test('the texts of shapes stand apart', async () => {
+  const shapes = ['Plan', 'Do']
+    .map((word) => `<a:sp><a:p><a:r><a:t>${word}</a:t></a:r></a:p></a:sp>`)
+    .join('');
+  const drawing = `<w:r><w:drawing><a:graphic>${shapes}</a:graphic></w:drawing></w:r>`;
+  expect(await textOf(paragraph(run('before') + drawing + run('after')))).toBe('before\nPlan\nDo\nafter\n\n');
 });
 
 test('results of fields are read, their instructions are not', async () => {

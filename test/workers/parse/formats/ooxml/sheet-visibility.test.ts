@@ -92,6 +92,10 @@ const HIDDEN: readonly (readonly [string, CellParts])[] = [
 ];
 
 const SEEN: readonly (readonly [string, CellParts])[] = [
+  [
+    'in a section for texts that shows them in general',
+    { format: '[&gt;25]0;0;0;General', value: shared, strings: ['<t>words</t>'] },
+  ],
   ['white on a dark fill', { font: WHITE, fill: solid('rgb="FF000000"') }],
   ['white on a fill of the theme', { font: WHITE, fill: solid('theme="3"') }],
   ['white on a pattern', { font: WHITE, fill: '<patternFill patternType="gray125"/>' }],

@@ -20,7 +20,7 @@ export function createNumberFormat(code: string, system: DateSystem): NumberForm
   return {
     number(value) {
       const { section, isSigned } = selectSection(sections, value);
-      if (!section) return generalNumber(value);
+      if (!section || isBare(section, sections.length)) return generalNumber(value);
       return (
         formatSection(section.tokens, isSigned ? value : Math.abs(value), system) ?? generalNumber(value)
       );
@@ -29,7 +29,7 @@ export function createNumberFormat(code: string, system: DateSystem): NumberForm
       const [, , , section] = sections;
       if (!section) return value;
       return section.tokens
-        .map((token) => (token.type === 'text' ? value : token.type === 'literal' ? token.text : ''))
+        .map((token) => (isValue(token) ? value : token.type === 'literal' ? token.text : ''))
         .join('');
     },
     colorOf: (value) => selectSection(sections, value).section?.color,
@@ -40,6 +40,10 @@ export function createNumberFormat(code: string, system: DateSystem): NumberForm
 export function generalNumber(value: number): string {
   return String(Number.isSafeInteger(value) ? value : Number(value.toPrecision(15))).toUpperCase();
 }
+
+/** A code of nothing, which some programs write for all cells, or of a colour alone, hides no number; an empty section among others does. */
+const isBare = ({ tokens, color }: FormatSection, sections: number): boolean =>
+  tokens.length === 0 && (sections === 1 || color !== undefined);
 
 /** The section for negative numbers writes the sign itself. */
 function selectSection(sections: readonly FormatSection[], value: number) {

@@ -139,11 +139,15 @@ function readDrawing(drawing: XmlElement, { boxes, put, gaps }: DrawingTarget): 
   const found = [...findAll(drawing, DRAWN)];
   const isObject = found.some(({ name }) => name === 'o:OLEObject');
   if (isObject) gaps.skip('object');
+  const lines: string[] = [];
   for (const element of found) {
     if (element.name === 'w:txbxContent') boxes.push(element);
     else if (element.name === 'v:textpath')
-      put(isTrue(element.attributes['on'] ?? 't') ? (element.attributes['string'] ?? '') : '');
-    else if (element.name === 'a:p') put([...findAll(element, new Set(['a:t']))].map(textOf).join(''));
+      lines.push(isTrue(element.attributes['on'] ?? 't') ? (element.attributes['string'] ?? '') : '');
+    else if (element.name === 'a:p') lines.push([...findAll(element, new Set(['a:t']))].map(textOf).join(''));
     else if (element.name !== 'o:OLEObject' && !isObject) gaps.skip('picture');
   }
+  const texts = lines.filter((line) => line.trim() !== '');
+  // The words of shapes stand apart from each other, and from those around the drawing.
+  if (texts.length > 0) put(`\n${texts.join('\n')}\n`);
 }

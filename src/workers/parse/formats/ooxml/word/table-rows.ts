@@ -25,11 +25,15 @@ export function createRowReader(events: Iterator<XmlEvent>, surroundings: Surrou
   const unmerge = createUnmerge();
   let properties: XmlElement | undefined;
   let columns = Infinity;
+  let isAtEnd = false;
   const next = (): TableRow | undefined => {
+    // Behind its end, the events are those of what follows the table.
+    if (isAtEnd) return undefined;
     const element = nextRow(events, (found) => {
       if (found.name === 'w:tblPr') properties = found;
       else columns = [...childrenOf(found, 'w:gridCol')].length;
     });
+    isAtEnd = !element;
     if (!element) return undefined;
     const cells = [...cellsOf(element)].map((cell) => {
       const ground =
