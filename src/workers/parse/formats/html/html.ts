@@ -4,7 +4,8 @@ import { decodeText } from '../decode-text.js';
 import type { ParseContext } from '../parser.js';
 import { createHtmlReader } from './read-html.js';
 
-const PRESCAN_BYTES = 4096;
+/** Browsers look at the first 1,024 bytes for an encoding, but pages of old have it behind long comments. */
+const PRESCAN_BYTES = 65_536;
 
 /** Parses HTML into blocks: headings, paragraphs, lists and tables. What nobody sees is left out and named. */
 export function* parseHtml(bytes: Uint8Array, { options, receipt }: ParseContext): Iterable<Block> {

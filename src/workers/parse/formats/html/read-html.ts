@@ -3,6 +3,7 @@ import type { HiddenTextWriter } from '../../extraction/hidden-text.js';
 import { ShallowParser } from '../shallow-parser.js';
 import type { Attributes } from '../xml/read-markup.js';
 import { createHtmlTables, type HtmlTables } from './html-tables.js';
+import { createRuby } from './ruby.js';
 import { createTextFlow, type Separator, type TextFlow } from './text-flow.js';
 import { FOR_SCREEN_READERS } from './clipping.js';
 import { collectStyles } from './collect-styles.js';
@@ -14,13 +15,16 @@ const DROPPED = new Set([
   'template',
   'noscript',
   'svg',
-  'math',
+  'annotation',
+  'annotation-xml',
   'iframe',
   'canvas',
   'datalist',
 ]);
-const FOREIGN = new Set(['svg', 'math']);
-/** Elements of HTML that end drawings and formulas that are not closed, as in browsers. */
+const FOREIGN = new Set(['svg']);
+/** Parts of formulas that stand apart. */
+const MATHS = new Set(['mi', 'mn', 'mo', 'ms', 'mtext']);
+/** Elements of HTML that end drawings that are not closed, as in browsers. */
 const ENDS_FOREIGN = new Set(
   'p div h1 h2 h3 h4 h5 h6 table ul ol dl li dd dt pre blockquote body br center hr img nobr b i em strong span small big u s strike sub sup code tt menu ruby'.split(
     ' ',
@@ -75,8 +79,9 @@ interface State {
   dropped: number;
   /** The texts of the outermost of them, which is told if that is not closed. */
   leftOut: string[];
-  /** How many of these are drawings and formulas. */
+  /** How many of these are drawings. */
   foreign: number;
+  readonly ruby: ReturnType<typeof createRuby>;
   lists: number;
   isInTitle: boolean;
   title: string;
@@ -132,6 +137,7 @@ function newState(options: HtmlOptions, sink: (block: Block) => void): State {
     dropped: 0,
     leftOut: [],
     foreign: 0,
+    ruby: createRuby(),
     lists: 0,
     isInTitle: false,
     title: '',
@@ -142,6 +148,7 @@ function newState(options: HtmlOptions, sink: (block: Block) => void): State {
 function openElement(state: State, name: string, attributes: Attributes): void {
   const { flow, tables, visibility, options } = state;
   visibility?.open(name, attributes);
+  state.ruby.open(name);
   if (state.foreign > 0 && ENDS_FOREIGN.has(name)) endForeign(state);
   if (FOREIGN.has(name)) state.foreign += 1;
   if (DROPPED.has(name)) state.dropped += 1;
@@ -158,6 +165,7 @@ function openElement(state: State, name: string, attributes: Attributes): void {
   }
   if (LISTS.has(name)) state.lists += 1;
   if (name === 'br') separate(state, '\n');
+  if (MATHS.has(name)) addText(state, ' ');
   if (PREFORMATTED.has(name)) flow.beginPreformatted();
   if (CELLS.has(name)) flow.separate(' | ');
   if (name === 'tr') flow.beginRow();
@@ -183,6 +191,7 @@ function endForeign(state: State): void {
 function closeElement(state: State, name: string): void {
   const { flow, tables, visibility, options } = state;
   visibility?.close();
+  state.ruby.close(name);
   if (FOREIGN.has(name)) {
     if (state.foreign === 0) return;
     state.foreign -= 1;
@@ -212,6 +221,7 @@ function separate({ flow, tables }: State, separator: Separator): void {
 }
 
 function addText(state: State, text: string): void {
+  if (state.ruby.isReading()) return;
   const { flow, tables, visibility, options } = state;
   if (state.isInTitle) {
     state.title += text;

@@ -30,6 +30,32 @@ describe('HTML', () => {
     expect(text).toBe('اللغة العربية\n\n第一章\n\n');
   });
 
+  test.each([
+    [
+      '<p><ruby>山路<rt>やまみち</rt></ruby>を<ruby>登<rp>(</rp><rt>のぼ</rt><rp>)</rp></ruby>りながら',
+      '山路を登りながら',
+    ],
+    ['<p><ruby>漢<rt>かん<rt>x</ruby>字</p><p>and more', '漢字\n\nand more'],
+    [
+      '<p><ruby>漢<rt>かん</p><p>a paragraph that must not be lost',
+      '漢\n\na paragraph that must not be lost',
+    ],
+    ['<p>a line <rt>without characters under it</rt>', 'a line without characters under it'],
+  ])('keeps words whole that readings stand above: %s', async (html, shown) => {
+    expect((await read(html)).text).toBe(`${shown}\n\n`);
+  });
+
+  test('reads formulas without their sources', async () => {
+    const formula =
+      '<math><semantics><mrow><mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup></mrow><annotation encoding="application/x-tex">\\TeX</annotation></semantics></math>';
+    expect((await read(`<p>so ${formula} holds`)).text).toBe('so E = m c 2 holds\n\n');
+  });
+
+  test('is decoded as it says, also late in its head', async () => {
+    const page = `<!--${'-'.repeat(20_000)}--><meta charset="windows-1251"><p>\xe1\xeb\xee\xea\xed\xee\xf2`;
+    expect((await readBlocks('html', Buffer.from(page, 'latin1'))).text).toBe('блокнот\n\n');
+  });
+
   test('makes tables of data rows, in which a cell is found by the names of its row and column', async () => {
     const { blocks, text } = await read(
       '<table><caption>Prices</caption><tr><th>Fruit<th>Price<tr><td>Apple<td>1<br>20<tr><td><p>Pear</p><td>2 | 40</table>',
