@@ -61,12 +61,25 @@ describe('the type of a file', () => {
     expect(formatIn('def run():\n    pass\n', 'tool.py', 'text/plain')).toBe('code');
   });
 
+  test('is mail for a sender and two other headers of mail, unless the name says something else', () => {
+    const headers = ['X: y', ' folded', 'To: b@example.com', 'From: a@example.com', 'Subject: x'].join(
+      '\r\n',
+    );
+    for (const name of ['mail', 'mail.txt', 'mail.msg', 'page.mht'])
+      expect(formatIn(`Date: today\r\n${headers}\r\n\r\nText`, name)).toBe('eml');
+    expect(formatIn(`Date: today\r\n${headers}\r\n\r\nText`, 'mail.md')).toBe('markdown');
+    expect(formatIn('From: here\nto: there\n\nSubject: travels', 'notes')).toBe('text');
+    expect(formatIn('From: here\nGo on.\nTo: there\nSubject: x', 'notes.txt')).toBe('text');
+  });
+
   test('is told in a few milliseconds, whatever the bytes are', () => {
     const started = process.cpuUsage();
     for (const text of [
       `From ${'11:11:'.repeat(1_000)}`,
       `From ${'a 11:11 '.repeat(8_000)}`,
       'From '.repeat(13_000),
+      'From: a\n '.repeat(7_000),
+      'a'.repeat(65_000),
     ])
       formatIn(text);
     expect(process.cpuUsage(started).user / 1_000).toBeLessThan(100);

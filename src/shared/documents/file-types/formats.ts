@@ -51,7 +51,13 @@ const FORMATS = {
       ),
   },
   rtf: { kind: 'text', contentType: 'application/rtf', aliases: ['text/rtf'], extensions: ['rtf'] },
-  eml: { kind: 'text', contentType: 'message/rfc822', aliases: [], extensions: ['eml'] },
+  // Web pages that browsers save in one file (mht) are mails, too.
+  eml: {
+    kind: 'text',
+    contentType: 'message/rfc822',
+    aliases: ['multipart/related', 'application/x-mimearchive'],
+    extensions: ['eml', 'mht', 'mhtml'],
+  },
   mbox: { kind: 'text', contentType: 'application/mbox', aliases: [], extensions: ['mbox'] },
   msg: { kind: 'binary', contentType: 'application/vnd.ms-outlook', aliases: [], extensions: ['msg'] },
   pdf: { kind: 'pages', contentType: 'application/pdf', aliases: ['application/x-pdf'], extensions: ['pdf'] },

@@ -27,6 +27,36 @@ function startsAsMailbox(start: string): boolean {
   return /^From \S/.test(line) && /\d\d:\d\d/.test(line);
 }
 
+/** Names of headers that mails have. */
+const MAIL_HEADERS = new Set(
+  'from to cc bcc subject date message-id mime-version received return-path delivered-to reply-to sender content-type content-transfer-encoding in-reply-to references sent'.split(
+    ' ',
+  ),
+);
+/** Formats by whose names mails are kept. The messages of Outlook have the same extension as the mails of some programs. */
+const KEPT_AS: ReadonlySet<FileFormat | undefined> = new Set<FileFormat | undefined>([
+  undefined,
+  'text',
+  'eml',
+  'msg',
+]);
+const MOST_HEADER_LINES = 100;
+
+/** A mail begins with headers up to an empty line: a sender, and two others that mails have. */
+function startsAsMail(start: string): boolean {
+  const names = new Set<string>();
+  for (const line of start.split(/\r?\n/, MOST_HEADER_LINES)) {
+    if (line === '') break;
+    if (/^[ \t]/.test(line)) continue;
+    const end = line.indexOf(':');
+    const name = line.slice(0, Math.max(0, end)).toLowerCase();
+    // The last line may be cut off.
+    if (!/^[a-z][a-z0-9-]*$/.test(name)) break;
+    if (MAIL_HEADERS.has(name)) names.add(name);
+  }
+  return names.has('from') && names.size >= 3;
+}
+
 export function detectText(head: Uint8Array, { extension, named }: Names): FileFormat | null {
   if (UNREAD_EXTENSIONS.has(extension) || isBinary(head)) return null;
   // Apart from the zeros of two-byte encodings, the markers are ASCII in every encoding.
@@ -38,6 +68,7 @@ export function detectText(head: Uint8Array, { extension, named }: Names): FileF
   if (startsAsMailbox(start)) return 'mbox';
   const marked = STARTS.find(([pattern]) => pattern.test(start));
   if (marked) return marked[1];
+  if (KEPT_AS.has(named) && startsAsMail(start)) return 'eml';
   if (startsAsHtml(start)) return 'html';
   if (start.startsWith('<?xml') && named !== 'html') return /<svg[\s>]/.test(start) ? null : 'xml';
   if (named !== undefined) return named;
