@@ -25,10 +25,11 @@ interface ParagraphOptions {
 }
 
 const PARAGRAPHS = new Set(['text:p', 'text:h', 'svg:title', 'svg:desc']);
-/** Elements whose text is not that of the document, such as numbers of pages. */
+/** Elements whose text is not that of the document, such as numbers of pages and readings above characters. */
 const IGNORED = new Set([
   'text:page-number',
   'text:page-count',
+  'text:ruby-text',
   'office:binary-data',
   'office:event-listeners',
   'text:note-continuation-notice-forward',

@@ -17,3 +17,10 @@ test.each(['ods', 'odp'] as const)('%s keeps right-to-left and East Asian text a
   const { text } = await readBlocks(format, file(format, { body }));
   for (const phrase of texts) expect(text).toContain(phrase);
 });
+
+test('words stay whole under their readings', async () => {
+  const ruby =
+    '<text:ruby><text:ruby-base>山路</text:ruby-base><text:ruby-text>やまみち</text:ruby-text></text:ruby>';
+  const body = slide(frame(`<draw:text-box><text:p>${ruby}を登りながら</text:p></draw:text-box>`, box(0)));
+  expect((await readBlocks('odp', file('odp', { body }))).text).toContain('山路を登りながら');
+});
