@@ -10,6 +10,7 @@ import { shownBlocks } from '../pages/shown-blocks.js';
 import { turnOf } from '../pages/native-pieces.js';
 import { passwordNeeded, pdfFailure } from './failures.js';
 import type { PageBatch, Pdfium, Turn } from '../pages/pdfium.js';
+import { addCentredNumbers } from './centred-numbers.js';
 import { createCoverage } from './judging/coverage.js';
 import { resolvePage, type Readers, type ResolvedPage } from './resolve-page.js';
 import type { DocumentInfo } from './pdfjs.js';
@@ -87,7 +88,8 @@ async function describe(
 
 async function resolveBatch({ pages, first, last }: PageBatch, readers: Readers): Promise<ResolvedPage[]> {
   const turns = new Map(pages.flatMap((page) => turnOf(page) ?? []).map((turn) => [turn.page, turn]));
-  const upright = await setUpright(pages, [...turns.values()], readers);
+  const whole = await addCentredNumbers(pages, turns, readers);
+  const upright = await setUpright(whole, [...turns.values()], readers);
   const resolved: ResolvedPage[] = [];
   let next = first;
   const { pdfium, bytes, mayBeInvisible, budget } = readers;
