@@ -4,6 +4,7 @@ import { createRecognizer } from '../ocr/recognizer.js';
 import type { ParseContext } from '../parser.js';
 import { createLookBudget, findHidden } from './hidden.js';
 import { mayHoldInvisibleText } from './judging/invisible-text.js';
+import { mayHoldVerticalText } from './judging/vertical-text.js';
 import { createFurniture } from '../pages/layout/furniture.js';
 import { createBodySize } from '../pages/layout/body-size.js';
 import { shownBlocks } from '../pages/shown-blocks.js';
@@ -35,6 +36,7 @@ export async function* readNative(
     recognizer: createRecognizer({ pdfium, options, receipt }),
     hiddenText: options.hiddenText,
     mayBeInvisible: mayHoldInvisibleText(bytes),
+    mayBeVertical: mayHoldVerticalText(bytes),
     budget: createLookBudget(receipt),
   };
   // pdf.js opens the file while PDFium reads the first pages in a thread.

@@ -10,6 +10,7 @@ import type { ReadPage } from '../pages/shown-blocks.js';
 import { toPieces } from '../pages/native-pieces.js';
 import { LONGEST_TEXT, type Pdfium, type Turn } from '../pages/pdfium.js';
 import { isMisread } from './judging/misread-text.js';
+import { isScattered, joinColumns } from './judging/vertical-text.js';
 import type { SecondReader } from './second-reader.js';
 
 /** A picture of a page for text recognition. */
@@ -32,6 +33,8 @@ export interface Readers {
   readonly budget: LookBudget;
   /** Whether the file may hold text that PDFium leaves out as invisible. */
   readonly mayBeInvisible: boolean;
+  /** Whether the file may hold text that runs from top to bottom, which PDFium may scatter or leave out. */
+  readonly mayBeVertical: boolean;
 }
 
 export interface BatchReaders extends Readers {
@@ -69,8 +72,11 @@ async function readText(seen: SeenPage, readers: Readers): Promise<Layout> {
   const text = pieces.map((piece) => piece.text).join(' ');
   const isCut = visible.some((item) => item.text.length >= LONGEST_TEXT);
   const isFine = judgeText(text) === 'readable' && !mayBeMisread(text) && !isCut;
-  if (isFine && !readers.mayBeInvisible) return layout;
+  if (isFine && !readers.mayBeInvisible && !readers.mayBeVertical) return layout;
   const other = (await readers.second.text(page.pageNum)) ?? '';
+  if (readers.mayBeVertical && hidden.length === 0 && isScattered(text, other))
+    return { pieces: [], plain: joinColumns(other) };
+  if (isFine && !readers.mayBeInvisible) return layout;
   if (isFine || hidden.length > 0) return withInvisible(layout, { page, other }, readers);
   const isBetter =
     readableCharacters(other) > readableCharacters(text) || (isMisread(text) && !isMisread(other));

@@ -5,6 +5,7 @@ import { judgeText } from '../../../../../src/workers/parse/formats/pdf/judging/
 import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
 import type { Piece } from '../../../../../src/workers/parse/formats/pages/layout/piece.js';
 import { drawPdf, FIRST_OBJECT, line, stream } from '../../../../support/drawn-pdf.js';
+import { joinColumns } from '../../../../../src/workers/parse/formats/pdf/judging/vertical-text.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
 
 const piece = (text: string, x: number, y: number, width: number): Piece => ({
@@ -53,6 +54,28 @@ describe('scripts and fonts of a PDF', () => {
     });
     const { text } = await readBlocks(parsePdf, bytes);
     for (const column of shown) expect(text.replace(/\s/g, '')).toContain(column);
+  });
+
+  test('are read in vertical columns below a line of their page that is not vertical', async () => {
+    const shown = [
+      '春は曙やうやう白くなりゆく',
+      '山ぎは少し明かりて紫だちたる',
+      '雲の細くたなびきたる夏は夜',
+    ];
+    const title = line(60, 760, 'The official gazette of this Friday, page 4');
+    const content = shown
+      .map((text, index) => `BT /V 14 Tf ${String(500 - 15 * index)} 700 Td <${utf16(text)}> Tj ET\n`)
+      .join('');
+    const fonts = `/V ${String(FIRST_OBJECT)} 0 R`;
+    const bytes = drawPdf({ pages: [{ content: title + content, fonts }], objects: JAPANESE });
+    const { text, receipt } = await readBlocks(parsePdf, bytes);
+    expect(receipt.parser).toBe('pdfium');
+    expect(text).toContain('official gazette');
+    for (const column of shown) expect(text.replace(/\s/g, '')).toContain(column);
+  });
+
+  test('that are given a character a line are joined', () => {
+    expect(joinColumns('第\n二\n条\n︒\t﹂\nを\n\nAbc\nd\n項')).toBe('第二条︒﹂を\n\nAbc\nd\n項');
   });
 
   test('without a map to characters are told from text', () => {
