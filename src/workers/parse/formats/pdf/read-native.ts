@@ -2,6 +2,7 @@ import type { ParsedPage } from '@llamaindex/liteparse';
 import type { Block } from '../../extraction/block.js';
 import { createRecognizer } from '../ocr/recognizer.js';
 import type { ParseContext } from '../parser.js';
+import { addFreeText, mayHoldFreeText } from './free-text.js';
 import { createLookBudget, findHidden } from './hidden.js';
 import { mayHoldInvisibleText } from './judging/invisible-text.js';
 import { mayHoldVerticalText } from './judging/vertical-text.js';
@@ -36,6 +37,7 @@ export async function* readNative(
     recognizer: createRecognizer({ pdfium, options, receipt }),
     hiddenText: options.hiddenText,
     mayBeInvisible: mayHoldInvisibleText(bytes),
+    mayHaveFreeText: mayHoldFreeText(bytes),
     mayBeVertical: mayHoldVerticalText(bytes),
     budget: createLookBudget(receipt),
   };
@@ -90,7 +92,8 @@ async function describe(
 
 async function resolveBatch({ pages, first, last }: PageBatch, readers: Readers): Promise<ResolvedPage[]> {
   const turns = new Map(pages.flatMap((page) => turnOf(page) ?? []).map((turn) => [turn.page, turn]));
-  const whole = await addCentredNumbers(pages, turns, readers);
+  const numbered = await addCentredNumbers(pages, turns, readers);
+  const whole = readers.mayHaveFreeText ? await addFreeText(numbered, turns, readers) : numbered;
   const upright = await setUpright(whole, [...turns.values()], readers);
   const resolved: ResolvedPage[] = [];
   let next = first;

@@ -33,6 +33,8 @@ export interface Readers {
   readonly budget: LookBudget;
   /** Whether the file may hold text that PDFium leaves out as invisible. */
   readonly mayBeInvisible: boolean;
+  /** Whether the file may hold text that was typed onto its pages as annotations. */
+  readonly mayHaveFreeText: boolean;
   /** Whether the file may hold text that runs from top to bottom, which PDFium may scatter or leave out. */
   readonly mayBeVertical: boolean;
 }
