@@ -3,6 +3,7 @@ import type { HiddenText } from '../../../../shared/extraction/read-options.js';
 import type { Recognized, Recognizer } from '../ocr/recognizer.js';
 import type { Coverage } from './judging/coverage.js';
 import { shownSize, type LookBudget, type SeenPage } from './hidden.js';
+import { addRecognized } from './add-recognized.js';
 import { boundedDpi } from '../pages/render/bounded-dpi.js';
 import { hasFewCharacters, judgeText, readableCharacters } from './judging/judge-text.js';
 import { placeTables } from '../pages/layout/tables.js';
@@ -57,11 +58,25 @@ export async function resolvePage(
   const text = textOf(native);
   const recognized = await recognizeIfNeeded(text, { page: seen.page, turn }, readers);
   if (typeof recognized === 'object') {
+    if (mayStandBeside(text, native, { turn, recognized }) && !readers.recognizer.isForced) {
+      await takeDownGaps(text, seen, readers);
+      const pieces = addRecognized(native.pieces, recognized.pieces);
+      return { number, width, height, turn, plain: undefined, pieces };
+    }
     await takeDownGaps(textOf({ ...recognized, plain: undefined }), seen, readers);
     return { number, plain: undefined, ...recognized };
   }
   await takeDownGaps(text, seen, readers, recognized !== undefined);
   return { number, width, height, turn, ...native };
+}
+
+/** Tells whether the text of the page is fine and has places, so that what was recognized in pictures is read beside it. */
+function mayStandBeside(
+  text: string,
+  { plain }: Layout,
+  { turn, recognized }: { turn: Turn | undefined; recognized: Recognized },
+): boolean {
+  return judgeText(text) === 'readable' && plain === undefined && !turn && !recognized.turn;
 }
 
 async function readText(seen: SeenPage, readers: Readers): Promise<Layout> {

@@ -58,6 +58,20 @@ describe('text recognition', () => {
     expect(receipt).toMatchObject({ ocr: { pages: 0 }, gap_count: 0 });
   });
 
+  test('leaves text as the file says it, and reads what its pictures add', async () => {
+    const layer = line(60, 740, 'Gr\xf6\xdfe, M\xfche, \xdcbergr\xf6\xdfe, \xc4ste und F\xfc\xdfe', {
+      size: 12,
+    });
+    const { pdf } = await scan(150, { layer });
+    const { text, receipt } = await readBlocks(parsePdf, pdf);
+    expect(receipt).toMatchObject({ ocr: { pages: 1 }, gap_count: 0 });
+    expect(text.split('Größe, Mühe, Übergröße, Äste und Füße')).toHaveLength(2);
+    expect(text).toContain('paedomorphic salamander');
+    expect(errorRate(PROSE.join(' '), flat(text).replace(/^.*Füße /, ''))).toBeLessThan(0.02);
+    const forced = await readBlocks(parsePdf, pdf, { ocr: 'force' });
+    expect(forced.text).not.toContain('Übergröße');
+  });
+
   test('reads ordinary pages only when it is forced', async () => {
     const pdf = drawPdf({ pages: [{ content: line(60, 700, 'Words that are text already', { size: 14 }) }] });
     expect((await readBlocks(parsePdf, pdf)).receipt.ocr.pages).toBe(0);
