@@ -6,6 +6,7 @@ import { shownSize, type LookBudget, type SeenPage } from './hidden.js';
 import { addRecognized } from './add-recognized.js';
 import { boundedDpi } from '../pages/render/bounded-dpi.js';
 import { hasFewCharacters, judgeText, readableCharacters } from './judging/judge-text.js';
+import { inReadingOrder } from '../pages/layout/reading-order.js';
 import { placeTables } from '../pages/layout/tables.js';
 import type { ReadPage } from '../pages/shown-blocks.js';
 import { toPieces } from '../pages/native-pieces.js';
@@ -83,7 +84,7 @@ async function readText(seen: SeenPage, readers: Readers): Promise<Layout> {
   const { page, visible, hidden } = seen;
   if (hidden.length > 0) noteHidden(readers, page.pageNum, hidden.map(({ text }) => text).join(' '));
   const shown = readers.hiddenText === 'drop' ? visible : page.textItems;
-  const pieces = toPieces(shown);
+  const pieces = toPieces(shown).map((piece) => ({ ...piece, text: inReadingOrder(piece.text) }));
   const tables = hidden.length > 0 && readers.hiddenText === 'drop' ? [] : (page.blocks ?? []);
   const layout = { pieces: placeTables(pieces, tables), plain: undefined };
   const text = pieces.map((piece) => piece.text).join(' ');

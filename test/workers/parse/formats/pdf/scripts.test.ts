@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { orderColumns } from '../../../../../src/workers/parse/formats/pages/layout/columns.js';
+import { inReadingOrder } from '../../../../../src/workers/parse/formats/pages/layout/reading-order.js';
 import { joinLines } from '../../../../../src/workers/parse/formats/pages/layout/lines.js';
 import { judgeText } from '../../../../../src/workers/parse/formats/pdf/judging/judge-text.js';
 import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
@@ -41,6 +42,35 @@ describe('scripts and fonts of a PDF', () => {
     ]);
     const order = orderColumns(columns).map((group) => group[0]?.x);
     expect(order).toEqual([320, 50]);
+  });
+
+  test('have the words of a line in the order in which they are read', async () => {
+    expect(inReadingOrder('המתחילים לכל Data Hub של 12 והפרק הספר')).toBe(
+      'הספר והפרק 12 של Data Hub לכל המתחילים',
+    );
+    expect(inReadingOrder('.העולם את ברא')).toBe('ברא את העולם.');
+    expect(inReadingOrder('العربيةPDF ملفات')).toBe('ملفات PDF العربية');
+    expect(inReadingOrder('The word שלום means peace')).toBe('The word שלום means peace');
+    const shown = ['בראשית ברא אלהים את השמים', 'ואת הארץ והארץ היתה תהו ובהו'];
+    // Viewers draw such a line from the left, from its last letter to its first.
+    const drawn = shown.map((text) =>
+      [...text]
+        .reverse()
+        .map((letter) => (letter === ' ' ? letter : String.fromCodePoint(letter.charCodeAt(0) - 0x590))),
+    );
+    const map =
+      'begincmap 1 begincodespacerange <00> <ff> endcodespacerange 1 beginbfrange <40> <5a> <05d0> endbfrange 1 beginbfchar <20> <0020> endbfchar endcmap';
+    const font = `<</Type/Font/Subtype/Type1/BaseFont/Courier/ToUnicode ${String(FIRST_OBJECT)} 0 R>>`;
+    const content = drawn
+      .map((text, at) => line(200, 700 - 20 * at, text.join('')).replaceAll('/F1', '/F9'))
+      .join('');
+    const bytes = drawPdf({
+      pages: [{ content, fonts: `/F9 ${String(FIRST_OBJECT + 1)} 0 R` }],
+      objects: [stream('', Buffer.from(map)), font],
+    });
+    const { text, receipt } = await readBlocks(parsePdf, bytes);
+    expect(receipt.parser).toBe('pdfium');
+    expect(text.trim()).toBe(shown.join('\n'));
   });
 
   test('are read in vertical columns', async () => {
