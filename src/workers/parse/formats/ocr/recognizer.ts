@@ -11,6 +11,9 @@ import { addAngles, assess, isUpright, otherAngles, type Angle, type Reading } f
 const MOST = { pages: 500, seconds: 90 };
 /** Words that are less sure than this are noise, such as what is seen in photographs. */
 const LEAST_CONFIDENCE = 0.3;
+/** A page that is less sure, taken together, is mostly guessed, such as one in a script of which there is no data. */
+const UNSURE = 0.55;
+const GUESSED = 'What was recognized on this page is mostly guessed: its language may have no data.';
 /** After so many pages of a document that were better in no other direction, no more are tried in others. */
 const MOST_VAIN_TURNS = 10;
 
@@ -77,6 +80,7 @@ export function createRecognizer({ pdfium, options, receipt, most = MOST }: Reco
       try {
         const found = toRecognized(await readUpright(await page.picture(), { page, languages }), page);
         if (found) receipt.addOcrPage(found.confidence);
+        if (found && found.confidence < UNSURE) receipt.addGap('garbled', GUESSED, location);
         return found;
       } catch {
         receipt.addGap('unreadable', 'Text recognition failed on this page.', location);

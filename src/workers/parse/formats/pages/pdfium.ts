@@ -63,6 +63,11 @@ export interface Pdfium {
     bytes: Uint8Array,
     pages: readonly number[],
   ) => Promise<ReadonlyMap<number, readonly Rectangle[]>>;
+  /** Texts that were typed onto these pages as annotations, and where. It takes time in proportion to the file. */
+  readonly readNotes: (
+    bytes: Uint8Array,
+    pages: readonly number[],
+  ) => Promise<ReadonlyMap<number, readonly Note[]>>;
   /** The size of a page in points; undefined when there is no such page. */
   readonly pageSize: (
     bytes: Uint8Array,
@@ -72,6 +77,12 @@ export interface Pdfium {
   readonly render: (bytes: Uint8Array, pages: readonly number[], dpi: number) => Promise<ScreenshotResult[]>;
   /** Reads the first page of a file, or a picture, by text recognition. */
   readonly recognize: (bytes: Uint8Array, how: Recognition) => Promise<ParsedPage>;
+}
+
+/** Text that was typed onto a page as an annotation. */
+export interface Note {
+  readonly text: string;
+  readonly box: Rectangle;
 }
 
 export interface Recognition {
@@ -105,6 +116,7 @@ export async function loadPdfium(): Promise<Pdfium | undefined> {
     },
     readCoverage: (bytes, pages) => readCoverage(create, bytes, pages),
     readFields: (bytes, pages) => readFields(create, bytes, pages),
+    readNotes: (bytes, pages) => readNotes(create, bytes, pages),
     async pageSize(bytes, page) {
       return (await create({ targetPages: String(page) }).parse(shared(bytes))).pages[0];
     },
@@ -132,6 +144,16 @@ async function readFields(create: Create, bytes: Uint8Array, numbers: readonly n
   const boxesOf = ({ formFields = [] }: ParsedPage): Rectangle[] =>
     formFields.flatMap(({ rect }) => (rect ? [rect] : []));
   return new Map(pages.map((page) => [page.pageNum, boxesOf(page)]));
+}
+
+async function readNotes(create: Create, bytes: Uint8Array, numbers: readonly number[]) {
+  const options = { targetPages: numbers.join(','), extractAnnotations: true };
+  const { pages } = await create(options).parse(shared(bytes));
+  const notesOf = ({ annotations = [] }: ParsedPage): Note[] =>
+    annotations.flatMap(({ subtype, contents = '', rect }) =>
+      subtype === 'freetext' && rect && contents.trim() !== '' ? [{ text: contents, box: rect }] : [],
+    );
+  return new Map(pages.map((page) => [page.pageNum, notesOf(page)]));
 }
 
 /** While a batch is worked on, the next ones are read in threads. */

@@ -13,3 +13,8 @@ export function pdfFailure(cause: unknown): IngestError {
 export function passwordNeeded(cause: unknown): IngestError {
   return new IngestError('encrypted', 'The PDF file is protected by a password.', { cause });
 }
+
+/** Such as for the certificates of those who may read it. */
+export function unknownEncryption(cause: unknown): IngestError {
+  return new IngestError('encrypted', 'The PDF file is encrypted in a way that is not read.', { cause });
+}

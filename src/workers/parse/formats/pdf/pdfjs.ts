@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { PasswordException, PDFParse, VerbosityLevel } from 'pdf-parse';
 import { z } from 'zod';
-import { passwordNeeded, pdfFailure } from './failures.js';
+import { passwordNeeded, pdfFailure, unknownEncryption } from './failures.js';
 import { isMisread, repairMisread } from './judging/misread-text.js';
 
 const require = createRequire(import.meta.url);
@@ -72,6 +72,8 @@ async function countPages(pdf: PDFParse): Promise<number> {
     return total;
   } catch (error) {
     if (error instanceof PasswordException) throw passwordNeeded(error);
+    if (error instanceof Error && /^(?:unknown|unsupported) encryption/i.test(error.message))
+      throw unknownEncryption(error);
     throw pdfFailure(error);
   }
 }

@@ -2,14 +2,17 @@ import type { ParsedPage } from '@llamaindex/liteparse';
 import type { Block } from '../../extraction/block.js';
 import { createRecognizer } from '../ocr/recognizer.js';
 import type { ParseContext } from '../parser.js';
+import { addFreeText, mayHoldFreeText } from './free-text.js';
 import { createLookBudget, findHidden } from './hidden.js';
 import { mayHoldInvisibleText } from './judging/invisible-text.js';
+import { mayHoldVerticalText } from './judging/vertical-text.js';
 import { createFurniture } from '../pages/layout/furniture.js';
 import { createBodySize } from '../pages/layout/body-size.js';
 import { shownBlocks } from '../pages/shown-blocks.js';
 import { turnOf } from '../pages/native-pieces.js';
 import { passwordNeeded, pdfFailure } from './failures.js';
 import type { PageBatch, Pdfium, Turn } from '../pages/pdfium.js';
+import { addCentredNumbers } from './centred-numbers.js';
 import { createCoverage } from './judging/coverage.js';
 import { resolvePage, type Readers, type ResolvedPage } from './resolve-page.js';
 import type { DocumentInfo } from './pdfjs.js';
@@ -34,6 +37,8 @@ export async function* readNative(
     recognizer: createRecognizer({ pdfium, options, receipt }),
     hiddenText: options.hiddenText,
     mayBeInvisible: mayHoldInvisibleText(bytes),
+    mayHaveFreeText: mayHoldFreeText(bytes),
+    mayBeVertical: mayHoldVerticalText(bytes),
     budget: createLookBudget(receipt),
   };
   // pdf.js opens the file while PDFium reads the first pages in a thread.
@@ -87,7 +92,9 @@ async function describe(
 
 async function resolveBatch({ pages, first, last }: PageBatch, readers: Readers): Promise<ResolvedPage[]> {
   const turns = new Map(pages.flatMap((page) => turnOf(page) ?? []).map((turn) => [turn.page, turn]));
-  const upright = await setUpright(pages, [...turns.values()], readers);
+  const numbered = await addCentredNumbers(pages, turns, readers);
+  const whole = readers.mayHaveFreeText ? await addFreeText(numbered, turns, readers) : numbered;
+  const upright = await setUpright(whole, [...turns.values()], readers);
   const resolved: ResolvedPage[] = [];
   let next = first;
   const { pdfium, bytes, mayBeInvisible, budget } = readers;

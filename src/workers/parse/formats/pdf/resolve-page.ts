@@ -3,13 +3,16 @@ import type { HiddenText } from '../../../../shared/extraction/read-options.js';
 import type { Recognized, Recognizer } from '../ocr/recognizer.js';
 import type { Coverage } from './judging/coverage.js';
 import { shownSize, type LookBudget, type SeenPage } from './hidden.js';
+import { addRecognized } from './add-recognized.js';
 import { boundedDpi } from '../pages/render/bounded-dpi.js';
 import { hasFewCharacters, judgeText, readableCharacters } from './judging/judge-text.js';
+import { inReadingOrder } from '../pages/layout/reading-order.js';
 import { placeTables } from '../pages/layout/tables.js';
 import type { ReadPage } from '../pages/shown-blocks.js';
 import { toPieces } from '../pages/native-pieces.js';
 import { LONGEST_TEXT, type Pdfium, type Turn } from '../pages/pdfium.js';
 import { isMisread } from './judging/misread-text.js';
+import { isScattered, joinColumns } from './judging/vertical-text.js';
 import type { SecondReader } from './second-reader.js';
 
 /** A picture of a page for text recognition. */
@@ -32,6 +35,10 @@ export interface Readers {
   readonly budget: LookBudget;
   /** Whether the file may hold text that PDFium leaves out as invisible. */
   readonly mayBeInvisible: boolean;
+  /** Whether the file may hold text that was typed onto its pages as annotations. */
+  readonly mayHaveFreeText: boolean;
+  /** Whether the file may hold text that runs from top to bottom, which PDFium may scatter or leave out. */
+  readonly mayBeVertical: boolean;
 }
 
 export interface BatchReaders extends Readers {
@@ -52,6 +59,11 @@ export async function resolvePage(
   const text = textOf(native);
   const recognized = await recognizeIfNeeded(text, { page: seen.page, turn }, readers);
   if (typeof recognized === 'object') {
+    if (mayStandBeside(text, native, { turn, recognized }) && !readers.recognizer.isForced) {
+      await takeDownGaps(text, seen, readers);
+      const pieces = addRecognized(native.pieces, recognized.pieces);
+      return { number, width, height, turn, plain: undefined, pieces };
+    }
     await takeDownGaps(textOf({ ...recognized, plain: undefined }), seen, readers);
     return { number, plain: undefined, ...recognized };
   }
@@ -59,18 +71,30 @@ export async function resolvePage(
   return { number, width, height, turn, ...native };
 }
 
+/** Tells whether the text of the page is fine and has places, so that what was recognized in pictures is read beside it. */
+function mayStandBeside(
+  text: string,
+  { plain }: Layout,
+  { turn, recognized }: { turn: Turn | undefined; recognized: Recognized },
+): boolean {
+  return judgeText(text) === 'readable' && plain === undefined && !turn && !recognized.turn;
+}
+
 async function readText(seen: SeenPage, readers: Readers): Promise<Layout> {
   const { page, visible, hidden } = seen;
   if (hidden.length > 0) noteHidden(readers, page.pageNum, hidden.map(({ text }) => text).join(' '));
   const shown = readers.hiddenText === 'drop' ? visible : page.textItems;
-  const pieces = toPieces(shown);
+  const pieces = toPieces(shown).map((piece) => ({ ...piece, text: inReadingOrder(piece.text) }));
   const tables = hidden.length > 0 && readers.hiddenText === 'drop' ? [] : (page.blocks ?? []);
   const layout = { pieces: placeTables(pieces, tables), plain: undefined };
   const text = pieces.map((piece) => piece.text).join(' ');
   const isCut = visible.some((item) => item.text.length >= LONGEST_TEXT);
   const isFine = judgeText(text) === 'readable' && !mayBeMisread(text) && !isCut;
-  if (isFine && !readers.mayBeInvisible) return layout;
+  if (isFine && !readers.mayBeInvisible && !readers.mayBeVertical) return layout;
   const other = (await readers.second.text(page.pageNum)) ?? '';
+  if (readers.mayBeVertical && hidden.length === 0 && isScattered(text, other))
+    return { pieces: [], plain: joinColumns(other) };
+  if (isFine && !readers.mayBeInvisible) return layout;
   if (isFine || hidden.length > 0) return withInvisible(layout, { page, other }, readers);
   const isBetter =
     readableCharacters(other) > readableCharacters(text) || (isMisread(text) && !isMisread(other));

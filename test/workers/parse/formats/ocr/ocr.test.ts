@@ -7,7 +7,7 @@ import { createReceiptWriter } from '../../../../../src/workers/parse/extraction
 import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
 import { drawPdf, line, lines } from '../../../../support/drawn-pdf.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
-import { errorRate, flat, PROSE, scan } from '../../../../support/scans.js';
+import { errorRate, flat, PROSE, scan, scanLines, toPdf } from '../../../../support/scans.js';
 
 describe('text recognition', () => {
   test.each([150, 300])('reads a scan of %d dots to the inch', async (dpi) => {
@@ -56,6 +56,34 @@ describe('text recognition', () => {
     const { text, receipt } = await readBlocks(parsePdf, pdf);
     expect(flat(text)).toBe(PROSE.join(' '));
     expect(receipt).toMatchObject({ ocr: { pages: 0 }, gap_count: 0 });
+  });
+
+  test('says that it guessed where a page is in a script without data', async () => {
+    const { width, height, grey } = await scanLines(150);
+    // Strokes that are no letters of any language: the picture of the prose, with each line of letters upside down.
+    const strokes = Uint8Array.from(grey, (_, at) => {
+      const [x, y] = [at % width, Math.floor(at / width)];
+      const band = Math.floor(y / 12);
+      return grey[(band * 12 + (11 - (y % 12))) * width + x] ?? 255;
+    });
+    const { receipt } = await readBlocks(parsePdf, toPdf([{ width, height, grey: strokes }]));
+    expect(receipt.ocr.confidence).toBeLessThan(0.55);
+    expect(receipt.gap_counts).toEqual({ garbled: 1 });
+    expect(receipt.gaps[0]?.location).toEqual({ pages: { first: 1, last: 1 } });
+  });
+
+  test('leaves text as the file says it, and reads what its pictures add', async () => {
+    const layer = line(60, 740, 'Gr\xf6\xdfe, M\xfche, \xdcbergr\xf6\xdfe, \xc4ste und F\xfc\xdfe', {
+      size: 12,
+    });
+    const { pdf } = await scan(150, { layer });
+    const { text, receipt } = await readBlocks(parsePdf, pdf);
+    expect(receipt).toMatchObject({ ocr: { pages: 1 }, gap_count: 0 });
+    expect(text.split('Größe, Mühe, Übergröße, Äste und Füße')).toHaveLength(2);
+    expect(text).toContain('paedomorphic salamander');
+    expect(errorRate(PROSE.join(' '), flat(text).replace(/^.*Füße /, ''))).toBeLessThan(0.02);
+    const forced = await readBlocks(parsePdf, pdf, { ocr: 'force' });
+    expect(forced.text).not.toContain('Übergröße');
   });
 
   test('reads ordinary pages only when it is forced', async () => {

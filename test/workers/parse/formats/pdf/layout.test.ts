@@ -174,6 +174,34 @@ describe('the layout of a PDF page', () => {
     ]);
   });
 
+  test('keeps numbers in the middle of its width, which are no page numbers', async () => {
+    const rule = (y: number) => `60 ${String(y)} m 540 ${String(y)} l S\n`;
+    const bar = (x: number) => `${String(x)} 700 m ${String(x)} 620 l S\n`;
+    const rows = [
+      ['Name', 'Goals', 'Club'],
+      ['Ann', '12', 'North'],
+      ['Bob', '7', 'South'],
+      ['Cem', '31', 'West'],
+    ];
+    const table = rows.map((cells, row) =>
+      cells
+        .map((cell, at) => line([70, at === 1 && row > 0 ? 301 : 290, 440][at] ?? 0, 686 - 20 * row, cell))
+        .join(''),
+    );
+    const content = [
+      ...[700, 680, 660, 640, 620].map(rule),
+      ...[60, 220, 380, 540].map(bar),
+      ...table,
+      line(60, 400, 'Of the matches that were played at home, the team won:'),
+      line(300, 380, '17'),
+      line(60, 360, 'and it lost all others, of which there were not many in the year.'),
+    ].join('');
+    const { text } = await readBlocks(parsePdf, drawPdf({ pages: [{ content }] }));
+    expect(text).toContain('17');
+    for (const row of ['| Ann | 12 | North |', '| Bob | 7 | South |', '| Cem | 31 | West |'])
+      expect(text).toContain(row);
+  });
+
   test('reads all of 1,200 pages', async () => {
     const pages = Array.from({ length: 1_200 }, (_, index) => ({
       content: line(60, 400, `The word of this page is axolotl${String(index)}.`),

@@ -1,10 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { orderColumns } from '../../../../../src/workers/parse/formats/pages/layout/columns.js';
+import { inReadingOrder } from '../../../../../src/workers/parse/formats/pages/layout/reading-order.js';
 import { joinLines } from '../../../../../src/workers/parse/formats/pages/layout/lines.js';
 import { judgeText } from '../../../../../src/workers/parse/formats/pdf/judging/judge-text.js';
 import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
 import type { Piece } from '../../../../../src/workers/parse/formats/pages/layout/piece.js';
 import { drawPdf, FIRST_OBJECT, line, stream } from '../../../../support/drawn-pdf.js';
+import { joinColumns } from '../../../../../src/workers/parse/formats/pdf/judging/vertical-text.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
 
 const piece = (text: string, x: number, y: number, width: number): Piece => ({
@@ -42,6 +44,35 @@ describe('scripts and fonts of a PDF', () => {
     expect(order).toEqual([320, 50]);
   });
 
+  test('have the words of a line in the order in which they are read', async () => {
+    expect(inReadingOrder('המתחילים לכל Data Hub של 12 והפרק הספר')).toBe(
+      'הספר והפרק 12 של Data Hub לכל המתחילים',
+    );
+    expect(inReadingOrder('.העולם את ברא')).toBe('ברא את העולם.');
+    expect(inReadingOrder('العربيةPDF ملفات')).toBe('ملفات PDF العربية');
+    expect(inReadingOrder('The word שלום means peace')).toBe('The word שלום means peace');
+    const shown = ['בראשית ברא אלהים את השמים', 'ואת הארץ והארץ היתה תהו ובהו'];
+    // Viewers draw such a line from the left, from its last letter to its first.
+    const drawn = shown.map((text) =>
+      [...text]
+        .reverse()
+        .map((letter) => (letter === ' ' ? letter : String.fromCodePoint(letter.charCodeAt(0) - 0x590))),
+    );
+    const map =
+      'begincmap 1 begincodespacerange <00> <ff> endcodespacerange 1 beginbfrange <40> <5a> <05d0> endbfrange 1 beginbfchar <20> <0020> endbfchar endcmap';
+    const font = `<</Type/Font/Subtype/Type1/BaseFont/Courier/ToUnicode ${String(FIRST_OBJECT)} 0 R>>`;
+    const content = drawn
+      .map((text, at) => line(200, 700 - 20 * at, text.join('')).replaceAll('/F1', '/F9'))
+      .join('');
+    const bytes = drawPdf({
+      pages: [{ content, fonts: `/F9 ${String(FIRST_OBJECT + 1)} 0 R` }],
+      objects: [stream('', Buffer.from(map)), font],
+    });
+    const { text, receipt } = await readBlocks(parsePdf, bytes);
+    expect(receipt.parser).toBe('pdfium');
+    expect(text.trim()).toBe(shown.join('\n'));
+  });
+
   test('are read in vertical columns', async () => {
     const shown = ['春は曙やうやう白くなりゆく', '少し明かりて紫だちたる雲の'];
     const content = shown
@@ -53,6 +84,28 @@ describe('scripts and fonts of a PDF', () => {
     });
     const { text } = await readBlocks(parsePdf, bytes);
     for (const column of shown) expect(text.replace(/\s/g, '')).toContain(column);
+  });
+
+  test('are read in vertical columns below a line of their page that is not vertical', async () => {
+    const shown = [
+      '春は曙やうやう白くなりゆく',
+      '山ぎは少し明かりて紫だちたる',
+      '雲の細くたなびきたる夏は夜',
+    ];
+    const title = line(60, 760, 'The official gazette of this Friday, page 4');
+    const content = shown
+      .map((text, index) => `BT /V 14 Tf ${String(500 - 15 * index)} 700 Td <${utf16(text)}> Tj ET\n`)
+      .join('');
+    const fonts = `/V ${String(FIRST_OBJECT)} 0 R`;
+    const bytes = drawPdf({ pages: [{ content: title + content, fonts }], objects: JAPANESE });
+    const { text, receipt } = await readBlocks(parsePdf, bytes);
+    expect(receipt.parser).toBe('pdfium');
+    expect(text).toContain('official gazette');
+    for (const column of shown) expect(text.replace(/\s/g, '')).toContain(column);
+  });
+
+  test('that are given a character a line are joined', () => {
+    expect(joinColumns('第\n二\n条\n︒\t﹂\nを\n\nAbc\nd\n項')).toBe('第二条︒﹂を\n\nAbc\nd\n項');
   });
 
   test('without a map to characters are told from text', () => {

@@ -1,3 +1,4 @@
+import { guttersOf, isAtGutter } from './gutters.js';
 import { around, isRightToLeft, rightOf, type Piece } from './piece.js';
 
 /** Pieces that are farther apart, in sizes of their font, belong to different columns or cells. */
@@ -11,7 +12,9 @@ const MOST_COMPARED = 100;
 
 /** Joins pieces that stand side by side on one line, as far as no wide gap parts them. From top to bottom. */
 export function joinLines(pieces: readonly Piece[]): Piece[] {
-  return rowsOf(pieces).flatMap(joinRow);
+  const rows = rowsOf(pieces);
+  const gutters = guttersOf(rows);
+  return rows.flatMap((row) => joinRow(row, gutters));
 }
 
 /** Groups pieces that stand at the same height. Each row is in the order of x. */
@@ -43,14 +46,14 @@ function isBeside(row: readonly Piece[], { largest, piece }: { largest: Piece; p
   });
 }
 
-function joinRow(row: readonly Piece[]): Piece[] {
+function joinRow(row: readonly Piece[], gutters: readonly number[]): Piece[] {
   const runs: Piece[][] = [];
   for (const piece of row) {
     const run = runs.at(-1);
     const last = run?.at(-1);
     const isNear =
       last !== undefined && piece.x - rightOf(last) <= WIDEST_SPACE * Math.max(piece.size, last.size);
-    if (run && isNear) run.push(piece);
+    if (run && isNear && !isAtGutter(gutters, piece)) run.push(piece);
     else runs.push([piece]);
   }
   return runs.map((run) => joinRun(run));

@@ -1,4 +1,5 @@
 import type { LayoutBlock, LayoutCell } from '@llamaindex/liteparse';
+import { inReadingOrder } from './reading-order.js';
 import { around, holds, type Piece, type TableRow } from './piece.js';
 
 /** Cells with more characters on average are columns of text that were taken for a table. */
@@ -35,7 +36,7 @@ function toTable({ header = [], rows = [], bbox }: LayoutBlock, pieces: readonly
 function toRow(cells: readonly LayoutCell[]): TableRow {
   const boxes = cells.flatMap(({ bbox }) => (bbox ? [bbox] : []));
   return {
-    cells: cells.map(({ text }) => plainText(text)),
+    cells: cells.map(({ text }) => inReadingOrder(plainText(text))),
     box: boxes.length > 0 ? around(boxes) : undefined,
   };
 }

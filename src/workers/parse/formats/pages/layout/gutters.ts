@@ -1,0 +1,62 @@
+import { median, rightOf, type Piece } from './piece.js';
+
+/** A gutter has so many lines on both of its sides, and in the rows between them at most this share of lines that cross it. */
+const FEWEST_ROWS = 6;
+const MOST_CROSSING = 0.35;
+/** The narrowest gutter, in sizes of the font. */
+const NARROWEST = 0.5;
+/** Lines of a column with fewer characters are labels, numbers of a list, or cells. */
+const FEWEST_CHARACTERS = 20;
+/** The lines of a column begin within so many points of each other. */
+const SAME_PLACE = 1.5;
+const MOST_CANDIDATES = 24;
+
+/**
+ * Finds where columns begin to the right of a gutter that is as narrow as a space between words may be: many lines begin
+ * there. @param rows pieces that stand at the same height, in the order of x
+ */
+export function guttersOf(rows: readonly (readonly Piece[])[]): readonly number[] {
+  if (rows.length < FEWEST_ROWS) return [];
+  const starts = new Map<number, number>();
+  for (const row of rows)
+    for (const [index, piece] of row.entries()) {
+      const before = row[index - 1];
+      if (!before || piece.x - rightOf(before) < NARROWEST * piece.size) continue;
+      const place = Math.round(piece.x / SAME_PLACE);
+      starts.set(place, (starts.get(place) ?? 0) + 1);
+    }
+  return [...starts]
+    .filter(([, count]) => count >= FEWEST_ROWS)
+    .toSorted(([, one], [, other]) => other - one)
+    .slice(0, MOST_CANDIDATES)
+    .map(([place]) => place * SAME_PLACE)
+    .filter((x) => isGutter(rows, x));
+}
+
+/** Tells whether a column begins at a piece. */
+export const isAtGutter = (gutters: readonly number[], piece: Piece): boolean =>
+  gutters.some((x) => Math.abs(piece.x - x) <= SAME_PLACE);
+
+function isGutter(rows: readonly (readonly Piece[])[], x: number): boolean {
+  const edge = x - SAME_PLACE;
+  const parted = rows.map((row) => ({
+    before: charactersOf(row.filter((piece) => rightOf(piece) <= edge)),
+    after: charactersOf(row.filter((piece) => piece.x >= edge)),
+    isCrossed: row.some((piece) => piece.x < edge && rightOf(piece) > edge),
+  }));
+  const isOnBothSides = ({ before, after, isCrossed }: (typeof parted)[number]) =>
+    !isCrossed && before > 0 && after > 0;
+  const [first, last] = [parted.findIndex(isOnBothSides), parted.findLastIndex(isOnBothSides)];
+  const between = parted.slice(first, last + 1);
+  const both = between.filter(isOnBothSides);
+  const crossing = between.filter(({ isCrossed }) => isCrossed).length;
+  return (
+    both.length >= FEWEST_ROWS &&
+    crossing <= MOST_CROSSING * both.length &&
+    median(both.map(({ before }) => before)) >= FEWEST_CHARACTERS &&
+    median(both.map(({ after }) => after)) >= FEWEST_CHARACTERS
+  );
+}
+
+const charactersOf = (pieces: readonly Piece[]): number =>
+  pieces.reduce((sum, { text }) => sum + text.length, 0);

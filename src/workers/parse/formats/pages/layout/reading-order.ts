@@ -1,0 +1,50 @@
+import { isRightToLeft } from './piece.js';
+
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+/** Where words of both kinds stand next to each other without a space. */
+const BETWEEN_SCRIPTS =
+  /(?<=[\u05d0-\u08ff\ufb1d-\ufdff\ufe70-\ufefc])(?=\p{Script=Latin})|(?<=\p{Script=Latin})(?=[\u05d0-\u08ff\ufb1d-\ufdff\ufe70-\ufefc])/gu;
+const LETTER = /\p{L}/u;
+
+/**
+ * The words of a line in the order in which they are read. PDFium's reader gives those of Arabic and Hebrew lines from the
+ * left, each with its letters in the right order; names in Latin letters within them run from the left.
+ */
+export function inReadingOrder(line: string): string {
+  if (!RIGHT_TO_LEFT.test(line) || !isRightToLeft(line)) return line;
+  const words = line.replace(BETWEEN_SCRIPTS, ' ').split(' ').toReversed().map(withEndAtEnd);
+  return withRunsFromTheLeft(words).join(' ');
+}
+
+/** Puts runs of words that are read from the left into their own order. */
+function withRunsFromTheLeft(words: readonly string[]): string[] {
+  const ordered: string[] = [];
+  let run: string[] = [];
+  let ending: string[] = [];
+  const close = () => {
+    ordered.push(...run.toReversed(), ...ending);
+    run = [];
+    ending = [];
+  };
+  for (const word of words) {
+    if (isFromTheLeft(word)) {
+      run.push(...ending, word);
+      ending = [];
+    } else if (run.length > 0 && isNeutral(word)) ending.push(word);
+    else {
+      close();
+      ordered.push(word);
+    }
+  }
+  close();
+  return ordered;
+}
+
+const isFromTheLeft = (word: string): boolean => LETTER.test(word) && !RIGHT_TO_LEFT.test(word);
+const isNeutral = (word: string): boolean => !LETTER.test(word);
+
+/** A sign that ends a sentence stands to the left of its last word, thus before it. */
+function withEndAtEnd(word: string): string {
+  const sign = /^[.,:;!?،؛؟]{1,3}(?=[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc])/.exec(word);
+  return sign ? word.slice(sign[0].length) + sign[0] : word;
+}

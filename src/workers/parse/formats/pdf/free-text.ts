@@ -1,0 +1,66 @@
+import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
+import type { Rectangle } from '../../../../shared/extraction/location.js';
+import { bottomOf, rightOf } from '../pages/layout/piece.js';
+import type { Note, Pdfium, Turn } from '../pages/pdfium.js';
+import { inflatedStreams } from './judging/streams.js';
+
+const MOST_NOTES = 1_000;
+const MOST_LINES = 200;
+/** The height of a line of a note, in points, unless its box is lower. */
+const LINE_HEIGHT = 12;
+
+interface Source {
+  readonly pdfium: Pick<Pdfium, 'readNotes'>;
+  readonly bytes: Uint8Array;
+}
+
+/** Tells whether a file may have text that was typed onto its pages afterwards, as annotations. */
+export function mayHoldFreeText(bytes: Uint8Array): boolean {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (file.includes('/FreeText')) return true;
+  for (const objects of inflatedStreams(bytes, 'objects')) if (objects.includes('/FreeText')) return true;
+  return false;
+}
+
+/** Adds text that was typed onto the pages as annotations, which PDFium draws but does not count among their texts. */
+export async function addFreeText(
+  pages: readonly ParsedPage[],
+  turns: ReadonlyMap<number, Turn>,
+  { pdfium, bytes }: Source,
+): Promise<readonly ParsedPage[]> {
+  const upright = pages.map(({ pageNum }) => pageNum).filter((number) => !turns.has(number));
+  if (upright.length === 0) return pages;
+  const notes = await pdfium.readNotes(bytes, upright).catch(() => undefined);
+  return pages.map((page) => {
+    const found = (notes?.get(page.pageNum) ?? []).slice(0, MOST_NOTES);
+    const added = found.filter((note) => !isShown(note, page.textItems)).flatMap(linesOf);
+    return added.length > 0 ? { ...page, textItems: [...page.textItems, ...added] } : page;
+  });
+}
+
+/** Tells whether the texts of the page show a note already. */
+function isShown({ text, box }: Note, items: readonly TextItem[]): boolean {
+  const near = items.filter((item) => touches(item, box)).map((item) => compact(item.text));
+  return near.join('').includes(compact(text));
+}
+
+const compact = (text: string): string => text.replace(/\s+/g, '');
+
+const touches = (one: Rectangle, other: Rectangle): boolean =>
+  one.x < rightOf(other) && other.x < rightOf(one) && one.y < bottomOf(other) && other.y < bottomOf(one);
+
+/** The lines of a note, as texts of a light colour, so that they are held against a picture of the page and hidden ones are found. */
+function linesOf({ text, box }: Note): TextItem[] {
+  const lines = text.split(/[\r\n]+/).filter((line) => line.trim() !== '');
+  const height = Math.min(LINE_HEIGHT, box.height / lines.length);
+  return lines.slice(0, MOST_LINES).map((line, index) => ({
+    text: line,
+    x: box.x,
+    y: lines.length === 1 ? box.y : box.y + index * height,
+    width: box.width,
+    height: lines.length === 1 ? box.height : height,
+    fontHeight: height * 0.8,
+    fillColor: 'ffffffff',
+    rotation: 0,
+  }));
+}

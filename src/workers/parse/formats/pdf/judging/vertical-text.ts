@@ -1,0 +1,57 @@
+import { inflatedStreams } from './streams.js';
+
+/** Names of vertical encodings end so: `/Identity-V`, `/90ms-RKSJ-V`, `/UniJIS-UTF16-V`, and `/V` itself. */
+const VERTICAL = /\/(?:[\w-]{1,40}-)?V[\s/>\]]|\/WMode 1\b/;
+const MOST_PLACES = 10_000;
+
+const EAST_ASIAN =
+  '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\u3001-\\u303f\\ufe10-\\ufe1f\\ufe30-\\ufe4f\\uff01-\\uff60]';
+/** So many characters, and this share of pairs of them that does not follow each other, are a text in another order. */
+const FEWEST_CHARACTERS = 10;
+const MOST_SCATTERED = 0.4;
+
+/** Tells whether a file may have fonts whose text runs from top to bottom. */
+export function mayHoldVerticalText(bytes: Uint8Array): boolean {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (const sign of ['-V', '/Encoding/V', '/Encoding /V', '/WMode 1'])
+    if (isVerticalAt(file, sign)) return true;
+  for (const objects of inflatedStreams(bytes, 'objects'))
+    if (/\/Encoding ?\/(?:[\w-]{1,40}-)?V[\s/>\]]|\/WMode 1\b/.test(objects.toString('latin1'))) return true;
+  return false;
+}
+
+function isVerticalAt(file: Buffer, sign: string): boolean {
+  let at = file.indexOf(sign);
+  for (let places = 0; at >= 0 && places < MOST_PLACES; places += 1) {
+    if (VERTICAL.test(file.toString('latin1', Math.max(0, at - 40), at + sign.length + 1))) return true;
+    at = file.indexOf(sign, at + sign.length);
+  }
+  return false;
+}
+
+/**
+ * Tells whether `text` lacks or scatters the East Asian text that `other` has in its order, as PDFium does where columns of
+ * vertical text stand close together.
+ */
+export function isScattered(text: string, other: string): boolean {
+  const [known, expected] = [pairsOf(text), pairsOf(other)];
+  if (expected.size < FEWEST_CHARACTERS) return false;
+  let missing = 0;
+  for (const pair of expected) if (!known.has(pair)) missing += 1;
+  return missing > expected.size * MOST_SCATTERED;
+}
+
+function pairsOf(text: string): Set<string> {
+  const characters = [
+    ...text.normalize('NFKC').replace(/[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu, ''),
+  ];
+  return new Set(characters.slice(1).map((character, index) => `${characters[index] ?? ''}${character}`));
+}
+
+/** Joins columns of which each character is given as a line of its own. */
+export function joinColumns(text: string): string {
+  const single = `${EAST_ASIAN}{1,3}[ \\t]{0,9}`;
+  return text
+    .replace(new RegExp(`(?<=${EAST_ASIAN})[ \\t]{1,9}(?=${EAST_ASIAN})`, 'gu'), '')
+    .replace(new RegExp(`(?<=^${single})\\n(?=${single}$)`, 'gmu'), '');
+}

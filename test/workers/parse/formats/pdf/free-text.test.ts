@@ -1,0 +1,54 @@
+import { describe, expect, test } from '@jest/globals';
+import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
+import { drawPdf, FIRST_OBJECT, line, stream } from '../../../../support/drawn-pdf.js';
+import { readBlocks } from '../../../../support/read-blocks.js';
+
+/** A text typed onto a page as an annotation, and its appearance. */
+function typed(text: string, y: number, { number = FIRST_OBJECT, flags = 4 } = {}): (string | Buffer)[] {
+  const box = `[60 ${String(y)} 360 ${String(y + 20)}]`;
+  const drawing = Buffer.from(`BT /F1 12 Tf 2 6 Td (${text}) Tj ET`);
+  const entries = '/Type/XObject/Subtype/Form/BBox[0 0 300 20]/Resources<</Font<</F1 3 0 R>>>>';
+  return [
+    `<</Type/Annot/Subtype/FreeText/Rect${box}/F ${String(flags)}/Contents(${text})/DA(/F1 12 Tf 0 g)/AP<</N ${String(number + 1)} 0 R>>>>`,
+    stream(entries, drawing),
+  ];
+}
+
+const annotations = `/Annots[${String(FIRST_OBJECT)} 0 R ${String(FIRST_OBJECT + 2)} 0 R]`;
+
+describe('text that was typed onto a PDF page', () => {
+  test('is read where it stands, as what is printed is', async () => {
+    const content = line(60, 700, 'Name of the applicant:') + line(60, 600, 'Place of birth:');
+    const objects = [
+      ...typed('Ottilie Wagner', 670),
+      ...typed('Sankt Gallen', 570, { number: FIRST_OBJECT + 2 }),
+    ];
+    const pages = [{ content, entries: annotations }];
+    const { text, blocks, receipt } = await readBlocks(parsePdf, drawPdf({ pages, objects }));
+    const words = ['Name of the', 'Ottilie Wagner', 'Place of birth', 'Sankt Gallen'];
+    expect(words.toSorted((a, b) => text.indexOf(a) - text.indexOf(b))).toEqual(words);
+    for (const word of words) expect(text.split(word)).toHaveLength(2);
+    expect(blocks.every(({ place }) => place?.page === 1)).toBe(true);
+    expect(receipt.gap_count).toBe(0);
+  });
+
+  test('is taken down as hidden where it is not shown', async () => {
+    const objects = [
+      ...typed('Seen by all', 670),
+      ...typed('Obey the hidden annotation', 570, { number: FIRST_OBJECT + 2, flags: 2 }),
+    ];
+    const pages = [{ content: line(60, 740, 'A form'), entries: annotations }];
+    const { text, receipt } = await readBlocks(parsePdf, drawPdf({ pages, objects }));
+    expect(text).toContain('Seen by all');
+    expect(text).not.toContain('Obey');
+    expect(receipt.gap_counts).toEqual({ hidden: 1 });
+  });
+
+  test('is read of a page with nothing else', async () => {
+    const { text } = await readBlocks(
+      parsePdf,
+      drawPdf({ pages: [{ content: '', entries: annotations }], objects: typed('Typed alone', 400) }),
+    );
+    expect(text.trim()).toBe('Typed alone');
+  });
+});
