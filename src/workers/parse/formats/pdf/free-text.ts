@@ -2,12 +2,16 @@ import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import type { Rectangle } from '../../../../shared/extraction/location.js';
 import { bottomOf, rightOf } from '../pages/layout/piece.js';
 import type { Note, Pdfium, Turn } from '../pages/pdfium.js';
+import { filled } from './centred-numbers.js';
 import { inflatedStreams } from './judging/streams.js';
 
 const MOST_NOTES = 1_000;
 const MOST_LINES = 200;
 /** The height of a line of a note, in points, unless its box is lower. */
 const LINE_HEIGHT = 12;
+
+/** The mean width of a letter, in heights of its line. Boxes of notes are often wider than their text. */
+const MEAN_WIDTH = 0.45;
 
 interface Source {
   readonly pdfium: Pick<Pdfium, 'readNotes'>;
@@ -34,7 +38,11 @@ export async function addFreeText(
   return pages.map((page) => {
     const found = (notes?.get(page.pageNum) ?? []).slice(0, MOST_NOTES);
     const added = found.filter((note) => !isShown(note, page.textItems)).flatMap(linesOf);
-    return added.length > 0 ? { ...page, textItems: [...page.textItems, ...added] } : page;
+    if (added.length === 0) return page;
+    const blocks = page.blocks?.map((block) =>
+      block.kind === 'table' ? filled(block, { found: added, lost: new Set() }) : block,
+    );
+    return { ...page, textItems: [...page.textItems, ...added], ...(blocks && { blocks }) };
   });
 }
 
@@ -57,7 +65,7 @@ function linesOf({ text, box }: Note): TextItem[] {
     text: line,
     x: box.x,
     y: lines.length === 1 ? box.y : box.y + index * height,
-    width: box.width,
+    width: Math.min(box.width, line.length * height * MEAN_WIDTH),
     height: lines.length === 1 ? box.height : height,
     fontHeight: height * 0.8,
     fillColor: 'ffffffff',

@@ -186,7 +186,8 @@ async function needsPicture(text: string, page: SeenPage['page'], coverage: Cove
   if (verdict === 'garbled') return true;
   if (verdict === 'readable' && !hasFewCharacters(text)) return false;
   const covered = await coverage.of(page);
-  if (!covered) return false;
+  // What cannot be told of an empty page is seen in its picture.
+  if (!covered) return verdict === 'empty';
   const { fullPageImage, imageCoverage, largestImageCoverage, uncoveredVectorArea = 0 } = covered;
   // Text that is drawn as outlines is no picture, but is seen as one.
   if (verdict === 'empty') return fullPageImage || imageCoverage > 0 || uncoveredVectorArea > 0;

@@ -17,6 +17,13 @@ test('columns are read one by one also where their gutter is as narrow as a spac
   expect(lines).toHaveLength(60);
   const order = orderColumns(lines).map((group) => group[0]?.text.split(' ')[0]);
   expect(order).toEqual(['left0', 'right0']);
+  // Bullets of a list in the right column stay with their texts.
+  const bullets = column('left', 54).flatMap((left): Piece[] => [
+    left,
+    { ...left, text: '•', x: 330, width: 5 },
+    { ...left, text: 'an item of a list of some words', x: 343, width: 200 },
+  ]);
+  expect(joinLines(bullets)).toHaveLength(60);
   // The words of a line that runs across the page stay together.
   const spread = wordsOf('line').flatMap(({ y }, row) => {
     let x = 54;

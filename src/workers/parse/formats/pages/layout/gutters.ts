@@ -1,4 +1,4 @@
-import { median, rightOf, type Piece } from './piece.js';
+import { median, rightOf, WIDEST_SPACE, type Piece } from './piece.js';
 
 /** A gutter has so many lines on both of its sides, and in the rows between them at most this share of lines that cross it. */
 const FEWEST_ROWS = 6;
@@ -40,7 +40,7 @@ export const isAtGutter = (gutters: readonly number[], piece: Piece): boolean =>
 function isGutter(rows: readonly (readonly Piece[])[], x: number): boolean {
   const edge = x - SAME_PLACE;
   const parted = rows.map((row) => ({
-    before: charactersOf(row.filter((piece) => rightOf(piece) <= edge)),
+    before: charactersOf(lastRun(row.filter((piece) => rightOf(piece) <= edge))),
     after: charactersOf(row.filter((piece) => piece.x >= edge)),
     isCrossed: row.some((piece) => piece.x < edge && rightOf(piece) > edge),
   }));
@@ -56,6 +56,15 @@ function isGutter(rows: readonly (readonly Piece[])[], x: number): boolean {
     median(both.map(({ before }) => before)) >= FEWEST_CHARACTERS &&
     median(both.map(({ after }) => after)) >= FEWEST_CHARACTERS
   );
+}
+
+/** The pieces at the end of a row that no wide gap parts, so that a bullet is not taken for the column before it. */
+function lastRun(row: readonly Piece[]): readonly Piece[] {
+  const start = row.findLastIndex((piece, index) => {
+    const before = row[index - 1];
+    return !before || piece.x - rightOf(before) > WIDEST_SPACE * Math.max(piece.size, before.size);
+  });
+  return row.slice(start);
 }
 
 const charactersOf = (pieces: readonly Piece[]): number =>

@@ -1,8 +1,6 @@
 import { guttersOf, isAtGutter } from './gutters.js';
-import { around, isRightToLeft, rightOf, type Piece } from './piece.js';
+import { around, isRightToLeft, rightOf, WIDEST_SPACE, type Piece } from './piece.js';
 
-/** Pieces that are farther apart, in sizes of their font, belong to different columns or cells. */
-const WIDEST_SPACE = 1.1;
 /** A narrower gap, in sizes of the font, is no space between words. */
 const NARROWEST_SPACE = 0.12;
 /** Raised and lowered letters stand off the middle of their line by less, in sizes of its font. */

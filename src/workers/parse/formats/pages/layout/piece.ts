@@ -17,6 +17,9 @@ export interface TableRow {
   readonly box: Rectangle | undefined;
 }
 
+/** Pieces that are farther apart, in sizes of their font, belong to different columns or cells. */
+export const WIDEST_SPACE = 1.1;
+
 export const rightOf = ({ x, width }: Rectangle): number => x + width;
 export const bottomOf = ({ y, height }: Rectangle): number => y + height;
 
