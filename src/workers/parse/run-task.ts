@@ -9,7 +9,7 @@ import { takeAttachments } from './take-attachments.js';
 
 /** A child is replaced after so many documents, which limits memory that libraries leak. */
 const DOCUMENTS_PER_CHILD = 10_000;
-/** The formats that are read by compiled code, and once more without it after a crash. */
+/** The formats that can be read without the compiled code that a child has crashed in. */
 const ALSO_WITHOUT_NATIVE: ReadonlySet<FileFormat> = new Set(['pdf']);
 
 type NewTask = Omit<ParseTask, 'id'> | Omit<RenderTask, 'id'>;
@@ -47,13 +47,15 @@ export async function runTask(
     throwIfEnded(signal, ending);
     const { timeoutMilliseconds } = parts.options;
     const limits = { signal, onProgress, sourceSize };
-    const started = performance.now();
-    let end = await runIn(slot, task, { parts, origin, limits: { ...limits, timeoutMilliseconds } });
-    if (end.isCrash && mayBeRepeated(task)) {
-      const left = Math.max(1, timeoutMilliseconds - (performance.now() - started));
-      const again = { ...task, avoidsNativeCode: true };
-      end = await runIn(slot, again, { parts, origin, limits: { ...limits, timeoutMilliseconds: left } });
-    }
+    const ends = performance.now() + timeoutMilliseconds;
+    const run = async (given: NewTask): Promise<TaskEnd> => {
+      const left = Math.max(1, ends - performance.now());
+      return await runIn(slot, given, { parts, origin, limits: { ...limits, timeoutMilliseconds: left } });
+    };
+    let end = await run(task);
+    // What a child has read before can be what it crashes of, such as memory that compiled code has broken or kept.
+    if (end.isCrash && slot.documents > 1 && isReadByNative(task)) end = await run(task);
+    if (end.isCrash && isReadWithoutNative(task)) end = await run({ ...task, avoidsNativeCode: true });
     if (end.error === undefined) return end;
     throw end.error;
   } finally {
@@ -70,7 +72,7 @@ async function runIn(
   const { options, children, ending } = parts;
   const child = children.runningIn(slot, {
     origin,
-    isExposed: !('format' in task) || factsOf(task.format).isNative,
+    isExposed: isReadByNative(task),
   });
   const end = await withFile(child, task, async (given) => {
     const run = await runInChild(child, { ...given, id: children.nextTaskId() }, limits);
@@ -93,10 +95,11 @@ export function throwIfEnded(signal: AbortSignal | undefined, ending: AbortSigna
   ending.throwIfAborted();
 }
 
-/** Tells whether the file may be read once more without the compiled code that a child has crashed in. */
-function mayBeRepeated(task: NewTask): task is Omit<ParseTask, 'id'> {
-  return 'format' in task && ALSO_WITHOUT_NATIVE.has(task.format) && !task.avoidsNativeCode;
-}
+/** Tells whether compiled code reads the file. Only then is it read again after a crash. */
+const isReadByNative = (task: NewTask): boolean => !('format' in task) || factsOf(task.format).isNative;
+
+const isReadWithoutNative = (task: NewTask): task is Omit<ParseTask, 'id'> =>
+  'format' in task && ALSO_WITHOUT_NATIVE.has(task.format);
 
 /** The size of the file, or the length of the text, that is to be read. */
 async function sizeOf({ source }: NewTask): Promise<number> {
@@ -110,7 +113,7 @@ async function withFile(
   run: (task: NewTask) => Promise<TaskEnd>,
 ): Promise<TaskEnd> {
   if ('text' in task.source) return await run(task);
-  const name = await child.folder.take(task.source.path, { isKept: mayBeRepeated(task) });
+  const name = await child.folder.take(task.source.path, { isKept: isReadByNative(task) });
   const end = await run({ ...task, source: { path: name } });
   // A child that hinders the removal of the file is killed, and its folder is removed as a whole.
   if (!end.isLost)

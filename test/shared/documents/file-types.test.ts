@@ -70,6 +70,17 @@ describe('the type of a file', () => {
     expect(formatIn(`Date: today\r\n${headers}\r\n\r\nText`, 'mail.md')).toBe('markdown');
     expect(formatIn('From: here\nto: there\n\nSubject: travels', 'notes')).toBe('text');
     expect(formatIn('From: here\nGo on.\nTo: there\nSubject: x', 'notes.txt')).toBe('text');
+    expect(formatIn('To: here\nDate: today\nSubject: x\n\nText', 'notes.txt')).toBe('text');
+    expect(formatIn('From: here\nTo: there\n\nSubject: travels\n', 'notes.txt')).toBe('text');
+    for (const name of ['page.mht', 'page.mhtml', 'page.eml'])
+      expect(formatIn('Snapshot-Content-Location: x\n', name)).toBe('eml');
+    for (const type of ['multipart/related', 'application/x-mimearchive'])
+      expect(formatIn('Snapshot-Content-Location: x\n', 'page', type)).toBe('eml');
+    const memo = 'From: Ann\nTo: Bob\nDate: today\n';
+    expect(formatIn(`${memo}Subject: a mail whose headers are cut off, ${'x'.repeat(5_000)}`)).toBe('eml');
+    // Without an empty line, a reader of mails would take these for headers.
+    for (const text of [`Dear Bob, all is well.\nAnn`, ` \nDear Bob`, `1. Go\n\n2. Come`])
+      expect(formatIn(`${memo}${text}`, 'memo.txt')).toBe('text');
   });
 
   test('is told in a few milliseconds, whatever the bytes are', () => {
@@ -97,6 +108,8 @@ describe('the type of a file', () => {
     const workbook = bytes(member('[Content_Types].xml') + member('xl/workbook.bin'));
     for (const name of ['sums.xlsb', 'sums.xlsx']) expect(formatIn(workbook, name)).toBeNull();
     expect(adviceFor(workbook, 'sums.xlsb')).toBe('save the file as xlsx');
+    for (const part of ['xl/sharedStrings.bin', 'xl/worksheets/sheet12.bin'])
+      expect(formatIn(member('[Content_Types].xml') + member(part), 'sums.xlsx')).toBeNull();
     expect(formatIn(member('xl/printerSettings/printerSettings1.bin') + member('xl/workbook.xml'))).toBe(
       'xlsx',
     );

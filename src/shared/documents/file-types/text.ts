@@ -14,6 +14,9 @@ const STARTS: readonly (readonly [RegExp, FileFormat | null])[] = [
 /** Files of text that is not for reading. */
 const UNREAD_EXTENSIONS = new Set(['svg', 'ps', 'eps', 'doc', 'xls', 'ppt', 'zip']);
 
+/** What tells a format stands within so many bytes. */
+const START_BYTES = 4_096;
+
 /** Formats of text that have a name and no mark of their own. */
 interface Names {
   readonly extension: string;
@@ -42,16 +45,18 @@ const KEPT_AS: ReadonlySet<FileFormat | undefined> = new Set<FileFormat | undefi
 ]);
 const MOST_HEADER_LINES = 100;
 
-/** A mail begins with headers up to an empty line: a sender, and two others that mails have. */
-function startsAsMail(start: string): boolean {
+/** A mail begins with nothing but headers up to an empty line: a sender, and two others that mails have. */
+function startsAsMail(start: string, { isCut }: { isCut: boolean }): boolean {
   const names = new Set<string>();
-  for (const line of start.split(/\r?\n/, MOST_HEADER_LINES)) {
+  const lines = start.split(/\r?\n/, MOST_HEADER_LINES);
+  for (const [index, line] of lines.entries()) {
     if (line === '') break;
     if (/^[ \t]/.test(line)) continue;
     const end = line.indexOf(':');
     const name = line.slice(0, Math.max(0, end)).toLowerCase();
-    // The last line may be cut off.
-    if (!/^[a-z][a-z0-9-]*$/.test(name)) break;
+    const isCutOff = isCut && index === lines.length - 1;
+    // A reader of mails would lose what stands below such headers.
+    if (!isCutOff && !/^[a-z][a-z0-9-]*$/.test(name)) return false;
     if (MAIL_HEADERS.has(name)) names.add(name);
   }
   return names.has('from') && names.size >= 3;
@@ -60,7 +65,7 @@ function startsAsMail(start: string): boolean {
 export function detectText(head: Uint8Array, { extension, named }: Names): FileFormat | null {
   if (UNREAD_EXTENSIONS.has(extension) || isBinary(head)) return null;
   // Apart from the zeros of two-byte encodings, the markers are ASCII in every encoding.
-  const start = Buffer.from(head.subarray(0, 4096))
+  const start = Buffer.from(head.subarray(0, START_BYTES))
     .toString('latin1')
     .replace(/\0|^\xef\xbb\xbf|^\xff\xfe|^\xfe\xff/g, '')
     .trimStart();
@@ -68,7 +73,7 @@ export function detectText(head: Uint8Array, { extension, named }: Names): FileF
   if (startsAsMailbox(start)) return 'mbox';
   const marked = STARTS.find(([pattern]) => pattern.test(start));
   if (marked) return marked[1];
-  if (KEPT_AS.has(named) && startsAsMail(start)) return 'eml';
+  if (KEPT_AS.has(named) && startsAsMail(start, { isCut: head.length >= START_BYTES })) return 'eml';
   if (startsAsHtml(start)) return 'html';
   if (start.startsWith('<?xml') && named !== 'html') return /<svg[\s>]/.test(start) ? null : 'xml';
   if (named !== undefined) return named;

@@ -3,19 +3,19 @@ import { holds, type Piece } from '../pages/layout/piece.js';
 
 /** What is recognized around a text, in points, is that text. */
 const AROUND = 2;
-/** A page with more texts is left as it was read. */
-const MOST_PIECES = 5_000;
+/** Texts of fewer characters are read though the page has them already, since they may stand for something else. */
+const FEWEST_CHARACTERS = 4;
 
 /**
  * The texts of a page with those that were recognized in its pictures, beside them. What the file says itself is kept, since
- * recognition misreads, above all what is in another language.
+ * recognition misreads, above all what is in another language. Only pages with few characters have pictures recognized, so
+ * that each text can be held against each.
  */
 export function addRecognized(pieces: readonly Piece[], recognized: readonly Piece[]): readonly Piece[] {
-  if (pieces.length > MOST_PIECES) return pieces;
-  const known = compact(pieces.map(textOf).join(''));
-  const others = recognized
-    .slice(0, MOST_PIECES)
-    .filter((piece) => !pieces.some((text) => overlap(text, piece)) && !isKnown(compact(piece.text), known));
+  const known = wordsOf(pieces.map(textOf).join(' '));
+  const others = recognized.filter(
+    (piece) => !pieces.some((text) => overlap(text, piece)) && !isKnown(wordsOf(piece.text), known),
+  );
   return [...pieces, ...others];
 }
 
@@ -30,9 +30,16 @@ const widened = ({ x, y, width, height }: Rectangle): Rectangle => ({
 });
 
 const textOf = ({ text, table }: Piece): string =>
-  table ? table.flatMap(({ cells }) => cells).join('') : text;
+  table ? table.flatMap(({ cells }) => cells).join(' ') : text;
 
-const compact = (text: string): string => text.replace(/\s+/g, '').toLowerCase();
+/** The words of a text, each between spaces, so that none is found within another. */
+const wordsOf = (text: string): string =>
+  ` ${
+    text
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu)
+      ?.join(' ') ?? ''
+  } `;
 
-/** Tells whether a text of several characters stands on the page already. */
-const isKnown = (text: string, known: string): boolean => text.length > 3 && known.includes(text);
+const isKnown = (words: string, known: string): boolean =>
+  words.trim().length >= FEWEST_CHARACTERS && known.includes(words);

@@ -1,8 +1,8 @@
-import type { LayoutBlock, LayoutCell, ParsedPage, TextItem } from '@llamaindex/liteparse';
-import type { Rectangle } from '../../../../shared/extraction/location.js';
-import { around, holds } from '../pages/layout/piece.js';
+import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
+import { holds } from '../pages/layout/piece.js';
 import { turnBack } from '../pages/native-pieces.js';
 import type { Pdfium, Turn } from '../pages/pdfium.js';
+import { withItems } from './with-items.js';
 
 /** A page with more texts is left as it was read. */
 const MOST_ITEMS = 5_000;
@@ -53,60 +53,5 @@ function withNumbers(page: ParsedPage, sideways: ParsedPage): ParsedPage {
     .slice(0, MOST_ITEMS)
     .map((item): TextItem => ({ ...item, ...turnBack(item, { angle: ANGLE }, sideways), rotation: 0 }))
     .filter((item) => !page.textItems.some((other) => holds(other, item) || holds(item, other)));
-  const lost = new Set<TextItem>();
-  const blocks = page.blocks?.map((block) =>
-    block.kind === 'table' ? filled(block, { found, lost }) : block,
-  );
-  const textItems = [...page.textItems, ...found.filter((item) => !lost.has(item))];
-  return { ...page, textItems, ...(blocks && { blocks }) };
-}
-
-/** The table with further texts in those of its cells where they stand. Those that stand in no row of it are lost. */
-export function filled(
-  block: LayoutBlock,
-  { found, lost }: { found: readonly TextItem[]; lost: Set<TextItem> },
-): LayoutBlock {
-  const { bbox, header = [], rows = [] } = block;
-  const numbers = found.filter((item) => bbox && holds(bbox, item));
-  if (numbers.length === 0) return block;
-  const table = [header, ...rows].map((row) => [...row]);
-  const columns = (table[1] ?? []).map((_, at) => boxOf(table.flatMap((row) => row[at] ?? [])));
-  for (const item of numbers) {
-    const { x, y, width, height } = item;
-    const box = { x, y, width, height };
-    const row = table.find((cells) => isBeside(boxOf(cells), box));
-    const at = nearest(columns, box);
-    const cell = row?.[at];
-    if (row && cell) row[at] = withNumber(cell, { text: item.text.trim(), bbox: box });
-    else lost.add(item);
-  }
-  const [first = [], ...others] = table;
-  return { ...block, header: first, rows: others };
-}
-
-function withNumber({ text, bbox }: LayoutCell, number: Required<LayoutCell>): LayoutCell {
-  if (text === '' || !bbox) return number;
-  const isFirst = number.bbox.x < bbox.x;
-  return {
-    text: isFirst ? `${number.text} ${text}` : `${text} ${number.text}`,
-    bbox: around([bbox, number.bbox]),
-  };
-}
-
-function boxOf(cells: readonly LayoutCell[]): Rectangle | undefined {
-  const boxes = cells.flatMap(({ bbox }) => (bbox ? [bbox] : []));
-  return boxes.length > 0 ? around(boxes) : undefined;
-}
-
-const middleOf = ({ x, width }: Rectangle): number => x + width / 2;
-
-/** Tells whether a number stands at the height of a row. */
-const isBeside = (row: Rectangle | undefined, box: Rectangle): boolean =>
-  row !== undefined && holds({ ...row, x: box.x, width: box.width }, box);
-
-/** The column whose middle is nearest to that of a number. */
-function nearest(columns: readonly (Rectangle | undefined)[], box: Rectangle): number {
-  const far = (column: Rectangle | undefined) =>
-    column ? Math.abs(middleOf(column) - middleOf(box)) : Infinity;
-  return columns.reduce((best, column, at) => (far(column) < far(columns[best]) ? at : best), 0);
+  return withItems(page, found);
 }

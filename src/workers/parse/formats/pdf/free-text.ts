@@ -2,8 +2,8 @@ import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import type { Rectangle } from '../../../../shared/extraction/location.js';
 import { bottomOf, rightOf } from '../pages/layout/piece.js';
 import type { Note, Pdfium, Turn } from '../pages/pdfium.js';
-import { filled } from './centred-numbers.js';
 import { inflatedStreams } from './judging/streams.js';
+import { withItems } from './with-items.js';
 
 const MOST_NOTES = 1_000;
 const MOST_LINES = 200;
@@ -22,7 +22,10 @@ interface Source {
 export function mayHoldFreeText(bytes: Uint8Array): boolean {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (file.includes('/FreeText')) return true;
-  for (const objects of inflatedStreams(bytes, 'objects')) if (objects.includes('/FreeText')) return true;
+  // Objects of an encrypted file cannot be looked through before it is opened.
+  if (file.includes('/Encrypt') && file.includes('/ObjStm')) return true;
+  for (const objects of inflatedStreams(bytes, 'objects'))
+    if (objects === 'too large' || objects.includes('/FreeText')) return true;
   return false;
 }
 
@@ -38,11 +41,7 @@ export async function addFreeText(
   return pages.map((page) => {
     const found = (notes?.get(page.pageNum) ?? []).slice(0, MOST_NOTES);
     const added = found.filter((note) => !isShown(note, page.textItems)).flatMap(linesOf);
-    if (added.length === 0) return page;
-    const blocks = page.blocks?.map((block) =>
-      block.kind === 'table' ? filled(block, { found: added, lost: new Set() }) : block,
-    );
-    return { ...page, textItems: [...page.textItems, ...added], ...(blocks && { blocks }) };
+    return withItems(page, added);
   });
 }
 

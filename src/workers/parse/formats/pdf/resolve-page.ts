@@ -67,7 +67,7 @@ export async function resolvePage(
     await takeDownGaps(textOf({ ...recognized, plain: undefined }), seen, readers);
     return { number, plain: undefined, ...recognized };
   }
-  await takeDownGaps(text, seen, readers, recognized !== undefined);
+  await takeDownGaps(text, seen, { ...readers, isExplained: recognized !== undefined });
   return { number, width, height, turn, ...native };
 }
 
@@ -197,8 +197,7 @@ async function needsPicture(text: string, page: SeenPage['page'], coverage: Cove
 async function takeDownGaps(
   text: string,
   { page }: SeenPage,
-  { receipt, recognizer, coverage }: BatchReaders,
-  isExplained = false,
+  { receipt, recognizer, coverage, isExplained = false }: BatchReaders & { isExplained?: boolean },
 ): Promise<void> {
   receipt.addPartRead();
   const verdict = judgeText(text);

@@ -40,6 +40,11 @@ describe('HTML', () => {
       '<p><ruby>漢<rt>かん</p><p>a paragraph that must not be lost',
       '漢\n\na paragraph that must not be lost',
     ],
+    ['<div><p><ruby>漢<rt>かん</p>a text after its paragraph</div>', '漢\n\na text after its paragraph'],
+    ['<p><ruby>漢<rtc>かん</rtc></ruby>', '漢'],
+    ['<p><ruby>漢<rt>かん</ruby>字 and on', '漢字 and on'],
+    ['<p><ruby>漢<rt>かん<rt>x<div>and more</div><rt>no reading</rt>', '漢\nand more\nno reading'],
+    ['<p><ruby><rb>漢</rb><rb>字</rb><rt>かん</rt><rt>じ</rt></ruby>', '漢字'],
     ['<p>a line <rt>without characters under it</rt>', 'a line without characters under it'],
   ])('keeps words whole that readings stand above: %s', async (html, shown) => {
     expect((await read(html)).text).toBe(`${shown}\n\n`);

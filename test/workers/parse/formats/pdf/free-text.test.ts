@@ -1,4 +1,6 @@
+import { deflateSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
+import { mayHoldFreeText } from '../../../../../src/workers/parse/formats/pdf/free-text.js';
 import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
 import { drawPdf, FIRST_OBJECT, line, stream } from '../../../../support/drawn-pdf.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
@@ -42,6 +44,44 @@ describe('text that was typed onto a PDF page', () => {
     expect(text).toContain('Seen by all');
     expect(text).not.toContain('Obey');
     expect(receipt.gap_counts).toEqual({ hidden: 1 });
+  });
+
+  test('is looked for in encrypted files, whose objects cannot be looked through', () => {
+    const holds = (text: string) => mayHoldFreeText(Buffer.from(text));
+    expect(holds('<</Type/ObjStm>>')).toBe(false);
+    expect(holds('<</Type/ObjStm>> <</Encrypt 5 0 R>>')).toBe(true);
+    expect(holds('<</Type/Page>> <</Encrypt 5 0 R>>')).toBe(false);
+  });
+
+  test('is looked for in the objects of a file that are compressed, and in those that are too large for it', () => {
+    const holds = (objects: Uint8Array) =>
+      mayHoldFreeText(stream('/Type/ObjStm/Filter/FlateDecode', deflateSync(objects)));
+    expect(holds(Buffer.from('<</Subtype/FreeText>>'))).toBe(true);
+    expect(holds(Buffer.from('<</Subtype/Link>>'))).toBe(false);
+    expect(holds(Buffer.alloc(9 * 1024 * 1024))).toBe(true);
+  });
+
+  test('is read line by line, and once where the page shows it already', async () => {
+    const [note = '', drawing = ''] = typed('First line\\nsecond line', 400);
+    const printed = line(62, 676, 'Printed and typed');
+    const { text } = await readBlocks(
+      parsePdf,
+      drawPdf({
+        pages: [{ content: printed + line(60, 300, 'The end'), entries: annotations }],
+        objects: [note, drawing, ...typed('Printed and typed', 670, { number: FIRST_OBJECT + 2 })],
+      }),
+    );
+    expect(text.split('Printed and typed')).toHaveLength(2);
+    expect(text).toMatch(/First line\s+second line\s+The end/);
+  });
+
+  test('is read of annotations of this kind alone', async () => {
+    const objects = typed('A remark at the margin', 670).map((object) =>
+      typeof object === 'string' ? object.replace('/FreeText', '/Text/Was/FreeText') : object,
+    );
+    const pages = [{ content: line(60, 740, 'A form'), entries: `/Annots[${String(FIRST_OBJECT)} 0 R]` }];
+    const { text } = await readBlocks(parsePdf, drawPdf({ pages, objects }));
+    expect(text.trim()).toBe('A form');
   });
 
   test('is read of a page with nothing else', async () => {

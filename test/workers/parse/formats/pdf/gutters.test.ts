@@ -1,5 +1,6 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { orderColumns } from '../../../../../src/workers/parse/formats/pages/layout/columns.js';
+import { guttersOf, isAtGutter } from '../../../../../src/workers/parse/formats/pages/layout/gutters.js';
 import { joinLines } from '../../../../../src/workers/parse/formats/pages/layout/lines.js';
 import type { Piece } from '../../../../../src/workers/parse/formats/pages/layout/piece.js';
 
@@ -35,4 +36,39 @@ test('columns are read one by one also where their gutter is as narrow as a spac
     });
   });
   expect(joinLines(spread)).toHaveLength(30);
+});
+
+describe('a place where many pieces begin', () => {
+  const words = 'words of ordinary prose in a column';
+  const piece = (text: string, x: number, width: number): Piece => ({ text, x, y: 0, width, ...SHAPE });
+  const rowsOf = (count: number, ...row: Piece[]): Piece[][] => Array.from({ length: count }, () => row);
+  const columns = (gap = 10) => [piece(words, 50, 250 - gap), piece(words, 300, 240)];
+  const across = piece(`${words} ${words}`, 50, 490);
+
+  test('is a gutter with text on both sides of six rows', () => {
+    expect(guttersOf(rowsOf(6, ...columns()))).toEqual([300]);
+    expect(guttersOf(rowsOf(5, ...columns()))).toEqual([]);
+    expect(guttersOf([...rowsOf(5, ...columns()), ...rowsOf(5, across)])).toEqual([]);
+  });
+
+  test('is none where the space before it is that between words', () => {
+    expect(guttersOf(rowsOf(30, ...columns(5)))).toEqual([]);
+  });
+
+  test('is none where lines run across it, but for a few', () => {
+    const rows = [...rowsOf(10, ...columns()), ...rowsOf(10, across), ...rowsOf(10, ...columns())];
+    expect(guttersOf(rows)).toEqual([]);
+    expect(guttersOf([...rows, ...rowsOf(20, ...columns())])).toEqual([300]);
+  });
+
+  test('is none where a side holds labels or numbers', () => {
+    expect(guttersOf(rowsOf(30, piece('label', 50, 240), piece(words, 300, 240)))).toEqual([]);
+    expect(guttersOf(rowsOf(30, piece(words, 50, 240), piece('12', 300, 20)))).toEqual([]);
+  });
+
+  test('counts pieces that begin within a point and a half', () => {
+    const gutters = guttersOf(rowsOf(6, ...columns()));
+    const at = (x: number) => isAtGutter(gutters, piece(words, x, 240));
+    expect([298, 299, 300, 301, 302].map(at)).toEqual([false, true, true, true, false]);
+  });
 });

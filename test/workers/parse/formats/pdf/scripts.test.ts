@@ -1,3 +1,4 @@
+import { deflateSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { orderColumns } from '../../../../../src/workers/parse/formats/pages/layout/columns.js';
 import { inReadingOrder } from '../../../../../src/workers/parse/formats/pages/layout/reading-order.js';
@@ -6,7 +7,11 @@ import { judgeText } from '../../../../../src/workers/parse/formats/pdf/judging/
 import { parsePdf } from '../../../../../src/workers/parse/formats/pdf/pdf.js';
 import type { Piece } from '../../../../../src/workers/parse/formats/pages/layout/piece.js';
 import { drawPdf, FIRST_OBJECT, line, stream } from '../../../../support/drawn-pdf.js';
-import { joinColumns } from '../../../../../src/workers/parse/formats/pdf/judging/vertical-text.js';
+import {
+  isScattered,
+  joinColumns,
+  mayHoldVerticalText,
+} from '../../../../../src/workers/parse/formats/pdf/judging/vertical-text.js';
 import { readBlocks } from '../../../../support/read-blocks.js';
 
 const piece = (text: string, x: number, y: number, width: number): Piece => ({
@@ -50,6 +55,9 @@ describe('scripts and fonts of a PDF', () => {
     );
     expect(inReadingOrder('.העולם את ברא')).toBe('ברא את העולם.');
     expect(inReadingOrder('العربيةPDF ملفات')).toBe('ملفات PDF العربية');
+    expect(inReadingOrder('והפרק הספר Data - Hub 3 לכל')).toBe('לכל 3 Data - Hub הספר והפרק');
+    const neutral = '1 '.repeat(200_000);
+    expect(inReadingOrder(`Latin ${neutral}Data ${neutral}${'\u05d0'.repeat(9)}`)).toHaveLength(800_020);
     expect(inReadingOrder('The word שלום means peace')).toBe('The word שלום means peace');
     const shown = ['בראשית ברא אלהים את השמים', 'ואת הארץ והארץ היתה תהו ובהו'];
     // Viewers draw such a line from the left, from its last letter to its first.
@@ -102,6 +110,30 @@ describe('scripts and fonts of a PDF', () => {
     expect(receipt.parser).toBe('pdfium');
     expect(text).toContain('official gazette');
     for (const column of shown) expect(text.replace(/\s/g, '')).toContain(column);
+  });
+
+  test('may be vertical where an encoding or a map says so, and nothing else ends alike', () => {
+    const may = (text: string) => mayHoldVerticalText(Buffer.from(text));
+    for (const entry of ['/Encoding/V', '/Encoding /V', '/WMode 1', '/Encoding/90ms-RKSJ-V', '/Identity-V/X'])
+      expect(may(`<</Type/Font${entry}>>`)).toBe(true);
+    for (const entry of ['/Encoding/Version', '/Encoding/Identity-H', '/WMode 10', '(Type-V engines)'])
+      expect(may(`<</Type/Font${entry}>>`)).toBe(false);
+    const compressed = (entry: string) =>
+      mayHoldVerticalText(
+        stream('/Type/ObjStm/Filter/FlateDecode', deflateSync(Buffer.from(`<<${entry}>>`))),
+      );
+    expect(compressed('/Encoding/UniJIS-UTF16-V')).toBe(true);
+    expect(compressed('/Encoding/UniJIS-UTF16-H')).toBe(false);
+  });
+
+  test('are scattered where two fifths of ten pairs do not follow each other', () => {
+    const [text, other] = ['一二三四五六七八九十百千', '一二三四五六七十九八百千'];
+    expect(isScattered(text, text)).toBe(false);
+    expect(isScattered('一二三四五六七', text)).toBe(true);
+    expect(isScattered(other, text)).toBe(false);
+    expect(isScattered('', '一二三四五')).toBe(false);
+    // The forms of vertical writing are those of the characters themselves.
+    expect(isScattered('ﾊﾞｽﾉﾘｶｴｶﾝﾊﾞﾝﾃﾞｽ', 'バスノリカエカンバンデス')).toBe(false);
   });
 
   test('that are given a character a line are joined', () => {

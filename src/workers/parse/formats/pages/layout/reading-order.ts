@@ -22,13 +22,15 @@ function withRunsFromTheLeft(words: readonly string[]): string[] {
   let run: string[] = [];
   let ending: string[] = [];
   const close = () => {
-    ordered.push(...run.toReversed(), ...ending);
+    for (const word of run.toReversed()) ordered.push(word);
+    for (const word of ending) ordered.push(word);
     run = [];
     ending = [];
   };
   for (const word of words) {
     if (isFromTheLeft(word)) {
-      run.push(...ending, word);
+      for (const neutral of ending) run.push(neutral);
+      run.push(word);
       ending = [];
     } else if (run.length > 0 && isNeutral(word)) ending.push(word);
     else {

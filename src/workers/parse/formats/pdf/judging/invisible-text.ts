@@ -2,7 +2,8 @@ import { inflatedStreams } from './streams.js';
 
 /** Tells whether a file may switch to invisible text (`3 Tr`), which PDFium leaves out. */
 export function mayHoldInvisibleText(bytes: Uint8Array): boolean {
-  for (const content of inflatedStreams(bytes, 'content')) if (setsInvisible(content)) return true;
+  for (const content of inflatedStreams(bytes, 'content'))
+    if (content !== 'too large' && setsInvisible(content)) return true;
   return false;
 }
 

@@ -3,18 +3,24 @@ import { inflateSync } from 'node:zlib';
 /** Most bytes that are inflated of one file, and of one of its streams. */
 const MOST_INFLATED = 64 * 1024 * 1024;
 const LARGEST_STREAM = 8 * 1024 * 1024;
+/** A deflated stream yields so many times its length at most (zlib's technical details). */
+const MOST_YIELD = 1_032;
 
 export type StreamKind = 'content' | 'objects';
 
 /**
- * The streams of a file that may hold operators of pages (`content`), or its compressed objects (`objects`), inflated, within
- * bounds. None of an encrypted file.
+ * The streams of a file that may hold operators of pages (`content`), or its compressed objects (`objects`), inflated, and
+ * `too large` for those that exceed the bounds. None of an encrypted file.
  */
-export function* inflatedStreams(bytes: Uint8Array, kind: StreamKind): Iterable<Buffer> {
+export function* inflatedStreams(bytes: Uint8Array, kind: StreamKind): Iterable<Buffer | 'too large'> {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (file.includes('/Encrypt')) return;
   let inflated = 0;
-  for (let at = file.indexOf('stream'); at >= 0 && inflated < MOST_INFLATED;) {
+  for (let at = file.indexOf('stream'); at >= 0;) {
+    if (inflated >= MOST_INFLATED) {
+      yield 'too large';
+      return;
+    }
     const start = at + 6 + (file[at + 6] === 0x0d ? 2 : 1);
     const end = file.indexOf('endstream', start);
     if (end < 0) return;
@@ -22,8 +28,10 @@ export function* inflatedStreams(bytes: Uint8Array, kind: StreamKind): Iterable<
     const entries = header.slice(header.lastIndexOf('obj') + 3);
     if (kindOf(entries) === kind) {
       const content = contentOf(file.subarray(start, end), entries);
-      inflated += content.length;
-      yield content;
+      // What fails, such as a stream that is too large, was inflated nevertheless.
+      inflated +=
+        typeof content === 'object' ? content.length : Math.min(LARGEST_STREAM, MOST_YIELD * (end - start));
+      if (content !== 'damaged') yield content;
     }
     at = file.indexOf('stream', end + 9);
   }
@@ -34,11 +42,14 @@ function kindOf(entries: string): StreamKind | undefined {
   return /\/(?:Image|FontFile|Length1|XRef)\b/.test(entries) ? undefined : 'content';
 }
 
-function contentOf(stream: Buffer, entries: string): Buffer {
+function contentOf(stream: Buffer, entries: string): Buffer | 'too large' | 'damaged' {
   if (!entries.includes('/FlateDecode')) return stream.subarray(0, LARGEST_STREAM);
   try {
     return inflateSync(stream, { maxOutputLength: LARGEST_STREAM });
-  } catch {
-    return Buffer.alloc(0);
+  } catch (error) {
+    return isTooLarge(error) ? 'too large' : 'damaged';
   }
 }
+
+const isTooLarge = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';

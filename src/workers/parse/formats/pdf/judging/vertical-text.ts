@@ -16,7 +16,11 @@ export function mayHoldVerticalText(bytes: Uint8Array): boolean {
   for (const sign of ['-V', '/Encoding/V', '/Encoding /V', '/WMode 1'])
     if (isVerticalAt(file, sign)) return true;
   for (const objects of inflatedStreams(bytes, 'objects'))
-    if (/\/Encoding ?\/(?:[\w-]{1,40}-)?V[\s/>\]]|\/WMode 1\b/.test(objects.toString('latin1'))) return true;
+    if (
+      objects !== 'too large' &&
+      /\/Encoding ?\/(?:[\w-]{1,40}-)?V[\s/>\]]|\/WMode 1\b/.test(objects.toString('latin1'))
+    )
+      return true;
   return false;
 }
 
