@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { strToU8, zipSync } from 'fflate';
+import { writeMail } from '../support/mail.js';
+import { openDocumentFile } from '../support/open-documents.js';
 import { pagesPdf } from '../support/pdfs.js';
+import { grid, workbook } from '../support/workbooks.js';
 import type { Random } from './random.js';
 
 export const KINDS = [
@@ -12,6 +15,10 @@ export const KINDS = [
   'csv',
   'json',
   'docx',
+  'xlsx',
+  'odt',
+  'rtf',
+  'mail',
   'pdf',
   'empty pdf',
   'broken docx',
@@ -65,6 +72,10 @@ const WEIGHTS: Record<Kind, number> = {
   csv: 2,
   json: 1,
   docx: 2,
+  xlsx: 1,
+  odt: 1,
+  rtf: 1,
+  mail: 1,
   pdf: 2,
   'empty pdf': 0.5,
   'broken docx': 0.5,
@@ -90,6 +101,10 @@ const EXTENSIONS: Record<Kind, string | null> = {
   csv: 'csv',
   json: 'json',
   docx: 'docx',
+  xlsx: 'xlsx',
+  odt: 'odt',
+  rtf: 'rtf',
+  mail: 'eml',
   pdf: 'pdf',
   'empty pdf': 'pdf',
   'broken docx': 'docx',
@@ -113,6 +128,14 @@ function write(kind: Kind, sentences: readonly string[], marker: string): Uint8A
       return strToU8(JSON.stringify(sentences.map((text) => ({ text }))));
     case 'docx':
       return docx(sentences);
+    case 'xlsx':
+      return workbook({ sheets: [{ name: 'One', rows: grid(sentences.map((each, n) => [n, each])) }] });
+    case 'odt':
+      return openDocumentFile('text', sentences.map((each) => `<text:p>${each}</text:p>`).join(''));
+    case 'rtf':
+      return strToU8(`{\\rtf1\\ansi ${sentences.join('\\par ')}}`);
+    case 'mail':
+      return new Uint8Array(writeMail({ subject: `Of ${marker}`, text: sentences.join('\r\n\r\n') }));
     case 'pdf':
       return pagesPdf([sentences]);
     case 'empty pdf':

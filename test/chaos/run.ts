@@ -6,6 +6,8 @@ import { createExchange } from './exchange.js';
 import { letHappen, planFaults } from './faults.js';
 import { createHistory, type Violation } from './history.js';
 import { createLedger } from './ledger.js';
+import { checkMessages, isOfMail, removeMessages } from './mails/check-messages.js';
+import { createPostOffice, POSTMASTER, runPostOffice, type PostOffice } from './mails/post-office.js';
 import { checkDocuments } from './oracle/documents.js';
 import { checkEmptied } from './oracle/emptied.js';
 import { checkLeftovers } from './oracle/leftovers.js';
@@ -44,7 +46,11 @@ const ACTORS = 2;
 /** Lets callers do what comes to their mind while everything that can be killed is, then holds what is left against what was promised. */
 export async function runChaos({ seed, seconds, redis, index }: ChaosOptions): Promise<ChaosResult> {
   const history = createHistory();
-  const cluster = await startCluster({ redis, history, env: { QUIRE_INDEX: index } });
+  const cluster = await startCluster({
+    redis,
+    history,
+    env: { QUIRE_INDEX: index, QUIRE_INGEST_ATTACHMENTS: 'true' },
+  });
   try {
     await cluster.untilReady();
     const exchange = createExchange(cluster, history);
@@ -56,8 +62,9 @@ export async function runChaos({ seed, seconds, redis, index }: ChaosOptions): P
       world: createWorld(),
       ledger: createLedger(),
     };
-    await disturb(arena, { seed, seconds });
-    await judge(arena);
+    const office = createPostOffice();
+    await disturb(arena, office, { seed, seconds });
+    await judge(arena, office);
     const faults = history.entries.filter(({ what }) => what.startsWith('fault:')).length;
     return {
       violations: history.violations,
@@ -72,7 +79,11 @@ export async function runChaos({ seed, seconds, redis, index }: ChaosOptions): P
   }
 }
 
-async function disturb(arena: Arena, { seed, seconds }: { seed: number; seconds: number }): Promise<void> {
+async function disturb(
+  arena: Arena,
+  office: PostOffice,
+  { seed, seconds }: { seed: number; seconds: number },
+): Promise<void> {
   const random = createRandom(String(seed));
   const over = AbortSignal.timeout(seconds * 1_000);
   const actors = CALLERS.flatMap((name) =>
@@ -83,25 +94,37 @@ async function disturb(arena: Arena, { seed, seconds }: { seed: number; seconds:
       random: random.branch(`${name} ${String(i)}`),
     })),
   );
+  const postmasters = Array.from({ length: ACTORS }, (_, i): Actor => ({
+    arena,
+    name: POSTMASTER,
+    others: [],
+    random: random.branch(`${POSTMASTER} ${String(i)}`),
+  }));
   const faults = planFaults(random.branch('faults'), seconds * 1_000);
   await Promise.all([
     ...actors.map((actor) => play(actor, over)),
+    ...postmasters.map((actor) => runPostOffice(actor, office, over)),
     letHappen(faults, { cluster: arena.cluster, history: arena.history, signal: over }),
   ]);
   arena.history.note('quiet');
 }
 
 /** The oracle. */
-async function judge(arena: Arena): Promise<void> {
+async function judge(arena: Arena, office: PostOffice): Promise<void> {
   await settleAll(arena);
   await withRedis(arena.cluster.redis.url, async (redis) => {
+    await checkMessages(arena, office, redis);
     const records = await readAllRecords(redis);
-    adoptLost(arena, records);
+    adoptLost(
+      arena,
+      records.filter((record) => !isOfMail(record)),
+    );
     await checkStatistics(arena, redis);
     await checkLeftovers(arena, redis, records);
     await checkUsage(arena, redis);
     await checkDocuments(arena);
     await checkLists(arena);
+    await removeMessages(arena, redis);
     await checkEmptied(arena, redis);
   });
 }
